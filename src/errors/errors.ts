@@ -1,0 +1,155 @@
+/**
+ * Every error a user can meet: a class with fields, and a message that says what happened, to what, with which
+ * numbers, and what to do. They cross processes by name and fields (wire.ts), so fields are plain data.
+ */
+
+export class SpillwayError extends Error {
+  override get name(): string {
+    return this.constructor.name;
+  }
+}
+
+/** SQL that the kernel refused or that failed while running. */
+export class KernelError extends SpillwayError {
+  constructor(
+    message: string,
+    /** The kernel's own class of error: "Binder", "Conversion", "IO", "Out of Memory", … */
+    readonly kind: string,
+    readonly sql: string | null = null,
+  ) {
+    super(message);
+  }
+}
+
+export class UnknownColumnError extends SpillwayError {
+  constructor(
+    readonly column: string,
+    readonly available: readonly string[],
+    readonly operator: string,
+    suggestion: string | null,
+  ) {
+    const hint = suggestion === null ? "" : ` Did you mean "${suggestion}"?`;
+    super(`${operator}: there is no column "${column}".${hint} Columns here: ${available.join(", ") || "(none)"}.`);
+  }
+}
+
+/** A path that matches nothing, or cannot be read, or holds something else than it should. */
+export class SourceError extends SpillwayError {
+  constructor(
+    message: string,
+    readonly path: string,
+  ) {
+    super(message);
+  }
+}
+
+export class WriteError extends SpillwayError {
+  constructor(
+    message: string,
+    readonly path: string,
+  ) {
+    super(message);
+  }
+}
+
+/** A bad option or argument, found before anything runs. */
+export class OptionError extends SpillwayError {}
+
+/** A function that cannot be shipped to a worker. */
+export class CaptureError extends SpillwayError {
+  constructor(
+    message: string,
+    readonly variable: string,
+    readonly location: string | null,
+  ) {
+    super(message);
+  }
+}
+
+/** The user's function threw, or gave something that is no row. */
+export class FunctionError extends SpillwayError {
+  constructor(
+    message: string,
+    readonly operator: string,
+    /** Index in the operator's input within its task, and a short print of the row; null where it is a batch. */
+    readonly row: number | null,
+    readonly rowText: string | null,
+    readonly files: readonly string[],
+    /** The user's error: its name, message and stack with their own positions. */
+    readonly errorName: string,
+    readonly userStack: string | null,
+  ) {
+    super(message);
+  }
+}
+
+/** Rows of one function that do not have the same columns, or a column whose values change type. */
+export class RowShapeError extends SpillwayError {
+  constructor(
+    message: string,
+    readonly column: string | null,
+  ) {
+    super(message);
+  }
+}
+
+/** A value that cannot be given to JavaScript, or taken from it, without loss. */
+export class ValueError extends SpillwayError {
+  constructor(
+    message: string,
+    readonly column: string | null = null,
+  ) {
+    super(message);
+  }
+}
+
+/** A retried task made other blocks than before. */
+export class NondeterministicFunctionError extends SpillwayError {
+  constructor(
+    message: string,
+    readonly operator: string,
+  ) {
+    super(message);
+  }
+}
+
+/** A worker process died under a task, more often than it may. */
+export class WorkerDiedError extends SpillwayError {
+  constructor(
+    message: string,
+    readonly operator: string,
+    readonly exitCode: number | null,
+    readonly signal: string | null,
+    /** "heap" (the V8 heap limit), "signal", "exit" */
+    readonly cause_: string,
+  ) {
+    super(message);
+  }
+}
+
+/** A block larger than the store, or a store that cannot be made. */
+export class StoreError extends SpillwayError {}
+
+export class CancelledError extends SpillwayError {}
+
+/** The session is closed, or its supervisor is gone. */
+export class SessionClosedError extends SpillwayError {}
+
+export const errorClasses: ReadonlyMap<string, { readonly prototype: SpillwayError }> = new Map(
+  [
+    KernelError,
+    UnknownColumnError,
+    SourceError,
+    WriteError,
+    OptionError,
+    CaptureError,
+    FunctionError,
+    RowShapeError,
+    ValueError,
+    NondeterministicFunctionError,
+    WorkerDiedError,
+    StoreError,
+    CancelledError,
+    SessionClosedError,
+  ].map((known) => [known.name, known]),
+);

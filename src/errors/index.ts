@@ -1,0 +1,2 @@
+export * from "./errors.ts";
+export { fromWire, toWire, type WireError } from "./wire.ts";

@@ -1,0 +1,3 @@
+export * from "./job.ts";
+export * from "./messages.ts";
+export * from "./stats.ts";

@@ -1,0 +1,143 @@
+/**
+ * What the program asks the supervisor to run: a job of operators, each a recipe for tasks. Plain JSON; big payloads
+ * (functions with what they captured, rows) are blocks in the store, named by reference.
+ */
+import type { ValueOptions } from "../arrow/types.ts";
+
+export type BlockId = number & { readonly __brand: "BlockId" };
+export type JobId = string & { readonly __brand: "JobId" };
+export type TaskId = string & { readonly __brand: "TaskId" };
+export type WorkerId = number & { readonly __brand: "WorkerId" };
+export type Bytes = number;
+export type Milliseconds = number;
+
+/** A stretch of the arena. */
+export interface ArenaRange {
+  readonly offset: Bytes;
+  readonly length: Bytes;
+}
+
+/** A sealed block: an Arrow IPC stream of one record batch, or (rows 0, a payload) opaque bytes. */
+export interface BlockRef {
+  readonly id: BlockId;
+  /** Where it lies; `length` is exactly the bytes in use. */
+  readonly range: ArenaRange;
+  readonly rows: number;
+}
+
+/** Rows [start, end) of a block. */
+export interface BlockSlice {
+  readonly block: BlockRef;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The input of one task that reads from outside. */
+export type Split =
+  /** `sql` stands where a table stands: `read_parquet(…)`, `(SELECT …)`, `range(0, 10)`. */
+  | { readonly kind: "sql"; readonly sql: string; readonly files: readonly string[]; readonly rows?: number }
+  /** Arrow IPC files, read whole, in order. */
+  | { readonly kind: "arrow"; readonly files: readonly string[] }
+  /** Blocks that the program holds: items, a materialised dataset. */
+  | { readonly kind: "blocks"; readonly slices: readonly BlockSlice[] };
+
+export type OnError = "fail" | "skip" | { readonly deadLetter: string };
+
+export interface FunctionOptions extends ValueOptions {
+  readonly batchSize: number;
+  readonly batchFormat: "columns" | "rows" | "arrow";
+  /** Rows (map, flatMap, filter) or batches (mapBatches) of an async function under way at once in one worker. */
+  readonly maxInFlight: number;
+  readonly onError: OnError;
+  /** Declared result columns: name to SQL type; what is not declared is inferred. */
+  readonly schema?: Readonly<Record<string, string>>;
+}
+
+export type Step =
+  /** Row-wise SQL (no aggregate, no order): `{input}` stands for the table. May run once per batch of rows. */
+  | { readonly kind: "sql"; readonly operator: string; readonly sql: string }
+  | {
+      readonly kind: "function";
+      /** The name shown: `map(addTax)`, `mapBatches(Model)`. */
+      readonly operator: string;
+      readonly form: "map" | "flatMap" | "filter" | "mapBatches";
+      /** A class is constructed once in a worker with the arguments in the payload; its instance's `call` is used. */
+      readonly isClass: boolean;
+      readonly payload: BlockRef;
+      readonly options: FunctionOptions;
+    };
+
+export type FileFormat = "parquet" | "csv" | "json" | "arrow";
+
+export interface FileSink {
+  readonly kind: "files";
+  readonly format: FileFormat;
+  /** Where tasks write; the supervisor moves the files to `directory` when the job is complete. */
+  readonly staging: string;
+  readonly directory: string;
+  readonly mode: "error" | "overwrite" | "append";
+  readonly partitionBy: readonly string[];
+  readonly maxRowsPerFile: number | null;
+  readonly targetFileSize: Bytes | null;
+  readonly compression: string | null;
+}
+
+export type Sink =
+  | { readonly kind: "blocks"; readonly targetBytes: Bytes }
+  /** Nothing is kept but the number of rows. */
+  | { readonly kind: "count" }
+  | FileSink;
+
+export type OperatorId = number;
+
+export interface TaskOperator {
+  readonly kind: "tasks";
+  readonly id: OperatorId;
+  /** `readParquet->filter->map` */
+  readonly name: string;
+  readonly input:
+    | { readonly kind: "splits"; readonly splits: readonly Split[] }
+    | { readonly kind: "operators"; readonly operators: readonly OperatorId[] };
+  readonly steps: readonly Step[];
+  readonly sink: Sink;
+  /** Tasks of this operator at once. */
+  readonly concurrency: { readonly min: number; readonly max: number };
+  /** Input blocks are bundled into one task until they hold this many rows (1: a task per block). */
+  readonly minRowsPerTask: number;
+  /** A task never needs to hand over more rows than this (a limit above it); null: all. */
+  readonly maxRowsPerTask: number | null;
+  readonly maxRetries: number;
+  /** What planning left out of the read, for explain and stats. */
+  readonly skipped: Skipped;
+}
+
+/** Rows [offset, offset + limit) of its inputs in plan order; stops what feeds it as soon as it is satisfied. */
+export interface SliceOperator {
+  readonly kind: "slice";
+  readonly id: OperatorId;
+  readonly name: string;
+  readonly input: { readonly kind: "operators"; readonly operators: readonly OperatorId[] };
+  readonly offset: number;
+  readonly limit: number | null;
+}
+
+export type Operator = TaskOperator | SliceOperator;
+
+export interface Skipped {
+  readonly files: number;
+  readonly rowGroups: number;
+  readonly rows: number;
+  readonly columns: number;
+}
+
+export interface JobSpec {
+  readonly id: JobId;
+  /** Inputs before users; the last one's output is the job's. */
+  readonly operators: readonly Operator[];
+  /** Deliver output blocks in plan order (task by task), or as they come. */
+  readonly preserveOrder: boolean;
+  /** Tasks that may fail by the user's own error before the job does; their remaining rows are dropped. */
+  readonly maxErroredBlocks: number;
+  /** Payloads and input blocks the job uses: it holds a reference to each until it ends. */
+  readonly holds: readonly BlockId[];
+}

@@ -1,0 +1,133 @@
+/**
+ * Every message between the program, the supervisor and the workers. A `request` number pairs an answer with its
+ * question; everything else is a fact or an order.
+ */
+import type { WireError } from "../errors/wire.ts";
+import type {
+  ArenaRange,
+  BlockId,
+  BlockRef,
+  BlockSlice,
+  Bytes,
+  JobId,
+  JobSpec,
+  OperatorId,
+  Sink,
+  Split,
+  Step,
+  TaskId,
+  WorkerId,
+} from "./job.ts";
+import type { JobStats, TaskReport } from "./stats.ts";
+
+/** The arena as each process maps it. */
+export interface ArenaPlace {
+  readonly path: string;
+  /** The sparse file's size; larger than the capacity, so that fragments never matter. */
+  readonly size: Bytes;
+  readonly capacity: Bytes;
+}
+
+/** A row of an `inspect` answer: plain JSON values, bigints as text. */
+export type InspectedRow = Readonly<Record<string, unknown>>;
+
+export type ProgramMessage =
+  | { readonly type: "hello"; readonly pid: number; readonly token: string }
+  /** Ask for room to write a block; answered when there is room. */
+  | { readonly type: "reserve"; readonly request: number; readonly bytes: Bytes }
+  /** The range is written; `length` is what was used of it. The program holds one reference. */
+  | {
+      readonly type: "seal";
+      readonly request: number;
+      readonly range: ArenaRange;
+      readonly length: Bytes;
+      readonly rows: number;
+    }
+  | { readonly type: "release"; readonly blocks: readonly BlockId[] }
+  /** A small metadata query, run in a worker. */
+  | { readonly type: "inspect"; readonly request: number; readonly sql: string }
+  | { readonly type: "start"; readonly job: JobSpec }
+  /** The program can take this many more output blocks. */
+  | { readonly type: "want"; readonly job: JobId; readonly blocks: number }
+  | { readonly type: "cancel"; readonly job: JobId }
+  | { readonly type: "close"; readonly request: number };
+
+export type ToProgram =
+  | {
+      readonly type: "welcome";
+      readonly session: string;
+      readonly directory: string;
+      readonly arena: ArenaPlace;
+      readonly workers: number;
+    }
+  | { readonly type: "reserved"; readonly request: number; readonly range: ArenaRange }
+  | { readonly type: "sealed"; readonly request: number; readonly block: BlockRef }
+  | { readonly type: "inspected"; readonly request: number; readonly rows: readonly InspectedRow[] }
+  | { readonly type: "refused"; readonly request: number; readonly error: WireError }
+  /** The program now holds one reference to the slice's block. */
+  | { readonly type: "output"; readonly job: JobId; readonly slice: BlockSlice }
+  | { readonly type: "progress"; readonly job: JobId; readonly stats: JobStats }
+  /** `rows`: what the job's last operator handed over (for a count, what it counted). */
+  | { readonly type: "finished"; readonly job: JobId; readonly stats: JobStats; readonly rows: number }
+  | { readonly type: "failed"; readonly job: JobId; readonly error: WireError; readonly stats: JobStats }
+  | { readonly type: "notice"; readonly text: string }
+  | { readonly type: "closed"; readonly request: number };
+
+/** A block that an earlier attempt of a task handed over already: a replay must make the same again. */
+export interface HandedOver {
+  readonly rows: number;
+  readonly length: Bytes;
+  readonly checksum: number;
+}
+
+export interface TaskOrder {
+  readonly id: TaskId;
+  readonly job: JobId;
+  readonly operator: OperatorId;
+  /** The task's place in its operator, from 0: names its files, orders its output. */
+  readonly index: number;
+  readonly attempt: number;
+  readonly input: Split;
+  readonly handedOver: readonly HandedOver[];
+}
+
+/** An operator as a worker needs it; sent once to a worker before its first task of it. */
+export interface OperatorOrder {
+  readonly job: JobId;
+  readonly operator: OperatorId;
+  readonly name: string;
+  readonly steps: readonly Step[];
+  readonly sink: Sink;
+  readonly maxRowsPerTask: number | null;
+}
+
+export type ToWorker =
+  | { readonly type: "welcome"; readonly worker: WorkerId; readonly arena: ArenaPlace; readonly directory: string }
+  | { readonly type: "operator"; readonly order: OperatorOrder }
+  | { readonly type: "run"; readonly task: TaskOrder }
+  | { readonly type: "cancel"; readonly task: TaskId }
+  | { readonly type: "reserved"; readonly task: TaskId; readonly range: ArenaRange }
+  /** The operator has ended: dispose its instances, forget its functions. */
+  | { readonly type: "retire"; readonly job: JobId; readonly operator: OperatorId }
+  | { readonly type: "inspect"; readonly request: number; readonly sql: string }
+  | { readonly type: "exit" };
+
+export type WorkerMessage =
+  | { readonly type: "ready"; readonly worker: WorkerId; readonly pid: number }
+  /** A full block waits for room: this is also the task's asking for credit. */
+  | { readonly type: "reserve"; readonly task: TaskId; readonly bytes: Bytes }
+  | {
+      readonly type: "output";
+      readonly task: TaskId;
+      readonly range: ArenaRange;
+      readonly length: Bytes;
+      readonly rows: number;
+      readonly checksum: number;
+    }
+  | { readonly type: "done"; readonly task: TaskId; readonly report: TaskReport }
+  | { readonly type: "failed"; readonly task: TaskId; readonly error: WireError }
+  | { readonly type: "cancelled"; readonly task: TaskId }
+  | { readonly type: "retired"; readonly job: JobId; readonly operator: OperatorId; readonly error: WireError | null }
+  | { readonly type: "inspected"; readonly request: number; readonly rows: readonly InspectedRow[] }
+  | { readonly type: "refused"; readonly request: number; readonly error: WireError }
+  | { readonly type: "notice"; readonly text: string };

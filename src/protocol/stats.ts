@@ -1,0 +1,56 @@
+/** Figures that travel with progress and at the end of a job. */
+import type { Bytes, Milliseconds, OperatorId, Skipped } from "./job.ts";
+
+export interface WrittenFile {
+  /** Relative to the sink's staging directory, and then to its directory. */
+  readonly path: string;
+  readonly rows: number;
+  readonly bytes: Bytes;
+}
+
+/** What one finished task did. */
+export interface TaskReport {
+  readonly rowsIn: number;
+  readonly rowsOut: number;
+  readonly bytesOut: Bytes;
+  readonly wall: Milliseconds;
+  readonly cpu: Milliseconds;
+  /** Highest resident memory of the worker seen so far. */
+  readonly peakMemory: Bytes;
+  /** Rows dropped by `onError`. */
+  readonly errored: number;
+  readonly files: readonly WrittenFile[];
+}
+
+export interface Spread {
+  readonly min: number;
+  readonly max: number;
+  readonly mean: number;
+  readonly total: number;
+}
+
+export interface OperatorStats {
+  readonly id: OperatorId;
+  readonly name: string;
+  readonly tasks: number;
+  readonly tasksDone: number;
+  readonly retries: number;
+  readonly blocks: number;
+  readonly rowsOut: Spread;
+  readonly bytesOut: Spread;
+  readonly wall: Spread;
+  readonly cpu: Spread;
+  readonly errored: number;
+  readonly peakMemory: Bytes;
+  readonly skipped: Skipped;
+}
+
+export interface JobStats {
+  readonly operators: readonly OperatorStats[];
+  readonly seconds: number;
+  readonly files: readonly WrittenFile[];
+  /** Peaks over the job: each process, and the store's resident bytes. */
+  readonly peakWorkerMemory: Bytes;
+  readonly peakSupervisorMemory: Bytes;
+  readonly peakStoreBytes: Bytes;
+}
