@@ -1,3 +1,4 @@
+export * from "./frames.ts";
 export * from "./job.ts";
 export * from "./messages.ts";
 export * from "./stats.ts";

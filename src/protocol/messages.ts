@@ -113,7 +113,7 @@ export type ToWorker =
   | { readonly type: "exit" };
 
 export type WorkerMessage =
-  | { readonly type: "ready"; readonly worker: WorkerId; readonly pid: number }
+  | { readonly type: "ready"; readonly worker: WorkerId; readonly pid: number; readonly token: string }
   /** A full block waits for room: this is also the task's asking for credit. */
   | { readonly type: "reserve"; readonly task: TaskId; readonly bytes: Bytes }
   | {

@@ -1,0 +1,1 @@
+export { type SupervisorOptions, sessionDirectory, sessionsDirectory, socketPath } from "./options.ts";
