@@ -1,0 +1,58 @@
+/**
+ * What a dataset needs of a session: metadata, room in the store, and jobs that run. The session implements it; datasets,
+ * sources and writers know nothing else of processes, sockets or the store.
+ */
+import type { RecordBatch } from "../arrow/types.ts";
+import type {
+  BlockId,
+  BlockRef,
+  BlockSlice,
+  Bytes,
+  InspectedRow,
+  JobId,
+  JobSpec,
+  JobStats,
+} from "../protocol/index.ts";
+
+export interface EngineSettings {
+  readonly workers: number;
+  readonly targetMaxBlockSize: Bytes;
+  readonly eager: boolean;
+  readonly preserveOrder: boolean;
+  readonly maxErroredBlocks: number;
+  readonly maxRetries: number;
+  readonly progress: boolean;
+}
+
+export interface Engine {
+  readonly settings: EngineSettings;
+  /** A small metadata query, run in a worker; bigints arrive as text. */
+  inspect(sql: string): Promise<readonly InspectedRow[]>;
+  /** Rows into the store; the program holds one reference. */
+  put(batch: RecordBatch): Promise<BlockRef>;
+  /** A payload into the store; the program holds one reference. */
+  putBytes(bytes: Uint8Array): Promise<BlockRef>;
+  release(blocks: readonly BlockId[]): void;
+  /** `wantBlocks`: output blocks that may wait for the reader. */
+  run(job: JobSpec, options: { readonly wantBlocks: number }): RunningJob;
+  newJobId(): JobId;
+}
+
+/** Iterating pulls; leaving early (`return()`) cancels the job and frees what it holds. */
+export interface RunningJob extends AsyncIterable<ReceivedBlock> {
+  /** Rejects with the job's typed error. */
+  readonly finished: Promise<FinishedJob>;
+  cancel(): Promise<void>;
+}
+
+export interface FinishedJob {
+  readonly stats: JobStats;
+  readonly rows: number;
+}
+
+export interface ReceivedBlock {
+  readonly slice: BlockSlice;
+  /** A borrowed view, until `release`. */
+  read(): RecordBatch;
+  release(): void;
+}
