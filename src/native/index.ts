@@ -1,0 +1,26 @@
+/** The C boundary other than DuckDB: memory outside the JavaScript heap, files, and calling C at all. */
+export { dropFromPageCache, punchHole, reserveRange } from "./files.ts";
+export {
+  callAsync,
+  declareStruct,
+  exportFunction,
+  functionAt,
+  type Library,
+  loadLibrary,
+  type NativeFunction,
+  structAt,
+  textAt,
+} from "./foreign.ts";
+export { libraryC } from "./libc.ts";
+export {
+  type Allocation,
+  addressOf,
+  allocate,
+  copy,
+  mallocTrim,
+  mapFile,
+  NativeMemory,
+  type Pinned,
+  pin,
+} from "./memory.ts";
+export { dieWithParent } from "./process.ts";

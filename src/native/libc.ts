@@ -1,0 +1,46 @@
+/** The C library's functions that Node has no door to. Declared at first use, so that importing this costs nothing. */
+import { getSystemErrorName } from "node:util";
+import { StoreError } from "../errors/index.ts";
+import { type Library, lastErrno, loadLibrary } from "./foreign.ts";
+
+const LIBRARIES: Readonly<Partial<Record<NodeJS.Platform, string>>> = {
+  linux: "libc.so.6",
+  darwin: "/usr/lib/libSystem.B.dylib",
+};
+
+let loaded: Library | null = null;
+
+export function libraryC(): Library {
+  if (loaded !== null) return loaded;
+  const path = LIBRARIES[process.platform];
+  if (path === undefined) {
+    throw new StoreError(
+      `Spillway runs on Linux (glibc) and macOS; this is ${process.platform}. On Windows use WSL 2 or a Linux container.`,
+    );
+  }
+  try {
+    loaded = loadLibrary(path);
+  } catch (cause) {
+    throw new StoreError(
+      `The C library ${path} cannot be loaded: Spillway needs glibc (Alpine and other musl systems do not have it).`,
+      { cause },
+    );
+  }
+  return loaded;
+}
+
+/** Declares one function when it is first called. */
+export function fromC<Arguments extends readonly unknown[], Result>(signature: string) {
+  let declared: ((...values: Arguments) => Result) | null = null;
+  return (...values: Arguments): Result => {
+    declared ??= libraryC().declare<Arguments, Result>(signature);
+    return declared(...values);
+  };
+}
+
+export const isLinux = process.platform === "linux";
+
+/** `ENOSPC` for 28; errors name the code, because that is what people search for. */
+export function errnoName(code: number = lastErrno()): string {
+  return code === 0 ? "no error code" : getSystemErrorName(-code);
+}

@@ -1,0 +1,139 @@
+/**
+ * Memory outside the JavaScript heap, and where things lie: mapped files, malloc'ed areas, and buffers of our own whose
+ * address C may be told. Knows nothing of blocks or Arrow. Views over freed memory crash: whoever frees answers for that.
+ */
+import { StoreError } from "../errors/index.ts";
+import { addressOfBuffer, viewAt } from "./foreign.ts";
+import { errnoName, fromC, isLinux } from "./libc.ts";
+
+const PROT_READ = 1;
+const PROT_WRITE = 2;
+const MAP_SHARED = 1;
+const ALIGNMENT = 64;
+
+const mmap = fromC<[number, number, number, number, number, number], number>(
+  "int64 mmap(uint64 address, uint64 length, int protection, int flags, int fd, int64 offset)",
+);
+const munmap = fromC<[number, number], number>("int munmap(uint64 address, uint64 length)");
+const alignedAlloc = fromC<[number, number], number>("uint64 aligned_alloc(uint64 alignment, uint64 size)");
+const free = fromC<[number], void>("void free(uint64 address)");
+const memcpy = fromC<[number, number, number], number>("uint64 memcpy(uint64 to, uint64 from, uint64 length)");
+
+/** An ArrayBuffer of more aborts the process. */
+const LARGEST_VIEW = 2 ** 32;
+const WINDOW_STEP = 2 ** 31;
+
+const addresses = new WeakMap<ArrayBufferLike, number>();
+
+/** The address of a view's first byte where its memory is ours (native, or pinned), else null: JavaScript's own. */
+export function addressOf(view: Uint8Array): number | null {
+  const base = addresses.get(view.buffer);
+  return base === undefined ? null : base + view.byteOffset;
+}
+
+/**
+ * A stretch of native memory. One ArrayBuffer covers up to 4 GiB of it, made at first use and shared by every view:
+ * making one costs 1.5 µs and a collection later, a view of it nothing.
+ */
+class Region {
+  readonly #windows = new Map<number, ArrayBuffer>();
+  protected freed = false;
+
+  constructor(
+    readonly address: number,
+    readonly size: number,
+  ) {}
+
+  view(offset: number, length: number): Uint8Array<ArrayBuffer> {
+    if (this.freed) throw new StoreError("This memory has been given back already.");
+    if (!(offset >= 0 && length >= 0 && offset + length <= this.size)) {
+      throw new StoreError(`Bytes ${offset} to ${offset + length} are outside of this memory of ${this.size} bytes.`);
+    }
+    if (length > LARGEST_VIEW) {
+      throw new StoreError(
+        `${length} bytes cannot be looked at as one: the most is 4 GiB. Use smaller blocks (targetMaxBlockSize).`,
+      );
+    }
+    const start = this.size <= LARGEST_VIEW ? 0 : Math.floor(offset / WINDOW_STEP) * WINDOW_STEP;
+    if (offset + length <= start + LARGEST_VIEW) return new Uint8Array(this.#window(start), offset - start, length);
+    return new Uint8Array(remembered(this.address + offset, length));
+  }
+
+  #window(start: number): ArrayBuffer {
+    let window = this.#windows.get(start);
+    if (window === undefined) {
+      window = remembered(this.address + start, Math.min(LARGEST_VIEW, this.size - start));
+      this.#windows.set(start, window);
+    }
+    return window;
+  }
+
+  protected forget(): boolean {
+    if (this.freed) return false;
+    this.freed = true;
+    for (const window of this.#windows.values()) addresses.delete(window);
+    this.#windows.clear();
+    return true;
+  }
+}
+
+function remembered(address: number, length: number): ArrayBuffer {
+  const buffer = viewAt(address, length);
+  addresses.set(buffer, address);
+  return buffer;
+}
+
+/** A mapped file. */
+export class NativeMemory extends Region {
+  unmap(): void {
+    if (this.forget() && munmap(this.address, this.size) !== 0) {
+      throw new StoreError(`munmap of ${this.size} bytes failed: ${errnoName()}.`);
+    }
+  }
+}
+
+/** malloc'ed memory, aligned to 64 bytes. */
+export class Allocation extends Region {
+  free(): void {
+    if (this.forget()) free(this.address);
+  }
+}
+
+/** Maps the first `size` bytes of a file, shared with every other process that maps it. */
+export function mapFile(fd: number, size: number, writable: boolean): NativeMemory {
+  if (size <= 0) throw new StoreError(`A file cannot be mapped with a length of ${size} bytes.`);
+  const address = mmap(0, size, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, 0);
+  if (address === -1) throw new StoreError(`Mapping ${size} bytes of a file failed: ${errnoName()}.`);
+  return new NativeMemory(address, size);
+}
+
+export function allocate(size: number): Allocation {
+  const rounded = Math.max(ALIGNMENT, Math.ceil(size / ALIGNMENT) * ALIGNMENT);
+  const address = alignedAlloc(ALIGNMENT, rounded);
+  if (address === 0) throw new StoreError(`${rounded} bytes of memory were refused (${errnoName()}).`);
+  return new Allocation(address, rounded);
+}
+
+export function copy(to: number, from: number, length: number): void {
+  if (length > 0) memcpy(to, from, length);
+}
+
+/** JavaScript's own memory at an address that C may use as long as the buffer is referenced from here. */
+export interface Pinned {
+  readonly buffer: ArrayBuffer;
+  readonly address: number;
+}
+
+export function pin(size: number): Pinned {
+  const buffer = new ArrayBuffer(Math.max(size, 8));
+  const address = addressOfBuffer(buffer);
+  addresses.set(buffer, address);
+  return { buffer, address };
+}
+
+const mallocTrimC = fromC<[number], number>("int malloc_trim(uint64 keep)");
+
+/** Gives freed malloc memory back to the system; true if some was. Other allocators than glibc's have no such call. */
+export function mallocTrim(): boolean {
+  return isLinux && mallocTrimC(0) === 1;
+}
