@@ -1,0 +1,73 @@
+/**
+ * Makes the arena's file and takes it away again. In /dev/shm where that has room for the capacity; else a file in the
+ * session's directory, which is slower under pressure and said so. Who may use which bytes of it is the ledger's.
+ */
+import { closeSync, constants, existsSync, ftruncateSync, openSync, rmSync, statfsSync } from "node:fs";
+import { join } from "node:path";
+import { StoreError } from "../errors/index.ts";
+import type { ArenaPlace, Bytes } from "../protocol/index.ts";
+import { PAGE } from "./ranges.ts";
+
+export const SHARED_MEMORY = "/dev/shm";
+/** Addresses are free, pages are not: a sparse file this many times the capacity always has a stretch long enough. */
+const SPARSE = 8;
+
+export interface Arena {
+  readonly place: ArenaPlace;
+  readonly fd: number;
+  /** What the user should know about where it lies. */
+  readonly notice: string | null;
+}
+
+export function arenaName(session: string): string {
+  return `spillway-${session}`;
+}
+
+export function createArena(
+  session: string,
+  capacity: Bytes,
+  sessionDirectory: string,
+  sharedMemory: string = SHARED_MEMORY,
+): Arena {
+  if (!(capacity >= PAGE)) {
+    throw new StoreError(
+      `A store of ${capacity} bytes is too small: objectStoreMemory must be at least ${PAGE} bytes.`,
+    );
+  }
+  const free = existsSync(sharedMemory) ? freeBytes(sharedMemory) : 0;
+  const shared = free >= capacity;
+  const path = join(shared ? sharedMemory : sessionDirectory, arenaName(session));
+  if (!shared) {
+    const freeOnDisk = freeBytes(sessionDirectory);
+    if (freeOnDisk < capacity) {
+      throw new StoreError(
+        `The store needs ${capacity} bytes: ${sharedMemory} has ${free} free and ${sessionDirectory} has ` +
+          `${freeOnDisk}. Choose a smaller objectStoreMemory, another localDirectory, or enlarge ${sharedMemory}.`,
+      );
+    }
+  }
+  const size = Math.ceil(capacity / PAGE) * PAGE * SPARSE;
+  const fd = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600);
+  try {
+    ftruncateSync(fd, size);
+  } catch (error) {
+    closeSync(fd);
+    rmSync(path, { force: true });
+    throw new StoreError(`The arena ${path} of ${size} bytes cannot be made: ${(error as Error).message}.`);
+  }
+  const notice = shared
+    ? null
+    : `${sharedMemory} has ${free} bytes free, less than the store's ${capacity}: the store is a file in ` +
+      `${sessionDirectory}. A larger ${sharedMemory} (docker run --shm-size) or a smaller objectStoreMemory is faster.`;
+  return { place: { path, size, capacity }, fd, notice };
+}
+
+export function removeArena(arena: Arena): void {
+  closeSync(arena.fd);
+  rmSync(arena.place.path, { force: true });
+}
+
+function freeBytes(directory: string): Bytes {
+  const stats = statfsSync(directory);
+  return stats.bavail * stats.bsize;
+}
