@@ -1,0 +1,1 @@
+export { type MemoryGauge, ownMemory, procGauge } from "./gauge.ts";
