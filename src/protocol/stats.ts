@@ -4,7 +4,8 @@ import type { Bytes, Milliseconds, OperatorId, Skipped } from "./job.ts";
 export interface WrittenFile {
   /** Relative to the sink's staging directory, and then to its directory. */
   readonly path: string;
-  readonly rows: number;
+  /** null where the kernel does not tell (CSV and JSON by partition). */
+  readonly rows: number | null;
   readonly bytes: Bytes;
 }
 

@@ -1,0 +1,5 @@
+import { ensureBuild, ensureDependencies, ensureNode } from "./ensure.mjs";
+
+ensureNode();
+ensureDependencies();
+ensureBuild();

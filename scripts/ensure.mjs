@@ -1,0 +1,66 @@
+/**
+ * Set-up that every command does for itself: the right Node, the dependencies of the lock file, a fresh build.
+ * Each step is skipped when it has nothing to do. What cannot be had is named in one line.
+ */
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const root = fileURLToPath(new URL("..", import.meta.url));
+
+export function fail(line) {
+  process.stderr.write(`spillway: ${line}\n`);
+  process.exit(1);
+}
+
+export function run(command, args, options = {}) {
+  const done = spawnSync(command, args, { cwd: root, stdio: "inherit", ...options });
+  if (done.error) fail(`${command} could not be started: ${done.error.message}`);
+  return done.status ?? 1;
+}
+
+export function ensureNode() {
+  const [major, minor] = process.versions.node.split(".").map(Number);
+  if (major < 20 || (major === 20 && minor < 15)) fail(`Node 20.15 or later is needed; this is ${process.versions.node}.`);
+  if (process.platform !== "linux" && process.platform !== "darwin") {
+    fail(`Linux (or macOS) is needed; this is ${process.platform}.`);
+  }
+}
+
+export function ensureDependencies() {
+  const stamp = join(root, "node_modules", ".spillway-lock");
+  const wanted = hash(readFileSync(join(root, "package-lock.json")));
+  if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return;
+  process.stderr.write("spillway: installing dependencies (npm ci) …\n");
+  const status = run("npm", ["ci", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"]);
+  if (status !== 0) fail("the dependencies could not be installed: npm ci failed (is the npm registry reachable?).");
+  writeFileSync(stamp, wanted);
+}
+
+export function ensureBuild() {
+  const dist = join(root, "dist");
+  const stamp = join(dist, ".built-from");
+  const sources = newestHash([join(root, "src"), join(root, "tsconfig.json"), join(root, "package-lock.json")]);
+  if (existsSync(stamp) && readFileSync(stamp, "utf8") === sources) return;
+  rmSync(dist, { recursive: true, force: true });
+  const status = run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", "tsconfig.json"]);
+  if (status !== 0) fail("the build failed: the messages above are the compiler's.");
+  mkdirSync(dist, { recursive: true });
+  writeFileSync(stamp, sources);
+}
+
+function newestHash(paths) {
+  const digest = createHash("sha256");
+  const visit = (path) => {
+    if (statSync(path).isDirectory()) for (const name of readdirSync(path).sort()) visit(join(path, name));
+    else digest.update(path).update(readFileSync(path));
+  };
+  for (const path of paths) visit(path);
+  return digest.digest("hex");
+}
+
+function hash(bytes) {
+  return createHash("sha256").update(bytes).digest("hex");
+}

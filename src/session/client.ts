@@ -1,0 +1,220 @@
+/**
+ * The program's end of the socket: starts the supervisor, asks it things, runs jobs, reads blocks from the shared
+ * arena. Keeps the program alive exactly while something it asked for is under way.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
+import { type Socket, connect } from "node:net";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { SessionClosedError, fromWire } from "../errors/index.ts";
+import {
+  type ArenaRange,
+  type BlockId,
+  type BlockRef,
+  type Bytes,
+  type InspectedRow,
+  type JobId,
+  type JobSpec,
+  type ProgramMessage,
+  type ToProgram,
+  Wire,
+} from "../protocol/index.ts";
+import { MappedArena } from "../store/mapping.ts";
+import { type SupervisorOptions, socketPath } from "../supervisor/options.ts";
+import { Job, type JobObserver } from "./job.ts";
+
+type Welcome = Extract<ToProgram, { type: "welcome" }>;
+type Asking = Extract<ProgramMessage, { request: number }>;
+/** A message without the number that the client gives it; distributed over the union. */
+type Unnumbered<M> = M extends { request: number } ? Omit<M, "request"> : never;
+
+interface Question {
+  readonly resolve: (answer: ToProgram) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** A supervisor that does not answer within this time will not. */
+const START_MS = 15_000;
+
+export class Client {
+  readonly #wire: Wire<ToProgram, ProgramMessage>;
+  readonly #questions = new Map<number, Question>();
+  readonly #jobs = new Map<JobId, Job>();
+  #nextRequest = 1;
+  #arena: MappedArena | null = null;
+  #closed: Error | null = null;
+
+  private constructor(
+    private readonly socket: Socket,
+    wire: Wire<ToProgram, ProgramMessage>,
+    readonly welcome: Welcome,
+    private readonly onNotice: (text: string) => void,
+  ) {
+    this.#wire = wire;
+    wire.onMessage((message) => this.#receive(message));
+    wire.onClose((error) => this.#end(error));
+    this.#hold();
+  }
+
+  static async start(options: SupervisorOptions, onNotice: (text: string) => void): Promise<Client> {
+    await startSupervisor(options);
+    const socket = connect(socketPath(options));
+    const wire = new Wire<ToProgram, ProgramMessage>(socket);
+    const early: ToProgram[] = [];
+    const welcome = await new Promise<Welcome>((resolve, reject) => {
+      wire.onMessage((message) => (message.type === "welcome" ? resolve(message) : early.push(message)));
+      wire.onClose((error) => reject(gone(error)));
+      wire.send({ type: "hello", pid: process.pid, token: options.token });
+    });
+    const client = new Client(socket, wire, welcome, onNotice);
+    for (const message of early) client.#receive(message);
+    return client;
+  }
+
+  async inspect(sql: string): Promise<readonly InspectedRow[]> {
+    const answer = await this.#ask({ type: "inspect", sql });
+    return answer.type === "inspected" ? answer.rows : unexpected(answer);
+  }
+
+  /** Room in the arena, written by `write`, sealed as a block that the program holds. */
+  async put(bytes: Bytes, rows: number, write: (target: Uint8Array) => void): Promise<BlockRef> {
+    const granted = await this.#ask({ type: "reserve", bytes });
+    if (granted.type !== "reserved") return unexpected(granted);
+    write(this.arena.writable({ offset: granted.range.offset, length: bytes }));
+    const sealed = await this.#ask({ type: "seal", range: granted.range, length: bytes, rows });
+    return sealed.type === "sealed" ? sealed.block : unexpected(sealed);
+  }
+
+  view(range: ArenaRange): Uint8Array {
+    return this.arena.view(range);
+  }
+
+  release(blocks: readonly BlockId[]): void {
+    if (blocks.length > 0) this.send({ type: "release", blocks });
+  }
+
+  run(spec: JobSpec, wantBlocks: number, observer: JobObserver): Job {
+    if (this.#closed !== null) throw this.#closed;
+    const job = new Job(spec.id, this, observer, () => {
+      this.#jobs.delete(spec.id);
+      this.#hold();
+    });
+    this.#jobs.set(spec.id, job);
+    this.#hold();
+    this.send({ type: "start", job: spec });
+    if (wantBlocks > 0) this.send({ type: "want", job: spec.id, blocks: wantBlocks });
+    return job;
+  }
+
+  send(message: ProgramMessage): void {
+    this.#wire.send(message);
+  }
+
+  /** The supervisor ends everything and says so last. */
+  async close(): Promise<void> {
+    if (this.#closed !== null) return;
+    const ended = new Promise<void>((resolve) => this.#wire.onClose(() => resolve()));
+    await this.#ask({ type: "close" });
+    this.socket.ref();
+    this.#wire.close();
+    await ended;
+  }
+
+  get arena(): MappedArena {
+    this.#arena ??= new MappedArena(this.welcome.arena);
+    return this.#arena;
+  }
+
+  #ask(question: Unnumbered<Asking>): Promise<ToProgram> {
+    if (this.#closed !== null) return Promise.reject(this.#closed);
+    const request = this.#nextRequest++;
+    return new Promise((resolve, reject) => {
+      this.#questions.set(request, { resolve, reject });
+      this.#hold();
+      this.send({ ...question, request } as Asking);
+    });
+  }
+
+  #receive(message: ToProgram): void {
+    if ("request" in message) {
+      const question = this.#questions.get(message.request);
+      this.#questions.delete(message.request);
+      if (message.type === "refused") question?.reject(fromWire(message.error));
+      else question?.resolve(message);
+      this.#hold();
+    } else if (message.type === "notice") {
+      this.onNotice(message.text);
+    } else if (message.type !== "welcome") {
+      const job = this.#jobs.get(message.job);
+      if (job !== undefined) job.receive(message);
+      // A block that was on its way when its job was cancelled.
+      else if (message.type === "output") this.release([message.slice.block.id]);
+    }
+  }
+
+  #end(error: Error | null): void {
+    this.#closed = gone(error);
+    for (const question of this.#questions.values()) question.reject(this.#closed);
+    this.#questions.clear();
+    for (const job of [...this.#jobs.values()]) job.lost(this.#closed);
+    this.#arena?.close();
+    this.#arena = null;
+  }
+
+  #hold(): void {
+    if (this.#questions.size > 0 || this.#jobs.size > 0) this.socket.ref();
+    else this.socket.unref();
+  }
+}
+
+function gone(error: Error | null): SessionClosedError {
+  const why = error === null ? "it was closed, or its supervisor process ended" : error.message;
+  return new SessionClosedError(`The session is gone: ${why}. Start a new one.`);
+}
+
+function unexpected(message: ToProgram): never {
+  throw new Error(`the supervisor answered "${message.type}" to something else`);
+}
+
+async function startSupervisor(options: SupervisorOptions): Promise<void> {
+  const program = fileURLToPath(new URL("../supervisor/main.js", import.meta.url));
+  mkdirSync(options.stateDirectory, { recursive: true });
+  const log = join(options.stateDirectory, "supervisor.log");
+  const stderr = openSync(log, "a");
+  const child = spawn(process.execPath, [program, JSON.stringify(options)], {
+    detached: true,
+    stdio: ["ignore", "pipe", stderr],
+    env: { ...process.env, NODE_OPTIONS: "" },
+  });
+  closeSync(stderr);
+  try {
+    await ready(child, log);
+  } finally {
+    child.stdout?.destroy();
+    child.unref();
+  }
+}
+
+function ready(child: ChildProcess, log: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const failed = (why: string) => {
+      const tail = readFileSync(log, "utf8").trim().split("\n").slice(-12).join("\n");
+      reject(new SessionClosedError(`The supervisor process could not be started: ${why}. Its log (${log}):\n${tail}`));
+    };
+    const timer = setTimeout(() => failed(`no sign of life within ${START_MS / 1000} s`), START_MS);
+    child.once("error", (error) => {
+      clearTimeout(timer);
+      failed(error.message);
+    });
+    child.once("exit", (code, signal) => {
+      clearTimeout(timer);
+      failed(`it ended with ${signal ?? `code ${code}`}`);
+    });
+    child.stdout?.once("data", () => {
+      clearTimeout(timer);
+      child.removeAllListeners();
+      resolve();
+    });
+  });
+}

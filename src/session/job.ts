@@ -1,0 +1,151 @@
+/** A job under way, as the program sees it: a stream of blocks with credit, an end, a way out. */
+import { type RecordBatch, readBlock, sliceBatch } from "../arrow/index.ts";
+import type { FinishedJob, ReceivedBlock, RunningJob } from "../dataset/engine.ts";
+import { CancelledError, fromWire } from "../errors/index.ts";
+import type { BlockSlice, JobId, JobStats, ToProgram } from "../protocol/index.ts";
+import type { Client } from "./client.ts";
+
+type JobMessage = Extract<ToProgram, { job: JobId }>;
+
+/** Who wants to see how a job goes on: the progress line. */
+export interface JobObserver {
+  progress(stats: JobStats): void;
+  ended(stats: JobStats | null): void;
+}
+
+export class Job implements RunningJob {
+  readonly finished: Promise<FinishedJob>;
+  readonly #blocks: BlockSlice[] = [];
+  #state: "running" | "finished" | "failed" | "cancelled" = "running";
+  #error: Error | null = null;
+  #settle: { resolve(value: FinishedJob): void; reject(error: Error): void };
+  #wake: (() => void) | null = null;
+
+  constructor(
+    private readonly id: JobId,
+    private readonly client: Client,
+    private readonly observer: JobObserver,
+    private readonly onEnd: () => void,
+  ) {
+    let settle: typeof this.#settle | undefined;
+    this.finished = new Promise((resolve, reject) => {
+      settle = { resolve, reject };
+    });
+    if (settle === undefined) throw new Error("a promise runs its executor at once");
+    this.#settle = settle;
+    // Whoever iterates sees the error there; not awaiting `finished` as well is no mistake.
+    this.finished.catch(() => {});
+  }
+
+  receive(message: JobMessage): void {
+    switch (message.type) {
+      case "output":
+        this.#blocks.push(message.slice);
+        break;
+      case "progress":
+        this.observer.progress(message.stats);
+        return;
+      case "finished":
+        this.#end("finished", message.stats, null);
+        this.#settle.resolve({ stats: message.stats, rows: message.rows });
+        break;
+      case "failed":
+        this.#fail(fromWire(message.error), message.stats);
+        break;
+    }
+    this.#wake?.();
+  }
+
+  lost(error: Error): void {
+    if (this.#state === "running") this.#fail(error, null);
+    this.#wake?.();
+  }
+
+  async cancel(): Promise<void> {
+    if (this.#state !== "running") return;
+    this.client.send({ type: "cancel", job: this.id });
+    const error = new CancelledError("The job was cancelled.");
+    this.#end("cancelled", null, error);
+    this.#settle.reject(error);
+    this.#dropBlocks();
+    this.#wake?.();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<ReceivedBlock, void, undefined> {
+    try {
+      for (;;) {
+        const slice = this.#blocks.shift();
+        if (slice !== undefined) yield this.#received(slice);
+        else if (this.#state === "running") await this.#change();
+        else if (this.#error !== null) throw this.#error;
+        else return;
+      }
+    } finally {
+      await this.cancel();
+      this.#dropBlocks();
+    }
+  }
+
+  #received(slice: BlockSlice): ReceivedBlock {
+    let held = true;
+    const { client } = this;
+    return {
+      slice,
+      read(): RecordBatch {
+        if (!held) throw new Error("a released block was read");
+        const batch = readBlock(client.view(slice.block.range));
+        return slice.start === 0 && slice.end === batch.length ? batch : sliceBatch(batch, slice.start, slice.end);
+      },
+      release: () => {
+        if (!held) return;
+        held = false;
+        client.release([slice.block.id]);
+        if (this.#state === "running") client.send({ type: "want", job: this.id, blocks: 1 });
+      },
+    };
+  }
+
+  #change(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = () => {
+        this.#wake = null;
+        resolve();
+      };
+    });
+  }
+
+  #fail(error: Error, stats: JobStats | null): void {
+    this.#end("failed", stats, error);
+    this.#dropBlocks();
+    this.#settle.reject(error);
+  }
+
+  #end(state: "finished" | "failed" | "cancelled", stats: JobStats | null, error: Error | null): void {
+    this.#state = state;
+    this.#error = error;
+    this.observer.ended(stats);
+    this.onEnd();
+  }
+
+  #dropBlocks(): void {
+    this.client.release(this.#blocks.splice(0).map((slice) => slice.block.id));
+  }
+}
+
+/** A job whose session is only just being started. */
+export class StartingJob implements RunningJob {
+  readonly finished: Promise<FinishedJob>;
+
+  constructor(private readonly job: Promise<RunningJob>) {
+    this.finished = job.then((running) => running.finished);
+    this.finished.catch(() => {});
+  }
+
+  async cancel(): Promise<void> {
+    await (await this.job).cancel();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<ReceivedBlock, void, undefined> {
+    yield* await this.job;
+  }
+}

@@ -1,0 +1,145 @@
+/** What a session can be told, its defaults, and what they come to on this machine. */
+import { randomBytes } from "node:crypto";
+import { availableParallelism, homedir, tmpdir, totalmem } from "node:os";
+import { join } from "node:path";
+import { OptionError } from "../errors/index.ts";
+import type { Bytes } from "../protocol/index.ts";
+import type { SupervisorOptions } from "../supervisor/options.ts";
+import { type Size, parseSize } from "../units/index.ts";
+
+export interface SessionOptions {
+  /** Worker processes; the machine's cores by default. */
+  readonly workers?: number;
+  /** The store's capacity: bytes, "4 GiB", or a fraction of the machine; 0.30 by default. */
+  readonly objectStoreMemory?: Size;
+  /** Memory of one worker: its V8 heap may grow to three quarters of it. "auto": the machine's memory over the workers. */
+  readonly memoryLimit?: Size | "auto";
+  /** Where the session's files go: the socket, and the store where shared memory is small. The OS's temporary directory by default. */
+  readonly localDirectory?: string;
+  /** Blocks are handed over at about this size; "128 MiB" by default, less in a small store. */
+  readonly targetMaxBlockSize?: Size;
+  /** Run each operator as it is added and keep its result, for exploring; false by default. */
+  readonly eager?: boolean;
+  /** Results in the order of the input; false by default, because waiting for the order costs time. */
+  readonly preserveOrder?: boolean;
+  /** Tasks that may fail by the user's own error before a job does; 0 by default. */
+  readonly maxErroredBlocks?: number;
+  /** How often a task is tried again after its worker died; 3 by default. */
+  readonly maxRetries?: number;
+  /** Show on stderr how a job goes on; true by default. */
+  readonly progress?: boolean;
+  /** Environment variables of the workers. */
+  readonly workerEnv?: Readonly<Record<string, string>>;
+  /** Node options of the workers, such as `--inspect`. */
+  readonly workerExecArgv?: readonly string[];
+}
+
+export interface ResolvedOptions {
+  readonly workers: number;
+  readonly capacity: Bytes;
+  readonly workerMemory: Bytes;
+  readonly targetMaxBlockSize: Bytes;
+  readonly localDirectory: string;
+  readonly eager: boolean;
+  readonly preserveOrder: boolean;
+  readonly maxErroredBlocks: number;
+  readonly maxRetries: number;
+  readonly progress: boolean;
+  readonly workerEnv: Readonly<Record<string, string>>;
+  readonly workerExecArgv: readonly string[];
+  /** What the user should know about how the options were met. */
+  readonly notices: readonly string[];
+}
+
+const STORE_FRACTION = 0.3;
+const BLOCK: Bytes = 128 << 20;
+/** Below this a block is not worth its messages. */
+const SMALLEST_BLOCK: Bytes = 64 << 10;
+/** The rest of a worker's memory is the kernel's, and buffers outside the heap. */
+const HEAP_SHARE = 0.75;
+
+const KNOWN: ReadonlySet<string> = new Set<keyof SessionOptions>([
+  "workers",
+  "objectStoreMemory",
+  "memoryLimit",
+  "localDirectory",
+  "targetMaxBlockSize",
+  "eager",
+  "preserveOrder",
+  "maxErroredBlocks",
+  "maxRetries",
+  "progress",
+  "workerEnv",
+  "workerExecArgv",
+]);
+
+/** The machine's memory, or the container's where that is less. */
+export function nodeMemory(): Bytes {
+  const constrained = process.constrainedMemory();
+  return constrained > 0 ? Math.min(totalmem(), constrained) : totalmem();
+}
+
+export function resolveOptions(options: SessionOptions): ResolvedOptions {
+  for (const key of Object.keys(options)) {
+    if (!KNOWN.has(key)) throw new OptionError(`session: there is no option "${key}". Options: ${[...KNOWN].join(", ")}.`);
+  }
+  const total = nodeMemory();
+  const size = (name: keyof SessionOptions, value: Size) => parseSize(value, { name: `session: ${name}`, total });
+  const workers = wholeNumber("workers", options.workers ?? availableParallelism(), 1);
+  const capacity = size("objectStoreMemory", options.objectStoreMemory ?? STORE_FRACTION);
+  if (capacity < SMALLEST_BLOCK * 4 * workers) {
+    throw new OptionError(
+      `session: objectStoreMemory of ${capacity} bytes is too small for ${workers} workers: at least ${SMALLEST_BLOCK * 4 * workers} bytes are needed.`,
+    );
+  }
+  const limit = options.memoryLimit ?? "auto";
+  const workerMemory = limit === "auto" ? Math.floor(total / workers) : size("memoryLimit", limit);
+  const asked = size("targetMaxBlockSize", options.targetMaxBlockSize ?? BLOCK);
+  const fits = Math.floor(capacity / (2 * (workers + 1)));
+  const notices: string[] = [];
+  if (asked > fits && options.targetMaxBlockSize !== undefined) {
+    notices.push(`targetMaxBlockSize lowered from ${asked} to ${fits} bytes: the store holds ${capacity} bytes for ${workers} workers.`);
+  }
+  return {
+    workers,
+    capacity,
+    workerMemory,
+    targetMaxBlockSize: Math.max(1, Math.min(asked, fits)),
+    localDirectory: options.localDirectory ?? tmpdir(),
+    eager: options.eager ?? false,
+    preserveOrder: options.preserveOrder ?? false,
+    maxErroredBlocks: wholeNumber("maxErroredBlocks", options.maxErroredBlocks ?? 0, 0),
+    maxRetries: wholeNumber("maxRetries", options.maxRetries ?? 3, 0),
+    progress: options.progress ?? true,
+    workerEnv: options.workerEnv ?? {},
+    workerExecArgv: options.workerExecArgv ?? [],
+    notices,
+  };
+}
+
+/** `~/.local/state/spillway`: what is meant to stay, of the last sessions. */
+export function stateRoot(): string {
+  return join(process.env["XDG_STATE_HOME"] ?? join(homedir(), ".local", "state"), "spillway");
+}
+
+export function supervisorOptions(options: ResolvedOptions): SupervisorOptions {
+  const stamp = new Date().toISOString().replace(/[-:]/g, "").slice(0, 15);
+  const session = `${stamp}-${process.pid}-${randomBytes(3).toString("hex")}`;
+  return {
+    session,
+    token: randomBytes(16).toString("hex"),
+    localDirectory: options.localDirectory,
+    capacity: options.capacity,
+    workers: options.workers,
+    workerHeap: Math.floor(options.workerMemory * HEAP_SHARE),
+    stateDirectory: join(stateRoot(), session),
+    workerEnv: options.workerEnv,
+    workerExecArgv: options.workerExecArgv,
+    parentPid: process.pid,
+  };
+}
+
+function wholeNumber(name: string, value: number, least: number): number {
+  if (Number.isInteger(value) && value >= least) return value;
+  throw new OptionError(`session: ${name} must be a whole number of at least ${least}, not ${value}.`);
+}

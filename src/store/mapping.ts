@@ -1,0 +1,34 @@
+/**
+ * The arena as the program and the workers see it: one shared mapping, views of ranges in it. A door of its own,
+ * because it loads the C boundary, which the supervisor does without.
+ * Views are for this project's own code only: what reaches a user is always a copy (docs/architecture.md).
+ */
+import { closeSync, openSync } from "node:fs";
+import { mapFile, type NativeMemory, reserveRange } from "../native/index.ts";
+import type { ArenaPlace, ArenaRange } from "../protocol/index.ts";
+
+export class MappedArena {
+  readonly #fd: number;
+  readonly #memory: NativeMemory;
+
+  constructor(place: ArenaPlace) {
+    this.#fd = openSync(place.path, "r+");
+    this.#memory = mapFile(this.#fd, place.size, true);
+  }
+
+  /** Sealed bytes, to be read. */
+  view(range: ArenaRange): Uint8Array {
+    return this.#memory.view(range.offset, range.length);
+  }
+
+  /** A granted range, to be written. Backed by memory first: touching a full tmpfs would kill the process. */
+  writable(range: ArenaRange): Uint8Array {
+    reserveRange(this.#fd, range.offset, range.length);
+    return this.#memory.view(range.offset, range.length);
+  }
+
+  close(): void {
+    this.#memory.unmap();
+    closeSync(this.#fd);
+  }
+}

@@ -1,0 +1,101 @@
+/** Builds the chain of stages of one task, from its sink back to its first step after the source. */
+import type { Connection } from "../kernel/index.ts";
+import type { Step, TaskOrder } from "../protocol/index.ts";
+import type { LoadedFunction, LoadedOperator } from "./loaded-operator.ts";
+import { type BlockOutlet, BlockSink } from "./sinks/block-sink.ts";
+import { CountSink, countSql } from "./sinks/count-sink.ts";
+import { FileSink } from "./sinks/file-sink.ts";
+import { Head } from "./sinks/head.ts";
+import type { TaskSink } from "./sinks/sink.ts";
+import type { Stage, TaskScope } from "./stage.ts";
+import { BatchFunctionStep } from "./steps/batch-function.ts";
+import { DeadLetters } from "./steps/dead-letters.ts";
+import { Failures } from "./steps/failures.ts";
+import { FilterFunctionStep } from "./steps/filter-function.ts";
+import { RowFunctionStep } from "./steps/row-function.ts";
+import { SqlStep } from "./steps/sql-step.ts";
+
+export interface Chain {
+  readonly first: Stage;
+  readonly sink: TaskSink;
+  readonly head: Head | null;
+  readonly letters: readonly DeadLetters[];
+}
+
+/** Names the files of a task: by job, operator and place, so that a second attempt writes the same names. */
+export function filePrefix(task: TaskOrder): string {
+  return `part-${String(task.index).padStart(5, "0")}-${task.job}`;
+}
+
+export async function buildChain(
+  task: TaskOrder,
+  operator: LoadedOperator,
+  /** The steps that are not part of the source's own SQL. */
+  steps: readonly Step[],
+  connection: Connection,
+  outlet: BlockOutlet,
+  scope: TaskScope,
+): Promise<Chain> {
+  const counting = operator.order.sink.kind === "count";
+  const last = steps.at(-1);
+  const kernelCounts = counting && (last === undefined || last.kind === "sql");
+  const sink = makeSink(task, operator, connection, outlet, kernelCounts);
+  const limit = operator.order.maxRowsPerTask;
+  const head = limit === null || kernelCounts ? null : new Head(limit, sink);
+  const functions = await operator.functions();
+  const letters: DeadLetters[] = [];
+  let next: Stage = head ?? sink;
+  for (const step of [...steps].reverse()) {
+    if (step.kind === "sql") {
+      next = new SqlStep(kernelCounts && step === last ? countSql(step.sql) : step.sql, connection, next, scope);
+    } else {
+      const fn = functions.get(step);
+      if (fn === undefined) throw new Error(`no function was loaded for ${step.operator}`);
+      next = functionStage(fn, task, next, scope, letters);
+    }
+  }
+  return { first: next, sink, head, letters };
+}
+
+function makeSink(
+  task: TaskOrder,
+  operator: LoadedOperator,
+  connection: Connection,
+  outlet: BlockOutlet,
+  kernelCounts: boolean,
+): TaskSink {
+  const spec = operator.order.sink;
+  switch (spec.kind) {
+    case "blocks":
+      return new BlockSink(operator.order.name, spec.targetBytes, task.handedOver, outlet);
+    case "count":
+      return new CountSink(kernelCounts ? "by the kernel" : "here");
+    case "files":
+      return new FileSink(spec, filePrefix(task), connection);
+  }
+}
+
+function functionStage(
+  fn: LoadedFunction,
+  task: TaskOrder,
+  next: Stage,
+  scope: TaskScope,
+  letters: DeadLetters[],
+): Stage {
+  const { step, call, declared } = fn;
+  const { options, form } = step;
+  let dead: DeadLetters | null = null;
+  if (typeof options.onError === "object") {
+    dead = new DeadLetters(options.onError.deadLetter, `${task.job}-${task.operator}-${task.index}-${letters.length}`);
+    letters.push(dead);
+  }
+  const failures = new Failures(step.operator, options.onError, fn.mapStack, scope, dead);
+  const { maxInFlight } = options;
+  if (form === "filter") return new FilterFunctionStep(call, options, maxInFlight, failures, next, scope);
+  if (form !== "mapBatches") {
+    return new RowFunctionStep({ form, call, values: options, declared, maxInFlight }, failures, next, scope);
+  }
+  const { batchSize, batchFormat: format } = options;
+  const batchFunction = { call, format, batchSize, values: options, declared, maxInFlight };
+  return new BatchFunctionStep(batchFunction, failures, next, scope);
+}

@@ -1,0 +1,104 @@
+/**
+ * An operator in this worker: its functions revived once, its class instances constructed once (A3), both kept
+ * until the operator is retired.
+ */
+import { type DataType, parseTypeName } from "../arrow/index.ts";
+import { reviveFunction } from "../closure/index.ts";
+import { FunctionError } from "../errors/index.ts";
+import type { OperatorOrder, Step } from "../protocol/index.ts";
+import type { MappedArena } from "../store/mapping.ts";
+
+type FunctionStep = Extract<Step, { kind: "function" }>;
+
+export interface LoadedFunction {
+  readonly step: FunctionStep;
+  readonly call: (input: unknown) => unknown;
+  readonly mapStack: (stack: string) => string;
+  readonly declared: ReadonlyMap<string, DataType> | undefined;
+  readonly dispose: (() => unknown) | null;
+}
+
+export class LoadedOperator {
+  #functions: Promise<ReadonlyMap<Step, LoadedFunction>> | null = null;
+
+  constructor(
+    readonly order: OperatorOrder,
+    private readonly arena: MappedArena,
+  ) {}
+
+  /** Revived at the first task that needs them. */
+  functions(): Promise<ReadonlyMap<Step, LoadedFunction>> {
+    this.#functions ??= this.#load();
+    return this.#functions;
+  }
+
+  async dispose(): Promise<void> {
+    if (this.#functions === null) return;
+    const functions = await this.#functions.catch(() => null);
+    for (const fn of functions?.values() ?? []) await fn.dispose?.();
+  }
+
+  async #load(): Promise<ReadonlyMap<Step, LoadedFunction>> {
+    const loaded = new Map<Step, LoadedFunction>();
+    for (const step of this.order.steps) {
+      if (step.kind === "function") loaded.set(step, await this.#loadOne(step));
+    }
+    return loaded;
+  }
+
+  async #loadOne(step: FunctionStep): Promise<LoadedFunction> {
+    // The payload is copied out of the arena: the revived values must not lie over memory that is used again.
+    const revived = await reviveFunction(Uint8Array.from(this.arena.view(step.payload.range)));
+    const { mapStack } = revived;
+    const declared =
+      step.options.schema === undefined
+        ? undefined
+        : new Map(Object.entries(step.options.schema).map(([name, type]) => [name, parseTypeName(type)]));
+    if (!step.isClass) return { step, call: revived.call, mapStack, declared, dispose: null };
+    const instance = await this.#construct(step, revived.construct, mapStack);
+    return {
+      step,
+      call: (input) => instance.call(input),
+      mapStack,
+      declared,
+      dispose: typeof instance.dispose === "function" ? () => instance.dispose?.() : null,
+    };
+  }
+
+  async #construct(
+    step: FunctionStep,
+    construct: (() => unknown) | null,
+    mapStack: (stack: string) => string,
+  ): Promise<{ call(input: unknown): unknown; dispose?(): unknown }> {
+    let instance: unknown;
+    try {
+      instance = await construct?.();
+    } catch (thrown) {
+      const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+      const stack = error.stack === undefined ? null : mapStack(error.stack);
+      throw new FunctionError(
+        `${step.operator}: its constructor failed: ${error.name}: ${error.message}`,
+        step.operator,
+        null,
+        null,
+        [],
+        error.name,
+        stack,
+      );
+    }
+    if (isCallable(instance)) return instance;
+    throw new FunctionError(
+      `${step.operator}: a class function needs a method call(batch).`,
+      step.operator,
+      null,
+      null,
+      [],
+      "TypeError",
+      null,
+    );
+  }
+}
+
+function isCallable(value: unknown): value is { call(input: unknown): unknown; dispose?(): unknown } {
+  return typeof value === "object" && value !== null && "call" in value && typeof value.call === "function";
+}

@@ -1,0 +1,159 @@
+#!/usr/bin/env node
+/**
+ * The worker process: connects to its supervisor (or, on a cluster, to whoever started it), runs one task at a time
+ * and says what came of it. Dies with its parent, whatever it is doing.
+ * argv: socket path, worker id, token.
+ */
+import { connect } from "node:net";
+import { compileRows } from "../arrow/index.ts";
+import { CancelledError, toWire } from "../errors/index.ts";
+import { type Connection, Kernel } from "../kernel/index.ts";
+import { dieWithParent } from "../native/index.ts";
+import {
+  type ArenaRange,
+  type InspectedRow,
+  type TaskId,
+  type TaskOrder,
+  type ToWorker,
+  Wire,
+  type WorkerId,
+  type WorkerMessage,
+} from "../protocol/index.ts";
+import { MappedArena } from "../store/mapping.ts";
+import { LoadedOperator } from "./loaded-operator.ts";
+import { RunningTask } from "./task.ts";
+
+class Worker {
+  readonly #wire: Wire<ToWorker, WorkerMessage>;
+  readonly #operators = new Map<string, LoadedOperator>();
+  #connection: Connection | null = null;
+  #arena: MappedArena | null = null;
+  #task: { readonly id: TaskId; readonly running: RunningTask } | null = null;
+  #reserved: ((range: ArenaRange) => void) | null = null;
+
+  constructor(socketPath: string, id: WorkerId, token: string) {
+    const socket = connect(socketPath);
+    this.#wire = new Wire(socket);
+    this.#wire.onMessage((message) => this.#receive(message));
+    // The supervisor is gone: nothing that this process holds matters to anyone.
+    this.#wire.onClose(() => process.exit(0));
+    socket.once("connect", () => this.#wire.send({ type: "ready", worker: id, pid: process.pid, token }));
+  }
+
+  #receive(message: ToWorker): void {
+    switch (message.type) {
+      case "welcome":
+        this.#arena = new MappedArena(message.arena);
+        return;
+      case "operator":
+        this.#operators.set(key(message.order), new LoadedOperator(message.order, this.#arenaOf()));
+        return;
+      case "run":
+        void this.#run(message.task);
+        return;
+      case "cancel":
+        if (this.#task?.id === message.task) this.#task.running.cancel();
+        return;
+      case "reserved":
+        this.#reserved?.(message.range);
+        return;
+      case "retire":
+        void this.#retire(message);
+        return;
+      case "inspect":
+        this.#inspect(message.request, message.sql);
+        return;
+      case "exit":
+        process.exit(0);
+    }
+  }
+
+  async #run(task: TaskOrder): Promise<void> {
+    try {
+      const operator = this.#operators.get(key(task));
+      if (operator === undefined) throw new Error(`a task of the unknown operator ${key(task)} came`);
+      const running = new RunningTask(task, operator, this.#kernel(), {
+        arena: this.#arenaOf(),
+        reserve: (bytes) => this.#reserve(task.id, bytes),
+        output: (block) => this.#wire.send({ type: "output", task: task.id, ...block }),
+      });
+      this.#task = { id: task.id, running };
+      const report = await running.run();
+      this.#task = null;
+      this.#wire.send({ type: "done", task: task.id, report });
+    } catch (error) {
+      this.#task = null;
+      if (error instanceof CancelledError) this.#wire.send({ type: "cancelled", task: task.id });
+      else this.#wire.send({ type: "failed", task: task.id, error: toWire(error) });
+    }
+  }
+
+  #reserve(task: TaskId, bytes: number): Promise<ArenaRange> {
+    this.#wire.send({ type: "reserve", task, bytes });
+    return new Promise((resolve) => {
+      this.#reserved = resolve;
+    });
+  }
+
+  async #retire({ job, operator }: Extract<ToWorker, { type: "retire" }>): Promise<void> {
+    const loaded = this.#operators.get(key({ job, operator }));
+    this.#operators.delete(key({ job, operator }));
+    try {
+      await loaded?.dispose();
+      this.#wire.send({ type: "retired", job, operator, error: null });
+    } catch (error) {
+      this.#wire.send({ type: "retired", job, operator, error: toWire(error) });
+    }
+  }
+
+  #inspect(request: number, sql: string): void {
+    try {
+      const stream = this.#kernel().query(sql);
+      const rows: InspectedRow[] = [];
+      try {
+        const reader = compileRows(stream.schema, { int64: "bigint" });
+        for (let batch = stream.next(); batch !== null; batch = stream.next()) {
+          reader.load(batch);
+          for (let i = 0; i < batch.length; i++) rows.push(plainRow(reader.row(i)));
+        }
+      } finally {
+        stream.close();
+      }
+      this.#wire.send({ type: "inspected", request, rows });
+    } catch (error) {
+      this.#wire.send({ type: "refused", request, error: toWire(error) });
+    }
+  }
+
+  /** Opened at the first need, or right after the start while nothing is asked of this worker yet. */
+  #kernel(): Connection {
+    this.#connection ??= Kernel.open({ threads: 1 }).connect();
+    return this.#connection;
+  }
+
+  warmUp(): void {
+    this.#kernel();
+  }
+
+  #arenaOf(): MappedArena {
+    if (this.#arena === null) throw new Error("no arena: the supervisor has not said welcome yet");
+    return this.#arena;
+  }
+}
+
+function key(of: { readonly job: string; readonly operator: number }): string {
+  return `${of.job}/${of.operator}`;
+}
+
+function plainRow(row: Readonly<Record<string, unknown>>): InspectedRow {
+  return JSON.parse(JSON.stringify(row, (_, value) => (typeof value === "bigint" ? value.toString() : value)));
+}
+
+dieWithParent();
+const [socketPath, id, token] = process.argv.slice(2);
+if (socketPath === undefined || id === undefined || token === undefined) {
+  process.stderr.write("A worker is started by a supervisor, not by hand.\n");
+  process.exit(2);
+}
+const worker = new Worker(socketPath, Number(id) as WorkerId, token);
+worker.warmUp();

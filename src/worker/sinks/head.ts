@@ -1,0 +1,33 @@
+/** Lets the first `most` rows of a task through; then the task may stop reading. */
+import { type RecordBatch, sliceBatch } from "../../arrow/index.ts";
+import type { Stage } from "../stage.ts";
+
+export class Head implements Stage {
+  #left: number;
+
+  constructor(
+    most: number,
+    private readonly next: Stage,
+  ) {
+    this.#left = most;
+  }
+
+  get satisfied(): boolean {
+    return this.#left <= 0;
+  }
+
+  push(batch: RecordBatch): void | Promise<void> {
+    if (this.#left <= 0) return;
+    const taken = Math.min(this.#left, batch.length);
+    this.#left -= taken;
+    return this.next.push(taken === batch.length ? batch : sliceBatch(batch, 0, taken));
+  }
+
+  end(): void | Promise<void> {
+    return this.next.end();
+  }
+
+  close(): void {
+    this.next.close();
+  }
+}

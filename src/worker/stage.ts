@@ -1,0 +1,24 @@
+/**
+ * The shape of a task's inside: a chain of stages that push batches on. A batch is borrowed: it holds until the
+ * push it was given to has returned (or its promise has settled). Pushing is synchronous wherever it can be, since
+ * a promise per 2,048 rows would cost more than many functions do.
+ */
+import type { RecordBatch } from "../arrow/index.ts";
+
+export interface Stage {
+  push(batch: RecordBatch): void | Promise<void>;
+  /** No more batches come: hand on what is held back. */
+  end(): void | Promise<void>;
+  /** Free kernel and other memory; called once, whether the task ended well or not. */
+  close(): void;
+}
+
+/** What stages may ask of the task they run in. */
+export interface TaskScope {
+  /** Throws once the task is cancelled. */
+  check(): void;
+  /** Where the rows come from, for messages. */
+  readonly files: readonly string[];
+  /** A row or batch that `onError` dropped. */
+  errored(rows: number): void;
+}

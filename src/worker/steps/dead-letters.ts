@@ -1,0 +1,66 @@
+/**
+ * Rows that a function failed on, one JSON object a line, in one file a task. Written beside its final name and
+ * renamed when the task is done, so that a task that is retried leaves each row once.
+ */
+import { closeSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
+import { join } from "node:path";
+
+const FLUSH_BYTES = 1 << 20;
+
+export class DeadLetters {
+  readonly #final: string;
+  readonly #partial: string;
+  #fd: number | null = null;
+  #held: string[] = [];
+  #heldBytes = 0;
+
+  constructor(
+    private readonly directory: string,
+    name: string,
+  ) {
+    this.#final = join(directory, `${name}.jsonl`);
+    this.#partial = join(directory, `.${name}.${process.pid}.partial`);
+  }
+
+  add(letter: Readonly<Record<string, unknown>>): void {
+    const line = `${JSON.stringify(letter, plain)}\n`;
+    this.#held.push(line);
+    this.#heldBytes += line.length;
+    if (this.#heldBytes > FLUSH_BYTES) this.#flush();
+  }
+
+  commit(): void {
+    if (this.#held.length > 0) this.#flush();
+    if (this.#fd === null) return;
+    closeSync(this.#fd);
+    this.#fd = null;
+    renameSync(this.#partial, this.#final);
+  }
+
+  /** Without a commit before it, nothing is left. */
+  close(): void {
+    if (this.#fd === null) return;
+    closeSync(this.#fd);
+    this.#fd = null;
+    rmSync(this.#partial, { force: true });
+  }
+
+  #flush(): void {
+    if (this.#fd === null) {
+      mkdirSync(this.directory, { recursive: true });
+      this.#fd = openSync(this.#partial, "w");
+    }
+    const bytes = Buffer.from(this.#held.join(""));
+    for (let at = 0; at < bytes.length; ) at += writeSync(this.#fd, bytes, at);
+    this.#held = [];
+    this.#heldBytes = 0;
+  }
+}
+
+/** JSON of what JSON has no word for. */
+function plain(_key: string, value: unknown): unknown {
+  if (typeof value === "bigint") return value.toString();
+  if (value instanceof Map) return Object.fromEntries(value);
+  if (value instanceof Uint8Array) return Buffer.from(value).toString("base64");
+  return value;
+}

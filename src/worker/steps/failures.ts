@@ -1,0 +1,69 @@
+/**
+ * What happens to a row or batch on which the user's function throws: the task fails with the whole story, or the
+ * row is dropped and counted, or it goes to the dead-letter file of this task.
+ */
+import { inspect } from "node:util";
+import { FunctionError, SpillwayError } from "../../errors/index.ts";
+import type { OnError } from "../../protocol/index.ts";
+import type { TaskScope } from "../stage.ts";
+import type { DeadLetters } from "./dead-letters.ts";
+
+const PRINT_LIMIT = 200;
+
+export class Failures {
+  constructor(
+    private readonly operator: string,
+    private readonly onError: OnError,
+    private readonly mapStack: (stack: string) => string,
+    private readonly scope: TaskScope,
+    private readonly letters: DeadLetters | null,
+  ) {}
+
+  /** `row` is the index in this operator's input within the task. Returns only if the row is to be dropped. */
+  row(thrown: unknown, index: number, row: unknown): void {
+    if (this.onError === "fail") throw this.#error(thrown, `row ${index}`, index, print(row));
+    this.scope.errored(1);
+    this.letters?.add({ operator: this.operator, row: index, error: errorText(thrown), value: row });
+  }
+
+  /** A whole batch of `rows` rows, the first of them at `index`. */
+  batch(thrown: unknown, index: number, rows: number, values: unknown): void {
+    if (this.onError === "fail") throw this.#error(thrown, `the batch of rows ${index} to ${index + rows - 1}`, null, null);
+    this.scope.errored(rows);
+    this.letters?.add({ operator: this.operator, row: index, rows, error: errorText(thrown), value: values });
+  }
+
+  #error(thrown: unknown, where: string, row: number | null, rowText: string | null): FunctionError {
+    const name = thrown instanceof Error ? thrown.name : typeof thrown;
+    const said = thrown instanceof Error ? thrown.message : inspect(thrown, { depth: 2 });
+    const stack = thrown instanceof Error && thrown.stack !== undefined ? this.#userStack(thrown) : null;
+    const from = this.scope.files.length === 0 ? "" : `, from ${listed(this.scope.files)}`;
+    const lines = [
+      `${this.operator} failed on ${where}${from}: ${name}: ${said}`,
+      ...(rowText === null ? [] : [`  row: ${rowText}`]),
+      ...(stack === null ? [] : stack.split("\n").filter((line) => line.trimStart().startsWith("at "))),
+      `Give the function onError: "skip" or { deadLetter: path } to go on without such rows.`,
+    ];
+    return new FunctionError(lines.join("\n"), this.operator, row, rowText, this.scope.files, name, stack);
+  }
+
+  /** Our own errors (a row of another shape) have no line of the user's. */
+  #userStack(error: Error): string | null {
+    if (error instanceof SpillwayError || error.stack === undefined) return null;
+    return this.mapStack(error.stack);
+  }
+}
+
+function listed(files: readonly string[]): string {
+  const shown = files.slice(0, 3).join(", ");
+  return files.length > 3 ? `${shown} and ${files.length - 3} more files` : shown;
+}
+
+function errorText(thrown: unknown): string {
+  return thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : inspect(thrown, { depth: 2 });
+}
+
+function print(row: unknown): string {
+  const text = inspect(row, { depth: 2, breakLength: Number.POSITIVE_INFINITY, maxStringLength: 80, maxArrayLength: 8 });
+  return text.length > PRINT_LIMIT ? `${text.slice(0, PRINT_LIMIT)}…` : text;
+}

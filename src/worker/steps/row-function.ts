@@ -1,0 +1,173 @@
+/**
+ * map and flatMap: the user's function once per row. The synchronous loop is the hot path of the whole project:
+ * a generated reader makes the row, a generated builder takes the result, nothing else is allocated. The first
+ * promise that comes back turns the step to many calls at once, in order (A4).
+ */
+import { type RecordBatch, RowBuilder, type RowReader, type ValueOptions, compileRows } from "../../arrow/index.ts";
+import type { DataType, Schema } from "../../arrow/types.ts";
+import { RowShapeError } from "../../errors/index.ts";
+import type { Stage, TaskScope } from "../stage.ts";
+import type { Failures } from "./failures.ts";
+import { InOrder } from "./in-order.ts";
+
+/** Results are handed on in pieces that stay in the processor's cache. */
+const PIECE_ROWS = 4096;
+const PIECE_BYTES = 1 << 20;
+
+interface Answer {
+  readonly index: number;
+  readonly row: unknown;
+  readonly value: unknown;
+}
+
+export interface RowFunction {
+  readonly form: "map" | "flatMap";
+  readonly call: (row: unknown) => unknown;
+  readonly values: ValueOptions;
+  readonly declared: ReadonlyMap<string, DataType> | undefined;
+  readonly maxInFlight: number;
+}
+
+export class RowFunctionStep implements Stage {
+  readonly #builder: RowBuilder;
+  readonly #calls: InOrder<Answer>;
+  #schema: Schema | null = null;
+  #reader: RowReader | null = null;
+  /** Rows seen before the batch at hand. */
+  #seen = 0;
+  #async = false;
+
+  constructor(
+    private readonly fn: RowFunction,
+    private readonly failures: Failures,
+    private readonly next: Stage,
+    private readonly scope: TaskScope,
+  ) {
+    this.#builder = new RowBuilder(fn.declared);
+    this.#calls = new InOrder<Answer>(fn.maxInFlight, (answer, error) => this.#settle(answer, error));
+  }
+
+  push(batch: RecordBatch): void | Promise<void> {
+    const reader = this.#readerOf(batch);
+    if (this.#async) return this.#pushAsync(reader, 0, batch.length);
+    return this.#pushSync(reader, 0, batch.length);
+  }
+
+  async end(): Promise<void> {
+    await this.#calls.drain();
+    if (this.#builder.rows > 0) await this.next.push(this.#builder.finish());
+    await this.next.end();
+  }
+
+  close(): void {
+    this.next.close();
+  }
+
+  #readerOf(batch: RecordBatch): RowReader {
+    if (this.#reader === null || this.#schema !== batch.schema) {
+      this.#reader = compileRows(batch.schema, this.fn.values);
+      this.#schema = batch.schema;
+    }
+    this.#reader.load(batch);
+    return this.#reader;
+  }
+
+  #pushSync(reader: RowReader, from: number, rows: number): void | Promise<void> {
+    const { call, form } = this.fn;
+    const builder = this.#builder;
+    let i = from;
+    while (i < rows) {
+      const row = reader.row(i);
+      try {
+        const result = call(row);
+        if (result instanceof Promise) {
+          this.#async = true;
+          this.#calls.add(this.#answer(result, i, row));
+          return this.#pushAsync(reader, i + 1, rows);
+        }
+        if (form === "map") builder.append(result);
+        else this.#appendMany(result);
+      } catch (thrown) {
+        this.failures.row(thrown, this.#seen + i, row);
+      }
+      i++;
+      if (builder.rows >= PIECE_ROWS || builder.byteLength >= PIECE_BYTES) {
+        const wait = this.next.push(builder.finish());
+        if (wait !== undefined) return wait.then(() => this.#pushSync(reader, i, rows));
+      }
+    }
+    this.#seen += rows;
+  }
+
+  async #pushAsync(reader: RowReader, from: number, rows: number): Promise<void> {
+    for (let i = from; i < rows; i++) {
+      await this.#calls.room();
+      this.scope.check();
+      const row = reader.row(i);
+      this.#calls.add(this.#answer(this.#start(row), i, row));
+    }
+    this.#seen += rows;
+  }
+
+  async #start(row: unknown): Promise<unknown> {
+    return this.fn.call(row);
+  }
+
+  #answer(result: Promise<unknown>, i: number, row: unknown): Promise<Answer> {
+    const index = this.#seen + i;
+    return result.then(
+      (value) => ({ index, row, value }),
+      (thrown) => {
+        throw { index, row, value: thrown } satisfies Answer;
+      },
+    );
+  }
+
+  #settle(answer: Answer | undefined, error: { readonly thrown: unknown } | null): void | Promise<void> {
+    const { index, row, value } = (error === null ? answer : error.thrown) as Answer;
+    if (error !== null) {
+      this.failures.row(value, index, row);
+      return;
+    }
+    try {
+      if (this.fn.form === "map") this.#builder.append(value);
+      else if (isAsyncIterable(value)) return this.#appendAsync(value, index, row);
+      else this.#appendMany(value);
+    } catch (thrown) {
+      this.failures.row(thrown, index, row);
+    }
+    if (this.#builder.rows >= PIECE_ROWS || this.#builder.byteLength >= PIECE_BYTES) {
+      return this.next.push(this.#builder.finish());
+    }
+  }
+
+  async #appendAsync(rows: AsyncIterable<unknown>, index: number, row: unknown): Promise<void> {
+    try {
+      for await (const item of rows) this.#builder.append(item);
+    } catch (thrown) {
+      this.failures.row(thrown, index, row);
+    }
+  }
+
+  #appendMany(result: unknown): void {
+    if (isIterable(result)) {
+      for (const item of result) this.#builder.append(item);
+      return;
+    }
+    if (isAsyncIterable(result)) {
+      throw new RowShapeError("flatMap was given an async generator: make the function async and return an array.", null);
+    }
+    throw new RowShapeError(
+      `flatMap must return an array (or another iterable) of rows; this returned ${result === null ? "null" : typeof result}.`,
+      null,
+    );
+  }
+}
+
+function isIterable(value: unknown): value is Iterable<unknown> {
+  return typeof value === "object" && value !== null && Symbol.iterator in value && !(value instanceof Map);
+}
+
+export function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
+  return typeof value === "object" && value !== null && Symbol.asyncIterator in value;
+}

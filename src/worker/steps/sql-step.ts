@@ -1,0 +1,60 @@
+/**
+ * Row-wise SQL over batches that a function made. Runs once per morsel and not once per batch: planning a query
+ * costs about 0.3 ms, which 16,384 rows pay for and a batch of 1,024 would not.
+ */
+import { BlockBuilder, type RecordBatch } from "../../arrow/index.ts";
+import type { Connection } from "../../kernel/index.ts";
+import type { Stage, TaskScope } from "../stage.ts";
+
+const MORSEL_ROWS = 16_384;
+const MORSEL_BYTES = 8 << 20;
+
+/** `{input}` in a step's SQL stands for the table. */
+export function overInput(sql: string, table: string): string {
+  return sql.split("{input}").join(table);
+}
+
+export class SqlStep implements Stage {
+  readonly #morsel = new BlockBuilder();
+
+  constructor(
+    private readonly sql: string,
+    private readonly connection: Connection,
+    private readonly next: Stage,
+    private readonly scope: TaskScope,
+  ) {}
+
+  push(batch: RecordBatch): void | Promise<void> {
+    this.#morsel.append(batch);
+    if (this.#morsel.rows >= MORSEL_ROWS || this.#morsel.byteLength >= MORSEL_BYTES) return this.#run();
+  }
+
+  async end(): Promise<void> {
+    if (this.#morsel.rows > 0) await this.#run();
+    await this.next.end();
+  }
+
+  close(): void {
+    this.next.close();
+  }
+
+  async #run(): Promise<void> {
+    const batch = this.#morsel.finish();
+    if (batch === null) return;
+    const table = this.connection.table([batch]);
+    try {
+      const stream = this.connection.query(overInput(this.sql, table.sql));
+      try {
+        for (let chunk = stream.next(); chunk !== null; chunk = stream.next()) {
+          const wait = this.next.push(chunk);
+          if (wait !== undefined) await wait;
+          this.scope.check();
+        }
+      } finally {
+        stream.close();
+      }
+    } finally {
+      table.release();
+    }
+  }
+}

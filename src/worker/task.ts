@@ -1,0 +1,205 @@
+/**
+ * One task from its input to its report. The input is SQL over files, Arrow files, or blocks of the store; the
+ * first SQL step reads it directly, and what the kernel can do alone (a copy from files to files, a count) it does
+ * without rows coming to JavaScript at all.
+ */
+import { closeSync, fstatSync, openSync } from "node:fs";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { type RecordBatch, readArrowBytes, readBlock, sliceBatch } from "../arrow/index.ts";
+import { CancelledError, SourceError } from "../errors/index.ts";
+import type { Connection, KernelStream } from "../kernel/index.ts";
+import { ownMemory } from "../memory/index.ts";
+import { type NativeMemory, mapFile } from "../native/index.ts";
+import type { Split, Step, TaskOrder, TaskReport, WrittenFile } from "../protocol/index.ts";
+import { type Chain, buildChain, filePrefix } from "./chain.ts";
+import { inUserWords } from "./kernel-errors.ts";
+import type { LoadedOperator } from "./loaded-operator.ts";
+import type { BlockOutlet } from "./sinks/block-sink.ts";
+import { copyToFiles } from "./sinks/copy.ts";
+import { countSql } from "./sinks/count-sink.ts";
+import type { TaskScope } from "./stage.ts";
+import { overInput } from "./steps/sql-step.ts";
+
+/** How long a task may keep the event loop (and with it a cancel) waiting between two batches. */
+const TURN_MS = 20;
+/** Rows of a block given to a function at a time; small enough to come back to the event loop in between. */
+const PIECE_ROWS = 8192;
+
+interface Outcome {
+  readonly rows: number;
+  readonly bytes: number;
+  readonly files: readonly WrittenFile[];
+}
+
+export class RunningTask implements TaskScope {
+  readonly files: readonly string[];
+  #cancelled = false;
+  #errored = 0;
+  #rowsIn = 0;
+  #turnStarted = performance.now();
+  readonly #mapped: NativeMemory[] = [];
+
+  constructor(
+    private readonly task: TaskOrder,
+    private readonly operator: LoadedOperator,
+    private readonly connection: Connection,
+    private readonly outlet: BlockOutlet,
+  ) {
+    this.files = task.input.kind === "blocks" ? [] : task.input.files;
+  }
+
+  cancel(): void {
+    this.#cancelled = true;
+    this.connection.interrupt();
+  }
+
+  check(): void {
+    if (this.#cancelled) throw new CancelledError(`${this.operator.order.name} was cancelled.`);
+  }
+
+  errored(rows: number): void {
+    this.#errored += rows;
+  }
+
+  async run(): Promise<TaskReport> {
+    const started = performance.now();
+    const cpu = process.cpuUsage();
+    try {
+      const outcome = await this.#outcome();
+      const used = process.cpuUsage(cpu);
+      return {
+        rowsIn: this.#rowsIn,
+        rowsOut: outcome.rows,
+        bytesOut: outcome.bytes,
+        wall: performance.now() - started,
+        cpu: (used.user + used.system) / 1000,
+        peakMemory: ownMemory(),
+        errored: this.#errored,
+        files: outcome.files,
+      };
+    } catch (error) {
+      this.check();
+      throw inUserWords(error, this.operator.order.name, this.files);
+    } finally {
+      for (const memory of this.#mapped) memory.unmap();
+    }
+  }
+
+  #outcome(): Promise<Outcome> {
+    const { input } = this.task;
+    const [first, ...rest] = this.operator.order.steps;
+    if (input.kind === "sql") {
+      const sql = first?.kind === "sql" ? overInput(first.sql, input.sql) : `SELECT * FROM ${input.sql}`;
+      return this.#fromSql(sql, first?.kind === "sql" ? rest : this.operator.order.steps, "async");
+    }
+    const batches = this.#batches(input);
+    if (first?.kind !== "sql") return this.#fromBatches(batches);
+    return this.#overTable(first.sql, rest, batches);
+  }
+
+  async #overTable(sql: string, rest: readonly Step[], batches: readonly RecordBatch[]): Promise<Outcome> {
+    const table = this.connection.table(batches);
+    try {
+      return await this.#fromSql(overInput(sql, table.sql), rest, "sync");
+    } finally {
+      table.release();
+    }
+  }
+
+  /** `mode`: whether the kernel may run apart from this thread, which it may where no table calls back into it. */
+  async #fromSql(sql: string, rest: readonly Step[], mode: "sync" | "async"): Promise<Outcome> {
+    const { sink } = this.operator.order;
+    const alone = rest.length === 0 && this.operator.order.maxRowsPerTask === null;
+    if (alone && sink.kind === "files" && sink.format !== "arrow" && sink.maxRowsPerFile === null && sink.targetFileSize === null) {
+      const name = `${filePrefix(this.task)}-000`;
+      const { rows, files } = await copyToFiles(this.connection, sql, sink, name, mode);
+      return { rows, bytes: files.reduce((sum, file) => sum + file.bytes, 0), files };
+    }
+    const query = rest.length === 0 && sink.kind === "count" ? countSql(sql) : sql;
+    const chain = await this.#chain(rest);
+    return this.#through(chain, async () => {
+      const stream = mode === "async" ? await this.connection.queryAsync(query) : this.connection.query(query);
+      try {
+        await this.#pump(stream, chain);
+      } finally {
+        stream.close();
+      }
+    });
+  }
+
+  async #fromBatches(batches: readonly RecordBatch[]): Promise<Outcome> {
+    const chain = await this.#chain(this.operator.order.steps);
+    return this.#through(chain, async () => {
+      for (const batch of batches) {
+        for (let start = 0; start < batch.length && chain.head?.satisfied !== true; start += PIECE_ROWS) {
+          const piece = sliceBatch(batch, start, Math.min(batch.length, start + PIECE_ROWS));
+          this.#rowsIn += piece.length;
+          const wait = chain.first.push(piece);
+          if (wait !== undefined) await wait;
+          await this.#turn();
+        }
+      }
+    });
+  }
+
+  #chain(steps: readonly Step[]): Promise<Chain> {
+    return buildChain(this.task, this.operator, steps, this.connection, this.outlet, this);
+  }
+
+  /** Feeds the chain, ends it, and closes it whatever happens. */
+  async #through(chain: Chain, feed: () => Promise<void>): Promise<Outcome> {
+    try {
+      await feed();
+      this.check();
+      await chain.first.end();
+      for (const letters of chain.letters) letters.commit();
+      return chain.sink;
+    } finally {
+      chain.first.close();
+      for (const letters of chain.letters) letters.close();
+    }
+  }
+
+  async #pump(stream: KernelStream, chain: Chain): Promise<void> {
+    for (let batch = stream.next(); batch !== null && chain.head?.satisfied !== true; batch = stream.next()) {
+      this.#rowsIn += batch.length;
+      const wait = chain.first.push(batch);
+      if (wait !== undefined) await wait;
+      if (performance.now() - this.#turnStarted > TURN_MS) await this.#turn();
+    }
+  }
+
+  async #turn(): Promise<void> {
+    if (performance.now() - this.#turnStarted > TURN_MS) {
+      await nextTurn();
+      this.#turnStarted = performance.now();
+    }
+    this.check();
+  }
+
+  #batches(input: Exclude<Split, { kind: "sql" }>): readonly RecordBatch[] {
+    if (input.kind === "arrow") return input.files.flatMap((file) => this.#readArrowFile(file));
+    return input.slices.map(({ block, start, end }) => {
+      const batch = readBlock(this.outlet.arena.view(block.range));
+      return start === 0 && end === batch.length ? batch : sliceBatch(batch, start, end);
+    });
+  }
+
+  /** Mapped, not read: a record batch is only touched when its turn comes. */
+  #readArrowFile(path: string): readonly RecordBatch[] {
+    try {
+      const fd = openSync(path, "r");
+      try {
+        const { size } = fstatSync(fd);
+        if (size === 0) throw new Error("the file is empty");
+        const memory = mapFile(fd, size, false);
+        this.#mapped.push(memory);
+        return readArrowBytes(memory.view(0, size)).batches;
+      } finally {
+        closeSync(fd);
+      }
+    } catch (error) {
+      throw new SourceError(`readArrow: ${path} could not be read: ${error instanceof Error ? error.message : error}`, path);
+    }
+  }
+}
