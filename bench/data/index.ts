@@ -1,0 +1,2 @@
+export { type MadeTables, makeTables } from "./make.ts";
+export { TABLE_NAMES, type TableName, tableRows } from "./tables.ts";

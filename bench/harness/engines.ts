@@ -1,0 +1,27 @@
+/** The command that does a workload in an engine. */
+import { join } from "node:path";
+import { places } from "../places.ts";
+import type { Assignment, EngineName } from "../workload.ts";
+
+export interface Command {
+  readonly command: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+}
+
+export function commandFor(engine: EngineName, workload: string, assignment: Assignment, python: string): Command {
+  const json = JSON.stringify(assignment);
+  switch (engine) {
+    case "spillway":
+      return { command: [process.execPath, join(places.programs, `${workload}.js`), json], env: process.env };
+    case "duckdb":
+      return { command: [process.execPath, join(places.programs, `${workload}.duckdb.js`), json], env: process.env };
+    default:
+      return {
+        command: [python, join(places.peers, `${workload.replaceAll("-", "_")}.py`), engine, json],
+        // No engine reports home during a measurement; the peers folder stays free of compiled files.
+        env: { ...process.env, ...QUIET, PYTHONDONTWRITEBYTECODE: "1" },
+      };
+  }
+}
+
+const QUIET = { RAY_USAGE_STATS_ENABLED: "0", DO_NOT_TRACK: "true", DAFT_PROGRESS_BAR: "0" } as const;

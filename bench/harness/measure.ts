@@ -1,0 +1,141 @@
+/**
+ * A workload, from files to results: engines in turns, as many runs as the workload wants, answers compared. A peer
+ * that fails is a result like any other; it is not run again.
+ */
+import { execFile } from "node:child_process";
+import { createReadStream } from "node:fs";
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { Writable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { promisify } from "node:util";
+import type { MadeTables } from "../data/index.ts";
+import { places } from "../places.ts";
+import type { Answer, Assignment, EngineName, Workload } from "../workload.ts";
+import { differences } from "./answers.ts";
+import { commandFor } from "./engines.ts";
+import type { MemoryPeaks } from "./memory.ts";
+import { type Run, run } from "./run.ts";
+
+export interface Measurement {
+  readonly seconds: number;
+  readonly startup: number;
+  readonly memory: MemoryPeaks;
+  readonly leftBehind: number;
+}
+
+export interface EngineResult {
+  readonly engine: EngineName;
+  readonly measurements: readonly Measurement[];
+  readonly answer: Answer | null;
+  readonly failure: string | null;
+}
+
+export interface WorkloadResult {
+  readonly workload: Workload;
+  readonly engines: readonly EngineResult[];
+  /** In words; empty when all that answered agree. */
+  readonly disagreements: readonly string[];
+}
+
+export interface MeasureOptions {
+  readonly workload: Workload;
+  readonly engines: readonly EngineName[];
+  readonly files: MadeTables;
+  readonly warmUpFiles: MadeTables;
+  readonly cores: number;
+  readonly python: string;
+  readonly timeoutSeconds: number;
+  readonly say: (text: string) => void;
+}
+
+const WARM_UP_TASKS = 8;
+
+export async function measure(options: MeasureOptions): Promise<WorkloadResult> {
+  const { workload } = options;
+  await readIntoPageCache(Object.values(options.files).flat());
+  const results = new Map<EngineName, EngineResult>(
+    options.engines.map((engine) => [engine, { engine, measurements: [], answer: null, failure: null }]),
+  );
+  for (let turn = 0; turn < workload.runs; turn++) {
+    for (const [engine, result] of results) {
+      if (result.failure === null) {
+        results.set(engine, await measureOnce(engine, result, options));
+      }
+    }
+  }
+  const engines = [...results.values()];
+  return { workload, engines, disagreements: disagreements(engines) };
+}
+
+async function measureOnce(engine: EngineName, result: EngineResult, options: MeasureOptions): Promise<EngineResult> {
+  const { workload, say } = options;
+  const assignment = assign(options);
+  await rm(places.written, { recursive: true, force: true });
+  await mkdir(places.written, { recursive: true });
+  const { command, env } = commandFor(engine, workload.name, assignment, options.python);
+  const { timeoutSeconds } = options;
+  const done = await run({ command, env, directory: places.project, timeoutSeconds, box: workload.box });
+  if (done.report === null) {
+    say(`  ${engine}: failed: ${done.failure}`);
+    return { ...result, failure: done.failure };
+  }
+  const seconds = workload.clock === "process" ? done.secondsToReport : done.report.seconds;
+  say(`  ${engine}: ${seconds.toFixed(3)} s${aside(done)}`);
+  const answer =
+    workload.answerOfFiles === undefined
+      ? done.report.answer
+      : await answerOf(workload.answerOfFiles, assignment.job.written);
+  await rm(places.written, { recursive: true, force: true });
+  const { startup } = done.report;
+  const measurement = { seconds, startup, memory: done.memory, leftBehind: done.leftBehind };
+  const measurements = [...result.measurements, measurement];
+  const changed = result.answer === null ? [] : differences(result.answer, answer);
+  const failure = changed.length === 0 ? null : `two runs, two answers: ${changed.join("; ")}`;
+  return { ...result, measurements, answer, failure };
+}
+
+function aside(done: Run): string {
+  return done.leftBehind === 0 ? "" : ` (left ${done.leftBehind} processes behind)`;
+}
+
+function assign(options: MeasureOptions): Assignment {
+  const { workload } = options;
+  const tasks = workload.tasks ?? 0;
+  return {
+    cores: options.cores,
+    warmUp: {
+      rows: Math.min(workload.rows, tasks === 0 ? 1000 : WARM_UP_TASKS),
+      tasks: Math.min(tasks, WARM_UP_TASKS),
+      files: options.warmUpFiles,
+      written: join(places.written, "warm-up"),
+    },
+    job: { rows: workload.rows, tasks, files: options.files, written: join(places.written, "result") },
+  };
+}
+
+async function answerOf(query: string, directory: string): Promise<Answer> {
+  const sql = query.replace("{written}", join(directory, "**", "*.parquet").replaceAll("'", "''"));
+  const { stdout } = await promisify(execFile)(process.execPath, [join(places.programs, "query.js"), sql]);
+  return JSON.parse(stdout);
+}
+
+function disagreements(engines: readonly EngineResult[]): string[] {
+  const [first, ...others] = engines.filter((engine) => engine.answer !== null);
+  if (first === undefined || first.answer === null) {
+    return [];
+  }
+  const reference = first.answer;
+  return others.flatMap((other) => {
+    const found = other.answer === null ? [] : differences(reference, other.answer);
+    return found.length === 0 ? [] : [`${first.engine} and ${other.engine} disagree: ${found.join("; ")}`];
+  });
+}
+
+/** Whoever runs first must not be the one who waits for the disk. */
+async function readIntoPageCache(files: readonly string[]): Promise<void> {
+  for (const file of files) {
+    const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+    await pipeline(createReadStream(file, { highWaterMark: 1 << 20 }), nowhere);
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * What /proc says about a process and those it started. Linux only; elsewhere there is nothing to read and the report
+ * says so. A process is known by its id and the moment it started, because ids are used again.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import type { Bytes } from "../workload.ts";
+
+export interface ProcessId {
+  readonly pid: number;
+  /** Clock ticks since boot. */
+  readonly started: string;
+}
+
+export interface ProcessEntry extends ProcessId {
+  readonly parent: number;
+  /** The state letter; Z is a process that has ended and is not yet waited for. */
+  readonly state: string;
+}
+
+export interface Resident {
+  readonly resident: Bytes;
+  /** File-backed and shared pages: libraries, the arena. */
+  readonly shared: Bytes;
+}
+
+/** `statm` counts pages; every Linux that Node 20 runs on with other page sizes than this is arm64 with 64 KiB. */
+const PAGE: Bytes = process.arch === "arm64" ? pageSizeOfSelf() : 4096;
+
+function pageSizeOfSelf(): Bytes {
+  const smaps = read("/proc/self/smaps") ?? "";
+  const kib = /^KernelPageSize:\s+(\d+) kB/m.exec(smaps)?.[1];
+  return kib === undefined ? 4096 : Number(kib) * 1024;
+}
+
+/** Null when the process has ended meanwhile, which is no error here. */
+function read(path: string): string | null {
+  try {
+    return readFileSync(path, "latin1");
+  } catch {
+    return null;
+  }
+}
+
+export function processEntry(pid: number): ProcessEntry | null {
+  const stat = read(`/proc/${pid}/stat`);
+  if (stat === null) {
+    return null;
+  }
+  // The name, in parentheses, may hold anything; fields are counted after the last one.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return { pid, state: fields[0] ?? "", parent: Number(fields[1]), started: fields[19] ?? "" };
+}
+
+export function residentOf(pid: number): Resident | null {
+  const [, resident, shared] = (read(`/proc/${pid}/statm`) ?? "").split(" ");
+  return resident === undefined || shared === undefined
+    ? null
+    : { resident: Number(resident) * PAGE, shared: Number(shared) * PAGE };
+}
+
+/** The kernel's own high-water mark of resident memory; what sampling misses, this has. */
+export function peakResidentOf(pid: number): Bytes {
+  const kib = /^VmHWM:\s+(\d+) kB/m.exec(read(`/proc/${pid}/status`) ?? "")?.[1];
+  return kib === undefined ? 0 : Number(kib) * 1024;
+}
+
+export function commandOf(pid: number): string {
+  return (read(`/proc/${pid}/cmdline`) ?? "").replaceAll("\0", " ").trim();
+}
+
+export function allProcesses(): ProcessEntry[] {
+  const pids = readdirSync("/proc").filter((name) => name.charCodeAt(0) <= 57 && Number.isInteger(Number(name)));
+  return pids.map((pid) => processEntry(Number(pid))).filter((entry) => entry !== null);
+}
+
+export function isAlive(id: ProcessId): boolean {
+  const entry = processEntry(id.pid);
+  return entry !== null && entry.started === id.started && entry.state !== "Z";
+}

@@ -1,0 +1,75 @@
+/**
+ * The peers' Python: a virtual environment that the benchmark makes once, from pinned versions. Where it cannot be
+ * made (no Python, no network) the benchmark runs without peers and says why in one line.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { places } from "../places.ts";
+
+export type PeersPython =
+  | { readonly kind: "ready"; readonly python: string; readonly versions: Readonly<Record<string, string>> }
+  | { readonly kind: "missing"; readonly reason: string };
+
+/** Wheels of about 400 MB, on a slow line. */
+const INSTALL_TIMEOUT_MS = 30 * 60_000;
+
+export async function preparePython(say: (text: string) => void): Promise<PeersPython> {
+  const python = join(places.venv, "bin", "python");
+  const wanted = await readFile(join(places.peers, "requirements.txt"), "utf8");
+  const stamp = join(places.venv, "installed-requirements.txt");
+  const installed = existsSync(stamp) ? await readFile(stamp, "utf8") : null;
+  if (installed !== wanted) {
+    say("Making the peers' Python environment in bench/.venv (once; some minutes).");
+    const reason = await install(python);
+    if (reason !== null) {
+      return { kind: "missing", reason };
+    }
+    await writeFile(stamp, wanted);
+  }
+  return { kind: "ready", python, versions: versionsOf(wanted) };
+}
+
+/** Null when all went well, else the last line of what went wrong. */
+async function install(python: string): Promise<string | null> {
+  if (!existsSync(python)) {
+    await rm(places.venv, { recursive: true, force: true });
+    const made = await command("python3", ["-m", "venv", places.venv]);
+    if (made !== null) {
+      return made;
+    }
+  }
+  return command(python, [
+    "-m",
+    "pip",
+    "install",
+    "--quiet",
+    "--disable-pip-version-check",
+    "-r",
+    join(places.peers, "requirements.txt"),
+  ]);
+}
+
+async function command(file: string, args: readonly string[]): Promise<string | null> {
+  const child = spawn(file, args, { stdio: ["ignore", "pipe", "pipe"], timeout: INSTALL_TIMEOUT_MS });
+  let output = "";
+  const keep = (chunk: Buffer): void => {
+    output = (output + chunk.toString("utf8")).slice(-4000);
+  };
+  child.stdout.on("data", keep);
+  child.stderr.on("data", keep);
+  try {
+    const [code, signal] = (await once(child, "close")) as [number | null, NodeJS.Signals | null];
+    const last = output.trim().split("\n").at(-1) ?? "";
+    return code === 0 ? null : `${file} ${args.slice(0, 3).join(" ")} ended with ${signal ?? code}: ${last}`;
+  } catch (error) {
+    return `${file} cannot be started: ${(error as Error).message}`;
+  }
+}
+
+function versionsOf(requirements: string): Record<string, string> {
+  const pairs = [...requirements.matchAll(/^([a-z]+)[^=\n#]*==(\S+)$/gm)];
+  return Object.fromEntries(pairs.map((pair) => [pair[1] ?? "", pair[2] ?? ""]));
+}

@@ -1,0 +1,57 @@
+"""The frame of the peers' programs: the engine starts, does the work once on a thousand rows, then on the clock.
+
+Arguments: the engine's name, the assignment as JSON (workload.ts says what is in it). Prints one JSON line. The
+imports of an engine and the start of its processes count as start-up, as they do for ours.
+"""
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+Work = Callable[[dict], dict]
+
+
+def timed(engines: dict[str, Work]) -> None:
+    name, assignment = sys.argv[1], json.loads(sys.argv[2])
+    work = engines[name]
+    begin = time.perf_counter()
+    with STARTED[name](assignment["cores"]):
+        work(assignment["warmUp"])
+        warm = time.perf_counter()
+        answer = work(assignment["job"])
+        seconds = time.perf_counter() - warm
+    print(json.dumps({"startup": warm - begin, "seconds": seconds, "answer": answer}), flush=True)
+
+
+@contextmanager
+def daft_started(cores: int) -> Iterator[None]:
+    import daft
+
+    daft.set_runner_native(num_threads=cores)
+    yield
+
+
+@contextmanager
+def ray_started(cores: int) -> Iterator[None]:
+    import ray
+
+    ray.init(num_cpus=cores, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
+    ray.data.DataContext.get_current().enable_progress_bars = False
+    try:
+        yield
+    finally:
+        ray.shutdown()
+
+
+@contextmanager
+def dask_started(cores: int) -> Iterator[None]:
+    """Processes, not threads: Python functions hold the interpreter's lock."""
+    from dask.distributed import Client, LocalCluster
+
+    with LocalCluster(n_workers=cores, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster):
+        yield
+
+
+STARTED = {"daft": daft_started, "ray": ray_started, "dask": dask_started}

@@ -1,0 +1,50 @@
+/**
+ * DuckDB on its own, through its maker's JavaScript binding and not through this project's kernel: the baseline must
+ * not be able to get slower by our doing. It is the same libduckdb that the kernel loads.
+ */
+import duckdb from "@duckdb/node-bindings";
+
+export interface Database {
+  execute(sql: string): Promise<void>;
+  /** The one row of a query, as JSON values. */
+  row(sql: string): Promise<Readonly<Record<string, unknown>>>;
+  close(): void;
+}
+
+export async function openDatabase(threads: number): Promise<Database> {
+  const database = await duckdb.open(":memory:");
+  // A connection runs one statement at a time, and callers run several at once: one connection per statement.
+  const withConnection = async <T>(use: (connection: duckdb.Connection) => Promise<T>): Promise<T> => {
+    const connection = await duckdb.connect(database);
+    try {
+      return await use(connection);
+    } finally {
+      duckdb.disconnect_sync(connection);
+    }
+  };
+  await withConnection((connection) => duckdb.query(connection, `SET threads = ${threads}`));
+  return {
+    execute: async (sql) => {
+      await withConnection((connection) => duckdb.query(connection, sql));
+    },
+    row: (sql) =>
+      withConnection(async (connection) =>
+        JSON.parse(
+          firstText(await duckdb.query(connection, `SELECT to_json(only_row)::VARCHAR FROM (${sql}) AS only_row`)),
+        ),
+      ),
+    close: () => duckdb.close_sync(database),
+  };
+}
+
+/** The binding hands out raw vectors: a text is 16 bytes, its length first, then the text itself or a pointer to it. */
+function firstText(result: duckdb.Result): string {
+  const vector = duckdb.data_chunk_get_vector(duckdb.result_get_chunk(result, 0), 0);
+  const { buffer, byteOffset } = duckdb.vector_get_data(vector, 16);
+  const length = new DataView(buffer, byteOffset).getUint32(0, true);
+  const bytes =
+    length <= 12
+      ? new Uint8Array(buffer, byteOffset + 4, length)
+      : duckdb.get_data_from_pointer(buffer as ArrayBuffer, byteOffset + 8, length);
+  return Buffer.from(bytes).toString("utf8");
+}

@@ -1,0 +1,21 @@
+/** Ours: the same work as one COPY of DuckDB's, from the public API. */
+import { col } from "spillway";
+import { timed } from "./program.ts";
+
+await timed(async (session, job) => {
+  await session
+    .readParquet([...job.files.lineitem])
+    .filter(col("l_shipdate").ge(new Date("1995-01-01")).and(col("l_quantity").lt(25)))
+    .select(
+      "l_orderkey",
+      "l_partkey",
+      "l_shipdate",
+      "l_shipmode",
+      "l_comment",
+      col("l_extendedprice")
+        .mul(lit(1).sub(col("l_discount")))
+        .as("revenue"),
+    )
+    .writeParquet(job.written, { compression: "snappy" });
+  return {};
+});

@@ -1,0 +1,6 @@
+/** Prints the one row of a query as JSON: the judge of what engines wrote. Arguments: the query. */
+import { openDatabase } from "./duckdb.ts";
+
+const database = await openDatabase(2);
+process.stdout.write(`${JSON.stringify(await database.row(process.argv[2] ?? ""))}\n`);
+database.close();

@@ -1,0 +1,87 @@
+/**
+ * The vocabulary of the benchmark. A workload is one piece of work at one scale that several engines do; `workloads/`
+ * holds one per file. Its program for an engine is found by name: `programs/<name>.ts` for Spillway,
+ * `programs/<name>.duckdb.ts` for DuckDB, `peers/<name with underscores>.py` for the Python engines.
+ *
+ *   run      one fresh process of one engine doing the work once, after a warm-up on a thousand rows
+ *   answer   what the run computed; engines must agree on it
+ *   figure   a number about our own run, such as a worker's peak memory
+ *   box      a memory limit that the kernel enforces on the run
+ */
+import type { TableName } from "./data/index.ts";
+
+export const ENGINE_NAMES = ["spillway", "duckdb", "daft", "ray", "dask"] as const;
+export type EngineName = (typeof ENGINE_NAMES)[number];
+export type PeerName = Exclude<EngineName, "spillway">;
+export type PythonEngine = Exclude<PeerName, "duckdb">;
+
+export type Bytes = number;
+
+export type Figure =
+  | "seconds"
+  | "millisecondsPerTask"
+  | "workerPrivate"
+  | "workerResident"
+  | "supervisorResident"
+  | "programPrivate";
+
+export type Target =
+  /** The peer takes at least `times` as long as we do. */
+  | { readonly kind: "faster"; readonly than: PeerName; readonly times: number }
+  /** We take at most `factor` times as long as the peer. */
+  | { readonly kind: "within"; readonly of: PeerName; readonly factor: number }
+  | { readonly kind: "below"; readonly figure: Figure; readonly limit: number };
+
+export interface Workload {
+  readonly name: string;
+  /** One line: what is done. */
+  readonly title: string;
+  /** Rows of lineitem (or of whatever the work is counted in). */
+  readonly rows: number;
+  /** `--rows` changes `rows`; false where the scale is part of what is measured. */
+  readonly scales: boolean;
+  readonly tables: readonly TableName[];
+  readonly peers: readonly PeerName[];
+  /** Runs per engine, in turns; the median counts. */
+  readonly runs: number;
+  /** "work": from the first call to the answer, engine warm. "process": from the spawn to the answer, all cold. */
+  readonly clock: "work" | "process";
+  /** Tasks that the work is cut into, where a time per task is wanted. */
+  readonly tasks?: number;
+  /** Engines write files: this query over them is the answer. `{written}` stands for a glob of the files. */
+  readonly answerOfFiles?: string;
+  readonly box: Bytes | null;
+  readonly targets: readonly Target[];
+}
+
+/** One piece of work as a program sees it. */
+export interface Job {
+  readonly rows: number;
+  readonly tasks: number;
+  readonly files: Readonly<Record<TableName, readonly string[]>>;
+  /** A directory, not there yet, for what the program writes. */
+  readonly written: string;
+}
+
+/** What a program gets, as JSON, in its last argument. */
+export interface Assignment {
+  readonly cores: number;
+  /** The same work on a thousand rows, done first and not timed. */
+  readonly warmUp: Job;
+  readonly job: Job;
+}
+
+export type Answer = Readonly<Record<string, unknown>>;
+
+/** What a program prints, as its last line on stdout. */
+export interface ProgramReport {
+  readonly seconds: number;
+  readonly startup: number;
+  readonly answer: Answer;
+}
+
+/** Targets for memory, the same for every workload: our processes must stay small whatever the work is. */
+export const MEMORY_TARGETS: readonly Target[] = [
+  { kind: "below", figure: "workerPrivate", limit: 300e6 },
+  { kind: "below", figure: "supervisorResident", limit: 150e6 },
+];

@@ -1,0 +1,17 @@
+// `npm run bench`: builds the package, because what is measured is what users get, then runs bench/main.ts.
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+const project = fileURLToPath(new URL("..", import.meta.url));
+
+function node(args) {
+  const { status, signal, error } = spawnSync(process.execPath, args, { cwd: project, stdio: "inherit" });
+  if (error) {
+    throw error;
+  }
+  return signal ? 1 : (status ?? 1);
+}
+
+const args = process.argv.slice(2);
+const built = args.includes("--help") ? 0 : node(["scripts/build.mjs"]);
+process.exitCode = built === 0 ? node(["--import", "tsx", "bench/main.ts", ...args]) : built;
