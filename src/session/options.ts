@@ -5,7 +5,10 @@ import { join } from "node:path";
 import { OptionError } from "../errors/index.ts";
 import type { Bytes } from "../protocol/index.ts";
 import type { SupervisorOptions } from "../supervisor/options.ts";
-import { type Size, parseSize } from "../units/index.ts";
+import { formatSize, parseSize } from "../units/index.ts";
+
+/** Bytes, "4 GiB", or a fraction of the machine (0.3, "30%"). */
+export type Size = number | string;
 
 export interface SessionOptions {
   /** Worker processes; the machine's cores by default. */
@@ -84,12 +87,12 @@ export function resolveOptions(options: SessionOptions): ResolvedOptions {
     if (!KNOWN.has(key)) throw new OptionError(`session: there is no option "${key}". Options: ${[...KNOWN].join(", ")}.`);
   }
   const total = nodeMemory();
-  const size = (name: keyof SessionOptions, value: Size) => parseSize(value, { name: `session: ${name}`, total });
+  const size = (name: keyof SessionOptions, value: Size) => parseSize(value, { name: `session: ${name}`, whole: total });
   const workers = wholeNumber("workers", options.workers ?? availableParallelism(), 1);
   const capacity = size("objectStoreMemory", options.objectStoreMemory ?? STORE_FRACTION);
   if (capacity < SMALLEST_BLOCK * 4 * workers) {
     throw new OptionError(
-      `session: objectStoreMemory of ${capacity} bytes is too small for ${workers} workers: at least ${SMALLEST_BLOCK * 4 * workers} bytes are needed.`,
+      `session: objectStoreMemory of ${formatSize(capacity)} is too small for ${workers} workers: at least ${formatSize(SMALLEST_BLOCK * 4 * workers)} are needed.`,
     );
   }
   const limit = options.memoryLimit ?? "auto";
@@ -98,7 +101,7 @@ export function resolveOptions(options: SessionOptions): ResolvedOptions {
   const fits = Math.floor(capacity / (2 * (workers + 1)));
   const notices: string[] = [];
   if (asked > fits && options.targetMaxBlockSize !== undefined) {
-    notices.push(`targetMaxBlockSize lowered from ${asked} to ${fits} bytes: the store holds ${capacity} bytes for ${workers} workers.`);
+    notices.push(`targetMaxBlockSize lowered from ${formatSize(asked)} to ${formatSize(fits)}: the store holds ${formatSize(capacity)} for ${workers} workers.`);
   }
   return {
     workers,

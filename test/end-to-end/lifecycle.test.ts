@@ -1,0 +1,234 @@
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { NondeterministicFunctionError } from "spillway";
+import { describe, expect, test } from "vitest";
+import { leftovers, processes, sessionNames, testSessions, workerPids } from "../support/sessions.ts";
+
+const sessions = testSessions("lifecycle");
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+/** The name of the session that was started last. */
+function lastSession(): string {
+  return sessionNames(sessions.stateDirectory).sort().at(-1) ?? "";
+}
+
+interface ScriptRun {
+  readonly pid: number;
+  readonly ended: Promise<{ code: number | null; output: string }>;
+  /** Resolves when the script has printed this. */
+  printed(text: string): Promise<void>;
+}
+
+function runScript(name: string, source: string): ScriptRun {
+  const file = join(root, "test", "end-to-end", `.${name}-${process.pid}.mjs`);
+  const path = join(sessions.directory, `${name}.mjs`);
+  writeFileSync(path, source.replaceAll('"spillway"', JSON.stringify(new URL("../../dist/index.js", import.meta.url).href)));
+  void file;
+  const child = spawn(process.execPath, [path], {
+    env: { ...process.env, TMPDIR: sessions.localDirectory },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  const waiting: { text: string; resolve(): void }[] = [];
+  const hear = (piece: Buffer) => {
+    output += piece;
+    for (const one of waiting) if (output.includes(one.text)) one.resolve();
+  };
+  child.stdout.on("data", hear);
+  child.stderr.on("data", hear);
+  return {
+    pid: child.pid ?? 0,
+    ended: new Promise((resolve) => child.on("close", (code) => resolve({ code, output }))),
+    printed: (text) =>
+      new Promise((resolve) => {
+        if (output.includes(text)) resolve();
+        else waiting.push({ text, resolve });
+      }),
+  };
+}
+
+describe("a worker that dies", () => {
+  test("[R1] its task is replayed exactly: the result is the same, nothing twice", async () => {
+    const s = sessions.open({ workers: 2, targetMaxBlockSize: "64 KiB", objectStoreMemory: "8 MiB" });
+    const marker = join(sessions.directory, "killed-once");
+    const seen: number[] = [];
+    const ds = s.range(200_000, { overrideNumBlocks: 4 }).map((row) => {
+      const fs = process.getBuiltinModule("node:fs");
+      // One worker takes itself down in the middle of its first task, after it has handed over blocks.
+      if (row.id % 50_000 === 40_000 && !fs.existsSync(marker)) {
+        fs.writeFileSync(marker, "");
+        process.kill(process.pid, "SIGKILL");
+      }
+      return { id: row.id, text: `row ${row.id}` };
+    });
+    for await (const row of ds.iterRows()) seen.push(row.id);
+    expect(existsSync(marker)).toBe(true);
+    expect(seen.length).toBe(200_000);
+    expect(seen.sort((a, b) => a - b).every((id, i) => id === i)).toBe(true);
+    expect(ds.stats()?.operators.some((operator) => operator.retries > 0)).toBe(true);
+    await s.close();
+  });
+
+  test("[R1] a function that is not deterministic is found out", async () => {
+    const s = sessions.open({ workers: 1, targetMaxBlockSize: "64 KiB", objectStoreMemory: "8 MiB" });
+    const marker = join(sessions.directory, "killed-random");
+    const ds = s.range(100_000, { overrideNumBlocks: 1 }).map((row) => {
+      const fs = process.getBuiltinModule("node:fs");
+      if (row.id === 80_000 && !fs.existsSync(marker)) {
+        fs.writeFileSync(marker, "");
+        process.kill(process.pid, "SIGKILL");
+      }
+      return { id: row.id, chance: Math.random() };
+    });
+    await expect(ds.takeAll()).rejects.toBeInstanceOf(NondeterministicFunctionError);
+    await s.close();
+  });
+
+  test("[A15] killed from outside while idle, it is replaced", async () => {
+    const s = sessions.open({ workers: 1 });
+    expect(await s.range(10).count()).toBe(10);
+    expect((await s.range(10).map((row) => row).takeAll()).length).toBe(10);
+    const [pid] = workerPids(lastSession());
+    if (pid === undefined) throw new Error("no worker was found");
+    process.kill(pid, "SIGKILL");
+    expect((await s.range(10).map((row) => row).takeAll()).length).toBe(10);
+    expect(workerPids(lastSession())).not.toContain(pid);
+    await s.close();
+  });
+});
+
+describe("the end of a session", () => {
+  test("[A15] close leaves no process, no shared memory, no file", async () => {
+    const s = sessions.open();
+    const kept = await s.range(100_000).map((row) => row).materialize();
+    expect(await kept.count()).toBe(100_000);
+    expect(processes([lastSession()]).length).toBeGreaterThanOrEqual(2);
+    await s.close();
+    expect(await leftovers(sessions.localDirectory, [lastSession()])).toEqual([]);
+    await expect(s.range(3).takeAll()).rejects.toThrow(/closed/);
+  });
+
+  test("[A15] logs of the session stay, with a link latest, of ten sessions at most", async () => {
+    for (let i = 0; i < 3; i++) {
+      const s = sessions.open({ workers: 1 });
+      await s.range(3).map((row) => row).takeAll();
+      await s.close();
+    }
+    const name = lastSession();
+    expect(readlinkSync(join(sessions.stateDirectory, "latest"))).toContain(name);
+    expect(readdirSync(join(sessions.stateDirectory, name)).some((file) => file.includes("worker"))).toBe(true);
+    expect(sessionNames(sessions.stateDirectory).length).toBeLessThanOrEqual(10);
+  });
+
+  test("[A1] the default session does not keep the program alive", async () => {
+    const run = runScript(
+      "default-session",
+      `import { range } from "spillway";
+       const rows = await range(1000).map((row) => ({ id: row.id * 2 })).takeAll();
+       console.log("rows", rows.length);`,
+    );
+    const { code, output } = await run.ended;
+    expect(output).toContain("rows 1000");
+    expect(code).toBe(0);
+    expect(await leftovers(sessions.localDirectory, sessionNames(sessions.stateDirectory))).toEqual([]);
+  });
+
+  test("[A1] configure works before the default session starts, and is an error after", async () => {
+    const run = runScript(
+      "configure",
+      `import { configure, range } from "spillway";
+       configure({ workers: 1 });
+       console.log("rows", await range(10).map((row) => row).count());
+       try { configure({ workers: 2 }); } catch (error) { console.log(error.name, error.message); }`,
+    );
+    const { output } = await run.ended;
+    expect(output).toContain("rows 10");
+    expect(output).toContain("OptionError");
+  });
+
+  const busy = `import { range } from "spillway";
+    const ds = range(1e9, { overrideNumBlocks: 1000 }).map((row) => ({ id: row.id }));
+    let n = 0;
+    for await (const row of ds.iterRows()) if (n++ === 1000) console.log("running");`;
+
+  test("[A15] Ctrl-C leaves nothing behind", async () => {
+    const run = runScript("interrupted", busy);
+    await run.printed("running");
+    process.kill(run.pid, "SIGINT");
+    await run.ended;
+    expect(await leftovers(sessions.localDirectory, sessionNames(sessions.stateDirectory))).toEqual([]);
+  });
+
+  test("[A15] SIGKILL of the program leaves nothing behind", async () => {
+    const run = runScript("killed", busy);
+    await run.printed("running");
+    process.kill(run.pid, "SIGKILL");
+    await run.ended;
+    expect(await leftovers(sessions.localDirectory, sessionNames(sessions.stateDirectory))).toEqual([]);
+  });
+
+  test("[A15] what SIGKILL of program and supervisor leaves is swept by the next start", async () => {
+    const run = runScript("both-killed", busy);
+    await run.printed("running");
+    const name = lastSession();
+    const supervisor = processes([name]).find((line) => line.includes("supervisor/main.js"));
+    const pid = Number(/process (\d+)/.exec(supervisor ?? "")?.[1]);
+    expect(pid).toBeGreaterThan(0);
+    process.kill(pid, "SIGKILL");
+    process.kill(run.pid, "SIGKILL");
+    await run.ended;
+    const next = sessions.open();
+    await next.range(3).takeAll();
+    await next.close();
+    expect(await leftovers(sessions.localDirectory, [name])).toEqual([]);
+  });
+});
+
+describe("leaving early", () => {
+  test("[A10] a reader that stops cancels the work and frees everything at once", async () => {
+    const s = sessions.open({ workers: 2 });
+    let n = 0;
+    for await (const row of s.range(1e9, { overrideNumBlocks: 1000 }).map((row) => ({ id: row.id })).iterRows()) {
+      if (row.id >= 0 && ++n === 500) break;
+    }
+    expect(n).toBe(500);
+    // Whatever the job held is free again: a store that was full would not let this one through.
+    expect(await s.range(100_000).map((row) => row).count()).toBe(100_000);
+    await s.close();
+  });
+
+  test("[R11] several jobs at the same time do not mix", async () => {
+    const s = sessions.open({ workers: 2 });
+    const jobs = Array.from({ length: 6 }, (_, k) =>
+      s
+        .range(5000)
+        .map((row) => ({ v: row.id * 10 + k }))
+        .takeAll(),
+    );
+    const results = await Promise.all(jobs);
+    for (const [k, rows] of results.entries()) {
+      expect(rows.length).toBe(5000);
+      expect(rows.every((row) => row.v % 10 === k)).toBe(true);
+    }
+    await s.close();
+  });
+
+  test("[R4] kept rows and batches stay as they were: they are copies", async () => {
+    const s = sessions.open({ workers: 2, targetMaxBlockSize: "64 KiB", objectStoreMemory: "2 MiB" });
+    const kept: { id: Float64Array; text: readonly string[] }[] = [];
+    const ds = s.range(100_000).map((row) => ({ id: row.id, text: `row number ${row.id}` }));
+    for await (const batch of ds.iterBatches({ batchSize: 512 })) kept.push(batch as (typeof kept)[number]);
+    const ids = new Set<number>();
+    for (const batch of kept) {
+      for (const [i, id] of batch.id.entries()) {
+        ids.add(id);
+        if (batch.text[i] !== `row number ${id}`) throw new Error(`row ${id} changed to ${batch.text[i]}`);
+      }
+    }
+    expect(ids.size).toBe(100_000);
+    await s.close();
+    mkdirSync(join(sessions.directory, "done"), { recursive: true });
+  });
+});

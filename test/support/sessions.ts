@@ -1,0 +1,99 @@
+/**
+ * Real sessions for tests, and the promise that each leaves nothing behind: after the test file no process, no shared
+ * memory, no session directory of any session that it started.
+ */
+import { mkdirSync, readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { type Session, type SessionOptions, session } from "spillway";
+import { afterAll, expect } from "vitest";
+import { temporaryDirectory } from "./temporary.ts";
+
+export interface TestSessions {
+  /** A directory for the test's own files. */
+  readonly directory: string;
+  readonly stateDirectory: string;
+  readonly localDirectory: string;
+  open(options?: SessionOptions): Session;
+}
+
+/** Call once at the top of a test file. */
+export function testSessions(name: string): TestSessions {
+  const directory = temporaryDirectory(name);
+  const localDirectory = join(directory, "local");
+  const stateHome = join(directory, "state");
+  mkdirSync(localDirectory);
+  mkdirSync(stateHome);
+  process.env["XDG_STATE_HOME"] = stateHome;
+  const stateDirectory = join(stateHome, "spillway");
+  const opened: Session[] = [];
+  afterAll(async () => {
+    for (const one of opened) await one.close();
+    expect(await leftovers(localDirectory, sessionNames(stateDirectory))).toEqual([]);
+  });
+  return {
+    directory,
+    stateDirectory,
+    localDirectory,
+    open(options = {}) {
+      const one = session({ localDirectory, progress: false, workers: 2, objectStoreMemory: "256 MiB", ...options });
+      opened.push(one);
+      return one;
+    },
+  };
+}
+
+export function sessionNames(stateDirectory: string): string[] {
+  try {
+    return readdirSync(stateDirectory).filter((name) => name !== "latest");
+  } catch {
+    return [];
+  }
+}
+
+/** What is still there of these sessions, looked at until it is nothing or two seconds have passed. */
+export async function leftovers(localDirectory: string, names: readonly string[]): Promise<string[]> {
+  for (let tries = 0; ; tries++) {
+    const found = [...sessionFiles(localDirectory), ...sharedMemory(names), ...processes(names)];
+    if (found.length === 0 || tries === 40) return found;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+function sessionFiles(localDirectory: string): string[] {
+  return readdirSync(localDirectory).flatMap((user) =>
+    readdirSync(join(localDirectory, user)).map((name) => `directory ${join(user, name)}`),
+  );
+}
+
+function sharedMemory(names: readonly string[]): string[] {
+  return readdirSync("/dev/shm")
+    .filter((file) => names.some((name) => file.includes(name)))
+    .map((file) => `shared memory ${file}`);
+}
+
+/** Processes that name one of the sessions in their command line. */
+export function processes(names: readonly string[]): string[] {
+  return readdirSync("/proc")
+    .filter((entry) => /^\d+$/.test(entry))
+    .flatMap((pid) => {
+      const line = commandLine(pid);
+      return names.some((name) => line.includes(name)) ? [`process ${pid}: ${line.slice(0, 120)}`] : [];
+    });
+}
+
+/** Pids of a session's workers. */
+export function workerPids(name: string): number[] {
+  return readdirSync("/proc")
+    .filter((entry) => /^\d+$/.test(entry))
+    .filter((pid) => commandLine(pid).includes(name) && commandLine(pid).includes("worker/main.js"))
+    .map(Number);
+}
+
+function commandLine(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
+  } catch {
+    // It ended between the listing and the look.
+    return "";
+  }
+}
