@@ -103,7 +103,11 @@ export function tableSql(table: TableName, first: number, end: number): string {
   return table === "lineitem" ? lineitem(first, end) : orders(first, end);
 }
 
-/** How many rows a table has when lineitem has this many. */
+/** How many rows a table has when lineitem has this many: orders has exactly those that a line belongs to. */
 export function tableRows(table: TableName, lineitems: number): number {
-  return table === "lineitem" ? lineitems : Math.max(1, Math.floor(lineitems / (LINES / LINES_OF_ORDER.length)));
+  if (table === "lineitem") {
+    return lineitems;
+  }
+  const last = lineitems - 1;
+  return Math.floor(last / LINES) * LINES_OF_ORDER.length + (ORDER_IN_GROUP[last % LINES] ?? 0) + 1;
 }

@@ -1,5 +1,5 @@
 /** Ours: the same work as one COPY of DuckDB's, from the public API. */
-import { col } from "spillway";
+import { col, lit } from "spillway";
 import { timed } from "./program.ts";
 
 await timed(async (session, job) => {

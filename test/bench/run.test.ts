@@ -1,0 +1,50 @@
+import { expect, test } from "vitest";
+import { differences } from "../../bench/harness/answers.ts";
+import { isAlive, processEntry } from "../../bench/harness/processes.ts";
+import { run } from "../../bench/harness/run.ts";
+
+const PRINT = `const print = (o) => console.log(JSON.stringify(o));`;
+
+function node(code: string, timeoutSeconds = 30) {
+  const command = [process.execPath, "-e", `${PRINT}${code}`];
+  return run({ command, env: process.env, directory: ".", timeoutSeconds, box: null });
+}
+
+test("the report is taken from among other lines", async () => {
+  const done = await node(`console.log("{chatter"); print({ seconds: 2, answer: { rows: 1 } }); console.log("bye")`);
+  expect(done).toMatchObject({ report: { seconds: 2, answer: { rows: 1 } }, failure: null, leftBehind: 0 });
+});
+
+test("memory of a child process is seen from outside", async () => {
+  const child = `const b = Buffer.alloc(200e6, 1); setTimeout(() => process.exit(b[0] - 1), 1000)`;
+  const done = await node(
+    `require("child_process").spawn(process.execPath, ["-e", ${JSON.stringify(child)}]).on("exit", () => print({ seconds: 1, answer: {} }))`,
+  );
+  const largest = Math.max(...done.memory.processes.map((process) => process.private));
+  expect(done.memory.processes).toHaveLength(2);
+  expect(largest).toBeGreaterThan(200e6);
+  expect(largest).toBeLessThan(300e6);
+  expect(done.memory.total).toBeGreaterThan(largest);
+});
+
+test("a failing program's own error is the reason", async () => {
+  const done = await node(`throw new TypeError("no such column")`);
+  expect(done).toMatchObject({ report: null, failure: "ended with code 1: TypeError: no such column" });
+});
+
+test("a run that does not end is ended, with its children", async () => {
+  const child = `spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { detached: true, stdio: "ignore" })`;
+  const done = await node(`const { spawn } = require("child_process"); ${child}; setInterval(() => {}, 1000)`, 1);
+  expect(done.failure).toBe("no end in 1 s");
+  expect(done.memory.processes).toHaveLength(2);
+  for (const { pid } of done.memory.processes) {
+    const entry = processEntry(pid);
+    expect(entry !== null && isAlive(entry)).toBe(false);
+  }
+});
+
+test("answers agree to nine digits", () => {
+  expect(differences({ rows: 3, sum: 1e9 }, { rows: 3, sum: 1e9 + 0.5 })).toEqual([]);
+  expect(differences({ rows: 3, sum: 1e9 }, { rows: 3, sum: 1e9 + 5 })).toEqual(["sum: 1000000000 against 1000000005"]);
+  expect(differences({ rows: 3 }, { rows: 3, sum: 1 })).toEqual(["sum: undefined against 1"]);
+});
