@@ -1,0 +1,120 @@
+/**
+ * Puts small borrowed batches together into one large batch. The memory is scratch: a finished batch is good until
+ * the next append, by when its owner has written it away.
+ */
+import { RowShapeError, ValueError } from "../../errors/index.ts";
+import { columnOrder, plainSchema, schemaEquals, unifySchemas, unifyTypes } from "../schema.ts";
+import { typeName } from "../typename.ts";
+import type { RecordBatch, Schema } from "../types.ts";
+import { appendVector, type ColumnBuilder, columnBuilder, widened } from "./column-builder.ts";
+
+export class BlockBuilder {
+  private schema: Schema | null = null;
+  private columns: ColumnBuilder[] = [];
+  /** Where each column is in the batches of `seen`. */
+  private order: readonly number[] = [];
+  private seen: Schema | null = null;
+  private length = 0;
+  private bytes = 0;
+  private finished = false;
+
+  get rows(): number {
+    return this.finished ? 0 : this.length;
+  }
+
+  /** Bytes of values, offsets and bitmaps held. */
+  get byteLength(): number {
+    return this.finished ? 0 : this.bytes;
+  }
+
+  /** Copies rows [start, end) of a batch. Throws RowShapeError, and takes nothing, if they do not fit the rest. */
+  append(batch: RecordBatch, start = 0, end = batch.length): void {
+    if (this.finished) this.restart();
+    if (batch.schema !== this.seen) this.admit(batch.schema);
+    if (end <= start) return;
+    let bytes = 0;
+    for (let index = 0; index < this.columns.length; index++) {
+      const builder = this.columns[index];
+      const vector = batch.columns[this.order[index] ?? index];
+      if (builder === undefined || vector === undefined) {
+        throw new ValueError(`A batch has ${batch.columns.length} columns, its schema ${this.columns.length}.`);
+      }
+      appendVector(builder, vector, start, end);
+      bytes += builder.byteLength;
+    }
+    this.bytes = bytes;
+    this.length += end - start;
+  }
+
+  /** What was appended, borrowed until the next append; null where nothing was (not even an empty batch). */
+  finish(): RecordBatch | null {
+    if (this.finished || this.schema === null) return null;
+    this.finished = true;
+    return { schema: this.schema, length: this.length, columns: this.columns.map((column) => column.finish()) };
+  }
+
+  private restart(): void {
+    for (const column of this.columns) column.reset();
+    this.length = 0;
+    this.bytes = 0;
+    this.finished = false;
+  }
+
+  private admit(incoming: Schema): void {
+    if (this.schema === null) {
+      this.schema = plainSchema(incoming);
+      this.columns = this.schema.fields.map((field) => columnBuilder(field.type));
+      this.order = this.schema.fields.map((_, index) => index);
+    } else {
+      const unified = unifySchemas(this.schema, incoming);
+      const order = columnOrder(this.schema, incoming);
+      if (unified === null || order === null) throw mismatch(this.schema, incoming);
+      // The same object as long as nothing changes: others keep what they computed for it.
+      const known = this.schema.fields;
+      const nullable = unified.fields.some((field, index) => field.nullable !== known[index]?.nullable);
+      if (nullable || !schemaEquals(unified, this.schema)) {
+        this.schema = unified;
+        this.columns = this.columns.map((column, index) => widened(column, unified.fields[index]?.type ?? column.type));
+      }
+      this.order = order;
+    }
+    this.seen = incoming;
+  }
+}
+
+function mismatch(have: Schema, incoming: Schema): RowShapeError {
+  const names = new Map(incoming.fields.map((field) => [field.name, field]));
+  for (const field of have.fields) {
+    const other = names.get(field.name);
+    if (other === undefined) {
+      return new RowShapeError(
+        `Column "${field.name}" is missing in a later batch, which has: ${[...names.keys()].join(", ") || "none"}.`,
+        field.name,
+      );
+    }
+    if (unifyTypes(field.type, other.type) === null) {
+      return new RowShapeError(
+        `Column "${field.name}" is ${typeName(field.type)} in one batch and ${typeName(other.type)} in a later one. ` +
+          `Return one type always, or declare it: schema: { "${field.name}": "${typeName(field.type)}" }.`,
+        field.name,
+      );
+    }
+    names.delete(field.name);
+  }
+  const [extra] = names.keys();
+  return new RowShapeError(
+    `Column "${extra ?? ""}" is in a later batch and not in the first, which has: ${have.fields
+      .map((field) => field.name)
+      .join(", ")}.`,
+    extra ?? null,
+  );
+}
+
+/** One batch of all the rows, in memory of its own. */
+export function concatBatches(batches: readonly RecordBatch[]): RecordBatch {
+  const builder = new BlockBuilder();
+  for (const batch of batches) builder.append(batch);
+  const whole = builder.finish();
+  if (whole === null) throw new ValueError("concatBatches needs at least one batch: without any there is no schema.");
+  return whole;
+}

@@ -1,0 +1,175 @@
+/**
+ * Batches as functions see them: one array a column, exactly `batchSize` rows, put together across the batches that
+ * come in. Everything handed out is a copy in fresh memory, for the function to keep.
+ */
+import { ValueError } from "../../errors/index.ts";
+import { countOnes } from "../bitmap.ts";
+import { schemaEquals } from "../schema.ts";
+import type { Columns, ColumnValues, DataType, RecordBatch, Schema, ValueOptions, Vector } from "../types.ts";
+import { emptyVector, validityOf } from "../vector.ts";
+import { type NumericArray, type NumericColumn, numericColumn } from "./numeric-column.ts";
+import { type ValueReader, valueReader } from "./value-reader.ts";
+
+/** Batches up to this size get their arrays at once; larger ones (perhaps larger than the data) as rows come. */
+const EAGER_ROWS = 1 << 19;
+
+/**
+ * One column of the batch being filled. Numbers start as a typed array; the first null turns what is there into a
+ * plain array.
+ */
+class ColumnFiller {
+  private readonly numeric: NumericColumn | null;
+  private readonly reader: ValueReader;
+  private numbers: NumericArray | null = null;
+  private values: unknown[] | null = null;
+  private vector: Vector;
+  private isBound = false;
+
+  constructor(type: DataType, options: ValueOptions, name: string) {
+    this.numeric = numericColumn(type, options, name);
+    this.reader = valueReader(type, options, name);
+    this.vector = emptyVector(type);
+  }
+
+  load(vector: Vector): void {
+    this.vector = vector;
+    this.isBound = false;
+  }
+
+  /** Rows [from, to) to place `at` of a batch of `size`. */
+  take(size: number, at: number, from: number, to: number): void {
+    if (this.numeric !== null && this.values === null && !this.hasNulls(from, to)) {
+      this.numeric.copy(this.room(this.numeric, size, at, at + to - from), at, this.vector, from, to);
+      return;
+    }
+    if (this.values === null) {
+      this.values = size <= EAGER_ROWS ? new Array<unknown>(size) : [];
+      for (let index = 0; index < at; index++) this.values[index] = this.numbers?.[index] ?? null;
+      this.numbers = null;
+    }
+    if (!this.isBound) {
+      this.reader.bind(this.vector);
+      this.isBound = true;
+    }
+    this.reader.fill(this.values, at, from, to);
+  }
+
+  /** What was filled, `length` rows of it; the next batch starts afresh. */
+  release(length: number): ColumnValues {
+    const whole = this.numbers ?? this.values ?? this.numeric?.allocate(0) ?? [];
+    this.numbers = null;
+    this.values = null;
+    // A copy for a short last batch: a subarray would show more through its buffer.
+    return whole.length === length ? whole : whole.slice(0, length);
+  }
+
+  /** The typed array, with room for `needed` values, of which `used` are there. */
+  private room(numeric: NumericColumn, size: number, used: number, needed: number): NumericArray {
+    const before = this.numbers;
+    if (before !== null && before.length >= needed) return before;
+    const grown = size <= EAGER_ROWS ? size : Math.min(size, Math.max(needed, EAGER_ROWS, 2 * used));
+    const after = numeric.allocate(grown);
+    // Both come from the same column; TypeScript cannot know that their element types agree.
+    if (before !== null) (after as Float64Array).set((before as Float64Array).subarray(0, used));
+    this.numbers = after;
+    return after;
+  }
+
+  private hasNulls(from: number, to: number): boolean {
+    const validity = validityOf(this.vector);
+    return validity !== null && countOnes(validity, this.vector.offset + from, to - from) < to - from;
+  }
+}
+
+function namedColumns(schema: Schema, fillers: readonly ColumnFiller[], length: number): Columns {
+  const columns: Columns = {};
+  for (const [index, field] of schema.fields.entries()) {
+    const value = fillers[index]?.release(length) ?? [];
+    if (field.name === "__proto__") {
+      Object.defineProperty(columns, field.name, { value, enumerable: true, writable: true, configurable: true });
+    } else columns[field.name] = value;
+  }
+  return columns;
+}
+
+/**
+ * `push` a batch, then call `next` until it gives null: by then all of the batch has been copied and it may go.
+ * `flush` gives the short batch that is left at the end.
+ */
+export class ColumnAssembler {
+  private readonly fillers: readonly ColumnFiller[];
+  private batch: RecordBatch | null = null;
+  /** Rows of `batch` already taken. */
+  private taken = 0;
+  /** Rows in the batch being filled. */
+  private filled = 0;
+  private seen: Schema;
+
+  constructor(
+    private readonly schema: Schema,
+    options: ValueOptions,
+    private readonly batchSize: number,
+  ) {
+    if (!Number.isSafeInteger(batchSize) || batchSize < 1) {
+      throw new ValueError(`batchSize must be a positive integer, not ${batchSize}.`);
+    }
+    this.seen = schema;
+    this.fillers = schema.fields.map((field) => new ColumnFiller(field.type, options, field.name));
+  }
+
+  /** Borrows the batch until `next` has given null. */
+  push(batch: RecordBatch): void {
+    if (this.batch !== null && this.taken < this.batch.length) {
+      throw new ValueError("push before next() gave null: rows of the batch before would be lost.");
+    }
+    if (batch.schema !== this.seen) {
+      if (!schemaEquals(batch.schema, this.schema)) throw new ValueError("A batch of another schema than before.");
+      this.seen = batch.schema;
+    }
+    this.batch = batch;
+    this.taken = 0;
+    for (let index = 0; index < this.fillers.length; index++) {
+      const column = batch.columns[index];
+      if (column !== undefined) this.fillers[index]?.load(column);
+    }
+  }
+
+  /** A full batch, or null where the rows pushed so far do not fill one. */
+  next(): Columns | null {
+    const { batch, batchSize } = this;
+    if (batch === null) return null;
+    const count = Math.min(batch.length - this.taken, batchSize - this.filled);
+    if (count > 0) {
+      for (const filler of this.fillers) filler.take(batchSize, this.filled, this.taken, this.taken + count);
+      this.taken += count;
+      this.filled += count;
+    }
+    if (this.taken === batch.length) this.batch = null;
+    if (this.filled < batchSize) return null;
+    this.filled = 0;
+    return namedColumns(this.schema, this.fillers, batchSize);
+  }
+
+  /** The rows left over, fewer than batchSize; null where there are none. */
+  flush(): Columns | null {
+    if (this.batch !== null) throw new ValueError("flush before next() gave null: rows would be lost.");
+    const length = this.filled;
+    if (length === 0) return null;
+    this.filled = 0;
+    return namedColumns(this.schema, this.fillers, length);
+  }
+}
+
+/** All rows of a batch at once. */
+export function toColumns(batch: RecordBatch, options: ValueOptions = {}): Columns {
+  const fillers = batch.schema.fields.map((field, index) => {
+    const filler = new ColumnFiller(field.type, options, field.name);
+    const column = batch.columns[index];
+    if (column !== undefined && batch.length > 0) {
+      filler.load(column);
+      filler.take(batch.length, 0, 0, batch.length);
+    }
+    return filler;
+  });
+  return namedColumns(batch.schema, fillers, batch.length);
+}
