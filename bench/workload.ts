@@ -10,7 +10,7 @@
  */
 import type { TableName } from "./data/index.ts";
 
-export const ENGINE_NAMES = ["spillway", "duckdb", "daft", "ray", "dask"] as const;
+export const ENGINE_NAMES = ["spillway", "duckdb", "daft", "daft-processes", "ray", "dask"] as const;
 export type EngineName = (typeof ENGINE_NAMES)[number];
 export type PeerName = Exclude<EngineName, "spillway">;
 export type PythonEngine = Exclude<PeerName, "duckdb">;

@@ -23,7 +23,7 @@ export interface Resident {
   readonly shared: Bytes;
 }
 
-/** `statm` counts pages; every Linux that Node 20 runs on with other page sizes than this is arm64 with 64 KiB. */
+/** `statm` counts pages: always of 4 KiB on x64, of up to 64 KiB on arm64. */
 const PAGE: Bytes = process.arch === "arm64" ? pageSizeOfSelf() : 4096;
 
 function pageSizeOfSelf(): Bytes {

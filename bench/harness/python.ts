@@ -13,7 +13,7 @@ export type PeersPython =
   | { readonly kind: "ready"; readonly python: string; readonly versions: Readonly<Record<string, string>> }
   | { readonly kind: "missing"; readonly reason: string };
 
-/** Wheels of about 400 MB, on a slow line. */
+/** The installed packages are 850 MB; a slow line must be able to bring them. */
 const INSTALL_TIMEOUT_MS = 30 * 60_000;
 
 export async function preparePython(say: (text: string) => void): Promise<PeersPython> {

@@ -26,7 +26,7 @@ def daft(job: dict) -> dict:
 
 
 def ray(job: dict) -> dict:
-    """Batches are whole blocks (`batch_size=None`), the fastest setting there is."""
+    """Batches are whole blocks (`batch_size=None`): the fewest calls, and no rows copied from block to batch."""
     import ray
 
     def sums(batch: dict) -> dict:

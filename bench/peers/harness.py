@@ -54,4 +54,4 @@ def dask_started(cores: int) -> Iterator[None]:
         yield
 
 
-STARTED = {"daft": daft_started, "ray": ray_started, "dask": dask_started}
+STARTED = {"daft": daft_started, "daft-processes": daft_started, "ray": ray_started, "dask": dask_started}

@@ -1,5 +1,5 @@
-"""A row function in Daft, Ray Data and Dask: the same Python function of the same row, each engine's own way of
-calling it. Results are summed where they are made, as ours are."""
+"""A row function in Daft, Ray Data and Dask: the same Python function of the same row, in the form of row that each
+engine is fastest with. Results are summed where they are made, as ours are."""
 
 import pandas as pd
 from harness import timed
@@ -24,14 +24,15 @@ def total(sums: pd.DataFrame) -> dict:
     }
 
 
-def daft(job: dict) -> dict:
-    """`daft.func` is Daft's row function; it takes columns as arguments and gives a struct."""
+def daft(job: dict, use_process: bool = False) -> dict:
+    """`daft.func` is Daft's row function; it takes columns as arguments and gives a struct. Threads share one
+    interpreter lock; with `use_process` it runs in processes instead, which pays from some scale on, so both are run."""
     import daft
     from daft import DataType, col
 
     result = DataType.struct({"k": DataType.int64(), "r": DataType.float64(), "t": DataType.string()})
 
-    @daft.func(return_dtype=result, unnest=True)
+    @daft.func(return_dtype=result, unnest=True, use_process=use_process)
     def row_revenue(l_orderkey: int, l_extendedprice: float, l_discount: float, l_comment: str):
         return {"k": l_orderkey, "r": l_extendedprice * (1 - l_discount), "t": l_comment[:3].upper()}
 
@@ -47,6 +48,10 @@ def daft(job: dict) -> dict:
         .to_pandas()
     )
     return total(sums)
+
+
+def daft_processes(job: dict) -> dict:
+    return daft(job, use_process=True)
 
 
 def ray(job: dict) -> dict:
@@ -71,12 +76,16 @@ def ray(job: dict) -> dict:
 
 
 def dask(job: dict) -> dict:
-    """`map_partitions` over `to_dict("records")`: `DataFrame.apply(axis=1)`, which makes a Series of every row, is several
-    times slower, so this is the idiom that favours Dask."""
+    """`map_partitions` over `itertuples`. Measured on 10,000 rows with Dask's Arrow strings, per row: this 2.3 µs,
+    `to_dict("records")` 3.3 µs, `apply(axis=1)` 26 µs; `zip` over the columns is 1.7 µs, but then there is no row and no
+    function of it."""
     import dask.dataframe as dd
 
+    def row_revenue(row) -> tuple:
+        return (row.l_orderkey, row.l_extendedprice * (1 - row.l_discount), row.l_comment[:3].upper())
+
     def sums(part: pd.DataFrame) -> pd.DataFrame:
-        made = pd.DataFrame([revenue(row) for row in part.to_dict("records")], columns=["k", "r", "t"])
+        made = pd.DataFrame([row_revenue(row) for row in part.itertuples(index=False)], columns=["k", "r", "t"])
         return pd.DataFrame(
             {
                 "rows": [len(made)],
@@ -92,4 +101,4 @@ def dask(job: dict) -> dict:
 
 
 if __name__ == "__main__":
-    timed({"daft": daft, "ray": ray, "dask": dask})
+    timed({"daft": daft, "daft-processes": daft_processes, "ray": ray, "dask": dask})

@@ -1,6 +1,6 @@
 /**
- * DuckDB on its own: one COPY. A file per thread, because that is its fastest way and our tasks write a file each too;
- * the same compression as ours.
+ * DuckDB on its own: one COPY, compressed like ours. A file per thread: our tasks write a file each too, and it is its
+ * faster way (1 M rows, 2 threads: 76 ms; into one file 107 ms, or 83 ms without keeping the order).
  */
 import { mkdir } from "node:fs/promises";
 import type { Assignment, Job } from "../workload.ts";

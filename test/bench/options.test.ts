@@ -4,7 +4,7 @@ import { parseOptions } from "../../bench/options.ts";
 const WORKLOADS = ["etl", "row-function"];
 
 test("every workload and engine is on by default", () => {
-  expect(parseOptions([], WORKLOADS)).toMatchObject({ only: null, rows: null, engines: { length: 5 }, box: null });
+  expect(parseOptions([], WORKLOADS)).toMatchObject({ only: null, rows: null, engines: { length: 6 }, box: null });
 });
 
 test("rows are written as people write large numbers", () => {
