@@ -1,0 +1,82 @@
+/**
+ * Expressions as plain immutable trees. What users write (`col("x").gt(5)`) builds them, rules move and simplify them,
+ * `expressionSql` spells them. `raw` is SQL of the user's own: its inside is not looked into.
+ */
+import type { CallName } from "./calls.ts";
+import type { Literal } from "./literal.ts";
+
+export interface ColumnExpression {
+  readonly kind: "column";
+  readonly name: string;
+}
+
+export interface LiteralExpression {
+  readonly kind: "literal";
+  readonly value: Literal;
+}
+
+export interface CallExpression {
+  readonly kind: "call";
+  readonly name: CallName;
+  readonly args: readonly Expression[];
+}
+
+export interface CastExpression {
+  readonly kind: "cast";
+  readonly input: Expression;
+  readonly type: string;
+  /** What cannot be cast becomes null instead of an error. */
+  readonly lenient: boolean;
+}
+
+export interface CaseExpression {
+  readonly kind: "case";
+  readonly branches: readonly { readonly when: Expression; readonly value: Expression }[];
+  readonly otherwise: Expression;
+}
+
+export interface RawExpression {
+  readonly kind: "raw";
+  readonly sql: string;
+}
+
+export type Expression =
+  | ColumnExpression
+  | LiteralExpression
+  | CallExpression
+  | CastExpression
+  | CaseExpression
+  | RawExpression;
+
+export interface NamedExpression {
+  readonly name: string;
+  readonly expression: Expression;
+}
+
+export const column = (name: string): ColumnExpression => Object.freeze({ kind: "column", name });
+export const literal = (value: Literal): LiteralExpression => Object.freeze({ kind: "literal", value });
+export const raw = (sql: string): RawExpression => Object.freeze({ kind: "raw", sql });
+export const cast = (input: Expression, type: string, lenient = false): CastExpression =>
+  Object.freeze({ kind: "cast", input, type, lenient });
+export const cases = (branches: CaseExpression["branches"], otherwise: Expression): CaseExpression =>
+  Object.freeze({ kind: "case", branches, otherwise });
+
+/** AND and OR are kept flat: a thousand conditions are one wide node, not a thousand deep. */
+export function call(name: CallName, ...args: readonly Expression[]): CallExpression {
+  const flat = name === "and" || name === "or" ? args.flatMap((arg) => sameCall(arg, name)) : args;
+  return Object.freeze({ kind: "call", name, args: flat });
+}
+
+function sameCall(expression: Expression, name: CallName): readonly Expression[] {
+  return expression.kind === "call" && expression.name === name ? expression.args : [expression];
+}
+
+/** The conditions that must all hold. */
+export function conjuncts(predicate: Expression): readonly Expression[] {
+  return sameCall(predicate, "and");
+}
+
+export function conjunction(predicates: readonly Expression[]): Expression {
+  const [only] = predicates;
+  return predicates.length === 1 && only !== undefined ? only : call("and", ...predicates);
+}

@@ -1,0 +1,123 @@
+/**
+ * JavaScript values as SQL literals. A number with a fraction is a DOUBLE, as in JavaScript, not SQL's DECIMAL; next to a
+ * comparison it stays a plain decimal, so that a filter on a DECIMAL column still reaches the reader's statistics.
+ */
+import { OptionError } from "../../errors/index.ts";
+import { quoteText } from "./quote.ts";
+
+export type Literal =
+  | null
+  | boolean
+  | number
+  | bigint
+  | string
+  | Date
+  | Uint8Array
+  | readonly Literal[]
+  | ReadonlyMap<Literal, Literal>
+  | { readonly [field: string]: Literal };
+
+/** `compared`: beside `=`, `<`, `IN` and the like. */
+export function literalSql(value: Literal, compared = false): string {
+  if (value === null) return "NULL";
+  switch (typeof value) {
+    case "boolean":
+      return value ? "TRUE" : "FALSE";
+    case "number":
+      return numberSql(value, compared);
+    case "bigint":
+      return bigintSql(value);
+    case "string":
+      return quoteText(value);
+    default:
+      return objectSql(value, compared);
+  }
+}
+
+function numberSql(value: number, compared: boolean): string {
+  if (Number.isSafeInteger(value) && !Object.is(value, -0)) return value < 0 ? `(${value})` : String(value);
+  const text = String(value);
+  if (compared && /^-?[0-9]{1,9}\.[0-9]{1,6}$/.test(text)) return value < 0 ? `(${text})` : text;
+  const spelled = Object.is(value, -0) ? "-0.0" : text;
+  return `CAST('${spelled}' AS DOUBLE)`;
+}
+
+function bigintSql(value: bigint): string {
+  if (BigInt.asIntN(64, value) === value) return value < 0n ? `CAST('${value}' AS BIGINT)` : String(value);
+  return `CAST('${value}' AS HUGEINT)`;
+}
+
+function objectSql(
+  value: Date | Uint8Array | readonly Literal[] | ReadonlyMap<Literal, Literal> | { readonly [field: string]: Literal },
+  compared: boolean,
+): string {
+  if (value instanceof Date) return dateSql(value, compared);
+  if (value instanceof Uint8Array) return blobSql(value);
+  if (isList(value)) return `[${value.map((item) => literalSql(item)).join(", ")}]`;
+  if (isMap(value)) {
+    const entries = [...value].map(([key, item]) => `${literalSql(key)}: ${literalSql(item)}`);
+    return `MAP {${entries.join(", ")}}`;
+  }
+  const fields = Object.entries(value).map(([name, item]) => `${quoteText(name)}: ${literalSql(item)}`);
+  if (fields.length === 0) throw new OptionError("An empty object is no value for SQL: a struct needs a field.");
+  return `{${fields.join(", ")}}`;
+}
+
+function dateSql(value: Date, compared: boolean): string {
+  if (Number.isNaN(value.getTime())) throw new OptionError("An invalid Date is no value for SQL.");
+  const text = value.toISOString();
+  const [day = "", time = ""] = text.split("T");
+  if (!/^[0-9]{4}-/.test(day)) throw new OptionError(`The date ${text} is outside the years 0 to 9999.`);
+  // Midnight beside a comparison is a DATE: it compares with DATE and TIMESTAMP columns alike, without a cast of them.
+  if (compared && time === "00:00:00.000Z") return `DATE '${day}'`;
+  return `TIMESTAMP '${day} ${time.slice(0, -1)}'`;
+}
+
+function blobSql(value: Uint8Array): string {
+  const digits = Array.from(value, (byte) => `\\x${byte.toString(16).padStart(2, "0").toUpperCase()}`);
+  return `CAST('${digits.join("")}' AS BLOB)`;
+}
+
+function isList(value: object): value is readonly Literal[] {
+  return Array.isArray(value);
+}
+
+function isMap(value: object): value is ReadonlyMap<Literal, Literal> {
+  return value instanceof Map;
+}
+
+/** Throws where a value (or one inside it) has no SQL literal. */
+export function checkLiteral(value: unknown, where: string): Literal {
+  if (value === null || value === undefined) return null;
+  switch (typeof value) {
+    case "boolean":
+    case "number":
+    case "bigint":
+    case "string":
+      return value;
+    case "object":
+      return checkObject(value, where);
+    default:
+      throw new OptionError(`${where}: a ${typeof value} is no value for SQL.`);
+  }
+}
+
+function checkObject(value: object, where: string): Literal {
+  if (value instanceof Date || value instanceof Uint8Array) return value;
+  if (ArrayBuffer.isView(value) && !(value instanceof DataView)) {
+    const items: Literal[] = [];
+    // Only DataView has no iterator among the views, and it is excluded above.
+    for (const item of value as unknown as Iterable<number | bigint>) items.push(item);
+    return items;
+  }
+  if (Array.isArray(value)) return value.map((item) => checkLiteral(item, where));
+  if (value instanceof Map) {
+    return new Map([...value].map(([key, item]) => [checkLiteral(key, where), checkLiteral(item, where)]));
+  }
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) {
+    const name = value.constructor?.name ?? "an object";
+    throw new OptionError(`${where}: a value of class ${name} is no value for SQL. Give plain data.`);
+  }
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, checkLiteral(item, where)]));
+}

@@ -1,0 +1,20 @@
+/** Whether a value can stand in for the nulls of a column of some SQL type, as `fillNull(value)` means it. */
+import type { Literal } from "./expression/index.ts";
+
+const NUMERIC = /^(U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|FLOAT|DOUBLE|DECIMAL\b.*)$/;
+const TEMPORAL = /^(DATE|TIMESTAMP\b.*)$/;
+
+export function fillableBy(type: string, value: Literal): boolean {
+  switch (typeof value) {
+    case "number":
+    case "bigint":
+      return NUMERIC.test(type);
+    case "string":
+      return type === "VARCHAR";
+    case "boolean":
+      return type === "BOOLEAN";
+    default:
+      if (value instanceof Date) return TEMPORAL.test(type);
+      return value instanceof Uint8Array && type === "BLOB";
+  }
+}

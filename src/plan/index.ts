@@ -1,0 +1,27 @@
+export { columnsOf } from "./columns.ts";
+export { planLines } from "./describe.ts";
+export * from "./expression/index.ts";
+export { drop } from "./nodes/drop.ts";
+export { dropNull } from "./nodes/drop-null.ts";
+export { type ExplodeNode, explode } from "./nodes/explode.ts";
+export { fillNull } from "./nodes/fill-null.ts";
+export { filter } from "./nodes/filter.ts";
+export { type FunctionNode, functionLabel, functionNode, type ShippedFunction } from "./nodes/function.ts";
+export { type LimitNode, limit } from "./nodes/limit.ts";
+export { type ProjectNode, project } from "./nodes/project.ts";
+export { rename } from "./nodes/rename.ts";
+export { type SampleNode, sample } from "./nodes/sample.ts";
+export { type ScanNode, scan } from "./nodes/scan.ts";
+export { type UnionNode, union } from "./nodes/union.ts";
+export { optimise } from "./optimise.ts";
+export { inputsOf, type Plan, rewriteUp, someNode, withInputs } from "./plan.ts";
+export { type Describe, isDescribable, resolve } from "./resolve.ts";
+export {
+  type Column,
+  nothingSkipped,
+  type OpenSource,
+  type RowSample,
+  type ScanRequest,
+  type ScanSplits,
+  type Source,
+} from "./source.ts";

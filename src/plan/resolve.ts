@@ -1,0 +1,194 @@
+/**
+ * Makes a plan as the user wrote it ready for the rules: sources opened, every column name checked where the columns are
+ * known, and what is only another way to say select or filter turned into it. Nothing of the job runs here.
+ */
+import { OptionError, UnknownColumnError } from "../errors/index.ts";
+import { nearest } from "../units/index.ts";
+import { columnsOf } from "./columns.ts";
+import {
+  call,
+  cast,
+  column,
+  conjunction,
+  type Expression,
+  literal,
+  type NamedExpression,
+  namedColumns,
+} from "./expression/index.ts";
+import { fillableBy } from "./fillable.ts";
+import type { FillNullNode } from "./nodes/fill-null.ts";
+import { filter } from "./nodes/filter.ts";
+import type { FunctionNode } from "./nodes/function.ts";
+import { functionLabel } from "./nodes/function.ts";
+import { type ProjectNode, project } from "./nodes/project.ts";
+import type { RenameNode } from "./nodes/rename.ts";
+import { type UnionNode, union } from "./nodes/union.ts";
+import { inputsOf, type Plan, someNode, withInputs } from "./plan.ts";
+import type { Column } from "./source.ts";
+
+/** Tells the types of a resolved plan's columns without running it; only asked where `isDescribable`. */
+export type Describe = (plan: Plan) => Promise<readonly Column[]>;
+
+export async function resolve(plan: Plan, describe: Describe): Promise<Plan> {
+  if (plan.kind === "scan") {
+    return plan.open === null ? Object.freeze({ ...plan, open: await plan.source.open() }) : plan;
+  }
+  const inputs: Plan[] = [];
+  for (const input of inputsOf(plan)) inputs.push(await resolve(input, describe));
+  return resolveNode(withInputs(plan, inputs), describe);
+}
+
+/** Types follow from the sources alone: no function makes rows on the way. */
+export function isDescribable(plan: Plan): boolean {
+  return !someNode(
+    plan,
+    (node) =>
+      (node.kind === "function" && node.form !== "filter") ||
+      (node.kind === "scan" && (node.open?.columns ?? null) === null),
+  );
+}
+
+async function resolveNode(plan: Plan, describe: Describe): Promise<Plan> {
+  switch (plan.kind) {
+    case "project":
+      return resolveProject(plan);
+    case "drop": {
+      const available = checkNames(plan.input, plan.names, "drop");
+      if (available === null) return plan;
+      const dropped = new Set(plan.names);
+      const kept = available.filter((name) => !dropped.has(name));
+      if (kept.length === 0) throw new OptionError("drop: no column would be left.");
+      return project(plan.input, "select", kept.map(same), "drop");
+    }
+    case "rename":
+      return resolveRename(plan);
+    case "dropNull": {
+      const available = checkNames(plan.input, plan.columns ?? [], "dropNull");
+      const names = plan.columns ?? available;
+      if (names === null) return plan;
+      return names.length === 0 ? plan.input : filter(plan.input, allPresent(names));
+    }
+    case "fillNull":
+      return resolveFillNull(plan, describe);
+    case "filter":
+      checkExpressions(plan.input, [plan.predicate], "filter");
+      return plan;
+    case "explode":
+      checkNames(plan.input, [plan.column], "explode");
+      return plan;
+    case "function":
+      checkFunction(plan);
+      return plan;
+    case "union":
+      return resolveUnion(plan, describe);
+    default:
+      return plan;
+  }
+}
+
+const same = (name: string): NamedExpression => ({ name, expression: column(name) });
+
+function allPresent(names: readonly string[]): Expression {
+  return conjunction(names.map((name) => call("isNotNull", column(name))));
+}
+
+/** The columns available, null where they are not known. */
+function checkNames(input: Plan, names: Iterable<string>, operator: string): readonly string[] | null {
+  const available = columnsOf(input);
+  if (available === null) return null;
+  const known = new Set(available);
+  for (const name of names) {
+    if (!known.has(name)) throw new UnknownColumnError(name, available, operator, nearest(name, available));
+  }
+  return available;
+}
+
+function checkExpressions(input: Plan, expressions: readonly Expression[], operator: string): void {
+  for (const expression of expressions) checkNames(input, namedColumns(expression), operator);
+}
+
+function resolveProject(plan: ProjectNode): Plan {
+  checkExpressions(
+    plan.input,
+    plan.items.map(({ expression }) => expression),
+    plan.operator,
+  );
+  return plan;
+}
+
+function resolveRename(plan: RenameNode): Plan {
+  const available = checkNames(plan.input, plan.names.keys(), "rename");
+  if (available === null) return plan;
+  const renamed = available.map((name) => plan.names.get(name) ?? name);
+  const twice = renamed.find((name, i) => renamed.indexOf(name) !== i);
+  if (twice !== undefined) {
+    throw new OptionError(`rename: two columns would be called "${twice}". Drop or rename the other one first.`);
+  }
+  const items = available.map((name) => ({ name: plan.names.get(name) ?? name, expression: column(name) }));
+  return project(plan.input, "select", items, "rename");
+}
+
+function checkFunction(plan: FunctionNode): void {
+  if (plan.fn.columnsDeclared) checkNames(plan.input, plan.fn.columns ?? [], functionLabel(plan));
+}
+
+async function resolveFillNull(plan: FillNullNode, describe: Describe): Promise<Plan> {
+  const { fill, input } = plan;
+  if (fill.kind === "columns") {
+    checkNames(input, fill.values.keys(), "fillNull");
+    const items = [...fill.values].map(([name, value]) => filled(name, value));
+    return project(input, "with", items, "fillNull");
+  }
+  if (!isDescribable(input)) {
+    throw new OptionError(
+      "fillNull: after a function the columns and their types are not known before it runs, so one value cannot be given to all that take it. Name the columns: fillNull({ price: 0 }).",
+    );
+  }
+  const columns = await describe(input);
+  const items = columns.filter(({ type }) => fillableBy(type, fill.value)).map(({ name }) => filled(name, fill.value));
+  return items.length === 0 ? input : project(input, "with", items, "fillNull");
+
+  function filled(name: string, value: Parameters<typeof literal>[0]): NamedExpression {
+    return { name, expression: call("coalesce", column(name), literal(value)) };
+  }
+}
+
+/** Every input gets the first one's columns, in its order and in the type that holds all. */
+async function resolveUnion(plan: UnionNode, describe: Describe): Promise<Plan> {
+  const inputs = plan.inputs.filter((input) => columnsOf(input)?.length !== 0);
+  const [first, ...others] = inputs;
+  if (first === undefined) return plan.inputs[0] ?? plan;
+  const names = columnsOf(first);
+  if (names === null || others.some((other) => columnsOf(other) === null)) return union(inputs);
+  for (const other of others) checkSameColumns(names, columnsOf(other) ?? []);
+  const types = inputs.every(isDescribable) ? await describe(union(inputs)) : null;
+  return union(await Promise.all(inputs.map((input) => aligned(input, names, types, describe))));
+}
+
+function checkSameColumns(names: readonly string[], others: readonly string[]): void {
+  const extra = others.find((name) => !names.includes(name));
+  const missing = names.find((name) => !others.includes(name));
+  if (extra === undefined && missing === undefined) return;
+  const what = missing === undefined ? `has "${extra}", which the first has not` : `has no "${missing}"`;
+  throw new OptionError(
+    `union: the columns differ: one of the datasets ${what}. First: ${names.join(", ")}. Other: ${others.join(", ")}. Use select, drop or rename to make them the same.`,
+  );
+}
+
+async function aligned(
+  input: Plan,
+  names: readonly string[],
+  types: readonly Column[] | null,
+  describe: Describe,
+): Promise<Plan> {
+  const own = columnsOf(input) ?? names;
+  const wanted = new Map(types?.map(({ name, type }) => [name, type]));
+  const has = new Map(types === null ? [] : (await describe(input)).map(({ name, type }) => [name, type]));
+  const items = names.map((name): NamedExpression => {
+    const type = wanted.get(name);
+    const fits = type === undefined || has.get(name) === type;
+    return { name, expression: fits ? column(name) : cast(column(name), type) };
+  });
+  const unchanged = items.every(({ name, expression }, i) => expression.kind === "column" && own[i] === name);
+  return unchanged ? input : project(input, "select", items, "union");
+}

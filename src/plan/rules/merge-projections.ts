@@ -1,0 +1,61 @@
+/**
+ * One projection instead of two, by putting the inner one's expressions where the outer names them. A thousand
+ * `withColumn`s become a handful of SELECTs; not always one, since a column used again and again would grow without bound.
+ */
+import {
+  type Expression,
+  expressionSize,
+  hasRaw,
+  type NamedExpression,
+  namedColumns,
+  substitute,
+} from "../expression/index.ts";
+import { type ProjectNode, project } from "../nodes/project.ts";
+import { type Plan, rewriteUp } from "../plan.ts";
+
+/** An expression may grow to this many nodes by merging; far below the kernel's own limit on depth, 1,000. */
+const MAX_MERGED_SIZE = 64;
+
+export function mergeProjections(plan: Plan): Plan {
+  return rewriteUp(plan, (node) => {
+    if (node.kind !== "project" || node.input.kind !== "project") return node;
+    return merge(node, node.input) ?? node;
+  });
+}
+
+function merge(outer: ProjectNode, inner: ProjectNode): ProjectNode | null {
+  if (outer.items.some(({ expression }) => hasRaw(expression))) return null;
+  const definitions = new Map(inner.items.map(({ name, expression }) => [name, expression]));
+  if (repeatsRaw(outer, inner, definitions)) return null;
+  const items: NamedExpression[] = [];
+  for (const { name, expression } of outer.items) {
+    const merged = substitute(expression, definitions);
+    if (expressionSize(merged) > Math.max(MAX_MERGED_SIZE, expressionSize(expression))) return null;
+    items.push({ name, expression: merged });
+  }
+  const operator = outer.operator === inner.operator ? outer.operator : "select";
+  if (outer.mode === "select") return project(inner.input, "select", items, operator);
+  const all = new Map([
+    ...definitions,
+    ...items.map(({ name, expression }): [string, Expression] => [name, expression]),
+  ]);
+  const named = [...all].map(([name, expression]) => ({ name, expression }));
+  return project(inner.input, inner.mode, named, operator);
+}
+
+/** Raw SQL may be volatile (`random()`): written twice it would be two values. */
+function repeatsRaw(outer: ProjectNode, inner: ProjectNode, definitions: ReadonlyMap<string, Expression>): boolean {
+  const rawNames = inner.items.filter(({ expression }) => hasRaw(expression)).map(({ name }) => name);
+  if (rawNames.length === 0) return false;
+  const replaced = new Set(outer.items.map(({ name }) => name));
+  return rawNames.some((name) => {
+    const kept = outer.mode === "with" && !replaced.has(name) && definitions.has(name) ? 1 : 0;
+    const uses = outer.items.reduce((sum, { expression }) => sum + occurrences(expression, name), kept);
+    return uses > 1;
+  });
+}
+
+function occurrences(expression: Expression, name: string): number {
+  if (expression.kind === "column") return expression.name === name ? 1 : 0;
+  return namedColumns(expression).has(name) ? 2 : 0;
+}

@@ -1,0 +1,60 @@
+/**
+ * What a plan reads from. A source is named when the plan is built, opened when it is first needed (files listed,
+ * schema asked for, both once), and cut into splits when the plan says what it needs of it.
+ */
+import type { Skipped, Split } from "../protocol/index.ts";
+import type { Expression } from "./expression/index.ts";
+
+/** A column and its type as SQL spells it. */
+export interface Column {
+  readonly name: string;
+  readonly type: string;
+}
+
+export interface Source {
+  /** The operator shown: `readParquet`. */
+  readonly name: string;
+  /** What it reads, for explain: paths, a number of rows. */
+  readonly label: string;
+  open(): Promise<OpenSource>;
+}
+
+export interface OpenSource {
+  /** Null where only the blocks themselves know. */
+  readonly columns: readonly Column[] | null;
+  /** Columns with one value per file (hive partitions): filters on them alone leave out whole files. */
+  readonly partitionColumns: readonly string[];
+  /** Leaving out columns saves work: they lie in files and come through SQL. */
+  readonly prunes: boolean;
+  /** Rows can be told apart by their place, so a sample can be taken while reading. */
+  readonly samples: boolean;
+  /** Exact number of rows by metadata alone; null where rows must be read to be counted. */
+  countRows(): Promise<number | null>;
+  splits(request: ScanRequest): Promise<ScanSplits>;
+}
+
+export interface ScanRequest {
+  /** Columns that are read at all, filters included; null: all. */
+  readonly columns: readonly string[] | null;
+  /** Conditions that the plan applies to every row. Sources leave out what cannot satisfy them, nothing more. */
+  readonly filters: readonly Expression[];
+  /** Samples to take of each row, by its place in the source. */
+  readonly samples: readonly RowSample[];
+  /** No more rows than this are needed, counted before filters; null: all. */
+  readonly limit: number | null;
+}
+
+/** Keeps a row where its hash, salted with the seed, falls below the fraction. */
+export interface RowSample {
+  readonly fraction: number;
+  readonly seed: number;
+}
+
+export interface ScanSplits {
+  readonly splits: readonly Split[];
+  readonly skipped: Skipped;
+  /** What was left out and why, a line each, for explain. */
+  readonly notes: readonly string[];
+}
+
+export const nothingSkipped: Skipped = Object.freeze({ files: 0, rowGroups: 0, rows: 0, columns: 0 });

@@ -1,0 +1,3 @@
+export { formatDuration, parseDuration } from "./duration.ts";
+export { nearest } from "./nearest.ts";
+export { formatSize, parseSize } from "./size.ts";
