@@ -28,6 +28,8 @@ export type NativeFunction<Arguments extends readonly unknown[], Result> = ((...
 export interface Library {
   /** `declare<[number, string], number>("int duckdb_query(uint64, const char*, …)")`: the types are the caller's word. */
   declare<Arguments extends readonly unknown[], Result>(signature: string): NativeFunction<Arguments, Result>;
+  /** The same for a function of one struct of `words` 64-bit members, passed by value: `{ a: 0, b: 0, … }`. */
+  declareByValue<Struct, Result>(name: string, result: string, words: number): NativeFunction<[Struct], Result>;
   /** The address of an exported symbol. */
   symbol(name: string): number;
 }
@@ -36,6 +38,10 @@ export function loadLibrary(path: string): Library {
   const library = koffi.load(path);
   return {
     declare: (signature) => library.func(signature) as never,
+    declareByValue: (name, result, words) => {
+      const members = Array.from({ length: words }, (_, at) => [String.fromCharCode(97 + at), "uint64"]);
+      return library.func(name, result, [koffi.struct(Object.fromEntries(members))]) as never;
+    },
     symbol: (name) => Number(library.symbol(name)),
   };
 }
@@ -60,12 +66,9 @@ export async function callAsync<Arguments extends readonly unknown[], Result>(
   }
 }
 
-let prototypes = 0;
-
-/** Makes a JavaScript function callable from C for the life of the process. */
-export function exportFunction(parameters: readonly string[], body: (...values: number[]) => void): number {
-  prototypes += 1;
-  const prototype = koffi.proto(`SpillwayCallback${prototypes}_${process.pid}`, "void", [...parameters]);
+/** Makes a JavaScript function callable from C for the life of the process; every argument arrives as a number. */
+export function exportFunction(parameters: number, body: (...values: number[]) => void): number {
+  const prototype = koffi.proto("void", Array<string>(parameters).fill("uint64"));
   return Number(koffi.register(body, koffi.pointer(prototype)));
 }
 
@@ -73,7 +76,7 @@ let pointerPrototype: ReturnType<typeof koffi.proto> | null = null;
 
 /** A function of one pointer, known only by its address (a `release` callback). */
 export function functionAt(address: number): (argument: number) => void {
-  pointerPrototype ??= koffi.proto(`SpillwayRelease_${process.pid}`, "void", ["uint64"]);
+  pointerPrototype ??= koffi.proto("void", ["uint64"]);
   return koffi.decode(address, pointerPrototype) as (argument: number) => void;
 }
 
@@ -82,20 +85,11 @@ export function textAt(address: number): string {
   return address === 0 ? "" : koffi.decode.string(address);
 }
 
-/** A named C struct that functions take by value. */
-export function declareStruct(name: string, members: Readonly<Record<string, string>>): void {
-  koffi.struct(name, { ...members });
-}
-
-export function structAt<T>(address: number, name: string): T {
-  return koffi.decode(address, name) as T;
-}
-
 export function viewAt(address: number, length: number): ArrayBuffer {
   return koffi.view(address, length);
 }
 
-/** Where a JavaScript buffer's bytes lie. They never move; they go when the buffer is collected. */
+/** Where a JavaScript buffer's bytes lie. They never move; they go when the buffer is collected or transferred. */
 export function addressOfBuffer(buffer: ArrayBuffer): number {
   return Number(koffi.address(buffer));
 }

@@ -1,14 +1,13 @@
 /** The C boundary other than DuckDB: memory outside the JavaScript heap, files, and calling C at all. */
 export { dropFromPageCache, punchHole, reserveRange } from "./files.ts";
 export {
+  addressOfBuffer,
   callAsync,
-  declareStruct,
   exportFunction,
   functionAt,
   type Library,
   loadLibrary,
   type NativeFunction,
-  structAt,
   textAt,
 } from "./foreign.ts";
 export { libraryC } from "./libc.ts";

@@ -1,0 +1,152 @@
+/**
+ * What people use of a kernel: SQL in, rows, streams or nothing out. Any number of streams may be open at once: each has
+ * a DuckDB connection of its own behind this one. Temporary tables and transactions belong to one of those, so use plain
+ * tables (the database is in memory and this process's own).
+ */
+import { compileRows } from "../arrow/index.ts";
+import type { RecordBatch, Row, Schema } from "../arrow/types.ts";
+import { KernelError } from "../errors/index.ts";
+import type { Channel } from "./channel.ts";
+import { KernelStream } from "./stream.ts";
+import type { KernelTable } from "./tables.ts";
+
+/** What a connection needs of its kernel. */
+export interface ConnectionHost {
+  openChannel(): Channel;
+  closeChannel(channel: Channel): void;
+  createTable(batches: readonly RecordBatch[], schema: Schema): KernelTable;
+  forget(connection: Connection): void;
+}
+
+export class Connection {
+  readonly #host: ConnectionHost;
+  /** Last freed, first used: one user always meets the same. */
+  readonly #idle: Channel[] = [];
+  readonly #busy = new Set<Channel>();
+  readonly #streams = new Set<KernelStream>();
+  #closed = false;
+
+  constructor(host: ConnectionHost) {
+    this.#host = host;
+  }
+
+  execute(sql: string): void {
+    this.#with((channel) => channel.here(channel.execute(sql)));
+  }
+
+  async executeAsync(sql: string): Promise<void> {
+    await this.#withAsync((channel) => channel.elsewhere(channel.execute(sql)));
+  }
+
+  query(sql: string): KernelStream {
+    const channel = this.#acquire();
+    try {
+      return this.#stream(channel.here(channel.open(sql)), channel);
+    } catch (error) {
+      this.#release(channel);
+      throw error;
+    }
+  }
+
+  async queryAsync(sql: string): Promise<KernelStream> {
+    const channel = this.#acquire();
+    try {
+      return this.#stream(await channel.elsewhere(channel.open(sql)), channel);
+    } catch (error) {
+      this.#release(channel);
+      throw error;
+    }
+  }
+
+  /** A small result as plain rows. */
+  all(sql: string): Row[] {
+    const stream = this.query(sql);
+    try {
+      const rows: Row[] = [];
+      const reader = compileRows(stream.schema, {});
+      for (let batch = stream.next(); batch !== null; batch = stream.next()) {
+        reader.load(batch);
+        for (let row = 0; row < batch.length; row++) rows.push(reader.row(row));
+      }
+      return rows;
+    } finally {
+      stream.close();
+    }
+  }
+
+  /** The schema of a query's result, without running it. */
+  describe(sql: string): Schema {
+    return this.#with((channel) => channel.here(channel.describe(sql)));
+  }
+
+  /**
+   * Batches as a table for SQL. They, and the memory they lie in, must stay as they are until `release` and until the
+   * statements that read them have ended.
+   */
+  table(batches: readonly RecordBatch[], schema?: Schema): KernelTable {
+    this.#checkOpen();
+    const known = schema ?? batches[0]?.schema;
+    if (known === undefined) {
+      throw new KernelError("A table of no batches needs its schema: table([], schema).", "Arrow");
+    }
+    return this.#host.createTable(batches, known);
+  }
+
+  /** Stops what runs on this connection now; it fails with a KernelError of kind "Interrupt". */
+  interrupt(): void {
+    for (const channel of this.#busy) channel.interrupt();
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    for (const stream of this.#streams) stream.close();
+    this.#closed = true;
+    for (const channel of this.#idle.splice(0)) this.#host.closeChannel(channel);
+    this.#host.forget(this);
+  }
+
+  #checkOpen(): void {
+    if (this.#closed) throw new KernelError("This connection is closed.", "Connection");
+  }
+
+  #stream(schema: Schema, channel: Channel): KernelStream {
+    const stream = new KernelStream(schema, channel, (given, done) => {
+      this.#streams.delete(done);
+      this.#release(given);
+    });
+    this.#streams.add(stream);
+    return stream;
+  }
+
+  #acquire(): Channel {
+    this.#checkOpen();
+    const channel = this.#idle.pop() ?? this.#host.openChannel();
+    this.#busy.add(channel);
+    return channel;
+  }
+
+  #release(channel: Channel): void {
+    channel.scratch.reset();
+    this.#busy.delete(channel);
+    if (this.#closed) this.#host.closeChannel(channel);
+    else this.#idle.push(channel);
+  }
+
+  #with<Result>(work: (channel: Channel) => Result): Result {
+    const channel = this.#acquire();
+    try {
+      return work(channel);
+    } finally {
+      this.#release(channel);
+    }
+  }
+
+  async #withAsync<Result>(work: (channel: Channel) => Promise<Result>): Promise<Result> {
+    const channel = this.#acquire();
+    try {
+      return await work(channel);
+    } finally {
+      this.#release(channel);
+    }
+  }
+}

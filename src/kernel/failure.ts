@@ -1,0 +1,34 @@
+/** DuckDB's error texts as KernelErrors: "Binder Error: …" is of kind "Binder". */
+import { KernelError } from "../errors/index.ts";
+import { destroyHandle } from "./cells.ts";
+import { duckdb } from "./library.ts";
+
+const PREFIX = /^([A-Za-z][A-Za-z ]*?) Error: /;
+
+export function kernelError(message: string | null, sql: string | null): KernelError {
+  const text = message ?? "The kernel failed without saying why.";
+  const prefix = PREFIX.exec(text)?.[1] ?? "Unknown";
+  // "INTERRUPT" and "INTERNAL" are the only ones that DuckDB shouts.
+  const kind = prefix === prefix.toUpperCase() ? prefix[0] + prefix.slice(1).toLowerCase() : prefix;
+  return new KernelError(text, kind, sql);
+}
+
+/** Throws what an Arrow conversion complains about (it hands out an error object, or 0). */
+export function throwErrorData(error: number, doing: string): void {
+  if (error === 0) return;
+  const api = duckdb();
+  const message = api.hasError(error) ? api.errorMessage(error) : null;
+  destroyHandle(api.destroyError, error);
+  if (message !== null) throw kernelError(`${plainMessage(message)} (${doing})`, null);
+}
+
+/** Conversions report {"exception_type":"Not implemented","exception_message":"…"}. */
+function plainMessage(message: string): string {
+  if (!message.startsWith("{")) return message;
+  try {
+    const parsed = JSON.parse(message) as { exception_type?: unknown; exception_message?: unknown };
+    return `${String(parsed.exception_type)} Error: ${String(parsed.exception_message)}`;
+  } catch {
+    return message;
+  }
+}

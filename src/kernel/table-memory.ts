@@ -1,0 +1,97 @@
+/**
+ * Where the buffers of a table lie while DuckDB may read them: in place if their memory is native already, else copied
+ * once into malloc'ed chunks, which go from one table to the next (fresh memory is slow to touch).
+ */
+import { copyBits } from "../arrow/index.ts";
+import { type Allocation, addressOf, allocate, pin } from "../native/index.ts";
+
+const SMALLEST_CHUNK = 64 << 10;
+const LARGEST_GROWTH = 8 << 20;
+const ALIGNMENT = 64;
+
+/** Freed chunks of all tables of a kernel, last freed first used, up to a limit. */
+export class ChunkPool {
+  readonly #free: Allocation[] = [];
+  #bytes = 0;
+
+  constructor(readonly keepBytes: number) {}
+
+  take(size: number): Allocation {
+    for (let at = this.#free.length - 1; at >= 0; at--) {
+      const chunk = this.#free[at];
+      // One that is far too large would keep a large need waiting for fresh memory.
+      if (chunk === undefined || chunk.size < size || chunk.size > 4 * size) continue;
+      this.#free.splice(at, 1);
+      this.#bytes -= chunk.size;
+      return chunk;
+    }
+    return allocate(size);
+  }
+
+  giveBack(chunk: Allocation): void {
+    this.#free.push(chunk);
+    this.#bytes += chunk.size;
+    while (this.#bytes > this.keepBytes) {
+      const oldest = this.#free.shift();
+      if (oldest === undefined) return;
+      this.#bytes -= oldest.size;
+      oldest.free();
+    }
+  }
+
+  clear(): void {
+    for (const chunk of this.#free.splice(0)) chunk.free();
+    this.#bytes = 0;
+  }
+}
+
+const nothing = pin(ALIGNMENT);
+
+export class TableMemory {
+  readonly #pool: ChunkPool;
+  readonly #chunks: Allocation[] = [];
+  #used = 0;
+
+  constructor(pool: ChunkPool) {
+    this.#pool = pool;
+  }
+
+  /** The address of bytes [start, start + length) of a buffer. */
+  place(buffer: Uint8Array | null, start: number, length: number): number {
+    if (buffer === null || length === 0) return nothing.address;
+    const address = addressOf(buffer);
+    if (address !== null) return address + start;
+    const target = this.#take(length);
+    target.bytes.set(buffer.subarray(start, start + length));
+    return target.address;
+  }
+
+  /** The address of a bitmap whose first bit is bit `start` of a buffer; 0 for no buffer. */
+  placeBits(buffer: Uint8Array | null, start: number, length: number): number {
+    if (buffer === null) return 0;
+    if (start % 8 === 0) return this.place(buffer, start / 8, (length + 7) >>> 3);
+    const target = this.#take((length + 7) >>> 3);
+    copyBits(target.bytes, 0, buffer, start, length);
+    return target.address;
+  }
+
+  free(): void {
+    for (const chunk of this.#chunks.splice(0)) this.#pool.giveBack(chunk);
+    this.#used = 0;
+  }
+
+  #take(length: number): { readonly bytes: Uint8Array; readonly address: number } {
+    // DuckDB reads one byte past a bitmap that does not start at a byte: never the last of a chunk.
+    const needed = (Math.ceil(length / ALIGNMENT) + 1) * ALIGNMENT;
+    let chunk = this.#chunks.at(-1);
+    if (chunk === undefined || this.#used + needed > chunk.size) {
+      const growth = Math.min(LARGEST_GROWTH, 2 * (chunk?.size ?? SMALLEST_CHUNK / 2));
+      chunk = this.#pool.take(Math.max(needed, growth));
+      this.#chunks.push(chunk);
+      this.#used = 0;
+    }
+    const at = this.#used;
+    this.#used += needed;
+    return { bytes: chunk.view(at, length), address: chunk.address + at };
+  }
+}
