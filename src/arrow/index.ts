@@ -1,10 +1,12 @@
 /** The Arrow layer's door: batches to bytes and back, values out of batches and into them. */
+export { bitAt, copyBits } from "./bitmap.ts";
 export { BlockBuilder, concatBatches } from "./concat/block-builder.ts";
 export { type BlockPlan, blockBytes, planBlock, readBlock } from "./ipc/block.ts";
 export { type ArrowFileWriter, arrowFileWriter } from "./ipc/file-writer.ts";
 export { type ArrowData, readArrowBytes } from "./ipc/foreign.ts";
 export { ColumnAssembler, toColumns } from "./read/column-assembler.ts";
 export { compileRows, type RowReader, toRows } from "./read/row-reader.ts";
+export { childFields, layoutOf, withChildren } from "./layout.ts";
 export { plainSchema, schemaEquals, typeEquals, unifySchemas } from "./schema.ts";
 export { typeName } from "./typename.ts";
 export { parseTypeName } from "./typename-parser.ts";
@@ -21,4 +23,4 @@ export type {
   ValueOptions,
   Vector,
 } from "./types.ts";
-export { emptyBatch, sliceBatch } from "./vector.ts";
+export { emptyBatch, sliceBatch, viewOf } from "./vector.ts";
