@@ -3,7 +3,14 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { type MadeTables, makeTables, TABLE_NAMES, type TableName } from "./data/index.ts";
-import { compilePrograms, measure, type PeersPython, preparePython, type WorkloadResult } from "./harness/index.ts";
+import {
+  compilePrograms,
+  InterruptedError,
+  measure,
+  type PeersPython,
+  preparePython,
+  type WorkloadResult,
+} from "./harness/index.ts";
 import { type BenchOptions, HELP, parseOptions, UsageError } from "./options.ts";
 import { places } from "./places.ts";
 import { asMarkdown, asTable, facts, judge } from "./report/index.ts";
@@ -113,9 +120,12 @@ try {
     process.exitCode = await main(options);
   }
 } catch (error) {
-  if (!(error instanceof UsageError)) {
+  if (error instanceof UsageError) {
+    say(`${error.message}\nnpm run bench -- --help says what there is.`);
+    process.exitCode = 2;
+  } else if (error instanceof InterruptedError) {
+    process.exitCode = 130;
+  } else {
     throw error;
   }
-  say(`${error.message}\nnpm run bench -- --help says what there is.`);
-  process.exitCode = 2;
 }

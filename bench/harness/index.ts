@@ -2,3 +2,4 @@ export { type EngineResult, type Measurement, measure, type WorkloadResult } fro
 export type { MemoryPeaks, Role } from "./memory.ts";
 export { compilePrograms } from "./programs.ts";
 export { type PeersPython, preparePython } from "./python.ts";
+export { InterruptedError } from "./run.ts";

@@ -4,9 +4,11 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { setTimeout as pause } from "node:timers/promises";
 import type { Bytes, ProgramReport } from "../workload.ts";
 import { type Box, makeBox } from "./box.ts";
 import { type MemoryPeaks, MemoryWatch } from "./memory.ts";
+import { Output, type Program } from "./output.ts";
 import { isAlive, type ProcessId } from "./processes.ts";
 
 export interface RunOptions {
@@ -28,10 +30,16 @@ export interface Run {
   readonly leftBehind: number;
 }
 
+/** Somebody pressed Ctrl-C: the run has been ended, nothing is left of it. */
+export class InterruptedError extends Error {
+  override readonly name = "InterruptedError";
+}
+
 /** What a program starts may take this long to end after it: daemons are told by a closing socket. */
 const GRACE_MS = 5_000;
+const LOOK_EVERY_MS = 20;
+/** A daemon that hid from the watch may hold the program's pipes open for ever. */
 const PIPES_MS = 1_000;
-const STDERR_KEPT = 4_000;
 
 export async function run(options: RunOptions): Promise<Run> {
   const box = options.box === null ? null : await makeBox(options.box);
@@ -43,84 +51,65 @@ export async function run(options: RunOptions): Promise<Run> {
 }
 
 async function runIn(box: Box | null, options: RunOptions): Promise<Run> {
-  const [file, ...args] = box === null ? options.command : box.enter(options.command);
-  if (file === undefined) {
-    throw new Error("A run needs a command.");
-  }
+  const [file = "", ...args] = box === null ? options.command : box.enter(options.command);
+  const { directory: cwd, env } = options;
   const begin = performance.now();
-  const child = spawn(file, args, {
-    cwd: options.directory,
-    env: options.env,
-    detached: true,
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let report: ProgramReport | null = null;
-  let secondsToReport = 0;
-  let line = "";
-  let stderr = "";
-  child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
-    const lines = (line + chunk).split("\n");
-    line = lines.pop() ?? "";
-    for (const text of lines) {
-      const found = parseReport(text);
-      if (found !== null) {
-        report = found;
-        secondsToReport = (performance.now() - begin) / 1000;
-      }
-    }
-  });
-  child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
-    stderr = (stderr + chunk).slice(-STDERR_KEPT);
-  });
-  const exited = once(child, "exit") as Promise<[number | null, NodeJS.Signals | null]>;
-  const closed = once(child, "close");
-  await once(child, "spawn");
-  const watch = new MemoryWatch(child.pid ?? 0);
-  let timedOut = false;
-  const timer = setTimeout(() => {
-    timedOut = true;
-    endAll(watch.alive());
-  }, options.timeoutSeconds * 1000);
-  const [code, signal] = await exited;
-  clearTimeout(timer);
+  const program: Program = spawn(file, args, { cwd, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+  const output = new Output(program);
+  const closed = new Promise((resolve) => program.once("close", resolve));
+  await once(program, "spawn");
+  const watch = new MemoryWatch(program.pid ?? 0);
+  const cut = await endOrCut(program, watch, options.timeoutSeconds);
   const leftBehind = await waitForTheRest(watch);
-  // A daemon that hid from the watch may hold the pipes open for ever.
-  await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, PIPES_MS))]);
-  child.stdout.destroy();
-  child.stderr.destroy();
+  await Promise.race([closed, pause(PIPES_MS)]);
+  program.stdout.destroy();
+  program.stderr.destroy();
   const memory = watch.stop();
-  const failure = timedOut
-    ? `no end in ${options.timeoutSeconds} s`
-    : report !== null && code === 0
-      ? null
-      : await describeFailure(code, signal, stderr, box);
-  return { report: failure === null ? report : null, failure, secondsToReport, memory, leftBehind };
+  if (cut === "interrupted") {
+    throw new InterruptedError("Interrupted.");
+  }
+  const failure =
+    cut === "too long"
+      ? `no end in ${options.timeoutSeconds} s`
+      : output.report !== null && program.exitCode === 0
+        ? null
+        : await describeFailure(program, output, box);
+  const secondsToReport = (output.reportedAt - begin) / 1000;
+  return { report: failure === null ? output.report : null, failure, secondsToReport, memory, leftBehind };
 }
 
-function parseReport(line: string): ProgramReport | null {
-  if (!line.startsWith("{")) {
-    return null;
+/** Waits for the program's end; ends it, with all it started, when it takes too long or Ctrl-C is pressed. */
+async function endOrCut(
+  program: Program,
+  watch: MemoryWatch,
+  seconds: number,
+): Promise<"interrupted" | "too long" | null> {
+  let cut: "interrupted" | "too long" | null = null;
+  const end = (why: "interrupted" | "too long"): void => {
+    cut = why;
+    endAll(watch.alive());
+  };
+  const interrupt = (): void => end("interrupted");
+  const timer = setTimeout(() => end("too long"), seconds * 1000);
+  process.on("SIGINT", interrupt).on("SIGTERM", interrupt);
+  if (program.exitCode === null && program.signalCode === null) {
+    await once(program, "exit");
   }
-  try {
-    const value = JSON.parse(line) as Partial<ProgramReport>;
-    return typeof value.seconds === "number" && value.answer !== undefined
-      ? { seconds: value.seconds, startup: value.startup ?? 0, answer: value.answer }
-      : null;
-  } catch {
-    return null; // a line of the engine's own chatter
-  }
+  clearTimeout(timer);
+  process.off("SIGINT", interrupt).off("SIGTERM", interrupt);
+  return cut;
 }
 
 /** Waits until everything that the program started has ended, and ends what has not after a grace; says how many. */
 async function waitForTheRest(watch: MemoryWatch): Promise<number> {
   const deadline = performance.now() + GRACE_MS;
   while (watch.alive().length > 0 && performance.now() < deadline) {
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await pause(LOOK_EVERY_MS);
   }
   const left = watch.alive();
   endAll(left);
   while (left.some(isAlive)) {
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await pause(LOOK_EVERY_MS);
   }
   return left.length;
 }
@@ -137,20 +126,9 @@ function endAll(processes: readonly ProcessId[]): void {
   }
 }
 
-async function describeFailure(
-  code: number | null,
-  signal: NodeJS.Signals | null,
-  stderr: string,
-  box: Box | null,
-): Promise<string> {
+async function describeFailure(program: Program, output: Output, box: Box | null): Promise<string> {
   const kills = box === null ? 0 : await box.kills();
-  const how = kills > 0 ? `${kills} processes killed by the box` : `ended with ${signal ?? `code ${code}`}`;
-  const reason = reasonIn(stderr);
-  return reason === "" ? how : `${how}: ${reason}`;
-}
-
-/** Node prints the error above its stack, Python below it: the last line that names one, else the last line at all. */
-function reasonIn(stderr: string): string {
-  const lines = stderr.split("\n").filter((line) => line.trim() !== "");
-  return lines.findLast((line) => /^[\w.]*(Error|Exception)\b/.test(line)) ?? lines.at(-1) ?? "";
+  const end = program.signalCode ?? `code ${program.exitCode}`;
+  const how = kills > 0 ? `ended with ${end}, the box killed ${kills}` : `ended with ${end}`;
+  return output.reason === "" ? how : `${how}: ${output.reason}`;
 }

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { expect, test } from "vitest";
 import { differences } from "../../bench/harness/answers.ts";
 import { isAlive, processEntry } from "../../bench/harness/processes.ts";
@@ -43,8 +44,23 @@ test("a run that does not end is ended, with its children", async () => {
   }
 });
 
+const mayBox = process.getuid?.() === 0 && existsSync("/sys/fs/cgroup/memory/memory.limit_in_bytes");
+
+test.runIf(mayBox)("a box kills what outgrows it, and is gone afterwards", async () => {
+  const command = [process.execPath, "-e", "Buffer.alloc(400e6, 1)"];
+  const done = await run({ command, env: process.env, directory: ".", timeoutSeconds: 30, box: 150e6 });
+  expect(done.failure).toBe("ended with SIGKILL, the box killed 1");
+  expect(existsSync(`/sys/fs/cgroup/memory/spillway-bench-${process.pid}`)).toBe(false);
+});
+
 test("answers agree to nine digits", () => {
   expect(differences({ rows: 3, sum: 1e9 }, { rows: 3, sum: 1e9 + 0.5 })).toEqual([]);
   expect(differences({ rows: 3, sum: 1e9 }, { rows: 3, sum: 1e9 + 5 })).toEqual(["sum: 1000000000 against 1000000005"]);
   expect(differences({ rows: 3 }, { rows: 3, sum: 1 })).toEqual(["sum: undefined against 1"]);
+});
+
+test("a command that is not there is an error that names it", async () => {
+  const command = ["/no/such/program"];
+  const options = { env: process.env, directory: ".", timeoutSeconds: 1, box: null };
+  await expect(run({ command, ...options })).rejects.toThrow("spawn /no/such/program ENOENT");
 });
