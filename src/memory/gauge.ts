@@ -5,19 +5,17 @@
 import { readFileSync } from "node:fs";
 import type { Bytes } from "../protocol/index.ts";
 
-const PAGE_SIZE = 4096;
-
 export interface MemoryGauge {
   /** Null: there is no such process (any more), or no way to see it. */
   resident(pid: number): Bytes | null;
 }
 
-/** Reads /proc/<pid>/statm: about 15 µs, no matter how large the process. */
+/** Reads /proc/<pid>/status: unlike statm, which is cheaper still, it does not count in pages of unknown size. */
 export const procGauge: MemoryGauge = {
   resident(pid) {
     try {
-      const pages = Number(readFileSync(`/proc/${pid}/statm`, "latin1").split(" ", 2)[1]);
-      return Number.isFinite(pages) ? pages * PAGE_SIZE : null;
+      const found = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "latin1"));
+      return found === null ? null : Number(found[1]) * 1024;
     } catch {
       // Ended between two looks, or a system without /proc: both mean that there is no figure.
       return null;

@@ -1,0 +1,87 @@
+/**
+ * Gives idle workers something to do: questions first (they are tiny, and somebody waits), then tasks. Jobs take
+ * turns, the one with the fewest running tasks first; within a job whatever is furthest downstream, so that memory
+ * drains before it fills.
+ */
+import { concurrencyCap, roomPolicies } from "./policies/index.ts";
+import { type JobState, type OperatorState, type State, send, type WorkerState } from "./state.ts";
+import { isRunnable, nextIndex, nextTask, startTask } from "./tasks.ts";
+import { isHeadTask, isOnHeadPath, viewOf } from "./view.ts";
+
+export interface Leniency {
+  /** Overrule the policies about room. */
+  readonly overBound: boolean;
+  /** Take a bundle smaller than the operator likes. */
+  readonly partial: boolean;
+  /** Only operators that everything after them waits for. */
+  readonly headOnly?: boolean;
+  /** Only from this depth on. */
+  readonly from?: number;
+}
+
+export const STRICT: Leniency = { overBound: false, partial: false };
+
+export function dispatch(state: State): void {
+  while (state.idle.size > 0 && (inspectNext(state) || startNext(state))) {
+    // Until there is no worker, or nothing to do.
+  }
+}
+
+function inspectNext(state: State): boolean {
+  const inspection = state.inspections[0];
+  const [worker] = state.idle;
+  if (inspection === undefined || worker === undefined) return false;
+  state.inspections.shift();
+  state.idle.delete(worker);
+  worker.phase = "inspecting";
+  worker.inspection = inspection;
+  send(state, worker, { type: "inspect", request: inspection.request, sql: inspection.sql });
+  return true;
+}
+
+function startNext(state: State): boolean {
+  const jobs = state.jobs.size === 1 ? state.jobs.values() : [...state.jobs.values()].sort(byTurn);
+  for (const job of jobs) if (startOneOf(state, job, STRICT)) return true;
+  return false;
+}
+
+function byTurn(a: JobState, b: JobState): number {
+  return a.runningTasks - b.runningTasks || a.lastServed - b.lastServed;
+}
+
+/** Starts the task furthest downstream that there is an idle worker for. */
+export function startOneOf(state: State, job: JobState, leniency: Leniency): boolean {
+  if (job.phase !== "running") return false;
+  for (let depth = job.operators.length - 1; depth >= (leniency.from ?? 0); depth--) {
+    const operator = job.operators[depth];
+    if (operator === undefined || (leniency.headOnly === true && !isOnHeadPath(operator))) continue;
+    if (!mayStart(state, operator, leniency) || operator.spec.kind !== "tasks") continue;
+    const worker = idleWorkerFor(state, operator);
+    if (worker === null) continue;
+    job.lastServed = state.order++;
+    startTask(state, nextTask(state, operator, operator.spec), operator.spec, worker);
+    return true;
+  }
+  return false;
+}
+
+/** All but a worker is there for the operator's next task. */
+export function mayStart(state: State, operator: OperatorState, leniency: Leniency): boolean {
+  if (!isRunnable(operator, leniency.partial)) return false;
+  const view = viewOf(state, operator, isHeadTask(operator, nextIndex(operator)));
+  if (!concurrencyCap.mayStart(view)) return false;
+  return leniency.overBound || roomPolicies.every((policy) => policy.mayStart(view));
+}
+
+/** One that has the operator already, or a class's instance above all; a class never gets more than it may have. */
+function idleWorkerFor(state: State, operator: OperatorState): WorkerState | null {
+  for (const worker of operator.workers) if (worker.phase === "idle") return worker;
+  if (operator.isClass && isSpread(operator)) return null;
+  for (const worker of state.idle) return worker;
+  return null;
+}
+
+/** A class operator that may have no instance in yet another worker. */
+export function isSpread({ spec, workers, retiring }: OperatorState): boolean {
+  return spec.kind === "tasks" && workers.size + retiring.size >= spec.concurrency.max;
+}

@@ -1,0 +1,78 @@
+/** What the scheduler is told and what it orders: its whole contact with the world, and plain data. */
+import type { WireError } from "../errors/index.ts";
+import type {
+  ArenaRange,
+  Bytes,
+  FileSink,
+  JobId,
+  Milliseconds,
+  ProgramMessage,
+  ToProgram,
+  ToWorker,
+  WorkerId,
+  WorkerMessage,
+  WrittenFile,
+} from "../protocol/index.ts";
+
+/** How a worker process ended. */
+export interface WorkerEnd {
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  /** The V8 heap limit, told from what it wrote last. */
+  readonly outOfHeap: boolean;
+  /** The last lines of its log. */
+  readonly tail: string;
+}
+
+export type Event =
+  | { readonly type: "workerStarting"; readonly worker: WorkerId }
+  | { readonly type: "workerReady"; readonly worker: WorkerId; readonly pid: number }
+  /** Its process has ended and everything that it had sent has been handled. */
+  | { readonly type: "workerGone"; readonly worker: WorkerId; readonly end: WorkerEnd }
+  /** Workers end right at their start, again and again. */
+  | { readonly type: "workersUnavailable"; readonly error: WireError }
+  | { readonly type: "fromWorker"; readonly worker: WorkerId; readonly message: TaskMessage }
+  | { readonly type: "fromProgram"; readonly message: JobMessage }
+  /** The answer to `commit`: the files are in place, or none is. */
+  | { readonly type: "committed"; readonly job: JobId; readonly error: WireError | null }
+  /** The answer to `discard`. */
+  | { readonly type: "discarded"; readonly job: JobId }
+  | { readonly type: "memory"; readonly workers: Bytes; readonly supervisor: Bytes }
+  /** Time passed: sent when `alarmAt` is reached. */
+  | { readonly type: "tick" };
+
+/** Connecting and closing are the supervisor's own matter. */
+export type TaskMessage = Exclude<WorkerMessage, { type: "ready" }>;
+export type JobMessage = Exclude<ProgramMessage, { type: "hello" | "close" }>;
+
+/** Carried out in the order given. */
+export type Command =
+  | { readonly type: "toProgram"; readonly message: ToProgram }
+  | { readonly type: "toWorker"; readonly worker: WorkerId; readonly message: ToWorker }
+  /** Give these pages back to the system, before what follows. */
+  | { readonly type: "punch"; readonly ranges: readonly ArenaRange[] }
+  /** It does not answer: end the process, and say so with `workerGone`. */
+  | { readonly type: "kill"; readonly worker: WorkerId }
+  /** One worker more than the session has, for work that all the others wait for. */
+  | { readonly type: "spawn" }
+  /** An idle worker that is no longer needed. */
+  | { readonly type: "dismiss"; readonly worker: WorkerId }
+  /** Tasks are about to write here: remember it, so that a later session can clean up after a crash. */
+  | { readonly type: "stage"; readonly job: JobId; readonly sinks: readonly FileSink[] }
+  | { readonly type: "commit"; readonly job: JobId; readonly outputs: readonly FileOutput[] }
+  /** Remove what was staged. */
+  | { readonly type: "discard"; readonly job: JobId; readonly sinks: readonly FileSink[] };
+
+export interface FileOutput {
+  readonly sink: FileSink;
+  readonly files: readonly WrittenFile[];
+}
+
+/** A worker that has not answered a cancel within this time runs something that does not end, and is killed. */
+export const CANCEL_GRACE: Milliseconds = 500;
+/** Progress of one job is told this often at most. */
+export const PROGRESS_INTERVAL: Milliseconds = 200;
+/** How long all workers may be held back before one more is started for those who wait behind them. */
+export const SLOT_GRACE: Milliseconds = 50;
+/** How long the program may keep what fills the store before a job that needs room gives up. */
+export const STORE_GRACE: Milliseconds = 2_000;

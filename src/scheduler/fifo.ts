@@ -1,0 +1,36 @@
+/** A queue whose both ends cost the same however long it is. */
+export class Fifo<T> {
+  #items: T[] = [];
+  #first = 0;
+
+  get length(): number {
+    return this.#items.length - this.#first;
+  }
+
+  push(item: T): void {
+    this.#items.push(item);
+  }
+
+  peek(): T | undefined {
+    return this.#items[this.#first];
+  }
+
+  shift(): T | undefined {
+    const item = this.#items[this.#first];
+    if (item === undefined) return undefined;
+    this.#first += 1;
+    // Half of it is behind us: move the rest once, which is constant per item in the long run.
+    if (this.#first > 32 && this.#first * 2 > this.#items.length) {
+      this.#items = this.#items.slice(this.#first);
+      this.#first = 0;
+    }
+    return item;
+  }
+
+  drain(): T[] {
+    const rest = this.#items.slice(this.#first);
+    this.#items = [];
+    this.#first = 0;
+    return rest;
+  }
+}

@@ -1,0 +1,213 @@
+/**
+ * How blocks move from operator to operator: through the reorder buffer of an ordered producer, over edges, into the
+ * queue of the consumer; and how an operator ends, and with it what feeds it. Every piece in a queue or a task owns one
+ * reference in the ledger; wherever a piece leaves the job, its reference goes right then (R11).
+ */
+import type { BlockRef, BlockSlice } from "../protocol/index.ts";
+import { wholePages } from "../store/index.ts";
+import type { Edge, Flow, OperatorState, Piece, State, TaskState } from "./state.ts";
+import { cancelTask, retire } from "./tasks.ts";
+
+/** A task's block is sealed; the job holds its one reference. */
+export function handOver(state: State, task: TaskState, block: BlockRef): void {
+  const { operator } = task;
+  const flow: Flow = { block, origin: operator, uses: 1 };
+  operator.figures.blocks += 1;
+  const piece: Piece = { flow, start: 0, end: block.rows, from: operator };
+  if (!operator.ordered || task.index === operator.head) {
+    emit(state, operator, piece);
+    return;
+  }
+  heldBackOf(operator, task.index).pieces.push(piece);
+  operator.heldBackBlocks += 1;
+  operator.heldBackBytes += bytesOf(piece);
+}
+
+/** A task is over, by its end or by being dropped: what waited behind it in plan order may go. */
+export function taskOver(state: State, operator: OperatorState, index: number): void {
+  if (!operator.ordered || operator.ended) return;
+  heldBackOf(operator, index).done = true;
+  for (;;) {
+    const next = operator.heldBack.get(operator.head);
+    if (next === undefined) return;
+    for (let piece = next.pieces.shift(); piece !== undefined; piece = next.pieces.shift()) {
+      operator.heldBackBlocks -= 1;
+      operator.heldBackBytes -= bytesOf(piece);
+      emit(state, operator, piece);
+    }
+    // A slice that is satisfied midway has ended this operator, too.
+    if (operator.ended || !next.done) return;
+    operator.heldBack.delete(operator.head);
+    operator.head += 1;
+  }
+}
+
+function heldBackOf(operator: OperatorState, index: number) {
+  let held = operator.heldBack.get(index);
+  if (held === undefined) {
+    held = { pieces: [], done: false };
+    operator.heldBack.set(index, held);
+  }
+  return held;
+}
+
+/** Passes a piece on to every consumer that still wants any; the piece's one reference becomes one for each. */
+function emit(state: State, operator: OperatorState, piece: Piece): void {
+  const open = operator.consumers.filter((edge) => !edge.closed);
+  const holder = operator.job.holder;
+  for (let extra = 1; extra < open.length; extra++) {
+    state.ledger.retain(piece.flow.block.id, holder);
+    piece.flow.uses += 1;
+  }
+  if (open.length === 0) drop(state, piece, holder);
+  for (const edge of open) arrive(state, edge, piece);
+}
+
+function arrive(state: State, edge: Edge, piece: Piece): void {
+  const { consumer } = edge;
+  // An earlier consumer of the same piece may have ended everything meanwhile.
+  if (edge.closed) {
+    drop(state, piece, edge.producer.job.holder);
+    return;
+  }
+  piece.from.queuedBlocks += 1;
+  piece.from.queuedBytes += bytesOf(piece);
+  if (consumer === null) edge.queue.push(piece);
+  else if (consumer.ordered && consumer.inputs[consumer.currentInput] !== edge) edge.queue.push(piece);
+  else accept(state, consumer, piece);
+}
+
+function accept(state: State, operator: OperatorState, piece: Piece): void {
+  if (operator.spec.kind === "slice") {
+    passThroughSlice(state, operator, operator.spec, piece);
+    return;
+  }
+  operator.ready.push(piece);
+  operator.readyRows += piece.end - piece.start;
+}
+
+function passThroughSlice(
+  state: State,
+  operator: OperatorState,
+  { offset, limit }: { readonly offset: number; readonly limit: number | null },
+  piece: Piece,
+): void {
+  const before = operator.rowsSeen;
+  const rows = piece.end - piece.start;
+  const stop = limit === null ? Number.POSITIVE_INFINITY : offset + limit;
+  const from = Math.max(0, offset - before);
+  const to = Math.min(rows, stop - before);
+  operator.rowsSeen += rows;
+  taken(piece);
+  if (to > from) {
+    operator.figures.blocks += 1;
+    operator.figures.rowsPassed += to - from;
+    emit(state, operator, { flow: piece.flow, start: piece.start + from, end: piece.start + to, from: operator });
+  } else drop(state, piece, operator.job.holder);
+  if (operator.rowsSeen >= stop) endOperator(state, operator);
+}
+
+/** The producer's queue is one shorter: a consumer has it. */
+export function taken(piece: Piece): void {
+  piece.from.queuedBlocks -= 1;
+  piece.from.queuedBytes -= bytesOf(piece);
+}
+
+/** The piece leaves the job, and with it one reference. */
+export function drop(state: State, piece: Piece, holder: TaskState["holder"]): void {
+  state.ledger.release(piece.flow.block.id, holder);
+  departed(piece.flow);
+}
+
+/** The program gets the piece, and the reference with it. */
+export function deliver(state: State, edge: Edge): BlockSlice | null {
+  const piece = edge.queue.shift();
+  if (piece === undefined) return null;
+  taken(piece);
+  state.ledger.pass(piece.flow.block.id, edge.producer.job.holder, "program");
+  departed(piece.flow);
+  return { block: piece.flow.block, start: piece.start, end: piece.end };
+}
+
+function departed(flow: Flow): void {
+  flow.uses -= 1;
+  if (flow.uses === 0) flow.origin.liveBytes -= wholePages(flow.block.range.length);
+}
+
+function bytesOf(piece: Piece): number {
+  return wholePages(piece.flow.block.range.length);
+}
+
+export function inputEnded(operator: OperatorState): boolean {
+  if (operator.ordered) return operator.currentInput >= operator.inputs.length;
+  return operator.inputs.every((edge) => edge.ended);
+}
+
+/** Ends the operator when nothing is left for it to do. */
+export function endIfDone(state: State, operator: OperatorState): void {
+  if (operator.ended || operator.running.size > 0 || operator.again.length > 0 || operator.ready.length > 0) return;
+  const { spec } = operator;
+  if (spec.kind === "tasks" && spec.input.kind === "splits") {
+    if (operator.nextSplit < spec.input.splits.length) return;
+  } else if (!inputEnded(operator)) return;
+  endOperator(state, operator);
+}
+
+/**
+ * No more output comes from the operator: it has done all, is satisfied, or is not wanted. Its running tasks are
+ * cancelled, what it still had as input is released, and what feeds only it ends as well.
+ */
+export function endOperator(state: State, operator: OperatorState): void {
+  if (operator.ended) return;
+  operator.ended = true;
+  for (const task of operator.running) cancelTask(state, task);
+  for (const task of operator.again.splice(0)) {
+    for (const piece of task.pieces) drop(state, piece, task.holder);
+  }
+  for (const { pieces } of operator.heldBack.values()) {
+    for (const piece of pieces.splice(0)) drop(state, piece, operator.job.holder);
+  }
+  operator.heldBackBlocks = 0;
+  operator.heldBackBytes = 0;
+  dropQueued(state, operator, operator.ready.drain());
+  operator.readyRows = 0;
+  for (const edge of operator.inputs) closeEdge(state, edge);
+  retire(state, operator);
+  for (const edge of operator.consumers) edgeEnded(state, edge);
+}
+
+export function closeEdge(state: State, edge: Edge): void {
+  if (edge.closed) return;
+  edge.closed = true;
+  dropQueued(state, edge.producer, edge.queue.drain());
+  if (edge.producer.consumers.every((other) => other.closed)) endOperator(state, edge.producer);
+}
+
+function dropQueued(state: State, operator: OperatorState, pieces: readonly Piece[]): void {
+  for (const piece of pieces) {
+    taken(piece);
+    drop(state, piece, operator.job.holder);
+  }
+}
+
+function edgeEnded(state: State, edge: Edge): void {
+  edge.ended = true;
+  const { consumer } = edge;
+  if (consumer === null || consumer.ended) return;
+  if (consumer.ordered) moveToNextInput(state, consumer);
+  if (!consumer.ended) endIfDone(state, consumer);
+}
+
+/** Ordered: the current input is through, so the next one's waiting pieces are next. */
+function moveToNextInput(state: State, operator: OperatorState): void {
+  while (operator.inputs[operator.currentInput]?.ended === true) {
+    operator.currentInput += 1;
+    const next = operator.inputs[operator.currentInput];
+    if (next === undefined) return;
+    while (!operator.ended) {
+      const piece = next.queue.shift();
+      if (piece === undefined) break;
+      accept(state, operator, piece);
+    }
+  }
+}

@@ -1,0 +1,281 @@
+/** A job from its start to its end: its operators wired up, its phases, what the program is told. */
+import { OptionError, StoreError, toWire, type WireError } from "../errors/index.ts";
+import type { FileSink, JobSpec, JobStats, Operator, OperatorId } from "../protocol/index.ts";
+import { PROGRESS_INTERVAL } from "./events.ts";
+import { Fifo } from "./fifo.ts";
+import { closeEdge, deliver, endIfDone, endOperator } from "./flow.ts";
+import { type Edge, type JobState, type OperatorState, type Piece, type State, tell } from "./state.ts";
+import { OperatorFigures } from "./stats.ts";
+
+const NO_STATS: JobStats = {
+  operators: [],
+  seconds: 0,
+  files: [],
+  peakWorkerMemory: 0,
+  peakSupervisorMemory: 0,
+  peakStoreBytes: 0,
+};
+
+export function startJob(state: State, spec: JobSpec): void {
+  try {
+    if (state.jobs.has(spec.id)) throw new OptionError(`There is a job ${spec.id} already.`);
+    for (const id of spec.holds) {
+      if (!state.ledger.has(id)) throw new StoreError(`The job ${spec.id} uses block ${id}, which was released.`);
+    }
+    const job = wire(state, spec);
+    for (const id of spec.holds) state.ledger.retain(id, job.holder);
+    state.jobs.set(spec.id, job);
+    begin(state, job);
+  } catch (error) {
+    if (!(error instanceof OptionError) && !(error instanceof StoreError)) throw error;
+    tell(state, { type: "failed", job: spec.id, error: toWire(error), stats: NO_STATS });
+  }
+}
+
+function begin(state: State, job: JobState): void {
+  const sinks = fileSinks(job);
+  if (sinks.length > 0) state.commands.push({ type: "stage", job: job.id, sinks });
+  if (state.unavailable !== null) {
+    failJob(state, job, state.unavailable);
+    return;
+  }
+  for (const operator of job.operators) {
+    if (operator.spec.kind === "slice" && operator.spec.limit === 0) endOperator(state, operator);
+    else endIfDone(state, operator);
+  }
+}
+
+function wire(state: State, spec: JobSpec): JobState {
+  const job: JobState = {
+    id: spec.id,
+    spec,
+    holder: `job:${spec.id}`,
+    operators: [],
+    blockOperators: spec.operators.filter((one) => one.kind === "tasks" && one.sink.kind === "blocks").length,
+    startedAt: state.now,
+    order: state.order++,
+    lastServed: 0,
+    phase: "running",
+    told: false,
+    error: null,
+    credit: 0,
+    rowsDelivered: 0,
+    erroredTasks: 0,
+    runningTasks: 0,
+    askingTasks: 0,
+    changed: false,
+    progressAt: state.now,
+    peakStoreBytes: state.ledger.live,
+    peakWorkerMemory: 0,
+    peakSupervisorMemory: 0,
+  };
+  const ordered = orderedOperators(spec);
+  const byId = new Map<OperatorId, OperatorState>();
+  for (const [depth, operator] of spec.operators.entries()) {
+    const made = operatorState(job, operator, depth, ordered.has(operator.id));
+    for (const input of inputsOf(operator)) {
+      const producer = byId.get(input);
+      if (producer === undefined)
+        throw new OptionError(`${operator.name} needs operator ${input}, not listed before it.`);
+      made.inputs.push(edgeFrom(producer, made));
+    }
+    byId.set(operator.id, made);
+    job.operators.push(made);
+  }
+  const last = job.operators.at(-1);
+  if (last === undefined) throw new OptionError(`The job ${spec.id} has no operators.`);
+  edgeFrom(last, null);
+  return job;
+}
+
+/** The job's last edge: to the program. */
+export function outputOf(job: JobState): Edge {
+  const edge = job.operators.at(-1)?.consumers.at(-1);
+  if (edge === undefined) throw new Error(`the job ${job.id} was not wired`);
+  return edge;
+}
+
+function edgeFrom(producer: OperatorState, consumer: OperatorState | null): Edge {
+  const edge: Edge = { producer, consumer, queue: new Fifo<Piece>(), ended: false, closed: false };
+  producer.consumers.push(edge);
+  return edge;
+}
+
+function inputsOf(operator: Operator): readonly OperatorId[] {
+  return operator.input.kind === "operators" ? operator.input.operators : [];
+}
+
+/** In plan order: everything where the user wants it, and always what a slice counts rows of. */
+function orderedOperators(spec: JobSpec): ReadonlySet<OperatorId> {
+  const ordered = new Set<OperatorId>();
+  for (const operator of [...spec.operators].reverse()) {
+    if (spec.preserveOrder || operator.kind === "slice") ordered.add(operator.id);
+    if (ordered.has(operator.id)) for (const input of inputsOf(operator)) ordered.add(input);
+  }
+  return ordered;
+}
+
+function operatorState(job: JobState, spec: Operator, depth: number, ordered: boolean): OperatorState {
+  const figures = new OperatorFigures();
+  if (spec.kind === "tasks" && spec.input.kind === "splits") figures.tasks = spec.input.splits.length;
+  return {
+    job,
+    spec,
+    depth,
+    ordered,
+    isClass: spec.kind === "tasks" && spec.steps.some((step) => step.kind === "function" && step.isClass),
+    inputs: [],
+    consumers: [],
+    figures,
+    ended: false,
+    ready: new Fifo<Piece>(),
+    readyRows: 0,
+    currentInput: 0,
+    rowsSeen: 0,
+    nextSplit: 0,
+    nextIndex: 0,
+    again: [],
+    running: new Set(),
+    head: 0,
+    heldBack: new Map(),
+    heldBackBlocks: 0,
+    heldBackBytes: 0,
+    queuedBlocks: 0,
+    queuedBytes: 0,
+    liveBytes: 0,
+    largestReservation: 0,
+    workers: new Set(),
+    retiring: new Set(),
+  };
+}
+
+export function fileSinks(job: JobState): readonly FileSink[] {
+  return job.operators.flatMap(({ spec }) => (spec.kind === "tasks" && spec.sink.kind === "files" ? [spec.sink] : []));
+}
+
+/** Hands the program what it has credit for. */
+export function deliverOutput(state: State, job: JobState): void {
+  const output = outputOf(job);
+  while (job.credit > 0) {
+    const slice = deliver(state, output);
+    if (slice === null) return;
+    job.credit -= 1;
+    job.rowsDelivered += slice.end - slice.start;
+    tell(state, { type: "output", job: job.id, slice });
+  }
+}
+
+/** The job cannot go on. The program is told at once, but of a job that writes files only when none is left. */
+export function failJob(state: State, job: JobState, error: WireError): void {
+  if (job.phase !== "running" && job.phase !== "committing") return;
+  job.error = error;
+  stop(state, job);
+  if (fileSinks(job).length === 0) tellFailed(state, job);
+}
+
+/** The program has lost interest and forgotten the job: it hears nothing more of it. */
+export function cancelJob(state: State, job: JobState): void {
+  job.told = true;
+  // Files on their way to their place get there: half of them would be worse.
+  if (job.phase === "running") stop(state, job);
+}
+
+function stop(state: State, job: JobState): void {
+  job.phase = "stopping";
+  for (const operator of [...job.operators].reverse()) endOperator(state, operator);
+  closeEdge(state, outputOf(job));
+}
+
+function tellFailed(state: State, job: JobState): void {
+  if (job.told || job.error === null) return;
+  job.told = true;
+  tell(state, { type: "failed", job: job.id, error: job.error, stats: jobStats(state, job, true) });
+}
+
+/** Moves the job to its next phase where nothing keeps it in this one. */
+export function settleJob(state: State, job: JobState): void {
+  if (job.phase === "running") {
+    const output = outputOf(job);
+    if (!output.ended || output.queue.length > 0) return;
+    if (
+      job.operators.some((operator) => operator.retiring.size > 0 || (operator.isClass && operator.running.size > 0))
+    ) {
+      return;
+    }
+    const sinks = fileSinks(job);
+    if (sinks.length > 0) {
+      job.phase = "committing";
+      const outputs = job.operators.flatMap(({ spec, figures }) =>
+        spec.kind === "tasks" && spec.sink.kind === "files" ? [{ sink: spec.sink, files: figures.files }] : [],
+      );
+      state.commands.push({ type: "commit", job: job.id, outputs });
+    } else finishJob(state, job);
+  }
+  if (job.phase === "stopping" && job.runningTasks === 0) {
+    const sinks = fileSinks(job);
+    // Nothing can be writing there any more.
+    if (sinks.length > 0) {
+      job.phase = "discarding";
+      state.commands.push({ type: "discard", job: job.id, sinks });
+    } else leave(state, job);
+  }
+}
+
+export function jobCommitted(state: State, job: JobState, error: WireError | null): void {
+  if (job.phase !== "committing") return;
+  if (error !== null) failJob(state, job, error);
+  else finishJob(state, job);
+}
+
+export function jobDiscarded(state: State, job: JobState): void {
+  if (job.phase !== "discarding") return;
+  tellFailed(state, job);
+  leave(state, job);
+}
+
+function finishJob(state: State, job: JobState): void {
+  if (!job.told) {
+    job.told = true;
+    tell(state, { type: "finished", job: job.id, stats: jobStats(state, job, true), rows: rowsOut(job) });
+  }
+  // Tasks that a satisfied slice has cancelled may still be ending; what they read is kept until they have.
+  if (job.runningTasks === 0) leave(state, job);
+  else job.phase = "stopping";
+}
+
+function leave(state: State, job: JobState): void {
+  for (const id of job.spec.holds) state.ledger.release(id, job.holder);
+  const left = state.ledger.holds(job.holder).references;
+  const live = job.operators.reduce((sum, operator) => sum + operator.liveBytes, 0);
+  if (left !== 0 || live !== 0) {
+    throw new StoreError(`The job ${job.id} has ended and still holds ${left} references and ${live} bytes.`);
+  }
+  job.phase = "gone";
+  state.jobs.delete(job.id);
+}
+
+function rowsOut(job: JobState): number {
+  const last = job.operators.at(-1);
+  if (last?.spec.kind === "tasks" && last.spec.sink.kind !== "blocks") return last.figures.rowsReported;
+  return job.rowsDelivered;
+}
+
+export function tellProgress(state: State, job: JobState): void {
+  if (!job.changed || job.told || state.now < job.progressAt + PROGRESS_INTERVAL) return;
+  job.changed = false;
+  job.progressAt = state.now;
+  tell(state, { type: "progress", job: job.id, stats: jobStats(state, job, false) });
+}
+
+/** `whole`: with the list of files, which only the end needs. */
+function jobStats(state: State, job: JobState, whole: boolean): JobStats {
+  const reported = job.operators.map(({ figures }) => figures.peakMemory);
+  return {
+    operators: job.operators.map(({ spec, figures }) => figures.stats(spec)),
+    seconds: (state.now - job.startedAt) / 1000,
+    files: whole ? job.operators.flatMap(({ figures }) => figures.files) : [],
+    peakWorkerMemory: Math.max(job.peakWorkerMemory, ...reported),
+    peakSupervisorMemory: job.peakSupervisorMemory,
+    peakStoreBytes: job.peakStoreBytes,
+  };
+}

@@ -1,0 +1,14 @@
+/** Holds an operator back while enough of its blocks wait for whoever is next: a consumer that stops, stops readers. */
+import type { BackpressurePolicy, OperatorView } from "./policy.ts";
+
+export class DownstreamCapacityBackpressurePolicy implements BackpressurePolicy {
+  readonly name = "DownstreamCapacityBackpressurePolicy";
+
+  mayStart(view: OperatorView): boolean {
+    return this.mayWrite(view);
+  }
+
+  mayWrite({ queuedBlocks, blockBound, consumerGathers }: OperatorView): boolean {
+    return queuedBlocks < blockBound || consumerGathers;
+  }
+}

@@ -1,0 +1,14 @@
+import { ConcurrencyCapBackpressurePolicy } from "./concurrency-cap.ts";
+import { DownstreamCapacityBackpressurePolicy } from "./downstream-capacity.ts";
+import type { BackpressurePolicy } from "./policy.ts";
+import { ResourceBudgetBackpressurePolicy } from "./resource-budget.ts";
+
+export type { BackpressurePolicy, OperatorView } from "./policy.ts";
+export { ConcurrencyCapBackpressurePolicy, DownstreamCapacityBackpressurePolicy, ResourceBudgetBackpressurePolicy };
+
+export const concurrencyCap: BackpressurePolicy = new ConcurrencyCapBackpressurePolicy();
+/** These make the store's room go round; stall.ts overrules them where they would stop everything. */
+export const roomPolicies: readonly BackpressurePolicy[] = [
+  new DownstreamCapacityBackpressurePolicy(),
+  new ResourceBudgetBackpressurePolicy(),
+];

@@ -1,0 +1,26 @@
+/**
+ * A backpressure policy: two questions and a name. The name of the one that said no is what people are shown. Policies
+ * only ever make things wait; that nothing waits for ever is not theirs but stall.ts's.
+ */
+import type { Bytes } from "../../protocol/index.ts";
+
+/** What a policy may know about an operator. */
+export interface OperatorView {
+  readonly running: number;
+  readonly maxRunning: number;
+  /** Its output that no consumer has taken. */
+  readonly queuedBlocks: number;
+  readonly queuedBytes: Bytes;
+  readonly blockBound: number;
+  readonly byteShare: Bytes;
+  /** A consumer still gathers rows for its next task: more blocks are what it waits for. */
+  readonly consumerGathers: boolean;
+}
+
+export interface BackpressurePolicy {
+  readonly name: string;
+  /** May another task of the operator begin? */
+  mayStart(view: OperatorView): boolean;
+  /** May one of its tasks be given room for another block? */
+  mayWrite(view: OperatorView): boolean;
+}

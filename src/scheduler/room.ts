@@ -1,0 +1,133 @@
+/**
+ * Who is given room in the store, and when. Room runs out in every job larger than memory, so this is what decides
+ * whether such a job flows or stands still.
+ *
+ * Each operator with block output is promised room for one block. A task is given room only where, after that, the
+ * promises to every operator downstream of it (and, for a task that is not next in plan order, the promise to the one
+ * that is) can still be kept. Why the sink then always progresses, whatever the sizes and speeds, as long as the store
+ * holds one block for each operator:
+ *   1. Take the operator furthest downstream that has a task asking, with nothing live further down. All that is
+ *      live was given to operators upstream of it, and each of these left room for its promised block: it is served.
+ *   2. Something live further down is in a queue, with a running task, or with the program. In a queue: its consumer can
+ *      be started, with a worker more if all of them wait (stall.ts). With a running task: that task computes, or
+ *      asks and is further downstream, and 1 applies to it. With the program: it reads, or has stopped
+ *      reading, and then standing still is what was wanted.
+ * Every step brings a block nearer to the sink, and there are finitely many steps: it gets there.
+ * Where the store is smaller than that, or blocks turn out larger than any before, stall.ts overrules the promises, and
+ * fails the job when not even that helps.
+ */
+import { toWire } from "../errors/index.ts";
+import type { Bytes } from "../protocol/index.ts";
+import { wholePages } from "../store/index.ts";
+import { failJob } from "./job.ts";
+import { roomPolicies } from "./policies/index.ts";
+import { type OperatorState, type State, send, type TaskState, tell } from "./state.ts";
+import { stopAsking } from "./tasks.ts";
+import { byDownstream, isHeadTask, isOnHeadPath, viewOf } from "./view.ts";
+
+/** Workers reserve this much more than their target, and give the tail back at the seal. */
+const RESERVE_FACTOR = 1.5;
+
+/** Everything is looked at; promises may be broken; policies may be overruled. */
+export type Strictness = "all" | "promises" | "none";
+
+export function askForRoom(state: State, task: TaskState, bytes: Bytes): void {
+  const { operator } = task;
+  try {
+    state.ledger.assertFits(bytes, `${operator.spec.name}: a task`);
+  } catch (error) {
+    failJob(state, operator.job, toWire(error));
+    return;
+  }
+  operator.largestReservation = Math.max(operator.largestReservation, wholePages(bytes));
+  task.asking = { bytes, order: state.order++ };
+  operator.job.askingTasks += 1;
+  state.asking.add(task);
+}
+
+export function askForProgram(state: State, request: number, bytes: Bytes): void {
+  try {
+    state.ledger.assertFits(bytes, "The program");
+  } catch (error) {
+    tell(state, { type: "refused", request, error: toWire(error) });
+    return;
+  }
+  state.programAsks.push({ request, bytes, order: state.order++ });
+}
+
+/** Serves whoever can be served, those downstream first; the program, which feeds everybody, last. */
+export function grantRoom(state: State): void {
+  if (state.asking.size > 0) {
+    for (const task of [...state.asking].sort(byDownstream)) grantTask(state, task, "all");
+  }
+  while (state.programAsks.length > 0 && grantProgram(state, "all")) {
+    // One after the other, in the order of asking.
+  }
+}
+
+export function grantTask(state: State, task: TaskState, strictness: Strictness): boolean {
+  const { operator, asking, worker } = task;
+  if (asking === null || worker === null) return false;
+  const room = state.ledger.room - wholePages(asking.bytes);
+  if (room < 0) return false;
+  const isHead = isHeadTask(operator, task.index) && isOnHeadPath(operator);
+  if (strictness !== "none" && room < promisedDownstream(state, operator, isHead)) return false;
+  if (strictness === "all") {
+    const view = viewOf(state, operator, isHeadTask(operator, task.index));
+    if (!roomPolicies.every((policy) => policy.mayWrite(view))) return false;
+  }
+  const allocation = state.ledger.reserve(asking.bytes);
+  if (allocation === null) return false;
+  stopAsking(state, task);
+  task.granted = allocation.range;
+  operator.liveBytes += allocation.range.length;
+  if (allocation.punch.length > 0) state.commands.push({ type: "punch", ranges: allocation.punch });
+  send(state, worker, { type: "reserved", task: task.id, range: allocation.range });
+  notePeak(state);
+  return true;
+}
+
+/** The program is upstream of every job. */
+export function grantProgram(state: State, strictness: Strictness): boolean {
+  const ask = state.programAsks[0];
+  if (ask === undefined) return false;
+  const room = state.ledger.room - wholePages(ask.bytes);
+  let promised = 0;
+  if (strictness !== "none") for (const job of state.jobs.values()) promised += promisedAfter(state, job.operators, -1);
+  if (room < promised) return false;
+  const allocation = state.ledger.reserve(ask.bytes);
+  if (allocation === null) return false;
+  state.programAsks.shift();
+  state.programRanges.set(allocation.range.offset, allocation.range);
+  if (allocation.punch.length > 0) state.commands.push({ type: "punch", ranges: allocation.punch });
+  tell(state, { type: "reserved", request: ask.request, range: allocation.range });
+  notePeak(state);
+  return true;
+}
+
+function promisedDownstream(state: State, operator: OperatorState, isHead: boolean): Bytes {
+  const { job, depth } = operator;
+  const after = promisedAfter(state, job.operators, depth);
+  return isHead ? after : after + promise(state, operator);
+}
+
+/** What is still owed to the operators after this one: their promised block less what they have. */
+function promisedAfter(state: State, operators: readonly OperatorState[], depth: number): Bytes {
+  let bytes = 0;
+  for (let i = depth + 1; i < operators.length; i++) {
+    const other = operators[i];
+    if (other !== undefined && !other.ended) bytes += Math.max(0, promise(state, other) - other.liveBytes);
+  }
+  return bytes;
+}
+
+/** Room for the largest block it has made; before the first one, for what it is asked to make. */
+function promise(state: State, { job, spec, largestReservation }: OperatorState): Bytes {
+  if (spec.kind !== "tasks" || spec.sink.kind !== "blocks") return 0;
+  const expected = largestReservation > 0 ? largestReservation : wholePages(spec.sink.targetBytes * RESERVE_FACTOR);
+  return Math.min(expected, state.ledger.capacity / (job.blockOperators + 1));
+}
+
+function notePeak(state: State): void {
+  for (const job of state.jobs.values()) job.peakStoreBytes = Math.max(job.peakStoreBytes, state.ledger.live);
+}

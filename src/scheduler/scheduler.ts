@@ -1,0 +1,331 @@
+/**
+ * The scheduler: `(state, event) → commands`. No clock, no I/O, no chance: time comes with the events, and the
+ * same events give the same commands. The supervisor runs it with real workers, the simulator with invented ones.
+ *
+ *   event ──▶ its handler changes the state ──▶ settle: ┌▶ deliver what the program has credit for
+ *                                                      │  give room (room.ts), start tasks (dispatch.ts)
+ *                                                      │  resolve a stall (stall.ts) ── changed something ─┐
+ *                                                      └───────────────────────────────────────────────────┘
+ *                                                      then jobs that are through end (job.ts) ──▶ commands
+ */
+import { SpillwayError, StoreError, toWire, WorkerDiedError } from "../errors/index.ts";
+import type { Bytes, Milliseconds, WorkerId } from "../protocol/index.ts";
+import { Ledger } from "../store/index.ts";
+import { deathMessage } from "./deaths.ts";
+import { dispatch } from "./dispatch.ts";
+import {
+  CANCEL_GRACE,
+  type Command,
+  type Event,
+  type JobMessage,
+  PROGRESS_INTERVAL,
+  type TaskMessage,
+  type WorkerEnd,
+} from "./events.ts";
+import {
+  cancelJob,
+  deliverOutput,
+  failJob,
+  jobCommitted,
+  jobDiscarded,
+  settleJob,
+  startJob,
+  tellProgress,
+} from "./job.ts";
+import { askForProgram, askForRoom, grantRoom } from "./room.ts";
+import { resolveStall, stallDeadline } from "./stall.ts";
+import { type State, tell, type WorkerState } from "./state.ts";
+import { taskDied, taskDone, taskFailed, taskOutput, taskStopped } from "./tasks.ts";
+
+export interface SchedulerOptions {
+  readonly arenaSize: Bytes;
+  readonly capacity: Bytes;
+  readonly workers: number;
+  readonly heapLimit: Bytes | null;
+}
+
+/** A worker's death under a question is no reason not to ask again, once. */
+const INSPECT_ATTEMPTS = 2;
+
+export class Scheduler {
+  readonly #state: State;
+
+  constructor({ arenaSize, capacity, workers, heapLimit }: SchedulerOptions) {
+    this.#state = {
+      ledger: new Ledger(arenaSize, capacity),
+      slots: workers,
+      heapLimit,
+      jobs: new Map(),
+      workers: new Map(),
+      idle: new Set(),
+      asking: new Set(),
+      programAsks: [],
+      programRanges: new Map(),
+      inspections: [],
+      cancelling: new Set(),
+      commands: [],
+      unavailable: null,
+      now: 0,
+      order: 0,
+      slotStallSince: null,
+      storeStallSince: null,
+    };
+  }
+
+  get ledger(): Ledger {
+    return this.#state.ledger;
+  }
+
+  get jobs(): number {
+    return this.#state.jobs.size;
+  }
+
+  /** When to send a `tick` if nothing else happens before. */
+  get alarmAt(): Milliseconds | null {
+    const state = this.#state;
+    let at = stallDeadline(state) ?? Number.POSITIVE_INFINITY;
+    for (const { cancelledAt, worker } of state.cancelling) {
+      if (cancelledAt !== null && worker?.killed === false) at = Math.min(at, cancelledAt + CANCEL_GRACE);
+    }
+    for (const job of state.jobs.values()) {
+      if (job.changed && !job.told) at = Math.min(at, job.progressAt + PROGRESS_INTERVAL);
+    }
+    return at === Number.POSITIVE_INFINITY ? null : at;
+  }
+
+  handle(event: Event, now: Milliseconds): Command[] {
+    const state = this.#state;
+    state.now = now;
+    receive(state, event);
+    settle(state);
+    return state.commands.splice(0);
+  }
+}
+
+function settle(state: State): void {
+  let jobs: number;
+  do {
+    do {
+      for (const job of state.jobs.values()) deliverOutput(state, job);
+      grantRoom(state);
+      dispatch(state);
+    } while (resolveStall(state));
+    jobs = state.jobs.size;
+    for (const job of state.jobs.values()) settleJob(state, job);
+    // What a job has left behind may be what another one waits for.
+  } while (state.jobs.size < jobs);
+  for (const job of state.jobs.values()) tellProgress(state, job);
+  for (const { cancelledAt, worker } of state.cancelling) {
+    if (cancelledAt === null || worker === null || worker.killed || state.now < cancelledAt + CANCEL_GRACE) continue;
+    worker.killed = true;
+    state.commands.push({ type: "kill", worker: worker.id });
+  }
+  dismissExtraWorkers(state);
+}
+
+function dismissExtraWorkers(state: State): void {
+  if (state.workers.size <= state.slots) return;
+  let extra = state.workers.size - state.slots;
+  for (const worker of state.workers.values()) if (worker.phase === "stopping") extra -= 1;
+  for (const worker of state.idle) {
+    if (extra <= 0) return;
+    if (worker.knows.size > 0) continue;
+    extra -= 1;
+    worker.phase = "stopping";
+    state.idle.delete(worker);
+    state.commands.push({ type: "dismiss", worker: worker.id });
+  }
+}
+
+function receive(state: State, event: Event): void {
+  switch (event.type) {
+    case "workerStarting":
+      state.workers.set(event.worker, newWorker(event.worker));
+      return;
+    case "workerReady":
+      workerReady(state, event.worker, event.pid);
+      return;
+    case "workerGone":
+      workerGone(state, event.worker, event.end);
+      return;
+    case "workersUnavailable":
+      state.unavailable = event.error;
+      for (const job of state.jobs.values()) failJob(state, job, event.error);
+      for (const { request } of state.inspections.splice(0)) {
+        tell(state, { type: "refused", request, error: event.error });
+      }
+      return;
+    case "fromWorker": {
+      const worker = state.workers.get(event.worker);
+      if (worker !== undefined) fromWorker(state, worker, event.message);
+      return;
+    }
+    case "fromProgram":
+      fromProgram(state, event.message);
+      return;
+    case "committed": {
+      const job = state.jobs.get(event.job);
+      if (job !== undefined) jobCommitted(state, job, event.error);
+      return;
+    }
+    case "discarded": {
+      const job = state.jobs.get(event.job);
+      if (job !== undefined) jobDiscarded(state, job);
+      return;
+    }
+    case "memory":
+      for (const job of state.jobs.values()) {
+        job.peakWorkerMemory = Math.max(job.peakWorkerMemory, event.workers);
+        job.peakSupervisorMemory = Math.max(job.peakSupervisorMemory, event.supervisor);
+      }
+      return;
+    case "tick":
+      return;
+  }
+}
+
+function newWorker(id: WorkerId): WorkerState {
+  return { id, pid: 0, phase: "starting", task: null, inspection: null, killed: false, knows: new Set() };
+}
+
+function workerReady(state: State, id: WorkerId, pid: number): void {
+  const worker = state.workers.get(id);
+  if (worker === undefined || worker.phase !== "starting") return;
+  worker.pid = pid;
+  worker.phase = "idle";
+  state.idle.add(worker);
+  state.unavailable = null;
+}
+
+function workerGone(state: State, id: WorkerId, end: WorkerEnd): void {
+  const worker = state.workers.get(id);
+  if (worker === undefined) return;
+  state.workers.delete(id);
+  state.idle.delete(worker);
+  worker.phase = "stopping";
+  for (const operator of worker.knows) operator.workers.delete(worker);
+  // Its dispose cannot run any more; nobody waits for that.
+  for (const job of state.jobs.values()) for (const operator of job.operators) operator.retiring.delete(worker);
+  if (worker.task !== null) taskDied(state, worker.task, worker, end);
+  if (worker.inspection !== null) inspectionDied(state, worker, end);
+}
+
+function inspectionDied(state: State, worker: WorkerState, end: WorkerEnd): void {
+  const { inspection } = worker;
+  if (inspection === null) return;
+  worker.inspection = null;
+  inspection.attempts += 1;
+  if (inspection.attempts < INSPECT_ATTEMPTS && !end.outOfHeap) {
+    state.inspections.unshift(inspection);
+    return;
+  }
+  const message = deathMessage("inspect", worker.pid, end, inspection.attempts, state.heapLimit);
+  const cause = end.outOfHeap ? "heap" : end.signal === null ? "exit" : "signal";
+  const error = toWire(new WorkerDiedError(message, "inspect", end.exitCode, end.signal, cause));
+  tell(state, { type: "refused", request: inspection.request, error });
+}
+
+function fromWorker(state: State, worker: WorkerState, message: TaskMessage): void {
+  switch (message.type) {
+    case "inspected":
+    case "refused":
+      if (worker.inspection?.request !== message.request) return;
+      worker.inspection = null;
+      worker.phase = "idle";
+      state.idle.add(worker);
+      tell(state, message);
+      return;
+    case "retired":
+      retired(state, worker, message);
+      return;
+    case "notice":
+      tell(state, message);
+      return;
+  }
+  const { task } = worker;
+  // A worker has one task at a time; a word about another one is a word about the past.
+  if (task === null || task.id !== message.task) return;
+  switch (message.type) {
+    case "reserve":
+      if (task.cancelledAt === null) askForRoom(state, task, message.bytes);
+      return;
+    case "output":
+      taskOutput(state, task, message);
+      return;
+    case "done":
+      taskDone(state, task, message.report);
+      return;
+    case "failed":
+      taskFailed(state, task, message.error);
+      return;
+    case "cancelled":
+      taskStopped(state, task);
+      return;
+  }
+}
+
+function retired(state: State, worker: WorkerState, message: Extract<TaskMessage, { type: "retired" }>): void {
+  const job = state.jobs.get(message.job);
+  if (job === undefined) return;
+  for (const operator of job.operators) {
+    if (operator.spec.id === message.operator) operator.retiring.delete(worker);
+  }
+  if (message.error !== null) failJob(state, job, message.error);
+}
+
+function fromProgram(state: State, message: JobMessage): void {
+  switch (message.type) {
+    case "reserve":
+      askForProgram(state, message.request, message.bytes);
+      return;
+    case "seal":
+      sealForProgram(state, message);
+      return;
+    case "release":
+      // The program moves: whoever waits for it to let go waits anew.
+      state.storeStallSince = null;
+      for (const id of message.blocks) releaseForProgram(state, id);
+      return;
+    case "inspect":
+      if (state.unavailable === null) {
+        state.inspections.push({ request: message.request, sql: message.sql, attempts: 0 });
+      } else tell(state, { type: "refused", request: message.request, error: state.unavailable });
+      return;
+    case "start":
+      startJob(state, message.job);
+      return;
+    case "want": {
+      const job = state.jobs.get(message.job);
+      if (job !== undefined) job.credit += message.blocks;
+      return;
+    }
+    case "cancel": {
+      const job = state.jobs.get(message.job);
+      if (job !== undefined) cancelJob(state, job);
+      return;
+    }
+  }
+}
+
+function sealForProgram(state: State, message: Extract<JobMessage, { type: "seal" }>): void {
+  const { request, range, length, rows } = message;
+  const granted = state.programRanges.get(range.offset);
+  if (granted === undefined || length > granted.length) {
+    const error = new StoreError(
+      `The program sealed ${length} bytes at ${range.offset}, where it was given no such room.`,
+    );
+    tell(state, { type: "refused", request, error: toWire(error) });
+    return;
+  }
+  state.programRanges.delete(range.offset);
+  tell(state, { type: "sealed", request, block: state.ledger.seal(granted, length, rows, "program") });
+}
+
+function releaseForProgram(state: State, id: Parameters<Ledger["release"]>[0]): void {
+  try {
+    state.ledger.release(id, "program");
+  } catch (error) {
+    if (!(error instanceof SpillwayError)) throw error;
+    tell(state, { type: "notice", text: `A block was released twice: ${error.message}` });
+  }
+}

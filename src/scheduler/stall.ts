@@ -1,0 +1,182 @@
+/**
+ * What happens when nothing happens. Policies and promises make tasks wait; this is the proof that they do not wait for
+ * ever. Steps, each taken only when those before it cannot help:
+ *   a job stands still, and not because the program has stopped reading:
+ *     1. a policy is overruled: room for the task that most waits for it, or a start, or a smaller bundle;
+ *   no worker anywhere computes:
+ *     2. a promise is broken (see room.ts);
+ *     3. work waits for workers that all wait: an instance moves to another worker, or one more worker is started;
+ *     4. the store is full of what nobody will let go: the youngest job that needs room fails, with the figures.
+ */
+import { StoreError, toWire } from "../errors/index.ts";
+import type { Milliseconds } from "../protocol/index.ts";
+import { isSpread, type Leniency, mayStart, startOneOf } from "./dispatch.ts";
+import { SLOT_GRACE, STORE_GRACE } from "./events.ts";
+import { failJob, outputOf } from "./job.ts";
+import { grantProgram, grantTask, type Strictness } from "./room.ts";
+import type { JobState, OperatorState, State, TaskState } from "./state.ts";
+import { tell } from "./state.ts";
+import { retireFrom } from "./tasks.ts";
+import { byDownstream, isHeadTask, isOnHeadPath } from "./view.ts";
+
+/** Each level of a pipeline and each job inside a job can need one; more than a few is a loop. */
+const MAX_EXTRA_WORKERS = 8;
+const ANYTHING: Leniency = { overBound: true, partial: true };
+
+/** True where it has changed something, so that there may be more to do. */
+export function resolveStall(state: State): boolean {
+  const anybodyActive = isAnybodyActive(state);
+  for (const job of state.jobs.values()) {
+    if (isStill(job) && !isPaused(job) && overrulePolicies(state, job, anybodyActive)) return true;
+  }
+  if (anybodyActive) {
+    state.slotStallSince = null;
+    state.storeStallSince = null;
+    return false;
+  }
+  if (grantMostUrgent(state, null, "none") || grantProgram(state, "none")) return true;
+  const found = findWorker(state);
+  return found === "none" ? giveUp(state) : found === "changed";
+}
+
+/** When to look again although nothing has happened; null where only an event can change anything. */
+export function stallDeadline(state: State): Milliseconds | null {
+  const slot = state.slotStallSince === null ? null : state.slotStallSince + SLOT_GRACE;
+  const store = state.storeStallSince === null ? null : state.storeStallSince + STORE_GRACE;
+  if (slot === null || store === null) return slot ?? store;
+  return Math.min(slot, store);
+}
+
+/** A worker that computes, ends, starts or answers will say something by itself. */
+function isAnybodyActive(state: State): boolean {
+  for (const worker of state.workers.values()) {
+    if (worker.phase === "starting" || worker.phase === "inspecting" || worker.phase === "stopping") return true;
+    if (worker.task !== null && worker.task.asking === null) return true;
+  }
+  for (const job of state.jobs.values()) {
+    if (job.operators.some((operator) => operator.retiring.size > 0)) return true;
+  }
+  return false;
+}
+
+function isStill(job: JobState): boolean {
+  return (
+    job.phase === "running" &&
+    job.runningTasks === job.askingTasks &&
+    !job.operators.some((operator) => operator.retiring.size > 0)
+  );
+}
+
+/** Its output waits for a program that does not read. */
+function isPaused(job: JobState): boolean {
+  return job.credit <= 0 && outputOf(job).queue.length > 0;
+}
+
+function overrulePolicies(state: State, job: JobState, anybodyActive: boolean): boolean {
+  // Its next task only waits for a worker that others keep busy: that is no reason to pile up more before it.
+  if (anybodyActive && state.idle.size === 0 && job.operators.some((one) => mayStart(state, one, STRICT))) return false;
+  if (grantMostUrgent(state, job, "promises")) return true;
+  // Where the task that all wait for waits for room, only what is downstream of it can make any.
+  const from =
+    Math.max(
+      -1,
+      ...asksOf(state, job)
+        .filter(isUrgent)
+        .map(({ operator }) => operator.depth),
+    ) + 1;
+  for (const headOnly of [true, false]) {
+    for (const partial of [false, true]) {
+      if (startOneOf(state, job, { overBound: true, partial, headOnly, from })) return true;
+    }
+  }
+  return false;
+}
+
+/** Of one job, or of all that the program has not stopped. */
+function grantMostUrgent(state: State, job: JobState | null, strictness: Strictness): boolean {
+  return asksOf(state, job).some((task) => grantTask(state, task, strictness));
+}
+
+function asksOf(state: State, job: JobState | null): TaskState[] {
+  const asks = [...state.asking].filter(({ operator }) =>
+    job === null ? !isPaused(operator.job) : operator.job === job,
+  );
+  return asks.sort((a, b) => Number(isUrgent(b)) - Number(isUrgent(a)) || byDownstream(a, b));
+}
+
+function isUrgent({ operator, index }: TaskState): boolean {
+  return isHeadTask(operator, index) && isOnHeadPath(operator);
+}
+
+/** Something could run if it had a worker: "coming", where it has to be waited for. */
+function findWorker(state: State): "changed" | "coming" | "none" {
+  const waiting = startable(state);
+  if (waiting.some((operator) => operator.isClass && isSpread(operator) && moveInstance(state, operator))) {
+    return "changed";
+  }
+  const useful = waiting.some((operator) => !(operator.isClass && isSpread(operator)));
+  const isFull = state.workers.size >= state.slots + MAX_EXTRA_WORKERS;
+  if ((!useful && state.inspections.length === 0) || state.workers.size === 0 || isFull) {
+    state.slotStallSince = null;
+    return "none";
+  }
+  state.slotStallSince ??= state.now;
+  if (state.now - state.slotStallSince >= SLOT_GRACE) {
+    state.slotStallSince = null;
+    state.commands.push({ type: "spawn" });
+  }
+  return "coming";
+}
+
+function startable(state: State): OperatorState[] {
+  return [...state.jobs.values()]
+    .filter((job) => job.phase === "running" && !isPaused(job))
+    .flatMap((job) => job.operators.filter((operator) => mayStart(state, operator, ANYTHING)));
+}
+
+/** The workers with the instances all wait on behalf of others: give one instance up, so that it can be made elsewhere. */
+function moveInstance(state: State, operator: OperatorState): boolean {
+  for (const worker of operator.workers) {
+    if (worker.phase !== "busy" || worker.task?.operator === operator) continue;
+    retireFrom(state, operator, worker);
+    return true;
+  }
+  return false;
+}
+
+function giveUp(state: State): boolean {
+  const asking = asksOf(state, null);
+  const isWaiting = asking.length > 0 || state.programAsks.length > 0;
+  const mayStillRead = [...state.jobs.values()].some((job) => job.phase === "running" && isPaused(job));
+  if (!isWaiting || mayStillRead) {
+    state.storeStallSince = null;
+    return false;
+  }
+  state.storeStallSince ??= state.now;
+  const kept = state.ledger.holds("program").bytes;
+  // What the program keeps it may be about to give back.
+  if (kept > 0 && state.now - state.storeStallSince < STORE_GRACE) return false;
+  state.storeStallSince = null;
+  const [youngest] = asking.sort((a, b) => b.operator.job.order - a.operator.job.order);
+  if (youngest !== undefined) {
+    const who = `${youngest.operator.spec.name}: a task`;
+    failJob(state, youngest.operator.job, full(state, who, youngest.asking?.bytes ?? 0));
+    return true;
+  }
+  const ask = state.programAsks.shift();
+  if (ask === undefined) return false;
+  tell(state, { type: "refused", request: ask.request, error: full(state, "The program", ask.bytes) });
+  return true;
+}
+
+function full(state: State, who: string, bytes: number) {
+  const { live, capacity } = state.ledger;
+  const kept = state.ledger.holds("program").bytes;
+  return toWire(
+    new StoreError(
+      `${who} needs ${bytes} bytes of the store, and nothing that is there will be released: ${live} of ${capacity} ` +
+        `bytes are in use, ${kept} of them kept by the program. Give the session a larger objectStoreMemory, dispose ` +
+        "materialised datasets, or use smaller blocks (targetMaxBlockSize).",
+    ),
+  );
+}

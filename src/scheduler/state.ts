@@ -1,0 +1,219 @@
+/**
+ * What the scheduler remembers: jobs of operators, operators with their queues, tasks, workers. Plain data; every
+ * transition is in the file named after what happens (flow, tasks, room, dispatch, stall, job).
+ *
+ *   JobState ─▶ OperatorState ─▶ Edge ─▶ OperatorState … ─▶ Edge ─▶ the program
+ *                    │
+ *                    └─▶ TaskState ─▶ WorkerState
+ */
+import type { WireError } from "../errors/index.ts";
+import type {
+  ArenaRange,
+  BlockRef,
+  Bytes,
+  HandedOver,
+  JobId,
+  JobSpec,
+  Milliseconds,
+  Operator,
+  Split,
+  TaskId,
+  WorkerId,
+} from "../protocol/index.ts";
+import type { Holder, Ledger } from "../store/index.ts";
+import type { Command } from "./events.ts";
+import type { Fifo } from "./fifo.ts";
+import type { OperatorFigures } from "./stats.ts";
+
+/** A block on its way through a job: made by `origin`, in use at so many places of the job. */
+export interface Flow {
+  readonly block: BlockRef;
+  readonly origin: OperatorState;
+  uses: number;
+}
+
+/** Rows of a block in a queue; `from` is the operator in whose undelivered output it counts. */
+export interface Piece {
+  readonly flow: Flow;
+  readonly start: number;
+  readonly end: number;
+  readonly from: OperatorState;
+}
+
+export interface Edge {
+  readonly producer: OperatorState;
+  /** Null: the program. */
+  readonly consumer: OperatorState | null;
+  readonly queue: Fifo<Piece>;
+  /** Nothing more will come. */
+  ended: boolean;
+  /** Nothing more is wanted. */
+  closed: boolean;
+}
+
+/** Output of a task that is not the next one in plan order. */
+export interface HeldBack {
+  readonly pieces: Piece[];
+  done: boolean;
+}
+
+export interface OperatorState {
+  readonly job: JobState;
+  readonly spec: Operator;
+  /** Its place in the job: inputs before users, so a higher one is further downstream. */
+  readonly depth: number;
+  /** Takes its input and hands over its output in plan order. */
+  readonly ordered: boolean;
+  readonly isClass: boolean;
+  readonly inputs: Edge[];
+  readonly consumers: Edge[];
+  readonly figures: OperatorFigures;
+  ended: boolean;
+
+  /** Input that waits for a task, in the order in which it will be taken. */
+  readonly ready: Fifo<Piece>;
+  readyRows: number;
+  /** Ordered: the input that is taken now; those behind it wait in their edges. */
+  currentInput: number;
+  /** Rows that a slice has seen. */
+  rowsSeen: number;
+
+  nextSplit: number;
+  nextIndex: number;
+  /** Tasks whose worker died, ascending by index. */
+  readonly again: TaskState[];
+  readonly running: Set<TaskState>;
+
+  /** Ordered: the task whose output is next, and what later ones have handed over already. */
+  head: number;
+  readonly heldBack: Map<number, HeldBack>;
+  heldBackBlocks: number;
+  heldBackBytes: Bytes;
+  /** Handed over, in order, and not yet taken by a consumer. */
+  queuedBlocks: number;
+  queuedBytes: Bytes;
+  /** Reserved for it, or made by it and still in the job. */
+  liveBytes: Bytes;
+  largestReservation: Bytes;
+
+  /** Who has been sent the operator, and who was asked to forget it and has not answered. */
+  readonly workers: Set<WorkerState>;
+  readonly retiring: Set<WorkerState>;
+}
+
+/**
+ *            start                       reserve                    done
+ *  formed ───────────▶ running ────────────────────▶ asking ┐   ┌─────────▶ gone
+ *     ▲                 │ ▲ ▲           reserved            │   │ failed (dropped or fatal)
+ *     └── again ◀───────┘ │ └───────────────────────────────┘   │
+ *        (worker died)    └── cancelled: waits for an answer ───┘ cancelled
+ */
+export interface TaskState {
+  readonly id: TaskId;
+  readonly operator: OperatorState;
+  readonly index: number;
+  readonly input: Split;
+  /** What of the input came through the job, and is released with the task. */
+  readonly pieces: readonly Piece[];
+  readonly holder: Holder;
+  readonly handedOver: HandedOver[];
+  attempt: number;
+  worker: WorkerState | null;
+  /** Room it waits for; `order` is the order of asking. */
+  asking: { readonly bytes: Bytes; readonly order: number } | null;
+  granted: ArenaRange | null;
+  cancelledAt: Milliseconds | null;
+}
+
+/**
+ * running ──▶ committing (files) ──▶ gone, told `finished`
+ *    │             │
+ *    └─────────────┴─▶ stopping (tasks end) ──▶ discarding (files) ──▶ gone, told `failed`, or nothing after a cancel
+ */
+export type JobPhase = "running" | "committing" | "stopping" | "discarding" | "gone";
+
+export interface JobState {
+  readonly id: JobId;
+  readonly spec: JobSpec;
+  readonly holder: Holder;
+  readonly operators: OperatorState[];
+  /** How many of them hand over blocks. */
+  readonly blockOperators: number;
+  readonly startedAt: Milliseconds;
+  /** The order of starting, and of being served: the job served longest ago goes first. */
+  readonly order: number;
+  lastServed: number;
+  phase: JobPhase;
+  /** The program knows how it ended, or does not want to know. */
+  told: boolean;
+  error: WireError | null;
+  /** Output blocks that the program can take. */
+  credit: number;
+  rowsDelivered: number;
+  erroredTasks: number;
+  runningTasks: number;
+  /** Of these, those that wait for room. */
+  askingTasks: number;
+  changed: boolean;
+  progressAt: Milliseconds;
+  peakStoreBytes: Bytes;
+  peakWorkerMemory: Bytes;
+  peakSupervisorMemory: Bytes;
+}
+
+export type WorkerPhase = "starting" | "idle" | "busy" | "inspecting" | "stopping";
+
+export interface WorkerState {
+  readonly id: WorkerId;
+  pid: number;
+  phase: WorkerPhase;
+  task: TaskState | null;
+  inspection: Inspection | null;
+  killed: boolean;
+  readonly knows: Set<OperatorState>;
+}
+
+export interface Inspection {
+  readonly request: number;
+  readonly sql: string;
+  attempts: number;
+}
+
+export interface ProgramAsk {
+  readonly request: number;
+  readonly bytes: Bytes;
+  readonly order: number;
+}
+
+export interface State {
+  readonly ledger: Ledger;
+  /** Workers that the session keeps alive. */
+  readonly slots: number;
+  readonly heapLimit: Bytes | null;
+  readonly jobs: Map<JobId, JobState>;
+  readonly workers: Map<WorkerId, WorkerState>;
+  /** Kept apart, so that finding one never means looking at all. */
+  readonly idle: Set<WorkerState>;
+  readonly asking: Set<TaskState>;
+  readonly programAsks: ProgramAsk[];
+  readonly programRanges: Map<Bytes, ArenaRange>;
+  readonly inspections: Inspection[];
+  readonly cancelling: Set<TaskState>;
+  readonly commands: Command[];
+  /** Workers can not be started. */
+  unavailable: WireError | null;
+  now: Milliseconds;
+  /** Counts events that need an order. */
+  order: number;
+  /** Since when nothing can go on for want of a worker, or of room. */
+  slotStallSince: Milliseconds | null;
+  storeStallSince: Milliseconds | null;
+}
+
+export function send(state: State, worker: WorkerState, message: Extract<Command, { type: "toWorker" }>["message"]) {
+  state.commands.push({ type: "toWorker", worker: worker.id, message });
+}
+
+export function tell(state: State, message: Extract<Command, { type: "toProgram" }>["message"]) {
+  state.commands.push({ type: "toProgram", message });
+}
