@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from tempfile import TemporaryDirectory
 
 Work = Callable[[dict], dict]
 
@@ -37,12 +38,16 @@ def daft_started(cores: int) -> Iterator[None]:
 def ray_started(cores: int) -> Iterator[None]:
     import ray
 
-    ray.init(num_cpus=cores, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
-    ray.data.DataContext.get_current().enable_progress_bars = False
-    try:
-        yield
-    finally:
-        ray.shutdown()
+    # A short path: Ray puts sockets in it, and their names may have 107 characters.
+    with TemporaryDirectory(prefix="ray-", ignore_cleanup_errors=True) as directory:
+        ray.init(
+            num_cpus=cores, include_dashboard=False, log_to_driver=False, logging_level="ERROR", _temp_dir=directory
+        )
+        ray.data.DataContext.get_current().enable_progress_bars = False
+        try:
+            yield
+        finally:
+            ray.shutdown()
 
 
 @contextmanager
@@ -50,7 +55,13 @@ def dask_started(cores: int) -> Iterator[None]:
     """Processes, not threads: Python functions hold the interpreter's lock."""
     from dask.distributed import Client, LocalCluster
 
-    with LocalCluster(n_workers=cores, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster):
+    with (
+        TemporaryDirectory(prefix="dask-", ignore_cleanup_errors=True) as directory,
+        LocalCluster(
+            n_workers=cores, threads_per_worker=1, dashboard_address=None, local_directory=directory
+        ) as cluster,
+        Client(cluster),
+    ):
         yield
 
 
