@@ -53,13 +53,13 @@ def ray_started(cores: int) -> Iterator[None]:
 @contextmanager
 def dask_started(cores: int) -> Iterator[None]:
     """Processes, not threads: Python functions hold the interpreter's lock."""
+    import dask
     from dask.distributed import Client, LocalCluster
 
     with (
         TemporaryDirectory(prefix="dask-", ignore_cleanup_errors=True) as directory,
-        LocalCluster(
-            n_workers=cores, threads_per_worker=1, dashboard_address=None, local_directory=directory
-        ) as cluster,
+        dask.config.set(temporary_directory=directory),
+        LocalCluster(n_workers=cores, threads_per_worker=1, dashboard_address=None) as cluster,
         Client(cluster),
     ):
         yield
