@@ -13,7 +13,7 @@ await timed(async (session, job) => {
       "l_shipmode",
       "l_comment",
       col("l_extendedprice")
-        .mul(lit(1).sub(col("l_discount")))
+        .multiply(lit(1).subtract(col("l_discount")))
         .as("revenue"),
     )
     .writeParquet(job.written, { compression: "snappy" });
