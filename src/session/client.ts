@@ -4,10 +4,10 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
-import { type Socket, connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { SessionClosedError, fromWire } from "../errors/index.ts";
+import { fromWire, SessionClosedError } from "../errors/index.ts";
 import {
   type ArenaRange,
   type BlockId,

@@ -18,7 +18,7 @@ export class Job implements RunningJob {
   readonly #blocks: BlockSlice[] = [];
   #state: "running" | "finished" | "failed" | "cancelled" = "running";
   #error: Error | null = null;
-  #settle: { resolve(value: FinishedJob): void; reject(error: Error): void };
+  readonly #settle: { resolve(value: FinishedJob): void; reject(error: Error): void };
   #wake: (() => void) | null = null;
 
   constructor(
@@ -27,12 +27,9 @@ export class Job implements RunningJob {
     private readonly observer: JobObserver,
     private readonly onEnd: () => void,
   ) {
-    let settle: typeof this.#settle | undefined;
-    this.finished = new Promise((resolve, reject) => {
-      settle = { resolve, reject };
-    });
-    if (settle === undefined) throw new Error("a promise runs its executor at once");
-    this.#settle = settle;
+    const { promise, resolve, reject } = deferred<FinishedJob>();
+    this.finished = promise;
+    this.#settle = { resolve, reject };
     // Whoever iterates sees the error there; not awaiting `finished` as well is no mistake.
     this.finished.catch(() => {});
   }
@@ -130,6 +127,16 @@ export class Job implements RunningJob {
   #dropBlocks(): void {
     this.client.release(this.#blocks.splice(0).map((slice) => slice.block.id));
   }
+}
+
+function deferred<T>(): { promise: Promise<T>; resolve(value: T): void; reject(error: Error): void } {
+  let resolve: (value: T) => void = () => {};
+  let reject: (error: Error) => void = () => {};
+  const promise = new Promise<T>((ok, no) => {
+    resolve = ok;
+    reject = no;
+  });
+  return { promise, resolve, reject };
 }
 
 /** A job whose session is only just being started. */

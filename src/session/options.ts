@@ -84,10 +84,12 @@ export function nodeMemory(): Bytes {
 
 export function resolveOptions(options: SessionOptions): ResolvedOptions {
   for (const key of Object.keys(options)) {
-    if (!KNOWN.has(key)) throw new OptionError(`session: there is no option "${key}". Options: ${[...KNOWN].join(", ")}.`);
+    if (!KNOWN.has(key))
+      throw new OptionError(`session: there is no option "${key}". Options: ${[...KNOWN].join(", ")}.`);
   }
   const total = nodeMemory();
-  const size = (name: keyof SessionOptions, value: Size) => parseSize(value, { name: `session: ${name}`, whole: total });
+  const size = (name: keyof SessionOptions, value: Size) =>
+    parseSize(value, { name: `session: ${name}`, whole: total });
   const workers = wholeNumber("workers", options.workers ?? availableParallelism(), 1);
   const capacity = size("objectStoreMemory", options.objectStoreMemory ?? STORE_FRACTION);
   if (capacity < SMALLEST_BLOCK * 4 * workers) {
@@ -101,7 +103,9 @@ export function resolveOptions(options: SessionOptions): ResolvedOptions {
   const fits = Math.floor(capacity / (2 * (workers + 1)));
   const notices: string[] = [];
   if (asked > fits && options.targetMaxBlockSize !== undefined) {
-    notices.push(`targetMaxBlockSize lowered from ${formatSize(asked)} to ${formatSize(fits)}: the store holds ${formatSize(capacity)} for ${workers} workers.`);
+    notices.push(
+      `targetMaxBlockSize lowered from ${formatSize(asked)} to ${formatSize(fits)}: the store holds ${formatSize(capacity)} for ${workers} workers.`,
+    );
   }
   return {
     workers,
@@ -122,7 +126,7 @@ export function resolveOptions(options: SessionOptions): ResolvedOptions {
 
 /** `~/.local/state/spillway`: what is meant to stay, of the last sessions. */
 export function stateRoot(): string {
-  return join(process.env["XDG_STATE_HOME"] ?? join(homedir(), ".local", "state"), "spillway");
+  return join(process.env.XDG_STATE_HOME ?? join(homedir(), ".local", "state"), "spillway");
 }
 
 export function supervisorOptions(options: ResolvedOptions): SupervisorOptions {

@@ -6,17 +6,16 @@ import { randomBytes } from "node:crypto";
 import { planBlock } from "../arrow/index.ts";
 import type { RecordBatch } from "../arrow/types.ts";
 import type { Engine, EngineSettings, RunningJob } from "../dataset/engine.ts";
-import { SessionClosedError } from "../errors/index.ts";
+import { OptionError, SessionClosedError } from "../errors/index.ts";
 import type { BlockId, BlockRef, InspectedRow, JobId, JobSpec } from "../protocol/index.ts";
 import { Client } from "./client.ts";
-import { type ResolvedOptions, type SessionOptions, resolveOptions, supervisorOptions } from "./options.ts";
 import { StartingJob } from "./job.ts";
+import { type ResolvedOptions, resolveOptions, type SessionOptions, supervisorOptions } from "./options.ts";
 import { progressLine, silent } from "./progress.ts";
 
 /** The part of a session that datasets need; kept apart from the sources, which need datasets. */
 export class SessionEngine implements Engine {
-  readonly settings: EngineSettings;
-  readonly #options: ResolvedOptions;
+  #options: ResolvedOptions;
   #client: Promise<Client> | null = null;
   /** The same, once it is there. */
   #started: Client | null = null;
@@ -24,11 +23,18 @@ export class SessionEngine implements Engine {
 
   constructor(options: SessionOptions) {
     this.#options = resolveOptions(options);
-    this.settings = this.#options;
   }
 
-  get started(): boolean {
-    return this.#client !== null;
+  get settings(): EngineSettings {
+    return this.#options;
+  }
+
+  /** Other options, as long as nothing has been started with the old ones. */
+  configure(options: SessionOptions): void {
+    if (this.#client !== null) {
+      throw new OptionError("configure: the default session has started already; call it before the first consuming call.");
+    }
+    this.#options = resolveOptions(options);
   }
 
   async inspect(sql: string): Promise<readonly InspectedRow[]> {

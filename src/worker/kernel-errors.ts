@@ -1,7 +1,8 @@
 /** The kernel's complaints in the user's words: which operator, which column, which file. */
 import { KernelError, SourceError, type SpillwayError, UnknownColumnError } from "../errors/index.ts";
 
-const UNKNOWN_COLUMN = /Referenced column "(.+?)" not found|does not have a column named "(.+?)"|Column "(.+?)" (?:referenced|in \w+ list) /;
+const UNKNOWN_COLUMN =
+  /Referenced column "(.+?)" not found|does not have a column named "(.+?)"|Column "(.+?)" (?:referenced|in \w+ list) /;
 const CANDIDATES = /Candidate bindings:\s*(.*)/;
 /** What the kernel says when a file is not what it should be. */
 const FILE_KINDS = new Set(["IO", "Invalid Input", "Conversion", "Serialization", "HTTP", "Permission"]);
@@ -16,7 +17,9 @@ function unknownColumn(error: KernelError, operator: string): SpillwayError | nu
   const found = UNKNOWN_COLUMN.exec(error.message);
   const column = found?.[1] ?? found?.[2] ?? found?.[3];
   if (column === undefined) return null;
-  const candidates = [...(CANDIDATES.exec(error.message)?.[1] ?? "").matchAll(/"(?:[^"]*\.)?([^".]+)"/g)].map((m) => m[1] ?? "");
+  const candidates = [...(CANDIDATES.exec(error.message)?.[1] ?? "").matchAll(/"(?:[^"]*\.)?([^".]+)"/g)].map(
+    (m) => m[1] ?? "",
+  );
   return new UnknownColumnError(column, candidates, operator, candidates[0] ?? null);
 }
 

@@ -29,7 +29,8 @@ class Worker {
   #connection: Connection | null = null;
   #arena: MappedArena | null = null;
   #task: { readonly id: TaskId; readonly running: RunningTask } | null = null;
-  #reserved: ((range: ArenaRange) => void) | null = null;
+  /** A block that waits for room: the task's only wait that a cancel must end from outside. */
+  #waiting: { readonly granted: (range: ArenaRange) => void; readonly cancelled: () => void } | null = null;
 
   constructor(socketPath: string, id: WorkerId, token: string) {
     const socket = connect(socketPath);
@@ -52,10 +53,12 @@ class Worker {
         void this.#run(message.task);
         return;
       case "cancel":
-        if (this.#task?.id === message.task) this.#task.running.cancel();
+        if (this.#task?.id !== message.task) return;
+        this.#task.running.cancel();
+        this.#waiting?.cancelled();
         return;
       case "reserved":
-        this.#reserved?.(message.range);
+        this.#waiting?.granted(message.range);
         return;
       case "retire":
         void this.#retire(message);
@@ -90,8 +93,17 @@ class Worker {
 
   #reserve(task: TaskId, bytes: number): Promise<ArenaRange> {
     this.#wire.send({ type: "reserve", task, bytes });
-    return new Promise((resolve) => {
-      this.#reserved = resolve;
+    return new Promise((resolve, reject) => {
+      this.#waiting = {
+        granted: (range) => {
+          this.#waiting = null;
+          resolve(range);
+        },
+        cancelled: () => {
+          this.#waiting = null;
+          reject(new CancelledError("The task was cancelled while it waited for room."));
+        },
+      };
     });
   }
 

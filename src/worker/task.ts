@@ -9,9 +9,9 @@ import { type RecordBatch, readArrowBytes, readBlock, sliceBatch } from "../arro
 import { CancelledError, SourceError } from "../errors/index.ts";
 import type { Connection, KernelStream } from "../kernel/index.ts";
 import { ownMemory } from "../memory/index.ts";
-import { type NativeMemory, mapFile } from "../native/index.ts";
+import { mapFile, type NativeMemory } from "../native/index.ts";
 import type { Split, Step, TaskOrder, TaskReport, WrittenFile } from "../protocol/index.ts";
-import { type Chain, buildChain, filePrefix } from "./chain.ts";
+import { buildChain, type Chain, filePrefix } from "./chain.ts";
 import { inUserWords } from "./kernel-errors.ts";
 import type { LoadedOperator } from "./loaded-operator.ts";
 import type { BlockOutlet } from "./sinks/block-sink.ts";
@@ -110,7 +110,13 @@ export class RunningTask implements TaskScope {
   async #fromSql(sql: string, rest: readonly Step[], mode: "sync" | "async"): Promise<Outcome> {
     const { sink } = this.operator.order;
     const alone = rest.length === 0 && this.operator.order.maxRowsPerTask === null;
-    if (alone && sink.kind === "files" && sink.format !== "arrow" && sink.maxRowsPerFile === null && sink.targetFileSize === null) {
+    if (
+      alone &&
+      sink.kind === "files" &&
+      sink.format !== "arrow" &&
+      sink.maxRowsPerFile === null &&
+      sink.targetFileSize === null
+    ) {
       const name = `${filePrefix(this.task)}-000`;
       const { rows, files } = await copyToFiles(this.connection, sql, sink, name, mode);
       return { rows, bytes: files.reduce((sum, file) => sum + file.bytes, 0), files };
@@ -199,7 +205,10 @@ export class RunningTask implements TaskScope {
         closeSync(fd);
       }
     } catch (error) {
-      throw new SourceError(`readArrow: ${path} could not be read: ${error instanceof Error ? error.message : error}`, path);
+      throw new SourceError(
+        `readArrow: ${path} could not be read: ${error instanceof Error ? error.message : error}`,
+        path,
+      );
     }
   }
 }

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import {
   CancelledError,
   CaptureError,
+  col,
   FunctionError,
   SourceError,
   UnknownColumnError,
   WorkerDiedError,
   WriteError,
-  col,
 } from "spillway";
 import { beforeAll, describe, expect, test } from "vitest";
 import { testSessions } from "../support/sessions.ts";
@@ -24,7 +24,12 @@ beforeAll(async () => {
 
 /** The session is not harmed by any of these: it answers the next question. */
 async function stillAlive(): Promise<void> {
-  expect(await s.range(10).map((row) => ({ id: row.id })).count()).toBe(10);
+  expect(
+    await s
+      .range(10)
+      .map((row) => ({ id: row.id }))
+      .count(),
+  ).toBe(10);
 }
 
 async function failure(work: Promise<unknown>): Promise<Error> {
@@ -47,9 +52,14 @@ describe("files", () => {
   test("[A1] a truncated Parquet file is named", async () => {
     const broken = join(sessions.directory, "broken.parquet");
     const [file] = await s.readParquet(data, { includePaths: true }).select("path").take(1);
-    writeFileSync(broken, readFileSync(String(file?.["path"])));
+    writeFileSync(broken, readFileSync(String(file?.path)));
     truncateSync(broken, 1000);
-    const error = await failure(s.readParquet(broken).map((row) => row).takeAll());
+    const error = await failure(
+      s
+        .readParquet(broken)
+        .map((row) => row)
+        .takeAll(),
+    );
     expect(error).toBeInstanceOf(SourceError);
     expect(error.message).toContain(broken);
     await stillAlive();
@@ -163,7 +173,12 @@ describe("functions", () => {
 
   test("[A14] a function that returns nothing", async () => {
     // @ts-expect-error a row is expected
-    const error = await failure(s.range(10).map(() => {}).takeAll());
+    const error = await failure(
+      s
+        .range(10)
+        .map(() => {})
+        .takeAll(),
+    );
     expect(error).toBeInstanceOf(FunctionError);
     expect(error.message).toContain("undefined");
     const batch = await failure(
@@ -179,7 +194,13 @@ describe("functions", () => {
 
   test("[A5] a captured socket is an error before anything runs, naming the variable and the line", async () => {
     const server = createServer();
-    const error = await failure((async () => s.range(10).map((row) => ({ id: row.id, l: server.listening })).takeAll())());
+    const error = await failure(
+      (async () =>
+        s
+          .range(10)
+          .map((row) => ({ id: row.id, l: server.listening }))
+          .takeAll())(),
+    );
     expect(error).toBeInstanceOf(CaptureError);
     expect(error.message).toContain("server");
     expect(error.message).toMatch(/bad-input\.test\.ts:\d+/);
@@ -199,7 +220,9 @@ describe("functions", () => {
     first.catch(() => {});
     // No row will ever come: the reader gives up.
     await iterator.return?.(undefined);
-    await expect(first).rejects.toBeInstanceOf(CancelledError).catch(async () => expect((await first).done).toBe(true));
+    await expect(first)
+      .rejects.toBeInstanceOf(CancelledError)
+      .catch(async () => expect((await first).done).toBe(true));
     await stillAlive();
   }, 20_000);
 
@@ -216,7 +239,12 @@ describe("functions", () => {
     );
     expect(error).toBeInstanceOf(WorkerDiedError);
     expect(error.message).toMatch(/heap/i);
-    expect(await small.range(10).map((row) => ({ id: row.id })).count()).toBe(10);
+    expect(
+      await small
+        .range(10)
+        .map((row) => ({ id: row.id }))
+        .count(),
+    ).toBe(10);
   });
 
   test("[A14] onError skip drops the rows that fail, and counts them", async () => {
@@ -245,7 +273,9 @@ describe("functions", () => {
     expect(rows.length).toBe(990);
     const dead = await s.readJson(join(letters, "*.jsonl")).takeAll();
     expect(dead.length).toBe(10);
-    expect(dead.map((row) => row["value"].id).sort((a, b) => a - b)).toEqual([0, 100, 200, 300, 400, 500, 600, 700, 800, 900]);
+    expect(dead.map((row) => row.value.id).sort((a, b) => a - b)).toEqual([
+      0, 100, 200, 300, 400, 500, 600, 700, 800, 900,
+    ]);
   });
 
   test("[A14] maxErroredBlocks lets that many tasks fail", async () => {

@@ -56,7 +56,8 @@ describe("consuming", () => {
   test("[A10] localShuffle mixes rows, the same way for the same seed", async () => {
     const once = async (seed: number) => {
       const ids: number[] = [];
-      for await (const batch of ds.iterBatches({ batchSize: 10, localShuffle: { rows: 50, seed } })) ids.push(...batch.id);
+      for await (const batch of ds.iterBatches({ batchSize: 10, localShuffle: { rows: 50, seed } }))
+        ids.push(...batch.id);
       return ids;
     };
     const first = await once(1);
@@ -149,7 +150,7 @@ describe("filter early", () => {
     const ds = s
       .readParquet(data)
       .filter(col("id").ge(990_000))
-      .map((row) => ({ id: row["id"] }));
+      .map((row) => ({ id: row.id }));
     const explained = await ds.explain();
     expect(explained).toMatch(/skipped/);
     const rows = await ds.takeAll();
@@ -166,7 +167,10 @@ describe("filter early", () => {
       .range(1000)
       .withColumn("k", sql("id % 4"))
       .writeParquet(out, { partitionBy: ["k"] });
-    const ds = s.readParquet(out).where(col("k").eq(2)).map((row) => row);
+    const ds = s
+      .readParquet(out)
+      .where(col("k").eq(2))
+      .map((row) => row);
     const rows = await ds.takeAll();
     expect(rows.length).toBe(250);
     expect(ds.stats()?.operators[0]?.skipped.files).toBeGreaterThanOrEqual(3);
@@ -183,7 +187,7 @@ describe("stages", () => {
     const ds = s
       .readParquet(data)
       .filter(col("id").lt(1000))
-      .map((row) => ({ id: row["id"] }))
+      .map((row) => ({ id: row.id }))
       .mapBatches(Twice);
     await ds.takeAll();
     const names = ds.stats()?.operators.map((operator) => operator.name) ?? [];

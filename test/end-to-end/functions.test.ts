@@ -65,9 +65,7 @@ describe("row functions", () => {
       .withColumn("more", col("half").add(1))
       .map((row) => ({ id: row.id, text: `${row.more}` }))
       .takeAll();
-    expect(rows.sort(byId)).toEqual(
-      Array.from({ length: 10 }, (_, id) => ({ id, text: `${id / 2 + 1}` })),
-    );
+    expect(rows.sort(byId)).toEqual(Array.from({ length: 10 }, (_, id) => ({ id, text: `${id / 2 + 1}` })));
   });
 });
 

@@ -24,7 +24,10 @@ interface ScriptRun {
 function runScript(name: string, source: string): ScriptRun {
   const file = join(root, "test", "end-to-end", `.${name}-${process.pid}.mjs`);
   const path = join(sessions.directory, `${name}.mjs`);
-  writeFileSync(path, source.replaceAll('"spillway"', JSON.stringify(new URL("../../dist/index.js", import.meta.url).href)));
+  writeFileSync(
+    path,
+    source.replaceAll('"spillway"', JSON.stringify(new URL("../../dist/index.js", import.meta.url).href)),
+  );
   void file;
   const child = spawn(process.execPath, [path], {
     env: { ...process.env, TMPDIR: sessions.localDirectory },
@@ -89,11 +92,25 @@ describe("a worker that dies", () => {
   test("[A15] killed from outside while idle, it is replaced", async () => {
     const s = sessions.open({ workers: 1 });
     expect(await s.range(10).count()).toBe(10);
-    expect((await s.range(10).map((row) => row).takeAll()).length).toBe(10);
+    expect(
+      (
+        await s
+          .range(10)
+          .map((row) => row)
+          .takeAll()
+      ).length,
+    ).toBe(10);
     const [pid] = workerPids(lastSession());
     if (pid === undefined) throw new Error("no worker was found");
     process.kill(pid, "SIGKILL");
-    expect((await s.range(10).map((row) => row).takeAll()).length).toBe(10);
+    expect(
+      (
+        await s
+          .range(10)
+          .map((row) => row)
+          .takeAll()
+      ).length,
+    ).toBe(10);
     expect(workerPids(lastSession())).not.toContain(pid);
     await s.close();
   });
@@ -102,7 +119,10 @@ describe("a worker that dies", () => {
 describe("the end of a session", () => {
   test("[A15] close leaves no process, no shared memory, no file", async () => {
     const s = sessions.open();
-    const kept = await s.range(100_000).map((row) => row).materialize();
+    const kept = await s
+      .range(100_000)
+      .map((row) => row)
+      .materialize();
     expect(await kept.count()).toBe(100_000);
     expect(processes([lastSession()]).length).toBeGreaterThanOrEqual(2);
     await s.close();
@@ -113,7 +133,10 @@ describe("the end of a session", () => {
   test("[A15] logs of the session stay, with a link latest, of ten sessions at most", async () => {
     for (let i = 0; i < 3; i++) {
       const s = sessions.open({ workers: 1 });
-      await s.range(3).map((row) => row).takeAll();
+      await s
+        .range(3)
+        .map((row) => row)
+        .takeAll();
       await s.close();
     }
     const name = lastSession();
@@ -190,12 +213,20 @@ describe("leaving early", () => {
   test("[A10] a reader that stops cancels the work and frees everything at once", async () => {
     const s = sessions.open({ workers: 2 });
     let n = 0;
-    for await (const row of s.range(1e9, { overrideNumBlocks: 1000 }).map((row) => ({ id: row.id })).iterRows()) {
+    for await (const row of s
+      .range(1e9, { overrideNumBlocks: 1000 })
+      .map((row) => ({ id: row.id }))
+      .iterRows()) {
       if (row.id >= 0 && ++n === 500) break;
     }
     expect(n).toBe(500);
     // Whatever the job held is free again: a store that was full would not let this one through.
-    expect(await s.range(100_000).map((row) => row).count()).toBe(100_000);
+    expect(
+      await s
+        .range(100_000)
+        .map((row) => row)
+        .count(),
+    ).toBe(100_000);
     await s.close();
   });
 

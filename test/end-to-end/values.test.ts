@@ -48,7 +48,7 @@ describe("every type both ways", () => {
 
   test("[A13] through a row function and back", async () => {
     const rows = await table.map((row) => ({ ...row })).takeAll();
-    expect(rows.map((row) => ({ ...row, time: row["time"] }))).toEqual([0, 1, 2, 3, 4, 5].map(expected));
+    expect(rows.map((row) => ({ ...row, time: row.time }))).toEqual([0, 1, 2, 3, 4, 5].map(expected));
   });
 
   test("[A13] through a columns batch and back", async () => {
@@ -78,7 +78,7 @@ describe("every type both ways", () => {
     const arrow = await table.drop("decimal", "wide").toArrow();
     expect(arrow.numRows).toBe(6);
     const back = await s.fromArrow(arrow).takeAll();
-    expect(back.map((row) => row["text"])).toEqual([0, 1, 2, 3, 4, 5].map((i) => expected(i)["text"]));
+    expect(back.map((row) => row.text)).toEqual([0, 1, 2, 3, 4, 5].map((i) => expected(i).text));
     expect(back.length).toBe(6);
   });
 });
@@ -88,7 +88,7 @@ describe("asking for exact values", () => {
     const rows = await s
       .range(1)
       .select(sql("(9223372036854775807)::BIGINT").as("v"))
-      .map((row) => ({ type: typeof row["v"], text: String(row["v"]) }), { int64: "bigint" })
+      .map((row) => ({ type: typeof row.v, text: String(row.v) }), { int64: "bigint" })
       .takeAll();
     expect(rows).toEqual([{ type: "bigint", text: "9223372036854775807" }]);
   });
@@ -97,7 +97,7 @@ describe("asking for exact values", () => {
     const rows = await s
       .range(1)
       .select(sql("(-0.05)::DECIMAL(38,2)").as("v"), sql("12345678901234567890.12::DECIMAL(38,2)").as("w"))
-      .map((row) => ({ v: String(row["v"]), w: String(row["w"]) }), { decimal: "string" })
+      .map((row) => ({ v: String(row.v), w: String(row.w) }), { decimal: "string" })
       .takeAll();
     expect(rows).toEqual([{ v: "-0.05", w: "12345678901234567890.12" }]);
   });
@@ -106,7 +106,7 @@ describe("asking for exact values", () => {
     const rows = await s
       .range(1)
       .select(sql("TIMESTAMP '1970-01-01 00:00:00.000001'").as("v"))
-      .map((row) => ({ v: String(row["v"]) }), { timestamp: "bigint" })
+      .map((row) => ({ v: String(row.v) }), { timestamp: "bigint" })
       .takeAll();
     expect(rows).toEqual([{ v: "1" }]);
   });
@@ -120,7 +120,7 @@ describe("asking for exact values", () => {
     const types = await ds
       .withColumn("types", sql("typeof(id) || ' ' || typeof(day) || ' ' || typeof(amount) || ' ' || typeof(none)"))
       .take(1);
-    expect(types[0]?.["types"]).toBe("BIGINT DATE DECIMAL(10,2) VARCHAR");
+    expect(types[0]?.types).toBe("BIGINT DATE DECIMAL(10,2) VARCHAR");
   });
 
   test("[A13] a column of nulls only takes its type from later rows", async () => {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { col, sql } from "spillway";
 import { describe, expect, test } from "vitest";
@@ -31,8 +31,8 @@ describe.each([
     expect(filesBelow(out).length).toBe(written.files.length);
     const back = await s[`read${format}`](out).takeAll();
     expect(back.length).toBe(10_000);
-    expect(back.reduce((sum, row) => sum + Number(row["id"]), 0)).toBe((9999 * 10_000) / 2);
-    expect(back.every((row) => row["text"] === `t${row["id"]}`)).toBe(true);
+    expect(back.reduce((sum, row) => sum + Number(row.id), 0)).toBe((9999 * 10_000) / 2);
+    expect(back.every((row) => row.text === `t${row.id}`)).toBe(true);
   });
 
   test.each(["Parquet", "Csv", "Json", "Arrow"] as const)("[A11] write%s by partition", async (format) => {
@@ -41,7 +41,7 @@ describe.each([
     expect(readdirSync(out).sort()).toEqual(["k=0", "k=1", "k=2"].map((name) => (ds === mapped ? name : name)).sort());
     const back = await s[`read${format}`](out).takeAll();
     expect(back.length).toBe(10_000);
-    expect(back.every((row) => Number(row["k"]) === Number(row["id"]) % 3)).toBe(true);
+    expect(back.every((row) => Number(row.k) === Number(row.id) % 3)).toBe(true);
   });
 
   test("[A11] maxRowsPerFile is exact", async () => {
@@ -104,10 +104,7 @@ describe("whole or not at all", () => {
   test("[A11] reading what is being overwritten works, since files change only at the end", async () => {
     const out = fresh();
     await s.range(1000).writeParquet(out);
-    await s
-      .readParquet(out)
-      .filter(col("id").lt(10))
-      .writeParquet(out, { mode: "overwrite" });
+    await s.readParquet(out).filter(col("id").lt(10)).writeParquet(out, { mode: "overwrite" });
     expect(await s.readParquet(out).count()).toBe(10);
   });
 });

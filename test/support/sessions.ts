@@ -2,7 +2,7 @@
  * Real sessions for tests, and the promise that each leaves nothing behind: after the test file no process, no shared
  * memory, no session directory of any session that it started.
  */
-import { mkdirSync, readFileSync, readdirSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Session, type SessionOptions, session } from "spillway";
 import { afterAll, expect } from "vitest";
@@ -23,7 +23,7 @@ export function testSessions(name: string): TestSessions {
   const stateHome = join(directory, "state");
   mkdirSync(localDirectory);
   mkdirSync(stateHome);
-  process.env["XDG_STATE_HOME"] = stateHome;
+  process.env.XDG_STATE_HOME = stateHome;
   const stateDirectory = join(stateHome, "spillway");
   const opened: Session[] = [];
   afterAll(async () => {

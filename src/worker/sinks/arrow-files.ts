@@ -1,7 +1,7 @@
 /** Arrow IPC files from a table of the kernel's: one, or one a partition in directories `key=value`. */
 import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { BlockBuilder, arrowFileWriter } from "../../arrow/index.ts";
+import { arrowFileWriter, BlockBuilder } from "../../arrow/index.ts";
 import { type Connection, quoteIdentifier, quoteLiteral } from "../../kernel/index.ts";
 import type { FileSink } from "../../protocol/index.ts";
 import { type Copied, EXTENSION } from "./copy.ts";

@@ -4,7 +4,7 @@
  * attempt handed over are made again and compared, not written again.
  */
 import { crc32 } from "node:zlib";
-import { BlockBuilder, type RecordBatch, planBlock } from "../../arrow/index.ts";
+import { BlockBuilder, planBlock, type RecordBatch } from "../../arrow/index.ts";
 import { NondeterministicFunctionError } from "../../errors/index.ts";
 import type { ArenaRange, Bytes, HandedOver } from "../../protocol/index.ts";
 import type { MappedArena } from "../../store/mapping.ts";

@@ -39,9 +39,9 @@ export async function copyToFiles(
 /** Parquet: one row a file, with its figures. */
 function fromStatistics(sink: FileSink, answers: readonly Row[]): Copied {
   const files = answers.map((row) => ({
-    path: relative(sink.staging, String(row["filename"])),
-    rows: Number(row["count"]),
-    bytes: Number(row["file_size_bytes"]),
+    path: relative(sink.staging, String(row.filename)),
+    rows: Number(row.count),
+    bytes: Number(row.file_size_bytes),
   }));
   return { rows: files.reduce((sum, file) => sum + file.rows, 0), files };
 }
@@ -49,8 +49,8 @@ function fromStatistics(sink: FileSink, answers: readonly Row[]): Copied {
 /** The other formats: one row with the count and the list of files. */
 function fromFileList(sink: FileSink, answers: readonly Row[]): Copied {
   const [answer] = answers;
-  const rows = Number(answer?.["Count"] ?? 0);
-  const paths = Array.isArray(answer?.["Files"]) ? answer["Files"].map(String) : [];
+  const rows = Number(answer?.Count ?? 0);
+  const paths = Array.isArray(answer?.Files) ? answer.Files.map(String) : [];
   const files = paths.map((path) => ({
     path: relative(sink.staging, path),
     rows: paths.length === 1 ? rows : null,

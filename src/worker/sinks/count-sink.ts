@@ -11,7 +11,7 @@ export class CountSink implements TaskSink {
 
   push(batch: RecordBatch): void {
     if (this.counted === "here") this.rows += batch.length;
-    else for (const row of toRows(batch, {})) this.rows += Number(row["n"]);
+    else for (const row of toRows(batch, {})) this.rows += Number(row.n);
   }
 
   end(): void {}

@@ -7,14 +7,14 @@ import {
   BlockBuilder,
   ColumnAssembler,
   type Columns,
+  columnsToBatch,
+  fromArrowTable,
   type RecordBatch,
   RowBuilder,
   type Schema,
-  type ValueOptions,
-  columnsToBatch,
-  fromArrowTable,
   toFlechette,
   toRows,
+  type ValueOptions,
 } from "../../arrow/index.ts";
 import type { DataType } from "../../arrow/types.ts";
 import { RowShapeError } from "../../errors/index.ts";

@@ -28,7 +28,8 @@ export class Failures {
 
   /** A whole batch of `rows` rows, the first of them at `index`. */
   batch(thrown: unknown, index: number, rows: number, values: unknown): void {
-    if (this.onError === "fail") throw this.#error(thrown, `the batch of rows ${index} to ${index + rows - 1}`, null, null);
+    if (this.onError === "fail")
+      throw this.#error(thrown, `the batch of rows ${index} to ${index + rows - 1}`, null, null);
     this.scope.errored(rows);
     this.letters?.add({ operator: this.operator, row: index, rows, error: errorText(thrown), value: values });
   }
@@ -64,6 +65,11 @@ function errorText(thrown: unknown): string {
 }
 
 function print(row: unknown): string {
-  const text = inspect(row, { depth: 2, breakLength: Number.POSITIVE_INFINITY, maxStringLength: 80, maxArrayLength: 8 });
+  const text = inspect(row, {
+    depth: 2,
+    breakLength: Number.POSITIVE_INFINITY,
+    maxStringLength: 80,
+    maxArrayLength: 8,
+  });
   return text.length > PRINT_LIMIT ? `${text.slice(0, PRINT_LIMIT)}…` : text;
 }

@@ -4,11 +4,11 @@
  */
 import {
   BlockBuilder,
+  compileRows,
   type RecordBatch,
   type RowReader,
   type Schema,
   type ValueOptions,
-  compileRows,
 } from "../../arrow/index.ts";
 import type { Stage, TaskScope } from "../stage.ts";
 import type { Failures } from "./failures.ts";
@@ -70,7 +70,13 @@ export class FilterFunctionStep implements Stage {
   }
 
   /** Rows from `at` on, of which the first was called already; `start` is where a run of kept rows stands open. */
-  async #pushAsync(batch: RecordBatch, reader: RowReader, at: number, first: Promise<unknown>, start: number): Promise<void> {
+  async #pushAsync(
+    batch: RecordBatch,
+    reader: RowReader,
+    at: number,
+    first: Promise<unknown>,
+    start: number,
+  ): Promise<void> {
     const keep = new Uint8Array(batch.length);
     if (start >= 0) keep.fill(1, start, at);
     const ask = async (answer: unknown, i: number, row: unknown): Promise<void> => {

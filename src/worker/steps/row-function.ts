@@ -3,7 +3,7 @@
  * a generated reader makes the row, a generated builder takes the result, nothing else is allocated. The first
  * promise that comes back turns the step to many calls at once, in order (A4).
  */
-import { type RecordBatch, RowBuilder, type RowReader, type ValueOptions, compileRows } from "../../arrow/index.ts";
+import { compileRows, type RecordBatch, RowBuilder, type RowReader, type ValueOptions } from "../../arrow/index.ts";
 import type { DataType, Schema } from "../../arrow/types.ts";
 import { RowShapeError } from "../../errors/index.ts";
 import type { Stage, TaskScope } from "../stage.ts";
@@ -155,7 +155,10 @@ export class RowFunctionStep implements Stage {
       return;
     }
     if (isAsyncIterable(result)) {
-      throw new RowShapeError("flatMap was given an async generator: make the function async and return an array.", null);
+      throw new RowShapeError(
+        "flatMap was given an async generator: make the function async and return an array.",
+        null,
+      );
     }
     throw new RowShapeError(
       `flatMap must return an array (or another iterable) of rows; this returned ${result === null ? "null" : typeof result}.`,

@@ -1,0 +1,41 @@
+#!/usr/bin/env node
+/** The command line: what this machine gives a session. More commands come with what they show. */
+import { readFileSync } from "node:fs";
+import { nodeMemory, resolveOptions, stateRoot } from "../session/options.ts";
+import { formatSize } from "../units/index.ts";
+
+const HELP = `Usage: spillway <command>
+
+  info        what a session on this machine would have: workers, memory, directories
+  --version   the version
+  --help      this text
+`;
+
+function version(): string {
+  const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
+  return (JSON.parse(text) as { version: string }).version;
+}
+
+function info(): string {
+  const options = resolveOptions({});
+  const rows: readonly (readonly [string, string])[] = [
+    ["version", version()],
+    ["node", process.version],
+    ["memory", formatSize(nodeMemory())],
+    ["workers", String(options.workers)],
+    ["store", `${formatSize(options.capacity)} (objectStoreMemory)`],
+    ["block size", `${formatSize(options.targetMaxBlockSize)} at most (targetMaxBlockSize)`],
+    ["local directory", options.localDirectory],
+    ["logs", stateRoot()],
+  ];
+  return `${rows.map(([name, value]) => `${name.padEnd(16)}${value}`).join("\n")}\n`;
+}
+
+const [command] = process.argv.slice(2);
+if (command === "info") process.stdout.write(info());
+else if (command === "--version") process.stdout.write(`spillway ${version()}\n`);
+else if (command === undefined || command === "--help") process.stdout.write(HELP);
+else {
+  process.stderr.write(`spillway: there is no command "${command}".\n\n${HELP}`);
+  process.exitCode = 2;
+}
