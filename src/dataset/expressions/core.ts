@@ -1,0 +1,47 @@
+/**
+ * The base of every expression: the tree it stands for, its name, and its types: the value it gives, the columns it reads
+ * (so that a wrong one is a compile error where the row type is known) and the name it will have.
+ */
+import { OptionError } from "../../errors/index.ts";
+import { type CallName, call, checkLiteral, type Expression, type Literal, literal } from "../../plan/index.ts";
+import type { Expr } from "./expr.ts";
+
+/** An expression without a name of its own: `select` wants one, given by `as`. */
+export type Unnamed = { readonly unnamed: true };
+/** The value of a column that is known by name only; becomes its type where a row type is at hand. */
+export interface ColumnValue<Name extends string> {
+  readonly column: Name;
+}
+
+declare const types: unique symbol;
+
+export type AnyExpr<Refs extends string = string> = Expr<unknown, Refs, string | Unnamed>;
+export type Operand = AnyExpr | Literal;
+/** The columns that an operand reads. */
+export type RefsOf<O> = O extends Expr<unknown, infer Refs, string | Unnamed> ? Refs : never;
+
+export abstract class ExprCore<T, Refs extends string, Name extends string | Unnamed> {
+  declare readonly [types]: { readonly value: T; readonly refs: Refs; readonly name: Name };
+
+  constructor(
+    readonly expression: Expression,
+    /** What the result column is called; null: not said. */
+    readonly columnName: string | null,
+  ) {}
+
+  protected abstract derive<V, R extends string>(expression: Expression): Expr<V, R, Unnamed>;
+
+  protected call<V, R extends string>(name: CallName, ...operands: readonly Operand[]): Expr<V, R, Unnamed> {
+    return this.derive(call(name, this.expression, ...operands.map(toExpression)));
+  }
+}
+
+export function toExpression(operand: unknown): Expression {
+  if (operand instanceof ExprCore) return operand.expression;
+  if (typeof operand === "function") {
+    throw new OptionError(
+      "An expression takes values and other expressions, not a function. Use map or filter for functions.",
+    );
+  }
+  return literal(checkLiteral(operand, "expression"));
+}

@@ -1,0 +1,108 @@
+/**
+ * Expressions as users write them: `col("price").multiply(1.2).as("gross")`. Immutable; each method gives a new one. They
+ * become SQL with names and values quoted, and follow SQL's logic of nulls: a condition that is null is not true.
+ */
+import { OptionError } from "../../errors/index.ts";
+import { call, cases, column, type Expression, type Literal, literal, raw } from "../../plan/index.ts";
+import { type ColumnValue, type Operand, type RefsOf, toExpression, type Unnamed } from "./core.ts";
+import { NestedMethods } from "./nested.ts";
+
+export class Expr<
+  T = unknown,
+  Refs extends string = string,
+  Name extends string | Unnamed = string,
+> extends NestedMethods<T, Refs, Name> {
+  /** Names the result column. */
+  as<N extends string>(name: N): Expr<T, Refs, N> {
+    if (typeof name !== "string" || name === "")
+      throw new OptionError("as: a column name is a text that is not empty.");
+    return new Expr(this.expression, name);
+  }
+
+  protected override derive<V, R extends string>(expression: Expression): Expr<V, R, Unnamed> {
+    return new Expr(expression, null);
+  }
+}
+
+/** A column by name. */
+export function col<N extends string>(name: N): Expr<ColumnValue<N>, N, N> {
+  if (typeof name !== "string" || name === "") throw new OptionError("col: a column name is a text that is not empty.");
+  return new Expr(column(name), name);
+}
+
+/** The SQL type of a literal follows from its JavaScript type: an integral number is an integer, any other a DOUBLE. */
+export function lit<V extends Literal>(value: V): Expr<V, never, Unnamed> {
+  return new Expr(toExpression(value), null);
+}
+
+/**
+ * SQL of the kernel's own (DuckDB), as it stands: for what no function here says. Never put values into it that come
+ * from elsewhere; combine it with `lit` and `col` instead.
+ */
+export function sql<V = unknown>(text: string): Expr<V, never, Unnamed> {
+  if (typeof text !== "string" || text.trim() === "") throw new OptionError("sql: the text is empty.");
+  return new Expr(raw(text), null);
+}
+
+/** The first of the operands that is not null. */
+export function coalesce<O extends Operand>(...operands: readonly O[]): Expr<unknown, RefsOf<O>, Unnamed> {
+  return of("coalesce", operands);
+}
+
+export function concat<O extends Operand>(...operands: readonly O[]): Expr<string, RefsOf<O>, Unnamed> {
+  return of("concat", operands);
+}
+
+export function greatest<O extends Operand>(...operands: readonly O[]): Expr<unknown, RefsOf<O>, Unnamed> {
+  return of("greatest", operands);
+}
+
+export function least<O extends Operand>(...operands: readonly O[]): Expr<unknown, RefsOf<O>, Unnamed> {
+  return of("least", operands);
+}
+
+function of<V, R extends string>(
+  name: "coalesce" | "concat" | "greatest" | "least",
+  operands: readonly Operand[],
+): Expr<V, R, Unnamed> {
+  if (operands.length === 0) throw new OptionError(`${name}: give at least one operand.`);
+  return new Expr(call(name, ...operands.map(toExpression)), null);
+}
+
+/** `when(condition).then(value).when(…).then(…).otherwise(value)`; without `otherwise` the rest is null. */
+export function when<C extends Operand>(condition: C): When<never, RefsOf<C>> {
+  return new When([], toExpression(condition));
+}
+
+type Branch = { readonly when: Expression; readonly value: Expression };
+
+class When<T, Refs extends string> {
+  constructor(
+    private readonly branches: readonly Branch[],
+    private readonly condition: Expression,
+  ) {}
+
+  // biome-ignore lint/suspicious/noThenProperty: the name is SQL's own; the object is finished before anyone awaits it.
+  then<V extends Operand>(value: V): Cases<T | ValueOf<V>, Refs | RefsOf<V>> {
+    return new Cases([...this.branches, { when: this.condition, value: toExpression(value) }]);
+  }
+}
+
+type ValueOf<O> = O extends Expr<infer V, string, string | Unnamed> ? V : O;
+
+class Cases<T, Refs extends string> extends Expr<T | null, Refs, Unnamed> {
+  readonly #branches: readonly Branch[];
+
+  constructor(branches: readonly Branch[]) {
+    super(cases(branches, literal(null)), null);
+    this.#branches = branches;
+  }
+
+  when<C extends Operand>(condition: C): When<T, Refs | RefsOf<C>> {
+    return new When(this.#branches, toExpression(condition));
+  }
+
+  otherwise<V extends Operand>(value: V): Expr<T | ValueOf<V>, Refs | RefsOf<V>, Unnamed> {
+    return new Expr(cases(this.#branches, toExpression(value)), null);
+  }
+}

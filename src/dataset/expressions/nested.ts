@@ -1,0 +1,68 @@
+/** Functions on lists, structs and maps. */
+import type { Operand, RefsOf, Unnamed } from "./core.ts";
+import { DateMethods } from "./dates.ts";
+import type { Expr } from "./expr.ts";
+
+type Result<T, Refs extends string, O = never> = Expr<T, Refs | RefsOf<O>, Unnamed>;
+
+export abstract class NestedMethods<T, Refs extends string, Name extends string | Unnamed> extends DateMethods<
+  T,
+  Refs,
+  Name
+> {
+  listLength(): Result<number, Refs> {
+    return this.call("listLength");
+  }
+  /** Counted from 0, as in JavaScript; from the end where negative; null outside. */
+  listGet<V = unknown>(index: number): Result<V, Refs> {
+    return this.call("listGet", index < 0 ? index : index + 1);
+  }
+  listContains<O extends Operand>(value: O): Result<boolean, Refs, O> {
+    return this.call("listContains", value);
+  }
+  /** Items from `start` to before `end`, both counted from 0. */
+  listSlice(start: number, end: number): Result<unknown[], Refs> {
+    return this.call("listSlice", start + 1, end);
+  }
+  listConcat<O extends Operand>(other: O): Result<unknown[], Refs, O> {
+    return this.call("listConcat", other);
+  }
+  listSort(): Result<unknown[], Refs> {
+    return this.call("listSort");
+  }
+  listDistinct(): Result<unknown[], Refs> {
+    return this.call("listDistinct");
+  }
+  listReverse(): Result<unknown[], Refs> {
+    return this.call("listReverse");
+  }
+  listSum(): Result<number, Refs> {
+    return this.call("listSum");
+  }
+  listMean(): Result<number, Refs> {
+    return this.call("listMean");
+  }
+  listMin(): Result<unknown, Refs> {
+    return this.call("listMin");
+  }
+  listMax(): Result<unknown, Refs> {
+    return this.call("listMax");
+  }
+  listJoin(separator: string): Result<string, Refs> {
+    return this.call("listJoin", separator);
+  }
+  /** A struct's field. */
+  field<V = unknown>(name: string): Result<V, Refs> {
+    return this.call("field", name);
+  }
+  /** A map's value; null where the key is not in it. */
+  mapGet<O extends Operand>(key: O): Result<unknown, Refs, O> {
+    return this.call("mapGet", key);
+  }
+  mapKeys(): Result<unknown[], Refs> {
+    return this.call("mapKeys");
+  }
+  mapValues(): Result<unknown[], Refs> {
+    return this.call("mapValues");
+  }
+}

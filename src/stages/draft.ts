@@ -1,0 +1,133 @@
+/**
+ * An operator that is still growing: what it reads, the steps so far, and the SELECT that takes in relational nodes until
+ * a function or the end closes it. Immutable; every addition is a new draft.
+ */
+import { type FunctionNode, nothingSkipped, type ScanNode, type ScanSplits } from "../plan/index.ts";
+import type { OperatorId, Skipped, Split } from "../protocol/index.ts";
+import {
+  applyNode,
+  INPUT,
+  isTrivial,
+  type RelationalNode,
+  type Select,
+  selectFrom,
+  selectFromScan,
+  selectSql,
+} from "./sql/select.ts";
+
+export type StageStep =
+  | { readonly kind: "sql"; readonly operator: string; readonly sql: string }
+  | { readonly kind: "function"; readonly node: FunctionNode };
+
+export type StageInput =
+  | { readonly kind: "splits"; readonly splits: readonly Split[] }
+  | { readonly kind: "operators"; readonly operators: readonly OperatorId[] };
+
+export interface Draft {
+  readonly input: StageInput;
+  readonly names: readonly string[];
+  readonly steps: readonly StageStep[];
+  readonly select: Select;
+  /** What the SELECT under way does, for the step's name. */
+  readonly selectNames: readonly string[];
+  readonly concurrency: FunctionNode["concurrency"];
+  readonly maxRetries: number | null;
+  readonly minRowsPerTask: number;
+  readonly maxRowsPerTask: number | null;
+  readonly skipped: Skipped;
+  readonly notes: readonly string[];
+}
+
+function draftOver(input: StageInput, names: readonly string[]): Draft {
+  return {
+    input,
+    names,
+    steps: [],
+    select: selectFrom(),
+    selectNames: [],
+    concurrency: null,
+    maxRetries: null,
+    minRowsPerTask: 1,
+    maxRowsPerTask: null,
+    skipped: nothingSkipped,
+    notes: [],
+  };
+}
+
+export function draftOverOperators(operators: readonly OperatorId[], names: readonly string[] = []): Draft {
+  return draftOver({ kind: "operators", operators }, names);
+}
+
+export function draftOverSplits(splits: readonly Split[], names: readonly string[]): Draft {
+  return draftOver({ kind: "splits", splits }, names);
+}
+
+export function draftOverScan(scan: ScanNode, { splits, skipped, notes }: ScanSplits): Draft {
+  const filters = scan.filters.length > 0 ? ["filter"] : [];
+  const samples = scan.samples.length > 0 ? ["sample"] : [];
+  return {
+    ...draftOver({ kind: "splits", splits }, [scan.source.name, ...samples, ...filters]),
+    select: selectFromScan(scan),
+    selectNames: filters,
+    skipped,
+    notes,
+  };
+}
+
+export function withNode(draft: Draft, node: RelationalNode): Draft {
+  const name = node.kind === "project" ? node.operator : node.kind;
+  return {
+    ...draft,
+    select: applyNode(draft.select, node),
+    selectNames: appended(draft.selectNames, name),
+    names: appended(draft.names, name),
+  };
+}
+
+function appended(names: readonly string[], name: string): readonly string[] {
+  return names.at(-1) === name ? names : [...names, name];
+}
+
+/** The SELECT under way becomes a step. */
+export function flushed(draft: Draft): Draft {
+  if (isTrivial(draft.select)) return draft;
+  const operator = draft.selectNames.join("->") || "select";
+  return {
+    ...draft,
+    steps: [...draft.steps, { kind: "sql", operator, sql: selectSql(draft.select) }],
+    select: selectFrom(),
+    selectNames: [],
+  };
+}
+
+export function withFunction(draft: Draft, node: FunctionNode): Draft {
+  const { steps, ...rest } = flushed(draft);
+  const first = steps.length === 0 && rest.input.kind === "operators";
+  return {
+    ...rest,
+    steps: [...steps, { kind: "function", node }],
+    names: [...rest.names, node.form],
+    concurrency: node.concurrency,
+    maxRetries: node.maxRetries,
+    // Small blocks are put together until a whole batch can be made of them.
+    minRowsPerTask: first && node.form === "mapBatches" ? node.options.batchSize : rest.minRowsPerTask,
+  };
+}
+
+export function functionsIn(draft: Draft): readonly FunctionNode[] {
+  return draft.steps.flatMap((step) => (step.kind === "function" ? [step.node] : []));
+}
+
+/** Splits that do the draft's SQL themselves; null where they cannot. */
+export function foldedSplits(draft: Draft): readonly Split[] | null {
+  if (draft.input.kind !== "splits" || draft.steps.length > 0 || draft.maxRowsPerTask !== null) return null;
+  if (isTrivial(draft.select)) return draft.input.splits;
+  const sql = selectSql(draft.select);
+  const folded: Split[] = [];
+  for (const split of draft.input.splits) {
+    if (split.kind !== "sql") return null;
+    const { rows: _, ...rest } = split;
+    folded.push({ ...rest, sql: `(${sql.replaceAll(INPUT, () => split.sql)})` });
+  }
+  return folded;
+}

@@ -1,0 +1,31 @@
+/** Whether a function joins the operator before it. Says why where it does not, for explain. */
+import { type FunctionNode, functionLabel } from "../plan/index.ts";
+import { type Draft, functionsIn } from "./draft.ts";
+
+export function whyNotFused(draft: Draft, node: FunctionNode): string | null {
+  const label = functionLabel(node);
+  const before = draft.names.join("->");
+  const functions = functionsIn(draft);
+  const strangers = functions.find(({ fn }) => fn.isClass !== node.fn.isClass);
+  if (strangers !== undefined) {
+    const [one, other] = node.fn.isClass ? ["a class function", "a plain one"] : ["a plain function", "a class"];
+    return `${label} is ${one}, ${functionLabel(strangers)} ${other}: classes keep their workers for themselves.`;
+  }
+  if (draft.minRowsPerTask === Number.MAX_SAFE_INTEGER) return `${before} is one task; ${label} can be many.`;
+  if (!sameConcurrency(draft, node)) {
+    return `${label} has concurrency ${concurrencyText(node.concurrency)}, ${before} ${concurrencyText(draft.concurrency)}.`;
+  }
+  if (functions.length > 0 && draft.maxRetries !== node.maxRetries) {
+    return `${label} has maxRetries ${node.maxRetries ?? "of the session"}, ${before} ${draft.maxRetries ?? "of the session"}.`;
+  }
+  return null;
+}
+
+function sameConcurrency(draft: Draft, node: FunctionNode): boolean {
+  return draft.concurrency?.min === node.concurrency?.min && draft.concurrency?.max === node.concurrency?.max;
+}
+
+function concurrencyText(concurrency: FunctionNode["concurrency"]): string {
+  if (concurrency === null) return "of the session";
+  return concurrency.min === concurrency.max ? String(concurrency.max) : `${concurrency.min} to ${concurrency.max}`;
+}

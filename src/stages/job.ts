@@ -1,0 +1,62 @@
+/** Stages as the job that the supervisor runs: payloads by reference, sinks, limits of the session filled in. */
+import { type FunctionNode, functionLabel } from "../plan/index.ts";
+import type { BlockId, BlockRef, Bytes, JobId, JobSpec, Operator, Sink, Step } from "../protocol/index.ts";
+import type { Stages, TaskStage } from "./build.ts";
+import type { StageStep } from "./draft.ts";
+
+export interface JobContext {
+  readonly id: JobId;
+  /** Of the last operator; those before it make blocks. */
+  readonly sink: Sink;
+  readonly targetBytes: Bytes;
+  readonly workers: number;
+  readonly preserveOrder: boolean;
+  readonly maxErroredBlocks: number;
+  readonly maxRetries: number;
+  payloadOf(node: FunctionNode): BlockRef;
+}
+
+export function jobSpec({ stages }: Stages, context: JobContext): JobSpec {
+  const holds = new Set<BlockId>();
+  const operators = stages.map((stage, i): Operator => {
+    if (stage.kind === "slice") return stage;
+    for (const id of blocksOf(stage, context)) holds.add(id);
+    const last = i === stages.length - 1;
+    return taskOperator(stage, last ? context.sink : { kind: "blocks", targetBytes: context.targetBytes }, context);
+  });
+  const { id, preserveOrder, maxErroredBlocks } = context;
+  return { id, operators, preserveOrder, maxErroredBlocks, holds: [...holds] };
+}
+
+function taskOperator(stage: TaskStage, sink: Sink, context: JobContext): Operator {
+  const { id, name, input, minRowsPerTask, maxRowsPerTask, skipped } = stage;
+  return {
+    kind: "tasks",
+    id,
+    name,
+    input,
+    steps: stage.steps.map((step) => jobStep(step, context)),
+    sink,
+    concurrency: stage.concurrency ?? { min: 1, max: context.workers },
+    minRowsPerTask,
+    maxRowsPerTask,
+    maxRetries: stage.maxRetries ?? context.maxRetries,
+    skipped,
+  };
+}
+
+function jobStep(step: StageStep, context: JobContext): Step {
+  if (step.kind === "sql") return step;
+  const { node } = step;
+  const { form, options } = node;
+  const payload = context.payloadOf(node);
+  return { kind: "function", operator: functionLabel(node), form, isClass: node.fn.isClass, payload, options };
+}
+
+function* blocksOf(stage: TaskStage, context: JobContext): Iterable<BlockId> {
+  for (const step of stage.steps) if (step.kind === "function") yield context.payloadOf(step.node).id;
+  if (stage.input.kind !== "splits") return;
+  for (const split of stage.input.splits) {
+    if (split.kind === "blocks") for (const { block } of split.slices) yield block.id;
+  }
+}

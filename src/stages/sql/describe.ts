@@ -1,0 +1,34 @@
+/** The SQL that tells a plan's column types without reading anything: sources are stood in for by typed nulls. */
+import { type Column, inputsOf, type Plan, quoteIdentifier, type ScanNode } from "../../plan/index.ts";
+import { applyNode, limited, nested, type Select, selectFrom, selectFromScan, selectSql } from "./select.ts";
+
+export function describeSql(plan: Plan): string {
+  return `DESCRIBE ${selectSql(typed(plan))}`;
+}
+
+function typed(plan: Plan): Select {
+  switch (plan.kind) {
+    case "scan":
+      return { ...selectFromScan(plan), from: typedNulls(plan) };
+    case "union":
+      return selectFrom(`(${plan.inputs.map((input) => selectSql(typed(input))).join(" UNION ALL BY NAME ")})`);
+    case "limit":
+      return limited(nested(typed(plan.input)), 0);
+    case "function":
+    case "fillNull": {
+      const [input] = inputsOf(plan);
+      if (plan.kind === "function" && plan.form === "filter" && input !== undefined) return typed(input);
+      throw new Error(`the types after ${plan.kind} cannot be told without running it`);
+    }
+    case "sample":
+      return typed(plan.input);
+    default:
+      return applyNode(typed(plan.input), plan);
+  }
+}
+
+function typedNulls(scan: ScanNode): string {
+  const columns: readonly Column[] = scan.open?.columns ?? [];
+  const nulls = columns.map(({ name, type }) => `CAST(NULL AS ${type}) AS ${quoteIdentifier(name)}`);
+  return `(SELECT ${nulls.join(", ")})`;
+}

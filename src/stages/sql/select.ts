@@ -1,0 +1,159 @@
+/**
+ * Builds one SELECT out of a run of relational nodes, nesting only where SQL needs it: a condition on a computed
+ * column, an exploded list, a projection that could not be merged. `{input}` stands for the table.
+ */
+import {
+  columnsOf,
+  type Expression,
+  expressionSql,
+  literalSql,
+  namedColumns,
+  namedSql,
+  type Plan,
+  type ProjectNode,
+  quoteIdentifier,
+  type RowSample,
+  type ScanNode,
+} from "../../plan/index.ts";
+
+export const INPUT = "{input}";
+
+/** Nodes that become SQL; each of them looks at one row at a time. */
+export type RelationalNode = Exclude<Plan, { kind: "scan" | "function" | "union" | "limit" | "fillNull" }>;
+
+export interface Select {
+  readonly from: string;
+  /** Conditions, already SQL. */
+  readonly where: readonly string[];
+  /** The select list; null: not decided yet. */
+  readonly list: string | null;
+  /** The list where none is decided. */
+  readonly all: string;
+  readonly limit: number | null;
+}
+
+export function selectFrom(from: string = INPUT): Select {
+  return { from, where: [], list: null, all: "*", limit: null };
+}
+
+export function selectFromScan(scan: ScanNode): Select {
+  return {
+    ...selectFrom(),
+    where: scan.filters.map((condition) => expressionSql(condition)),
+    all: scan.columns === null ? "*" : scan.columns.map(quoteIdentifier).join(", "),
+  };
+}
+
+export function isTrivial(select: Select): boolean {
+  return select.where.length === 0 && select.list === null && select.all === "*" && select.limit === null;
+}
+
+export function selectSql(select: Select): string {
+  const where = select.where.length === 0 ? "" : ` WHERE ${select.where.join(" AND ")}`;
+  const limit = select.limit === null ? "" : ` LIMIT ${select.limit}`;
+  return `SELECT ${select.list ?? select.all} FROM ${select.from}${where}${limit}`;
+}
+
+/** A SELECT over this one. */
+export function nested(select: Select): Select {
+  return isTrivial(select) ? select : selectFrom(`(${selectSql(select)})`);
+}
+
+export function limited(select: Select, rows: number): Select {
+  return { ...select, limit: Math.min(rows, select.limit ?? rows) };
+}
+
+const isOpen = (select: Select) => select.list === null && select.limit === null;
+
+export function applyNode(select: Select, node: RelationalNode): Select {
+  const open = isOpen(select) ? select : nested(select);
+  switch (node.kind) {
+    case "filter":
+      return { ...open, where: [...open.where, expressionSql(node.predicate)] };
+    case "dropNull": {
+      const plain = open.where.length === 0 ? open : nested(open);
+      const conditions = node.columns?.map((name) => `${quoteIdentifier(name)} IS NOT NULL`);
+      return { ...plain, where: conditions ?? ["COLUMNS(*) IS NOT NULL"] };
+    }
+    case "project":
+      return projected(open, node);
+    case "drop":
+      return { ...open, list: `* EXCLUDE (${node.names.map(quoteIdentifier).join(", ")})` };
+    case "rename": {
+      const pairs = [...node.names].map(([from, to]) => `${quoteIdentifier(from)} AS ${quoteIdentifier(to)}`);
+      return { ...open, list: `* RENAME (${pairs.join(", ")})` };
+    }
+    case "explode": {
+      const name = quoteIdentifier(node.column);
+      const known = columnsOf(node.input);
+      if (known === null) return { ...open, list: `* REPLACE (unnest(${name}) AS ${name})` };
+      const items = known.map((each) => (each === node.column ? `unnest(${name}) AS ${name}` : quoteIdentifier(each)));
+      return { ...open, list: items.join(", ") };
+    }
+    case "sample":
+      return sampled(nested(select), node);
+  }
+}
+
+function projected(open: Select, node: ProjectNode): Select {
+  if (node.mode === "select") return { ...open, list: listSql(node.items) };
+  const known = columnsOf(node.input);
+  if (known === null) return extended(open, node);
+  const items = new Map(node.items.map(({ name, expression }) => [name, expression]));
+  const names = [...new Set([...known, ...items.keys()])];
+  return { ...open, list: names.map((name) => item(name, items.get(name))).join(", ") };
+}
+
+function item(name: string, expression: Expression | undefined): string {
+  return expression === undefined ? quoteIdentifier(name) : namedSql(name, expression);
+}
+
+function listSql(items: ProjectNode["items"]): string {
+  return items.map(({ name, expression }) => namedSql(name, expression)).join(", ");
+}
+
+/**
+ * Columns computed over an input of unknown columns. `* REPLACE` wants them to exist, so an empty table that has them is
+ * put under the input first; not those that an expression reads, which must be there, or the kernel says they are not.
+ */
+function extended(open: Select, node: ProjectNode): Select {
+  const read = new Set<string>();
+  for (const { expression } of node.items) namedColumns(expression, read);
+  const rawText = node.items.map(({ expression }) => expressionSql(expression)).join(" ");
+  const added = node.items.filter(({ name }) => !read.has(name) && !rawText.includes(name));
+  const replaced = node.items.map(({ name, expression }) => `${expressionSql(expression)} AS ${quoteIdentifier(name)}`);
+  const list = `* REPLACE (${replaced.join(", ")})`;
+  if (added.length === 0) return { ...open, list };
+  const base = open.where.length === 0 ? open : nested(open);
+  const empty = added.map(({ name }) => `NULL AS ${quoteIdentifier(name)}`).join(", ");
+  return { ...base, from: `(SELECT * FROM ${base.from} UNION ALL BY NAME SELECT ${empty} WHERE FALSE)`, list };
+}
+
+const ROW = quoteIdentifier("__spillway_row");
+const KEY = quoteIdentifier("__spillway_key");
+
+/** Rows by a hash of what they hold and of their place among the rows at hand. */
+function sampled(select: Select, node: Extract<Plan, { kind: "sample" }>): Select {
+  const numbered = `(SELECT *, row_number() OVER () AS ${ROW} FROM ${nested(select).from})`;
+  const hash = `hash(*COLUMNS(*), ${literalSql(node.seed)})`;
+  if (node.size.kind === "fraction") {
+    const where = [`${hash} < ${hashBound(node.size.fraction)}`];
+    return { ...selectFrom(numbered), where, list: `* EXCLUDE (${ROW})` };
+  }
+  const keyed = `(SELECT *, ${hash} AS ${KEY} FROM ${numbered})`;
+  return selectFrom(`(SELECT * EXCLUDE (${ROW}) FROM ${keyed} ORDER BY ${KEY} LIMIT ${node.size.rows})`);
+}
+
+/** The second half of a sample of n rows, over all that the first half kept. */
+export function smallestKeys(rows: number): Select {
+  return { ...selectFrom(`(SELECT * FROM ${INPUT} ORDER BY ${KEY} LIMIT ${rows})`), list: `* EXCLUDE (${KEY})` };
+}
+
+function hashBound(fraction: number): string {
+  return `CAST('${BigInt(Math.floor(fraction * 2 ** 53)) * 2n ** 11n}' AS UBIGINT)`;
+}
+
+/** A condition that keeps a fraction of rows, given SQL that tells rows apart by their place. */
+export function placeSampleSql(place: string, sample: RowSample): string {
+  return `hash(${place}, ${literalSql(sample.seed)}) < ${hashBound(sample.fraction)}`;
+}
