@@ -4,9 +4,9 @@ export { BlockBuilder, concatBatches } from "./concat/block-builder.ts";
 export { type BlockPlan, blockBytes, planBlock, readBlock } from "./ipc/block.ts";
 export { type ArrowFileWriter, arrowFileWriter } from "./ipc/file-writer.ts";
 export { type ArrowData, readArrowBytes } from "./ipc/foreign.ts";
+export { childFields, layoutOf, withChildren } from "./layout.ts";
 export { ColumnAssembler, toColumns } from "./read/column-assembler.ts";
 export { compileRows, type RowReader, toRows } from "./read/row-reader.ts";
-export { childFields, layoutOf, withChildren } from "./layout.ts";
 export { plainSchema, schemaEquals, typeEquals, unifySchemas } from "./schema.ts";
 export { typeName } from "./typename.ts";
 export { parseTypeName } from "./typename-parser.ts";
@@ -24,3 +24,5 @@ export type {
   Vector,
 } from "./types.ts";
 export { emptyBatch, sliceBatch, viewOf } from "./vector.ts";
+export { columnsToBatch } from "./write/columns-to-batch.ts";
+export { type DeclaredTypes, RowBuilder } from "./write/row-builder.ts";

@@ -23,9 +23,9 @@ export function dictionaryIndices(vector: Vector): Int32Array {
 function indexValues(index: IntType, bytes: Uint8Array, offset: number, length: number): ArrayLike<number> {
   switch (index.bits) {
     case 8:
-      return viewOf(index.signed ? Int8Array : Uint8Array, bytes, offset, length);
+      return index.signed ? viewOf(Int8Array, bytes, offset, length) : viewOf(Uint8Array, bytes, offset, length);
     case 16:
-      return viewOf(index.signed ? Int16Array : Uint16Array, bytes, offset, length);
+      return index.signed ? viewOf(Int16Array, bytes, offset, length) : viewOf(Uint16Array, bytes, offset, length);
     case 32:
       return viewOf(Int32Array, bytes, offset, length);
     case 64: {

@@ -22,20 +22,20 @@ type NumericConstructor<T> = {
 /** Below this, zeroing costs less than the detour through Buffer. */
 const UNZEROED_BYTES = 4096;
 
-function allocator<T>(Array: NumericConstructor<T>): (length: number) => T {
+function allocator<T>(Kind: NumericConstructor<T>): (length: number) => T {
   return (length) => {
-    const bytes = length * Array.BYTES_PER_ELEMENT;
-    if (bytes < UNZEROED_BYTES) return new Array(new ArrayBuffer(bytes), 0, length);
-    return new Array(Buffer.allocUnsafeSlow(bytes).buffer, 0, length);
+    const bytes = length * Kind.BYTES_PER_ELEMENT;
+    if (bytes < UNZEROED_BYTES) return new Kind(new ArrayBuffer(bytes), 0, length);
+    return new Kind(Buffer.allocUnsafeSlow(bytes).buffer, 0, length);
   };
 }
 
 /** The elements lie in the buffer as they do in the array: one copy of memory. */
-function direct<T extends NumericArray>(Array: NumericConstructor<T>): NumericColumn {
+function direct<T extends NumericArray>(Kind: NumericConstructor<T>): NumericColumn {
   return {
-    allocate: allocator(Array),
+    allocate: allocator(Kind),
     copy(target, at, vector, from, to) {
-      const source = viewOf(Array, bufferOf(vector, 1), vector.offset + from, to - from);
+      const source = viewOf(Kind, bufferOf(vector, 1), vector.offset + from, to - from);
       // Source and target are made by the same constructor; TypeScript cannot tie the two calls together.
       (target as Float64Array).set(source as Float64Array, at);
     },

@@ -130,7 +130,7 @@ class NullReader implements ValueReader {
 }
 
 class BoolReader extends NullableReader {
-  private bits = new Uint8Array(0);
+  private bits: Uint8Array = new Uint8Array(0);
   override bind(vector: Vector): void {
     super.bind(vector);
     this.bits = bufferOf(vector, 1);
@@ -163,7 +163,7 @@ function copied(bytes: Uint8Array, from: number, to: number): Uint8Array {
 class BinaryReader extends NullableReader {
   private words: Int32Array | Uint32Array = new Int32Array(2);
   private stride: 1 | 2 = 1;
-  private data = new Uint8Array(0);
+  private data: Uint8Array = new Uint8Array(0);
   constructor(private readonly large: boolean) {
     super();
   }
@@ -183,7 +183,7 @@ class BinaryReader extends NullableReader {
 }
 
 class FixedBinaryReader extends NullableReader {
-  private data = new Uint8Array(0);
+  private data: Uint8Array = new Uint8Array(0);
   constructor(private readonly width: number) {
     super();
   }
@@ -291,7 +291,7 @@ class StructReader extends NullableReader {
 class DictionaryReader implements ValueReader {
   private readonly values: ValueReader;
   private readonly isText: boolean;
-  private places = new Int32Array(0);
+  private places: Int32Array = new Int32Array(0);
   private bound: Vector | null = null;
   private texts: unknown[] = [];
   constructor(type: DataType, options: ValueOptions, column: string) {

@@ -1,0 +1,63 @@
+/** What is wrong with a value, in words: which column, which type it has, which value came. */
+import { RowShapeError, ValueError } from "../../errors/index.ts";
+import { typeName } from "../typename.ts";
+import type { DataType } from "../types.ts";
+import { inferType } from "./infer.ts";
+
+/** Where a value is going. */
+export interface Place {
+  /** The column's name; a path for what lies inside one: `tags[]`, `address.city`. */
+  readonly column: string;
+  /** The type was declared: values are converted to it, and what cannot be is a bad value, not a bad shape. */
+  readonly declared: boolean;
+}
+
+/** Throws: the value is not of the column's type and cannot become it. */
+export function misfit(place: Place, type: DataType, value: unknown): never {
+  const { column, declared } = place;
+  const came = describe(value);
+  if (declared) {
+    throw new ValueError(`Column "${column}" is declared ${typeName(type)}; ${came} cannot become that.`, column);
+  }
+  throw new RowShapeError(
+    `Column "${column}" is ${typeName(type)} so far; a later row has ${came} there. ` +
+      `Return one type always, or declare it: schema: { "${column}": "…" }.`,
+    column,
+  );
+}
+
+/** Throws: the right kind of value, but not one the type can hold. */
+export function unfit(place: Place, type: DataType, value: unknown, why: string): never {
+  throw new ValueError(
+    `Column "${place.column}" (${typeName(type)}) cannot hold ${print(value)}: ${why}.`,
+    place.column,
+  );
+}
+
+/** The SQL type and a short print: `VARCHAR ("abc")`. */
+export function describe(value: unknown): string {
+  if (value === undefined) return "undefined";
+  if (value instanceof Promise) return "a promise (is an await missing?)";
+  const inferred = inferType(value);
+  if (inferred === null) return typeof value === "object" ? `a ${constructorName(value)}` : `a ${typeof value}`;
+  return `${typeName(inferred)} (${print(value)})`;
+}
+
+function constructorName(value: object | null): string {
+  return value?.constructor?.name ?? "value";
+}
+
+const PRINT_LENGTH = 60;
+
+function print(value: unknown): string {
+  let text: string;
+  if (typeof value === "bigint") text = `${value}n`;
+  else if (typeof value === "string") text = JSON.stringify(value);
+  else if (value instanceof Date) text = Number.isNaN(value.getTime()) ? "Invalid Date" : value.toISOString();
+  else if (value instanceof Map) text = `a Map of ${value.size}`;
+  else if (ArrayBuffer.isView(value)) text = `${constructorName(value)} of ${value.byteLength} bytes`;
+  else if (typeof value === "object" && value !== null) {
+    text = Array.isArray(value) ? `an array of ${value.length}` : `an object with ${Object.keys(value).join(", ")}`;
+  } else text = String(value);
+  return text.length > PRINT_LENGTH ? `${text.slice(0, PRINT_LENGTH)}…` : text;
+}

@@ -1,0 +1,117 @@
+/**
+ * Rows that a function gave, as a batch. The first row decides the columns and, where nothing is declared, their
+ * types; a column of nulls stays open until a value decides, across batches too.
+ */
+import { RowShapeError } from "../../errors/index.ts";
+import { typeEquals } from "../schema.ts";
+import type { DataType, Field, RecordBatch, Schema } from "../types.ts";
+import { emptyBatch } from "../vector.ts";
+import { inferType, isPlain } from "./infer.ts";
+import { describe } from "./misfit.ts";
+import { type RecordWriter, recordWriter } from "./record-writer.ts";
+import { sinkFor } from "./sink-for.ts";
+
+export type DeclaredTypes = ReadonlyMap<string, DataType>;
+
+const NOTHING_DECLARED: DeclaredTypes = new Map();
+
+export class RowBuilder {
+  private names: readonly string[] = [];
+  private writer: RecordWriter | null = null;
+  private schema: Schema | null = null;
+  private length = 0;
+
+  constructor(private readonly declared: DeclaredTypes = NOTHING_DECLARED) {}
+
+  get rows(): number {
+    return this.length;
+  }
+
+  /** Bytes of the batch so far. Walks the columns: ask every few hundred rows, not at each. */
+  get byteLength(): number {
+    const { length } = this;
+    if (length === 0) return 0;
+    return this.writer?.sinks.reduce((sum, sink) => sum + sink.byteLength(length), 0) ?? 0;
+  }
+
+  /** Takes one row, or throws and keeps what was there. */
+  append(row: unknown): void {
+    if (typeof row !== "object" || row === null || Array.isArray(row)) throw noRow(row);
+    this.writer ??= this.begin(row);
+    this.writer.write(this.length, row);
+    this.length++;
+  }
+
+  /** The rows appended since the last time; its buffers are good until the next append. */
+  finish(): RecordBatch {
+    const { writer, length } = this;
+    this.length = 0;
+    if (writer === null) return emptyBatch({ fields: [...this.declared].map(([name, type]) => field(name, type)) });
+    const columns = writer.sinks.map((sink) => sink.finish(length));
+    const schema = this.schemaOf(columns.map((column) => column.type));
+    return { schema, length, columns };
+  }
+
+  private begin(row: object): RecordWriter {
+    if (!isPlain(row)) throw noRow(row);
+    this.names = Object.keys(row);
+    if (this.names.length === 0) throw new RowShapeError("A row without any column.", null);
+    const missing = [...this.declared.keys()].find((name) => !this.names.includes(name));
+    if (missing !== undefined) {
+      throw new RowShapeError(
+        `Column "${missing}" is declared, but the row has only: ${this.names.join(", ")}.`,
+        missing,
+      );
+    }
+    const types = this.names.map((name) => this.declared.get(name) ?? inferColumn(name, row[name]));
+    return recordWriter(
+      this.names,
+      (index, replace) => {
+        const column = this.names[index] ?? "";
+        return sinkFor(types[index] ?? { kind: "null" }, { column, declared: this.declared.has(column) }, replace);
+      },
+      "A row",
+    );
+  }
+
+  /** The same object as long as no open column was decided. */
+  private schemaOf(types: readonly DataType[]): Schema {
+    const known = this.schema?.fields;
+    if (this.schema !== null && types.every((type, index) => known?.[index] && typeEquals(type, known[index].type))) {
+      return this.schema;
+    }
+    this.schema = { fields: types.map((type, index) => field(this.names[index] ?? "", type)) };
+    return this.schema;
+  }
+}
+
+function field(name: string, type: DataType): Field {
+  return { name, type, nullable: true };
+}
+
+function inferColumn(name: string, value: unknown): DataType {
+  const type = inferType(value);
+  if (type === null) {
+    throw new RowShapeError(
+      `Column "${name}" was given ${describe(value)}, which is no value of a column. ` +
+        "Columns hold numbers, bigints, strings, booleans, Dates, bytes, arrays, plain objects, Maps and null.",
+      name,
+    );
+  }
+  return type;
+}
+
+function noRow(value: unknown): RowShapeError {
+  return new RowShapeError(
+    `A row is an object of columns, as in { id: 1, name: "a" }; this is ${nameOf(value)}.`,
+    null,
+  );
+}
+
+function nameOf(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return `an array of ${value.length}`;
+  if (typeof value === "function") return "a function";
+  if (typeof value === "symbol") return "a symbol";
+  return describe(value);
+}
