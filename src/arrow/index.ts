@@ -1,5 +1,6 @@
 /** The Arrow layer's door: batches to bytes and back, values out of batches and into them. */
 export { bitAt, copyBits } from "./bitmap.ts";
+export { fromArrowTable, toFlechette } from "./bridge.ts";
 export { BlockBuilder, concatBatches } from "./concat/block-builder.ts";
 export { type BlockPlan, blockBytes, planBlock, readBlock } from "./ipc/block.ts";
 export { type ArrowFileWriter, arrowFileWriter } from "./ipc/file-writer.ts";

@@ -1,0 +1,79 @@
+/**
+ * Tables of other Arrow libraries: flechette's is what people are given (it owns its memory), and flechette's,
+ * apache-arrow's or plain IPC bytes are what they may give. apache-arrow itself is never imported: its tables are
+ * known by their looks.
+ */
+import { type ExtractionOptions, Table, tableFromIPC, tableToIPC } from "@uwdata/flechette";
+import { ValueError } from "../errors/index.ts";
+import { fromApacheTable, isApacheTable } from "./apache-table.ts";
+import { BlockBuilder } from "./concat/block-builder.ts";
+import { END_OF_STREAM } from "./ipc/block.ts";
+import { planBody } from "./ipc/body-plan.ts";
+import { readArrowBytes } from "./ipc/foreign.ts";
+import { schemaMessage } from "./ipc/schema-message.ts";
+import { plainSchema, schemaEquals, unifySchemas } from "./schema.ts";
+import type { RecordBatch, Schema } from "./types.ts";
+import { emptyBatch } from "./vector.ts";
+
+/** One table of all the batches, copied. `options` say how flechette hands values out. */
+export function toFlechette(batches: readonly RecordBatch[], options?: ExtractionOptions): Table {
+  const [first] = batches;
+  if (first === undefined) throw new ValueError("A table needs at least one batch, for its schema.");
+  let schema: Schema = plainSchema(first.schema);
+  for (const batch of batches) {
+    const unified = unifySchemas(schema, batch.schema);
+    if (unified === null) throw new ValueError("The batches of one table have different schemas.");
+    schema = unified;
+  }
+  const messages = [schemaMessage(schema).slice()];
+  for (const batch of batches) {
+    const body = planBody(conformed(batch, schema));
+    const bytes = new Uint8Array(body.message.byteLength + body.bodyLength);
+    bytes.set(body.message);
+    body.write(bytes, body.message.byteLength);
+    messages.push(bytes);
+  }
+  messages.push(END_OF_STREAM.slice());
+  return tableFromIPC(messages, options);
+}
+
+/** The batch with its columns in the order and of the types of the schema: nulls of no type become nulls of one. */
+function conformed(batch: RecordBatch, schema: Schema): RecordBatch {
+  if (schemaEquals(plainSchema(batch.schema), schema)) return batch;
+  const builder = new BlockBuilder();
+  builder.append(emptyBatch(schema));
+  builder.append(batch);
+  return builder.finish() ?? batch;
+}
+
+/** The batches of a table, or of IPC bytes. They may share its memory. */
+export function fromArrowTable(value: unknown): RecordBatch[] {
+  if (value instanceof Uint8Array) return readArrowBytes(value).batches;
+  if (value instanceof ArrayBuffer) return readArrowBytes(new Uint8Array(value)).batches;
+  if (isFlechetteTable(value)) return readArrowBytes(encoded(value)).batches;
+  if (isApacheTable(value)) return fromApacheTable(value);
+  const came = value === null || typeof value !== "object" ? String(value) : (value.constructor?.name ?? "an object");
+  throw new ValueError(
+    `Not an Arrow table: ${came}. Give IPC bytes (a Uint8Array), a table of @uwdata/flechette or one of apache-arrow.`,
+  );
+}
+
+function encoded(table: Table): Uint8Array {
+  const bytes = tableToIPC(table, { format: "stream" });
+  if (bytes === null) throw new ValueError("The table could not be encoded as Arrow IPC.");
+  return bytes;
+}
+
+/** Also a table of another copy of flechette: columns with batches, where apache-arrow has batches with columns. */
+function isFlechetteTable(value: unknown): value is Table {
+  if (value instanceof Table) return true;
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    "schema" in value &&
+    "names" in value &&
+    "children" in value &&
+    Array.isArray(value.children) &&
+    !("batches" in value)
+  );
+}
