@@ -10,12 +10,11 @@
  */
 import { StoreError, toWire } from "../errors/index.ts";
 import type { Milliseconds } from "../protocol/index.ts";
-import { isSpread, type Leniency, mayStart, startOneOf } from "./dispatch.ts";
+import { isSpread, type Leniency, mayStart, STRICT, startOneOf } from "./dispatch.ts";
 import { SLOT_GRACE, STORE_GRACE } from "./events.ts";
 import { failJob, outputOf } from "./job.ts";
 import { grantProgram, grantTask, type Strictness } from "./room.ts";
-import type { JobState, OperatorState, State, TaskState } from "./state.ts";
-import { tell } from "./state.ts";
+import { type JobState, type OperatorState, type State, type TaskState, tell } from "./state.ts";
 import { retireFrom } from "./tasks.ts";
 import { byDownstream, isHeadTask, isOnHeadPath } from "./view.ts";
 

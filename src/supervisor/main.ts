@@ -1,0 +1,39 @@
+#!/usr/bin/env node
+/**
+ * The supervisor process. argv[2]: its options (SupervisorOptions) as JSON. Prints `ready` to stdout when it listens,
+ * and nothing else there, ever: nobody reads on. What goes wrong goes to stderr, which is its log.
+ */
+import { toWire } from "../errors/index.ts";
+import type { SupervisorOptions } from "./options.ts";
+import { Supervisor } from "./supervisor.ts";
+
+// The terminal's Ctrl-C and hang-up are the program's; its end is our signal.
+process.on("SIGINT", () => {});
+process.on("SIGHUP", () => {});
+
+const text = process.argv[2];
+if (text === undefined) {
+  process.stderr.write("A supervisor is started by a session, not by hand.\n");
+  process.exit(2);
+}
+
+const supervisor = new Supervisor(JSON.parse(text) as SupervisorOptions, () => process.exit());
+let failing = false;
+
+function fail(error: unknown): void {
+  const { name, message, stack } = toWire(error);
+  process.stderr.write(`${stack ?? `${name}: ${message}`}\n`);
+  process.exitCode = 1;
+  if (failing) process.exit(1);
+  failing = true;
+  void supervisor.close();
+}
+
+process.on("uncaughtException", fail);
+process.on("unhandledRejection", fail);
+process.on("SIGTERM", () => void supervisor.close());
+
+await supervisor.open();
+// The program stops reading after this line.
+process.stdout.on("error", () => {});
+process.stdout.write("ready\n");

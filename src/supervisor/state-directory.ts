@@ -1,0 +1,23 @@
+/** Logs that stay after the session: one directory each, `latest` points to the newest, the last ten are kept. */
+import { mkdirSync, readdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+
+const KEPT_SESSIONS = 10;
+const LATEST = "latest";
+
+export function openStateDirectory(directory: string): void {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const root = dirname(directory);
+  const link = join(root, `${LATEST}.${process.pid}`);
+  rmSync(link, { force: true });
+  symlinkSync(basename(directory), link);
+  renameSync(link, join(root, LATEST));
+  // Session names begin with their time, so the order of names is the order of sessions.
+  const sessions = readdirSync(root, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && entry.name !== basename(directory))
+    .map((entry) => entry.name)
+    .sort();
+  for (const old of sessions.slice(0, Math.max(0, sessions.length - KEPT_SESSIONS + 1))) {
+    rmSync(join(root, old), { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,317 @@
+/**
+ * The supervisor: the scheduler with real workers, a real program, real files and a real clock around it. It decides
+ * nothing itself; it carries the scheduler's commands out in order and tells it what happened. It lives as long as the
+ * program's connection, and leaves nothing behind.
+ */
+import { chmodSync, rmSync } from "node:fs";
+import { createServer, type Server, type Socket } from "node:net";
+import { fileURLToPath } from "node:url";
+import { toWire } from "../errors/index.ts";
+import { type MemoryGauge, procGauge } from "../memory/index.ts";
+import {
+  type ArenaRange,
+  type JobId,
+  type Milliseconds,
+  type ProgramMessage,
+  type ToProgram,
+  type ToWorker,
+  Wire,
+  type WorkerId,
+  type WorkerMessage,
+} from "../protocol/index.ts";
+import { type Command, type Event, Scheduler } from "../scheduler/index.ts";
+import { type Arena, createArena, removeArena } from "../store/index.ts";
+import { commitFiles, discardFiles } from "./commit.ts";
+import { type SupervisorOptions, sessionDirectory, sessionsDirectory, socketPath } from "./options.ts";
+import { identify, isAlive } from "./process-identity.ts";
+import { makeSessionDirectory, writeRecord, writeStaging } from "./session-files.ts";
+import { openStateDirectory } from "./state-directory.ts";
+import { sweep } from "./sweep.ts";
+import { WorkerPool } from "./worker-pool.ts";
+
+type ProgramWire = Wire<ProgramMessage, ToProgram>;
+/** Before it has said who it is. */
+type AnyWire = Wire<ProgramMessage | WorkerMessage, ToProgram | ToWorker>;
+type Greeting = Extract<ProgramMessage, { type: "hello" }> | Extract<WorkerMessage, { type: "ready" }>;
+
+const MEMORY_INTERVAL: Milliseconds = 200;
+/** A connection that does not say who it is. */
+const GREETING_TIMEOUT: Milliseconds = 10_000;
+/** Until the program has connected, only its pid tells whether it is still there. */
+const PROGRAM_POLL: Milliseconds = 1_000;
+
+export class Supervisor {
+  readonly #options: SupervisorOptions;
+  readonly #directory: string;
+  readonly #arena: Arena;
+  readonly #scheduler: Scheduler;
+  readonly #pool: WorkerPool;
+  readonly #server: Server;
+  readonly #gauge: MemoryGauge;
+  readonly #staging = new Map<JobId, readonly string[]>();
+  /** Files being put in place or removed. */
+  readonly #work = new Set<Promise<void>>();
+  #program: ProgramWire | null = null;
+  #alarm: NodeJS.Timeout | null = null;
+  #sampler: NodeJS.Timeout | null = null;
+  #programPoll: NodeJS.Timeout | null = null;
+  #punchHole: ((fd: number, offset: number, length: number) => void) | null = null;
+  /** Commands that wait until `punchHole` is loaded: what follows a punch may only be told after it. */
+  #backlog: Command[] | null = null;
+  #state: "open" | "closing" = "open";
+  readonly #onClosed: () => void;
+
+  constructor(options: SupervisorOptions, onClosed: () => void, gauge: MemoryGauge = procGauge) {
+    this.#options = options;
+    this.#onClosed = onClosed;
+    this.#gauge = gauge;
+    this.#directory = sessionDirectory(options);
+    makeSessionDirectory(sessionsDirectory(options.localDirectory), this.#directory);
+    writeRecord(this.#directory, { supervisor: identify(process.pid), workers: [], arena: null });
+    openStateDirectory(options.stateDirectory);
+    try {
+      this.#arena = createArena(options.session, options.capacity, this.#directory);
+    } catch (error) {
+      rmSync(this.#directory, { recursive: true, force: true });
+      throw error;
+    }
+    const { size, capacity } = this.#arena.place;
+    this.#scheduler = new Scheduler({
+      arenaSize: size,
+      capacity,
+      workers: options.workers,
+      heapLimit: options.workerHeap,
+    });
+    this.#pool = new WorkerPool(
+      {
+        workers: options.workers,
+        commandLine: (id) => this.#workerCommandLine(id),
+        env: { ...process.env, ...options.workerEnv },
+        logDirectory: options.stateDirectory,
+      },
+      {
+        starting: (worker) => this.#tell({ type: "workerStarting", worker }),
+        ready: (worker, pid) => this.#tell({ type: "workerReady", worker, pid }),
+        gone: (worker, end) => this.#tell({ type: "workerGone", worker, end }),
+        unavailable: (error) => this.#tell({ type: "workersUnavailable", error: toWire(error) }),
+        changed: () => this.#record(),
+      },
+    );
+    this.#server = createServer((socket) => this.#greet(socket));
+  }
+
+  /** Listens, says so, starts workers, then looks for what earlier sessions left behind. */
+  async open(): Promise<void> {
+    const path = socketPath(this.#options);
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once("error", reject);
+      this.#server.listen(path, resolve);
+    });
+    chmodSync(path, 0o600);
+    this.#pool.start();
+    this.#programPoll = setInterval(() => {
+      if (!isAlive({ pid: this.#options.parentPid, started: null })) void this.close();
+    }, PROGRAM_POLL);
+    setImmediate(() => sweep(sessionsDirectory(this.#options.localDirectory), this.#options.session));
+  }
+
+  #workerCommandLine(id: WorkerId): readonly string[] {
+    const { workerHeap, workerExecArgv, workerProgram, token } = this.#options;
+    const heap = workerHeap === null ? [] : [`--max-old-space-size=${Math.max(1, Math.floor(workerHeap / 2 ** 20))}`];
+    // Next door, under the name the compiler gives it, or as source where this is source.
+    const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
+    const program = workerProgram ?? fileURLToPath(new URL(`../worker/main.${extension}`, import.meta.url));
+    return [...workerExecArgv, ...heap, program, socketPath(this.#options), String(id), token];
+  }
+
+  #greet(socket: Socket): void {
+    const wire: AnyWire = new Wire(socket);
+    const timer = setTimeout(() => socket.destroy(), GREETING_TIMEOUT);
+    wire.onClose(() => clearTimeout(timer));
+    wire.onMessage((message) => {
+      clearTimeout(timer);
+      const isOurs = (message.type === "hello" || message.type === "ready") && this.#admit(message, wire);
+      if (isOurs) return;
+      process.stderr.write(`A connection that began with "${message.type}" was refused.\n`);
+      wire.close();
+    });
+  }
+
+  /** From here on the connection speaks the program's or the worker's part of the protocol. */
+  #admit(greeting: Greeting, wire: AnyWire): boolean {
+    if (this.#state !== "open" || greeting.token !== this.#options.token) return false;
+    if (greeting.type === "ready") return this.#welcomeWorker(greeting, wire as Wire<WorkerMessage, ToWorker>);
+    if (this.#program !== null) return false;
+    this.#welcomeProgram(wire as ProgramWire);
+    return true;
+  }
+
+  #welcomeProgram(wire: ProgramWire): void {
+    this.#program = wire;
+    if (this.#programPoll !== null) clearInterval(this.#programPoll);
+    const { session, workers } = this.#options;
+    wire.send({ type: "welcome", session, directory: this.#directory, arena: this.#arena.place, workers });
+    if (this.#arena.notice !== null) wire.send({ type: "notice", text: this.#arena.notice });
+    wire.onMessage((message) => {
+      if (message.type === "close") void this.close(message.request);
+      else if (message.type !== "hello") this.#tell({ type: "fromProgram", message });
+    });
+    // Its end, however it came, is ours.
+    wire.onClose(() => void this.close());
+  }
+
+  #welcomeWorker({ worker, pid }: Extract<Greeting, { type: "ready" }>, wire: Wire<WorkerMessage, ToWorker>): boolean {
+    wire.send({ type: "welcome", worker, arena: this.#arena.place, directory: this.#directory });
+    wire.onMessage((message) => {
+      if (message.type !== "ready") this.#tell({ type: "fromWorker", worker, message });
+    });
+    return this.#pool.connect(worker, pid, wire);
+  }
+
+  #tell(event: Event): void {
+    if (this.#state !== "open") return;
+    this.#carryOut(this.#scheduler.handle(event, performance.now()));
+    this.#setAlarm();
+    this.#setSampler();
+  }
+
+  #carryOut(commands: readonly Command[]): void {
+    for (const [at, command] of commands.entries()) {
+      if (this.#backlog !== null) {
+        this.#backlog.push(...commands.slice(at));
+        return;
+      }
+      this.#carryOutOne(command);
+    }
+  }
+
+  #carryOutOne(command: Command): void {
+    switch (command.type) {
+      case "toProgram":
+        this.#program?.send(command.message);
+        return;
+      case "toWorker":
+        this.#pool.send(command.worker, command.message);
+        return;
+      case "punch":
+        this.#punch(command.ranges);
+        return;
+      case "kill":
+        this.#pool.kill(command.worker);
+        return;
+      case "spawn":
+        // Not from within the handling of an event.
+        setImmediate(() => this.#pool.spawn());
+        return;
+      case "dismiss":
+        this.#pool.dismiss(command.worker);
+        return;
+      case "stage":
+        this.#staging.set(
+          command.job,
+          command.sinks.map(({ staging }) => staging),
+        );
+        this.#recordStaging();
+        return;
+      case "commit":
+        this.#inBackground(command.job, "committed", async () => {
+          for (const output of command.outputs) await commitFiles(output);
+        });
+        return;
+      case "discard":
+        this.#inBackground(command.job, "discarded", async () => {
+          for (const sink of command.sinks) await discardFiles(sink);
+        });
+        return;
+    }
+  }
+
+  #inBackground(job: JobId, type: "committed" | "discarded", run: () => Promise<void>): void {
+    const work = run().then(
+      () => this.#filesDone(job, { type, job, error: null }),
+      (error: unknown) => this.#filesDone(job, { type, job, error: toWire(error) }),
+    );
+    this.#work.add(work);
+    void work.finally(() => this.#work.delete(work));
+  }
+
+  #filesDone(job: JobId, event: Extract<Event, { type: "committed" | "discarded" }>): void {
+    if (event.type === "discarded" || event.error === null) {
+      this.#staging.delete(job);
+      this.#recordStaging();
+    }
+    this.#tell(event);
+  }
+
+  /** The C boundary is loaded at the first need: most sessions never punch a hole, and the supervisor stays small. */
+  #punch(ranges: readonly ArenaRange[]): void {
+    if (this.#punchHole !== null) {
+      for (const { offset, length } of ranges) this.#punchHole(this.#arena.fd, offset, length);
+      return;
+    }
+    this.#backlog = [{ type: "punch", ranges }];
+    void import("../native/index.ts").then(({ punchHole }) => {
+      this.#punchHole = punchHole;
+      const commands = this.#backlog ?? [];
+      this.#backlog = null;
+      if (this.#state === "open") this.#carryOut(commands);
+    });
+  }
+
+  #setAlarm(): void {
+    if (this.#alarm !== null) clearTimeout(this.#alarm);
+    const at = this.#scheduler.alarmAt;
+    this.#alarm =
+      at === null ? null : setTimeout(() => this.#tell({ type: "tick" }), Math.max(1, at - performance.now()));
+  }
+
+  /** Looks at memory while there is a job. */
+  #setSampler(): void {
+    const wanted = this.#scheduler.jobs > 0;
+    if (wanted === (this.#sampler !== null)) return;
+    if (this.#sampler !== null) {
+      clearInterval(this.#sampler);
+      this.#sampler = null;
+      return;
+    }
+    this.#sampler = setInterval(() => this.#sample(), MEMORY_INTERVAL).unref();
+    setImmediate(() => this.#sample());
+  }
+
+  #sample(): void {
+    const workers = this.#pool.processes.map(({ pid }) => this.#gauge.resident(pid) ?? 0);
+    const supervisor = this.#gauge.resident(process.pid) ?? process.memoryUsage.rss();
+    this.#tell({ type: "memory", workers: Math.max(0, ...workers), supervisor });
+  }
+
+  #record(): void {
+    if (this.#state !== "open") return;
+    const { path } = this.#arena.place;
+    writeRecord(this.#directory, { supervisor: identify(process.pid), workers: this.#pool.processes, arena: path });
+  }
+
+  #recordStaging(): void {
+    if (this.#state === "open") writeStaging(this.#directory, [...this.#staging.values()].flat());
+  }
+
+  /** Ends everything and removes every trace; answers the program last, if it asked. */
+  async close(request: number | null = null): Promise<void> {
+    if (this.#state !== "open") return;
+    this.#state = "closing";
+    for (const timer of [this.#alarm, this.#sampler, this.#programPoll]) if (timer !== null) clearInterval(timer);
+    this.#server.close();
+    await this.#pool.close();
+    await Promise.allSettled(this.#work);
+    for (const directory of [...this.#staging.values()].flat()) rmSync(directory, { recursive: true, force: true });
+    removeArena(this.#arena);
+    rmSync(this.#directory, { recursive: true, force: true });
+    const program = this.#program;
+    if (program === null) {
+      this.#onClosed();
+      return;
+    }
+    program.onClose(() => this.#onClosed());
+    if (request !== null) program.send({ type: "closed", request });
+    program.close();
+  }
+}

@@ -1,0 +1,32 @@
+/** A worker's log: its stdout and stderr in one file, and what its last lines say about its end. */
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { join } from "node:path";
+import type { WorkerId } from "../protocol/index.ts";
+
+/** V8's last words are a stack trace of some 4 KB, after the line that matters. */
+const TAIL_BYTES = 16 * 1024;
+const TAIL_LINES = 20;
+const OUT_OF_HEAP = /heap out of memory/i;
+
+export function workerLog(stateDirectory: string, worker: WorkerId): string {
+  return join(stateDirectory, `worker-${worker}.log`);
+}
+
+export interface LastWords {
+  readonly outOfHeap: boolean;
+  readonly tail: string;
+}
+
+export function lastWords(path: string): LastWords {
+  const fd = openSync(path, "r");
+  try {
+    const { size } = fstatSync(fd);
+    const length = Math.min(size, TAIL_BYTES);
+    const bytes = Buffer.alloc(length);
+    readSync(fd, bytes, 0, length, size - length);
+    const text = bytes.toString("utf8");
+    return { outOfHeap: OUT_OF_HEAP.test(text), tail: text.trimEnd().split("\n").slice(-TAIL_LINES).join("\n") };
+  } finally {
+    closeSync(fd);
+  }
+}
