@@ -1,0 +1,148 @@
+/**
+ * What exists in every Node process and therefore travels by name: `Math.max`, `Map.prototype`, the exports of
+ * `node:fs`. Values here are found by identity, never by how they look.
+ */
+import { builtinModules, createRequire } from "node:module";
+
+const require = createRequire(import.meta.url);
+
+/** Builtins whose instances are rebuilt exactly by `new` with arguments that can be read back from them. */
+const REMADE: ReadonlyMap<string, (value: never) => readonly unknown[]> = new Map<
+  string,
+  (value: never) => readonly unknown[]
+>([
+  ["Date", (value: Date) => [value.getTime()]],
+  ["RegExp", (value: RegExp) => [value.source, value.flags]],
+  ["URL", (value: URL) => [value.href]],
+  ["URLSearchParams", (value: URLSearchParams) => [value.toString()]],
+  ["Headers", (value: Headers) => [[...value.entries()]]],
+  ["TextEncoder", () => []],
+  [
+    "TextDecoder",
+    (value: InstanceType<typeof TextDecoder>) => [value.encoding, { fatal: value.fatal, ignoreBOM: value.ignoreBOM }],
+  ],
+  ...["Collator", "DateTimeFormat", "ListFormat", "NumberFormat", "PluralRules", "RelativeTimeFormat", "Segmenter"].map(
+    (name): [string, (value: never) => readonly unknown[]] => [
+      `Intl.${name}`,
+      (value: { resolvedOptions(): { locale: string } }) => {
+        const options = value.resolvedOptions();
+        return [options.locale, options];
+      },
+    ],
+  ),
+  [
+    "Intl.DisplayNames",
+    (value: Intl.DisplayNames) => {
+      const options = value.resolvedOptions();
+      return [options.locale, options];
+    },
+  ],
+]);
+
+let prototypesOfRemade: Map<object, string> | null = null;
+
+/** How to make this object again with a builtin's constructor, or null. */
+export function remake(value: object): { builtin: string; args: readonly unknown[] } | null {
+  prototypesOfRemade ??= new Map(
+    [...REMADE.keys()].flatMap((path): [object, string][] => {
+      // Looking at a lazy global (Headers) loads it, and what is not loaded has no instances.
+      const descriptor = Object.getOwnPropertyDescriptor(globalThis, path);
+      if (descriptor?.get !== undefined && path === "Headers") return [];
+      return [[(resolveBuiltin(path.split(".")) as { prototype: object }).prototype, path]];
+    }),
+  );
+  for (let at = Object.getPrototypeOf(value); at !== null; at = Object.getPrototypeOf(at)) {
+    const builtin = prototypesOfRemade.get(at);
+    const read = builtin === undefined ? undefined : REMADE.get(builtin);
+    if (builtin !== undefined && read !== undefined) return { builtin, args: read(value as never) };
+  }
+  return null;
+}
+
+export function resolveBuiltin(path: readonly string[]): unknown {
+  let value: unknown = globalThis;
+  for (const name of path) value = Reflect.get(Object(value), name);
+  return value;
+}
+
+let known: Map<unknown, readonly string[]> | null = null;
+let nodeModules: Map<unknown, readonly string[]> | null = null;
+
+/** The path from the global object to this value, or null. */
+export function builtinPath(value: unknown): readonly string[] | null {
+  known ??= walkGlobals();
+  return known.get(value) ?? null;
+}
+
+/** `["node:fs", "readFile"]` for what a loaded builtin module exports, or null. */
+export function builtinModulePath(value: unknown): readonly string[] | null {
+  const found = nodeModules?.get(value);
+  if (found !== undefined) return found;
+  nodeModules = walkModules();
+  return nodeModules.get(value) ?? null;
+}
+
+function walkGlobals(): Map<unknown, readonly string[]> {
+  const found = new Map<unknown, readonly string[]>();
+  found.set(globalThis, []);
+  const intrinsics = new Set(Object.getOwnPropertyNames(globalThis).filter(isBuiltinGlobal));
+  const visit = (value: unknown, path: readonly string[], depth: number) => {
+    if ((typeof value !== "object" && typeof value !== "function") || value === null || found.has(value)) return;
+    found.set(value, path);
+    if (depth === 0) return;
+    for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(value))) {
+      if ("value" in descriptor && name !== "constructor") visit(descriptor.value, [...path, name], depth - 1);
+    }
+  };
+  for (const name of intrinsics) {
+    const descriptor = Object.getOwnPropertyDescriptor(globalThis, name);
+    // `process` and `console` are the worker's own; below them only methods are builtins, and those by their holder.
+    const depth = name === "process" || name === "console" || name === "performance" ? 1 : 3;
+    if (descriptor !== undefined && "value" in descriptor) visit(descriptor.value, [name], depth);
+  }
+  for (const name of ["process", "Buffer"] as const) visit(globalThis[name], [name], name === "Buffer" ? 2 : 1);
+  found.set(process.env, ["process", "env"]);
+  return found;
+}
+
+function walkModules(): Map<unknown, readonly string[]> {
+  const found = new Map<unknown, readonly string[]>();
+  const loaded = new Set((process as { moduleLoadList?: readonly string[] }).moduleLoadList);
+  for (const name of builtinModules) {
+    if (name.startsWith("_") || !loaded.has(`NativeModule ${name}`)) continue;
+    const exports: unknown = require(name);
+    const path = `node:${name.replace(/^node:/, "")}`;
+    if (!found.has(exports)) found.set(exports, [path]);
+    for (const [key, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(Object(exports)))) {
+      const value: unknown = descriptor.value;
+      if ((typeof value === "function" || typeof value === "object") && value !== null && !found.has(value)) {
+        found.set(value, [path, key]);
+      }
+    }
+  }
+  return found;
+}
+
+/** Globals of V8 and Node, up to those of Node 24; what a program put on the global object is not among them. */
+const GLOBALS = new Set(
+  `Object Function Array Number parseFloat parseInt Infinity NaN undefined Boolean String Symbol Date Promise RegExp
+  Error AggregateError EvalError RangeError ReferenceError SyntaxError TypeError URIError SuppressedError globalThis
+  JSON Math Intl ArrayBuffer Atomics Uint8Array Int8Array Uint16Array Int16Array Uint32Array Int32Array Float16Array
+  Float32Array Float64Array Uint8ClampedArray BigUint64Array BigInt64Array DataView Map BigInt Set Iterator WeakMap
+  WeakSet WeakRef Proxy Reflect FinalizationRegistry DisposableStack AsyncDisposableStack decodeURI decodeURIComponent
+  encodeURI encodeURIComponent escape unescape eval isFinite isNaN SharedArrayBuffer WebAssembly Temporal
+  console process global Buffer clearImmediate setImmediate clearInterval clearTimeout setInterval setTimeout
+  queueMicrotask structuredClone atob btoa performance fetch crypto navigator localStorage sessionStorage Storage
+  AbortController AbortSignal Blob BroadcastChannel ByteLengthQueuingStrategy CloseEvent CompressionStream
+  CountQueuingStrategy Crypto CryptoKey CustomEvent DecompressionStream DOMException Event EventSource EventTarget File
+  FormData Headers MessageChannel MessageEvent MessagePort Navigator Performance PerformanceEntry PerformanceMark
+  PerformanceMeasure PerformanceObserver PerformanceObserverEntryList PerformanceResourceTiming
+  ReadableByteStreamController ReadableStream ReadableStreamBYOBReader ReadableStreamBYOBRequest
+  ReadableStreamDefaultController ReadableStreamDefaultReader Request Response SubtleCrypto TextDecoder
+  TextDecoderStream TextEncoder TextEncoderStream TransformStream TransformStreamDefaultController URL URLPattern
+  URLSearchParams WebSocket WritableStream WritableStreamDefaultController WritableStreamDefaultWriter`.split(/\s+/),
+);
+
+export function isBuiltinGlobal(name: string): boolean {
+  return GLOBALS.has(name);
+}

@@ -1,0 +1,111 @@
+/**
+ * Takes a function of the running program, with everything it uses, and makes it a payload that another process can
+ * call. Synchronous, so that an impossible capture is an error on the line where the plan is built.
+ */
+import { serialize } from "node:v8";
+import type { Function as JsFunction } from "acorn";
+import { CaptureError } from "../errors/index.ts";
+import { columnsRead } from "./columns.ts";
+import { createFunctions, type Functions } from "./functions.ts";
+import { createGraph, emptySlots } from "./graph.ts";
+import { type Inspector, openInspector } from "./inspect.ts";
+import { programLoaders } from "./loaders.ts";
+import { PAYLOAD_VERSION, type Payload } from "./payload.ts";
+import { showPosition } from "./script.ts";
+import type { Trail } from "./trail.ts";
+
+export interface CaptureOptions {
+  /** "map", for messages. */
+  readonly operator: string;
+  /** For a class: what its constructor is given in the worker. */
+  readonly constructorArgs?: readonly unknown[];
+}
+
+export interface CapturedFunction {
+  /** Self-contained; `reviveFunction` makes it callable again. What it captured is a copy: each worker has its own. */
+  readonly payload: Uint8Array;
+  readonly name: string;
+  readonly isClass: boolean;
+  /** Written as an async function. */
+  readonly isAsync: boolean;
+  /** Written as a generator, async or not. */
+  readonly isGenerator: boolean;
+  /** Properties of its first argument that it can read, where its source proves that there are no others. */
+  readonly columns: readonly string[] | null;
+  /** "clean.ts:12:5" in the user's own source. */
+  readonly location: string | null;
+}
+
+// biome-ignore lint/complexity/noBannedTypes: any function of the user's may be given.
+export function captureFunction(fn: Function, options: CaptureOptions): CapturedFunction {
+  if (typeof fn !== "function") {
+    throw new CaptureError(`${options.operator}: expected a function or a class, got ${typeof fn}.`, "", null);
+  }
+  const inspector = openInspector();
+  try {
+    return capture(fn, options, inspector);
+  } finally {
+    inspector.close();
+  }
+}
+
+function capture(fn: object, options: CaptureOptions, inspector: Inspector): CapturedFunction {
+  const functions = createFunctions(options.operator, inspector, fn);
+  const graph = createGraph(options.operator, functions);
+  functions.use(graph);
+  const place = functions.find(fn);
+  const location = place === null ? null : showPosition(place.script.original(place.site.start));
+  const name = String(Object.getOwnPropertyDescriptor(fn, "name")?.value ?? "");
+  const trail: Trail = { name: name || "the function", within: null, holder: null, where: location, user: name };
+
+  const root = graph.node(fn, trail);
+  const constructorArgs = emptySlots();
+  for (const [i, arg] of (options.constructorArgs ?? []).entries()) {
+    graph.put(constructorArgs, arg, { ...trail, name: `constructorArgs[${i}]` });
+  }
+  const buffers = graph.finish();
+  const isClass = isClassFunction(fn, place);
+  const payload: Payload = {
+    version: PAYLOAD_VERSION,
+    name,
+    loaders: programLoaders(graph.modules),
+    modules: graph.modules,
+    programs: functions.programs(),
+    nodes: graph.nodes,
+    buffers,
+    root,
+    isClass,
+    constructorArgs,
+  };
+  const node = place === null || place.site.form === "class" ? null : (place.site.node as JsFunction);
+  return {
+    payload: pack(payload, options.operator, location),
+    name,
+    isClass,
+    isAsync: node?.async ?? false,
+    isGenerator: node?.generator ?? false,
+    columns: place === null || isClass ? null : columnsRead(place.script.lexical, place.site),
+    location,
+  };
+}
+
+/** A class, or what a compiler made of one: a function whose prototype has `call`. */
+function isClassFunction(fn: object, place: ReturnType<Functions["find"]>): boolean {
+  if (place?.site.form === "class") return true;
+  const prototype: unknown = Object.getOwnPropertyDescriptor(fn, "prototype")?.value;
+  return place !== null && typeof prototype === "object" && prototype !== null && Object.hasOwn(prototype, "call");
+}
+
+function pack(payload: Payload, operator: string, location: string | null): Uint8Array {
+  try {
+    return serialize(payload);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new CaptureError(
+      `${operator}: what the function ${payload.name ? `"${payload.name}" ` : ""}captures cannot be serialised: ${reason} ` +
+        "Write large or deeply nested data to a file and read it inside the function.",
+      payload.name,
+      location,
+    );
+  }
+}

@@ -1,0 +1,3 @@
+/** Functions travel: captured in the program, revived in a worker. */
+export { type CapturedFunction, type CaptureOptions, captureFunction } from "./capture.ts";
+export { type RevivedFunction, reviveFunction } from "./revive.ts";

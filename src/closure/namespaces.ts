@@ -1,0 +1,56 @@
+/**
+ * Objects that stand for a whole module: `exports` of compiled CommonJS, the import objects of vite, namespace objects.
+ * A function that reads `exports.rate` must not drag the module's other exports along, so only the members that
+ * captured functions name are shipped, as they are now.
+ */
+import { types } from "node:util";
+import type { Graph } from "./graph.ts";
+import type { Reference } from "./lexical.ts";
+import { type NodeId, ORDINARY, type Properties } from "./payload.ts";
+import { appendProperty, emptyProperties } from "./properties.ts";
+import { below, type Trail } from "./trail.ts";
+
+export interface Namespace {
+  readonly value: object;
+  node: NodeId | null;
+  readonly properties: Properties;
+  readonly wanted: Set<string>;
+}
+
+export interface Namespaces {
+  /** The namespace that a variable holds, with the members these references add; null where it is none. */
+  use(value: unknown, name: string, references: readonly Reference[]): Namespace | null;
+  /** Ships what is wanted and not yet there. */
+  extend(graph: Graph, namespace: Namespace, trail: Trail): NodeId;
+}
+
+export function namespaceMembers(): Namespaces {
+  const known = new Map<object, Namespace>();
+  return {
+    use(value, name, references) {
+      if (typeof value !== "object" || value === null || !isNamespace(value, name)) return null;
+      const namespace = known.get(value) ?? { value, node: null, properties: emptyProperties(), wanted: new Set() };
+      known.set(value, namespace);
+      for (const { member } of references) {
+        // The object itself is passed on: then all of it has to come.
+        if (member === null) for (const key of Object.keys(value)) namespace.wanted.add(key);
+        else namespace.wanted.add(member);
+      }
+      return namespace;
+    },
+    extend(graph, namespace, trail) {
+      namespace.node ??= graph.add({ origin: { kind: "object" }, properties: namespace.properties });
+      for (const key of namespace.wanted) {
+        if (namespace.properties.names.includes(key) || !(key in namespace.value)) continue;
+        const value: unknown = Reflect.get(namespace.value, key);
+        appendProperty(graph, namespace.properties, key, value, ORDINARY, below(trail, key, null));
+      }
+      return namespace.node;
+    },
+  };
+}
+
+function isNamespace(value: object, name: string): boolean {
+  if (types.isModuleNamespaceObject(value) || name.startsWith("__vite_ssr_")) return true;
+  return name === "exports" || Object.getOwnPropertyDescriptor(value, Symbol.toStringTag)?.value === "Module";
+}

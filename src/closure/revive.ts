@@ -1,0 +1,65 @@
+/** Makes a captured function callable in this process: loads what it imports, compiles its source, fills its scopes. */
+import { deserialize } from "node:v8";
+import { SpillwayError } from "../errors/index.ts";
+import { compileImporting } from "./importing-script.ts";
+import { registerLoaders } from "./loaders.ts";
+import { loadModules, requireFrom } from "./modules.ts";
+import { PAYLOAD_VERSION, type Payload, type PayloadProgram } from "./payload.ts";
+import { type RunningProgram, rebuild } from "./rebuild.ts";
+import { pathOf } from "./source-map.ts";
+import { type NamedProgram, nameProgram, stackMapper } from "./stack.ts";
+
+export interface RevivedFunction {
+  /** The function itself. */
+  readonly call: (...args: unknown[]) => unknown;
+  /** For a class: makes an instance with the arguments that were captured with it. */
+  readonly construct: (() => unknown) | null;
+  /** A stack trace with the user's own frames only, in the positions of their own source. */
+  mapStack(stack: string): string;
+}
+
+let compiled = 0;
+
+export async function reviveFunction(payload: Uint8Array): Promise<RevivedFunction> {
+  const content = deserialize(payload) as Payload;
+  if (content.version !== PAYLOAD_VERSION) {
+    throw new SpillwayError(
+      `A function was captured in format ${content.version}, and this process reads format ${PAYLOAD_VERSION}: ` +
+        "the program and its workers run different versions of spillway.",
+    );
+  }
+  await registerLoaders(content.loaders);
+  const modules = await loadModules(content.modules);
+  const named = content.programs.map((program) => nameProgram(program, ++compiled));
+  const programs = content.programs.map((program, i) => run(program, named[i] as NamedProgram));
+  const { root, constructorArgs } = rebuild(content, modules, programs);
+  if (typeof root !== "function") throw new SpillwayError("A captured function did not arrive as a function.");
+  return {
+    call: root as (...args: unknown[]) => unknown,
+    construct: content.isClass ? () => Reflect.construct(root, constructorArgs) : null,
+    mapStack: stackMapper(named),
+  };
+}
+
+function run(program: PayloadProgram, { filename }: NamedProgram): RunningProgram {
+  type Start = (running: RunningProgram, meta: { meta: object }) => void;
+  const start = compileImporting<Start>(program.code, filename);
+  const running: RunningProgram = { pieces: [], set: [] };
+  start(running, { meta: importMeta(program.url) });
+  return running;
+}
+
+function importMeta(url: string): object {
+  if (!url.startsWith("file:")) return { url };
+  const filename = pathOf(url);
+  return {
+    url,
+    filename,
+    dirname: filename.slice(0, filename.lastIndexOf("/")) || "/",
+    resolve(specifier: string): string {
+      if (/^\.{0,2}\/|^[a-z]+:/.test(specifier)) return new URL(specifier, url).href;
+      const found = requireFrom(url).resolve(specifier);
+      return found.startsWith("/") ? new URL(`file://${encodeURI(found)}`).href : found;
+    },
+  };
+}

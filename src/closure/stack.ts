@@ -1,0 +1,120 @@
+/**
+ * Stack traces of shipped functions in the user's own positions. Frames of shipped source are looked up in the tables
+ * that came with it; frames of modules that the worker imported by their source maps; frames of Node and of this
+ * package are left out.
+ */
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { type PayloadProgram, POSITION_WIDTH } from "./payload.ts";
+import { originalPosition, pathOf, readSourceMap, type SourceMap, type SourcePosition } from "./source-map.ts";
+
+/** A program under the name that its frames bear. */
+export interface NamedProgram {
+  readonly filename: string;
+  readonly files: readonly string[];
+  readonly positions: Int32Array;
+}
+
+const FRAME = /^(\s+at (?:.*? \()?)((?:file:|spillway:|\/|node:|evalmachine|<)[^()]*?):(\d+):(\d+)(\)?)$/;
+/** Where this package's own files lie, sources or compiled. */
+const OWN = new URL("../", import.meta.url);
+
+export function stackMapper(programs: readonly NamedProgram[]): (stack: string) => string {
+  const byName = new Map(programs.map((program) => [program.filename, program]));
+  return (stack) => {
+    const lines = stack.split("\n");
+    const kept: string[] = [];
+    for (const line of lines) {
+      if (!/^\s+at /.test(line)) {
+        kept.push(line);
+        continue;
+      }
+      const match = FRAME.exec(line);
+      if (match === null) {
+        if (!isOwn(line)) kept.push(line);
+        continue;
+      }
+      const [, before = "", file = "", row = "1", column = "1", after = ""] = match;
+      const position = originalOf(byName.get(file), file, Number(row) - 1, Number(column) - 1);
+      if (position !== null)
+        kept.push(`${clean(before)}${position.file}:${position.line + 1}:${position.column + 1}${after}`);
+    }
+    return withoutTail(kept).join("\n");
+  };
+}
+
+function originalOf(
+  program: NamedProgram | undefined,
+  file: string,
+  line: number,
+  column: number,
+): SourcePosition | null {
+  if (program !== undefined) return lookUp(program, line, column);
+  if (file.startsWith("node:") || isOwn(file)) return null;
+  if (file.startsWith("<") || file.startsWith("spillway:")) return null;
+  const path = pathOf(file);
+  const map = mapOfFile(path);
+  return (map === null ? null : originalPosition(map, line, column)) ?? { file: path, line, column };
+}
+
+function lookUp({ positions, files }: NamedProgram, line: number, column: number): SourcePosition | null {
+  let low = 0;
+  let high = positions.length / POSITION_WIDTH;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const at = middle * POSITION_WIDTH;
+    const startLine = positions[at] ?? 0;
+    if (startLine < line || (startLine === line && (positions[at + 1] ?? 0) <= column)) low = middle + 1;
+    else high = middle;
+  }
+  if (low === 0) return null;
+  const [startLine = 0, startColumn = 0, file = 0, sourceLine = 0, sourceColumn = 0, verbatim = 0] = positions.subarray(
+    (low - 1) * POSITION_WIDTH,
+  );
+  const name = files[file];
+  if (name === undefined) return null;
+  if (verbatim === 0) return { file: name, line: sourceLine, column: sourceColumn };
+  const row = line - startLine;
+  return { file: name, line: sourceLine + row, column: row === 0 ? sourceColumn + column - startColumn : column };
+}
+
+function isOwn(text: string): boolean {
+  return text.includes(OWN.href) || text.includes(fileURLToPath(OWN));
+}
+
+/** `Object.map` and the like are our way of calling, not the user's. */
+function clean(before: string): string {
+  return before.replace(/\$spillway\w*\.?/g, "");
+}
+
+/** Native frames below the user's last one are how we called it. */
+function withoutTail(lines: readonly string[]): readonly string[] {
+  let end = lines.length;
+  while (end > 1 && /^\s+at .*\(?(<anonymous>|native)\)?$/.test(lines[end - 1] ?? "")) end--;
+  return lines.slice(0, end);
+}
+
+const maps = new Map<string, SourceMap | null>();
+
+/** The source map that a file on disk names; Node maps frames by itself only where it was told to. */
+function mapOfFile(path: string): SourceMap | null {
+  const known = maps.get(path);
+  if (known !== undefined) return known;
+  let found: SourceMap | null = null;
+  try {
+    const names = [...readFileSync(path, "utf8").matchAll(/^\/\/[#@] sourceMappingURL=(\S+)\s*$/gm)];
+    const name = names[names.length - 1]?.[1];
+    if (name !== undefined) found = readSourceMap(name, new URL(`file://${encodeURI(path)}`).href);
+  } catch {
+    // A file that is gone has no map: its frames stay as they are.
+  }
+  maps.set(path, found);
+  return found;
+}
+
+export function nameProgram(program: PayloadProgram, number: number): NamedProgram {
+  const filename = program.url.startsWith("file:")
+    ? `${program.url}?spillway=${number}`
+    : `spillway:function-${number}`;
+  return { filename, files: program.files, positions: program.positions.slice() };
+}
