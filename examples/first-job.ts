@@ -35,9 +35,9 @@ try {
     .readParquet(SAMPLE)
     .filter(col("day").ge("2024-07-01").and(col("passengers").gt(0)))
     .map((trip) => ({
-      id: trip["id"],
-      month: trip["day"].getUTCMonth() + 1,
-      fare: (3 + trip["km"] * perKm) * (discounts.get(trip["payment"]) ?? 1.05),
+      id: trip.id,
+      month: trip.day.getUTCMonth() + 1,
+      fare: (3 + trip.km * perKm) * (discounts.get(trip.payment) ?? 1.05),
     }));
 
   const started = performance.now();

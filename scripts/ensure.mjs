@@ -4,7 +4,7 @@
  */
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -23,7 +23,8 @@ export function run(command, args, options = {}) {
 
 export function ensureNode() {
   const [major, minor] = process.versions.node.split(".").map(Number);
-  if (major < 20 || (major === 20 && minor < 15)) fail(`Node 20.15 or later is needed; this is ${process.versions.node}.`);
+  if (major < 20 || (major === 20 && minor < 15))
+    fail(`Node 20.15 or later is needed; this is ${process.versions.node}.`);
   if (process.platform !== "linux" && process.platform !== "darwin") {
     fail(`Linux (or macOS) is needed; this is ${process.platform}.`);
   }
