@@ -10,6 +10,7 @@ import { FlatBufferTable } from "./flatbuffer-reader.ts";
 import { type Message, messageAt } from "./message-stream.ts";
 import { readBatch, readDictionary } from "./read-body.ts";
 import { type FieldSource, HEADER, readSchema, type SchemaSource } from "./schema-message.ts";
+import { validateBatch } from "./validate.ts";
 
 const MAGIC = "ARROW1";
 
@@ -20,7 +21,9 @@ export interface ArrowData {
 
 /** The batches are views of `bytes` where the format allows it. */
 export function readArrowBytes(bytes: Uint8Array): ArrowData {
-  return hasMagic(bytes, 0) ? readFile(bytes) : readStream(bytes);
+  const data = hasMagic(bytes, 0) ? readFile(bytes) : readStream(bytes);
+  data.batches.forEach(validateBatch);
+  return data;
 }
 
 function hasMagic(bytes: Uint8Array, at: number): boolean {
