@@ -65,27 +65,43 @@ export function resolveBuiltin(path: readonly string[]): unknown {
   return value;
 }
 
+let named: Map<unknown, readonly string[]> | null = null;
 let known: Map<unknown, readonly string[]> | null = null;
-let nodeModules: Map<unknown, readonly string[]> | null = null;
+let nodeModules: { readonly found: Map<unknown, readonly string[]>; readonly loaded: number } | null = null;
 
 /** The path from the global object to this value, or null. */
 export function builtinPath(value: unknown): readonly string[] | null {
+  named ??= new Map([...namedGlobals(), [process.env, ["process", "env"]]]);
+  const top = named.get(value);
+  if (top !== undefined) return top;
+  // Deeper than that there are only functions and prototypes; the whole walk costs 4 ms, and most captures need none.
+  if (typeof value !== "function" && !Object.hasOwn(Object(value), "constructor")) return null;
   known ??= walkGlobals();
   return known.get(value) ?? null;
 }
 
 /** `["node:fs", "readFile"]` for what a loaded builtin module exports, or null. */
 export function builtinModulePath(value: unknown): readonly string[] | null {
-  const found = nodeModules?.get(value);
-  if (found !== undefined) return found;
-  nodeModules = walkModules();
-  return nodeModules.get(value) ?? null;
+  const loaded = loadedModules().length;
+  if (nodeModules === null || nodeModules.loaded !== loaded) nodeModules = { found: walkModules(), loaded };
+  return nodeModules.found.get(value) ?? null;
+}
+
+function* namedGlobals(): Iterable<[unknown, readonly string[]]> {
+  for (const name of Object.getOwnPropertyNames(globalThis).filter(isBuiltinGlobal)) {
+    const descriptor = Object.getOwnPropertyDescriptor(globalThis, name);
+    const value: unknown = name === "process" ? process : name === "Buffer" ? Buffer : descriptor?.value;
+    if ((typeof value === "object" && value !== null) || typeof value === "function") yield [value, [name]];
+  }
+  yield [globalThis, []];
+}
+
+function loadedModules(): readonly string[] {
+  return (process as { moduleLoadList?: readonly string[] }).moduleLoadList ?? [];
 }
 
 function walkGlobals(): Map<unknown, readonly string[]> {
   const found = new Map<unknown, readonly string[]>();
-  found.set(globalThis, []);
-  const intrinsics = new Set(Object.getOwnPropertyNames(globalThis).filter(isBuiltinGlobal));
   const visit = (value: unknown, path: readonly string[], depth: number) => {
     if ((typeof value !== "object" && typeof value !== "function") || value === null || found.has(value)) return;
     found.set(value, path);
@@ -94,20 +110,17 @@ function walkGlobals(): Map<unknown, readonly string[]> {
       if ("value" in descriptor && name !== "constructor") visit(descriptor.value, [...path, name], depth - 1);
     }
   };
-  for (const name of intrinsics) {
-    const descriptor = Object.getOwnPropertyDescriptor(globalThis, name);
-    // `process` and `console` are the worker's own; below them only methods are builtins, and those by their holder.
-    const depth = name === "process" || name === "console" || name === "performance" ? 1 : 3;
-    if (descriptor !== undefined && "value" in descriptor) visit(descriptor.value, [name], depth);
+  for (const [value, path] of namedGlobals()) {
+    // Of what belongs to the process only methods are the same everywhere.
+    const isLocal = ["process", "console", "performance"].includes(path[0] ?? "process");
+    visit(value, path, path.length === 0 ? 0 : isLocal ? 1 : 3);
   }
-  for (const name of ["process", "Buffer"] as const) visit(globalThis[name], [name], name === "Buffer" ? 2 : 1);
-  found.set(process.env, ["process", "env"]);
   return found;
 }
 
 function walkModules(): Map<unknown, readonly string[]> {
   const found = new Map<unknown, readonly string[]>();
-  const loaded = new Set((process as { moduleLoadList?: readonly string[] }).moduleLoadList);
+  const loaded = new Set(loadedModules());
   for (const name of builtinModules) {
     if (name.startsWith("_") || !loaded.has(`NativeModule ${name}`)) continue;
     const exports: unknown = require(name);

@@ -56,7 +56,14 @@ function capture(fn: object, options: CaptureOptions, inspector: Inspector): Cap
   const place = functions.find(fn);
   const location = place === null ? null : showPosition(place.script.original(place.site.start));
   const name = String(Object.getOwnPropertyDescriptor(fn, "name")?.value ?? "");
-  const trail: Trail = { name: name || "the function", within: null, holder: null, where: location, user: name };
+  const trail: Trail = {
+    name: name || "the function",
+    within: null,
+    holder: null,
+    where: location,
+    user: name,
+    userTrail: null,
+  };
 
   const root = graph.node(fn, trail);
   const constructorArgs = emptySlots();

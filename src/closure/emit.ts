@@ -35,9 +35,9 @@ export function unusedName(source: string, name: string): string {
 export function emitProgram(
   root: ScopeInstance,
   script: Script,
-  strict: boolean,
   pieces: readonly Piece[],
 ): Omit<PayloadProgram, "variables"> {
+  const strict = isStrict(script);
   const own = runtimeName(script);
   const value = `${own}Value`;
   const files: string[] = [];
@@ -89,7 +89,7 @@ export function emitProgram(
     const piece = pieces[index];
     if (piece === undefined) return;
     write(
-      `${own}.pieces[${index}]=(${own}Parent)=>{${piece.strict && !strict ? '"use strict";' : ""}return(${piece.before}`,
+      `${own}.pieces[${index}]=(${parentName(script)})=>{${piece.strict && !strict ? '"use strict";' : ""}return(${piece.before}`,
     );
     let at = piece.start;
     for (const edit of [...piece.edits].sort((a, b) => a.start - b.start)) {
@@ -122,7 +122,16 @@ function isUsed(scope: ScopeInstance): boolean {
   return scope.variables.size > 0 || scope.pieces.length > 0 || scope.children.some(isUsed);
 }
 
-export function runtimeName(script: Script): string {
+function isStrict({ isModule, ast }: Script): boolean {
+  return isModule || ast.body.some((one) => one.type === "ExpressionStatement" && one.directive === "use strict");
+}
+
+/** Stands for what a class extends. */
+export function parentName(script: Script): string {
+  return `${runtimeName(script)}Parent`;
+}
+
+function runtimeName(script: Script): string {
   return unusedName(script.source, "$spillway");
 }
 

@@ -14,6 +14,8 @@ import { below, OPEN_INSIDE, refuse, type Trail } from "./trail.ts";
 /** What the graph asks about functions. */
 export interface FunctionEncoder {
   encode(fn: object, trail: Trail): ValueNode;
+  /** Does it have source that can be shipped? Native functions and Node's own have not. */
+  isSource(fn: object): boolean;
   /** What an instance of this class cannot be rebuilt for ("has private fields (#key)"), or null. */
   obstacle(maker: object): string | null;
   /** Own properties of a class's or function's prototype that its source does not make. */
@@ -27,6 +29,8 @@ export interface Graph {
   link(slots: Slots, node: NodeId): void;
   /** The node of a value that is never plain data: a function, a symbol, a prototype. */
   node(value: object | symbol, trail: Trail): NodeId;
+  /** The number of a module to load. */
+  module(request: ModuleRequest): number;
   importNode(request: ModuleRequest, path: readonly string[], value: unknown): NodeId;
   add(node: ValueNode): NodeId;
   /** Encodes everything that was reached; then the buffers that views share. */
@@ -105,19 +109,12 @@ export function createGraph(operator: string, functions: FunctionEncoder): Graph
   function encodeObject(value: object, trail: Trail): ValueNode {
     const impossible = cannotTravel(value);
     if (impossible !== null) throw refuse(operator, trail, impossible, OPEN_INSIDE);
+    const maker = constructorOf(value);
+    if (maker !== null && functions.isSource(maker)) return encodePrototype(maker, value, trail);
     const path = builtinPath(value);
     if (path !== null) return { origin: { kind: "builtin", path } };
-    const [name, ...rest] = builtinModulePath(value) ?? [];
+    const [name, ...rest] = (holdsForeign(value) ? builtinModulePath(value) : null) ?? [];
     if (name !== undefined) return { origin: { kind: "import", module: moduleIndex(nodeModule(name)), path: rest } };
-
-    const maker = constructorOf(value);
-    if (maker !== null) {
-      const of = node(maker, trail);
-      const extras = functions.prototypeExtras(maker, value);
-      const properties = encodeProperties(graph, value, trail, extras);
-      const parent = parentPrototype(maker, value, trail);
-      return { origin: { kind: "prototype", of }, ...properties, ...parent };
-    }
     const { origin, natural, skip } = originOf(value, trail);
     if (origin.kind === "view" || origin.kind === "buffer") return { origin };
     const prototype: object | null = Object.getPrototypeOf(value);
@@ -128,6 +125,21 @@ export function createGraph(operator: string, functions: FunctionEncoder): Graph
       ...encodeProperties(graph, value, trail, ownKeys(value, skip)),
       ...(Object.isExtensible(value) ? {} : { integrity: integrityOf(value) }),
     };
+  }
+
+  function encodePrototype(maker: object, value: object, trail: Trail): ValueNode {
+    const of = node(maker, trail);
+    const extras = functions.prototypeExtras(maker, value);
+    const properties = encodeProperties(graph, value, trail, extras);
+    return { origin: { kind: "prototype", of }, ...properties, ...parentPrototype(maker, value, trail) };
+  }
+
+  /** Node's own modules are objects whose functions are not the user's; looking them all up is worth it only then. */
+  function holdsForeign(value: object): boolean {
+    for (const { value: item } of Object.values(Object.getOwnPropertyDescriptors(value))) {
+      if (typeof item === "function") return !functions.isSource(item);
+    }
+    return false;
   }
 
   /** `function Old() {}` may have had its prototype's parent set by hand; a class makes its own. */
@@ -206,6 +218,7 @@ export function createGraph(operator: string, functions: FunctionEncoder): Graph
     put,
     link,
     node,
+    module: moduleIndex,
     importNode,
     add,
     finish() {

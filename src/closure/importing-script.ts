@@ -1,16 +1,32 @@
-/** Compiles source whose `import()` is resolved from a file of the user's, in which it stands for the purpose. */
+/** Compiles source whose `import()` is resolved from a file of the user's, as if it stood there. */
 import { constants, Script } from "node:vm";
 
 export function compileImporting<T>(code: string, filename: string): T {
+  if (!code.includes("import")) return new Script(code, { filename }).runInThisContext() as T;
+  silenceOnce();
+  return compile(code, filename).runInThisContext() as T;
+}
+
+function compile(code: string, filename: string): Script {
+  return new Script(code, { filename, importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER });
+}
+
+let silenced = false;
+
+/**
+ * The first such import makes Node say on stderr, once, that this constant is experimental. The user, whose function
+ * it is, has no part in that: a first import of ours, of a module that is there anyway, takes the warning.
+ */
+function silenceOnce(): void {
+  if (silenced) return;
+  silenced = true;
   const { emitWarning } = process;
-  // Node calls this constant experimental on stderr; the user, whose function it is, has no part in that.
-  const quiet = (...args: unknown[]) => {
+  const filtered = (...args: unknown[]) => {
     if (!String(args[0]).includes("USE_MAIN_CONTEXT_DEFAULT_LOADER")) Reflect.apply(emitWarning, process, args);
   };
-  process.emitWarning = quiet as typeof emitWarning;
+  process.emitWarning = filtered as typeof emitWarning;
   try {
-    const script = new Script(code, { filename, importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER });
-    return script.runInThisContext() as T;
+    compile('import("node:process")', import.meta.url).runInThisContext();
   } finally {
     process.emitWarning = emitWarning;
   }

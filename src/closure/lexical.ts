@@ -187,7 +187,7 @@ export function analyse(ast: Program): Lexical {
   }
 
   function enterField(member: PropertyDefinition, scope: Scope): void {
-    if (member.value) visit(member.value, open("field", member.value, scope), true, member);
+    if (member.value) visit(member.value, open("field", member, scope), true, member);
   }
 
   function visitAll(nodes: Iterable<AnyNode>, scope: Scope, strict: boolean): void {

@@ -1,7 +1,7 @@
 /**
  * Stack traces of shipped functions in the user's own positions. Frames of shipped source are looked up in the tables
- * that came with it; frames of modules that the worker imported by their source maps; frames of Node and of this
- * package are left out.
+ * that came with it, frames of modules that the worker imported by their source maps; frames of Node, of this package
+ * and of whoever called the function are left out.
  */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -22,24 +22,27 @@ const OWN = new URL("../", import.meta.url);
 export function stackMapper(programs: readonly NamedProgram[]): (stack: string) => string {
   const byName = new Map(programs.map((program) => [program.filename, program]));
   return (stack) => {
-    const lines = stack.split("\n");
-    const kept: string[] = [];
-    for (const line of lines) {
+    const message: string[] = [];
+    const frames: string[] = [];
+    let ours = 0;
+    for (const line of stack.split("\n")) {
       if (!/^\s+at /.test(line)) {
-        kept.push(line);
+        message.push(line);
         continue;
       }
-      const match = FRAME.exec(line);
-      if (match === null) {
-        if (!isOwn(line)) kept.push(line);
+      const [, before = "", file = "", row = "1", column = "1", after = ""] = FRAME.exec(line) ?? [];
+      if (file === "") {
+        if (!isOwn(line)) frames.push(line);
         continue;
       }
-      const [, before = "", file = "", row = "1", column = "1", after = ""] = match;
-      const position = originalOf(byName.get(file), file, Number(row) - 1, Number(column) - 1);
-      if (position !== null)
-        kept.push(`${clean(before)}${position.file}:${position.line + 1}:${position.column + 1}${after}`);
+      const program = byName.get(file);
+      const position = originalOf(program, file, Number(row) - 1, Number(column) - 1);
+      if (position === null) continue;
+      frames.push(`${before}${position.file}:${position.line + 1}:${position.column + 1}${after}`);
+      if (program !== undefined) ours = frames.length;
     }
-    return withoutTail(kept).join("\n");
+    // Below the last shipped frame stands whoever called it. Where none is left (an error from a timer) all are shown.
+    return [...message, ...(ours > 0 ? frames.slice(0, ours) : frames)].join("\n");
   };
 }
 
@@ -80,18 +83,6 @@ function lookUp({ positions, files }: NamedProgram, line: number, column: number
 
 function isOwn(text: string): boolean {
   return text.includes(OWN.href) || text.includes(fileURLToPath(OWN));
-}
-
-/** `Object.map` and the like are our way of calling, not the user's. */
-function clean(before: string): string {
-  return before.replace(/\$spillway\w*\.?/g, "");
-}
-
-/** Native frames below the user's last one are how we called it. */
-function withoutTail(lines: readonly string[]): readonly string[] {
-  let end = lines.length;
-  while (end > 1 && /^\s+at .*\(?(<anonymous>|native)\)?$/.test(lines[end - 1] ?? "")) end--;
-  return lines.slice(0, end);
 }
 
 const maps = new Map<string, SourceMap | null>();

@@ -9,8 +9,9 @@ export interface Trail {
   readonly holder: object | null;
   /** Where the variable is used, in the user's own source. */
   readonly where: string | null;
-  /** The function that uses it. */
+  /** The function that uses it, and how that one was reached. */
   readonly user: string;
+  readonly userTrail: Trail | null;
 }
 
 const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
@@ -36,8 +37,11 @@ export function refuse(operator: string, trail: Trail, what: string, remedy: str
   const variable = showTrail(trail);
   const place = trail.where === null ? "" : ` (${trail.where})`;
   const user = trail.user === "" ? "its function" : `the function "${trail.user}"`;
+  const through: string[] = [];
+  for (let at = trail.userTrail; at?.userTrail; at = at.userTrail) through.unshift(showTrail(at));
+  const via = through.length === 0 ? "" : `, reached through ${through.join(" → ")},`;
   return new CaptureError(
-    `${operator}: ${user} uses "${variable}"${place}, which is ${what} and cannot travel to a worker. ${remedy}`,
+    `${operator}: ${user}${via} uses "${variable}"${place}, which is ${what} and cannot travel to a worker. ${remedy}`,
     variable,
     trail.where,
   );

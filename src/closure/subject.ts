@@ -1,0 +1,45 @@
+/** A function that is being captured as source, with what is known of it and what has been decided so far. */
+import type { Edit, Piece } from "./emit.ts";
+import type { LiveFunction } from "./inspect.ts";
+import type { FunctionSite } from "./lexical.ts";
+import type { Slots } from "./payload.ts";
+import type { ScopeInstance } from "./scopes.ts";
+import { type Script, showPosition } from "./script.ts";
+import type { Trail } from "./trail.ts";
+
+/** All captured functions of one script, on their way to become a program of the payload. */
+export interface ProgramDraft {
+  readonly script: Script;
+  readonly root: ScopeInstance;
+  readonly pieces: Piece[];
+  readonly variables: Slots;
+}
+
+export interface Subject {
+  readonly name: string;
+  readonly script: Script;
+  readonly site: FunctionSite;
+  readonly live: LiveFunction;
+  readonly draft: ProgramDraft;
+  /** Its scopes, innermost first, without the global one. */
+  readonly chain: readonly ScopeInstance[];
+  /** Changes to its source; what they cut out is not looked at. */
+  readonly edits: Edit[];
+  readonly trail: Trail;
+}
+
+/** The trail of something that the function names at this offset of its script. */
+export function namedBy(subject: Subject, name: string, offset: number): Trail {
+  return {
+    name,
+    within: null,
+    holder: null,
+    where: showPosition(subject.script.original(offset)),
+    user: subject.name || subject.trail.name.replace(/^\./, ""),
+    userTrail: subject.trail,
+  };
+}
+
+export function isCut(subject: Subject, offset: number): boolean {
+  return subject.edits.some((edit) => offset >= edit.start && offset < edit.end);
+}
