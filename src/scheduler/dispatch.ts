@@ -15,8 +15,8 @@ export interface Leniency {
   readonly partial: boolean;
   /** Only operators that everything after them waits for. */
   readonly headOnly?: boolean;
-  /** Only from this depth on. */
-  readonly from?: number;
+  /** Only operators that this says are worth it. */
+  readonly helps?: (operator: OperatorState) => boolean;
 }
 
 export const STRICT: Leniency = { overBound: false, partial: false };
@@ -49,13 +49,23 @@ function byTurn(a: JobState, b: JobState): number {
   return a.runningTasks - b.runningTasks || a.lastServed - b.lastServed;
 }
 
-/** Starts the task furthest downstream that there is an idle worker for. */
+/**
+ * Starts the task furthest downstream that there is an idle worker for; operators that everything after them waits
+ * for before those whose output must wait for another input.
+ */
 export function startOneOf(state: State, job: JobState, leniency: Leniency): boolean {
   if (job.phase !== "running") return false;
-  for (let depth = job.operators.length - 1; depth >= (leniency.from ?? 0); depth--) {
+  return (
+    startFrom(state, job, leniency, true) || (leniency.headOnly !== true && startFrom(state, job, leniency, false))
+  );
+}
+
+function startFrom(state: State, job: JobState, leniency: Leniency, onHeadPath: boolean): boolean {
+  for (let depth = job.operators.length - 1; depth >= 0; depth--) {
     const operator = job.operators[depth];
-    if (operator === undefined || (leniency.headOnly === true && !isOnHeadPath(operator))) continue;
+    if (operator === undefined || leniency.helps?.(operator) === false) continue;
     if (!mayStart(state, operator, leniency) || operator.spec.kind !== "tasks") continue;
+    if (isOnHeadPath(operator) !== onHeadPath) continue;
     const worker = idleWorkerFor(state, operator);
     if (worker === null) continue;
     job.lastServed = state.order++;

@@ -76,3 +76,10 @@ export const PROGRESS_INTERVAL: Milliseconds = 200;
 export const SLOT_GRACE: Milliseconds = 50;
 /** How long the program may keep what fills the store before a job that needs room gives up. */
 export const STORE_GRACE: Milliseconds = 2_000;
+/**
+ * The same where the program is reading another job's output, and so will give it back, unless that reading itself
+ * waits for the job without room.
+ */
+export const READING_GRACE: Milliseconds = 60_000;
+/** A program that wants this many blocks at once keeps them all (materialise): it gives none back to get the next. */
+export const COLLECTS = 1_000;

@@ -1,7 +1,7 @@
 /** A job from its start to its end: its operators wired up, its phases, what the program is told. */
 import { OptionError, StoreError, toWire, type WireError } from "../errors/index.ts";
-import type { FileSink, JobSpec, JobStats, Operator, OperatorId } from "../protocol/index.ts";
-import { PROGRESS_INTERVAL } from "./events.ts";
+import type { BlockId, FileSink, JobSpec, JobStats, Operator, OperatorId } from "../protocol/index.ts";
+import { COLLECTS, PROGRESS_INTERVAL } from "./events.ts";
 import { Fifo } from "./fifo.ts";
 import { closeEdge, deliver, endIfDone, endOperator } from "./flow.ts";
 import { type Edge, type JobState, type OperatorState, type Piece, type State, tell } from "./state.ts";
@@ -59,6 +59,8 @@ function wire(state: State, spec: JobSpec): JobState {
     told: false,
     error: null,
     credit: 0,
+    unread: 0,
+    isCollected: false,
     rowsDelivered: 0,
     erroredTasks: 0,
     runningTasks: 0,
@@ -160,9 +162,25 @@ export function deliverOutput(state: State, job: JobState): void {
     const slice = deliver(state, output);
     if (slice === null) return;
     job.credit -= 1;
+    job.unread += 1;
+    const { id } = slice.block;
+    state.outputs.set(id, [...(state.outputs.get(id) ?? []), job]);
     job.rowsDelivered += slice.end - slice.start;
     tell(state, { type: "output", job: job.id, slice });
   }
+}
+
+/** The program has let go of one of its references. */
+export function outputReturned(state: State, id: BlockId): void {
+  const jobs = state.outputs.get(id);
+  const job = jobs?.pop();
+  if (job !== undefined) job.unread -= 1;
+  if (jobs?.length === 0) state.outputs.delete(id);
+}
+
+export function wantOutput(job: JobState, blocks: number): void {
+  job.credit += blocks;
+  if (blocks >= COLLECTS) job.isCollected = true;
 }
 
 /** The job cannot go on. The program is told at once, but of a job that writes files only when none is left. */

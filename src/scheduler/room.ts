@@ -3,8 +3,8 @@
  * whether such a job flows or stands still.
  *
  * Each operator with block output is promised room for one block. A task is given room only where, after that, the
- * promises to every operator downstream of it (and, for a task that is not next in plan order, the promise to the one
- * that is) can still be kept. Why the sink then always progresses, whatever the sizes and speeds, as long as the store
+ * promises to every operator downstream of it can still be kept; where it is not next in plan order, the promises to
+ * those before it as well. Why the sink then always progresses, whatever the sizes and speeds, as long as the store
  * holds one block for each operator:
  *   1. Take the operator furthest downstream that has a task asking, with nothing live further down. All that is
  *      live was given to operators upstream of it, and each of these left room for its promised block: it is served.
@@ -70,8 +70,7 @@ export function grantTask(state: State, task: TaskState, strictness: Strictness)
   if (asking === null || worker === null) return false;
   const room = state.ledger.room - wholePages(asking.bytes);
   if (room < 0) return false;
-  const isHead = isHeadTask(operator, task.index) && isOnHeadPath(operator);
-  if (strictness !== "none" && room < promisedDownstream(state, operator, isHead)) return false;
+  if (strictness !== "none" && room < promisedBefore(state, task)) return false;
   if (strictness === "all") {
     const view = viewOf(state, operator, isHeadTask(operator, task.index));
     if (!roomPolicies.every((policy) => policy.mayWrite(view))) return false;
@@ -105,10 +104,13 @@ export function grantProgram(state: State, strictness: Strictness): boolean {
   return true;
 }
 
-function promisedDownstream(state: State, operator: OperatorState, isHead: boolean): Bytes {
-  const { job, depth } = operator;
-  const after = promisedAfter(state, job.operators, depth);
-  return isHead ? after : after + promise(state, operator);
+/** What has to be left for others before the task may have any. */
+function promisedBefore(state: State, { operator, index }: TaskState): Bytes {
+  const { operators } = operator.job;
+  // Another input of the job comes first: everybody has precedence.
+  if (!isOnHeadPath(operator)) return promisedAfter(state, operators, -1) + promise(state, operator);
+  const after = promisedAfter(state, operators, operator.depth);
+  return isHeadTask(operator, index) ? after : after + promise(state, operator);
 }
 
 /** What is still owed to the operators after this one: their promised block less what they have. */
@@ -121,10 +123,10 @@ function promisedAfter(state: State, operators: readonly OperatorState[], depth:
   return bytes;
 }
 
-/** Room for the largest block it has made; before the first one, for what it is asked to make. */
+/** Room for a block of the size it is asked to make, or the largest it has made. */
 function promise(state: State, { job, spec, largestReservation }: OperatorState): Bytes {
   if (spec.kind !== "tasks" || spec.sink.kind !== "blocks") return 0;
-  const expected = largestReservation > 0 ? largestReservation : wholePages(spec.sink.targetBytes * RESERVE_FACTOR);
+  const expected = Math.max(largestReservation, wholePages(spec.sink.targetBytes * RESERVE_FACTOR));
   return Math.min(expected, state.ledger.capacity / (job.blockOperators + 1));
 }
 

@@ -9,7 +9,7 @@
  *                                                      then jobs that are through end (job.ts) ──▶ commands
  */
 import { SpillwayError, StoreError, toWire, WorkerDiedError } from "../errors/index.ts";
-import type { Bytes, Milliseconds, WorkerId } from "../protocol/index.ts";
+import type { BlockId, Bytes, Milliseconds, WorkerId } from "../protocol/index.ts";
 import { Ledger } from "../store/index.ts";
 import { deathMessage } from "./deaths.ts";
 import { dispatch } from "./dispatch.ts";
@@ -28,9 +28,11 @@ import {
   failJob,
   jobCommitted,
   jobDiscarded,
+  outputReturned,
   settleJob,
   startJob,
   tellProgress,
+  wantOutput,
 } from "./job.ts";
 import { askForProgram, askForRoom, grantRoom } from "./room.ts";
 import { resolveStall, stallDeadline } from "./stall.ts";
@@ -61,6 +63,7 @@ export class Scheduler {
       asking: new Set(),
       programAsks: [],
       programRanges: new Map(),
+      outputs: new Map(),
       inspections: [],
       cancelling: new Set(),
       commands: [],
@@ -296,7 +299,7 @@ function fromProgram(state: State, message: JobMessage): void {
       return;
     case "want": {
       const job = state.jobs.get(message.job);
-      if (job !== undefined) job.credit += message.blocks;
+      if (job !== undefined) wantOutput(job, message.blocks);
       return;
     }
     case "cancel": {
@@ -321,9 +324,10 @@ function sealForProgram(state: State, message: Extract<JobMessage, { type: "seal
   tell(state, { type: "sealed", request, block: state.ledger.seal(granted, length, rows, "program") });
 }
 
-function releaseForProgram(state: State, id: Parameters<Ledger["release"]>[0]): void {
+function releaseForProgram(state: State, id: BlockId): void {
   try {
     state.ledger.release(id, "program");
+    outputReturned(state, id);
   } catch (error) {
     if (!(error instanceof SpillwayError)) throw error;
     tell(state, { type: "notice", text: `A block was released twice: ${error.message}` });

@@ -4,16 +4,16 @@
  *   a job stands still, and not because the program has stopped reading:
  *     1. a policy is overruled: room for the task that most waits for it, or a start, or a smaller bundle;
  *   no worker anywhere computes:
- *     2. a promise is broken (see room.ts);
- *     3. work waits for workers that all wait: an instance moves to another worker, or one more worker is started;
+ *     2. work waits for workers that all wait: an instance moves to another worker, or one more worker is started;
+ *     3. a promise is broken (see room.ts);
  *     4. the store is full of what nobody will let go: the youngest job that needs room fails, with the figures.
  */
 import { StoreError, toWire } from "../errors/index.ts";
 import type { Milliseconds } from "../protocol/index.ts";
 import { isSpread, type Leniency, mayStart, STRICT, startOneOf } from "./dispatch.ts";
-import { SLOT_GRACE, STORE_GRACE } from "./events.ts";
+import { READING_GRACE, SLOT_GRACE, STORE_GRACE } from "./events.ts";
 import { failJob, outputOf } from "./job.ts";
-import { grantProgram, grantTask, type Strictness } from "./room.ts";
+import { grantProgram, grantTask } from "./room.ts";
 import { type JobState, type OperatorState, type State, type TaskState, tell } from "./state.ts";
 import { retireFrom } from "./tasks.ts";
 import { byDownstream, isHeadTask, isOnHeadPath } from "./view.ts";
@@ -33,17 +33,17 @@ export function resolveStall(state: State): boolean {
     state.storeStallSince = null;
     return false;
   }
-  if (grantMostUrgent(state, null, "none") || grantProgram(state, "none")) return true;
   const found = findWorker(state);
-  return found === "none" ? giveUp(state) : found === "changed";
+  if (found !== "none") return found === "changed";
+  return overruleStore(state);
 }
 
 /** When to look again although nothing has happened; null where only an event can change anything. */
 export function stallDeadline(state: State): Milliseconds | null {
-  const slot = state.slotStallSince === null ? null : state.slotStallSince + SLOT_GRACE;
-  const store = state.storeStallSince === null ? null : state.storeStallSince + STORE_GRACE;
-  if (slot === null || store === null) return slot ?? store;
-  return Math.min(slot, store);
+  if (state.slotStallSince !== null) return state.slotStallSince + SLOT_GRACE;
+  if (state.storeStallSince === null) return null;
+  const deadline = state.storeStallSince + storeGrace(state);
+  return deadline === Number.POSITIVE_INFINITY ? null : deadline;
 }
 
 /** A worker that computes, ends, starts or answers will say something by itself. */
@@ -66,36 +66,52 @@ function isStill(job: JobState): boolean {
   );
 }
 
-/** Its output waits for a program that does not read. */
+/** The program wants nothing more of it for now. */
 function isPaused(job: JobState): boolean {
-  return job.credit <= 0 && outputOf(job).queue.length > 0;
+  const { spec } = outputOf(job).producer;
+  return job.credit <= 0 && (spec.kind === "slice" || spec.sink.kind === "blocks");
+}
+
+/** The program reads some job's output, and will give it back. */
+function isProgramReading(state: State): boolean {
+  for (const job of state.jobs.values()) {
+    if (job.phase !== "running" || job.isCollected) continue;
+    if (job.unread > 0 || (isPaused(job) && outputOf(job).queue.length > 0)) return true;
+  }
+  return false;
+}
+
+/** How long to wait for the program to let something go. */
+function storeGrace(state: State): Milliseconds {
+  if (isProgramReading(state)) return state.jobs.size > 1 ? READING_GRACE : Number.POSITIVE_INFINITY;
+  return state.ledger.holds("program").bytes > 0 ? STORE_GRACE : 0;
 }
 
 function overrulePolicies(state: State, job: JobState, anybodyActive: boolean): boolean {
   // Its next task only waits for a worker that others keep busy: that is no reason to pile up more before it.
   if (anybodyActive && state.idle.size === 0 && job.operators.some((one) => mayStart(state, one, STRICT))) return false;
-  if (grantMostUrgent(state, job, "promises")) return true;
-  // Where the task that all wait for waits for room, only what is downstream of it can make any.
-  const from =
-    Math.max(
-      -1,
-      ...asksOf(state, job)
-        .filter(isUrgent)
-        .map(({ operator }) => operator.depth),
-    ) + 1;
-  for (const headOnly of [true, false]) {
-    for (const partial of [false, true]) {
-      if (startOneOf(state, job, { overBound: true, partial, headOnly, from })) return true;
-    }
-  }
-  return false;
+  // What is not next in plan order waits rather than take the room of what is.
+  if (asksOf(state, job).some((task) => isUrgent(task) && grantTask(state, task, "promises"))) return true;
+  const helps = helpful(state, job);
+  return [false, true].some((partial) => startOneOf(state, job, { overBound: true, partial, headOnly: true, helps }));
 }
 
-/** Of one job, or of all that the program has not stopped. */
-function grantMostUrgent(state: State, job: JobState | null, strictness: Strictness): boolean {
-  return asksOf(state, job).some((task) => grantTask(state, task, strictness));
+/** Where the task that all wait for waits for room itself, only what takes blocks downstream of it can make any. */
+function helpful(state: State, job: JobState): (operator: OperatorState) => boolean {
+  const depth = Math.max(
+    -1,
+    ...asksOf(state, job)
+      .filter(isUrgent)
+      .map(({ operator }) => operator.depth),
+  );
+  return (operator) => depth < 0 || (operator.depth > depth && operator.inputs.length > 0);
 }
 
+function breakPromise(state: State): boolean {
+  return asksOf(state, null).some((task) => grantTask(state, task, "none")) || grantProgram(state, "none");
+}
+
+/** Of one job, or of all that the program has not stopped; the most urgent first. */
 function asksOf(state: State, job: JobState | null): TaskState[] {
   const asks = [...state.asking].filter(({ operator }) =>
     job === null ? !isPaused(operator.job) : operator.job === job,
@@ -130,7 +146,9 @@ function findWorker(state: State): "changed" | "coming" | "none" {
 function startable(state: State): OperatorState[] {
   return [...state.jobs.values()]
     .filter((job) => job.phase === "running" && !isPaused(job))
-    .flatMap((job) => job.operators.filter((operator) => mayStart(state, operator, ANYTHING)));
+    .flatMap((job) =>
+      job.operators.filter(helpful(state, job)).filter((one) => isOnHeadPath(one) && mayStart(state, one, ANYTHING)),
+    );
 }
 
 /** The workers with the instances all wait on behalf of others: give one instance up, so that it can be made elsewhere. */
@@ -143,20 +161,24 @@ function moveInstance(state: State, operator: OperatorState): boolean {
   return false;
 }
 
-function giveUp(state: State): boolean {
+/** Breaks a promise, or gives up; neither while the program may be about to give something back. */
+function overruleStore(state: State): boolean {
   const asking = asksOf(state, null);
-  const isWaiting = asking.length > 0 || state.programAsks.length > 0;
-  const mayStillRead = [...state.jobs.values()].some((job) => job.phase === "running" && isPaused(job));
-  if (!isWaiting || mayStillRead) {
+  if (asking.length === 0 && state.programAsks.length === 0) {
     state.storeStallSince = null;
     return false;
   }
+  const isReading = isProgramReading(state);
+  if (!isReading && breakPromise(state)) return true;
   state.storeStallSince ??= state.now;
-  const kept = state.ledger.holds("program").bytes;
-  // What the program keeps it may be about to give back.
-  if (kept > 0 && state.now - state.storeStallSince < STORE_GRACE) return false;
+  if (state.now - state.storeStallSince < storeGrace(state)) return false;
   state.storeStallSince = null;
-  const [youngest] = asking.sort((a, b) => b.operator.job.order - a.operator.job.order);
+  if (isReading && breakPromise(state)) return true;
+  return giveUp(state, asking);
+}
+
+function giveUp(state: State, asking: readonly TaskState[]): boolean {
+  const [youngest] = [...asking].sort((a, b) => b.operator.job.order - a.operator.job.order);
   if (youngest !== undefined) {
     const who = `${youngest.operator.spec.name}: a task`;
     failJob(state, youngest.operator.job, full(state, who, youngest.asking?.bytes ?? 0));

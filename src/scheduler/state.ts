@@ -9,6 +9,7 @@
 import type { WireError } from "../errors/index.ts";
 import type {
   ArenaRange,
+  BlockId,
   BlockRef,
   Bytes,
   HandedOver,
@@ -149,6 +150,10 @@ export interface JobState {
   error: WireError | null;
   /** Output blocks that the program can take. */
   credit: number;
+  /** Output blocks that the program has and will give back when it has read them. */
+  unread: number;
+  /** The program keeps all it gets. */
+  isCollected: boolean;
   rowsDelivered: number;
   erroredTasks: number;
   runningTasks: number;
@@ -197,6 +202,8 @@ export interface State {
   readonly asking: Set<TaskState>;
   readonly programAsks: ProgramAsk[];
   readonly programRanges: Map<Bytes, ArenaRange>;
+  /** Whose output a block in the program's hands is. */
+  readonly outputs: Map<BlockId, JobState[]>;
   readonly inspections: Inspection[];
   readonly cancelling: Set<TaskState>;
   readonly commands: Command[];

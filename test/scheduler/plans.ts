@@ -1,0 +1,157 @@
+/**
+ * Random jobs for the simulator, and what they must give. Rows are numbers; every operator hands on the rows it gets,
+ * so a plan's result can be computed without running it.
+ */
+import type { BlockRef, JobId, JobSpec, Operator, Sink, Split, Step, TaskOperator } from "../../src/protocol/index.ts";
+import { PAGE } from "../../src/store/index.ts";
+import type { Chance } from "./chance.ts";
+
+export interface PlannedJob {
+  readonly spec: JobSpec;
+  /** Rows of its result, in plan order. */
+  readonly expected: readonly number[];
+  /** Rows a block of each operator holds at most, and pages a row needs. */
+  readonly rowsPerBlock: ReadonlyMap<number, number>;
+  readonly pagesPerRow: number;
+  /** Two operators read the same one: in order, that may need all of its rows at once. */
+  readonly isDiamond: boolean;
+  /** What is told about sizes is true. */
+  readonly isHonest: boolean;
+  /** The most it can need at once and still flow: a block of each operator, and what the program reads. */
+  readonly pagesNeeded: number;
+}
+
+const NOTHING = { files: 0, rowGroups: 0, rows: 0, columns: 0 };
+
+/** A split's rows travel in its text. */
+export function splitOf(rows: readonly number[]): Split {
+  return { kind: "sql", sql: rows.join(","), files: [] };
+}
+
+export function rowsOfSplit(split: Extract<Split, { kind: "sql" }>): number[] {
+  return split.sql === "" ? [] : split.sql.split(",").map(Number);
+}
+
+export function tasks(
+  id: number,
+  input: TaskOperator["input"],
+  more: Partial<TaskOperator> & { readonly isClass?: boolean } = {},
+): TaskOperator {
+  const { isClass, ...rest } = more;
+  const payload = { id: 0, range: { offset: 0, length: 0 }, rows: 0 } as unknown as BlockRef;
+  const options = { batchSize: 1, batchFormat: "rows", maxInFlight: 1, onError: "fail" } as const;
+  const steps: Step[] =
+    isClass === undefined
+      ? []
+      : [{ kind: "function", operator: `fn${id}`, form: "mapBatches", isClass, payload, options }];
+  return {
+    kind: "tasks",
+    id,
+    name: `op${id}`,
+    input,
+    steps,
+    sink: { kind: "blocks", targetBytes: PAGE },
+    concurrency: { min: 1, max: 64 },
+    minRowsPerTask: 1,
+    maxRowsPerTask: null,
+    maxRetries: 1000,
+    skipped: NOTHING,
+    ...rest,
+  };
+}
+
+export function slice(id: number, operators: readonly number[], offset: number, limit: number | null): Operator {
+  return { kind: "slice", id, name: `slice${id}`, input: { kind: "operators", operators }, offset, limit };
+}
+
+export function job(name: string, operators: readonly Operator[], more: Partial<JobSpec> = {}): JobSpec {
+  return { id: name as JobId, operators, preserveOrder: false, maxErroredBlocks: 0, holds: [], ...more };
+}
+
+export function randomJob(chance: Chance, name: string, firstRow: number): PlannedJob {
+  const operators: Operator[] = [];
+  const results = new Map<number, number[]>();
+  const rowsPerBlock = new Map<number, number>();
+  const unused: number[] = [];
+  const count = chance.between(1, 6);
+  const pagesPerRow = chance.oneOf([0.1, 0.5, 1]);
+  const isHonest = chance.happens(0.7);
+  const preserveOrder = chance.happens(0.5);
+  let isDiamond = false;
+  let nextRow = firstRow;
+  for (let id = 0; id < count || unused.length > 1; id++) {
+    const isLast = id >= count;
+    const rowsInBlock = chance.between(1, 8);
+    rowsPerBlock.set(id, rowsInBlock);
+    const traits = randomTraits(chance, isHonest ? Math.ceil(rowsInBlock * pagesPerRow * PAGE) : PAGE);
+    if (unused.length === 0 || (!isLast && chance.happens(0.25))) {
+      const splits = Array.from({ length: chance.between(0, 6) }, () => {
+        const rows = Array.from({ length: chance.between(0, 30) }, () => nextRow++);
+        return splitOf(rows);
+      });
+      operators.push(tasks(id, { kind: "splits", splits }, traits));
+      results.set(
+        id,
+        splits.flatMap((split) => (split.kind === "sql" ? rowsOfSplit(split) : [])),
+      );
+    } else {
+      const inputs = isLast ? unused.splice(0) : [unused.splice(chance.between(0, unused.length - 1), 1)[0] ?? 0];
+      if (!isLast && unused.length > 0 && chance.happens(0.3)) inputs.push(...unused.splice(0, 1));
+      if (chance.happens(0.05)) {
+        isDiamond = true;
+        inputs.push(chance.between(0, id - 1));
+      }
+      const rows = inputs.flatMap((input) => results.get(input) ?? []);
+      if (chance.happens(0.25)) {
+        const offset = chance.happens(0.5) ? 0 : chance.between(0, 40);
+        const limit = chance.happens(0.2) ? null : chance.between(0, 60);
+        operators.push(slice(id, inputs, offset, limit));
+        results.set(id, rows.slice(offset, limit === null ? undefined : offset + limit));
+      } else {
+        operators.push(tasks(id, { kind: "operators", operators: inputs }, traits));
+        results.set(id, rows);
+      }
+    }
+    unused.push(id);
+  }
+  const last = operators.at(-1);
+  if (last?.kind === "tasks" && chance.happens(0.4)) {
+    operators[operators.length - 1] = { ...last, sink: otherSink(chance, name) };
+  }
+  const pages = (rows: number, factor: number) => Math.ceil(factor * Math.ceil(rows * pagesPerRow));
+  let pagesNeeded = 5 * pages(Math.max(...rowsPerBlock.values()), 1);
+  for (const rows of rowsPerBlock.values()) pagesNeeded += pages(rows, 1.5);
+  return {
+    spec: job(name, operators, { preserveOrder }),
+    expected: results.get(operators.length - 1) ?? [],
+    rowsPerBlock,
+    pagesPerRow,
+    isDiamond,
+    isHonest,
+    pagesNeeded,
+  };
+}
+
+function randomTraits(chance: Chance, targetBytes: number): Partial<TaskOperator> & { readonly isClass?: boolean } {
+  const traits = {
+    sink: { kind: "blocks", targetBytes } as const,
+    concurrency: { min: 1, max: chance.between(1, 5) },
+    minRowsPerTask: chance.oneOf([1, 1, 5, 20, 1000]),
+  };
+  return chance.happens(0.4) ? { ...traits, isClass: chance.happens(0.5) } : traits;
+}
+
+function otherSink(chance: Chance, name: string): Sink {
+  if (chance.happens(0.5)) return { kind: "count" };
+  return {
+    kind: "files",
+    format: "csv",
+    staging: `/staging/${name}`,
+    directory: `/out/${name}`,
+    mode: "error",
+    partitionBy: [],
+    maxRowsPerFile: null,
+    targetFileSize: null,
+    compression: null,
+  };
+}

@@ -1,0 +1,88 @@
+/** Thousands of random pipelines, each from its seed. A seed that fails is kept below as a test of its own. */
+import { expect, test } from "vitest";
+import { Chance } from "./chance.ts";
+import { randomJob } from "./plans.ts";
+import { CALM, type Dangers, type RunningJob, World } from "./world.ts";
+
+const CASES = Number(process.env.SPILLWAY_SIMULATE ?? 3000);
+const STORM: Dangers = { death: 0.03, functionError: 0, deaf: 0.3, cancelJob: 0.2, pause: 0.05 };
+const ERRORS: Dangers = { death: 0.01, functionError: 0.02, deaf: 0.3, cancelJob: 0.2, pause: 0.05 };
+
+interface Outcome {
+  readonly world: World;
+  readonly jobs: readonly RunningJob[];
+}
+
+function simulate(seed: number, dangers: Dangers, smallStore: boolean): Outcome {
+  const chance = new Chance(seed);
+  const workers = chance.between(1, 4);
+  const pages = smallStore ? chance.between(12, 60) : chance.between(300, 2000);
+  const world = new World(chance, workers, pages, dangers);
+  const jobs: RunningJob[] = [];
+  const count = chance.between(1, 3);
+  for (let i = 0; i < count; i++) {
+    const planned = randomJob(chance, `job${i}`, i * 1_000_000);
+    world.later(chance.between(0, 100), () => {
+      const job = world.start(planned, true);
+      jobs.push(job);
+      if (chance.happens(dangers.cancelJob)) world.later(chance.between(0, 500), () => world.cancel(job));
+    });
+  }
+  if (chance.happens(0.3)) world.keep(chance.between(1, Math.ceil(pages / 8)), chance.between(1, 1000));
+  world.run();
+  return { world, jobs };
+}
+
+function check({ world, jobs }: Outcome, mayFail: (job: RunningJob) => boolean): void {
+  for (const job of jobs) {
+    const { expected, spec } = job.planned;
+    if (job.outcome === "failed" && !mayFail(job)) throw new Error(`failed: ${job.error}`);
+    expect(job.outcome).not.toBe("running");
+    if (job.outcome !== "finished") continue;
+    const last = spec.operators.at(-1);
+    if (last?.kind === "tasks" && last.sink.kind !== "blocks") expect(job.rows).toBe(expected.length);
+    else {
+      const received = spec.preserveOrder ? job.received : [...job.received].sort((a, b) => a - b);
+      expect(received).toEqual(spec.preserveOrder ? expected : [...expected].sort((a, b) => a - b));
+      expect(job.rows).toBe(expected.length);
+    }
+    if (last?.kind === "tasks" && last.sink.kind === "files") expect(world.committed.has(spec.id)).toBe(true);
+  }
+  expect(world.scheduler.jobs).toBe(0);
+  expect(world.scheduler.ledger.live).toBe(0);
+  expect(world.scheduler.ledger.blocks).toBe(0);
+  expect(world.busyWorkers).toBe(0);
+}
+
+function everySeed(run: (seed: number) => void): void {
+  for (let seed = 1; seed <= CASES; seed++) {
+    try {
+      run(seed);
+    } catch (error) {
+      throw new Error(`seed ${seed}: ${(error as Error).message}`, { cause: error });
+    }
+  }
+}
+
+test("[R6] with room enough every row arrives once, whatever the plan, and nothing is left", () => {
+  everySeed((seed) => check(simulate(seed, CALM, false), () => false));
+});
+
+test("[O4] a tiny store never stops a pipeline: it flows, or fails naming the store", () => {
+  let failed = 0;
+  everySeed((seed) => {
+    const outcome = simulate(seed, CALM, true);
+    check(outcome, (job) => job.error?.startsWith("StoreError") === true);
+    failed += outcome.jobs.filter((job) => job.outcome === "failed").length;
+  });
+  expect(failed).toBeLessThan(CASES * 0.05);
+});
+
+test("[D5] workers that die, jobs that are cancelled, consumers that pause: every row once, nothing left", () => {
+  everySeed((seed) => check(simulate(seed, STORM, false), () => false));
+  everySeed((seed) => check(simulate(seed, STORM, true), (job) => job.error?.startsWith("StoreError") === true));
+});
+
+test("[A14] a failing function ends its job and leaves nothing", () => {
+  everySeed((seed) => check(simulate(seed, ERRORS, false), (job) => job.error === "FunctionError: boom"));
+});

@@ -1,0 +1,437 @@
+/**
+ * A world for the scheduler: workers, a program, files and a clock, all invented, all driven by chance from a seed.
+ * It checks as it goes what must hold at every moment; what must hold at the end is the test's.
+ */
+import { FunctionError, toWire } from "../../src/errors/index.ts";
+import type {
+  ArenaRange,
+  BlockSlice,
+  HandedOver,
+  JobId,
+  OperatorOrder,
+  TaskOrder,
+  TaskReport,
+  ToProgram,
+  ToWorker,
+  WorkerId,
+} from "../../src/protocol/index.ts";
+import { type Command, type Event, type JobMessage, Scheduler, type TaskMessage } from "../../src/scheduler/index.ts";
+import { PAGE } from "../../src/store/index.ts";
+import type { Chance } from "./chance.ts";
+import { type PlannedJob, rowsOfSplit } from "./plans.ts";
+
+interface FakeTask {
+  readonly order: TaskOrder;
+  readonly planned: PlannedJob;
+  /** Blocks it still has to hand over. */
+  readonly todo: number[][];
+  readonly rows: readonly number[];
+  cancelled: boolean;
+}
+
+interface FakeWorker {
+  readonly id: WorkerId;
+  state: "starting" | "up" | "dead";
+  task: FakeTask | null;
+  readonly operators: Map<string, OperatorOrder>;
+}
+
+export interface RunningJob {
+  readonly planned: PlannedJob;
+  readonly received: number[];
+  outcome: "running" | "finished" | "failed" | "cancelled";
+  error: string | null;
+  rows: number;
+  wanted: number;
+  got: number;
+}
+
+export interface Dangers {
+  /** Probability of a worker's death at each of its steps. */
+  readonly death: number;
+  readonly functionError: number;
+  /** A cancelled task that never answers. */
+  readonly deaf: number;
+  readonly cancelJob: number;
+  /** The program stops reading for a long time. */
+  readonly pause: number;
+}
+
+export const CALM: Dangers = { death: 0, functionError: 0, deaf: 0, cancelJob: 0, pause: 0 };
+const MAX_STEPS = 100_000;
+
+export class World {
+  readonly scheduler: Scheduler;
+  readonly jobs = new Map<JobId, RunningJob>();
+  readonly #chance: Chance;
+  readonly #dangers: Dangers;
+  readonly #workers = new Map<WorkerId, FakeWorker>();
+  readonly #slots: number;
+  /** What is written where: reading a range that was given away shows as wrong rows. */
+  readonly #arena = new Map<number, readonly number[]>();
+  readonly #handedOver = new Map<string, HandedOver[]>();
+  readonly #agenda: { at: number; order: number; run: () => void }[] = [];
+  readonly #answers = new Map<number, (message: ToProgram) => void>();
+  readonly committed = new Set<JobId>();
+  readonly discarded = new Set<JobId>();
+  #now = 0;
+  #order = 0;
+  #lastWorker = 0;
+  spawned = 0;
+  maxAlive = 0;
+
+  constructor(chance: Chance, workers: number, capacityPages: number, dangers: Dangers) {
+    this.#chance = chance;
+    this.#dangers = dangers;
+    this.#slots = workers;
+    const capacity = capacityPages * PAGE;
+    this.scheduler = new Scheduler({ arenaSize: capacity * 8, capacity, workers, heapLimit: null });
+    for (let i = 0; i < workers; i++) this.#spawn();
+  }
+
+  get now(): number {
+    return this.#now;
+  }
+
+  get liveWorkers(): number {
+    return this.#workers.size;
+  }
+
+  get busyWorkers(): number {
+    return [...this.#workers.values()].filter((worker) => worker.task !== null).length;
+  }
+
+  /** Runs until nothing is left to happen. */
+  run(): void {
+    for (let steps = 0; ; steps++) {
+      if (steps > MAX_STEPS) throw new Error("it does not end");
+      const next = this.#agenda[0];
+      const alarm = this.scheduler.alarmAt;
+      if (alarm !== null && (next === undefined || alarm < next.at)) {
+        this.#now = Math.max(this.#now, alarm);
+        this.tell({ type: "tick" });
+      } else if (next !== undefined) {
+        this.#agenda.shift();
+        this.#now = next.at;
+        next.run();
+      } else return;
+    }
+  }
+
+  later(delay: number, run: () => void): void {
+    const entry = { at: this.#now + delay, order: this.#order++, run };
+    let at = this.#agenda.length;
+    while (at > 0) {
+      const before = this.#agenda[at - 1];
+      if (before === undefined || before.at <= entry.at) break;
+      at -= 1;
+    }
+    this.#agenda.splice(at, 0, entry);
+  }
+
+  tell(event: Event): void {
+    for (const command of this.scheduler.handle(event, this.#now)) this.#carryOut(command);
+    this.scheduler.ledger.assertConsistent();
+  }
+
+  fromProgram(message: JobMessage): void {
+    this.tell({ type: "fromProgram", message });
+  }
+
+  start(planned: PlannedJob, consume: boolean): RunningJob {
+    const job: RunningJob = {
+      planned,
+      received: [],
+      outcome: "running",
+      error: null,
+      rows: 0,
+      wanted: 0,
+      got: 0,
+    };
+    this.jobs.set(planned.spec.id, job);
+    this.fromProgram({ type: "start", job: planned.spec });
+    if (consume) this.want(job, this.#chance.between(1, 4));
+    return job;
+  }
+
+  want(job: RunningJob, blocks: number): void {
+    job.wanted += blocks;
+    this.fromProgram({ type: "want", job: job.planned.spec.id, blocks });
+  }
+
+  cancel(job: RunningJob): void {
+    if (job.outcome !== "running") return;
+    job.outcome = "cancelled";
+    this.fromProgram({ type: "cancel", job: job.planned.spec.id });
+  }
+
+  /** Blocks that the program keeps for a while. */
+  keep(pages: number, forHowLong: number): void {
+    const request = this.#order++;
+    this.#answers.set(request, (answer) => {
+      if (answer.type !== "reserved") return;
+      this.#write(answer.range, []);
+      const seal = this.#order++;
+      this.#answers.set(seal, (sealed) => {
+        if (sealed.type !== "sealed") throw new Error(`sealing was answered by ${sealed.type}`);
+        this.later(forHowLong, () => this.fromProgram({ type: "release", blocks: [sealed.block.id] }));
+      });
+      this.later(1, () =>
+        this.fromProgram({ type: "seal", request: seal, range: answer.range, length: pages * PAGE, rows: 0 }),
+      );
+    });
+    this.fromProgram({ type: "reserve", request, bytes: pages * PAGE });
+  }
+
+  inspect(onAnswer: (type: string) => void): void {
+    const request = this.#order++;
+    this.#answers.set(request, (answer) => onAnswer(answer.type));
+    this.fromProgram({ type: "inspect", request, sql: "" });
+  }
+
+  #carryOut(command: Command): void {
+    switch (command.type) {
+      case "toProgram":
+        this.#toProgram(command.message);
+        return;
+      case "toWorker": {
+        const worker = this.#workers.get(command.worker);
+        if (worker === undefined) throw new Error(`a message for worker ${command.worker}, which is dead`);
+        this.#toWorker(worker, command.message);
+        return;
+      }
+      case "kill": {
+        const worker = this.#workers.get(command.worker);
+        if (worker !== undefined) this.later(1, () => this.#die(worker, false));
+        return;
+      }
+      case "dismiss": {
+        const worker = this.#workers.get(command.worker);
+        if (worker === undefined || worker.task !== null) throw new Error("a busy worker was dismissed");
+        this.later(1, () => this.#die(worker, false));
+        return;
+      }
+      case "spawn":
+        this.spawned += 1;
+        this.later(0, () => this.#spawn());
+        return;
+      case "commit":
+        this.later(this.#delay(), () => {
+          this.committed.add(command.job);
+          this.tell({ type: "committed", job: command.job, error: null });
+        });
+        return;
+      case "discard":
+        this.later(this.#delay(), () => {
+          this.discarded.add(command.job);
+          this.tell({ type: "discarded", job: command.job });
+        });
+        return;
+      case "punch":
+      case "stage":
+        return;
+    }
+  }
+
+  #toProgram(message: ToProgram): void {
+    if ("request" in message) {
+      const answer = this.#answers.get(message.request);
+      this.#answers.delete(message.request);
+      answer?.(message);
+      return;
+    }
+    if (message.type === "welcome" || message.type === "notice") return;
+    const job = this.jobs.get(message.job);
+    if (job === undefined) throw new Error(`a word about an unknown job ${message.job}`);
+    if (message.type === "output") this.#receive(job, message.slice);
+    else if (job.outcome !== "running") throw new Error(`${message.type} after the job was ${job.outcome}`);
+    else if (message.type === "finished" || message.type === "failed") {
+      job.outcome = message.type;
+      if (message.type === "failed") job.error = `${message.error.name}: ${message.error.message}`;
+      else job.rows = message.rows;
+    }
+  }
+
+  #receive(job: RunningJob, slice: BlockSlice): void {
+    if (job.outcome !== "running") throw new Error(`output after the job was ${job.outcome}`);
+    job.got += 1;
+    if (job.got > job.wanted) throw new Error("more output than the program wanted");
+    const rows = this.#read(slice);
+    job.received.push(...rows);
+    const pause = this.#chance.happens(this.#dangers.pause) ? 5_000 : this.#delay();
+    this.later(pause, () => {
+      if (this.#read(slice).join() !== rows.join()) throw new Error("a block changed while the program held it");
+      this.fromProgram({ type: "release", blocks: [slice.block.id] });
+      if (job.outcome === "running") this.want(job, 1);
+    });
+  }
+
+  #spawn(): void {
+    const id = ++this.#lastWorker as WorkerId;
+    const worker: FakeWorker = { id, state: "starting", task: null, operators: new Map() };
+    this.#workers.set(id, worker);
+    this.maxAlive = Math.max(this.maxAlive, this.#workers.size);
+    this.tell({ type: "workerStarting", worker: id });
+    this.later(this.#delay(), () => {
+      if (worker.state !== "starting") return;
+      worker.state = "up";
+      this.tell({ type: "workerReady", worker: id, pid: id });
+    });
+  }
+
+  #die(worker: FakeWorker, outOfHeap: boolean): void {
+    if (worker.state === "dead") return;
+    worker.state = "dead";
+    worker.task = null;
+    this.#workers.delete(worker.id);
+    const end = { exitCode: null, signal: "SIGKILL", outOfHeap, tail: "" };
+    this.tell({ type: "workerGone", worker: worker.id, end });
+    if (this.#workers.size < this.#slots) this.#spawn();
+  }
+
+  #toWorker(worker: FakeWorker, message: ToWorker): void {
+    switch (message.type) {
+      case "operator":
+        worker.operators.set(`${message.order.job}/${message.order.operator}`, message.order);
+        this.#checkInstances(message.order);
+        return;
+      case "run":
+        this.#startTask(worker, message.task);
+        return;
+      case "reserved":
+        this.#write(message.range, []);
+        this.#step(worker, () => this.#handOver(worker, message.range));
+        return;
+      case "cancel":
+        if (worker.task?.order.id !== message.task) throw new Error("a cancel for a task that does not run there");
+        worker.task.cancelled = true;
+        if (!this.#chance.happens(this.#dangers.deaf)) {
+          this.#step(worker, () => this.#end(worker, { type: "cancelled", task: message.task }));
+        }
+        return;
+      case "retire": {
+        if (!worker.operators.delete(`${message.job}/${message.operator}`)) throw new Error("retired twice");
+        const { job, operator } = message;
+        this.later(this.#delay(), () => {
+          if (worker.state === "up") this.#say(worker, { type: "retired", job, operator, error: null });
+        });
+        return;
+      }
+      case "inspect": {
+        const { request } = message;
+        this.#step(worker, () => this.#say(worker, { type: "inspected", request, rows: [] }));
+        return;
+      }
+    }
+  }
+
+  #checkInstances(order: OperatorOrder): void {
+    if (!order.steps.some((step) => step.kind === "function" && step.isClass)) return;
+    const key = `${order.job}/${order.operator}`;
+    const instances = [...this.#workers.values()].filter((worker) => worker.operators.has(key)).length;
+    if (instances > this.#concurrencyOf(order.job, order.operator)) throw new Error(`${instances} instances of ${key}`);
+  }
+
+  #concurrencyOf(job: JobId, id: number): number {
+    const operator = this.jobs.get(job)?.planned.spec.operators.find((one) => one.id === id);
+    return operator?.kind === "tasks" ? operator.concurrency.max : 0;
+  }
+
+  #startTask(worker: FakeWorker, order: TaskOrder): void {
+    if (worker.task !== null) throw new Error("a second task for one worker");
+    if (!worker.operators.has(`${order.job}/${order.operator}`)) throw new Error("a task of an unknown operator");
+    const before = this.#handedOver.get(order.id) ?? [];
+    if (JSON.stringify(before) !== JSON.stringify(order.handedOver)) throw new Error("a replay of something else");
+    const planned = this.jobs.get(order.job)?.planned;
+    if (planned === undefined) throw new Error("a task of an unknown job");
+    const rows =
+      order.input.kind === "blocks"
+        ? order.input.slices.flatMap((slice) => this.#read(slice))
+        : order.input.kind === "sql"
+          ? rowsOfSplit(order.input)
+          : [];
+    const size = planned.rowsPerBlock.get(order.operator) ?? 1;
+    const blocks: number[][] = [];
+    for (let at = 0; at < rows.length; at += size) blocks.push(rows.slice(at, at + size));
+    const sink = worker.operators.get(`${order.job}/${order.operator}`)?.sink.kind;
+    const todo = sink === "blocks" ? blocks.slice(order.handedOver.length) : [];
+    worker.task = { order, planned, todo, rows, cancelled: false };
+    const running = [...this.#workers.values()].filter(
+      ({ task }) => task?.order.job === order.job && task.order.operator === order.operator,
+    );
+    if (running.length > this.#concurrencyOf(order.job, order.operator)) throw new Error("over its concurrency");
+    this.#step(worker, () => this.#proceed(worker));
+  }
+
+  /** Something a worker does after a while, unless it dies or is cancelled first. */
+  #step(worker: FakeWorker, run: () => void): void {
+    const { task } = worker;
+    this.later(this.#delay(), () => {
+      if (worker.state === "dead" || worker.task !== task) return;
+      if (this.#chance.happens(this.#dangers.death)) this.#die(worker, false);
+      else run();
+    });
+  }
+
+  #proceed(worker: FakeWorker): void {
+    const { task } = worker;
+    if (task === null || task.cancelled) return;
+    const { order, todo } = task;
+    if (this.#chance.happens(this.#dangers.functionError)) {
+      const error = toWire(new FunctionError("boom", "fn", null, null, [], "Error", null));
+      this.#end(worker, { type: "failed", task: order.id, error });
+      return;
+    }
+    const block = todo[0];
+    if (block === undefined) {
+      this.#end(worker, { type: "done", task: order.id, report: reportOf(task.rows.length) });
+      return;
+    }
+    const bytes = Math.ceil(this.#bytesOf(task, block) * 1.5);
+    this.#say(worker, { type: "reserve", task: order.id, bytes });
+  }
+
+  #bytesOf(task: FakeTask, block: readonly number[]): number {
+    return Math.max(1, Math.ceil(block.length * task.planned.pagesPerRow * PAGE));
+  }
+
+  #handOver(worker: FakeWorker, range: ArenaRange): void {
+    const { task } = worker;
+    const block = task?.todo.shift();
+    if (task === null || block === undefined) throw new Error("room for nothing");
+    if (task.cancelled) return;
+    this.#write(range, block);
+    const made = { rows: block.length, length: this.#bytesOf(task, block), checksum: block[0] ?? 0 };
+    const { id } = task.order;
+    this.#handedOver.set(id, [...(this.#handedOver.get(id) ?? []), made]);
+    this.#say(worker, { type: "output", task: id, range, ...made });
+    this.#step(worker, () => this.#proceed(worker));
+  }
+
+  #end(worker: FakeWorker, message: TaskMessage): void {
+    worker.task = null;
+    this.#say(worker, message);
+  }
+
+  #say(worker: FakeWorker, message: TaskMessage): void {
+    this.tell({ type: "fromWorker", worker: worker.id, message });
+  }
+
+  #write(range: ArenaRange, rows: readonly number[]): void {
+    this.#arena.set(range.offset, rows);
+  }
+
+  #read({ block, start, end }: BlockSlice): readonly number[] {
+    const rows = this.#arena.get(block.range.offset);
+    if (rows === undefined || rows.length !== block.rows) throw new Error(`block ${block.id} is not what it was`);
+    return rows.slice(start, end);
+  }
+
+  #delay(): number {
+    return this.#chance.happens(0.1) ? this.#chance.between(10, 300) : this.#chance.between(1, 10);
+  }
+}
+
+function reportOf(rows: number): TaskReport {
+  return { rowsIn: rows, rowsOut: rows, bytesOut: 0, wall: 1, cpu: 1, peakMemory: 0, errored: 0, files: [] };
+}
