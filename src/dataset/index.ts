@@ -1,1 +1,46 @@
+/** Datasets as users see them: sources, transformations, consumption, and what they need of a session. */
+export type { DatasetSchema } from "./consume/schema.ts";
+export {
+  type BatchClass,
+  type BatchFormat,
+  type ClassOptions,
+  Dataset,
+  type IterBatchesOptions,
+  MaterializedDataset,
+  type SampleOptions,
+} from "./dataset.ts";
 export type { Engine, EngineSettings, FinishedJob, ReceivedBlock, RunningJob } from "./engine.ts";
+export {
+  coalesce,
+  col,
+  concat,
+  type DateUnit,
+  Expr,
+  greatest,
+  least,
+  lit,
+  type Operand,
+  sql,
+  when,
+} from "./expressions/index.ts";
+export type { BatchFunctionOptions, RowFunctionOptions } from "./functions.ts";
+export type { AnyRow, BatchColumn, ColumnsBatch } from "./row-types.ts";
+export {
+  type CsvOptions,
+  fromArrow,
+  fromItems,
+  type InputOptions,
+  type ItemsOptions,
+  type JsonOptions,
+  type Paths,
+  type ReadOptions,
+  range,
+  readArrow,
+  readBinary,
+  readCsv,
+  readJson,
+  readParquet,
+  readText,
+} from "./sources/index.ts";
+export type { DatasetStats } from "./stats.ts";
+export type { WriteOptions, WriteSummary } from "./write.ts";

@@ -29,6 +29,11 @@ function typed(plan: Plan): Select {
 
 function typedNulls(scan: ScanNode): string {
   const columns: readonly Column[] = scan.open?.columns ?? [];
-  const nulls = columns.map(({ name, type }) => `CAST(NULL AS ${type}) AS ${quoteIdentifier(name)}`);
+  const nulls = columns.map(({ name, type }) => `CAST(NULL AS ${castable(type)}) AS ${quoteIdentifier(name)}`);
   return `(SELECT ${nulls.join(", ")})`;
+}
+
+/** Two Arrow types that SQL has other words for. */
+function castable(type: string): string {
+  return type.replace(/\bNULL\b/g, '"NULL"').replace(/\bFLOAT16\b/g, "FLOAT");
 }

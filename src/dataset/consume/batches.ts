@@ -1,0 +1,142 @@
+/** Batches of a fixed number of rows, put together across blocks, in the form that was asked for. */
+import {
+  BlockBuilder,
+  ColumnAssembler,
+  type Columns,
+  compileRows,
+  type RecordBatch,
+  type Row,
+  type RowReader,
+  type Schema,
+  schemaEquals,
+  toFlechette,
+  type ValueOptions,
+} from "../../arrow/index.ts";
+import { blocksOf, type Run } from "./blocks.ts";
+import { type LocalShuffle, Shuffler } from "./shuffler.ts";
+
+export interface BatchesOptions {
+  readonly batchSize: number;
+  readonly batchFormat: "columns" | "rows" | "arrow";
+  readonly prefetch: number;
+  readonly dropLast: boolean;
+  readonly localShuffle: LocalShuffle | null;
+  readonly values: ValueOptions;
+}
+
+/** Takes borrowed batches, gives full ones that are the reader's to keep. */
+interface Collector<B> {
+  push(batch: RecordBatch): Iterable<B>;
+  /** What is left, fewer rows than a batch has. */
+  rest(): B | null;
+}
+
+export async function* batchesOf(run: Run, options: BatchesOptions): AsyncGenerator<unknown, void, undefined> {
+  const collector = collectorFor(options);
+  const shuffler = options.localShuffle === null ? null : new Shuffler(options.localShuffle);
+  for await (const block of blocksOf(run, options.prefetch)) {
+    try {
+      if (shuffler === null) yield* collector.push(block.read());
+      else for (const mixed of shuffler.push(block.read())) yield* collector.push(mixed);
+    } finally {
+      block.release();
+    }
+  }
+  for (const mixed of shuffler?.rest() ?? []) yield* collector.push(mixed);
+  const last = collector.rest();
+  if (last !== null && !options.dropLast) yield last;
+}
+
+function collectorFor({ batchFormat, batchSize, values }: BatchesOptions): Collector<unknown> {
+  switch (batchFormat) {
+    case "columns":
+      return new ColumnsCollector(batchSize, values);
+    case "rows":
+      return new RowsCollector(batchSize, values);
+    case "arrow":
+      return new ArrowCollector(batchSize, values);
+  }
+}
+
+class ColumnsCollector implements Collector<Columns> {
+  #assembler: ColumnAssembler | null = null;
+
+  constructor(
+    private readonly batchSize: number,
+    private readonly values: ValueOptions,
+  ) {}
+
+  *push(batch: RecordBatch): Iterable<Columns> {
+    this.#assembler ??= new ColumnAssembler(batch.schema, this.values, this.batchSize);
+    this.#assembler.push(batch);
+    for (let full = this.#assembler.next(); full !== null; full = this.#assembler.next()) yield full;
+  }
+
+  rest(): Columns | null {
+    return this.#assembler?.flush() ?? null;
+  }
+}
+
+class RowsCollector implements Collector<readonly Row[]> {
+  #rows: Row[] = [];
+  #reader: RowReader | null = null;
+  #schema: Schema | null = null;
+
+  constructor(
+    private readonly batchSize: number,
+    private readonly values: ValueOptions,
+  ) {}
+
+  *push(batch: RecordBatch): Iterable<readonly Row[]> {
+    const same = this.#schema !== null && schemaEquals(this.#schema, batch.schema);
+    const reader = same && this.#reader !== null ? this.#reader : compileRows(batch.schema, this.values);
+    this.#reader = reader;
+    this.#schema = batch.schema;
+    for (let at = 0; at < batch.length; ) {
+      // Loaded again after every yield: the reader of these rows may have used the compiled code for others.
+      reader.load(batch);
+      const end = Math.min(batch.length, at + this.batchSize - this.#rows.length);
+      for (; at < end; at++) this.#rows.push(reader.row(at));
+      if (this.#rows.length < this.batchSize) return;
+      const full = this.#rows;
+      this.#rows = [];
+      yield full;
+    }
+  }
+
+  rest(): readonly Row[] | null {
+    return this.#rows.length === 0 ? null : this.#rows;
+  }
+}
+
+class ArrowCollector implements Collector<unknown> {
+  readonly #builder = new BlockBuilder();
+
+  constructor(
+    private readonly batchSize: number,
+    private readonly values: ValueOptions,
+  ) {}
+
+  *push(batch: RecordBatch): Iterable<unknown> {
+    for (let at = 0; at < batch.length; ) {
+      const end = Math.min(batch.length, at + this.batchSize - this.#builder.rows);
+      this.#builder.append(batch, at, end);
+      at = end;
+      if (this.#builder.rows >= this.batchSize) yield this.#finish();
+    }
+  }
+
+  rest(): unknown {
+    return this.#builder.rows === 0 ? null : this.#finish();
+  }
+
+  #finish(): unknown {
+    const batch = this.#builder.finish();
+    return batch === null ? null : toFlechette([batch], flechetteValues(this.values));
+  }
+}
+
+/** The same choices in flechette's words. */
+export function flechetteValues({ int64, timestamp }: ValueOptions) {
+  return { useBigInt: int64 === "bigint", useDate: timestamp !== "bigint" };
+}

@@ -1,0 +1,21 @@
+/** Runs a plan and gives its blocks one by one; leaving early cancels the job and frees what it holds. */
+import type { Plan } from "../../plan/index.ts";
+import type { JobStats } from "../../protocol/index.ts";
+import type { Engine, ReceivedBlock } from "../engine.ts";
+import { startBlocks } from "../run.ts";
+
+/** What consuming a dataset needs of it. */
+export interface Run {
+  readonly engine: Engine;
+  readonly plan: Plan;
+  /** Told the figures when a run has ended well. */
+  ended(stats: JobStats): void;
+}
+
+export const DEFAULT_PREFETCH = 2;
+
+export async function* blocksOf(run: Run, prefetch = DEFAULT_PREFETCH): AsyncGenerator<ReceivedBlock, void, undefined> {
+  const job = await startBlocks(run.engine, run.plan, { wantBlocks: prefetch });
+  yield* job;
+  run.ended((await job.finished).stats);
+}

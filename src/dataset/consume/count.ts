@@ -1,0 +1,41 @@
+/** The number of rows: from metadata where no row can be dropped or added on the way, else by a job that only counts. */
+import { optimise, type Plan } from "../../plan/index.ts";
+import { resolved, runToEnd } from "../run.ts";
+import type { Run } from "./blocks.ts";
+
+export async function countRows(run: Run): Promise<number> {
+  const known = await countByMetadata(optimise(await resolved(run.engine, run.plan)));
+  if (known !== null) return known;
+  const { rows, stats } = await runToEnd(run.engine, run.plan, () => ({ kind: "count" }));
+  run.ended(stats);
+  return rows;
+}
+
+async function countByMetadata(plan: Plan): Promise<number | null> {
+  switch (plan.kind) {
+    case "scan":
+      return plan.filters.length === 0 && plan.samples.length === 0 ? ((await plan.open?.countRows()) ?? null) : null;
+    case "project":
+    case "drop":
+    case "rename":
+      return countByMetadata(plan.input);
+    case "limit": {
+      if (plan.limit === 0) return 0;
+      const rows = await countByMetadata(plan.input);
+      if (rows === null) return null;
+      const left = Math.max(0, rows - plan.offset);
+      return plan.limit === null ? left : Math.min(left, plan.limit);
+    }
+    case "union": {
+      let total = 0;
+      for (const input of plan.inputs) {
+        const rows = await countByMetadata(input);
+        if (rows === null) return null;
+        total += rows;
+      }
+      return total;
+    }
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,102 @@
+/** Rows as plain objects, copied out of blocks. */
+import {
+  compileRows,
+  type RowReader,
+  type Schema,
+  schemaEquals,
+  toRows,
+  type ValueOptions,
+} from "../../arrow/index.ts";
+import type { ReceivedBlock } from "../engine.ts";
+import { blocksOf, type Run } from "./blocks.ts";
+
+export async function collectRows<R>(run: Run, values: ValueOptions): Promise<R[]> {
+  const rows: R[] = [];
+  for await (const block of blocksOf(run)) {
+    try {
+      // The row type is what the user says it is: rows come from outside of the compiler's sight.
+      for (const row of toRows(block.read(), values)) rows.push(row as R);
+    } finally {
+      block.release();
+    }
+  }
+  return rows;
+}
+
+/**
+ * Rows one at a time. Written out by hand: an async generator costs three times as much a row, and a row comes out of
+ * its block only when it is asked for.
+ */
+export class RowIterator<R> implements AsyncIterableIterator<R> {
+  readonly #blocks: AsyncIterator<ReceivedBlock>;
+  #reader: RowReader | null = null;
+  #schema: Schema | null = null;
+  #block: ReceivedBlock | null = null;
+  #length = 0;
+  #at = 0;
+  #advancing: Promise<unknown> | null = null;
+
+  constructor(
+    run: Run,
+    private readonly values: ValueOptions,
+    prefetch?: number,
+  ) {
+    this.#blocks = blocksOf(run, prefetch);
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<R, undefined>> {
+    if (this.#at >= this.#length || this.#reader === null) return this.#fetch();
+    try {
+      return Promise.resolve({ value: this.#reader.row(this.#at++) as R, done: false });
+    } catch (error) {
+      return this.return().then(() => Promise.reject(error));
+    }
+  }
+
+  async return(): Promise<IteratorResult<R, undefined>> {
+    this.#letGo();
+    await this.#blocks.return?.();
+    return { value: undefined, done: true };
+  }
+
+  #fetch(): Promise<IteratorResult<R, undefined>> {
+    // Rows may be asked for before the last one has come: they wait for their turn.
+    const before = this.#advancing ?? Promise.resolve();
+    const turn = before.then(() => this.#advance());
+    const settled = turn
+      .catch(() => {})
+      .finally(() => {
+        if (this.#advancing === settled) this.#advancing = null;
+      });
+    this.#advancing = settled;
+    return turn;
+  }
+
+  async #advance(): Promise<IteratorResult<R, undefined>> {
+    while (this.#at >= this.#length) {
+      this.#letGo();
+      const { value: block, done } = await this.#blocks.next();
+      if (done === true) return { value: undefined, done: true };
+      this.#block = block;
+      const batch = block.read();
+      if (this.#reader === null || this.#schema === null || !schemaEquals(this.#schema, batch.schema)) {
+        this.#reader = compileRows(batch.schema, this.values);
+        this.#schema = batch.schema;
+      }
+      this.#reader.load(batch);
+      this.#length = batch.length;
+    }
+    return this.next();
+  }
+
+  #letGo(): void {
+    this.#block?.release();
+    this.#block = null;
+    this.#length = 0;
+    this.#at = 0;
+  }
+}

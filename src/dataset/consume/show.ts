@@ -1,0 +1,42 @@
+/** Rows as an aligned table of text: numbers to the right, long values cut. */
+
+const WIDEST = 40;
+
+export function tableText(rows: readonly Readonly<Record<string, unknown>>[], more: boolean): string {
+  const [first] = rows;
+  if (first === undefined) return "(no rows)";
+  const names = Object.keys(first);
+  const cells = rows.map((row) => names.map((name) => cellText(row[name])));
+  const right = names.map((name) => rows.every((row) => isNumeric(row[name])));
+  const widths = names.map((name, i) => Math.max(name.length, ...cells.map((row) => row[i]?.length ?? 0)));
+  const line = (texts: readonly string[]) =>
+    texts
+      .map((text, i) => (right[i] === true ? text.padStart(widths[i] ?? 0) : text.padEnd(widths[i] ?? 0)))
+      .join(" | ")
+      .trimEnd();
+  const rule = widths.map((width) => "-".repeat(width)).join("-+-");
+  const lines = [line(names), rule, ...cells.map(line)];
+  if (more) lines.push(`(the first ${rows.length} rows)`);
+  return lines.join("\n");
+}
+
+function isNumeric(value: unknown): boolean {
+  return value === null || typeof value === "number" || typeof value === "bigint";
+}
+
+function cellText(value: unknown): string {
+  const text = plainText(value).replace(/\s+/g, " ");
+  return text.length > WIDEST ? `${text.slice(0, WIDEST - 1)}…` : text;
+}
+
+function plainText(value: unknown): string {
+  if (value === null || value === undefined) return "null";
+  if (typeof value === "string") return value;
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? "invalid date" : value.toISOString();
+  if (value instanceof Uint8Array) return `${value.length} bytes`;
+  if (value instanceof Map) return plainText(Object.fromEntries(value));
+  if (typeof value !== "object") return String(value);
+  return JSON.stringify(value, (_, inner: unknown) =>
+    typeof inner === "bigint" ? String(inner) : inner instanceof Map ? Object.fromEntries(inner) : inner,
+  );
+}

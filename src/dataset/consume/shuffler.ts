@@ -1,0 +1,68 @@
+/**
+ * Mixes rows within a buffer, as training wants it: each row that leaves is picked at random among the rows held. Blocks come
+ * in order, so rows further apart than the buffer is long never meet.
+ */
+import { BlockBuilder, type RecordBatch } from "../../arrow/index.ts";
+
+export interface LocalShuffle {
+  /** Rows held at least, while there are more to come. */
+  readonly bufferSize: number;
+  readonly seed: number;
+}
+
+/** Rows taken in before some leave: the buffer is rebuilt that seldom, and it is what its size may exceed. */
+const INTAKE = 8192;
+
+export class Shuffler {
+  readonly #random: () => number;
+  /** Two builders in turn: what one finished is read while the other is filled. */
+  #held = new BlockBuilder();
+  #spare = new BlockBuilder();
+  readonly #out = new BlockBuilder();
+
+  constructor(private readonly options: LocalShuffle) {
+    this.#random = seeded(options.seed);
+  }
+
+  *push(batch: RecordBatch): Iterable<RecordBatch> {
+    for (let at = 0; at < batch.length; at += INTAKE) {
+      this.#held.append(batch, at, Math.min(batch.length, at + INTAKE));
+      const over = this.#held.rows - this.options.bufferSize;
+      if (over >= INTAKE) yield* this.#leave(over);
+    }
+  }
+
+  *rest(): Iterable<RecordBatch> {
+    if (this.#held.rows > 0) yield* this.#leave(this.#held.rows);
+  }
+
+  *#leave(count: number): Iterable<RecordBatch> {
+    const pool = this.#held.finish();
+    if (pool === null) return;
+    const order = new Uint32Array(pool.length);
+    for (let i = 0; i < order.length; i++) order[i] = i;
+    // Fisher and Yates, as far as rows leave; the rest keep their places, and with them the order of arrival.
+    for (let i = 0; i < count; i++) {
+      const j = i + Math.floor(this.#random() * (order.length - i));
+      const taken = order[j] ?? 0;
+      order[j] = order[i] ?? 0;
+      order[i] = taken;
+      this.#out.append(pool, taken, taken + 1);
+    }
+    for (const index of order.subarray(count)) this.#spare.append(pool, index, index + 1);
+    [this.#held, this.#spare] = [this.#spare, this.#held];
+    const mixed = this.#out.finish();
+    if (mixed !== null) yield mixed;
+  }
+}
+
+/** A small seeded generator (mulberry32): the same seed, the same order. */
+export function seeded(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

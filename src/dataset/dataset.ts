@@ -1,0 +1,469 @@
+/**
+ * A dataset: a lazy plan over an engine. Methods that transform build a node and give a new dataset; methods that consume
+ * run the plan (their work is in consume/, write.ts and explain.ts). Immutable but for the figures of its last run.
+ */
+import { Readable } from "node:stream";
+import type { Table } from "@uwdata/flechette";
+import { concatBatches, emptyBatch, type RecordBatch, toFlechette, type ValueOptions } from "../arrow/index.ts";
+import { OptionError, StoreError } from "../errors/index.ts";
+import {
+  checkLiteral,
+  column,
+  drop,
+  dropNull,
+  explode,
+  fillNull,
+  filter,
+  type Literal,
+  limit,
+  type NamedExpression,
+  type Plan,
+  project,
+  rename,
+  type SampleNode,
+  sample,
+  scan,
+  union,
+} from "../plan/index.ts";
+import type { JobStats } from "../protocol/index.ts";
+import { type BatchesOptions, batchesOf, flechetteValues } from "./consume/batches.ts";
+import { blocksOf, DEFAULT_PREFETCH, type Run } from "./consume/blocks.ts";
+import { countRows } from "./consume/count.ts";
+import { collectRows, RowIterator } from "./consume/rows.ts";
+import { type DatasetSchema, schemaOf } from "./consume/schema.ts";
+import { tableText } from "./consume/show.ts";
+import type { Engine } from "./engine.ts";
+import { explainText } from "./explain.ts";
+import { Expr } from "./expressions/index.ts";
+import {
+  type BatchFunctionOptions,
+  checkedValues,
+  functionOver,
+  type RowFunctionOptions,
+  valueKeys,
+} from "./functions.ts";
+import { type Materialized, materialized } from "./materialize.ts";
+import { checkKeys, describe, oneOf, positiveInteger, text, textList, wholeNumber } from "./options.ts";
+import type {
+  AnyColumns,
+  AnyRow,
+  BatchResult,
+  ColumnName,
+  ColumnsBatch,
+  Condition,
+  Dropped,
+  Exploded,
+  Renamed,
+  RowOfColumns,
+  Selected,
+  SelectItem,
+  WithColumn,
+} from "./row-types.ts";
+import { blocksSource } from "./sources/blocks.ts";
+import { type DatasetStats, datasetStats } from "./stats.ts";
+import { type WriteOptions, type WriteSummary, writeFiles } from "./write.ts";
+
+export type BatchFormat = "columns" | "rows" | "arrow";
+
+/** A class for `mapBatches`: constructed once in each worker that runs it. */
+export type BatchClass<In, Out, Args extends readonly unknown[]> = new (
+  ...args: Args
+) => { call(batch: In): BatchResult<Out>; dispose?(): unknown };
+
+export type ClassOptions<Args extends readonly unknown[]> = BatchFunctionOptions &
+  (Args extends readonly [] ? { readonly constructorArgs?: Args } : { readonly constructorArgs: Args });
+
+export type SampleOptions =
+  | { readonly fraction: number; readonly rows?: never; readonly seed?: number }
+  | { readonly rows: number; readonly fraction?: never; readonly seed?: number };
+
+export interface IterBatchesOptions extends ValueOptions {
+  readonly batchSize?: number;
+  readonly batchFormat?: BatchFormat;
+  /** Blocks that may be made ahead of the reader. Default 2. */
+  readonly prefetch?: number;
+  /** Leave out the last batch where it is not full. */
+  readonly dropLast?: boolean;
+  /** Mix rows within a buffer of this many. */
+  readonly localShuffle?: { readonly bufferSize?: number; readonly rows?: number; readonly seed?: number };
+}
+
+export class Dataset<R extends AnyRow = AnyRow> {
+  readonly #engine: Engine;
+  readonly #plan: Plan;
+  readonly #eager: boolean;
+  #stats: JobStats | null = null;
+
+  /** @internal Datasets come from sources and from each other. */
+  constructor(engine: Engine, plan: Plan, eager: boolean = engine.settings.eager) {
+    this.#engine = engine;
+    this.#plan = plan;
+    this.#eager = eager;
+  }
+
+  // Rows and batches through functions
+
+  /** A row for each row. */
+  map<O extends AnyRow>(fn: (row: R) => O | Promise<O>, options: RowFunctionOptions = {}): Dataset<O> {
+    return this.#then(functionOver(this.#plan, "map", fn, options));
+  }
+
+  /** Any number of rows for each row. */
+  flatMap<O extends AnyRow>(
+    fn: (row: R) => Iterable<O> | AsyncIterable<O> | Promise<Iterable<O>>,
+    options: RowFunctionOptions = {},
+  ): Dataset<O> {
+    return this.#then(functionOver(this.#plan, "flatMap", fn, options));
+  }
+
+  /** The rows for which the function gives true, or for which the condition holds. */
+  filter<S extends R>(fn: (row: R) => row is S, options?: RowFunctionOptions): Dataset<S>;
+  filter(fn: (row: R) => boolean | Promise<boolean>, options?: RowFunctionOptions): Dataset<R>;
+  filter(condition: Condition<R>): Dataset<R>;
+  filter(test: unknown, options: RowFunctionOptions = {}): Dataset<R> {
+    if (test instanceof Expr) return this.#then(filter(this.#plan, test.expression));
+    return this.#then(functionOver(this.#plan, "filter", test, options));
+  }
+
+  /** The rows for which the condition is true; null is not. */
+  where(condition: Condition<R>): Dataset<R> {
+    if (!(condition instanceof Expr)) {
+      throw new OptionError(`where: an expression is needed, not ${describe(condition)}. For a function use filter.`);
+    }
+    return this.#then(filter(this.#plan, condition.expression));
+  }
+
+  /** Batches of rows through a function or a class. */
+  mapBatches<C extends AnyColumns>(
+    fn: (batch: ColumnsBatch<R>) => BatchResult<C>,
+    options?: BatchFunctionOptions & { readonly batchFormat?: "columns" },
+  ): Dataset<RowOfColumns<C>>;
+  mapBatches<O extends AnyRow>(
+    fn: (batch: R[]) => BatchResult<readonly O[]>,
+    options: BatchFunctionOptions & { readonly batchFormat: "rows" },
+  ): Dataset<O>;
+  mapBatches<O extends AnyRow = AnyRow>(
+    fn: (batch: Table) => BatchResult<unknown>,
+    options: BatchFunctionOptions & { readonly batchFormat: "arrow" },
+  ): Dataset<O>;
+  mapBatches<C extends AnyColumns, Args extends readonly unknown[]>(
+    fn: BatchClass<ColumnsBatch<R>, C, Args>,
+    options?: ClassOptions<Args> & { readonly batchFormat?: "columns" },
+  ): Dataset<RowOfColumns<C>>;
+  mapBatches<O extends AnyRow, Args extends readonly unknown[]>(
+    fn: BatchClass<R[], readonly O[], Args>,
+    options: ClassOptions<Args> & { readonly batchFormat: "rows" },
+  ): Dataset<O>;
+  mapBatches<O extends AnyRow, Args extends readonly unknown[]>(
+    fn: BatchClass<Table, unknown, Args>,
+    options: ClassOptions<Args> & { readonly batchFormat: "arrow" },
+  ): Dataset<O>;
+  mapBatches(
+    fn: unknown,
+    options: BatchFunctionOptions & { readonly constructorArgs?: readonly unknown[] } = {},
+  ): Dataset<AnyRow> {
+    return this.#then(functionOver(this.#plan, "mapBatches", fn, options));
+  }
+
+  // Columns
+
+  /** These columns only, in this order: names, or expressions with a name. */
+  select<const Items extends readonly SelectItem<R>[]>(...items: Items): Dataset<Selected<R, Items>> {
+    if (items.length === 0) throw new OptionError("select: name at least one column.");
+    const named = items.map((item): NamedExpression => {
+      if (typeof item === "string") return { name: text("select", "a column", item), expression: column(item) };
+      if (!(item instanceof Expr))
+        throw new OptionError(`select: ${describe(item)} is neither a name nor an expression.`);
+      if (item.columnName === null) throw new OptionError('select: give the expression a name: .as("name").');
+      return { name: item.columnName, expression: item.expression };
+    });
+    const twice = named.find(({ name }, i) => named.findIndex((other) => other.name === name) !== i);
+    if (twice !== undefined) throw new OptionError(`select: "${twice.name}" is there twice.`);
+    return this.#then(project(this.#plan, "select", named, "select"));
+  }
+
+  drop<const N extends ColumnName<R>>(...names: readonly N[]): Dataset<Dropped<R, N>> {
+    return this.#then(drop(this.#plan, textList("drop", "the columns", names)));
+  }
+
+  /** `rename({ old: "new" })` */
+  rename<const M extends { readonly [K in ColumnName<R>]?: string }>(names: M): Dataset<Renamed<R, M>> {
+    const pairs = Object.entries(names).map(([from, to]): [string, string] => [from, text("rename", `"${from}"`, to)]);
+    return this.#then(rename(this.#plan, new Map(pairs)));
+  }
+
+  /** The column computed for every row; one of that name is replaced. */
+  withColumn<const N extends string, E extends Condition<R>>(name: N, expression: E): Dataset<WithColumn<R, N, E>> {
+    if (!(expression instanceof Expr)) {
+      throw new OptionError(
+        `withColumn: an expression is needed, not ${describe(expression)}. A constant is lit(value).`,
+      );
+    }
+    const item = { name: text("withColumn", "the name", name), expression: expression.expression };
+    return this.#then(project(this.#plan, "with", [item], "withColumn"));
+  }
+
+  /** Without the rows that have a null in one of the columns, or in any. */
+  dropNull(columns?: readonly ColumnName<R>[]): Dataset<R> {
+    return this.#then(
+      dropNull(this.#plan, columns === undefined ? null : textList("dropNull", "the columns", columns)),
+    );
+  }
+
+  /** A value for every null: one for all columns whose type takes it, or one by column. */
+  fillNull(value: string | number | bigint | boolean | Date | { readonly [K in ColumnName<R>]?: Literal }): Dataset<R> {
+    if (typeof value === "object" && !(value instanceof Date)) {
+      const pairs = Object.entries(value).map(([name, fill]): [string, Literal] => [
+        name,
+        checkLiteral(fill, "fillNull"),
+      ]);
+      if (pairs.length === 0) return this;
+      return this.#then(fillNull(this.#plan, { kind: "columns", values: new Map(pairs) }));
+    }
+    return this.#then(fillNull(this.#plan, { kind: "everywhere", value: checkLiteral(value, "fillNull") }));
+  }
+
+  /** A row for each item of a list column; a null or empty list gives none. */
+  explode<const N extends ColumnName<R>>(name: N): Dataset<Exploded<R, N>> {
+    return this.#then(explode(this.#plan, text("explode", "the column", name)));
+  }
+
+  // Rows
+
+  limit(rows: number): Dataset<R> {
+    return this.#then(limit(this.#plan, 0, wholeNumber("limit", "the number of rows", rows)));
+  }
+
+  offset(rows: number): Dataset<R> {
+    return this.#then(limit(this.#plan, wholeNumber("offset", "the number of rows", rows), null));
+  }
+
+  /** The rows of this one, then of the others; columns by name. */
+  union(...others: readonly Dataset<R>[]): Dataset<R> {
+    for (const other of others) {
+      if (!(other instanceof Dataset)) throw new OptionError(`union: ${describe(other)} is no dataset.`);
+      if (other.#engine !== this.#engine) throw new OptionError("union: the datasets are of different sessions.");
+    }
+    return this.#then(union([this.#plan, ...others.map((other) => other.#plan)]));
+  }
+
+  /** Some of the rows: about a fraction of them, or a number. The same seed gives the same rows of the same data. */
+  sample(options: SampleOptions): Dataset<R> {
+    checkKeys("sample", options, ["fraction", "rows", "seed"]);
+    const { fraction, rows, seed = Math.floor(Math.random() * 2 ** 31) } = options;
+    return this.#then(sample(this.#plan, sampleSize(fraction, rows), wholeNumber("sample", "seed", seed)));
+  }
+
+  // Consuming
+
+  async take(rows: number, values: ValueOptions = {}): Promise<R[]> {
+    const head = limit(this.#plan, 0, wholeNumber("take", "the number of rows", rows));
+    return collectRows(this.#run(head), checkedValues("take", values));
+  }
+
+  async takeAll(values: ValueOptions = {}): Promise<R[]> {
+    return collectRows(this.#run(), checkedValues("takeAll", values));
+  }
+
+  /** Prints the first rows as a table, and gives its text. */
+  async show(rows = 20): Promise<string> {
+    const wanted = positiveInteger("show", "the number of rows", rows);
+    const found = await this.take(wanted + 1, { int64: "bigint", decimal: "string" });
+    const table = tableText(found.slice(0, wanted), found.length > wanted);
+    process.stdout.write(`${table}\n`);
+    return table;
+  }
+
+  count(): Promise<number> {
+    return countRows(this.#run());
+  }
+
+  schema(): Promise<DatasetSchema> {
+    return schemaOf(this.#run());
+  }
+
+  /** Rows one by one. Leaving the loop early cancels the work and frees everything. */
+  iterRows(options: ValueOptions & { readonly prefetch?: number } = {}): AsyncIterableIterator<R> {
+    checkKeys("iterRows", options, [...valueKeys, "prefetch"]);
+    const { prefetch = DEFAULT_PREFETCH } = options;
+    const wanted = positiveInteger("iterRows", "prefetch", prefetch);
+    return new RowIterator<R>(this.#run(), checkedValues("iterRows", options), wanted);
+  }
+
+  iterBatches(options?: IterBatchesOptions & { readonly batchFormat?: "columns" }): AsyncGenerator<ColumnsBatch<R>>;
+  iterBatches(options: IterBatchesOptions & { readonly batchFormat: "rows" }): AsyncGenerator<R[]>;
+  iterBatches(options: IterBatchesOptions & { readonly batchFormat: "arrow" }): AsyncGenerator<Table>;
+  iterBatches(options: IterBatchesOptions = {}): AsyncGenerator<unknown> {
+    return batchesOf(this.#run(), checkedBatches(options));
+  }
+
+  /** All rows as one table of `@uwdata/flechette`, in memory of its own. */
+  async toArrow(values: Pick<ValueOptions, "int64" | "timestamp"> = {}): Promise<Table> {
+    const copies: RecordBatch[] = [];
+    for await (const block of blocksOf(this.#run())) {
+      copies.push(concatBatches([block.read()]));
+      block.release();
+    }
+    if (copies.length === 0) copies.push(emptyBatch({ fields: [] }));
+    return toFlechette(copies, flechetteValues(checkedValues("toArrow", values)));
+  }
+
+  /** Rows as an object stream; destroying it cancels the work. */
+  toNodeStream(values: ValueOptions = {}): Readable {
+    return Readable.from(this.iterRows(values), { objectMode: true });
+  }
+
+  /** Runs now and keeps the result in the store until it is disposed of or collected. */
+  async materialize(): Promise<MaterializedDataset<R>> {
+    return new MaterializedDataset<R>(this.#engine, await materialized(this.#run()));
+  }
+
+  writeParquet(
+    directory: string,
+    options: WriteOptions<ColumnName<R>, "snappy" | "zstd" | "gzip" | "lz4" | "brotli" | "uncompressed"> = {},
+  ): Promise<WriteSummary> {
+    return writeFiles(this.#run(), "parquet", directory, options);
+  }
+
+  writeCsv(
+    directory: string,
+    options: WriteOptions<ColumnName<R>, "gzip" | "zstd" | "none"> = {},
+  ): Promise<WriteSummary> {
+    return writeFiles(this.#run(), "csv", directory, options);
+  }
+
+  /** A JSON object a line. */
+  writeJson(
+    directory: string,
+    options: WriteOptions<ColumnName<R>, "gzip" | "zstd" | "none"> = {},
+  ): Promise<WriteSummary> {
+    return writeFiles(this.#run(), "json", directory, options);
+  }
+
+  writeArrow(directory: string, options: WriteOptions<ColumnName<R>, "none"> = {}): Promise<WriteSummary> {
+    return writeFiles(this.#run(), "arrow", directory, options);
+  }
+
+  // About
+
+  /** Figures of this dataset's last run. */
+  stats(): DatasetStats {
+    return datasetStats(this.#stats);
+  }
+
+  /** The plan, what the rules made of it, and the stages that will run. Reads metadata, runs nothing. */
+  explain(): Promise<string> {
+    return explainText(this.#engine, this.#plan);
+  }
+
+  /** The same dataset, from here on without running anything before it is consumed (see `session({ eager: true })`). */
+  lazy(): Dataset<R> {
+    return new Dataset<R>(this.#engine, this.#plan, false);
+  }
+
+  #run(plan: Plan = this.#plan): Run {
+    return {
+      engine: this.#engine,
+      plan,
+      ended: (stats) => {
+        this.#stats = stats;
+      },
+    };
+  }
+
+  /** The dataset of a node over this one; an eager one starts at once and keeps its result. */
+  #then<O extends AnyRow>(plan: Plan): Dataset<O> {
+    if (!this.#eager) return new Dataset<O>(this.#engine, plan, false);
+    const result = materialized({ engine: this.#engine, plan, ended: () => {} });
+    // Its error is told to whoever consumes it.
+    result.catch(() => {});
+    const name = plan.kind === "project" ? plan.operator : plan.kind === "function" ? plan.form : plan.kind;
+    return new Dataset<O>(this.#engine, scan(heldSource(this.#engine, name, result)), true);
+  }
+}
+
+/** A dataset whose rows are in the store. */
+export class MaterializedDataset<R extends AnyRow = AnyRow> extends Dataset<R> {
+  readonly #held: Materialized;
+
+  /** @internal Made by `materialize`. */
+  constructor(engine: Engine, held: Materialized) {
+    super(engine, scan(heldSource(engine, "materialized", Promise.resolve(held))));
+    this.#held = held;
+  }
+
+  get numBlocks(): number {
+    return this.#held.slices.length;
+  }
+
+  get byteLength(): number {
+    return this.#held.slices.reduce(
+      (sum, { block, start, end }) => sum + (block.range.length * (end - start)) / block.rows,
+      0,
+    );
+  }
+
+  /** Frees the blocks. Datasets built on this one cannot run any more. */
+  dispose(): void {
+    this.#held.hold.release();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.dispose();
+  }
+}
+
+function heldSource(engine: Engine, name: string, result: Promise<Materialized>) {
+  const source = blocksSource(engine, name, "rows in the store", async () => {
+    const { hold, slices, columns } = await result;
+    if (hold.released) throw new StoreError("The materialised dataset was disposed of; its rows are gone.");
+    return { slices, columns };
+  });
+  result.then(
+    ({ hold }) => hold.follow(source),
+    () => {},
+  );
+  return source;
+}
+
+function sampleSize(fraction: number | undefined, rows: number | undefined): SampleNode["size"] {
+  if ((fraction === undefined) === (rows === undefined)) throw new OptionError("sample: give either fraction or rows.");
+  if (rows !== undefined) return { kind: "rows", rows: wholeNumber("sample", "rows", rows) };
+  if (typeof fraction !== "number" || !(fraction >= 0 && fraction <= 1)) {
+    throw new OptionError(`sample: fraction is ${describe(fraction)}; it must be from 0 to 1.`);
+  }
+  return { kind: "fraction", fraction };
+}
+
+function checkedBatches(options: IterBatchesOptions): BatchesOptions {
+  const known = [...valueKeys, "batchSize", "batchFormat", "prefetch", "dropLast", "localShuffle"];
+  checkKeys("iterBatches", options, known);
+  const {
+    batchSize = 1024,
+    batchFormat = "columns",
+    prefetch = DEFAULT_PREFETCH,
+    dropLast = false,
+    localShuffle,
+  } = options;
+  if (typeof dropLast !== "boolean") throw new OptionError("iterBatches: dropLast is true or false.");
+  return {
+    batchSize: positiveInteger("iterBatches", "batchSize", batchSize),
+    batchFormat: oneOf("iterBatches", "batchFormat", batchFormat, ["columns", "rows", "arrow"]),
+    prefetch: positiveInteger("iterBatches", "prefetch", prefetch),
+    dropLast,
+    localShuffle: localShuffle === undefined ? null : checkedShuffle(localShuffle),
+    values: checkedValues("iterBatches", options),
+  };
+}
+
+function checkedShuffle(options: NonNullable<IterBatchesOptions["localShuffle"]>): BatchesOptions["localShuffle"] {
+  checkKeys("iterBatches: localShuffle", options, ["bufferSize", "rows", "seed"]);
+  const { bufferSize, rows, seed = Math.floor(Math.random() * 2 ** 31) } = options;
+  if ((bufferSize === undefined) === (rows === undefined)) {
+    throw new OptionError("iterBatches: localShuffle takes bufferSize, a number of rows.");
+  }
+  return {
+    bufferSize: positiveInteger("iterBatches", "localShuffle.bufferSize", bufferSize ?? rows),
+    seed: wholeNumber("iterBatches", "localShuffle.seed", seed),
+  };
+}

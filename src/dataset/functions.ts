@@ -1,0 +1,131 @@
+/** Users' functions as plan nodes: captured at once, so that what cannot travel is an error where it is written. */
+
+import type { ValueOptions } from "../arrow/index.ts";
+import { captureFunction } from "../closure/index.ts";
+import { OptionError } from "../errors/index.ts";
+import { checkTypeName, type FunctionNode, functionNode, type Plan } from "../plan/index.ts";
+import type { FunctionOptions, OnError } from "../protocol/index.ts";
+import { checkKeys, describe, oneOf, positiveInteger, text, textList, wholeNumber } from "./options.ts";
+
+/** Options of every function. */
+export interface RowFunctionOptions extends ValueOptions {
+  /** The columns the function reads; only these are read from files. Default: found out where it can be. */
+  readonly columns?: readonly string[];
+  /** Rows of an async function under way at once in a worker. Default 16. */
+  readonly maxInFlight?: number;
+  /** What happens to a row the function throws on. Default "fail". */
+  readonly onError?: OnError;
+  /** Types of result columns, as SQL spells them; the others are inferred. */
+  readonly schema?: Readonly<Record<string, string>>;
+  /** Workers that run it at once. Default: all. */
+  readonly concurrency?: number | { readonly min: number; readonly max: number };
+  /** Retries of a task whose worker died. Default: the session's. */
+  readonly maxRetries?: number;
+}
+
+export interface BatchFunctionOptions extends RowFunctionOptions {
+  /** Rows in a batch; the last one may have fewer. Default 1024. */
+  readonly batchSize?: number;
+  readonly batchFormat?: "columns" | "rows" | "arrow";
+}
+
+const rowKeys = [
+  "columns",
+  "maxInFlight",
+  "onError",
+  "schema",
+  "concurrency",
+  "maxRetries",
+  "int64",
+  "decimal",
+  "timestamp",
+];
+const batchKeys = [...rowKeys, "batchSize", "batchFormat", "constructorArgs"];
+
+export function functionOver(
+  input: Plan,
+  form: FunctionNode["form"],
+  fn: unknown,
+  options: BatchFunctionOptions & { readonly constructorArgs?: readonly unknown[] },
+): FunctionNode {
+  checkKeys(form, options, form === "mapBatches" ? batchKeys : rowKeys);
+  if (typeof fn !== "function") throw new OptionError(`${form}: a function is needed, not ${describe(fn)}.`);
+  const { constructorArgs, columns } = options;
+  const captured = captureFunction(fn, {
+    operator: form,
+    ...(constructorArgs === undefined ? {} : { constructorArgs }),
+  });
+  if (captured.isClass && form !== "mapBatches") {
+    throw new OptionError(`${form}: a class is for mapBatches. Give a function here.`);
+  }
+  if (!captured.isClass && constructorArgs !== undefined) {
+    throw new OptionError(
+      "mapBatches: constructorArgs are for a class; this is a function, which captures what it uses.",
+    );
+  }
+  const declared = columns === undefined ? null : textList(form, "columns", columns);
+  return functionNode({
+    input,
+    form,
+    fn: {
+      payload: captured.payload,
+      name: captured.name,
+      isClass: captured.isClass,
+      columns: declared ?? captured.columns,
+      columnsDeclared: declared !== null,
+    },
+    options: checkedOptions(form, options),
+    concurrency: checkedConcurrency(form, options.concurrency),
+    maxRetries: options.maxRetries === undefined ? null : wholeNumber(form, "maxRetries", options.maxRetries),
+  });
+}
+
+function checkedOptions(form: FunctionNode["form"], options: BatchFunctionOptions): FunctionOptions {
+  const { batchSize = 1024, batchFormat = "columns", maxInFlight = 16, onError = "fail", schema } = options;
+  return {
+    batchSize: positiveInteger(form, "batchSize", batchSize),
+    batchFormat: oneOf(form, "batchFormat", batchFormat, ["columns", "rows", "arrow"]),
+    maxInFlight: positiveInteger(form, "maxInFlight", maxInFlight),
+    onError: checkedOnError(form, onError),
+    ...checkedValues(form, options),
+    ...(schema === undefined ? {} : { schema: checkedSchema(form, schema) }),
+  };
+}
+
+export const valueKeys = ["int64", "decimal", "timestamp"] as const;
+
+/** How values cross into JavaScript, checked; only what was given. */
+export function checkedValues(operator: string, { int64, decimal, timestamp }: ValueOptions): ValueOptions {
+  return {
+    ...(int64 === undefined ? {} : { int64: oneOf(operator, "int64", int64, ["number", "bigint"]) }),
+    ...(decimal === undefined ? {} : { decimal: oneOf(operator, "decimal", decimal, ["number", "string"]) }),
+    ...(timestamp === undefined ? {} : { timestamp: oneOf(operator, "timestamp", timestamp, ["date", "bigint"]) }),
+  };
+}
+
+function checkedOnError(form: string, onError: OnError): OnError {
+  if (onError === "fail" || onError === "skip") return onError;
+  if (typeof onError === "object" && onError !== null && "deadLetter" in onError) {
+    return { deadLetter: text(form, "onError.deadLetter", onError.deadLetter) };
+  }
+  throw new OptionError(`${form}: onError is ${describe(onError)}; it must be "fail", "skip" or { deadLetter: path }.`);
+}
+
+function checkedSchema(form: string, schema: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(schema).map(([name, type]) => [name, checkTypeName(String(type), `${form}: schema.${name}`)]),
+  );
+}
+
+function checkedConcurrency(form: string, concurrency: RowFunctionOptions["concurrency"]): FunctionNode["concurrency"] {
+  if (concurrency === undefined) return null;
+  if (typeof concurrency === "number") {
+    const workers = positiveInteger(form, "concurrency", concurrency);
+    return { min: workers, max: workers };
+  }
+  checkKeys(`${form}: concurrency`, concurrency, ["min", "max"]);
+  const min = positiveInteger(form, "concurrency.min", concurrency.min);
+  const max = positiveInteger(form, "concurrency.max", concurrency.max);
+  if (min > max) throw new OptionError(`${form}: concurrency.min (${min}) is above concurrency.max (${max}).`);
+  return { min, max };
+}

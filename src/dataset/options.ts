@@ -1,0 +1,56 @@
+/** Checks of arguments and options: each refuses with what was given, what is allowed, and the nearest name. */
+import { OptionError } from "../errors/index.ts";
+import { nearest } from "../units/index.ts";
+
+export function checkKeys(operator: string, options: object, known: readonly string[]): void {
+  if (typeof options !== "object" || options === null || Array.isArray(options)) {
+    throw new OptionError(`${operator}: options are an object, not ${describe(options)}.`);
+  }
+  for (const key of Object.keys(options)) {
+    if (known.includes(key)) continue;
+    const hint = nearest(key, known);
+    const meant = hint === null ? "" : ` Did you mean "${hint}"?`;
+    throw new OptionError(`${operator}: there is no option "${key}".${meant} Options: ${known.join(", ")}.`);
+  }
+}
+
+export function positiveInteger(operator: string, name: string, value: unknown): number {
+  if (typeof value === "number" && Number.isSafeInteger(value) && value > 0) return value;
+  throw new OptionError(`${operator}: ${name} is ${describe(value)}; it must be a whole number above 0.`);
+}
+
+export function wholeNumber(operator: string, name: string, value: unknown): number {
+  if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return value;
+  throw new OptionError(`${operator}: ${name} is ${describe(value)}; it must be a whole number, 0 or above.`);
+}
+
+export function oneOf<T extends string>(operator: string, name: string, value: unknown, allowed: readonly T[]): T {
+  const found = allowed.find((each) => each === value);
+  if (found !== undefined) return found;
+  const hint = typeof value === "string" ? nearest(value, allowed) : null;
+  const meant = hint === null ? "" : ` Did you mean "${hint}"?`;
+  throw new OptionError(`${operator}: ${name} is ${describe(value)}; it must be one of ${allowed.join(", ")}.${meant}`);
+}
+
+export function text(operator: string, name: string, value: unknown): string {
+  if (typeof value === "string" && value !== "") return value;
+  throw new OptionError(`${operator}: ${name} is ${describe(value)}; it must be a text that is not empty.`);
+}
+
+export function textList(operator: string, name: string, value: unknown): readonly string[] {
+  if (!Array.isArray(value) || value.length === 0) {
+    throw new OptionError(`${operator}: ${name} is ${describe(value)}; it must be a list of column names.`);
+  }
+  const names = value.map((item) => text(operator, `an item of ${name}`, item));
+  const twice = names.find((each, i) => names.indexOf(each) !== i);
+  if (twice !== undefined) throw new OptionError(`${operator}: ${name} names "${twice}" twice.`);
+  return names;
+}
+
+export function describe(value: unknown): string {
+  if (typeof value === "string" || typeof value === "number" || typeof value === "boolean")
+    return JSON.stringify(value);
+  if (value === null || value === undefined) return String(value);
+  if (typeof value === "bigint") return `${value}n`;
+  return Array.isArray(value) ? `an array of ${value.length}` : `a ${typeof value}`;
+}

@@ -1,0 +1,92 @@
+/** From a plan to a job that runs: resolved, optimised, cut into stages, its functions put into the store. */
+import { type Column, type Describe, type FunctionNode, optimise, type Plan, resolve } from "../plan/index.ts";
+import type { BlockRef, JobId, Sink } from "../protocol/index.ts";
+import { buildStages, describeSql, jobSpec, type Stages } from "../stages/index.ts";
+import type { Engine, FinishedJob, RunningJob } from "./engine.ts";
+
+export function describeWith(engine: Engine): Describe {
+  return async (plan) => {
+    const rows = await engine.inspect(describeSql(plan));
+    return rows.map((row): Column => ({ name: String(row.column_name), type: String(row.column_type) }));
+  };
+}
+
+export function resolved(engine: Engine, plan: Plan): Promise<Plan> {
+  return resolve(plan, describeWith(engine));
+}
+
+export async function optimised(engine: Engine, plan: Plan): Promise<Plan> {
+  return optimise(await resolved(engine, plan));
+}
+
+export interface StartOptions {
+  /** Output blocks that may wait for the reader. */
+  readonly wantBlocks: number;
+  readonly preserveOrder?: boolean;
+}
+
+/** Starts a job. `sinkFor` learns the job's id, which names staging directories. */
+export async function start(
+  engine: Engine,
+  plan: Plan,
+  sinkFor: (id: JobId) => Sink,
+  { wantBlocks, preserveOrder = engine.settings.preserveOrder }: StartOptions,
+): Promise<RunningJob> {
+  const id = engine.newJobId();
+  const sink = sinkFor(id);
+  const stages = await buildStages(await optimised(engine, plan), sink.kind !== "blocks");
+  const payloads = await putPayloads(engine, stages);
+  const { workers, maxErroredBlocks, maxRetries, targetMaxBlockSize } = engine.settings;
+  const spec = jobSpec(stages, {
+    id,
+    sink,
+    targetBytes: targetMaxBlockSize,
+    workers,
+    preserveOrder,
+    maxErroredBlocks,
+    maxRetries,
+    payloadOf(node) {
+      const payload = payloads.get(node);
+      if (payload === undefined) throw new Error(`${node.form} was not put into the store`);
+      return payload;
+    },
+  });
+  const release = () => engine.release([...payloads.values()].map((block) => block.id));
+  try {
+    const job = engine.run(spec, { wantBlocks });
+    // Whoever reads the job learns of its error; here only its end matters. `plan` is kept until then, and with it the
+    // blocks that it reads.
+    job.finished.then(release, release).finally(() => plan);
+    return job;
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+/** A job that makes blocks. */
+export function startBlocks(engine: Engine, plan: Plan, options: StartOptions): Promise<RunningJob> {
+  return start(engine, plan, () => ({ kind: "blocks", targetBytes: engine.settings.targetMaxBlockSize }), options);
+}
+
+/** A job that makes no blocks, to its end. */
+export async function runToEnd(engine: Engine, plan: Plan, sinkFor: (id: JobId) => Sink): Promise<FinishedJob> {
+  const job = await start(engine, plan, sinkFor, { wantBlocks: 1 });
+  return job.finished;
+}
+
+async function putPayloads(engine: Engine, { stages }: Stages): Promise<ReadonlyMap<FunctionNode, BlockRef>> {
+  const payloads = new Map<FunctionNode, BlockRef>();
+  try {
+    for (const stage of stages) {
+      for (const step of stage.kind === "tasks" ? stage.steps : []) {
+        if (step.kind !== "function" || payloads.has(step.node)) continue;
+        payloads.set(step.node, await engine.putBytes(step.node.fn.payload));
+      }
+    }
+  } catch (error) {
+    engine.release([...payloads.values()].map((block) => block.id));
+    throw error;
+  }
+  return payloads;
+}

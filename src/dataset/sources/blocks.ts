@@ -1,0 +1,162 @@
+/**
+ * Rows that the program holds: items, Arrow tables, materialised results. They lie in the store as blocks; the reference to
+ * them goes when nothing here can read them any more.
+ */
+import { type RecordBatch, typeName } from "../../arrow/index.ts";
+import { type Column, nothingSkipped, type OpenSource, type ScanRequest, type Source } from "../../plan/index.ts";
+import type { BlockId, BlockSlice, Split } from "../../protocol/index.ts";
+import type { Engine } from "../engine.ts";
+import { cutByRows, taskCount } from "./splitting.ts";
+
+export interface HeldBlocks {
+  readonly slices: readonly BlockSlice[];
+  readonly columns: readonly Column[] | null;
+}
+
+export function columnsOfBatch(batch: Pick<RecordBatch, "schema">): readonly Column[] {
+  return batch.schema.fields.map(({ name, type }) => ({ name, type: typeName(type) }));
+}
+
+/** Lets go of blocks once: when told to, or when what holds them is collected. */
+export class BlockHold {
+  #blocks: readonly BlockId[] | null;
+  static readonly #collected = new FinalizationRegistry<() => void>((release) => release());
+
+  constructor(
+    private readonly engine: Pick<Engine, "release">,
+    blocks: readonly BlockId[],
+  ) {
+    this.#blocks = blocks;
+  }
+
+  /** Ties the hold to an object's life. The hold must not be reachable from the release, nor the object from it. */
+  follow(owner: object): void {
+    const { engine } = this;
+    const blocks = this.#blocks ?? [];
+    BlockHold.#collected.register(owner, () => engine.release(blocks), this);
+  }
+
+  get released(): boolean {
+    return this.#blocks === null;
+  }
+
+  release(): void {
+    if (this.#blocks === null) return;
+    this.engine.release(this.#blocks);
+    this.#blocks = null;
+    BlockHold.#collected.unregister(this);
+  }
+}
+
+/** Batches of the program's own memory, put into the store when they are first needed. */
+export function batchesSource(
+  engine: Engine,
+  name: string,
+  batches: readonly RecordBatch[],
+  overrideNumBlocks: number | null,
+): Source {
+  const rows = batches.reduce((sum, batch) => sum + batch.length, 0);
+  const [first] = batches;
+  const columns = first === undefined ? [] : columnsOfBatch(first);
+  let waiting: readonly RecordBatch[] = batches;
+  let stored: Promise<readonly BlockSlice[]> | null = null;
+  const source: Source = { name, label: `${rows} rows`, open: async () => opened };
+  const opened = openBlocks(engine, columns, rows, overrideNumBlocks, () => {
+    stored ??= store(engine, waiting, source).then((slices) => {
+      waiting = [];
+      return slices;
+    });
+    stored.catch(() => {
+      stored = null;
+    });
+    return stored;
+  });
+  return source;
+}
+
+async function store(engine: Engine, batches: readonly RecordBatch[], owner: object): Promise<readonly BlockSlice[]> {
+  const slices: BlockSlice[] = [];
+  try {
+    for (const batch of batches) {
+      if (batch.length === 0) continue;
+      const block = await engine.put(batch);
+      slices.push({ block, start: 0, end: batch.length });
+    }
+  } catch (error) {
+    engine.release(slices.map(({ block }) => block.id));
+    throw error;
+  }
+  const hold = new BlockHold(
+    engine,
+    slices.map(({ block }) => block.id),
+  );
+  hold.follow(owner);
+  return slices;
+}
+
+/** Blocks that are in the store already; whoever made them decides how long. */
+export function blocksSource(engine: Engine, name: string, label: string, held: () => Promise<HeldBlocks>): Source {
+  return {
+    name,
+    label,
+    async open() {
+      const { slices, columns } = await held();
+      const rows = slices.reduce((sum, slice) => sum + slice.end - slice.start, 0);
+      return openBlocks(engine, columns, rows, null, async () => slices);
+    },
+  };
+}
+
+function openBlocks(
+  engine: Engine,
+  columns: readonly Column[] | null,
+  rows: number,
+  override: number | null,
+  slices: () => Promise<readonly BlockSlice[]>,
+): OpenSource {
+  return {
+    columns: columns !== null && columns.length === 0 && rows === 0 ? null : columns,
+    partitionColumns: [],
+    // A column left out of a block saves nothing, and the SELECT for it costs a pass over the rest.
+    prunes: false,
+    samples: false,
+    countRows: async () => rows,
+    async splits({ limit }: ScanRequest) {
+      const all = await slices();
+      const wanted = limit === null ? rows : Math.min(rows, limit);
+      const needed = firstRows(all, wanted);
+      const bytes = needed.reduce(
+        (sum, { block, start, end }) => sum + (block.range.length * (end - start)) / block.rows,
+        0,
+      );
+      const count = taskCount({ bytes, rows: wanted, pieces: wanted }, override, engine.settings);
+      const cut = cutByRows(needed, count, ({ start, end }) => end - start);
+      return {
+        splits: cut.map(
+          (stretch): Split => ({
+            kind: "blocks",
+            slices: stretch.map(({ item, start, end }) => ({
+              block: item.block,
+              start: item.start + start,
+              end: item.start + end,
+            })),
+          }),
+        ),
+        skipped: { ...nothingSkipped, rows: rows - wanted },
+        notes: [],
+      };
+    },
+  };
+}
+
+function firstRows(slices: readonly BlockSlice[], rows: number): readonly BlockSlice[] {
+  const kept: BlockSlice[] = [];
+  let left = rows;
+  for (const slice of slices) {
+    if (left <= 0) break;
+    const end = Math.min(slice.end, slice.start + left);
+    kept.push({ ...slice, end });
+    left -= end - slice.start;
+  }
+  return kept;
+}

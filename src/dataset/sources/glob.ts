@@ -1,0 +1,48 @@
+/** Patterns of paths: `*`, `?`, `[a-z]`, `{a,b}` and `**` for any number of folders. Knows text only, no files. */
+
+export function hasPattern(path: string): boolean {
+  return /[*?[{]/.test(path);
+}
+
+/** `a/{b,c}/*` as `a/b/*` and `a/c/*`; braces may nest. */
+export function expandBraces(pattern: string): readonly string[] {
+  const open = pattern.indexOf("{");
+  if (open < 0) return [pattern];
+  let depth = 0;
+  const commas: number[] = [];
+  for (let at = open; at < pattern.length; at++) {
+    const character = pattern[at];
+    if (character === "{") depth++;
+    if (character === "," && depth === 1) commas.push(at);
+    if (character === "}" && --depth === 0) {
+      const bounds = [open, ...commas, at];
+      const before = pattern.slice(0, open);
+      const after = pattern.slice(at + 1);
+      return bounds
+        .slice(0, -1)
+        .flatMap((start, i) => expandBraces(`${before}${pattern.slice(start + 1, bounds[i + 1])}${after}`));
+    }
+  }
+  return [pattern];
+}
+
+/** One name between two slashes. Names that begin with `.` or `_` only match where the pattern begins so too. */
+export function segmentMatcher(segment: string): (name: string) => boolean {
+  const body = segment.replace(/\[!?[^\]]*\]|[\s\S]/g, (part) => {
+    if (part === "*") return "[^/]*";
+    if (part === "?") return "[^/]";
+    if (part.length > 1 && part.startsWith("[")) {
+      const inside = part.slice(1, -1).replaceAll("\\", "\\\\");
+      return inside.startsWith("!") ? `[^${inside.slice(1)}]` : `[${inside}]`;
+    }
+    return part.replace(/[.+^${}()|[\]\\]/g, "\\$&");
+  });
+  const matcher = new RegExp(`^${body}$`);
+  const first = segment[0] ?? "";
+  return (name) => (isHidden(name) && first !== name[0] ? false : matcher.test(name));
+}
+
+/** Hidden and private files (`_SUCCESS`, `_metadata`, `.part-0.crc`) are not data. */
+export function isHidden(name: string): boolean {
+  return name.startsWith(".") || name.startsWith("_");
+}

@@ -1,0 +1,189 @@
+/** The sources, each a function of an engine: a session's methods and the package's own functions are these. */
+import {
+  blockBytes,
+  fromArrowTable,
+  parseTypeName,
+  type RecordBatch,
+  RowBuilder,
+  readBlock,
+} from "../../arrow/index.ts";
+import { OptionError } from "../../errors/index.ts";
+import { column, project, type Source, scan } from "../../plan/index.ts";
+import { Dataset } from "../dataset.ts";
+import type { Engine } from "../engine.ts";
+import { checkKeys, describe, positiveInteger } from "../options.ts";
+import type { AnyRow } from "../row-types.ts";
+import { arrowFileSource } from "./arrow-files.ts";
+import { binaryFormat } from "./binary.ts";
+import { batchesSource } from "./blocks.ts";
+import { type CsvOptions, csvArguments, csvFormat, csvOptionKeys } from "./csv.ts";
+import { type Paths, pathTexts } from "./files.ts";
+import { type JsonOptions, jsonArguments, jsonFormat, jsonOptionKeys } from "./json.ts";
+import { type CheckedReadOptions, checkReadOptions, type ReadOptions } from "./options.ts";
+import { parquetSource } from "./parquet.ts";
+import { rangeSource } from "./range.ts";
+import { type SqlFormat, sqlFileSource } from "./sql-files.ts";
+import { textFormat } from "./text.ts";
+
+export type { CsvOptions } from "./csv.ts";
+export type { Paths } from "./files.ts";
+export type { JsonOptions } from "./json.ts";
+export type { ReadOptions } from "./options.ts";
+
+export interface InputOptions {
+  /** Cut the rows into this many tasks. Default: by size and workers. */
+  readonly overrideNumBlocks?: number;
+}
+
+export interface ItemsOptions extends InputOptions {
+  /** Types of columns, as SQL spells them; the others are inferred. */
+  readonly schema?: Readonly<Record<string, string>>;
+}
+
+/** Whole numbers in a column `id`: `range(10)` is 0 to 9, `range(5, 10)` is 5 to 9, `range(0, 10, 2)` the even ones. */
+export function range(engine: Engine, end: number, options?: InputOptions): Dataset<{ id: number }>;
+export function range(
+  engine: Engine,
+  start: number,
+  end: number,
+  step?: number,
+  options?: InputOptions,
+): Dataset<{ id: number }>;
+export function range(
+  engine: Engine,
+  ...args: readonly (number | InputOptions | undefined)[]
+): Dataset<{ id: number }> {
+  const numbers = args.filter((arg) => typeof arg === "number");
+  const last = args.at(-1);
+  const options = typeof last === "object" ? last : {};
+  checkKeys("range", options, ["overrideNumBlocks"]);
+  const [first = 0, second, step = 1] = numbers;
+  const [start, end] = second === undefined ? [0, first] : [first, second];
+  for (const value of [start, end, step]) {
+    if (!Number.isSafeInteger(value)) throw new OptionError(`range: ${describe(value)} is no whole number.`);
+  }
+  if (step === 0) throw new OptionError("range: the step is 0.");
+  return new Dataset(engine, scan(rangeSource(engine, { start, end, step }, override("range", options))));
+}
+
+function override(operator: string, { overrideNumBlocks }: InputOptions): number | null {
+  return overrideNumBlocks === undefined ? null : positiveInteger(operator, "overrideNumBlocks", overrideNumBlocks);
+}
+
+const BYTES_PER_BATCH = 32 * 2 ** 20;
+
+/** Rows that are in the program: all with the same columns. They are copied now. */
+export function fromItems<R extends AnyRow>(engine: Engine, rows: Iterable<R>, options: ItemsOptions = {}): Dataset<R> {
+  checkKeys("fromItems", options, ["overrideNumBlocks", "schema"]);
+  if (rows === null || typeof rows !== "object" || !(Symbol.iterator in rows)) {
+    throw new OptionError(`fromItems: rows are an array or another iterable of objects, not ${describe(rows)}.`);
+  }
+  const declared = new Map(Object.entries(options.schema ?? {}).map(([name, type]) => [name, parseTypeName(type)]));
+  const builder = new RowBuilder(declared);
+  const batches: RecordBatch[] = [];
+  // What a builder finishes is good until its next row, so each batch is copied as a block.
+  const finish = () => batches.push(readBlock(blockBytes(builder.finish())));
+  for (const row of rows) {
+    builder.append(row);
+    if (builder.rows % 1024 === 0 && builder.byteLength >= BYTES_PER_BATCH) finish();
+  }
+  if (builder.rows > 0 || (batches.length === 0 && declared.size > 0)) finish();
+  return new Dataset<R>(engine, scan(batchesSource(engine, "fromItems", batches, override("fromItems", options))));
+}
+
+/** A table of `@uwdata/flechette` or `apache-arrow`, or Arrow IPC bytes. */
+export function fromArrow<R extends AnyRow = AnyRow>(
+  engine: Engine,
+  table: unknown,
+  options: InputOptions = {},
+): Dataset<R> {
+  checkKeys("fromArrow", options, ["overrideNumBlocks"]);
+  const batches = fromArrowTable(table);
+  return new Dataset<R>(engine, scan(batchesSource(engine, "fromArrow", batches, override("fromArrow", options))));
+}
+
+export function readParquet<R extends AnyRow = AnyRow>(
+  engine: Engine,
+  paths: Paths,
+  options: ReadOptions = {},
+): Dataset<R> {
+  const checked = checkReadOptions("readParquet", options);
+  return reading(engine, parquetSource(engine, pathTexts(paths, "readParquet"), checked), checked);
+}
+
+export function readCsv<R extends AnyRow = AnyRow>(
+  engine: Engine,
+  paths: Paths,
+  options: ReadOptions & CsvOptions = {},
+): Dataset<R> {
+  const checked = checkReadOptions("readCsv", options, csvOptionKeys);
+  const args = csvArguments(only(options, csvOptionKeys));
+  return readingSql(engine, paths, csvFormat(engine, args, checked, options.header), checked);
+}
+
+/** A JSON value a line, or one array, by file. */
+export function readJson<R extends AnyRow = AnyRow>(
+  engine: Engine,
+  paths: Paths,
+  options: ReadOptions & JsonOptions = {},
+): Dataset<R> {
+  const checked = checkReadOptions("readJson", options, jsonOptionKeys);
+  return readingSql(engine, paths, jsonFormat(engine, jsonArguments(only(options, jsonOptionKeys)), checked), checked);
+}
+
+/** A row a line, in the column `text`. */
+export function readText<R extends AnyRow = { text: string }>(
+  engine: Engine,
+  paths: Paths,
+  options: Omit<ReadOptions, "schema"> = {},
+): Dataset<R> {
+  return readingSql(engine, paths, textFormat, checkReadOptions("readText", options));
+}
+
+/** A row a file: `path` and `bytes`. */
+export function readBinary<R extends AnyRow = { path: string; bytes: Uint8Array }>(
+  engine: Engine,
+  paths: Paths,
+  options: Omit<ReadOptions, "schema" | "includePaths"> = {},
+): Dataset<R> {
+  // The path is there in any case.
+  const checked = { ...checkReadOptions("readBinary", options), includePaths: false };
+  return readingSql(engine, paths, binaryFormat, checked);
+}
+
+/** Arrow IPC files, or streams in files. */
+export function readArrow<R extends AnyRow = AnyRow>(
+  engine: Engine,
+  paths: Paths,
+  options: Omit<ReadOptions, "schema" | "includePaths"> = {},
+): Dataset<R> {
+  const checked = checkReadOptions("readArrow", options);
+  return reading(engine, arrowFileSource(engine, pathTexts(paths, "readArrow"), checked), checked);
+}
+
+function readingSql<R extends AnyRow>(
+  engine: Engine,
+  paths: Paths,
+  format: SqlFormat,
+  options: CheckedReadOptions,
+): Dataset<R> {
+  return reading(engine, sqlFileSource(engine, pathTexts(paths, format.operator), format, options), options);
+}
+
+/** `columns` is a select right above the scan, which the rules move into it. */
+function reading<R extends AnyRow>(
+  engine: Engine,
+  source: Source,
+  { columns, includePaths }: CheckedReadOptions,
+): Dataset<R> {
+  if (columns === null) return new Dataset<R>(engine, scan(source));
+  const names = includePaths && !columns.includes("path") ? [...columns, "path"] : columns;
+  const items = names.map((name) => ({ name, expression: column(name) }));
+  return new Dataset<R>(engine, project(scan(source), "select", items, source.name));
+}
+
+function only<T extends object, K extends keyof T>(options: T, keys: readonly K[]): Pick<T, K> {
+  const picked: Partial<Pick<T, K>> = {};
+  for (const key of keys) if (options[key] !== undefined) picked[key] = options[key];
+  return picked as Pick<T, K>;
+}

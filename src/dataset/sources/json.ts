@@ -1,0 +1,101 @@
+/**
+ * JSON files: a value a line, or one array. Columns are found over a sample of all the files and then hold for every one;
+ * a key that a row has not is null.
+ */
+import { OptionError, SourceError } from "../../errors/index.ts";
+import { type Column, quoteText, quoteTextList } from "../../plan/index.ts";
+import type { Engine } from "../engine.ts";
+import { checkKeys, oneOf, wholeNumber } from "../options.ts";
+import { emptyTable } from "./csv.ts";
+import type { CheckedReadOptions } from "./options.ts";
+import type { SqlFormat } from "./sql-files.ts";
+
+export interface JsonOptions {
+  /** "ndjson" (a value a line), "array", or found out by file. */
+  readonly format?: "auto" | "ndjson" | "array";
+  /** Leave out lines that cannot be read instead of failing (NDJSON only). */
+  readonly ignoreErrors?: boolean;
+  /** Values looked at to find the columns; -1 for all. Default 20480. */
+  readonly sampleSize?: number;
+  /** The longest value in bytes. Default 16 MiB. */
+  readonly maxObjectSize?: number;
+  readonly dateFormat?: string;
+  readonly timestampFormat?: string;
+  readonly compression?: string;
+}
+
+export const jsonOptionKeys = [
+  "format",
+  "ignoreErrors",
+  "sampleSize",
+  "maxObjectSize",
+  "dateFormat",
+  "timestampFormat",
+  "compression",
+] as const;
+
+const formats = { auto: "auto", ndjson: "newline_delimited", array: "array" } as const;
+
+export function jsonArguments(options: JsonOptions): readonly string[] {
+  checkKeys("readJson", options, jsonOptionKeys);
+  const {
+    format = "auto",
+    ignoreErrors,
+    sampleSize,
+    maxObjectSize,
+    dateFormat,
+    timestampFormat,
+    compression,
+  } = options;
+  const args = [`format='${formats[oneOf("readJson", "format", format, ["auto", "ndjson", "array"])]}'`];
+  if (ignoreErrors !== undefined && typeof ignoreErrors !== "boolean") {
+    throw new OptionError("readJson: ignoreErrors is true or false.");
+  }
+  if (ignoreErrors === true) args.push("ignore_errors=true");
+  if (sampleSize !== undefined && sampleSize !== -1) wholeNumber("readJson", "sampleSize", sampleSize);
+  if (sampleSize !== undefined) args.push(`sample_size=${sampleSize}`);
+  if (maxObjectSize !== undefined)
+    args.push(`maximum_object_size=${wholeNumber("readJson", "maxObjectSize", maxObjectSize)}`);
+  if (dateFormat !== undefined) args.push(`dateformat=${quoteText(dateFormat)}`);
+  if (timestampFormat !== undefined) args.push(`timestampformat=${quoteText(timestampFormat)}`);
+  if (compression !== undefined) args.push(`compression=${quoteText(compression)}`);
+  return args;
+}
+
+export function jsonFormat(
+  engine: Pick<Engine, "inspect">,
+  args: readonly string[],
+  { schema }: CheckedReadOptions,
+): SqlFormat {
+  return {
+    operator: "readJson",
+    async columns(files) {
+      const present = files.filter((file) => file.bytes > 0).map((file) => file.path);
+      if (present.length === 0) return Object.entries(schema).map(([name, type]) => ({ name, type }));
+      const reader = `read_json(${[quoteTextList(present), ...args, "hive_partitioning=false"].join(", ")})`;
+      const rows = await engine.inspect(`DESCRIBE SELECT * FROM ${reader}`);
+      const found = rows.map((row): Column => ({ name: String(row.column_name), type: String(row.column_type) }));
+      const [only] = found;
+      if (found.length === 1 && only?.name === "json" && only.type === "JSON") {
+        const [first] = files;
+        throw new SourceError(
+          `readJson: the values in ${first?.shown} are no objects, so they have no columns. Rows are written as {"name": value}.`,
+          first?.path ?? "",
+        );
+      }
+      const names = new Set(found.map(({ name }) => name));
+      const declared = Object.entries(schema).filter(([name]) => !names.has(name));
+      return [
+        ...found.map(({ name, type }) => ({ name, type: schema[name] ?? type })),
+        ...declared.map(([name, type]) => ({ name, type })),
+      ];
+    },
+    tableSql(files, columns, includePaths) {
+      const list = quoteTextList(files.filter((file) => file.bytes > 0).map((file) => file.path));
+      if (list === "[]") return emptyTable(columns, includePaths);
+      const types = `{${columns.map(({ name, type }) => `${quoteText(name)}: ${quoteText(type)}`).join(", ")}}`;
+      const path = includePaths ? ["filename='path'"] : [];
+      return `read_json(${[list, ...args, `columns=${types}`, "hive_partitioning=false", ...path].join(", ")})`;
+    },
+  };
+}

@@ -1,0 +1,51 @@
+/** Options that every reader takes, checked. */
+import { OptionError } from "../../errors/index.ts";
+import { checkTypeName } from "../../plan/index.ts";
+import { checkKeys, positiveInteger, textList } from "../options.ts";
+
+export interface ReadOptions<Name extends string = string> {
+  /** Read these columns only. */
+  readonly columns?: readonly Name[];
+  /** Cut the read into this many tasks (fewer where there are fewer rows). Default: by size and workers. */
+  readonly overrideNumBlocks?: number;
+  /** Types by column name, as SQL spells them; columns not named keep the type they are found with. */
+  readonly schema?: Readonly<Record<string, string>>;
+  /** Add a column `path` with the file each row comes from. */
+  readonly includePaths?: boolean;
+}
+
+export const readOptionKeys = ["columns", "overrideNumBlocks", "schema", "includePaths"] as const;
+
+export interface CheckedReadOptions {
+  readonly columns: readonly string[] | null;
+  readonly overrideNumBlocks: number | null;
+  readonly schema: Readonly<Record<string, string>>;
+  readonly includePaths: boolean;
+}
+
+export function checkReadOptions(
+  operator: string,
+  options: ReadOptions,
+  moreKeys: readonly string[] = [],
+): CheckedReadOptions {
+  checkKeys(operator, options, [...readOptionKeys, ...moreKeys]);
+  const { columns, overrideNumBlocks, schema, includePaths = false } = options;
+  if (typeof includePaths !== "boolean") throw new OptionError(`${operator}: includePaths is true or false.`);
+  return {
+    columns: columns === undefined ? null : textList(operator, "columns", columns),
+    overrideNumBlocks:
+      overrideNumBlocks === undefined ? null : positiveInteger(operator, "overrideNumBlocks", overrideNumBlocks),
+    schema: checkSchema(operator, schema),
+    includePaths,
+  };
+}
+
+function checkSchema(operator: string, schema: ReadOptions["schema"]): Readonly<Record<string, string>> {
+  if (schema === undefined) return {};
+  if (typeof schema !== "object" || schema === null) {
+    throw new OptionError(`${operator}: schema is an object of column names and SQL types: { price: "DOUBLE" }.`);
+  }
+  return Object.fromEntries(
+    Object.entries(schema).map(([name, type]) => [name, checkTypeName(String(type), `${operator}: schema.${name}`)]),
+  );
+}

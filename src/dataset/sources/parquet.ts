@@ -1,0 +1,312 @@
+/**
+ * Parquet files. Their footers are read once, in a worker; splits are ranges of row groups, so that one large file keeps all
+ * workers busy and many small ones share a task.
+ */
+import { SourceError } from "../../errors/index.ts";
+import {
+  type Column,
+  type OpenSource,
+  quoteIdentifier,
+  quoteText,
+  quoteTextList,
+  type RowSample,
+  type ScanRequest,
+  type ScanSplits,
+  type Source,
+} from "../../plan/index.ts";
+import type { Split } from "../../protocol/index.ts";
+import { placeSampleSql } from "../../stages/index.ts";
+import type { Engine } from "../engine.ts";
+import { listFiles, type SourceFile } from "./files.ts";
+import { inSourceWords } from "./kernel-words.ts";
+import type { CheckedReadOptions } from "./options.ts";
+import {
+  findPartitions,
+  type PartitionedFile,
+  type Partitions,
+  partitionItems,
+  prunePartitions,
+} from "./partitions.ts";
+import { mayMatchSql, type RowGroup, readRowGroups } from "./row-groups.ts";
+import { bundled, cutByRows, taskCount } from "./splitting.ts";
+
+export function parquetSource(engine: Engine, paths: readonly string[], options: CheckedReadOptions): Source {
+  let opened: Promise<OpenSource> | null = null;
+  return {
+    name: "readParquet",
+    label: paths.join(", "),
+    open() {
+      opened ??= open(engine, paths, options);
+      opened.catch(() => {
+        opened = null;
+      });
+      return opened;
+    },
+  };
+}
+
+async function open(engine: Engine, paths: readonly string[], options: CheckedReadOptions): Promise<OpenSource> {
+  const files = await listFiles(paths, "readParquet");
+  const partitions = findPartitions(files, options.schema, "readParquet");
+  const own = await inSourceWords("readParquet", files, () => schemasOf(engine, files));
+  const reader = new ParquetReader(engine, options, partitions, own);
+  return {
+    columns: reader.columns,
+    partitionColumns: partitions.columns.map(({ name }) => name),
+    prunes: true,
+    samples: true,
+    countRows: () => reader.countRows(),
+    splits: (request) => reader.splits(request),
+  };
+}
+
+interface FileSchemas {
+  /** Of the first file, which all the others are read as. */
+  readonly columns: readonly Column[];
+  /** Every file has exactly these. */
+  readonly uniform: boolean;
+}
+
+const FILES_PER_QUERY = 512;
+
+async function schemasOf(engine: Engine, files: readonly SourceFile[]): Promise<FileSchemas> {
+  const examples = new Map<string, string>();
+  for (let at = 0; at < files.length; at += FILES_PER_QUERY) {
+    const list = quoteTextList(files.slice(at, at + FILES_PER_QUERY).map((file) => file.path));
+    const shapes = await engine.inspect(
+      `SELECT shape, min(file_name) AS example FROM (SELECT file_name, md5(string_agg(concat_ws('|', name, type, type_length, num_children, converted_type, scale, "precision", logical_type), '/')) AS shape FROM parquet_schema(${list}) GROUP BY file_name) GROUP BY shape`,
+    );
+    for (const { shape, example } of shapes)
+      if (!examples.has(String(shape))) examples.set(String(shape), String(example));
+  }
+  const [first] = files;
+  const columns = await describeFile(engine, first?.path ?? "");
+  let uniform = true;
+  for (const example of examples.size > 1 ? examples.values() : []) {
+    uniform = false;
+    const others = await describeFile(engine, example);
+    const missing = columns.find(({ name }) => !others.some((other) => other.name === name));
+    if (missing !== undefined) {
+      throw new SourceError(
+        `readParquet: ${example} has no column "${missing.name}", which ${first?.shown} has. Read them apart and unite them, or name the columns that all have: { columns: […] }.`,
+        example,
+      );
+    }
+  }
+  return { columns, uniform };
+}
+
+async function describeFile(engine: Engine, path: string): Promise<readonly Column[]> {
+  const rows = await engine.inspect(
+    `DESCRIBE SELECT * FROM read_parquet([${quoteText(path)}], hive_partitioning=false)`,
+  );
+  return rows.map((row) => ({ name: String(row.column_name), type: String(row.column_type) }));
+}
+
+/** A stretch of rows of one file. */
+interface Stretch {
+  readonly file: PartitionedFile;
+  readonly start: number;
+  readonly end: number;
+  readonly whole: boolean;
+}
+
+const ROW = quoteIdentifier("file_row_number");
+const FILE = quoteIdentifier("__spillway_file");
+
+class ParquetReader {
+  readonly columns: readonly Column[];
+  readonly #own: readonly Column[];
+  readonly #casts: boolean;
+  #groups: Promise<readonly RowGroup[]> | null = null;
+
+  constructor(
+    private readonly engine: Engine,
+    private readonly options: CheckedReadOptions,
+    private readonly partitions: Partitions,
+    private readonly found: FileSchemas,
+  ) {
+    const partitioned = new Set(partitions.columns.map(({ name }) => name));
+    const own = found.columns.filter(({ name }) => !partitioned.has(name));
+    for (const name of Object.keys(options.schema)) {
+      if (!partitioned.has(name) && !own.some((column) => column.name === name)) {
+        const [first] = partitions.files;
+        throw new SourceError(
+          `readParquet: the schema names "${name}", which ${first?.shown} does not have. Its columns: ${own.map((column) => column.name).join(", ")}.`,
+          first?.path ?? "",
+        );
+      }
+    }
+    this.#own = own.map(({ name, type }) => ({ name, type: options.schema[name] ?? type }));
+    this.#casts = !found.uniform || this.#own.some(({ type }, i) => type !== own[i]?.type);
+    const path = options.includePaths ? [{ name: "path", type: "VARCHAR" }] : [];
+    this.columns = [...this.#own, ...path, ...partitions.columns];
+  }
+
+  async countRows(): Promise<number> {
+    const groups = await this.#allGroups();
+    return groups.reduce((sum, group) => sum + group.rows, 0);
+  }
+
+  #allGroups(): Promise<readonly RowGroup[]> {
+    this.#groups ??= readRowGroups(this.engine, this.partitions.files, null, "TRUE");
+    this.#groups.catch(() => {
+      this.#groups = null;
+    });
+    return this.#groups;
+  }
+
+  async splits(request: ScanRequest): Promise<ScanSplits> {
+    const files = await prunePartitions(this.partitions, request.filters, this.engine);
+    const trusted = this.found.columns.filter(
+      ({ name, type }) => this.options.schema[name] === undefined || this.options.schema[name] === type,
+    );
+    const condition = this.found.uniform ? mayMatchSql(request.filters, trusted) : "TRUE";
+    const plain = condition === "TRUE" && request.columns === null && files.length === this.partitions.files.length;
+    const groups = plain
+      ? await this.#allGroups()
+      : await readRowGroups(this.engine, files, request.columns, condition);
+    const matching = groups.filter((group) => group.mayMatch && group.rows > 0);
+    const kept = request.limit === null ? matching : firstGroups(matching, request.limit);
+    return {
+      splits: this.#cut(files, groups, kept, request),
+      ...this.#report(files, groups, matching, kept, request),
+    };
+  }
+
+  #cut(
+    files: readonly PartitionedFile[],
+    all: readonly RowGroup[],
+    kept: readonly RowGroup[],
+    request: ScanRequest,
+  ): readonly Split[] {
+    const byPath = new Map(files.map((file) => [file.path, file]));
+    const fileRows = new Map<string, number>();
+    for (const { path, rows } of all) fileRows.set(path, (fileRows.get(path) ?? 0) + rows);
+    const override = this.options.overrideNumBlocks;
+    const rows = kept.reduce((sum, group) => sum + group.rows, 0);
+    const bytes = kept.reduce((sum, group) => sum + group.bytes, 0);
+    const groupsEach =
+      override !== null && override > kept.length
+        ? cutByRows(kept, override, (group) => group.rows).map((stretch) =>
+            stretch.map(({ item, start, end }) => ({ ...item, start: item.start + start, rows: end - start })),
+          )
+        : bundled(
+            kept,
+            taskCount({ bytes, rows, pieces: kept.length }, override, this.engine.settings),
+            (group) => group.bytes,
+          );
+    return groupsEach.map((groups): Split => {
+      const stretches = stretchesOf(groups, byPath, fileRows);
+      const sql = this.#sql(stretches, request.samples);
+      const paths = [...new Set(stretches.map(({ file }) => file.path))];
+      if (request.samples.length > 0) return { kind: "sql", sql, files: paths };
+      return { kind: "sql", sql, files: paths, rows: stretches.reduce((sum, { start, end }) => sum + end - start, 0) };
+    });
+  }
+
+  #sql(stretches: readonly Stretch[], samples: readonly RowSample[]): string {
+    const parts: string[] = [];
+    let wholes: Stretch[] = [];
+    const flush = () => {
+      if (wholes.length > 0) parts.push(this.#partSql(wholes, samples));
+      wholes = [];
+    };
+    for (const stretch of stretches) {
+      const sameFolder = wholes.every(
+        ({ file }) => JSON.stringify(file.values) === JSON.stringify(stretch.file.values),
+      );
+      if (!stretch.whole || !sameFolder) flush();
+      if (stretch.whole) wholes.push(stretch);
+      else parts.push(this.#partSql([stretch], samples));
+    }
+    flush();
+    const [only, ...others] = parts;
+    if (only !== undefined && others.length === 0) return only;
+    return `(${parts.map((part) => `(SELECT * FROM ${part})`).join(" UNION ALL ")})`;
+  }
+
+  /** Whole files of one partition folder, or a stretch of one file. */
+  #partSql(stretches: readonly Stretch[], samples: readonly RowSample[]): string {
+    const [first] = stretches;
+    const ranged = first !== undefined && !first.whole;
+    const numbered = ranged || samples.length > 0;
+    const args = [quoteTextList(stretches.map(({ file }) => file.path)), "hive_partitioning=false"];
+    if (numbered) args.push("file_row_number=true");
+    if (this.options.includePaths) args.push("filename='path'");
+    else if (samples.length > 0) args.push(`filename='__spillway_file'`);
+    const table = `read_parquet(${args.join(", ")})`;
+    const partitioned = this.partitions.columns.length > 0;
+    if (!numbered && !partitioned && !this.#casts) return table;
+    const file = this.options.includePaths ? quoteIdentifier("path") : FILE;
+    const conditions = samples.map((sample) => placeSampleSql(`${file}, ${ROW}`, sample));
+    if (ranged) conditions.push(`${ROW} BETWEEN ${first.start} AND ${first.end - 1}`);
+    const where = conditions.length === 0 ? "" : ` WHERE ${conditions.join(" AND ")}`;
+    return `(SELECT ${this.#listSql(first?.file.values ?? [])} FROM ${table}${where})`;
+  }
+
+  #listSql(values: readonly (string | null)[]): string {
+    const own = this.#own.map(({ name, type }) =>
+      this.#casts ? `CAST(${quoteIdentifier(name)} AS ${type}) AS ${quoteIdentifier(name)}` : quoteIdentifier(name),
+    );
+    const path = this.options.includePaths ? [quoteIdentifier("path")] : [];
+    return [...own, ...path, ...partitionItems(this.partitions.columns, values)].join(", ");
+  }
+
+  #report(
+    files: readonly PartitionedFile[],
+    groups: readonly RowGroup[],
+    matching: readonly RowGroup[],
+    kept: readonly RowGroup[],
+    { columns }: ScanRequest,
+  ): Omit<ScanSplits, "splits"> {
+    const rowsIn = (some: readonly RowGroup[]) => some.reduce((sum, group) => sum + group.rows, 0);
+    const allFiles = this.partitions.files.length;
+    const readFiles = new Set(kept.map((group) => group.path)).size;
+    const notes: string[] = [];
+    if (files.length < allFiles) notes.push(`partitions leave ${files.length} of ${allFiles} files to be read`);
+    if (matching.length < groups.length)
+      notes.push(`statistics leave ${matching.length} of ${groups.length} row groups to be read`);
+    if (kept.length < matching.length)
+      notes.push(`the limit leaves ${kept.length} of ${matching.length} row groups to be read`);
+    return {
+      skipped: {
+        files: allFiles - readFiles,
+        rowGroups: groups.length - kept.length,
+        rows: rowsIn(groups) - rowsIn(kept),
+        columns: columns === null ? 0 : this.columns.length - columns.length,
+      },
+      notes,
+    };
+  }
+}
+
+function firstGroups(groups: readonly RowGroup[], rows: number): readonly RowGroup[] {
+  const kept: RowGroup[] = [];
+  let left = rows;
+  for (const group of groups) {
+    if (left <= 0) break;
+    kept.push(group);
+    left -= group.rows;
+  }
+  return kept;
+}
+
+/** Row groups of one file are one stretch; the reader itself leaves out a group in between that cannot match. */
+function stretchesOf(
+  groups: readonly RowGroup[],
+  files: ReadonlyMap<string, PartitionedFile>,
+  fileRows: ReadonlyMap<string, number>,
+): readonly Stretch[] {
+  const stretches: Stretch[] = [];
+  for (const { path, start, rows } of groups) {
+    const file = files.get(path);
+    if (file === undefined) continue;
+    const last = stretches.at(-1);
+    const joined = last?.file.path === path ? stretches.pop() : undefined;
+    const from = joined?.start ?? start;
+    const end = start + rows;
+    stretches.push({ file, start: from, end, whole: from === 0 && end === fileRows.get(path) });
+  }
+  return stretches;
+}

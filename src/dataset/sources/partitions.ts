@@ -1,0 +1,113 @@
+/**
+ * Hive partitions: folders named `key=value` that become columns. Values are the same for every file of a folder, so
+ * they are constants in the SQL of a split, and a condition on them alone leaves out whole files.
+ */
+import { SourceError } from "../../errors/index.ts";
+import {
+  type Column,
+  columnsRead,
+  type Expression,
+  expressionSql,
+  literalSql,
+  quoteIdentifier,
+  quoteText,
+} from "../../plan/index.ts";
+import type { Engine } from "../engine.ts";
+import type { SourceFile } from "./files.ts";
+
+const NULL_VALUE = "__HIVE_DEFAULT_PARTITION__";
+
+export interface PartitionedFile extends SourceFile {
+  /** One a partition column, in their order; null for the null partition. */
+  readonly values: readonly (string | null)[];
+}
+
+export interface Partitions {
+  readonly columns: readonly Column[];
+  readonly files: readonly PartitionedFile[];
+}
+
+export function findPartitions(
+  files: readonly SourceFile[],
+  declared: Readonly<Record<string, string>>,
+  operator: string,
+): Partitions {
+  const parsed = files.map((file) => ({ file, pairs: pairsOf(file.shown) }));
+  const names = [...(parsed[0]?.pairs.keys() ?? [])];
+  for (const { file, pairs } of parsed) {
+    if (pairs.size !== names.length || names.some((name) => !pairs.has(name))) {
+      throw new SourceError(
+        `${operator}: ${file.shown} is partitioned by (${[...pairs.keys()].join(", ")}), ${files[0]?.shown} by (${names.join(", ")}). Files read together must have the same partition folders.`,
+        file.shown,
+      );
+    }
+  }
+  const columns = names.map((name): Column => {
+    const values = parsed.map(({ pairs }) => pairs.get(name) ?? null);
+    return { name, type: declared[name] ?? typeOf(values) };
+  });
+  return {
+    columns,
+    files: parsed.map(({ file, pairs }) => ({ ...file, values: names.map((name) => pairs.get(name) ?? null) })),
+  };
+}
+
+function pairsOf(path: string): ReadonlyMap<string, string | null> {
+  const pairs = new Map<string, string | null>();
+  for (const folder of path.split("/").slice(0, -1)) {
+    const match = /^([^=]+)=(.*)$/.exec(folder);
+    if (match === null) continue;
+    const value = decoded(match[2] ?? "");
+    pairs.set(decoded(match[1] ?? ""), value === NULL_VALUE ? null : value);
+  }
+  return pairs;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    // A lone percent sign is itself.
+    return text;
+  }
+}
+
+function typeOf(values: readonly (string | null)[]): string {
+  const present = values.filter((value) => value !== null);
+  const all = (pattern: RegExp) => present.length > 0 && present.every((value) => pattern.test(value));
+  if (all(/^(0|-?[1-9][0-9]{0,17})$/)) return "BIGINT";
+  if (all(/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/)) return "DATE";
+  return "VARCHAR";
+}
+
+/** The constants of a file, as select items. */
+export function partitionItems(columns: readonly Column[], values: readonly (string | null)[]): readonly string[] {
+  return columns.map(
+    ({ name, type }, i) => `CAST(${literalSql(values[i] ?? null)} AS ${type}) AS ${quoteIdentifier(name)}`,
+  );
+}
+
+/** The files that conditions on partition columns alone leave. */
+export async function prunePartitions(
+  { columns, files }: Partitions,
+  filters: readonly Expression[],
+  engine: Pick<Engine, "inspect">,
+): Promise<readonly PartitionedFile[]> {
+  const names = columns.map(({ name }) => name);
+  const usable = filters.filter((filter) => {
+    const reads = columnsRead(filter, null);
+    return reads !== null && reads.size > 0 && [...reads].every((name) => names.includes(name));
+  });
+  if (usable.length === 0 || files.length === 0) return files;
+  const tuples = new Map(files.map((file) => [JSON.stringify(file.values), file.values]));
+  const rows = [...tuples].map(
+    ([key, values]) =>
+      `SELECT ${[`${quoteText(key)} AS ${quoteIdentifier("__key")}`, ...partitionItems(columns, values)].join(", ")}`,
+  );
+  const where = usable.map((filter) => expressionSql(filter)).join(" AND ");
+  const found = await engine.inspect(
+    `SELECT ${quoteIdentifier("__key")} AS key FROM (${rows.join(" UNION ALL ")}) WHERE ${where}`,
+  );
+  const kept = new Set(found.map(({ key }) => String(key)));
+  return files.filter((file) => kept.has(JSON.stringify(file.values)));
+}

@@ -1,0 +1,51 @@
+/** Whole numbers in one column, `id`. */
+import { nothingSkipped, type OpenSource, type ScanRequest, type ScanSplits, type Source } from "../../plan/index.ts";
+import type { Split } from "../../protocol/index.ts";
+import { placeSampleSql } from "../../stages/index.ts";
+import type { Engine } from "../engine.ts";
+import { taskCount } from "./splitting.ts";
+
+export interface RangeBounds {
+  readonly start: number;
+  /** Not included. */
+  readonly end: number;
+  readonly step: number;
+}
+
+export function rangeSource(engine: Engine, bounds: RangeBounds, overrideNumBlocks: number | null): Source {
+  const rows = Math.max(0, Math.ceil((bounds.end - bounds.start) / bounds.step));
+  const opened: OpenSource = {
+    columns: [{ name: "id", type: "BIGINT" }],
+    partitionColumns: [],
+    prunes: false,
+    samples: true,
+    countRows: async () => rows,
+    splits: async (request) => splits(engine, bounds, rows, overrideNumBlocks, request),
+  };
+  const { start, end, step } = bounds;
+  return {
+    name: "range",
+    label: step === 1 ? `${start} to ${end}` : `${start} to ${end} by ${step}`,
+    open: async () => opened,
+  };
+}
+
+function splits(
+  engine: Engine,
+  { start, step }: RangeBounds,
+  rows: number,
+  override: number | null,
+  { limit, samples }: ScanRequest,
+): ScanSplits {
+  const wanted = limit === null ? rows : Math.min(rows, limit);
+  const count = taskCount({ bytes: wanted * 8, rows: wanted, pieces: wanted }, override, engine.settings);
+  const where = samples.map((sample) => placeSampleSql("range", sample)).join(" AND ");
+  const cut = Array.from({ length: count }, (_, i): Split => {
+    const first = Math.floor((wanted * i) / count);
+    const last = Math.floor((wanted * (i + 1)) / count);
+    const from = `range(${start + first * step}, ${start + last * step}, ${step})`;
+    const sql = `(SELECT range AS id FROM ${from}${where === "" ? "" : ` WHERE ${where}`})`;
+    return samples.length > 0 ? { kind: "sql", sql, files: [] } : { kind: "sql", sql, files: [], rows: last - first };
+  });
+  return { splits: cut, skipped: { ...nothingSkipped, rows: rows - wanted }, notes: [] };
+}

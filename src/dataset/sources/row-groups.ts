@@ -1,0 +1,167 @@
+/**
+ * What Parquet footers say: row groups with their rows, their bytes in the columns at hand, and whether their statistics let
+ * them hold a row that satisfies the conditions. Missing statistics mean that they may.
+ */
+import { type Column, type Expression, literalSql, quoteText, quoteTextList } from "../../plan/index.ts";
+import type { Bytes } from "../../protocol/index.ts";
+import type { Engine } from "../engine.ts";
+import type { SourceFile } from "./files.ts";
+import { inSourceWords } from "./kernel-words.ts";
+
+export interface RowGroup {
+  readonly path: string;
+  /** Of its first row in the file. */
+  readonly start: number;
+  readonly rows: number;
+  readonly bytes: Bytes;
+  readonly mayMatch: boolean;
+}
+
+const FILES_PER_QUERY = 512;
+/** A column that says whether a file's statistics can be trusted about NaN. */
+const NAN_SAFE = "nan_safe";
+
+export async function readRowGroups(
+  engine: Pick<Engine, "inspect">,
+  files: readonly SourceFile[],
+  columns: readonly string[] | null,
+  condition: string,
+): Promise<readonly RowGroup[]> {
+  const column = "split_part(path_in_schema, ', ', 1)";
+  const bytes = columns === null ? "TRUE" : `${column} IN (${columns.map(quoteText).join(", ") || "NULL"})`;
+  const groups: RowGroup[] = [];
+  for (let at = 0; at < files.length; at += FILES_PER_QUERY) {
+    const some = files.slice(at, at + FILES_PER_QUERY);
+    const rows = await inSourceWords("readParquet", some, () =>
+      engine.inspect(
+        `SELECT file_name AS path, row_group_id AS id, any_value(row_group_num_rows) AS rows, sum(CASE WHEN ${bytes} THEN total_uncompressed_size ELSE 0 END) AS bytes, bool_and(${condition}) AS matches FROM ${metadataSql(some, condition)} GROUP BY ALL`,
+      ),
+    );
+    const found = rows.map((row) => ({
+      path: String(row.path),
+      id: Number(row.id),
+      rows: Number(row.rows),
+      bytes: Number(row.bytes),
+      mayMatch: row.matches !== false,
+    }));
+    groups.push(...placed(some, found));
+  }
+  return groups;
+}
+
+function metadataSql(files: readonly SourceFile[], condition: string): string {
+  const list = quoteTextList(files.map((file) => file.path));
+  if (!condition.includes(NAN_SAFE)) return `parquet_metadata(${list})`;
+  const writers = `SELECT file_name, created_by LIKE 'DuckDB%' AS ${NAN_SAFE} FROM parquet_file_metadata(${list})`;
+  return `(SELECT * FROM parquet_metadata(${list}) JOIN (${writers}) USING (file_name))`;
+}
+
+interface FoundGroup extends Omit<RowGroup, "start"> {
+  readonly id: number;
+}
+
+function placed(files: readonly SourceFile[], found: readonly FoundGroup[]): readonly RowGroup[] {
+  const byPath = new Map<string, FoundGroup[]>();
+  for (const group of found) {
+    const list = byPath.get(group.path);
+    if (list === undefined) byPath.set(group.path, [group]);
+    else list.push(group);
+  }
+  return files.flatMap((file) => {
+    let start = 0;
+    return (byPath.get(file.path) ?? [])
+      .sort((a, b) => a.id - b.id)
+      .map(({ id: _, ...group }) => {
+        const at = start;
+        start += group.rows;
+        return { ...group, start: at };
+      });
+  });
+}
+
+/**
+ * SQL over a row of `parquet_metadata` (one column of one row group) that is false only where its statistics rule out
+ * every row. `columns`: those whose type in the file is the type they are read with.
+ */
+export function mayMatchSql(filters: readonly Expression[], columns: readonly Column[]): string {
+  const conditions = filters.flatMap((filter) => {
+    const names = new Set<string>();
+    const condition = possible(filter, columns, names);
+    const [name] = names;
+    if (condition === null || name === undefined || names.size !== 1) return [];
+    return [`(path_in_schema <> ${quoteText(name)} OR coalesce(TRY(${condition}), TRUE))`];
+  });
+  return conditions.length === 0 ? "TRUE" : conditions.join(" AND ");
+}
+
+type Comparison = "eq" | "lt" | "le" | "gt" | "ge";
+const mirrored: Readonly<Record<Comparison, Comparison>> = { eq: "eq", lt: "gt", le: "ge", gt: "lt", ge: "le" };
+const isComparison = (name: string): name is Comparison => name in mirrored;
+
+/** Null where nothing can be said; `names` collects the columns it speaks of, of which there may be one only. */
+function possible(filter: Expression, columns: readonly Column[], names: Set<string>): string | null {
+  if (filter.kind !== "call") return null;
+  const { name, args } = filter;
+  if (name === "or" || name === "and") {
+    const parts = args.map((arg) => possible(arg, columns, names));
+    const told = parts.filter((part) => part !== null);
+    if (name === "or" && told.length < parts.length) return null;
+    return told.length === 0 ? null : `(${told.join(name === "or" ? " OR " : " AND ")})`;
+  }
+  const [first, second] = args;
+  if (isComparison(name) && first !== undefined && second !== undefined) {
+    return first.kind === "literal"
+      ? compared(second, mirrored[name], first, columns, names)
+      : compared(first, name, second, columns, names);
+  }
+  if (name === "in" && first !== undefined) {
+    const parts = args.slice(1).map((value) => compared(first, "eq", value, columns, names));
+    return parts.length === 0 || parts.length > 200 || parts.includes(null) ? null : `(${parts.join(" OR ")})`;
+  }
+  if ((name === "isNull" || name === "isNotNull") && first?.kind === "column") {
+    const found = columns.find((column) => column.name === first.name);
+    if (found === undefined) return null;
+    names.add(first.name);
+    return name === "isNull" ? "(stats_null_count > 0)" : "(stats_null_count < num_values)";
+  }
+  return null;
+}
+
+function compared(
+  left: Expression,
+  comparison: Comparison,
+  right: Expression,
+  columns: readonly Column[],
+  names: Set<string>,
+): string | null {
+  if (left.kind !== "column" || right.kind !== "literal") return null;
+  const column = columns.find(({ name }) => name === left.name);
+  if (column === undefined || !comparable(column.type, right.value)) return null;
+  names.add(left.name);
+  const low = `TRY_CAST(stats_min_value AS ${column.type})`;
+  const high = `TRY_CAST(stats_max_value AS ${column.type})`;
+  const value = literalSql(right.value, true);
+  const isFloat = column.type === "DOUBLE" || column.type === "FLOAT";
+  switch (comparison) {
+    case "eq":
+      return `(${low} <= ${value} AND ${high} >= ${value})`;
+    case "lt":
+      return `(${low} < ${value})`;
+    case "le":
+      return `(${low} <= ${value})`;
+    case "gt":
+    case "ge":
+      // NaN is above everything in SQL, and most writers leave it out of their statistics; DuckDB leaves those out then.
+      return `(${isFloat ? `NOT ${NAN_SAFE} OR ` : ""}${high} ${comparison === "gt" ? ">" : ">="} ${value})`;
+  }
+}
+
+/** Values that compare with the column in the order of its statistics. */
+function comparable(type: string, value: unknown): boolean {
+  if (typeof value === "number")
+    return !Number.isNaN(value) && /^(U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|FLOAT|DOUBLE|DECIMAL\b.*)$/.test(type);
+  if (typeof value === "bigint") return /^(U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|DECIMAL\b.*)$/.test(type);
+  if (typeof value === "string") return type === "VARCHAR" || type === "DATE" || type === "TIMESTAMP";
+  if (value instanceof Date) return type === "DATE" || /^TIMESTAMP( WITH TIME ZONE)?$/.test(type);
+  return typeof value === "boolean" && type === "BOOLEAN";
+}

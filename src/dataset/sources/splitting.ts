@@ -1,0 +1,84 @@
+/** How many tasks a read is cut into, and the cutting. Pieces stay in order and next to each other. */
+import type { Bytes } from "../../protocol/index.ts";
+import type { EngineSettings } from "../engine.ts";
+
+const MIB = 2 ** 20;
+/** Below this a second task costs more than it saves. */
+const WORTH_SPLITTING: Bytes = 4 * MIB;
+const ROWS_WORTH_SPLITTING = 4096;
+const TASKS_PER_WORKER = 4;
+
+export interface Amount {
+  readonly bytes: Bytes;
+  readonly rows: number | null;
+  /** Pieces it can be cut into at all. */
+  readonly pieces: number;
+}
+
+/** Blocks of the target size, but enough tasks to keep every worker busy to the end. */
+export function taskCount(
+  amount: Amount,
+  override: number | null,
+  { workers, targetMaxBlockSize }: Pick<EngineSettings, "workers" | "targetMaxBlockSize">,
+): number {
+  if (amount.pieces === 0) return 0;
+  if (override !== null) return Math.min(override, amount.pieces);
+  const bySize = Math.ceil(amount.bytes / Math.max(MIB, targetMaxBlockSize));
+  const byBytes =
+    amount.bytes >= WORTH_SPLITTING ? Math.min(workers * TASKS_PER_WORKER, Math.ceil(amount.bytes / MIB)) : 1;
+  const byRows = Math.min(workers, Math.ceil((amount.rows ?? 0) / ROWS_WORTH_SPLITTING));
+  return Math.max(1, Math.min(amount.pieces, Math.max(bySize, byBytes, byRows)));
+}
+
+/** `items` in order, in at most `count` groups of about the same weight, none empty. */
+export function bundled<T>(items: readonly T[], count: number, weight: (item: T) => number): readonly (readonly T[])[] {
+  if (count >= items.length) return items.map((item) => [item]);
+  const total = items.reduce((sum, item) => sum + weight(item), 0);
+  const bundles: T[][] = [];
+  let bundle: T[] = [];
+  let done = 0;
+  items.forEach((item, i) => {
+    bundle.push(item);
+    done += weight(item);
+    const share = total === 0 ? (i + 1) / items.length : done / total;
+    const needed = count - bundles.length - 1;
+    const left = items.length - i - 1;
+    if (left === 0 || (needed > 0 && (share >= (bundles.length + 1) / count || left <= needed))) {
+      bundles.push(bundle);
+      bundle = [];
+    }
+  });
+  return bundles;
+}
+
+export interface RowRange<T> {
+  readonly item: T;
+  readonly start: number;
+  /** Not included. */
+  readonly end: number;
+}
+
+/** Rows of items cut into `count` stretches of the same number of rows, wherever that falls. */
+export function cutByRows<T>(
+  items: readonly T[],
+  count: number,
+  rows: (item: T) => number,
+): readonly (readonly RowRange<T>[])[] {
+  const total = items.reduce((sum, item) => sum + rows(item), 0);
+  const stretches: RowRange<T>[][] = Array.from({ length: Math.min(count, total) }, () => []);
+  let before = 0;
+  let at = 0;
+  for (const item of items) {
+    const own = rows(item);
+    let start = 0;
+    while (start < own) {
+      const bound = Math.floor((total * (at + 1)) / stretches.length);
+      const end = Math.min(own, bound - before);
+      if (end > start) stretches[at]?.push({ item, start, end });
+      start = Math.max(start, end);
+      if (before + start >= bound && at < stretches.length - 1) at++;
+    }
+    before += own;
+  }
+  return stretches.filter((stretch) => stretch.length > 0);
+}

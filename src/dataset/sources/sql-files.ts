@@ -1,0 +1,158 @@
+/**
+ * Files that the kernel reads whole: CSV, JSON, text, binary. A split is a file or a bundle of small ones; what differs
+ * between the formats is only how their columns are found and which table function reads them.
+ */
+import {
+  type Column,
+  nothingSkipped,
+  type OpenSource,
+  quoteIdentifier,
+  quoteText,
+  type RowSample,
+  type ScanRequest,
+  type ScanSplits,
+  type Source,
+} from "../../plan/index.ts";
+import type { Split } from "../../protocol/index.ts";
+import { placeSampleSql } from "../../stages/index.ts";
+import type { Engine } from "../engine.ts";
+import { listFiles, type SourceFile } from "./files.ts";
+import { inSourceWords } from "./kernel-words.ts";
+import type { CheckedReadOptions } from "./options.ts";
+import {
+  findPartitions,
+  type PartitionedFile,
+  type Partitions,
+  partitionItems,
+  prunePartitions,
+} from "./partitions.ts";
+import { bundled, taskCount } from "./splitting.ts";
+
+/** How one format is read; `path` is a column of its own table where paths are included. */
+export interface SqlFormat {
+  readonly operator: string;
+  /** Finds the columns (without partitions and `path`) by looking at the files. */
+  columns(files: readonly SourceFile[]): Promise<readonly Column[]>;
+  /** SQL that reads files into those columns, and `path` where asked for. */
+  tableSql(files: readonly SourceFile[], columns: readonly Column[], includePaths: boolean): string;
+}
+
+export function sqlFileSource(
+  engine: Engine,
+  paths: readonly string[],
+  format: SqlFormat,
+  options: CheckedReadOptions,
+): Source {
+  let opened: Promise<OpenSource> | null = null;
+  return {
+    name: format.operator,
+    label: paths.join(", "),
+    open() {
+      opened ??= open(engine, paths, format, options);
+      // A file that was missing may be there the next time.
+      opened.catch(() => {
+        opened = null;
+      });
+      return opened;
+    },
+  };
+}
+
+async function open(
+  engine: Engine,
+  paths: readonly string[],
+  format: SqlFormat,
+  options: CheckedReadOptions,
+): Promise<OpenSource> {
+  const listed = await listFiles(paths, format.operator);
+  const partitions = findPartitions(listed, options.schema, format.operator);
+  const own = await inSourceWords(format.operator, listed, () => format.columns(listed));
+  const reader = new SqlFileReader(engine, format, options, partitions, own);
+  return {
+    columns: reader.columns,
+    partitionColumns: partitions.columns.map(({ name }) => name),
+    prunes: true,
+    samples: true,
+    countRows: async () => null,
+    splits: (request) => reader.splits(request),
+  };
+}
+
+class SqlFileReader {
+  readonly columns: readonly Column[];
+  readonly #ownNames: readonly string[];
+
+  constructor(
+    private readonly engine: Engine,
+    private readonly format: SqlFormat,
+    private readonly options: CheckedReadOptions,
+    private readonly partitions: Partitions,
+    private readonly own: readonly Column[],
+  ) {
+    const partitioned = new Set(partitions.columns.map(({ name }) => name));
+    // A column that is both in the file and in its folder's name is the folder's.
+    const kept = own.filter(({ name }) => !partitioned.has(name));
+    const path = options.includePaths ? [{ name: "path", type: "VARCHAR" }] : [];
+    this.#ownNames = [...kept, ...path].map(({ name }) => name);
+    this.columns = [...kept, ...path, ...partitions.columns];
+  }
+
+  async splits(request: ScanRequest): Promise<ScanSplits> {
+    const files = await prunePartitions(this.partitions, request.filters, this.engine);
+    const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+    const count = taskCount(
+      { bytes, rows: null, pieces: files.length },
+      this.options.overrideNumBlocks,
+      this.engine.settings,
+    );
+    const bundles = bundled(files, count, (file) => file.bytes + 1);
+    const skippedFiles = this.partitions.files.length - files.length;
+    return {
+      splits: bundles.map(
+        (bundle): Split => ({
+          kind: "sql",
+          sql: this.#sql(bundle, request.samples),
+          files: bundle.map((file) => file.path),
+        }),
+      ),
+      skipped: {
+        ...nothingSkipped,
+        files: skippedFiles,
+        columns: request.columns === null ? 0 : this.columns.length - request.columns.length,
+      },
+      notes:
+        skippedFiles === 0
+          ? []
+          : [`partitions leave ${files.length} of ${this.partitions.files.length} files to be read`],
+    };
+  }
+
+  #sql(files: readonly PartitionedFile[], samples: readonly RowSample[]): string {
+    const names = this.#ownNames.map(quoteIdentifier);
+    const groups = sameValues(files);
+    const parts = groups.map((group) => {
+      const constants = partitionItems(this.partitions.columns, group[0]?.values ?? []);
+      const table = this.format.tableSql(group, this.own, this.options.includePaths);
+      return `SELECT ${[...names, ...constants].join(", ")} FROM ${table}`;
+    });
+    const all = parts.length === 1 ? parts.join("") : parts.map((part) => `(${part})`).join(" UNION ALL ");
+    if (samples.length === 0) return `(${all})`;
+    const row = quoteIdentifier("__spillway_row");
+    const place = `${quoteText(files[0]?.shown ?? "")}, ${row}`;
+    const conditions = samples.map((sample) => placeSampleSql(place, sample)).join(" AND ");
+    return `(SELECT * EXCLUDE (${row}) FROM (SELECT *, row_number() OVER () AS ${row} FROM (${all})) WHERE ${conditions})`;
+  }
+}
+
+/** Neighbours in the same partition folder. */
+function sameValues(files: readonly PartitionedFile[]): readonly (readonly PartitionedFile[])[] {
+  const groups: PartitionedFile[][] = [];
+  let last: string | null = null;
+  for (const file of files) {
+    const key = JSON.stringify(file.values);
+    if (key !== last) groups.push([]);
+    groups.at(-1)?.push(file);
+    last = key;
+  }
+  return groups;
+}

@@ -1,0 +1,52 @@
+/** What the last run of a dataset did, as fields and as text. */
+import type { JobStats, OperatorStats, Spread } from "../protocol/index.ts";
+import { formatDuration, formatSize } from "../units/index.ts";
+
+export interface DatasetStats {
+  /** Null: nothing has run yet. */
+  readonly job: JobStats | null;
+  readonly operators: readonly OperatorStats[];
+  readonly seconds: number;
+  toString(): string;
+}
+
+export function datasetStats(job: JobStats | null): DatasetStats {
+  return {
+    job,
+    operators: job?.operators ?? [],
+    seconds: job?.seconds ?? 0,
+    toString: () => (job === null ? "This dataset has not run yet." : statsText(job)),
+  };
+}
+
+function statsText(job: JobStats): string {
+  const lines = job.operators.flatMap((operator, i) => operatorLines(operator, i, job));
+  lines.push(
+    `Total: ${formatDuration(job.seconds * 1000)}; peak memory: worker ${formatSize(job.peakWorkerMemory)}, supervisor ${formatSize(job.peakSupervisorMemory)}, store ${formatSize(job.peakStoreBytes)}`,
+  );
+  return lines.join("\n");
+}
+
+function operatorLines(operator: OperatorStats, index: number, job: JobStats): readonly string[] {
+  const { tasks, tasksDone, name, skipped } = operator;
+  const lines = [
+    // Stages run side by side, so each is told the time that the job took as a whole.
+    `Stage ${index + 1} ${name}: ${tasksDone}/${tasks} blocks executed in ${job.seconds.toFixed(1)}s`,
+    `  Wall time: ${spread(operator.wall, formatDuration)}`,
+    `  CPU time: ${spread(operator.cpu, formatDuration)}`,
+    `  Rows out: ${spread(operator.rowsOut, (rows) => String(Math.round(rows)))}`,
+    `  Bytes out: ${spread(operator.bytesOut, formatSize)}`,
+  ];
+  if (operator.retries > 0) lines.push(`  Retries: ${operator.retries}`);
+  if (operator.errored > 0) lines.push(`  Rows dropped by onError: ${operator.errored}`);
+  if (skipped.files + skipped.rowGroups + skipped.rows + skipped.columns > 0) {
+    lines.push(
+      `  Skipped: ${skipped.files} files, ${skipped.rowGroups} row groups, ${skipped.rows} rows, ${skipped.columns} columns`,
+    );
+  }
+  return lines;
+}
+
+function spread({ min, max, mean, total }: Spread, format: (value: number) => string): string {
+  return `${format(min)} min, ${format(max)} max, ${format(mean)} mean, ${format(total)} total`;
+}
