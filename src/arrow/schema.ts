@@ -1,6 +1,7 @@
 /**
  * Comparing and joining schemas. Only the null type gives way to another; numbers never widen silently.
  */
+import { RowShapeError } from "../errors/index.ts";
 import { childFields, layoutOf, withChildren } from "./layout.ts";
 import type { DataType, Field, Schema } from "./types.ts";
 
@@ -91,7 +92,8 @@ export function unifyTypes(a: DataType, b: DataType): DataType | null {
   if (right.kind === "null") return left;
   if (left.kind !== right.kind || layoutOf(left).kind !== layoutOf(right).kind) return null;
   if (left.kind === "fixedList" && right.kind === "fixedList" && left.size !== right.size) return null;
-  if (left.kind === "list" && right.kind === "list" && left.large !== right.large) return null;
+  // Large or not is a matter of the writer's; offsets are read as they come and written as the first has them.
+  if (left.kind === "utf8" || left.kind === "binary") return left;
   const children = unifyFields(childFields(left), childFields(right), left.kind === "struct");
   return children === null || children.length === 0 ? null : withChildren(left, children);
 }
@@ -140,4 +142,19 @@ export function columnOrder(a: Schema, b: Schema): number[] | null {
     order.push(place);
   }
   return order;
+}
+
+/** As columnOrder, but other columns are an error that names the first. */
+export function sameColumns(a: Schema, b: Schema): number[] {
+  const order = columnOrder(a, b);
+  if (order !== null) return order;
+  const names = (schema: Schema): string[] => schema.fields.map((field) => field.name);
+  const [have, incoming] = [names(a), names(b)];
+  const missing = have.find((name) => !incoming.includes(name));
+  const extra = incoming.find((name) => !have.includes(name));
+  const what = missing === undefined ? `has column "${extra ?? ""}" as well` : `lacks column "${missing}"`;
+  throw new RowShapeError(
+    `A later batch ${what}: the first has ${have.join(", ") || "none"}, this one ${incoming.join(", ") || "none"}.`,
+    missing ?? extra ?? null,
+  );
 }

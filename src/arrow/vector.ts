@@ -102,10 +102,10 @@ export interface Offsets {
 const ZERO_OFFSET = new Int32Array(2);
 
 /** Large offsets are seen through their low words: no buffer here reaches 4 GiB, so the high words are zero. */
-export function offsetsOf(vector: Vector, large: boolean): Offsets {
+export function offsetsOf(vector: Vector): Offsets {
   const bytes = bufferOf(vector, 1);
   if (bytes.byteLength === 0) return { words: ZERO_OFFSET, stride: 1 };
-  if (large) {
+  if ("large" in vector.type && vector.type.large) {
     return { words: viewOf(Uint32Array, bytes, 2 * vector.offset, 2 * (vector.length + 1)), stride: 2 };
   }
   return { words: viewOf(Int32Array, bytes, vector.offset, vector.length + 1), stride: 1 };

@@ -73,7 +73,7 @@ function gatherFixed(values: Vector, places: Int32Array, width: number): Vector 
 
 function gatherBytes(values: Vector, places: Int32Array, large: boolean): Vector {
   const source = bufferOf(values, 2);
-  const { words, stride } = offsetsOf(values, large);
+  const { words, stride } = offsetsOf(values);
   const validity = gatherValidity(values, places);
   let total = 0;
   for (let row = 0; row < places.length; row++) {

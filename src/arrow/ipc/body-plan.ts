@@ -71,18 +71,18 @@ function addVector(source: Vector, nodes: number[], pieces: Piece[]): void {
   pieces.push(validity === null ? NOTHING : bitsPiece(validity, offset, length));
   switch (layout.kind) {
     case "bits":
-      pieces.push(bitsPiece(bufferOf(vector, 1), offset, length));
+      pieces.push(maskedBitsPiece(bufferOf(vector, 1), validity, offset, length));
       break;
     case "fixed":
       pieces.push(fixedPiece(vector, layout.width, validity));
       break;
     case "bytes": {
-      const { from, to } = range(vector, layout.large);
+      const { from, to } = range(vector);
       pieces.push(offsetsPiece(vector, layout.large), bytesPiece(bufferOf(vector, 2), from, to));
       break;
     }
     case "list": {
-      const { from, to } = range(vector, layout.large);
+      const { from, to } = range(vector);
       pieces.push(offsetsPiece(vector, layout.large));
       for (const child of vector.children) addVector(sliceVector(child, from, to), nodes, pieces);
       break;
@@ -100,8 +100,8 @@ function addVector(source: Vector, nodes: number[], pieces: Piece[]): void {
   }
 }
 
-function range(vector: Vector, large: boolean): { from: number; to: number } {
-  const offsets = offsetsOf(vector, large);
+function range(vector: Vector): { from: number; to: number } {
+  const offsets = offsetsOf(vector);
   return {
     from: offsetAt(offsets, 0),
     to: vector.length === 0 ? offsetAt(offsets, 0) : offsetAt(offsets, vector.length),
@@ -110,6 +110,21 @@ function range(vector: Vector, large: boolean): { from: number; to: number } {
 
 function bitsPiece(bits: Uint8Array, start: number, length: number): Piece {
   return { byteLength: bitmapBytes(length), write: (target) => copyBits(target, 0, bits, start, length) };
+}
+
+/** Booleans, false under nulls. */
+function maskedBitsPiece(bits: Uint8Array, validity: Uint8Array | null, start: number, length: number): Piece {
+  if (validity === null) return bitsPiece(bits, start, length);
+  const byteLength = bitmapBytes(length);
+  return {
+    byteLength,
+    write(target) {
+      const mask = new Uint8Array(byteLength);
+      copyBits(mask, 0, validity, start, length);
+      copyBits(target, 0, bits, start, length);
+      for (let byte = 0; byte < byteLength; byte++) target[byte] = (target[byte] as number) & (mask[byte] as number);
+    },
+  };
 }
 
 function bytesPiece(bytes: Uint8Array, from: number, to: number): Piece {
@@ -145,7 +160,7 @@ function offsetsPiece(vector: Vector, large: boolean): Piece {
       const to = aligned
         ? new Int32Array(target.buffer, target.byteOffset, byteLength / 4)
         : new Int32Array(byteLength / 4);
-      const { words, stride } = offsetsOf(vector, large);
+      const { words, stride } = offsetsOf(vector);
       const first = words[0] as number;
       if (large) {
         for (let row = 0; row <= length; row++) {

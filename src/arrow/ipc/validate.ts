@@ -57,7 +57,7 @@ function validateVector(vector: Vector, column: string): void {
 
 /** Returns where the last value ends. */
 function validateOffsets(vector: Vector, large: boolean, limit: number, column: string): number {
-  const { words, stride } = offsetsOf(vector, large);
+  const { words, stride } = offsetsOf(vector);
   if (large) {
     const halves = viewOf(Uint32Array, bufferOf(vector, 1), 0, 2 * (vector.length + 1));
     for (let high = 1; high < halves.length; high += 2) if (halves[high] !== 0) throw damaged(column, "is past 4 GiB");

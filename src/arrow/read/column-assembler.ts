@@ -4,7 +4,7 @@
  */
 import { ValueError } from "../../errors/index.ts";
 import { countOnes } from "../bitmap.ts";
-import { schemaEquals } from "../schema.ts";
+import { sameColumns, typeEquals } from "../schema.ts";
 import type { Columns, ColumnValues, DataType, RecordBatch, Schema, ValueOptions, Vector } from "../types.ts";
 import { emptyVector, validityOf } from "../vector.ts";
 import { type NumericArray, type NumericColumn, numericColumn } from "./numeric-column.ts";
@@ -18,22 +18,36 @@ const EAGER_ROWS = 1 << 19;
  * plain array.
  */
 class ColumnFiller {
-  private readonly numeric: NumericColumn | null;
-  private readonly reader: ValueReader;
+  private numeric: NumericColumn | null;
+  private reader: ValueReader;
   private numbers: NumericArray | null = null;
   private values: unknown[] | null = null;
   private vector: Vector;
   private isBound = false;
 
-  constructor(type: DataType, options: ValueOptions, name: string) {
+  constructor(
+    private type: DataType,
+    private readonly options: ValueOptions,
+    private readonly name: string,
+  ) {
     this.numeric = numericColumn(type, options, name);
     this.reader = valueReader(type, options, name);
     this.vector = emptyVector(type);
   }
 
   load(vector: Vector): void {
+    if (vector.type !== this.type && !typeEquals(vector.type, this.type)) this.adapt(vector.type);
     this.vector = vector;
     this.isBound = false;
+  }
+
+  /** The column comes in another type from here on (a dictionary, nulls of no type). */
+  private adapt(type: DataType): void {
+    this.values ??= this.numbers === null ? null : Array.from<unknown>(this.numbers);
+    this.numbers = null;
+    this.type = type;
+    this.numeric = numericColumn(type, this.options, this.name);
+    this.reader = valueReader(type, this.options, this.name);
   }
 
   /** Rows [from, to) to place `at` of a batch of `size`. */
@@ -104,6 +118,8 @@ export class ColumnAssembler {
   /** Rows in the batch being filled. */
   private filled = 0;
   private seen: Schema;
+  /** Where each column is in the batches of `seen`. */
+  private order: readonly number[] = [];
 
   constructor(
     private readonly schema: Schema,
@@ -123,13 +139,13 @@ export class ColumnAssembler {
       throw new ValueError("push before next() gave null: rows of the batch before would be lost.");
     }
     if (batch.schema !== this.seen) {
-      if (!schemaEquals(batch.schema, this.schema)) throw new ValueError("A batch of another schema than before.");
+      this.order = sameColumns(this.schema, batch.schema);
       this.seen = batch.schema;
     }
     this.batch = batch;
     this.taken = 0;
     for (let index = 0; index < this.fillers.length; index++) {
-      const column = batch.columns[index];
+      const column = batch.columns[this.order[index] ?? index];
       if (column !== undefined) this.fillers[index]?.load(column);
     }
   }

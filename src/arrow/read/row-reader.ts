@@ -1,8 +1,7 @@
 /** Rows out of batches: plain objects, every value a copy. */
-import { ValueError } from "../../errors/index.ts";
-import { schemaEquals } from "../schema.ts";
+import { sameColumns, schemaEquals } from "../schema.ts";
 import type { RecordBatch, Row, Schema, ValueOptions } from "../types.ts";
-import { recordFunctions } from "./value-reader.ts";
+import { recordFunctions } from "./generated-code.ts";
 
 export interface RowReader {
   /** Rows come from this batch now; it must be good as long as rows are taken. */
@@ -10,19 +9,35 @@ export interface RowReader {
   row(index: number): Row;
 }
 
-/** Code for rows of one schema. Reading in order is fastest (strings are decoded in windows). */
+/**
+ * Code for rows of one schema. Reading in order is fastest (strings are decoded in windows). A batch that says the
+ * same columns otherwise (dictionaries, another order, nulls of no type) gets code of its own.
+ */
 export function compileRows(schema: Schema, options: ValueOptions): RowReader {
-  const { bind, record } = recordFunctions(schema.fields, options, null);
   let seen = schema;
+  let functions = recordFunctions(schema.fields, options, null);
+  let order: readonly number[] | null = null;
+  function adapt(incoming: Schema): void {
+    seen = incoming;
+    if (schemaEquals(incoming, schema)) {
+      order = null;
+      functions = recordFunctions(schema.fields, options, null);
+      return;
+    }
+    const places = sameColumns(schema, incoming);
+    order = places;
+    functions = recordFunctions(
+      places.flatMap((place) => incoming.fields[place] ?? []),
+      options,
+      null,
+    );
+  }
   return {
     load(batch) {
-      if (batch.schema !== seen) {
-        if (!schemaEquals(batch.schema, schema)) throw new ValueError("A batch of another schema than the reader's.");
-        seen = batch.schema;
-      }
-      bind(batch.columns);
+      if (batch.schema !== seen) adapt(batch.schema);
+      functions.bind(order === null ? batch.columns : order.flatMap((place) => batch.columns[place] ?? []));
     },
-    row: record,
+    row: (index) => functions.record(index),
   };
 }
 

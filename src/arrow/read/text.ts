@@ -23,8 +23,7 @@ export class TextReader {
   private ascii = true;
 
   bind(vector: Vector): void {
-    const { large } = vector.type as { large: boolean };
-    const { words, stride } = offsetsOf(vector, large);
+    const { words, stride } = offsetsOf(vector);
     const bytes = bufferOf(vector, 2);
     this.words = words;
     this.stride = stride;

@@ -1,0 +1,106 @@
+/**
+ * Code made for one set of columns: fixed-width values are read by expressions in place, and an object literal is
+ * written per row, so that a row costs no lookup of what its columns are.
+ */
+import type { DataType, Field, ValueOptions, Vector } from "../types.ts";
+import { bufferOf, validityOf, viewOf } from "../vector.ts";
+import * as exact from "./exact.ts";
+import { fixedCode } from "./fixed-code.ts";
+import { type ValueReader, valueReader } from "./value-reader.ts";
+
+/** What generated code may call. */
+const run = { ...exact, viewOf, validityOf, bufferOf };
+
+/** Column names reach generated code only as JSON strings, which are valid source for any name. */
+const literal = (name: string): string => JSON.stringify(name);
+
+/** Variables, their binding and the expression of one column inside generated code. */
+interface InlineColumn {
+  readonly declare: string;
+  readonly bind: (vector: string) => string;
+  readonly value: (index: string) => string;
+  /** The value where it is known not to be null. */
+  readonly present: (index: string) => string;
+  readonly maybeNull: string;
+}
+
+/** For fixed-width types; `id` makes the variables unique. */
+function inlineColumn(type: DataType, options: ValueOptions, column: string, id: number): InlineColumn | null {
+  const code = fixedCode(type, options);
+  if (code === null) return null;
+  const [a, n, o, t] = [`a${id}`, `n${id}`, `o${id}`, `t${id}`];
+  const present = (i: string): string => code.expression(a, i, t, literal(column));
+  return {
+    declare: `let ${a},${n}=null,${o}=0,${t}=0;`,
+    bind: (vector) =>
+      `${n}=run.validityOf(${vector});${o}=${vector}.offset;` +
+      `${a}=run.viewOf(${code.view},run.bufferOf(${vector},1),${o}*${code.each},${vector}.length*${code.each});`,
+    present,
+    value: (i) => `(${n}!==null&&(${n}[(${o}+${i})>>>3]&(1<<((${o}+${i})&7)))===0?null:${present(i)})`,
+    maybeNull: `${n}!==null`,
+  };
+}
+
+/** The reader of a column whose values are expressions; null for other types. */
+export function generatedReader(type: DataType, options: ValueOptions, column: string): ValueReader | null {
+  const inline = inlineColumn(type, options, column, 0);
+  if (inline === null) return null;
+  const source = `"use strict";${inline.declare}
+    return {
+      bind(vector){${inline.bind("vector")}},
+      at(i){return ${inline.value("i")}},
+      fill(out,into,from,to){
+        if(${inline.maybeNull}){for(let i=from;i<to;i++)out[into++]=${inline.value("i")};}
+        else{for(let i=from;i<to;i++)out[into++]=${inline.present("i")};}
+      },
+    };`;
+  const make = new Function("run", source) as (calls: typeof run) => ValueReader;
+  return make(run);
+}
+
+export interface RecordFunctions {
+  readonly bind: (columns: readonly Vector[]) => void;
+  /** A plain object of the fields at an index, keys in their order. */
+  readonly record: (index: number) => Record<string, unknown>;
+}
+
+/**
+ * Generated code that makes one object literal per index: fixed-width columns are read in place, others by their
+ * readers. Keys are computed only where a plain one means something else ("__proto__").
+ */
+export function recordFunctions(
+  fields: readonly Field[],
+  options: ValueOptions,
+  parent: string | null,
+): RecordFunctions {
+  const declare: string[] = [];
+  const bind: string[] = [];
+  const entries: string[] = [];
+  const readers: (ValueReader | null)[] = [];
+  for (const [id, field] of fields.entries()) {
+    const column = parent === null ? field.name : `${parent}.${field.name}`;
+    const inline = inlineColumn(field.type, options, column, id);
+    const key = field.name === "__proto__" ? '["__proto__"]' : literal(field.name);
+    if (inline === null) {
+      readers.push(valueReader(field.type, options, column));
+      declare.push(`const r${id}=readers[${id}];`);
+      bind.push(`r${id}.bind(columns[${id}]);`);
+      entries.push(`${key}:r${id}.at(i)`);
+    } else {
+      readers.push(null);
+      declare.push(inline.declare);
+      bind.push(inline.bind(`columns[${id}]`));
+      entries.push(`${key}:${inline.value("i")}`);
+    }
+  }
+  const source = `"use strict";${declare.join("\n")}
+    return {
+      bind(columns){${bind.join("\n")}},
+      record(i){return {${entries.join(",\n")}}},
+    };`;
+  const make = new Function("run", "readers", source) as (
+    calls: typeof run,
+    nested: readonly (ValueReader | null)[],
+  ) => RecordFunctions;
+  return make(run, readers);
+}
