@@ -3,14 +3,17 @@ import { KernelError } from "../errors/index.ts";
 import { destroyHandle } from "./cells.ts";
 import { duckdb } from "./library.ts";
 
+const SHOUTED: ReadonlyMap<string, string> = new Map([
+  ["INTERRUPT", "Interrupt"],
+  ["INTERNAL", "Internal"],
+  ["FATAL", "Fatal"],
+]);
 const PREFIX = /^([A-Za-z][A-Za-z ]*?) Error: /;
 
 export function kernelError(message: string | null, sql: string | null): KernelError {
   const text = message ?? "The kernel failed without saying why.";
   const prefix = PREFIX.exec(text)?.[1] ?? "Unknown";
-  // "INTERRUPT" and "INTERNAL" are the only ones that DuckDB shouts.
-  const kind = prefix === prefix.toUpperCase() ? prefix[0] + prefix.slice(1).toLowerCase() : prefix;
-  return new KernelError(text, kind, sql);
+  return new KernelError(text, SHOUTED.get(prefix) ?? prefix, sql);
 }
 
 /** Throws what an Arrow conversion complains about (it hands out an error object, or 0). */

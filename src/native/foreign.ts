@@ -7,17 +7,23 @@ import koffi from "koffi";
 
 /** DuckDB parses and plans recursively: the 128 KiB that koffi gives asynchronous calls crash on deep SQL. */
 const STACK_BYTES = 8 << 20;
-/** koffi refuses the call after this many; ours wait in line instead (see `callAsync`). */
-const MOST_ASYNC_CALLS = 16;
+/**
+ * koffi counts a callback that comes from another thread as one more call, and past its limit takes the process down
+ * (it throws on that thread). So its limit is far above what there can be, calls of ours and a callback for every thread
+ * of the kernel, and ours wait in line (see `callAsync`): libuv runs four at once anyway.
+ */
+const KOFFI_LIMIT = 512;
+const MOST_ASYNC_CALLS = 8;
+/** Stacks kept for calls and callbacks; each more is mapped and unmapped every time. */
+const RESIDENT_STACKS = 12;
 
 // A second evaluation of this module in one process (test runners) must not configure again: koffi refuses after a load.
 if (koffi.config().async_stack_size !== STACK_BYTES) {
   koffi.config({
     sync_stack_size: STACK_BYTES,
     async_stack_size: STACK_BYTES,
-    max_async_calls: MOST_ASYNC_CALLS,
-    // Each keeps its stack; two connections at work is the most that anyone here has.
-    resident_async_pools: 2,
+    max_async_calls: KOFFI_LIMIT,
+    resident_async_pools: RESIDENT_STACKS,
   });
 }
 
@@ -54,7 +60,7 @@ export async function callAsync<Arguments extends readonly unknown[], Result>(
   called: NativeFunction<Arguments, Result>,
   ...values: Arguments
 ): Promise<Result> {
-  if (underWay >= MOST_ASYNC_CALLS - 1) await new Promise<void>((go) => waiting.push(go));
+  if (underWay >= MOST_ASYNC_CALLS) await new Promise<void>((go) => waiting.push(go));
   underWay += 1;
   try {
     return await new Promise<Result>((resolve, reject) => {

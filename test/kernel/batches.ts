@@ -48,7 +48,8 @@ export function inNativeMemory(batch: RecordBatch): { readonly batch: RecordBatc
 
 export function bits(flags: readonly boolean[]): Uint8Array {
   const bytes = new Uint8Array((flags.length + 7) >>> 3);
-  for (const [index, flag] of flags.entries()) if (flag) bytes[index >>> 3] = (bytes[index >>> 3] ?? 0) | (1 << (index & 7));
+  for (const [index, flag] of flags.entries())
+    if (flag) bytes[index >>> 3] = (bytes[index >>> 3] ?? 0) | (1 << (index & 7));
   return bytes;
 }
 

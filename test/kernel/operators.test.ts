@@ -153,14 +153,27 @@ describe("[A7] every operator over a block gives what it gives over a table", ()
 
   it("[A7] random data, random conditions", () => {
     const cell = fc.option(fc.integer({ min: -20, max: 20 }), { nil: null });
-    const row = fc.tuple(cell, fc.option(fc.string({ maxLength: 15 }), { nil: null }), fc.option(fc.boolean(), { nil: null }));
-    const condition = fc.constantFrom("a > 3", "a IS NULL", "s LIKE '%a%'", "b", "NOT b", "a % 2 = 0 AND length(s) > 4", "s < 'm'");
+    const row = fc.tuple(
+      cell,
+      fc.option(fc.string({ maxLength: 15 }), { nil: null }),
+      fc.option(fc.boolean(), { nil: null }),
+    );
+    const condition = fc.constantFrom(
+      "a > 3",
+      "a IS NULL",
+      "s LIKE '%a%'",
+      "b",
+      "NOT b",
+      "a % 2 = 0 AND length(s) > 4",
+      "s < 'm'",
+    );
     fc.assert(
       fc.property(fc.array(row, { maxLength: 60 }), condition, fc.nat(59), (rows, where, cut) => {
         const valid = (index: 0 | 1 | 2) => rows.map((values) => values[index] !== null);
         const numbers = Int32Array.from(rows, ([a]) => a ?? 12345);
         const flags = new Uint8Array((rows.length + 7) >>> 3);
-        for (const [at, [, , flag]] of rows.entries()) if (flag) flags[at >>> 3] = (flags[at >>> 3] ?? 0) | (1 << (at & 7));
+        for (const [at, [, , flag]] of rows.entries())
+          if (flag) flags[at >>> 3] = (flags[at >>> 3] ?? 0) | (1 << (at & 7));
         const batch = batchOf({
           a: vector({ kind: "int", bits: 32, signed: true }, rows.length, valid(0), [bytes(numbers)]),
           s: text(rows.map(([, s]) => s)),

@@ -44,9 +44,9 @@ describe("[A13] Arrow types that the kernel has in another form", () => {
       index: { kind: "int", bits: 64, signed: false },
       value: numbers.type,
     };
-    expect(
-      column(vector(wide, 3, null, [bytes(BigInt64Array.of(1n, 0n, 1n))], { dictionary: numbers })),
-    ).toEqual([2.5, 1.5, 2.5]);
+    expect(column(vector(wide, 3, null, [bytes(BigInt64Array.of(1n, 0n, 1n))], { dictionary: numbers }))).toEqual([
+      2.5, 1.5, 2.5,
+    ]);
   });
 
   it("a dictionary of large texts, inside a list, sliced", () => {
@@ -124,7 +124,10 @@ describe("[A13] Arrow types that the kernel has in another form", () => {
 
   it("dates in milliseconds, times and timestamps of every unit, with a zone", () => {
     const day = 86_400_000n;
-    expect(column(vector({ kind: "date", unit: "ms" }, 2, null, [bytes(BigInt64Array.of(day, -day))]))).toEqual([1n, -1n]);
+    expect(column(vector({ kind: "date", unit: "ms" }, 2, null, [bytes(BigInt64Array.of(day, -day))]))).toEqual([
+      1n,
+      -1n,
+    ]);
     const seconds = vector({ kind: "time", unit: "s" }, 1, null, [bytes(Int32Array.of(3601))]);
     const millis = vector({ kind: "time", unit: "ms" }, 1, null, [bytes(Int32Array.of(3601))]);
     const nanos = vector({ kind: "time", unit: "ns" }, 1, null, [bytes(BigInt64Array.of(5_000_000_000n))]);
@@ -138,7 +141,9 @@ describe("[A13] Arrow types that the kernel has in another form", () => {
       const data = bytes(BigInt64Array.of(value));
       expect(column(vector({ kind: "timestamp", unit, timezone: null }, 1, null, [data]))).toEqual([value]);
       // With a zone the kernel has microseconds only; the instant is the same.
-      expect(column(vector({ kind: "timestamp", unit, timezone: "Europe/Berlin" }, 1, null, [data]))).toEqual([7_000_000n]);
+      expect(column(vector({ kind: "timestamp", unit, timezone: "Europe/Berlin" }, 1, null, [data]))).toEqual([
+        7_000_000n,
+      ]);
     }
   });
 

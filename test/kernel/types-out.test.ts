@@ -149,8 +149,8 @@ describe("[A13] types of a result", () => {
   it("[W4] parquet, json and icu are built in, and nothing is fetched from anywhere", () => {
     const loaded = connection.all("SELECT extension_name AS n FROM duckdb_extensions() WHERE loaded ORDER BY 1");
     expect(loaded.map((row) => row.n)).toEqual(expect.arrayContaining(["icu", "json", "parquet"]));
-    expect(connection.all("SELECT current_setting('TimeZone') z, current_setting('autoload_known_extensions') a")).toEqual([
-      { z: "UTC", a: false },
-    ]);
+    expect(
+      connection.all("SELECT current_setting('TimeZone') z, current_setting('autoload_known_extensions') a"),
+    ).toEqual([{ z: "UTC", a: false }]);
   });
 });
