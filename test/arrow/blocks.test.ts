@@ -68,6 +68,38 @@ describe("[R1] blocks", () => {
     expect(bytes[0]).toEqual(bytes[1]);
   });
 
+  test("[D5] booleans under nulls do not show either", () => {
+    const make = (values: number): RecordBatch => ({
+      schema: { fields: [{ name: "v", type: { kind: "bool" }, nullable: true }] },
+      length: 9,
+      columns: [
+        {
+          type: { kind: "bool" },
+          length: 9,
+          nullCount: 3,
+          offset: 2,
+          buffers: [Uint8Array.of(0b11001111, 0b00000110), Uint8Array.of(values, 0b00000110)],
+          children: [],
+          dictionary: null,
+        },
+      ],
+    });
+    const one = blockBytes(make(0b01010101));
+    expect(blockBytes(make(0b01100101))).toEqual(one);
+    expect(blockBytes(make(0b01010001))).not.toEqual(one);
+    expect(toRows(readBlock(one)).map((row) => row.v)).toEqual([
+      true,
+      false,
+      null,
+      null,
+      true,
+      false,
+      null,
+      true,
+      true,
+    ]);
+  });
+
   test("a target that is too small is refused before anything is written", () => {
     const plan = planBlock(batchOf({ a: [1] }));
     expect(() => plan.write(new Uint8Array(plan.byteLength - 1))).toThrow(ValueError);
@@ -115,6 +147,24 @@ describe("[R2] block building", () => {
       { a: 1, b: "x" },
       { a: 2, b: "y" },
     ]);
+  });
+
+  test("large offsets and small ones are one type", () => {
+    const large: DataType = { kind: "utf8", large: true };
+    const small = batchOf({ s: ["a", "bc"], l: [["x"], []] });
+    const wide = columnsToBatch(
+      { s: ["d", null], l: [null, ["y", "z"]] },
+      new Map<string, DataType>([
+        ["s", large],
+        ["l", { kind: "list", large: true, child: { name: "item", type: large, nullable: true } }],
+      ]),
+    );
+    for (const batches of [
+      [small, wide],
+      [wide, small],
+    ]) {
+      expect(toRows(concatBatches(batches))).toEqual(batches.flatMap((batch) => toRows(batch)));
+    }
   });
 
   test("a differing column is named, and nothing of the batch is taken", () => {

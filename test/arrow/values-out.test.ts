@@ -177,6 +177,48 @@ test("[A13] column names are data: any characters, keys in the order of the sche
   expect(Object.keys(toColumns(batch))).toEqual(names);
 });
 
+describe("[A13] batches that spell the same columns otherwise", () => {
+  const plain = columnsToBatch({ a: ["x", "y"], n: [1, 2] });
+  const shuffled = columnsToBatch({ n: [3], a: ["z"] });
+  const nulls = columnsToBatch({ a: [null], n: [null] });
+  const integers = columnsToBatch({ a: ["w"], n: Int32Array.of(4) });
+  const expected = [
+    { a: "x", n: 1 },
+    { a: "y", n: 2 },
+    { a: "z", n: 3 },
+    { a: null, n: null },
+    { a: "w", n: 4 },
+    { a: "x", n: 1 },
+    { a: "y", n: 2 },
+  ];
+
+  test("are read by one row reader, keys in the order of its schema", () => {
+    const reader = compileRows(plain.schema, {});
+    const rows = [plain, shuffled, nulls, integers, plain].flatMap((batch) => {
+      reader.load(batch);
+      return Array.from({ length: batch.length }, (_, index) => reader.row(index));
+    });
+    expect(rows).toEqual(expected);
+    for (const row of rows) expect(Object.keys(row)).toEqual(["a", "n"]);
+  });
+
+  test("are put together by one assembler", () => {
+    const assembler = new ColumnAssembler(plain.schema, {}, 7);
+    for (const batch of [plain, shuffled, nulls, integers]) {
+      assembler.push(batch);
+      expect(assembler.next()).toBeNull();
+    }
+    assembler.push(plain);
+    expect(assembler.next()).toEqual({ a: expected.map((row) => row.a), n: expected.map((row) => row.n) });
+  });
+
+  test("with other columns they are an error that names one", () => {
+    const reader = compileRows(plain.schema, {});
+    expect(() => reader.load(columnsToBatch({ a: ["x"] }))).toThrow(/lacks column "n"/);
+    expect(() => reader.load(columnsToBatch({ a: ["x"], n: [1], z: [1] }))).toThrow(/column "z" as well/);
+  });
+});
+
 describe("[A13] columns out", () => {
   test("numbers without nulls are fresh typed arrays, anything else an array with nulls", () => {
     const batch = columnsToBatch({

@@ -15,30 +15,25 @@ export interface RowReader {
  */
 export function compileRows(schema: Schema, options: ValueOptions): RowReader {
   let seen = schema;
-  let functions = recordFunctions(schema.fields, options, null);
+  let { bind, record } = recordFunctions(schema.fields, options, null);
   let order: readonly number[] | null = null;
   function adapt(incoming: Schema): void {
     seen = incoming;
-    if (schemaEquals(incoming, schema)) {
-      order = null;
-      functions = recordFunctions(schema.fields, options, null);
-      return;
-    }
     const places = sameColumns(schema, incoming);
-    order = places;
-    functions = recordFunctions(
-      places.flatMap((place) => incoming.fields[place] ?? []),
-      options,
-      null,
-    );
+    order = schemaEquals(incoming, schema) ? null : places;
+    const fields = places.flatMap((place) => incoming.fields[place] ?? []);
+    ({ bind, record } = recordFunctions(fields, options, null));
+    reader.row = record;
   }
-  return {
-    load(batch) {
+  // `row` is the generated function itself: one call less, and V8 inlines it.
+  const reader = {
+    load(batch: RecordBatch): void {
       if (batch.schema !== seen) adapt(batch.schema);
-      functions.bind(order === null ? batch.columns : order.flatMap((place) => batch.columns[place] ?? []));
+      bind(order === null ? batch.columns : order.flatMap((place) => batch.columns[place] ?? []));
     },
-    row: (index) => functions.record(index),
+    row: record,
   };
+  return reader;
 }
 
 const readers = new WeakMap<Schema, Map<string, RowReader>>();

@@ -82,32 +82,45 @@ export class TextSink implements Sink {
     }
     let at = base + written;
     // As many bytes as characters: all ASCII, and the offsets are right as they are.
-    if (written !== text.length) at = this.measure(text, base, end, at);
+    if (written !== text.length) at = this.measure(text, base, end);
     this.pending = "";
     this.base = at;
     this.firstPending = end;
     offsets[end] = at;
   }
 
-  /** Turns the offsets of pending rows from characters into bytes; returns where they end. */
-  private measure(text: string, base: number, end: number, expected: number): number {
-    const { offsets } = this;
-    const starts = offsets.slice(this.firstPending, end + 1);
+  /** Turns the offsets of pending rows from characters into bytes, by walking the bytes; returns where they end. */
+  private measure(text: string, base: number, end: number): number {
+    const { data, offsets, firstPending } = this;
+    const starts = offsets.slice(firstPending, end + 1);
+    let at = base;
+    for (let row = firstPending; row < end; row++) {
+      let units = (starts[row - firstPending + 1] as number) - (starts[row - firstPending] as number);
+      while (units > 0) {
+        const lead = data[at] as number;
+        units--;
+        if (lead < 0x80) at++;
+        else if (lead < 0xe0) at += 2;
+        else if (lead < 0xf0) at += 3;
+        else {
+          at += 4;
+          units--;
+        }
+      }
+      // Halves of a pair, one at the end of this string and one at the start of the next, were joined into one.
+      if (units < 0) return this.encodeEach(text, base, end, starts);
+      offsets[row + 1] = at;
+    }
+    return at;
+  }
+
+  private encodeEach(text: string, base: number, end: number, starts: Int32Array): number {
     let at = base;
     for (let row = this.firstPending; row < end; row++) {
       const from = (starts[row - this.firstPending] as number) - base;
       const to = (starts[row - this.firstPending + 1] as number) - base;
-      at += utf8Length(text, from, to);
-      offsets[row + 1] = at;
-    }
-    if (at === expected) return at;
-    // Halves of a pair in two neighbouring strings became one character when joined: encode each string alone.
-    at = base;
-    for (let row = this.firstPending; row < end; row++) {
-      const from = (starts[row - this.firstPending] as number) - base;
-      const to = (starts[row - this.firstPending + 1] as number) - base;
       at += this.data.write(text.slice(from, to), at, "utf8");
-      offsets[row + 1] = at;
+      this.offsets[row + 1] = at;
     }
     return at;
   }
@@ -124,23 +137,4 @@ export class TextSink implements Sink {
     for (let row = 0; row <= length; row++) this.wide[2 * row] = this.offsets[row] as number;
     return bytesOf(this.wide, length + 1, 8);
   }
-}
-
-/** Bytes of text[from, to) in UTF-8, lone halves of pairs counted as the replacement character. */
-function utf8Length(text: string, from: number, to: number): number {
-  let bytes = to - from;
-  for (let at = from; at < to; at++) {
-    const code = text.charCodeAt(at);
-    if (code < 0x80) continue;
-    if (code < 0x800) bytes += 1;
-    else {
-      bytes += 2;
-      if (code >= 0xd800 && code < 0xdc00 && at + 1 < to) {
-        const next = text.charCodeAt(at + 1);
-        // A pair: two characters, four bytes.
-        if (next >= 0xdc00 && next < 0xe000) at++;
-      }
-    }
-  }
-  return bytes;
 }
