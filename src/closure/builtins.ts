@@ -15,7 +15,6 @@ const REMADE: ReadonlyMap<string, (value: never) => readonly unknown[]> = new Ma
   ["RegExp", (value: RegExp) => [value.source, value.flags]],
   ["URL", (value: URL) => [value.href]],
   ["URLSearchParams", (value: URLSearchParams) => [value.toString()]],
-  ["Headers", (value: Headers) => [[...value.entries()]]],
   ["TextEncoder", () => []],
   [
     "TextDecoder",
@@ -44,12 +43,7 @@ let prototypesOfRemade: Map<object, string> | null = null;
 /** How to make this object again with a builtin's constructor, or null. */
 export function remake(value: object): { builtin: string; args: readonly unknown[] } | null {
   prototypesOfRemade ??= new Map(
-    [...REMADE.keys()].flatMap((path): [object, string][] => {
-      // Looking at a lazy global (Headers) loads it, and what is not loaded has no instances.
-      const descriptor = Object.getOwnPropertyDescriptor(globalThis, path);
-      if (descriptor?.get !== undefined && path === "Headers") return [];
-      return [[(resolveBuiltin(path.split(".")) as { prototype: object }).prototype, path]];
-    }),
+    Array.from(REMADE.keys(), (path) => [(resolveBuiltin(path.split(".")) as { prototype: object }).prototype, path]),
   );
   for (let at = Object.getPrototypeOf(value); at !== null; at = Object.getPrototypeOf(at)) {
     const builtin = prototypesOfRemade.get(at);

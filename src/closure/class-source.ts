@@ -62,5 +62,5 @@ function hasOwnName(owner: object): boolean {
 function isMadeBy(method: MethodDefinition, key: string | symbol, fn: object, script: Script): boolean {
   const name = staticName(method.key as AnyNode, method.computed);
   if (name !== null && name !== key) return false;
-  return String(fn).endsWith(script.source.slice(method.value.start, method.value.end));
+  return Function.prototype.toString.call(fn).endsWith(script.source.slice(method.value.start, method.value.end));
 }

@@ -17,14 +17,14 @@ export function columnsRead(lexical: Lexical, site: FunctionSite): readonly stri
   if (first === undefined) return [];
   const columns = new Set<string>();
   const target = first.type === "AssignmentPattern" ? first.left : first;
-  if (target.type === "ObjectPattern") return namesOf(target, columns) ? [...columns] : null;
+  if (target.type === "ObjectPattern") return namesOf(target, columns) ? [...columns].sort() : null;
   if (target.type !== "Identifier") return null;
   const binding = site.inner.bindings.get(target.name);
   if (binding === undefined || binding.assigned) return null;
   const uses = new Set(
     lexical.references.filter((reference) => reference.binding === binding).map((reference) => reference.start),
   );
-  return readsOnly(node as AnyNode, uses, columns) ? [...columns] : null;
+  return readsOnly(node as AnyNode, uses, columns) ? [...columns].sort() : null;
 }
 
 /** The properties that a pattern takes; false where it may take others. */

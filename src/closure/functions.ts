@@ -43,6 +43,7 @@ const { cache } = createRequire(import.meta.url);
 export function createFunctions(operator: string, inspector: Inspector, root: object): Functions {
   const drafts: ProgramDraft[] = [];
   const found = new Map<object, Found | null>();
+  const obstacles = new Map<object, string | null>();
   const namespaces = namespaceMembers();
   let graph: Graph;
 
@@ -164,10 +165,13 @@ export function createFunctions(operator: string, inspector: Inspector, root: ob
     find,
     encode,
     isSource: (fn) => find(fn) !== null,
+    isClass: (fn) => find(fn)?.site.form === "class",
     obstacle(maker) {
-      const place = find(maker);
-      if (place === null) return `is or extends Node's own ${String(Reflect.get(maker, "name")) || "class"}`;
-      return place.site.form === "class" ? privateMembers(place.site.node as Class) : null;
+      const known = obstacles.get(maker);
+      if (known !== undefined) return known;
+      const obstacle = obstacleOf(maker, find(maker));
+      obstacles.set(maker, obstacle);
+      return obstacle;
     },
     prototypeExtras(maker, prototype) {
       const place = find(maker);
@@ -179,6 +183,11 @@ export function createFunctions(operator: string, inspector: Inspector, root: ob
         variables,
       })),
   };
+}
+
+function obstacleOf(maker: object, place: Found | null): string | null {
+  if (place === null) return `is or extends Node's own ${String(Reflect.get(maker, "name")) || "class"}`;
+  return place.site.form === "class" ? privateMembers(place.site.node as Class) : null;
 }
 
 function extrasOf(site: FunctionSite, script: Script, prototype: object): readonly (string | symbol)[] {

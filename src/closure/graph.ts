@@ -16,6 +16,7 @@ export interface FunctionEncoder {
   encode(fn: object, trail: Trail): ValueNode;
   /** Does it have source that can be shipped? Native functions and Node's own have not. */
   isSource(fn: object): boolean;
+  isClass(fn: object): boolean;
   /** What an instance of this class cannot be rebuilt for ("has private fields (#key)"), or null. */
   obstacle(maker: object): string | null;
   /** Own properties of a class's or function's prototype that its source does not make. */
@@ -136,6 +137,7 @@ export function createGraph(operator: string, functions: FunctionEncoder): Graph
 
   /** Node's own modules are objects whose functions are not the user's; looking them all up is worth it only then. */
   function holdsForeign(value: object): boolean {
+    if (Object.getPrototypeOf(value) !== Object.prototype) return false;
     for (const { value: item } of Object.values(Object.getOwnPropertyDescriptors(value))) {
       if (typeof item === "function") return !functions.isSource(item);
     }
@@ -145,7 +147,7 @@ export function createGraph(operator: string, functions: FunctionEncoder): Graph
   /** `function Old() {}` may have had its prototype's parent set by hand; a class makes its own. */
   function parentPrototype(maker: object, value: object, trail: Trail): { prototype?: NodeId | null } {
     const parent: object | null = Object.getPrototypeOf(value);
-    if (parent === Object.prototype || String(maker).startsWith("class")) return {};
+    if (parent === Object.prototype || functions.isClass(maker)) return {};
     return { prototype: parent === null ? null : node(parent, trail) };
   }
 

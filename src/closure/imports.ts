@@ -30,7 +30,7 @@ function importDeclared(node: ImportDeclaration, name: string, script: Script): 
     if (key !== null && typeof attribute.value.value === "string") attributes[key] = attribute.value.value;
   }
   const request: ModuleRequest = {
-    base: script.url,
+    base: script.base,
     specifier: String(node.source.value),
     form: "import",
     attributes: Object.keys(attributes).length > 0 ? attributes : null,
@@ -76,7 +76,7 @@ function moduleExpression(node: AnyNode, script: Script): ImportedVariable | nul
   const request = (source: AnyNode | undefined, form: "import" | "require"): ImportedVariable | null =>
     source?.type === "Literal" && typeof source.value === "string"
       ? {
-          request: { base: script.url, specifier: source.value, form, attributes: null, interop: "none" },
+          request: { base: script.base, specifier: source.value, form, attributes: null, interop: "none" },
           path: [],
         }
       : null;

@@ -3,12 +3,12 @@
  * may need them too, to load TypeScript; it registers them when the first function that needs one arrives, because
  * most functions need none and a TypeScript loader costs 100 ms.
  */
-import { createRequire } from "node:module";
+import { createRequire, register } from "node:module";
 import { pathToFileURL } from "node:url";
-import type { ModuleRequest } from "./payload.ts";
+import type { LoaderRequest, ModuleRequest } from "./payload.ts";
 
-/** URLs or package names of the program's loaders, where one of these requests may need them. */
-export function programLoaders(requests: readonly ModuleRequest[]): readonly string[] {
+/** The program's loaders, where one of these requests may need them. */
+export function programLoaders(requests: readonly ModuleRequest[]): readonly LoaderRequest[] {
   return requests.some(mayNeedLoader) ? startedWith() : [];
 }
 
@@ -25,26 +25,31 @@ function mayNeedLoader({ base, specifier }: ModuleRequest): boolean {
   }
 }
 
-/** The `--import` and `--loader` arguments of this process. Preloads by `--require` change the program, not modules. */
-function startedWith(): string[] {
+const LOADER_ARGUMENT = /^(--import|--require|-r|--loader|--experimental-loader)(?:=(.*))?$/;
+/** tsx's own preload passes signals on to the `tsx` command; a worker has another parent. */
+const NO_LOADER = /\/tsx\/dist\/preflight\.cjs$/;
+
+function startedWith(): LoaderRequest[] {
   const words = [...process.execArgv, ...(process.env.NODE_OPTIONS?.split(/\s+/) ?? [])];
-  const found: string[] = [];
+  const found = new Map<string, LoaderRequest>();
   for (const [i, word] of words.entries()) {
-    const match = /^--(?:import|loader|experimental-loader)(?:=(.*))?$/.exec(word);
-    const value = match === null ? undefined : (match[1] ?? words[i + 1]);
-    if (value !== undefined) found.push(absolute(value.replace(/^["']|["']$/g, "")));
+    const [, option, given = words[i + 1]] = LOADER_ARGUMENT.exec(word) ?? [];
+    if (option === undefined || given === undefined || NO_LOADER.test(given)) continue;
+    const url = absolute(given.replace(/^["']|["']$/g, ""));
+    found.set(url, { url, how: option.endsWith("loader") ? "register" : "import" });
   }
-  return [...new Set(found)];
+  return [...found.values()];
 }
 
 /** A worker may run elsewhere: names are resolved where they were given. */
 function absolute(loader: string): string {
   if (/^(file|data|node):/.test(loader)) return loader;
-  const here = pathToFileURL(`${process.cwd()}/`);
-  if (/^[./]/.test(loader)) return new URL(loader, here).href;
+  const here = pathToFileURL(`${process.cwd()}/[eval]`);
+  if (/^\.{0,2}\//.test(loader)) return new URL(loader, here).href;
   try {
-    return import.meta.resolve.length > 1 ? loader : pathToFileURL(createRequire(here).resolve(loader)).href;
+    return pathToFileURL(createRequire(here).resolve(loader)).href;
   } catch {
+    // A package that can only be imported: the worker finds it where this package finds it.
     return loader;
   }
 }
@@ -52,12 +57,13 @@ function absolute(loader: string): string {
 const registered = new Set<string>();
 
 /** In the worker: each loader once, and none that this process was started with itself. */
-export async function registerLoaders(loaders: readonly string[]): Promise<void> {
+export async function registerLoaders(loaders: readonly LoaderRequest[]): Promise<void> {
   if (loaders.length === 0) return;
-  const own = new Set(startedWith());
-  for (const loader of loaders) {
-    if (registered.has(loader) || own.has(loader)) continue;
-    registered.add(loader);
-    await import(loader);
+  const own = new Set(startedWith().map(({ url }) => url));
+  for (const { url, how } of loaders) {
+    if (registered.has(url) || own.has(url)) continue;
+    registered.add(url);
+    if (how === "register") register(url, import.meta.url);
+    else await import(url);
   }
 }

@@ -33,7 +33,7 @@ async function load(request: ModuleRequest): Promise<unknown> {
 }
 
 export function requireFrom(base: string): NodeJS.Require {
-  return createRequire(base.startsWith("file:") ? base : import.meta.url);
+  return createRequire(base === "" ? import.meta.url : base);
 }
 
 /** `import` as it is in that file: a script that bears its name, since a module cannot resolve for another. */

@@ -90,6 +90,12 @@ export interface ModuleRequest {
   readonly interop: "none" | "default" | "star" | "node";
 }
 
+export interface LoaderRequest {
+  readonly url: string;
+  /** `--import` and `--require` run a module that registers itself; `--loader` names the hooks. */
+  readonly how: "import" | "register";
+}
+
 /** Source of all functions that share an outermost scope. */
 export interface PayloadProgram {
   /** URL of the user's script, "" where it has none. */
@@ -109,7 +115,7 @@ export interface Payload {
   readonly version: typeof PAYLOAD_VERSION;
   readonly name: string;
   /** Module loaders of the program (a TypeScript runner, say) to register before anything is imported. */
-  readonly loaders: readonly string[];
+  readonly loaders: readonly LoaderRequest[];
   readonly modules: readonly ModuleRequest[];
   readonly programs: readonly PayloadProgram[];
   readonly nodes: readonly ValueNode[];

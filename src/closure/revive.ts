@@ -1,4 +1,5 @@
 /** Makes a captured function callable in this process: loads what it imports, compiles its source, fills its scopes. */
+import { pathToFileURL } from "node:url";
 import { deserialize } from "node:v8";
 import { SpillwayError } from "../errors/index.ts";
 import { compileImporting } from "./importing-script.ts";
@@ -59,7 +60,7 @@ function importMeta(url: string): object {
     resolve(specifier: string): string {
       if (/^\.{0,2}\/|^[a-z]+:/.test(specifier)) return new URL(specifier, url).href;
       const found = requireFrom(url).resolve(specifier);
-      return found.startsWith("/") ? new URL(`file://${encodeURI(found)}`).href : found;
+      return found.startsWith("/") ? pathToFileURL(found).href : found;
     },
   };
 }

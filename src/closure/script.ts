@@ -3,6 +3,7 @@
  * source. Scripts never change, so what is known of them is kept for the life of the process.
  */
 import { relative } from "node:path";
+import { pathToFileURL } from "node:url";
 import { type Options, type Program, parse } from "acorn";
 import { SpillwayError } from "../errors/index.ts";
 import { analyse, type FunctionSite, type Lexical } from "./lexical.ts";
@@ -22,6 +23,8 @@ export interface Script {
   readonly id: string;
   /** A URL for what was loaded from a file, "" or a name like "REPL1" otherwise. */
   readonly url: string;
+  /** What its imports are looked up from: itself, or the working directory for what was typed or evaluated. */
+  readonly base: string;
   readonly isModule: boolean;
   readonly source: string;
   readonly map: SourceMap | null;
@@ -55,6 +58,7 @@ export function makeScript(description: ScriptDescription, source: string): Scri
   return {
     id: description.scriptId,
     url,
+    base: url.startsWith("file:") ? url : pathToFileURL(`${process.cwd()}/[eval]`).href,
     isModule: description.isModule,
     source,
     map,
@@ -75,7 +79,7 @@ export function makeScript(description: ScriptDescription, source: string): Scri
 }
 
 function fileUrl(url: string): string {
-  return url.startsWith("/") ? new URL(`file://${encodeURI(url)}`).href : url;
+  return url.startsWith("/") ? pathToFileURL(url).href : url;
 }
 
 function parseScript(source: string, isModule: boolean, url: string): Program {

@@ -4,7 +4,7 @@
  * and of whoever called the function are left out.
  */
 import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { type PayloadProgram, POSITION_WIDTH } from "./payload.ts";
 import { originalPosition, pathOf, readSourceMap, type SourceMap, type SourcePosition } from "./source-map.ts";
 
@@ -95,7 +95,7 @@ function mapOfFile(path: string): SourceMap | null {
   try {
     const names = [...readFileSync(path, "utf8").matchAll(/^\/\/[#@] sourceMappingURL=(\S+)\s*$/gm)];
     const name = names[names.length - 1]?.[1];
-    if (name !== undefined) found = readSourceMap(name, new URL(`file://${encodeURI(path)}`).href);
+    if (name !== undefined) found = readSourceMap(name, pathToFileURL(path).href);
   } catch {
     // A file that is gone has no map: its frames stay as they are.
   }

@@ -22,7 +22,7 @@ export function below(trail: Trail, key: string | symbol | number, holder: objec
       ? `[${String(key)}]`
       : typeof key === "string" && IDENTIFIER.test(key)
         ? `.${key}`
-        : `[${typeof key === "number" ? key : JSON.stringify(key)}]`;
+        : `[${/^\d+$/.test(String(key)) ? key : JSON.stringify(key)}]`;
   return { ...trail, name, within: trail, holder };
 }
 

@@ -74,7 +74,7 @@ function namedNode(
   first: Reference,
   used: ReadonlyMap<string, readonly Reference[]>,
 ): NodeId | null {
-  if (isRequire(value)) return graph.add({ origin: { kind: "require", from: subject.script.url } });
+  if (isRequire(value)) return graph.add({ origin: { kind: "require", from: subject.script.base } });
   const binding = first.binding;
   const imported = binding === null ? null : importOf(binding, subject.script);
   if (binding === null || imported === null || requestsEntry(imported.request)) return null;
