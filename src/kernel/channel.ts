@@ -36,18 +36,18 @@ type Steps<Result> = Generator<Call, Result, number>;
 export class Channel implements Reader {
   readonly id: number;
   readonly handle: number;
+  readonly threads: number;
   readonly scratch = new Scratch();
   readonly uses: TableUse[] = [];
   failure: unknown = NO_FAILURE;
   readonly #cells = new Cells(RESULT_CELLS + 3);
-  readonly #threads: number;
   #synchronous = false;
   #hasResult = false;
   #sql = "";
 
   constructor(database: number, threads: number) {
     const api = duckdb();
-    this.#threads = threads;
+    this.threads = threads;
     if (api.connect(database, this.#cells.at(CONNECTION)) !== 0) {
       throw new KernelError("The kernel refused a connection.", "Connection");
     }
@@ -61,12 +61,12 @@ export class Channel implements Reader {
   }
 
   get mayNotCallBack(): boolean {
-    return this.#synchronous && this.#threads > 1;
+    return this.#synchronous && this.threads > 1;
   }
 
   /** Whether its statement calls back through the event loop, so that nothing may wait for it on this thread. */
   get needsEventLoop(): boolean {
-    return this.#threads > 1 && this.uses.length > 0;
+    return this.threads > 1 && this.uses.length > 0;
   }
 
   here<Result>(steps: Steps<Result>): Result {

@@ -90,6 +90,7 @@ class Table implements KernelTable {
 export interface Reader {
   /** Set during a synchronous call of a kernel with several threads: their callbacks would wait for this thread forever. */
   readonly mayNotCallBack: boolean;
+  readonly threads: number;
   /** The error that a callback met, to be thrown by who ran the statement. */
   failure: unknown;
   /** Tables that the statement names. */
@@ -285,7 +286,8 @@ function init(info: number): void {
     const count = api.initColumnCount(info);
     const output = Array.from({ length: count }, (_, index) => Number(api.initColumn(info, index)));
     const scan = new Scan(nextId(), use, output);
-    api.setMaxThreads(info, 1);
+    // Slices are handed out one at a time, here; what follows them in the plan may go on in several threads.
+    api.setMaxThreads(info, use.reader.threads);
     api.setInitData(info, scan.id, 0);
   } catch (error) {
     if (use !== undefined) use.reader.failure = error;
