@@ -1,7 +1,16 @@
 import { readFileSync } from "node:fs";
 import zlib from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { type RecordBatch, type Row, readArrowBytes, readBlock, toRows, typeName } from "../../src/arrow/index.ts";
+import {
+  blockBytes,
+  columnsToBatch,
+  type RecordBatch,
+  type Row,
+  readArrowBytes,
+  readBlock,
+  toRows,
+  typeName,
+} from "../../src/arrow/index.ts";
 import { ValueError } from "../../src/errors/index.ts";
 
 /** Written by pyarrow; data/make.py says how. */
@@ -118,6 +127,23 @@ describe("[A1] bytes that are not Arrow data", () => {
     expect(() => readArrowBytes(new TextEncoder().encode('{"id": 1}\n{"id": 2}\n'))).toThrow(ValueError);
     expect(() => readArrowBytes(new Uint8Array(4096))).toThrow(/Not Arrow data/);
     expect(() => readBlock(new Uint8Array(64))).toThrow(/Not a block/);
+  });
+
+  test("vectors that do not hold together are refused before native code sees them", () => {
+    const damage = (change: (buffers: readonly (Uint8Array | null)[]) => void, column = 0): (() => unknown) => {
+      const bytes = blockBytes(columnsToBatch({ s: ["ab", "cd", "é"], l: [[1], [2, 3], []] }));
+      change(readBlock(bytes).columns[column]?.buffers ?? []);
+      return () => readArrowBytes(bytes);
+    };
+    expect(damage(() => {})).not.toThrow();
+    expect(damage(([, offsets]) => offsets?.set([200], 12))).toThrow(/"s" has offset 200 of 6/);
+    expect(damage(([, offsets]) => offsets?.set([1], 8))).toThrow(/"s" has offset 1 after 2, at row 2/);
+    expect(damage(([, , data]) => data?.set([0xff], 4))).toThrow(/"s" holds text that is not UTF-8/);
+    expect(damage(([, offsets]) => offsets?.set([9], 12), 1)).toThrow(/"l" has offset 9 of 3/);
+    const indices = fixture("replacements.arrows");
+    const { batches } = readArrowBytes(indices);
+    batches[0]?.columns[0]?.buffers[1]?.set([7]);
+    expect(() => readArrowBytes(indices)).toThrow(/index 7 into a dictionary of 2/);
   });
 
   test("damaged bytes give a ValueError or other values, and never hang or crash", () => {
