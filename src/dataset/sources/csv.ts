@@ -3,7 +3,7 @@
  * columns are matched by name where there is a header.
  */
 import { OptionError, SourceError } from "../../errors/index.ts";
-import { type Column, quoteText, quoteTextList } from "../../plan/index.ts";
+import { type Column, quoteIdentifier, quoteText, quoteTextList } from "../../plan/index.ts";
 import type { Engine } from "../engine.ts";
 import { checkKeys, describe, wholeNumber } from "../options.ts";
 import type { SourceFile } from "./files.ts";
@@ -120,7 +120,12 @@ export function csvFormat(
       const types = `{${columns.map(({ name, type }) => `${quoteText(name)}: ${quoteText(type)}`).join(", ")}}`;
       const path = includePaths ? ["filename='path'"] : [];
       const shape = positional ? `columns=${types}, auto_detect=false` : `types=${types}`;
-      return `read_csv(${[list, ...args, ...dialect, shape, "hive_partitioning=false", ...path].join(", ")})`;
+      const table = `read_csv(${[list, ...args, ...dialect, shape, "hive_partitioning=false", ...path].join(", ")})`;
+      // Files whose columns come in another order lose the types they are given (DuckDB 1.5): said once more.
+      const items = columns.map(
+        ({ name, type }) => `CAST(${quoteIdentifier(name)} AS ${type}) AS ${quoteIdentifier(name)}`,
+      );
+      return `(SELECT ${[...items, ...(includePaths ? ["path"] : [])].join(", ")} FROM ${table})`;
     },
   };
 }
@@ -163,6 +168,6 @@ function typed(
 
 export function emptyTable(columns: readonly Column[], includePaths: boolean): string {
   const all = includePaths ? [...columns, { name: "path", type: "VARCHAR" }] : columns;
-  const nulls = all.map(({ name, type }) => `CAST(NULL AS ${type}) AS "${name.replaceAll('"', '""')}"`);
+  const nulls = all.map(({ name, type }) => `CAST(NULL AS ${type}) AS ${quoteIdentifier(name)}`);
   return `(SELECT ${nulls.join(", ")} WHERE FALSE)`;
 }

@@ -75,14 +75,8 @@ export function jsonFormat(
       const reader = `read_json(${[quoteTextList(present), ...args, "hive_partitioning=false"].join(", ")})`;
       const rows = await engine.inspect(`DESCRIBE SELECT * FROM ${reader}`);
       const found = rows.map((row): Column => ({ name: String(row.column_name), type: String(row.column_type) }));
-      const [only] = found;
-      if (found.length === 1 && only?.name === "json" && only.type === "JSON") {
-        const [first] = files;
-        throw new SourceError(
-          `readJson: the values in ${first?.shown} are no objects, so they have no columns. Rows are written as {"name": value}.`,
-          first?.path ?? "",
-        );
-      }
+      // Values that are no objects come in one column of this name; so do objects with one key of this name.
+      if (found.length === 1 && found[0]?.name === "json") await checkObjects(engine, present);
       const names = new Set(found.map(({ name }) => name));
       const declared = Object.entries(schema).filter(([name]) => !names.has(name));
       return [
@@ -98,4 +92,15 @@ export function jsonFormat(
       return `read_json(${[list, ...args, `columns=${types}`, "hive_partitioning=false", ...path].join(", ")})`;
     },
   };
+}
+
+async function checkObjects(engine: Pick<Engine, "inspect">, paths: readonly string[]): Promise<void> {
+  const [first] = await engine.inspect(
+    `SELECT filename AS path, json_type(json) AS type FROM read_json_objects(${quoteTextList(paths)}, filename=true) WHERE json_type(json) <> 'OBJECT' LIMIT 1`,
+  );
+  if (first === undefined) return;
+  throw new SourceError(
+    `readJson: ${String(first.path)} has a value that is no object (${String(first.type)}), so it has no columns. Rows are written as {"name": value}.`,
+    String(first.path),
+  );
 }

@@ -98,6 +98,8 @@ class SqlFileReader {
   }
 
   async splits(request: ScanRequest): Promise<ScanSplits> {
+    // Nothing but empty files: no columns, no rows.
+    if (this.columns.length === 0) return { splits: [], skipped: nothingSkipped, notes: [] };
     const files = await prunePartitions(this.partitions, request.filters, this.engine);
     const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
     const count = taskCount(

@@ -1,0 +1,328 @@
+/**
+ * An engine without processes, for testing what datasets ask of one: blocks are batches in this process's memory, a job
+ * runs operator by operator in the real kernel. No scheduling, no store, no streaming.
+ */
+import { mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  blockBytes,
+  columnsToBatch,
+  concatBatches,
+  planBlock,
+  type RecordBatch,
+  RowBuilder,
+  readArrowBytes,
+  readBlock,
+  sliceBatch,
+  toColumns,
+  toRows,
+} from "../../src/arrow/index.ts";
+import { reviveFunction } from "../../src/closure/index.ts";
+import type { Engine, EngineSettings, FinishedJob, ReceivedBlock, RunningJob } from "../../src/dataset/index.ts";
+import { type Connection, Kernel } from "../../src/kernel/index.ts";
+import type {
+  BlockId,
+  BlockRef,
+  BlockSlice,
+  InspectedRow,
+  JobId,
+  JobSpec,
+  JobStats,
+  Operator,
+  OperatorStats,
+  Split,
+  Step,
+  TaskOperator,
+  WrittenFile,
+} from "../../src/protocol/index.ts";
+
+const settings: EngineSettings = {
+  workers: 2,
+  targetMaxBlockSize: 128 * 2 ** 20,
+  eager: false,
+  preserveOrder: true,
+  maxErroredBlocks: 0,
+  maxRetries: 3,
+  progress: false,
+};
+
+export class InProcessEngine implements Engine {
+  readonly settings: EngineSettings;
+  readonly kernel = Kernel.open({ threads: 1 });
+  readonly connection: Connection = this.kernel.connect();
+  readonly inspected: string[] = [];
+  readonly jobs: JobSpec[] = [];
+  readonly #blocks = new Map<BlockId, RecordBatch | Uint8Array>();
+  readonly #held = new Map<BlockId, number>();
+  #next = 1;
+
+  constructor(options: Partial<EngineSettings> = {}) {
+    this.settings = { ...settings, ...options };
+  }
+
+  /** Blocks that somebody still holds. */
+  get live(): number {
+    return this.#blocks.size;
+  }
+
+  close(): void {
+    this.connection.close();
+    this.kernel.close();
+  }
+
+  async inspect(sql: string): Promise<readonly InspectedRow[]> {
+    this.inspected.push(sql);
+    const rows = this.connection.all(sql);
+    return rows.map((row) =>
+      Object.fromEntries(Object.entries(row).map(([k, v]) => [k, typeof v === "bigint" ? String(v) : v])),
+    );
+  }
+
+  async put(batch: RecordBatch): Promise<BlockRef> {
+    return this.#store(readBlock(blockBytes(batch)), batch.length, planBlock(batch).byteLength);
+  }
+
+  async putBytes(bytes: Uint8Array): Promise<BlockRef> {
+    return this.#store(Uint8Array.from(bytes), 0, bytes.length);
+  }
+
+  release(blocks: readonly BlockId[]): void {
+    for (const id of blocks) {
+      const left = (this.#held.get(id) ?? 0) - 1;
+      if (left < 0) throw new Error(`block ${id} was released once too often`);
+      this.#held.set(id, left);
+      if (left === 0) {
+        this.#held.delete(id);
+        this.#blocks.delete(id);
+      }
+    }
+  }
+
+  newJobId(): JobId {
+    return `job${this.#next++}` as JobId;
+  }
+
+  run(job: JobSpec, _options: { readonly wantBlocks: number }): RunningJob {
+    this.jobs.push(job);
+    for (const id of job.holds) if (!this.#blocks.has(id)) throw new Error(`the job holds block ${id}, which is gone`);
+    const result = this.#execute(job);
+    const finished: Promise<FinishedJob> = result.then(({ stats, rows }) => ({ stats, rows }));
+    finished.catch(() => {});
+    const received = (slice: BlockSlice): ReceivedBlock => ({
+      slice,
+      read: () => sliceBatch(this.#batch(slice.block.id), slice.start, slice.end),
+      release: () => this.release([slice.block.id]),
+    });
+    return {
+      finished,
+      cancel: async () => {},
+      async *[Symbol.asyncIterator]() {
+        const { slices } = await result;
+        let at = 0;
+        try {
+          while (at < slices.length) {
+            const slice = slices[at++];
+            if (slice !== undefined) yield received(slice);
+          }
+        } finally {
+          for (const slice of slices.slice(at)) received(slice).release();
+        }
+      },
+    };
+  }
+
+  #store(value: RecordBatch | Uint8Array, rows: number, length: number): BlockRef {
+    const id = this.#next++ as BlockId;
+    this.#blocks.set(id, value);
+    this.#held.set(id, 1);
+    return { id, range: { offset: 0, length }, rows };
+  }
+
+  #batch(id: BlockId): RecordBatch {
+    const value = this.#blocks.get(id);
+    if (value === undefined || value instanceof Uint8Array) throw new Error(`block ${id} is no batch, or is gone`);
+    return value;
+  }
+
+  async #execute(job: JobSpec): Promise<FinishedJob & { slices: readonly BlockSlice[] }> {
+    const outputs = new Map<number, RecordBatch[]>();
+    const stats: OperatorStats[] = [];
+    const files: WrittenFile[] = [];
+    let rows = 0;
+    for (const operator of job.operators) {
+      const out = await this.#operator(operator, outputs, files);
+      outputs.set(operator.id, out);
+      rows = out.reduce((sum, batch) => sum + batch.length, 0);
+      stats.push(statsOf(operator, rows));
+    }
+    const last = job.operators.at(-1);
+    const keeps = last?.kind === "slice" || last?.sink.kind === "blocks";
+    const slices: BlockSlice[] = [];
+    for (const batch of keeps ? (outputs.get(last?.id ?? -1) ?? []) : []) {
+      if (batch.length > 0) slices.push({ block: await this.put(batch), start: 0, end: batch.length });
+    }
+    return { stats: jobStats(stats, files), rows, slices };
+  }
+
+  async #operator(
+    operator: Operator,
+    outputs: ReadonlyMap<number, RecordBatch[]>,
+    files: WrittenFile[],
+  ): Promise<RecordBatch[]> {
+    if (operator.kind === "slice") {
+      const all = operator.input.operators.flatMap((id) => outputs.get(id) ?? []);
+      return sliced(all, operator.offset, operator.limit);
+    }
+    const tasks: (Split | readonly RecordBatch[])[] = [];
+    if (operator.input.kind === "splits") tasks.push(...operator.input.splits);
+    else {
+      const all = operator.input.operators.flatMap((id) => outputs.get(id) ?? []);
+      if (operator.minRowsPerTask === Number.MAX_SAFE_INTEGER) tasks.push(all);
+      else tasks.push(...all.map((batch) => [batch]));
+    }
+    const out: RecordBatch[] = [];
+    for (const [index, task] of tasks.entries()) {
+      const made = await this.#task(operator, task);
+      const batches = operator.maxRowsPerTask === null ? made : sliced(made, 0, operator.maxRowsPerTask);
+      out.push(...batches);
+      if (operator.sink.kind === "files") files.push(...this.#write(operator, batches, index));
+    }
+    return out;
+  }
+
+  async #task(operator: TaskOperator, input: Split | readonly RecordBatch[]): Promise<RecordBatch[]> {
+    const [first, ...rest] = operator.steps;
+    let batches: RecordBatch[];
+    let steps: readonly Step[] = operator.steps;
+    if ("kind" in input && input.kind === "sql") {
+      const sql =
+        first?.kind === "sql" ? first.sql.replaceAll("{input}", () => input.sql) : `SELECT * FROM ${input.sql}`;
+      if (first?.kind === "sql") steps = rest;
+      batches = [this.#query(sql)];
+    } else if ("kind" in input) {
+      batches =
+        input.kind === "arrow"
+          ? input.files.flatMap((file) => readArrowBytes(readFileSync(file)).batches)
+          : input.slices.map(({ block, start, end }) => sliceBatch(this.#batch(block.id), start, end));
+    } else batches = [...input];
+    for (const step of steps) batches = await this.#step(step, batches);
+    return batches;
+  }
+
+  async #step(step: Step, batches: readonly RecordBatch[]): Promise<RecordBatch[]> {
+    if (batches.length === 0) return [];
+    if (step.kind === "sql") {
+      const table = this.connection.table(batches);
+      try {
+        return [this.#query(step.sql.replaceAll("{input}", () => table.sql))];
+      } finally {
+        table.release();
+      }
+    }
+    const payload = this.#blocks.get(step.payload.id);
+    if (!(payload instanceof Uint8Array)) throw new Error("the function's payload is gone");
+    const revived = await reviveFunction(payload);
+    const instance = step.isClass ? ((await revived.construct?.()) as { call(batch: unknown): unknown }) : null;
+    const call = (value: unknown) => (instance === null ? revived.call(value) : instance.call(value));
+    const whole = concatBatches(batches);
+    return functionStep(step, call, whole);
+  }
+
+  #query(sql: string): RecordBatch {
+    const stream = this.connection.query(sql);
+    try {
+      const copies: RecordBatch[] = [];
+      for (let batch = stream.next(); batch !== null; batch = stream.next()) copies.push(concatBatches([batch]));
+      if (copies.length > 0) return concatBatches(copies);
+      return { schema: stream.schema, length: 0, columns: [] };
+    } finally {
+      stream.close();
+    }
+  }
+
+  #write(operator: TaskOperator, batches: readonly RecordBatch[], index: number): readonly WrittenFile[] {
+    const { sink } = operator;
+    if (sink.kind !== "files" || batches.every((batch) => batch.length === 0)) return [];
+    mkdirSync(sink.directory, { recursive: true });
+    const path = `part-${index}.${sink.format}`;
+    const table = this.connection.table(batches);
+    try {
+      this.connection.execute(`COPY (FROM ${table.sql}) TO '${join(sink.directory, path)}' (FORMAT ${sink.format})`);
+    } finally {
+      table.release();
+    }
+    return [{ path, rows: batches.reduce((sum, batch) => sum + batch.length, 0), bytes: 1 }];
+  }
+}
+
+async function functionStep(
+  step: Extract<Step, { kind: "function" }>,
+  call: (value: unknown) => unknown,
+  whole: RecordBatch,
+): Promise<RecordBatch[]> {
+  if (step.form === "mapBatches") {
+    const out: RecordBatch[] = [];
+    for (let at = 0; at < whole.length; at += step.options.batchSize) {
+      const piece = sliceBatch(whole, at, at + step.options.batchSize);
+      const rows = step.options.batchFormat === "rows";
+      const given = rows ? toRows(piece, step.options) : toColumns(piece, step.options);
+      const made = await call(given);
+      out.push(rows ? fromRows(made as unknown[]) : columnsToBatch(made as Parameters<typeof columnsToBatch>[0]));
+    }
+    return out;
+  }
+  const kept: unknown[] = [];
+  for (const row of toRows(whole, step.options)) {
+    const made = await call(row);
+    if (step.form === "map") kept.push(made);
+    else if (step.form === "flatMap") kept.push(...(made as Iterable<unknown>));
+    else if (made === true) kept.push(row);
+  }
+  return kept.length === 0 ? [] : [fromRows(kept)];
+}
+
+function fromRows(rows: readonly unknown[]): RecordBatch {
+  const builder = new RowBuilder();
+  for (const row of rows) builder.append(row);
+  return readBlock(blockBytes(builder.finish()));
+}
+
+function sliced(batches: readonly RecordBatch[], offset: number, limit: number | null): RecordBatch[] {
+  const out: RecordBatch[] = [];
+  let skip = offset;
+  let left = limit ?? Number.POSITIVE_INFINITY;
+  for (const batch of batches) {
+    const start = Math.min(skip, batch.length);
+    skip -= start;
+    const end = Math.min(batch.length, start + left);
+    left -= end - start;
+    if (end > start) out.push(sliceBatch(batch, start, end));
+  }
+  return out;
+}
+
+const spread = (total: number) => ({ min: total, max: total, mean: total, total });
+
+function statsOf(operator: Operator, rows: number): OperatorStats {
+  const tasks = operator.kind === "tasks" && operator.input.kind === "splits" ? operator.input.splits.length : 1;
+  const nothing = { files: 0, rowGroups: 0, rows: 0, columns: 0 };
+  return {
+    id: operator.id,
+    name: operator.name,
+    tasks,
+    tasksDone: tasks,
+    retries: 0,
+    blocks: tasks,
+    rowsOut: spread(rows),
+    bytesOut: spread(0),
+    wall: spread(1),
+    cpu: spread(1),
+    errored: 0,
+    peakMemory: 0,
+    skipped: operator.kind === "tasks" ? operator.skipped : nothing,
+  };
+}
+
+function jobStats(operators: readonly OperatorStats[], files: readonly WrittenFile[]): JobStats {
+  return { operators, seconds: 0.1, files, peakWorkerMemory: 0, peakSupervisorMemory: 0, peakStoreBytes: 0 };
+}
