@@ -6,7 +6,7 @@ import { serialize } from "node:v8";
 import type { Function as JsFunction } from "acorn";
 import { CaptureError } from "../errors/index.ts";
 import { columnsRead } from "./columns.ts";
-import { createFunctions, type Functions } from "./functions.ts";
+import { createFunctions, type Found, nameOf } from "./functions.ts";
 import { createGraph, emptySlots } from "./graph.ts";
 import { type Inspector, openInspector } from "./inspect.ts";
 import { programLoaders } from "./loaders.ts";
@@ -55,7 +55,7 @@ function capture(fn: object, options: CaptureOptions, inspector: Inspector): Cap
   functions.use(graph);
   const place = functions.find(fn);
   const location = place === null ? null : showPosition(place.script.original(place.site.start));
-  const name = String(Object.getOwnPropertyDescriptor(fn, "name")?.value ?? "");
+  const name = nameOf(fn);
   const trail: Trail = {
     name: name || "the function",
     within: null,
@@ -97,7 +97,7 @@ function capture(fn: object, options: CaptureOptions, inspector: Inspector): Cap
 }
 
 /** A class, or what a compiler made of one: a function whose prototype has `call`. */
-function isClassFunction(fn: object, place: ReturnType<Functions["find"]>): boolean {
+function isClassFunction(fn: object, place: Found | null): boolean {
   if (place?.site.form === "class") return true;
   const prototype: unknown = Object.getOwnPropertyDescriptor(fn, "prototype")?.value;
   return place !== null && typeof prototype === "object" && prototype !== null && Object.hasOwn(prototype, "call");

@@ -123,7 +123,7 @@ export function createFunctions(operator: string, inspector: Inspector, root: ob
   function encodeSource(fn: object, { script, site, live }: Found, trail: Trail): ValueNode {
     const program = draftOf(script);
     const draft = drafts[program] as ProgramDraft;
-    const name = String(Object.getOwnPropertyDescriptor(fn, "name")?.value ?? "");
+    const name = nameOf(fn);
     const chain = resolveChain(draft.root, script, site, live.scopes);
     const node = site.node as Class;
     const isClass = site.form === "class";
@@ -183,6 +183,12 @@ export function createFunctions(operator: string, inspector: Inspector, root: ob
         variables,
       })),
   };
+}
+
+/** "" for a function without one, and for a class with a static member of that name. */
+export function nameOf(fn: object): string {
+  const name: unknown = Object.getOwnPropertyDescriptor(fn, "name")?.value;
+  return typeof name === "string" ? name : "";
 }
 
 function obstacleOf(maker: object, place: Found | null): string | null {

@@ -34,9 +34,14 @@ export interface Graph {
   module(request: ModuleRequest): number;
   importNode(request: ModuleRequest, path: readonly string[], value: unknown): NodeId;
   add(node: ValueNode): NodeId;
+  /** The same list again where there was an equal one: a thousand instances of a class ship their names once. */
+  intern(names: (string | NodeId)[]): (string | NodeId)[];
   /** Encodes everything that was reached; then the buffers that views share. */
   finish(): readonly Uint8Array[];
 }
+
+/** One object for all, which serialising then writes once. */
+const OBJECT: Origin = { kind: "object" };
 
 export function emptySlots(): Slots {
   return { values: [], links: [] };
@@ -51,7 +56,8 @@ export function createGraph(operator: string, functions: FunctionEncoder): Graph
   const imports = new Map<string, NodeId>();
   const queue: { id: NodeId; value: object | symbol; trail: Trail }[] = [];
 
-  const RESERVED: ValueNode = { origin: { kind: "object" } };
+  const lists = new Map<string, (string | NodeId)[]>();
+
   function add(node: ValueNode): NodeId {
     return nodes.push(node) - 1;
   }
@@ -59,7 +65,7 @@ export function createGraph(operator: string, functions: FunctionEncoder): Graph
   function node(value: object | symbol, trail: Trail): NodeId {
     const known = ids.get(value);
     if (known !== undefined) return known;
-    const id = add(RESERVED);
+    const id = add({ origin: OBJECT });
     ids.set(value, id);
     queue.push({ id, value, trail });
     return id;
@@ -180,7 +186,7 @@ export function createGraph(operator: string, functions: FunctionEncoder): Graph
     if (remade !== null) {
       return { origin: { kind: "new", ...remade }, natural: builtinPrototype(value), skip: privateSymbols(value) };
     }
-    return { origin: { kind: "object" }, natural: Object.prototype, skip: [] };
+    return { origin: OBJECT, natural: Object.prototype, skip: [] };
   }
 
   /** An instance needs a class that can be shipped, and nothing that only a constructor can make. */
@@ -223,6 +229,13 @@ export function createGraph(operator: string, functions: FunctionEncoder): Graph
     module: moduleIndex,
     importNode,
     add,
+    intern(names) {
+      if (names.length > 64) return names;
+      const key = JSON.stringify(names);
+      const known = lists.get(key);
+      if (known === undefined) lists.set(key, names);
+      return known ?? names;
+    },
     finish() {
       drain();
       return buffers.finish();

@@ -28,11 +28,11 @@ export interface Accessor {
 
 /** Own properties. A name that is a number is the node of a symbol. */
 export interface Properties {
-  readonly names: (string | NodeId)[];
+  names: (string | NodeId)[];
   readonly slots: Slots;
   /** One for each name, or null where all are ordinary. */
   flags: number[] | null;
-  readonly accessors: Accessor[];
+  accessors: Accessor[] | null;
 }
 
 export type Integrity = "extensible" | "closed" | "sealed" | "frozen";

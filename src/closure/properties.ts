@@ -5,7 +5,7 @@ import { CONFIGURABLE, ENUMERABLE, type Integrity, ORDINARY, type Properties, WR
 import { below, type Trail } from "./trail.ts";
 
 export function emptyProperties(): Properties {
-  return { names: [], slots: emptySlots(), flags: null, accessors: [] };
+  return { names: [], slots: emptySlots(), flags: null, accessors: null };
 }
 
 /** The named own properties; nothing where there are none. */
@@ -25,6 +25,7 @@ export function encodeProperties(
     if (key === "stack" && types.isNativeError(value)) {
       appendProperty(graph, properties, name, String(value.stack), WRITABLE | CONFIGURABLE, step);
     } else if (descriptor.get !== undefined || descriptor.set !== undefined) {
+      properties.accessors ??= [];
       properties.accessors.push({
         name,
         get: descriptor.get === undefined ? null : graph.node(descriptor.get, step),
@@ -33,7 +34,9 @@ export function encodeProperties(
       });
     } else appendProperty(graph, properties, name, descriptor.value, flagsOf(descriptor), step);
   }
-  return properties.names.length + properties.accessors.length === 0 ? {} : { properties };
+  if (properties.names.length === 0 && properties.accessors === null) return {};
+  properties.names = graph.intern(properties.names);
+  return { properties };
 }
 
 export function appendProperty(

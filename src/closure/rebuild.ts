@@ -102,7 +102,8 @@ export function rebuild(payload: Payload, modules: readonly unknown[], programs:
         const piece = programs[origin.program]?.pieces[origin.piece];
         if (piece === undefined) throw new SpillwayError(`A function's payload lacks "${origin.name}": it is damaged.`);
         const fn = piece(origin.parent === null ? undefined : make(origin.parent));
-        if (Reflect.get(fn, "name") !== origin.name) {
+        const given: unknown = Reflect.get(fn, "name");
+        if (given !== origin.name && typeof given === "string") {
           Object.defineProperty(fn, "name", { value: origin.name, configurable: true });
         }
         return fn;
@@ -174,7 +175,7 @@ function setProperties(
   for (const [i, name] of names.entries()) {
     Object.defineProperty(target, keyOf(name), { value: items[i], ...attributes(flags?.[i] ?? ORDINARY) });
   }
-  for (const { name, get, set, flags: bits } of accessors) {
+  for (const { name, get, set, flags: bits } of accessors ?? []) {
     Object.defineProperty(target, keyOf(name), {
       ...(get === null ? {} : { get: make(get) as () => unknown }),
       ...(set === null ? {} : { set: make(set) as (value: unknown) => void }),

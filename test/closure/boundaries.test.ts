@@ -88,6 +88,10 @@ describe("modules", () => {
     expect(outcome.noise).toBe("");
   });
 
+  it.each(["tsx", "tsc"] as const)("[A5] a worker never imports the program's entry (%s)", async (runner) => {
+    agree(await workshop[runner]("entry.ts", "module"));
+  });
+
   it("[A5] plain CommonJS: require, exports, __dirname, sloppy mode, eval", async () => {
     const outcome = await workshop.node("classic.cjs", "commonjs");
     agree(outcome);
