@@ -16,6 +16,7 @@ const SELECT_STATEMENT = 1;
 const STATEMENT = RESULT_CELLS;
 const OPTIONS = RESULT_CELLS + 1;
 const CONNECTION = RESULT_CELLS + 2;
+const REPEAT_MILLISECONDS = 5;
 const NO_FAILURE = Symbol("no failure");
 
 /** A C call that may be made here or on another thread. */
@@ -44,6 +45,9 @@ export class Channel implements Reader {
   #synchronous = false;
   #hasResult = false;
   #sql = "";
+  #interrupted = false;
+  #waiting = 0;
+  #repeating: NodeJS.Timeout | null = null;
 
   constructor(database: number, threads: number) {
     const api = duckdb();
@@ -86,8 +90,20 @@ export class Channel implements Reader {
 
   async elsewhere<Result>(steps: Steps<Result>): Promise<Result> {
     let step = steps.next();
-    while (step.done !== true) step = steps.next(await step.value.elsewhere());
+    while (step.done !== true) step = steps.next(await this.waitFor(step.value.elsewhere()));
     return step.value;
+  }
+
+  /** Waits for a call on another thread. */
+  async waitFor(call: Promise<number>): Promise<number> {
+    this.#waiting += 1;
+    try {
+      return await call;
+    } finally {
+      this.#waiting -= 1;
+      if (this.#repeating !== null) clearInterval(this.#repeating);
+      this.#repeating = null;
+    }
   }
 
   /** Runs any SQL, several statements too, and drops the result. */
@@ -121,10 +137,12 @@ export class Channel implements Reader {
       const columns = this.#columns();
       if (columns.some((column) => column.type.cast)) {
         const isSelect = api.statementType(this.#cells.get(STATEMENT)) === SELECT_STATEMENT;
+        this.checkInterrupted();
         this.end();
         yield* this.#prepare(isSelect ? withCasts(sql, columns) : refuseCasts(columns));
         this.#sql = sql;
       }
+      this.checkInterrupted();
       const state = yield call(api.executeStreaming, this.#cells.get(STATEMENT), this.#cells.address);
       this.#hasResult = true;
       if (state !== 0) throw this.#error(api.resultError(this.#cells.address));
@@ -165,8 +183,17 @@ export class Channel implements Reader {
     this.end();
   }
 
+  /** A statement that has not quite begun forgets the interrupt, so it is repeated until the call returns. */
   interrupt(): void {
+    this.#interrupted = true;
     duckdb().interrupt(this.handle);
+    if (this.#waiting === 0 || this.#repeating !== null) return;
+    this.#repeating = setInterval(() => duckdb().interrupt(this.handle), REPEAT_MILLISECONDS);
+  }
+
+  /** An interrupt between two calls of a statement is noticed here. */
+  checkInterrupted(): void {
+    if (this.#interrupted) throw new KernelError("INTERRUPT Error: Interrupted!", "Interrupt", this.#sql);
   }
 
   disconnect(): void {
@@ -181,6 +208,7 @@ export class Channel implements Reader {
     }
     this.#sql = sql;
     this.failure = NO_FAILURE;
+    this.#interrupted = false;
   }
 
   *#prepare(sql: string): Steps<void> {

@@ -56,14 +56,14 @@ export class KernelStream {
     this.#state = "fetching";
     let chunk: number;
     try {
-      chunk = await callAsync(duckdb().fetchChunk, this.#result);
+      chunk = await this.#channel.waitFor(callAsync(duckdb().fetchChunk, this.#result));
     } catch (error) {
       this.#end();
       throw error;
     }
     if (this.#wasClosed()) {
       if (chunk !== 0) destroyHandle(duckdb().destroyChunk, chunk);
-      this.#abandon();
+      this.#abandon("closed");
       return null;
     }
     this.#state = "open";
@@ -73,7 +73,7 @@ export class KernelStream {
   close(): void {
     switch (this.#state) {
       case "open":
-        this.#abandon();
+        this.#abandon("closed");
         return;
       case "fetching":
         this.#state = "closing";
@@ -108,6 +108,7 @@ export class KernelStream {
     const api = duckdb();
     const rows = chunk === 0 ? 0 : api.chunkSize(chunk);
     try {
+      this.#channel.checkInterrupted();
       if (rows === 0) {
         // No chunk is not the end yet: it may be an error.
         this.#channel.checkEnd();
@@ -118,7 +119,9 @@ export class KernelStream {
       this.#batch.length = rows;
       return this.#batch;
     } catch (error) {
-      this.#end();
+      // With a chunk in hand the statement itself goes on.
+      if (chunk === 0) this.#end();
+      else this.#abandon("ended");
       throw error;
     } finally {
       if (chunk !== 0) destroyHandle(api.destroyChunk, chunk);
@@ -152,8 +155,8 @@ export class KernelStream {
     this.#done(this.#channel, this);
   }
 
-  #abandon(): void {
-    this.#state = "closed";
+  #abandon(state: "ended" | "closed"): void {
+    this.#state = state;
     const channel = this.#channel;
     if (channel.needsEventLoop) {
       // In the background: the statement's threads may be waiting for this one right now.

@@ -266,6 +266,28 @@ describe("asynchronous calls", () => {
     }),
   );
 
+  it.each([1, 2])(
+    "an interrupt that comes before the call has begun, or between calls, counts too (%i threads)",
+    (threads) =>
+      withKernel(threads, async (connection) => {
+        const reason = { name: "KernelError", kind: "Interrupt" };
+        for (let round = 0; round < 20; round++) {
+          const work = [
+            connection.executeAsync(SLOW),
+            connection.queryAsync(SLOW).then((stream) => stream.nextAsync()),
+          ];
+          if (round % 2 === 1) await turn();
+          connection.interrupt();
+          for (const outcome of await Promise.allSettled(work)) expect(outcome).toMatchObject({ reason });
+        }
+        const stream = await connection.queryAsync("FROM range(1000000)");
+        await stream.nextAsync();
+        connection.interrupt();
+        await expect(stream.nextAsync()).rejects.toMatchObject(reason);
+        expect(connection.all("SELECT 1 AS fine")).toEqual([{ fine: 1 }]);
+      }),
+  );
+
   it("with several threads, blocks go through the asynchronous calls alone, the others say so and do not hang", () =>
     withKernel(2, async (connection) => {
       const table = connection.table([numbers(100_000)]);
