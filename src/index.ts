@@ -51,3 +51,19 @@ export {
   WorkerDiedError,
   WriteError,
 } from "./errors/index.ts";
+export {
+  configure,
+  fromArrow,
+  fromItems,
+  range,
+  readArrow,
+  readBinary,
+  readCsv,
+  readJson,
+  readParquet,
+  readText,
+  Session,
+  type SessionOptions,
+  type Size,
+  session,
+} from "./session/index.ts";

@@ -1,90 +1,91 @@
-/**
- * A session: one supervisor with its workers and its store, started at the first consuming call. Its methods are
- * the sources; every dataset that comes of them runs here.
- */
-import { randomBytes } from "node:crypto";
-import { planBlock } from "../arrow/index.ts";
-import type { RecordBatch } from "../arrow/types.ts";
-import type { Engine, EngineSettings, RunningJob } from "../dataset/engine.ts";
-import { OptionError, SessionClosedError } from "../errors/index.ts";
-import type { BlockId, BlockRef, InspectedRow, JobId, JobSpec } from "../protocol/index.ts";
-import { Client } from "./client.ts";
-import { StartingJob } from "./job.ts";
-import { type ResolvedOptions, resolveOptions, type SessionOptions, supervisorOptions } from "./options.ts";
-import { progressLine, silent } from "./progress.ts";
+/** A session as users hold it: the sources as methods, and an end. Everything else is its engine's. */
 
-/** The part of a session that datasets need; kept apart from the sources, which need datasets. */
-export class SessionEngine implements Engine {
-  #options: ResolvedOptions;
-  #client: Promise<Client> | null = null;
-  /** The same, once it is there. */
-  #started: Client | null = null;
-  #closed = false;
+import type {
+  AnyRow,
+  CsvOptions,
+  Dataset,
+  InputOptions,
+  ItemsOptions,
+  JsonOptions,
+  Paths,
+  ReadOptions,
+} from "../dataset/index.ts";
+import * as sources from "../dataset/index.ts";
+import { SessionEngine } from "./engine.ts";
+import type { SessionOptions } from "./options.ts";
 
-  constructor(options: SessionOptions) {
-    this.#options = resolveOptions(options);
+export class Session {
+  readonly #engine: SessionEngine;
+
+  constructor(options: SessionOptions = {}) {
+    this.#engine = new SessionEngine(options);
   }
 
-  get settings(): EngineSettings {
-    return this.#options;
+  /** Numbers from 0 (or `start`) up to `end`, in the column `id`. */
+  range(end: number, options?: InputOptions): Dataset<{ id: number }>;
+  range(start: number, end: number, step?: number, options?: InputOptions): Dataset<{ id: number }>;
+  range(first: number, second?: number | InputOptions, step?: number, options?: InputOptions): Dataset<{ id: number }> {
+    if (typeof second === "number") return sources.range(this.#engine, first, second, step, options);
+    return sources.range(this.#engine, first, second);
   }
 
-  /** Other options, as long as nothing has been started with the old ones. */
-  configure(options: SessionOptions): void {
-    if (this.#client !== null) {
-      throw new OptionError("configure: the default session has started already; call it before the first consuming call.");
-    }
-    this.#options = resolveOptions(options);
+  /** Rows that the program has. */
+  fromItems<R extends AnyRow>(rows: Iterable<R>, options?: ItemsOptions): Dataset<R> {
+    return sources.fromItems(this.#engine, rows, options);
   }
 
-  async inspect(sql: string): Promise<readonly InspectedRow[]> {
-    return (await this.#running()).inspect(sql);
+  /** A table of `@uwdata/flechette` or `apache-arrow`, or Arrow IPC bytes. */
+  fromArrow<R extends AnyRow = AnyRow>(table: unknown, options?: InputOptions): Dataset<R> {
+    return sources.fromArrow<R>(this.#engine, table, options);
   }
 
-  async put(batch: RecordBatch): Promise<BlockRef> {
-    const plan = planBlock(batch);
-    return (await this.#running()).put(plan.byteLength, batch.length, (target) => plan.write(target));
+  readParquet<R extends AnyRow = AnyRow>(paths: Paths, options?: ReadOptions): Dataset<R> {
+    return sources.readParquet<R>(this.#engine, paths, options);
   }
 
-  async putBytes(bytes: Uint8Array): Promise<BlockRef> {
-    return (await this.#running()).put(bytes.byteLength, 0, (target) => target.set(bytes));
+  readCsv<R extends AnyRow = AnyRow>(paths: Paths, options?: ReadOptions & CsvOptions): Dataset<R> {
+    return sources.readCsv<R>(this.#engine, paths, options);
   }
 
-  release(blocks: readonly BlockId[]): void {
-    if (!this.#closed) this.#started?.release(blocks);
+  /** Newline-delimited JSON, or files that hold one array. */
+  readJson<R extends AnyRow = AnyRow>(paths: Paths, options?: ReadOptions & JsonOptions): Dataset<R> {
+    return sources.readJson<R>(this.#engine, paths, options);
   }
 
-  run(job: JobSpec, options: { readonly wantBlocks: number }): RunningJob {
-    const observer = this.settings.progress ? progressLine(process.stderr) : silent;
-    return new StartingJob(this.#running().then((client) => client.run(job, options.wantBlocks, observer)));
+  /** A row a line, in the column `text`. */
+  readText(paths: Paths, options?: Omit<ReadOptions, "schema">): Dataset<{ text: string }> {
+    return sources.readText(this.#engine, paths, options);
   }
 
-  newJobId(): JobId {
-    return randomBytes(4).toString("hex") as JobId;
+  /** Arrow IPC files. */
+  readArrow<R extends AnyRow = AnyRow>(paths: Paths, options?: ReadOptions): Dataset<R> {
+    return sources.readArrow<R>(this.#engine, paths, options);
   }
 
-  /** Ends every process of the session and frees its memory and files. Waits until that is done. */
-  async close(): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
-    const client = await this.#client?.catch(() => null);
-    await client?.close();
+  /** A row a file: `path` and `bytes`. */
+  readBinary(
+    paths: Paths,
+    options?: Omit<ReadOptions, "schema" | "includePaths">,
+  ): Dataset<{ path: string; bytes: Uint8Array }> {
+    return sources.readBinary(this.#engine, paths, options);
+  }
+
+  /** Ends every process of the session and frees its memory and files. Resolves when that is done. */
+  close(): Promise<void> {
+    return this.#engine.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
 
-  #running(): Promise<Client> {
-    if (this.#closed) return Promise.reject(new SessionClosedError("The session was closed. Start a new one."));
-    if (this.#client === null) {
-      const notice = (text: string) => process.stderr.write(`spillway: ${text}\n`);
-      for (const text of this.#options.notices) notice(text);
-      this.#client = Client.start(supervisorOptions(this.#options), notice).then((client) => {
-        this.#started = client;
-        return client;
-      });
-    }
-    return this.#client;
+  /** For the default session: other options, as long as nothing has started with the old ones. */
+  configure(options: SessionOptions): void {
+    this.#engine.configure(options);
   }
+}
+
+/** A session of your own. Nothing starts before the first consuming call. */
+export function session(options: SessionOptions = {}): Session {
+  return new Session(options);
 }

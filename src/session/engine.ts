@@ -1,0 +1,91 @@
+/**
+ * What datasets need of a session, done by real processes: one supervisor with its workers and its store, started at
+ * the first consuming call.
+ */
+import { randomBytes } from "node:crypto";
+import { planBlock } from "../arrow/index.ts";
+import type { RecordBatch } from "../arrow/types.ts";
+import type { Engine, EngineSettings, RunningJob } from "../dataset/engine.ts";
+import { OptionError, SessionClosedError } from "../errors/index.ts";
+import type { BlockId, BlockRef, InspectedRow, JobId, JobSpec } from "../protocol/index.ts";
+import { Client } from "./client.ts";
+import { StartingJob } from "./job.ts";
+import { type ResolvedOptions, resolveOptions, type SessionOptions, supervisorOptions } from "./options.ts";
+import { progressLine, silent } from "./progress.ts";
+
+export class SessionEngine implements Engine {
+  #options: ResolvedOptions;
+  #client: Promise<Client> | null = null;
+  /** The same, once it is there. */
+  #started: Client | null = null;
+  #closed = false;
+
+  constructor(options: SessionOptions) {
+    this.#options = resolveOptions(options);
+  }
+
+  get settings(): EngineSettings {
+    return this.#options;
+  }
+
+  /** Other options, as long as nothing has been started with the old ones. */
+  configure(options: SessionOptions): void {
+    if (this.#client !== null) {
+      throw new OptionError(
+        "configure: the default session has started already; call it before the first consuming call.",
+      );
+    }
+    this.#options = resolveOptions(options);
+  }
+
+  async inspect(sql: string): Promise<readonly InspectedRow[]> {
+    return (await this.#running()).inspect(sql);
+  }
+
+  async put(batch: RecordBatch): Promise<BlockRef> {
+    const plan = planBlock(batch);
+    return (await this.#running()).put(plan.byteLength, batch.length, (target) => plan.write(target));
+  }
+
+  async putBytes(bytes: Uint8Array): Promise<BlockRef> {
+    return (await this.#running()).put(bytes.byteLength, 0, (target) => target.set(bytes));
+  }
+
+  release(blocks: readonly BlockId[]): void {
+    if (!this.#closed) this.#started?.release(blocks);
+  }
+
+  run(job: JobSpec, options: { readonly wantBlocks: number }): RunningJob {
+    const observer = this.settings.progress ? progressLine(process.stderr) : silent;
+    return new StartingJob(this.#running().then((client) => client.run(job, options.wantBlocks, observer)));
+  }
+
+  newJobId(): JobId {
+    return randomBytes(4).toString("hex") as JobId;
+  }
+
+  /** Ends every process of the session and frees its memory and files. Waits until that is done. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    const client = await this.#client?.catch(() => null);
+    await client?.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #running(): Promise<Client> {
+    if (this.#closed) return Promise.reject(new SessionClosedError("The session was closed. Start a new one."));
+    if (this.#client === null) {
+      const notice = (text: string) => process.stderr.write(`spillway: ${text}\n`);
+      for (const text of this.#options.notices) notice(text);
+      this.#client = Client.start(supervisorOptions(this.#options), notice).then((client) => {
+        this.#started = client;
+        return client;
+      });
+    }
+    return this.#client;
+  }
+}

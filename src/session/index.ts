@@ -1,0 +1,15 @@
+/** Sessions: starting the processes, and the program's end of them. */
+export {
+  configure,
+  fromArrow,
+  fromItems,
+  range,
+  readArrow,
+  readBinary,
+  readCsv,
+  readJson,
+  readParquet,
+  readText,
+} from "./default.ts";
+export type { SessionOptions, Size } from "./options.ts";
+export { Session, session } from "./session.ts";
