@@ -4,6 +4,7 @@
  * drains before it fills.
  */
 import { concurrencyCap, roomPolicies } from "./policies/index.ts";
+import { hasRoomToStart } from "./room.ts";
 import { type JobState, type OperatorState, type State, send, type WorkerState } from "./state.ts";
 import { isRunnable, nextIndex, nextTask, startTask } from "./tasks.ts";
 import { isHeadTask, isOnHeadPath, viewOf } from "./view.ts";
@@ -78,9 +79,11 @@ function startFrom(state: State, job: JobState, leniency: Leniency, onHeadPath: 
 /** All but a worker is there for the operator's next task. */
 export function mayStart(state: State, operator: OperatorState, leniency: Leniency): boolean {
   if (!isRunnable(operator, leniency.partial)) return false;
-  const view = viewOf(state, operator, isHeadTask(operator, nextIndex(operator)));
+  const index = nextIndex(operator);
+  const view = viewOf(state, operator, isHeadTask(operator, index));
   if (!concurrencyCap.mayStart(view)) return false;
-  return leniency.overBound || roomPolicies.every((policy) => policy.mayStart(view));
+  if (leniency.overBound) return true;
+  return hasRoomToStart(state, operator, index) && roomPolicies.every((policy) => policy.mayStart(view));
 }
 
 /** One that has the operator already, or a class's instance above all; a class never gets more than it may have. */

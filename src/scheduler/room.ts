@@ -70,7 +70,7 @@ export function grantTask(state: State, task: TaskState, strictness: Strictness)
   if (asking === null || worker === null) return false;
   const room = state.ledger.room - wholePages(asking.bytes);
   if (room < 0) return false;
-  if (strictness !== "none" && room < promisedBefore(state, task)) return false;
+  if (strictness !== "none" && room < promisedBefore(state, operator, task.index)) return false;
   if (strictness === "all") {
     const view = viewOf(state, operator, isHeadTask(operator, task.index));
     if (!roomPolicies.every((policy) => policy.mayWrite(view))) return false;
@@ -104,8 +104,14 @@ export function grantProgram(state: State, strictness: Strictness): boolean {
   return true;
 }
 
+/** A task that begins now would find room for its first block; else it would only keep a worker from others. */
+export function hasRoomToStart(state: State, operator: OperatorState, index: number): boolean {
+  const own = promise(state, operator);
+  return own === 0 || state.ledger.room >= own + promisedBefore(state, operator, index);
+}
+
 /** What has to be left for others before the task may have any. */
-function promisedBefore(state: State, { operator, index }: TaskState): Bytes {
+function promisedBefore(state: State, operator: OperatorState, index: number): Bytes {
   const { operators } = operator.job;
   // Another input of the job comes first: everybody has precedence.
   if (!isOnHeadPath(operator)) return promisedAfter(state, operators, -1) + promise(state, operator);
