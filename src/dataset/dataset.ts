@@ -88,7 +88,7 @@ export interface IterBatchesOptions extends ValueOptions {
   readonly localShuffle?: { readonly bufferSize?: number; readonly rows?: number; readonly seed?: number };
 }
 
-export class Dataset<R extends AnyRow = AnyRow> {
+export class Dataset<out R extends AnyRow = AnyRow> {
   readonly #engine: Engine;
   readonly #plan: Plan;
   readonly #eager: boolean;
@@ -165,10 +165,11 @@ export class Dataset<R extends AnyRow = AnyRow> {
     return this.#then(functionOver(this.#plan, "mapBatches", fn, options));
   }
 
-  // Columns
+  // Columns. `Row` is R and never anything else: said by way of a default, a dataset of more columns can stand where one of
+  // fewer is wanted, which the compiler cannot prove of the types these methods compute.
 
   /** These columns only, in this order: names, or expressions with a name. */
-  select<const Items extends readonly SelectItem<R>[]>(...items: Items): Dataset<Selected<R, Items>> {
+  select<const Items extends readonly SelectItem<R>[], Row = R>(...items: Items): Dataset<Selected<Row, Items>> {
     if (items.length === 0) throw new OptionError("select: name at least one column.");
     const named = items.map((item): NamedExpression => {
       if (typeof item === "string") return { name: text("select", "a column", item), expression: column(item) };
@@ -182,18 +183,23 @@ export class Dataset<R extends AnyRow = AnyRow> {
     return this.#then(project(this.#plan, "select", named, "select"));
   }
 
-  drop<const N extends ColumnName<R>>(...names: readonly N[]): Dataset<Dropped<R, N>> {
+  drop<const N extends ColumnName<R>, Row extends AnyRow = R>(...names: readonly N[]): Dataset<Dropped<Row, N>> {
     return this.#then(drop(this.#plan, textList("drop", "the columns", names)));
   }
 
   /** `rename({ old: "new" })` */
-  rename<const M extends { readonly [K in ColumnName<R>]?: string }>(names: M): Dataset<Renamed<R, M>> {
+  rename<const M extends { readonly [K in ColumnName<R>]?: string }, Row extends AnyRow = R>(
+    names: M,
+  ): Dataset<Renamed<Row, M>> {
     const pairs = Object.entries(names).map(([from, to]): [string, string] => [from, text("rename", `"${from}"`, to)]);
     return this.#then(rename(this.#plan, new Map(pairs)));
   }
 
   /** The column computed for every row; one of that name is replaced. */
-  withColumn<const N extends string, E extends Condition<R>>(name: N, expression: E): Dataset<WithColumn<R, N, E>> {
+  withColumn<const N extends string, E extends Condition<R>, Row extends AnyRow = R>(
+    name: N,
+    expression: E,
+  ): Dataset<WithColumn<Row, N, E>> {
     if (!(expression instanceof Expr)) {
       throw new OptionError(
         `withColumn: an expression is needed, not ${describe(expression)}. A constant is lit(value).`,
@@ -224,7 +230,7 @@ export class Dataset<R extends AnyRow = AnyRow> {
   }
 
   /** A row for each item of a list column; a null or empty list gives none. */
-  explode<const N extends ColumnName<R>>(name: N): Dataset<Exploded<R, N>> {
+  explode<const N extends ColumnName<R>, Row extends AnyRow = R>(name: N): Dataset<Exploded<Row, N>> {
     return this.#then(explode(this.#plan, text("explode", "the column", name)));
   }
 
@@ -383,7 +389,7 @@ export class Dataset<R extends AnyRow = AnyRow> {
 }
 
 /** A dataset whose rows are in the store. */
-export class MaterializedDataset<R extends AnyRow = AnyRow> extends Dataset<R> {
+export class MaterializedDataset<out R extends AnyRow = AnyRow> extends Dataset<R> {
   readonly #held: Materialized;
 
   /** @internal Made by `materialize`. */

@@ -50,10 +50,25 @@ export type Exploded<R, N extends string> =
 
 export type Condition<R> = AnyExpr<ColumnName<R>>;
 
-/** A column of a batch: a typed array, or an array with nulls. */
-export type BatchColumn<T> = ArrayLike<T> & Iterable<T>;
+/**
+ * A column of a batch, with what typed arrays and arrays have in common: numbers without nulls come as the former, all
+ * else as the latter. For values of another type make an array of it: `Array.from(column, fn)`.
+ */
+export interface BatchColumn<out T> extends Iterable<T> {
+  readonly length: number;
+  readonly [index: number]: T;
+  at(index: number): T | undefined;
+  map(fn: (value: T, index: number) => T): BatchColumn<T>;
+  filter(fn: (value: T, index: number) => boolean): BatchColumn<T>;
+  slice(start?: number, end?: number): BatchColumn<T>;
+  reduce<A>(fn: (sum: A, value: T, index: number) => A, initial: A): A;
+  forEach(fn: (value: T, index: number) => void): void;
+  some(fn: (value: T, index: number) => boolean): boolean;
+  every(fn: (value: T, index: number) => boolean): boolean;
+  join(separator?: string): string;
+}
 
-export type ColumnsBatch<R> = IsOpen<R> extends true ? AnyRow : { [K in keyof R]: BatchColumn<R[K]> };
+export type ColumnsBatch<R> = { [K in keyof R]: BatchColumn<R[K]> };
 
 export type AnyColumns = Readonly<Record<string, ArrayLike<unknown>>>;
 

@@ -45,19 +45,19 @@ export function sql<V = unknown>(text: string): Expr<V, never, Unnamed> {
 }
 
 /** The first of the operands that is not null. */
-export function coalesce<O extends Operand>(...operands: readonly O[]): Expr<unknown, RefsOf<O>, Unnamed> {
+export function coalesce<const O extends readonly Operand[]>(...operands: O): Expr<unknown, RefsOf<O[number]>, Unnamed> {
   return of("coalesce", operands);
 }
 
-export function concat<O extends Operand>(...operands: readonly O[]): Expr<string, RefsOf<O>, Unnamed> {
+export function concat<const O extends readonly Operand[]>(...operands: O): Expr<string, RefsOf<O[number]>, Unnamed> {
   return of("concat", operands);
 }
 
-export function greatest<O extends Operand>(...operands: readonly O[]): Expr<unknown, RefsOf<O>, Unnamed> {
+export function greatest<const O extends readonly Operand[]>(...operands: O): Expr<unknown, RefsOf<O[number]>, Unnamed> {
   return of("greatest", operands);
 }
 
-export function least<O extends Operand>(...operands: readonly O[]): Expr<unknown, RefsOf<O>, Unnamed> {
+export function least<const O extends readonly Operand[]>(...operands: O): Expr<unknown, RefsOf<O[number]>, Unnamed> {
   return of("least", operands);
 }
 

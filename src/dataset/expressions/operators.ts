@@ -103,7 +103,7 @@ export abstract class OperatorMethods<T, Refs extends string, Name extends strin
     return cast(this.expression, checkTypeName(type, "cast"), lenient);
   }
   /** The first that is not null: this, then the others. */
-  coalesce<O extends Operand>(...others: readonly O[]): Result<unknown, Refs, O> {
+  coalesce<const O extends readonly Operand[]>(...others: O): Result<unknown, Refs, O[number]> {
     return this.call("coalesce", ...others);
   }
   /** Null where this equals the other. */

@@ -68,7 +68,7 @@ export abstract class StringMethods<T, Refs extends string, Name extends string 
   split(separator: string): Result<string[], Refs> {
     return this.call("split", separator);
   }
-  concat<O extends Operand>(...others: readonly O[]): Result<string, Refs, O> {
+  concat<const O extends readonly Operand[]>(...others: O): Result<string, Refs, O[number]> {
     return this.call("concat", ...others);
   }
   repeat(times: number): Result<string, Refs> {

@@ -4,6 +4,7 @@
  */
 import {
   columnsOf,
+  columnsRead,
   type Expression,
   expressionSql,
   literalSql,
@@ -44,8 +45,14 @@ export function selectFromScan(scan: ScanNode): Select {
   };
 }
 
-export function isTrivial(select: Select): boolean {
+/** Everything of what it reads, as it is. */
+function isWhole(select: Select): boolean {
   return select.where.length === 0 && select.list === null && select.all === "*" && select.limit === null;
+}
+
+/** Does nothing to the step's table. */
+export function isTrivial(select: Select): boolean {
+  return isWhole(select) && select.from === INPUT;
 }
 
 export function selectSql(select: Select): string {
@@ -56,7 +63,7 @@ export function selectSql(select: Select): string {
 
 /** A SELECT over this one. */
 export function nested(select: Select): Select {
-  return isTrivial(select) ? select : selectFrom(`(${selectSql(select)})`);
+  return isWhole(select) ? select : selectFrom(`(${selectSql(select)})`);
 }
 
 export function limited(select: Select, rows: number): Select {
@@ -117,10 +124,11 @@ function listSql(items: ProjectNode["items"]): string {
  * put under the input first; not those that an expression reads, which must be there, or the kernel says they are not.
  */
 function extended(open: Select, node: ProjectNode): Select {
-  const read = new Set<string>();
-  for (const { expression } of node.items) namedColumns(expression, read);
-  const rawText = node.items.map(({ expression }) => expressionSql(expression)).join(" ");
-  const added = node.items.filter(({ name }) => !read.has(name) && !rawText.includes(name));
+  const names = node.items.map(({ name }) => name);
+  const read = new Set(
+    node.items.flatMap(({ expression }) => [...(columnsRead(expression, names) ?? namedColumns(expression))]),
+  );
+  const added = node.items.filter(({ name }) => !read.has(name));
   const replaced = node.items.map(({ name, expression }) => `${expressionSql(expression)} AS ${quoteIdentifier(name)}`);
   const list = `* REPLACE (${replaced.join(", ")})`;
   if (added.length === 0) return { ...open, list };
