@@ -73,6 +73,9 @@ export type BatchClass<In, Out, Args extends readonly unknown[]> = new (
 export type ClassOptions<Args extends readonly unknown[]> = BatchFunctionOptions &
   (Args extends readonly [] ? { readonly constructorArgs?: Args } : { readonly constructorArgs: Args });
 
+/** Accepts options whose format is only known when it runs; the others have overloads of their own. */
+type AnyFormat<Options extends BatchFunctionOptions> = BatchFormat extends Options["batchFormat"] ? unknown : never;
+
 export type SampleOptions =
   | { readonly fraction: number; readonly rows?: never; readonly seed?: number }
   | { readonly rows: number; readonly fraction?: never; readonly seed?: number };
@@ -88,6 +91,11 @@ export interface IterBatchesOptions extends ValueOptions {
   readonly localShuffle?: { readonly bufferSize?: number; readonly rows?: number; readonly seed?: number };
 }
 
+/**
+ * `R` is the row type. Where a method's types are computed from it, that is said as a default of a type parameter
+ * (`Row = R`), which nobody gives: so a dataset of more columns can stand where one of fewer is wanted, which the compiler
+ * could not prove otherwise.
+ */
 export class Dataset<out R extends AnyRow = AnyRow> {
   readonly #engine: Engine;
   readonly #plan: Plan;
@@ -134,8 +142,8 @@ export class Dataset<out R extends AnyRow = AnyRow> {
   }
 
   /** Batches of rows through a function or a class. */
-  mapBatches<C extends AnyColumns>(
-    fn: (batch: ColumnsBatch<R>) => BatchResult<C>,
+  mapBatches<C extends AnyColumns, Batch = ColumnsBatch<R>>(
+    fn: (batch: Batch) => BatchResult<C>,
     options?: BatchFunctionOptions & { readonly batchFormat?: "columns" },
   ): Dataset<RowOfColumns<C>>;
   mapBatches<O extends AnyRow>(
@@ -146,8 +154,8 @@ export class Dataset<out R extends AnyRow = AnyRow> {
     fn: (batch: Table) => BatchResult<unknown>,
     options: BatchFunctionOptions & { readonly batchFormat: "arrow" },
   ): Dataset<O>;
-  mapBatches<C extends AnyColumns, Args extends readonly unknown[]>(
-    fn: BatchClass<ColumnsBatch<R>, C, Args>,
+  mapBatches<C extends AnyColumns, Args extends readonly unknown[], Batch = ColumnsBatch<R>>(
+    fn: BatchClass<Batch, C, Args>,
     options?: ClassOptions<Args> & { readonly batchFormat?: "columns" },
   ): Dataset<RowOfColumns<C>>;
   mapBatches<O extends AnyRow, Args extends readonly unknown[]>(
@@ -158,6 +166,10 @@ export class Dataset<out R extends AnyRow = AnyRow> {
     fn: BatchClass<Table, unknown, Args>,
     options: ClassOptions<Args> & { readonly batchFormat: "arrow" },
   ): Dataset<O>;
+  mapBatches<O extends AnyRow = AnyRow, Options extends BatchFunctionOptions = BatchFunctionOptions>(
+    fn: (batch: never) => unknown,
+    options: Options & AnyFormat<Options>,
+  ): Dataset<O>;
   mapBatches(
     fn: unknown,
     options: BatchFunctionOptions & { readonly constructorArgs?: readonly unknown[] } = {},
@@ -165,8 +177,7 @@ export class Dataset<out R extends AnyRow = AnyRow> {
     return this.#then(functionOver(this.#plan, "mapBatches", fn, options));
   }
 
-  // Columns. `Row` is R and never anything else: said by way of a default, a dataset of more columns can stand where one of
-  // fewer is wanted, which the compiler cannot prove of the types these methods compute.
+  // Columns
 
   /** These columns only, in this order: names, or expressions with a name. */
   select<const Items extends readonly SelectItem<R>[], Row = R>(...items: Items): Dataset<Selected<Row, Items>> {
@@ -296,7 +307,9 @@ export class Dataset<out R extends AnyRow = AnyRow> {
     return new RowIterator<R>(this.#run(), checkedValues("iterRows", options), wanted);
   }
 
-  iterBatches(options?: IterBatchesOptions & { readonly batchFormat?: "columns" }): AsyncGenerator<ColumnsBatch<R>>;
+  iterBatches<Batch = ColumnsBatch<R>>(
+    options?: IterBatchesOptions & { readonly batchFormat?: "columns" },
+  ): AsyncGenerator<Batch>;
   iterBatches(options: IterBatchesOptions & { readonly batchFormat: "rows" }): AsyncGenerator<R[]>;
   iterBatches(options: IterBatchesOptions & { readonly batchFormat: "arrow" }): AsyncGenerator<Table>;
   iterBatches(options: IterBatchesOptions = {}): AsyncGenerator<unknown> {

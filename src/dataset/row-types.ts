@@ -68,7 +68,7 @@ export interface BatchColumn<out T> extends Iterable<T> {
   join(separator?: string): string;
 }
 
-export type ColumnsBatch<R> = { [K in keyof R]: BatchColumn<R[K]> };
+export type ColumnsBatch<R> = IsOpen<R> extends true ? AnyRow : { [K in keyof R]: BatchColumn<R[K]> };
 
 export type AnyColumns = Readonly<Record<string, ArrayLike<unknown>>>;
 

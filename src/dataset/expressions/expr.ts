@@ -45,7 +45,9 @@ export function sql<V = unknown>(text: string): Expr<V, never, Unnamed> {
 }
 
 /** The first of the operands that is not null. */
-export function coalesce<const O extends readonly Operand[]>(...operands: O): Expr<unknown, RefsOf<O[number]>, Unnamed> {
+export function coalesce<const O extends readonly Operand[]>(
+  ...operands: O
+): Expr<unknown, RefsOf<O[number]>, Unnamed> {
   return of("coalesce", operands);
 }
 
@@ -53,7 +55,9 @@ export function concat<const O extends readonly Operand[]>(...operands: O): Expr
   return of("concat", operands);
 }
 
-export function greatest<const O extends readonly Operand[]>(...operands: O): Expr<unknown, RefsOf<O[number]>, Unnamed> {
+export function greatest<const O extends readonly Operand[]>(
+  ...operands: O
+): Expr<unknown, RefsOf<O[number]>, Unnamed> {
   return of("greatest", operands);
 }
 
