@@ -51,7 +51,11 @@ interface InternalProperty {
 type ScriptParsed = InspectorNotification<ScriptDescription>;
 
 const scripts = new Map<string, Script>();
-const descriptions = new Map<string, ScriptDescription>();
+/** Of every script that was ever named; the rest of a description may hold a whole source map, and is not kept. */
+const urls = new Map<string, string>();
+
+const SLOT = "spillway.closure";
+const GIVEN = `globalThis[Symbol.for("${SLOT}")].give`;
 
 /** Values cross between the protocol and us through one slot of the global object, there for the call only. */
 interface Bridge {
@@ -63,9 +67,7 @@ export function openInspector(): Inspector {
   const session = new Session();
   session.connect();
   const bridge: Bridge = { give: undefined, taken: [] };
-  const slot = `spillway-${Math.random().toString(36).slice(2)}`;
-  const expression = `globalThis[Symbol.for("${slot}")]`;
-  Object.defineProperty(globalThis, Symbol.for(slot), { value: bridge, configurable: true, enumerable: false });
+  Object.defineProperty(globalThis, Symbol.for(SLOT), { value: bridge, configurable: true, enumerable: false });
 
   function post<T>(method: string, params: object): T {
     let answer: { error: Error | null; result: unknown } | null = null;
@@ -81,7 +83,7 @@ export function openInspector(): Inspector {
 
   function remote(value: unknown): string {
     bridge.give = value;
-    const { result } = post<{ result: RemoteValue }>("Runtime.evaluate", { expression: `${expression}.give` });
+    const { result } = post<{ result: RemoteValue }>("Runtime.evaluate", { expression: GIVEN });
     bridge.give = undefined;
     if (result.objectId === undefined) throw new SpillwayError("The inspector gave no handle for a function.");
     return result.objectId;
@@ -103,6 +105,7 @@ export function openInspector(): Inspector {
     return taken;
   }
 
+  const descriptions = new Map<string, ScriptDescription>();
   let debugging = false;
 
   /** On from the first need until close: each enabling makes V8 name every script again (3 to 5 ms). */
@@ -111,13 +114,12 @@ export function openInspector(): Inspector {
     debugging = true;
     session.on("Debugger.scriptParsed", ({ params }: ScriptParsed) => {
       descriptions.set(params.scriptId, params);
+      urls.set(params.scriptId, params.url);
     });
     post("Debugger.enable", {});
   }
 
-  function describeScript(scriptId: string): ScriptDescription {
-    if (!descriptions.has(scriptId)) debug();
-    const found = descriptions.get(scriptId);
+  function known<T>(found: T | undefined, scriptId: string): T {
     if (found === undefined) throw new SpillwayError(`V8 no longer knows script ${scriptId}, which holds a function.`);
     return found;
   }
@@ -149,12 +151,15 @@ export function openInspector(): Inspector {
         bound: target === undefined ? null : { target: boundTarget, self, args: Array.from((args ?? []) as unknown[]) },
       };
     },
-    scriptUrl: (scriptId) => describeScript(scriptId).url,
+    scriptUrl(scriptId) {
+      if (!urls.has(scriptId)) debug();
+      return known(urls.get(scriptId), scriptId);
+    },
     script(scriptId) {
-      const known = scripts.get(scriptId);
-      if (known !== undefined) return known;
-      const description = describeScript(scriptId);
+      const parsed = scripts.get(scriptId);
+      if (parsed !== undefined) return parsed;
       debug();
+      const description = known(descriptions.get(scriptId), scriptId);
       const { scriptSource } = post<{ scriptSource: string }>("Debugger.getScriptSource", { scriptId });
       const script = makeScript(description, scriptSource);
       scripts.set(scriptId, script);
@@ -192,7 +197,7 @@ export function openInspector(): Inspector {
     close() {
       if (debugging) post("Debugger.disable", {});
       session.disconnect();
-      Reflect.deleteProperty(globalThis, Symbol.for(slot));
+      Reflect.deleteProperty(globalThis, Symbol.for(SLOT));
     },
   };
 }

@@ -88,6 +88,15 @@ describe("modules", () => {
     expect(outcome.noise).toBe("");
   });
 
+  it.each([
+    ["tsx", "module"],
+    ["tsx", "commonjs"],
+    ["tsc", "module"],
+    ["tsc", "commonjs"],
+  ] as const)("[A5] every place in which a variable may hide (%s, %s)", async (runner, type) => {
+    agree(await workshop[runner]("corners.ts", type));
+  });
+
   it.each(["tsx", "tsc"] as const)("[A5] a worker never imports the program's entry (%s)", async (runner) => {
     agree(await workshop[runner]("entry.ts", "module"));
   });

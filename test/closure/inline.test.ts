@@ -41,6 +41,14 @@ describe("under vitest", () => {
     expect(() => capture(() => weak.has({}))).toThrow(/"weak" \(test\/closure\/inline\.test\.ts:41:/);
   });
 
+  it("[A5] capturing leaves nothing on the global object, also when it fails", () => {
+    const weak = new WeakMap();
+    const before = Reflect.ownKeys(globalThis);
+    capture(() => outer);
+    expect(() => capture(() => weak)).toThrow(CaptureError);
+    expect(Reflect.ownKeys(globalThis)).toEqual(before);
+  });
+
   it("[A5] what a worker changes is its own copy", async () => {
     const state = { n: 0 };
     const { payload } = capture(() => ++state.n);
