@@ -6,7 +6,8 @@ import { relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type Options, type Program, parse } from "acorn";
 import { SpillwayError } from "../errors/index.ts";
-import { analyse, type FunctionSite, type Lexical } from "./lexical.ts";
+import { analyse } from "./analyse.ts";
+import type { FunctionSite, Lexical } from "./lexical.ts";
 import { originalPosition, pathOf, readSourceMap, type SourceMap, type SourcePosition } from "./source-map.ts";
 
 /** What the debugger says when it names a script. */
