@@ -78,7 +78,10 @@ export async function openWorkshop(): Promise<Workshop> {
   );
   writeFileSync(join(directory, "package.json"), '{"type":"module"}');
   symlinkSync(join(ROOT, "node_modules"), join(directory, "node_modules"));
-  await run(process.execPath, [TSC, "-p", join(directory, "tsconfig.json")]);
+  await run(process.execPath, [TSC, "-p", join(directory, "tsconfig.json")]).catch((error) => {
+    rmSync(directory, { recursive: true, force: true });
+    throw error;
+  });
   const closure = pathToFileURL(join(dist, "closure/index.js")).href;
   let projects = 0;
 
