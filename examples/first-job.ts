@@ -52,7 +52,7 @@ try {
   console.log(
     `${written.rows.toLocaleString("en")} rows in ${written.files.length} files (${MB(written.bytes)}) ` +
       `in ${seconds.toFixed(2)} s, ${Math.round(ROWS / seconds).toLocaleString("en")} input rows a second; ` +
-      `peak memory: worker ${MB(stats?.peakWorkerMemory ?? 0)}, supervisor ${MB(stats?.peakSupervisorMemory ?? 0)}, ` +
+      `peak memory: worker ${MB(stats.job?.peakWorkerMemory ?? 0)}, supervisor ${MB(stats.job?.peakSupervisorMemory ?? 0)}, ` +
       `program ${MB(process.memoryUsage.rss())}.`,
   );
 } finally {

@@ -33,7 +33,7 @@ export class OperatorFigures {
   blocks = 0;
   /** Rows passed on by an operator that has no tasks. */
   rowsPassed = 0;
-  readonly files: WrittenFile[] = [];
+  readonly #files: WrittenFile[] = [];
   readonly #rowsOut = new Gathered();
   readonly #bytesOut = new Gathered();
   readonly #wall = new Gathered();
@@ -49,7 +49,13 @@ export class OperatorFigures {
     this.#cpu.add(report.cpu);
     this.#errored += report.errored;
     this.#peakMemory = Math.max(this.#peakMemory, report.peakMemory);
-    this.files.push(...report.files);
+    this.#files.push(...report.files);
+  }
+
+  /** A file without rows tells the columns, which one with rows does as well: it is kept only where it is the only one. */
+  get files(): readonly WrittenFile[] {
+    const filled = this.#files.filter(({ rows }) => rows !== 0);
+    return filled.length > 0 ? filled : this.#files.slice(0, 1);
   }
 
   get rowsReported(): number {

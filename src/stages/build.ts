@@ -3,7 +3,7 @@
  * limits, samples of n rows and unions of different things stand between operators. Needs no engine but the sources'.
  */
 import type { FunctionNode, Plan, SampleNode, ScanNode, UnionNode } from "../plan/index.ts";
-import { columnsRead, type LimitNode, type ScanRequest } from "../plan/index.ts";
+import { columnsRead, type LimitNode, type ScanRequest, type ScanSplits } from "../plan/index.ts";
 import type { OperatorId, Skipped } from "../protocol/index.ts";
 import {
   type Draft,
@@ -19,6 +19,7 @@ import {
   withNode,
 } from "./draft.ts";
 import { whyNotFused } from "./fusion.ts";
+import { typedNulls } from "./sql/describe.ts";
 import { limited, smallestKeys } from "./sql/select.ts";
 
 export interface TaskStage {
@@ -167,9 +168,12 @@ function head(draft: Draft, rows: number): Draft {
   return { ...draft, maxRowsPerTask: rows, select: canLimit ? limited(draft.select, rows) : draft.select };
 }
 
-function splitsOf(scan: ScanNode) {
+async function splitsOf(scan: ScanNode): Promise<ScanSplits> {
   if (scan.open === null) throw new Error(`${scan.source.name} is opened before stages are built`);
-  return scan.open.splits(requestOf(scan));
+  const found = await scan.open.splits(requestOf(scan));
+  if (found.splits.length > 0 || !scan.open.columns?.length) return found;
+  // Nothing to read, but its columns are known: one task over no rows lets a writer write a file that says so.
+  return { ...found, splits: [{ kind: "sql", sql: `(SELECT * FROM ${typedNulls(scan)} WHERE false)`, files: [] }] };
 }
 
 function requestOf(scan: ScanNode): ScanRequest {

@@ -26,6 +26,7 @@ export function isAlive({ pid, started }: ProcessIdentity): boolean {
   return started === null || startTime(pid) === started;
 }
 
+/** Null also for a zombie: it has ended, and only its parent has not asked how. */
 function startTime(pid: number): number | null {
   let stat: string;
   try {
@@ -34,5 +35,6 @@ function startTime(pid: number): number | null {
     // No such process, or a system without /proc: there is no time to know.
     return null;
   }
-  return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[START_TIME_AFTER_NAME]);
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return fields[0] === "Z" ? null : Number(fields[START_TIME_AFTER_NAME]);
 }

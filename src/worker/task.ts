@@ -15,7 +15,7 @@ import { buildChain, type Chain, filePrefix } from "./chain.ts";
 import { inUserWords } from "./kernel-errors.ts";
 import type { LoadedOperator } from "./loaded-operator.ts";
 import type { BlockOutlet } from "./sinks/block-sink.ts";
-import { copyToFiles } from "./sinks/copy.ts";
+import { copyQuery, kernelWrites } from "./sinks/copy.ts";
 import { countSql } from "./sinks/count-sink.ts";
 import type { TaskScope } from "./stage.ts";
 import { overInput } from "./steps/sql-step.ts";
@@ -110,15 +110,8 @@ export class RunningTask implements TaskScope {
   async #fromSql(sql: string, rest: readonly Step[], mode: "sync" | "async"): Promise<Outcome> {
     const { sink } = this.operator.order;
     const alone = rest.length === 0 && this.operator.order.maxRowsPerTask === null;
-    if (
-      alone &&
-      sink.kind === "files" &&
-      sink.format !== "arrow" &&
-      sink.maxRowsPerFile === null &&
-      sink.targetFileSize === null
-    ) {
-      const name = `${filePrefix(this.task)}-000`;
-      const { rows, files } = await copyToFiles(this.connection, sql, sink, name, mode);
+    if (alone && sink.kind === "files" && kernelWrites(sink)) {
+      const { rows, files } = await copyQuery(this.connection, sql, sink, `${filePrefix(this.task)}-000`, mode);
       return { rows, bytes: files.reduce((sum, file) => sum + file.bytes, 0), files };
     }
     const query = rest.length === 0 && sink.kind === "count" ? countSql(sql) : sql;

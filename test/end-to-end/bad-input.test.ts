@@ -172,13 +172,9 @@ describe("functions", () => {
   });
 
   test("[A14] a function that returns nothing", async () => {
+    const nothing = () => {};
     // @ts-expect-error a row is expected
-    const error = await failure(
-      s
-        .range(10)
-        .map(() => {})
-        .takeAll(),
-    );
+    const error = await failure(s.range(10).map(nothing).takeAll());
     expect(error).toBeInstanceOf(FunctionError);
     expect(error.message).toContain("undefined");
     const batch = await failure(

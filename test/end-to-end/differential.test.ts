@@ -52,10 +52,13 @@ function named(columns: Columns, kind: Kind): string[] {
 }
 
 /** A condition and its SQL. */
-function condition(columns: Columns, choice: Choice): { readonly expr: Expr<Any>; readonly sql: string } | null {
+function condition(
+  columns: Columns,
+  choice: Choice,
+): { readonly expr: Expr<Any, Any, Any>; readonly sql: string } | null {
   const numbers = named(columns, "number");
   const texts = named(columns, "text");
-  const options: (() => { expr: Expr<Any>; sql: string })[] = [];
+  const options: (() => { expr: Expr<Any, Any, Any>; sql: string })[] = [];
   if (numbers.length > 0) {
     const name = choice.of(numbers);
     const n = choice.below(20) - 10;
@@ -84,10 +87,10 @@ function condition(columns: Columns, choice: Choice): { readonly expr: Expr<Any>
 function value(
   columns: Columns,
   choice: Choice,
-): { readonly expr: Expr<Any>; readonly sql: string; readonly kind: Kind } {
+): { readonly expr: Expr<Any, Any, Any>; readonly sql: string; readonly kind: Kind } {
   const numbers = named(columns, "number");
   const texts = named(columns, "text");
-  const options: (() => { expr: Expr<Any>; sql: string; kind: Kind })[] = [
+  const options: (() => { expr: Expr<Any, Any, Any>; sql: string; kind: Kind })[] = [
     () => ({ expr: lit("it's"), sql: "'it''s'", kind: "text" }),
     () => ({ expr: lit(7), sql: "7", kind: "number" }),
   ];
@@ -96,7 +99,7 @@ function value(
     const b = choice.of(numbers);
     options.push(
       () => ({ expr: col(a).add(col(b)), sql: `(${quoted(a)} + ${quoted(b)})`, kind: "number" }),
-      () => ({ expr: col(a).mul(2).sub(1), sql: `(${quoted(a)} * 2 - 1)`, kind: "number" }),
+      () => ({ expr: col(a).multiply(2).subtract(1), sql: `(${quoted(a)} * 2 - 1)`, kind: "number" }),
       () => ({
         expr: when(col(a).gt(0)).then(col(b)).otherwise(0),
         sql: `CASE WHEN ${quoted(a)} > 0 THEN ${quoted(b)} ELSE 0 END`,

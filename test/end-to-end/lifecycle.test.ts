@@ -1,17 +1,15 @@
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { basename, join } from "node:path";
 import { NondeterministicFunctionError } from "spillway";
 import { describe, expect, test } from "vitest";
 import { leftovers, processes, sessionNames, testSessions, workerPids } from "../support/sessions.ts";
 
 const sessions = testSessions("lifecycle");
-const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** The name of the session that was started last. */
 function lastSession(): string {
-  return sessionNames(sessions.stateDirectory).sort().at(-1) ?? "";
+  return basename(readlinkSync(join(sessions.stateDirectory, "latest")));
 }
 
 interface ScriptRun {
@@ -22,13 +20,11 @@ interface ScriptRun {
 }
 
 function runScript(name: string, source: string): ScriptRun {
-  const file = join(root, "test", "end-to-end", `.${name}-${process.pid}.mjs`);
   const path = join(sessions.directory, `${name}.mjs`);
   writeFileSync(
     path,
     source.replaceAll('"spillway"', JSON.stringify(new URL("../../dist/index.js", import.meta.url).href)),
   );
-  void file;
   const child = spawn(process.execPath, [path], {
     env: { ...process.env, TMPDIR: sessions.localDirectory },
     stdio: ["ignore", "pipe", "pipe"],
@@ -70,7 +66,7 @@ describe("a worker that dies", () => {
     expect(existsSync(marker)).toBe(true);
     expect(seen.length).toBe(200_000);
     expect(seen.sort((a, b) => a - b).every((id, i) => id === i)).toBe(true);
-    expect(ds.stats()?.operators.some((operator) => operator.retries > 0)).toBe(true);
+    expect(ds.stats().operators.some((operator) => operator.retries > 0)).toBe(true);
     await s.close();
   });
 

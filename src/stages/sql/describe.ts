@@ -27,7 +27,8 @@ function typed(plan: Plan): Select {
   }
 }
 
-function typedNulls(scan: ScanNode): string {
+/** One row of nothing but nulls, with the columns and types of the scan. */
+export function typedNulls(scan: ScanNode): string {
   const columns: readonly Column[] = scan.open?.columns ?? [];
   const nulls = columns.map(({ name, type }) => `CAST(NULL AS ${castable(type)}) AS ${quoteIdentifier(name)}`);
   return `(SELECT ${nulls.join(", ")})`;

@@ -1,22 +1,33 @@
-/** The kernel's COPY: one SQL text to one file, or to one file a partition, under the staging directory. */
+/** One SQL text to one file, or to one file a partition, under the staging directory: by the kernel's COPY, or by us. */
 import { mkdirSync, statSync } from "node:fs";
-import { join, relative } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { type Row, toRows } from "../../arrow/index.ts";
 import { type Connection, quoteIdentifier, quoteLiteral } from "../../kernel/index.ts";
 import type { FileSink, WrittenFile } from "../../protocol/index.ts";
+import { writeArrowFile } from "./arrow-files.ts";
+import { partitionsOf } from "./partitions.ts";
 
-export const EXTENSION = { parquet: "parquet", csv: "csv", json: "json", arrow: "arrow" } as const;
+const EXTENSION = { parquet: "parquet", csv: "csv", json: "json", arrow: "arrow" } as const;
+/** What a compressed text file is called. */
+const SUFFIX: Readonly<Record<string, string>> = { gzip: ".gz", zstd: ".zst" };
 
 export interface Copied {
   readonly rows: number;
   readonly files: readonly WrittenFile[];
 }
 
+/** Whether the kernel can write what the sink asks for straight from a query. */
+export function kernelWrites(sink: FileSink): boolean {
+  if (sink.format === "arrow" || sink.maxRowsPerFile !== null || sink.targetFileSize !== null) return false;
+  return sink.partitionBy.length === 0 || sink.format !== "json";
+}
+
 /**
- * "async" leaves the event loop free, and is for SQL that reads files; over a table that lies in JavaScript's hands
- * the kernel calls back on this thread, which is several times cheaper when it does not have to be called over.
+ * A query, by the kernel alone. "async" leaves the event loop free, and is for SQL that reads files; over a table that
+ * lies in JavaScript's hands the kernel calls back on this thread, which is several times cheaper when it does not have
+ * to be called over.
  */
-export async function copyToFiles(
+export async function copyQuery(
   connection: Connection,
   select: string,
   sink: FileSink,
@@ -24,8 +35,7 @@ export async function copyToFiles(
   mode: "sync" | "async",
 ): Promise<Copied> {
   mkdirSync(sink.staging, { recursive: true });
-  const target = sink.partitionBy.length > 0 ? sink.staging : join(sink.staging, fileName(sink, name));
-  const sql = `COPY (${select}) TO ${quoteLiteral(target)} (${copyOptions(sink, name).join(", ")})`;
+  const sql = copySql(select, sink, name, sink.partitionBy);
   const stream = mode === "async" ? await connection.queryAsync(sql) : connection.query(sql);
   const answers: Row[] = [];
   try {
@@ -33,6 +43,46 @@ export async function copyToFiles(
   } finally {
     stream.close();
   }
+  return copied(sink, answers);
+}
+
+/** The rows of a table in memory. */
+export function writeTable(connection: Connection, table: string, sink: FileSink, name: string): Copied {
+  mkdirSync(sink.staging, { recursive: true });
+  const byKernel = sink.format !== "arrow" && (sink.partitionBy.length === 0 || sink.format !== "json");
+  if (byKernel) return copied(sink, connection.all(copySql(`FROM ${table}`, sink, name, sink.partitionBy)));
+  const parts =
+    sink.partitionBy.length === 0
+      ? [{ directory: "", select: `FROM ${table}` }]
+      : partitionsOf(connection, table, sink.partitionBy);
+  const files = parts.flatMap(({ directory, select }) => {
+    const path = join(directory, fileName(sink, name));
+    if (sink.format === "arrow") return [writeArrowFile(connection, select, sink.staging, path)];
+    mkdirSync(dirname(join(sink.staging, path)), { recursive: true });
+    return copied(sink, connection.all(copySql(select, sink, join(directory, name), []))).files;
+  });
+  return { rows: files.reduce((sum, file) => sum + (file.rows ?? 0), 0), files };
+}
+
+function copySql(select: string, sink: FileSink, name: string, partitionBy: readonly string[]): string {
+  const options = [`FORMAT ${sink.format}`, sink.format === "parquet" ? "RETURN_STATS true" : "RETURN_FILES true"];
+  if (sink.compression !== null) options.push(`COMPRESSION ${quoteLiteral(sink.compression)}`);
+  if (sink.format === "csv") options.push("HEADER true");
+  let target = join(sink.staging, fileName(sink, name));
+  if (partitionBy.length > 0) {
+    target = sink.staging;
+    options.push(`PARTITION_BY (${partitionBy.map(quoteIdentifier).join(", ")})`);
+    options.push(`FILENAME_PATTERN ${quoteLiteral(`${name}-{i}`)}`, "OVERWRITE_OR_IGNORE true");
+  }
+  return `COPY (${select}) TO ${quoteLiteral(target)} (${options.join(", ")})`;
+}
+
+function fileName(sink: FileSink, name: string): string {
+  const suffix = sink.format === "parquet" || sink.compression === null ? "" : (SUFFIX[sink.compression] ?? "");
+  return `${name}.${EXTENSION[sink.format]}${suffix}`;
+}
+
+function copied(sink: FileSink, answers: readonly Row[]): Copied {
   return sink.format === "parquet" ? fromStatistics(sink, answers) : fromFileList(sink, answers);
 }
 
@@ -57,19 +107,4 @@ function fromFileList(sink: FileSink, answers: readonly Row[]): Copied {
     bytes: statSync(path).size,
   }));
   return { rows, files };
-}
-
-function fileName(sink: FileSink, name: string): string {
-  return `${name}.${EXTENSION[sink.format]}${sink.format !== "parquet" && sink.compression === "gzip" ? ".gz" : ""}`;
-}
-
-function copyOptions(sink: FileSink, name: string): string[] {
-  const options = [`FORMAT ${sink.format}`, sink.format === "parquet" ? "RETURN_STATS true" : "RETURN_FILES true"];
-  if (sink.compression !== null) options.push(`COMPRESSION ${quoteLiteral(sink.compression)}`);
-  if (sink.format === "csv") options.push("HEADER true");
-  if (sink.partitionBy.length > 0) {
-    options.push(`PARTITION_BY (${sink.partitionBy.map(quoteIdentifier).join(", ")})`);
-    options.push(`FILENAME_PATTERN ${quoteLiteral(`${name}-{i}`)}`, "OVERWRITE_OR_IGNORE true");
-  }
-  return options;
 }

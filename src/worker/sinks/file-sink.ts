@@ -1,13 +1,12 @@
 /**
  * Rows to files in the job's staging directory; the supervisor moves them when the whole job is done. A file is
  * written from one piece of rows in memory: a block's worth, or what `maxRowsPerFile` and `targetFileSize` allow.
- * (A task that is nothing but SQL needs none of this: copy-task.ts lets the kernel write as it reads.)
+ * (A task that is nothing but SQL needs none of this: the kernel writes as it reads, see copy.ts.)
  */
 import { BlockBuilder, type RecordBatch } from "../../arrow/index.ts";
 import type { Connection } from "../../kernel/index.ts";
 import type { Bytes, FileSink as FileSinkSpec, WrittenFile } from "../../protocol/index.ts";
-import { writeArrowFiles } from "./arrow-files.ts";
-import { copyToFiles } from "./copy.ts";
+import { writeTable } from "./copy.ts";
 import type { TaskSink } from "./sink.ts";
 
 /** Rows are held as Arrow until a file is written; this bounds what a worker holds. */
@@ -28,28 +27,28 @@ export class FileSink implements TaskSink {
     private readonly connection: Connection,
   ) {}
 
-  push(batch: RecordBatch): void | Promise<void> {
+  push(batch: RecordBatch): void {
     const most = this.spec.maxRowsPerFile ?? Number.POSITIVE_INFINITY;
     if (batch.length <= 4096 && this.#held.rows + batch.length < most) {
       this.#held.append(batch);
-      if (this.#held.byteLength >= this.#heldLimit()) return this.#write();
+      if (this.#held.byteLength >= this.#heldLimit()) this.#write();
       return;
     }
-    return this.#pushInPieces(batch, most);
+    this.#pushInPieces(batch, most);
   }
 
-  async end(): Promise<void> {
-    if (this.#held.rows > 0) await this.#write();
+  end(): void {
+    if (this.#held.rows > 0) this.#write();
   }
 
   close(): void {}
 
-  async #pushInPieces(batch: RecordBatch, most: number): Promise<void> {
+  #pushInPieces(batch: RecordBatch, most: number): void {
     for (let start = 0; start < batch.length; ) {
       const end = Math.min(batch.length, start + 2048, start + most - this.#held.rows);
       this.#held.append(batch, start, end);
       start = end;
-      if (this.#held.rows >= most || this.#held.byteLength >= this.#heldLimit()) await this.#write();
+      if (this.#held.rows >= most || this.#held.byteLength >= this.#heldLimit()) this.#write();
     }
   }
 
@@ -58,17 +57,14 @@ export class FileSink implements TaskSink {
     return Math.min(MOST_HELD * 4, this.spec.targetFileSize * this.#shrink);
   }
 
-  async #write(): Promise<void> {
+  #write(): void {
     const bytes = this.#held.byteLength;
     const batch = this.#held.finish();
     if (batch === null) return;
     const name = `${this.prefix}-${String(this.#sequence++).padStart(3, "0")}`;
     const table = this.connection.table([batch]);
     try {
-      const written =
-        this.spec.format === "arrow"
-          ? writeArrowFiles(this.connection, table.sql, this.spec, name)
-          : await copyToFiles(this.connection, `FROM ${table.sql}`, this.spec, name, "sync");
+      const written = writeTable(this.connection, table.sql, this.spec, name);
       for (const file of written.files) {
         this.files.push(file);
         this.bytes += file.bytes;
