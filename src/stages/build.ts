@@ -99,7 +99,7 @@ class Builder {
   #close(draft: Draft): OperatorId {
     const { select: _, selectNames: __, names, ...stage } = flushed(draft);
     const id = this.stages.length;
-    this.stages.push({ kind: "tasks", id, name: names.join("->") || "read", ...stage });
+    this.stages.push({ kind: "tasks", id, name: names.join("->") || "gather", ...stage });
     return id;
   }
 
