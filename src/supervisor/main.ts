@@ -11,6 +11,8 @@ import { Supervisor } from "./supervisor.ts";
 process.on("SIGINT", () => {});
 process.on("SIGHUP", () => {});
 
+const CLEANUP_MS = 5_000;
+
 const text = process.argv[2];
 if (text === undefined) {
   process.stderr.write("A supervisor is started by a session, not by hand.\n");
@@ -26,6 +28,8 @@ function fail(error: unknown): void {
   process.exitCode = 1;
   if (failing) process.exit(1);
   failing = true;
+  // Cleaning up may be what failed.
+  setTimeout(() => process.exit(1), CLEANUP_MS);
   void supervisor.close();
 }
 

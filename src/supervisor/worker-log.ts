@@ -1,5 +1,5 @@
 /** A worker's log: its stdout and stderr in one file, and what its last lines say about its end. */
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, existsSync, fstatSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import type { WorkerId } from "../protocol/index.ts";
 
@@ -18,6 +18,8 @@ export interface LastWords {
 }
 
 export function lastWords(path: string): LastWords {
+  // A log that somebody has removed meanwhile says nothing; that is no reason to fail here.
+  if (!existsSync(path)) return { outOfHeap: false, tail: "" };
   const fd = openSync(path, "r");
   try {
     const { size } = fstatSync(fd);

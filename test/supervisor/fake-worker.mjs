@@ -1,0 +1,156 @@
+/**
+ * A worker that does as its tasks say. A split's `sql` is JSON: { rows, blocks, bytes, ending }, where `ending` is what
+ * happens after the blocks: "exit", "abort", "heap", "loop", "fail", "file", or nothing. `once`: only at the first attempt.
+ * Blocks are written with pwrite: the arena is a file, mapped or not. Plain JavaScript, so that it starts at once.
+ */
+import { mkdirSync, openSync, readSync, writeFileSync, writeSync } from "node:fs";
+import { connect } from "node:net";
+import { join } from "node:path";
+
+const [socketPath, id, token] = process.argv.slice(2);
+if (process.env.FAKE_WORKER === "broken") {
+  process.stderr.write("the fake worker is broken\n");
+  process.exit(3);
+}
+
+const socket = connect(socketPath);
+let received = Buffer.alloc(0);
+let arena = -1;
+let onReserved = null;
+let cancelled = false;
+const operators = new Map();
+
+function send(message) {
+  const body = Buffer.from(JSON.stringify(message));
+  const header = Buffer.alloc(4);
+  header.writeUInt32LE(body.length);
+  socket.write(Buffer.concat([header, body]));
+}
+
+socket.on("connect", () => send({ type: "ready", worker: Number(id), pid: process.pid, token }));
+socket.on("close", () => process.exit(0));
+socket.on("data", (chunk) => {
+  received = Buffer.concat([received, chunk]);
+  while (received.length >= 4 && received.length >= 4 + received.readUInt32LE(0)) {
+    const length = received.readUInt32LE(0);
+    const message = JSON.parse(received.toString("utf8", 4, 4 + length));
+    received = received.subarray(4 + length);
+    handle(message);
+  }
+});
+
+function handle(message) {
+  switch (message.type) {
+    case "welcome":
+      arena = openSync(message.arena.path, "r+");
+      return;
+    case "operator":
+      operators.set(message.order.operator, message.order);
+      return;
+    case "run":
+      void run(message.task);
+      return;
+    case "reserved":
+      onReserved(message.range);
+      return;
+    case "cancel":
+      cancelled = true;
+      onReserved?.(null);
+      return;
+    case "retire": {
+      const order = operators.get(message.operator);
+      const fails = order?.name === "badDispose";
+      const error = fails ? { name: "FunctionError", message: "dispose threw", stack: null, fields: {} } : null;
+      send({ type: "retired", job: message.job, operator: message.operator, error });
+      return;
+    }
+    case "inspect":
+      if (message.sql === "die") process.exit(7);
+      send({ type: "inspected", request: message.request, rows: [{ sql: message.sql, pid: process.pid }] });
+      return;
+    case "exit":
+      process.exit(0);
+  }
+}
+
+async function run(task) {
+  cancelled = false;
+  const order = operators.get(task.operator);
+  const { rows, blocks, bytes, ending, once } = work(task, order);
+  for (let i = task.handedOver.length; i < blocks; i++) {
+    if (order.sink.kind !== "blocks") break;
+    send({ type: "reserve", task: task.id, bytes });
+    const range = await new Promise((resolve) => {
+      onReserved = resolve;
+    });
+    onReserved = null;
+    if (cancelled || range === null) {
+      send({ type: "cancelled", task: task.id });
+      return;
+    }
+    const content = Buffer.alloc(bytes, task.index % 251);
+    writeSync(arena, content, 0, bytes, range.offset);
+    send({ type: "output", task: task.id, range, length: bytes, rows, checksum: i });
+  }
+  if (ending !== undefined && !(once && task.attempt > 0)) await end(ending, task, order);
+  if (ending === "fail" || ending === "file") return;
+  done(task, rows * blocks, []);
+}
+
+function work(task, order) {
+  if (task.input.kind === "sql") return JSON.parse(task.input.sql);
+  // Over blocks: one block of as many bytes as came in, the first byte of each checked by whoever reads it.
+  let rows = 0;
+  let bytes = 0;
+  for (const { block, start, end } of task.input.slices) {
+    const first = Buffer.alloc(1);
+    readSync(arena, first, 0, 1, block.range.offset);
+    rows += end - start;
+    bytes += block.range.length;
+  }
+  return { rows, blocks: 1, bytes, ending: order.name === "loopForever" ? "loop" : undefined };
+}
+
+async function end(ending, task, order) {
+  switch (ending) {
+    case "exit":
+      process.stderr.write("about to exit\n");
+      process.exit(5);
+      break;
+    case "abort":
+      process.kill(process.pid, "SIGKILL");
+      break;
+    case "heap": {
+      const kept = [];
+      for (;;) kept.push(new Array(1000).fill(kept.length));
+    }
+    case "loop":
+      for (;;);
+    case "fail": {
+      const fields = { operator: order.name, row: 1, rowText: null, files: [], errorName: "Error", userStack: null };
+      send({ type: "failed", task: task.id, error: { name: "FunctionError", message: "boom", stack: null, fields } });
+      break;
+    }
+    case "file": {
+      mkdirSync(join(order.sink.staging, "k=1"), { recursive: true });
+      const path = `k=1/${task.job}-${task.index}.csv`;
+      writeFileSync(join(order.sink.staging, path), `row ${task.index}\n`);
+      done(task, 1, [{ path, rows: 1, bytes: 6 }]);
+      break;
+    }
+  }
+}
+
+function done(task, rowsOut, files) {
+  const report = {
+    rowsIn: 0,
+    rowsOut,
+    bytesOut: 0,
+    wall: 1,
+    cpu: 1,
+    peakMemory: process.memoryUsage().rss,
+    errored: 0,
+    files,
+  };
+  send({ type: "done", task: task.id, report });
+}
