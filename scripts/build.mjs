@@ -2,4 +2,4 @@ import { ensureBuild, ensureDependencies, ensureNode } from "./ensure.mjs";
 
 ensureNode();
 ensureDependencies();
-ensureBuild();
+await ensureBuild();

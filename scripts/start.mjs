@@ -2,5 +2,5 @@ import { ensureBuild, ensureDependencies, ensureNode, run } from "./ensure.mjs";
 
 ensureNode();
 ensureDependencies();
-ensureBuild();
+await ensureBuild();
 process.exit(run(process.execPath, ["--import", "tsx", "examples/first-job.ts", ...process.argv.slice(2)]));

@@ -3,7 +3,7 @@ import { ensureBuild, ensureDependencies, ensureNode, run } from "./ensure.mjs";
 
 ensureNode();
 ensureDependencies();
-ensureBuild();
+await ensureBuild();
 const args = process.argv.slice(2);
 if (args.length === 0) {
   const status = run("npm", ["run", "--silent", "check"]);

@@ -3,7 +3,9 @@
  * apache-arrow's or plain IPC bytes are what they may give. apache-arrow itself is never imported: its tables are
  * known by their looks.
  */
-import { type ExtractionOptions, Table, tableFromIPC, tableToIPC } from "@uwdata/flechette";
+import { createRequire } from "node:module";
+import type * as Flechette from "@uwdata/flechette";
+import type { ExtractionOptions, Table } from "@uwdata/flechette";
 import { ValueError } from "../errors/index.ts";
 import { fromApacheTable, isApacheTable } from "./apache-table.ts";
 import { BlockBuilder } from "./concat/block-builder.ts";
@@ -14,6 +16,11 @@ import { schemaMessage } from "./ipc/schema-message.ts";
 import { plainSchema, schemaEquals, unifySchemas } from "./schema.ts";
 import type { RecordBatch, Schema } from "./types.ts";
 import { emptyBatch } from "./vector.ts";
+
+/** Loaded at the first use: most programs and workers never need it, and every one of them would wait for it. */
+function flechette(): typeof Flechette {
+  return createRequire(import.meta.url)("@uwdata/flechette");
+}
 
 /** One table of all the batches, copied. `options` say how flechette hands values out. */
 export function toFlechette(batches: readonly RecordBatch[], options?: ExtractionOptions): Table {
@@ -34,7 +41,7 @@ export function toFlechette(batches: readonly RecordBatch[], options?: Extractio
     messages.push(bytes);
   }
   messages.push(END_OF_STREAM.slice());
-  return tableFromIPC(messages, options);
+  return flechette().tableFromIPC(messages, options);
 }
 
 /** The batch with its columns in the order and of the types of the schema: nulls of no type become nulls of one. */
@@ -59,14 +66,13 @@ export function fromArrowTable(value: unknown): RecordBatch[] {
 }
 
 function encoded(table: Table): Uint8Array {
-  const bytes = tableToIPC(table, { format: "stream" });
+  const bytes = flechette().tableToIPC(table, { format: "stream" });
   if (bytes === null) throw new ValueError("The table could not be encoded as Arrow IPC.");
   return bytes;
 }
 
 /** Also a table of another copy of flechette: columns with batches, where apache-arrow has batches with columns. */
 function isFlechetteTable(value: unknown): value is Table {
-  if (value instanceof Table) return true;
   return (
     typeof value === "object" &&
     value !== null &&

@@ -20,7 +20,7 @@ import {
   type ToProgram,
   Wire,
 } from "../protocol/index.ts";
-import { MappedArena } from "../store/mapping.ts";
+import type { MappedArena } from "../store/mapping.ts";
 import { type SupervisorOptions, socketPath } from "../supervisor/options.ts";
 import { Job, type JobObserver } from "./job.ts";
 
@@ -42,13 +42,12 @@ export class Client {
   readonly #questions = new Map<number, Question>();
   readonly #jobs = new Map<JobId, Job>();
   #nextRequest = 1;
-  #arena: MappedArena | null = null;
   #closed: Error | null = null;
 
   private constructor(
     private readonly socket: Socket,
     wire: Wire<ToProgram, ProgramMessage>,
-    readonly welcome: Welcome,
+    private readonly arena: MappedArena,
     private readonly onNotice: (text: string) => void,
   ) {
     this.#wire = wire;
@@ -58,7 +57,8 @@ export class Client {
   }
 
   static async start(options: SupervisorOptions, onNotice: (text: string) => void): Promise<Client> {
-    await startSupervisor(options);
+    // The C boundary is loaded while the supervisor starts, and not with the package.
+    const [{ MappedArena }] = await Promise.all([import("../store/mapping.ts"), startSupervisor(options)]);
     const socket = connect(socketPath(options));
     const wire = new Wire<ToProgram, ProgramMessage>(socket);
     const early: ToProgram[] = [];
@@ -67,7 +67,7 @@ export class Client {
       wire.onClose((error) => reject(gone(error)));
       wire.send({ type: "hello", pid: process.pid, token: options.token });
     });
-    const client = new Client(socket, wire, welcome, onNotice);
+    const client = new Client(socket, wire, new MappedArena(welcome.arena), onNotice);
     for (const message of early) client.#receive(message);
     return client;
   }
@@ -121,11 +121,6 @@ export class Client {
     await ended;
   }
 
-  get arena(): MappedArena {
-    this.#arena ??= new MappedArena(this.welcome.arena);
-    return this.#arena;
-  }
-
   #ask(question: Unnumbered<Asking>): Promise<ToProgram> {
     if (this.#closed !== null) return Promise.reject(this.#closed);
     const request = this.#nextRequest++;
@@ -158,8 +153,7 @@ export class Client {
     for (const question of this.#questions.values()) question.reject(this.#closed);
     this.#questions.clear();
     for (const job of [...this.#jobs.values()]) job.lost(this.#closed);
-    this.#arena?.close();
-    this.#arena = null;
+    this.arena.close();
   }
 
   #hold(): void {

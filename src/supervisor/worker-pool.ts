@@ -33,6 +33,8 @@ export interface PoolEvents {
 
 /** Loading the kernel takes 0.2 s, on a busy machine ten times that; a minute is a worker that hangs. */
 const START_TIMEOUT: Milliseconds = 60_000;
+/** The others do not wait longer than this for the first worker. */
+const OTHERS_LATEST: Milliseconds = 500;
 const START_FAILURES = 5;
 const FIRST_PAUSE: Milliseconds = 100;
 const LONGEST_PAUSE: Milliseconds = 5_000;
@@ -68,10 +70,13 @@ export class WorkerPool {
     this.#events = events;
   }
 
-  /** Starts what is missing; the first worker before anything else happens, the others right after. */
+  /**
+   * Starts what is missing: the first worker at once, the others when it is there. Started together they would load the
+   * kernel against each other, and the first row of a small job would wait for all of them.
+   */
   start(): void {
     this.spawn();
-    setImmediate(() => this.#replenish());
+    setTimeout(() => this.#replenish(), OTHERS_LATEST).unref();
   }
 
   get processes(): readonly ProcessIdentity[] {
@@ -122,6 +127,7 @@ export class WorkerPool {
       } else this.#gone(worker);
     });
     this.#events.ready(id, pid);
+    this.#replenish();
     return true;
   }
 

@@ -23,7 +23,7 @@ function runScript(name: string, source: string): ScriptRun {
   const path = join(sessions.directory, `${name}.mjs`);
   writeFileSync(
     path,
-    source.replaceAll('"spillway"', JSON.stringify(new URL("../../dist/index.js", import.meta.url).href)),
+    source.replaceAll('"spillway"', JSON.stringify(import.meta.resolve("spillway"))),
   );
   const child = spawn(process.execPath, [path], {
     env: { ...process.env, TMPDIR: sessions.localDirectory },
