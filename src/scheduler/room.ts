@@ -25,8 +25,8 @@ import { type OperatorState, type State, send, type TaskState, tell } from "./st
 import { stopAsking } from "./tasks.ts";
 import { byDownstream, isHeadTask, isOnHeadPath, viewOf } from "./view.ts";
 
-/** Workers reserve this much more than their target, and give the tail back at the seal. */
-const RESERVE_FACTOR = 1.5;
+/** A block is full when it has passed its target, so it may be somewhat larger. */
+const OVER_TARGET = 1.5;
 
 /** Everything is looked at; promises may be broken; policies may be overruled. */
 export type Strictness = "all" | "promises" | "none";
@@ -132,7 +132,7 @@ function promisedAfter(state: State, operators: readonly OperatorState[], depth:
 /** Room for a block of the size it is asked to make, or the largest it has made. */
 function promise(state: State, { job, spec, largestReservation }: OperatorState): Bytes {
   if (spec.kind !== "tasks" || spec.sink.kind !== "blocks") return 0;
-  const expected = Math.max(largestReservation, wholePages(spec.sink.targetBytes * RESERVE_FACTOR));
+  const expected = Math.max(largestReservation, wholePages(spec.sink.targetBytes * OVER_TARGET));
   return Math.min(expected, state.ledger.capacity / (job.blockOperators + 1));
 }
 

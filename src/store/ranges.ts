@@ -25,14 +25,20 @@ export interface Allocation {
   readonly punch: readonly ArenaRange[];
 }
 
+interface CachedRange extends ArenaRange {
+  /** Rises with every freeing. */
+  readonly freed: number;
+}
+
 export class RangeAllocator {
   readonly capacity: Bytes;
   readonly #live = new Map<Bytes, Bytes>();
   /** By offset, in the order of freeing: the first is the oldest. */
-  readonly #cached = new Map<Bytes, ArenaRange>();
-  readonly #cachedByEnd = new Map<Bytes, ArenaRange>();
-  /** Ascending by length; among equals the last one was freed last. */
-  readonly #cachedBySize: ArenaRange[] = [];
+  readonly #cached = new Map<Bytes, CachedRange>();
+  readonly #cachedByEnd = new Map<Bytes, CachedRange>();
+  /** Ascending by length, then by time of freeing. */
+  readonly #cachedBySize: CachedRange[] = [];
+  #freed = 0;
   /** Ascending by offset, never adjacent. */
   #fresh: ArenaRange[];
   #liveBytes: Bytes = 0;
@@ -125,19 +131,22 @@ export class RangeAllocator {
     return { offset, length };
   }
 
-  #bestFit(length: Bytes): ArenaRange | null {
-    const smallest = this.#cachedBySize[this.#firstAtLeast(length)];
+  #bestFit(length: Bytes): CachedRange | null {
+    const smallest = this.#cachedBySize[this.#placeOf(length, 0)];
     if (smallest === undefined) return null;
-    return this.#cachedBySize[this.#firstAtLeast(smallest.length + 1) - 1] ?? null;
+    return this.#cachedBySize[this.#placeOf(smallest.length + 1, 0) - 1] ?? null;
   }
 
-  #firstAtLeast(length: Bytes): number {
+  /** The first place in the order by size that is not before a range of this length and time. */
+  #placeOf(length: Bytes, freed: number): number {
     let low = 0;
     let high = this.#cachedBySize.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
       const range = this.#cachedBySize[middle];
-      if (range !== undefined && range.length < length) low = middle + 1;
+      const isBefore =
+        range !== undefined && (range.length < length || (range.length === length && range.freed < freed));
+      if (isBefore) low = middle + 1;
       else high = middle;
     }
     return low;
@@ -156,19 +165,18 @@ export class RangeAllocator {
       this.#uncache(after);
       length += after.length;
     }
-    const range = { offset, length };
+    this.#freed += 1;
+    const range = { offset, length, freed: this.#freed };
     this.#cached.set(offset, range);
     this.#cachedByEnd.set(offset + length, range);
-    this.#cachedBySize.splice(this.#firstAtLeast(length + 1), 0, range);
+    this.#cachedBySize.splice(this.#placeOf(length, range.freed), 0, range);
     this.#cachedBytes += length;
   }
 
-  #uncache(range: ArenaRange): void {
+  #uncache(range: CachedRange): void {
     this.#cached.delete(range.offset);
     this.#cachedByEnd.delete(range.offset + range.length);
-    let at = this.#firstAtLeast(range.length);
-    while (this.#cachedBySize[at] !== range) at++;
-    this.#cachedBySize.splice(at, 1);
+    this.#cachedBySize.splice(this.#placeOf(range.length, range.freed), 1);
     this.#cachedBytes -= range.length;
   }
 
@@ -183,7 +191,7 @@ export class RangeAllocator {
   }
 
   /** The last `length` bytes of a cached range become fresh. */
-  #punch(range: ArenaRange, length: Bytes): ArenaRange {
+  #punch(range: CachedRange, length: Bytes): ArenaRange {
     this.#uncache(range);
     const kept = range.length - length;
     if (kept > 0) this.#cache({ offset: range.offset, length: kept });

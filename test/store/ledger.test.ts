@@ -1,0 +1,78 @@
+import { expect, test } from "vitest";
+import { StoreError } from "../../src/errors/index.ts";
+import type { BlockId } from "../../src/protocol/index.ts";
+import { Ledger, PAGE } from "../../src/store/index.ts";
+
+function ledgerOf(pages: number): Ledger {
+  return new Ledger(pages * 8 * PAGE, pages * PAGE);
+}
+
+function reserve(ledger: Ledger, pages: number) {
+  const allocation = ledger.reserve(pages * PAGE);
+  if (allocation === null) throw new Error("no room");
+  return allocation.range;
+}
+
+test("[R6] a block is freed the moment its last holder lets go", () => {
+  const ledger = ledgerOf(10);
+  const block = ledger.seal(reserve(ledger, 3), 2 * PAGE, 7, "program");
+  expect(block).toEqual({ id: 1, range: { offset: 0, length: 2 * PAGE }, rows: 7 });
+  expect(ledger.live).toBe(2 * PAGE);
+  ledger.retain(block.id, "job:a");
+  ledger.retain(block.id, "job:a");
+  ledger.release(block.id, "program");
+  ledger.release(block.id, "job:a");
+  expect(ledger.live).toBe(2 * PAGE);
+  ledger.assertConsistent();
+  ledger.release(block.id, "job:a");
+  expect(ledger.live).toBe(0);
+  expect(ledger.has(block.id)).toBe(false);
+  ledger.assertConsistent();
+});
+
+test("passing a reference on changes the holder and nothing else", () => {
+  const ledger = ledgerOf(10);
+  const { id } = ledger.seal(reserve(ledger, 1), 10, 1, "job:a");
+  ledger.pass(id, "job:a", "task:a/0/0");
+  expect(ledger.holds("job:a")).toEqual({ references: 0, bytes: 0 });
+  expect(ledger.holds("task:a/0/0")).toEqual({ references: 1, bytes: PAGE });
+  ledger.pass(id, "task:a/0/0", "program");
+  expect(ledger.holds("program").bytes).toBe(PAGE);
+  ledger.release(id, "program");
+  expect(ledger.live).toBe(0);
+});
+
+test("what a holder holds twice counts once in bytes", () => {
+  const ledger = ledgerOf(10);
+  const { id } = ledger.seal(reserve(ledger, 2), 2 * PAGE, 1, "program");
+  ledger.retain(id, "program");
+  expect(ledger.holds("program")).toEqual({ references: 2, bytes: 2 * PAGE });
+  ledger.release(id, "program");
+  expect(ledger.holds("program")).toEqual({ references: 1, bytes: 2 * PAGE });
+});
+
+test("a reservation of a writer that died is free again", () => {
+  const ledger = ledgerOf(4);
+  const range = reserve(ledger, 4);
+  expect(ledger.reserve(1)).toBe(null);
+  ledger.abandon(range);
+  expect(ledger.room).toBe(4 * PAGE);
+  expect(() => ledger.abandon(range)).toThrow(/not reserved/);
+  ledger.assertConsistent();
+});
+
+test("[R3] a block that could never fit is an error that names both numbers", () => {
+  const ledger = ledgerOf(4);
+  expect(() => ledger.assertFits(5 * PAGE, "map: a task")).toThrow(StoreError);
+  expect(() => ledger.assertFits(5 * PAGE, "map: a task")).toThrow(
+    /map: a task needs 20480 bytes .* capacity is 16384/,
+  );
+  ledger.assertFits(4 * PAGE, "map: a task");
+});
+
+test("letting go of what one does not hold is an error", () => {
+  const ledger = ledgerOf(4);
+  const { id } = ledger.seal(reserve(ledger, 1), 1, 1, "program");
+  expect(() => ledger.release(id, "job:x")).toThrow(/not held by job:x/);
+  expect(() => ledger.retain(99 as BlockId, "program")).toThrow(/no block 99/);
+});
