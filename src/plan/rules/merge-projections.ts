@@ -13,8 +13,11 @@ import {
 import { type ProjectNode, project } from "../nodes/project.ts";
 import { type Plan, rewriteUp } from "../plan.ts";
 
-/** An expression may grow to this many nodes by merging; far below the kernel's own limit on depth, 1,000. */
-const MAX_MERGED_SIZE = 64;
+/**
+ * An expression may grow to this many nodes by merging. Measured on a thousand columns, each built on the one before: the
+ * kernel plans it in 0.55 s with 32, 1.2 s with 64, 6 s with 150, and in 1.6 s with 8, by then for the depth of nesting.
+ */
+const MAX_MERGED_SIZE = 32;
 
 export function mergeProjections(plan: Plan): Plan {
   return rewriteUp(plan, (node) => {

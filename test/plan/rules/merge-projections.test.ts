@@ -41,7 +41,7 @@ describe("projections are merged", () => {
     let depth = 0;
     for (let node: Plan = merged; node.kind === "project"; node = node.input) {
       depth++;
-      for (const { expression } of node.items) expect(expressionSize(expression)).toBeLessThanOrEqual(64);
+      for (const { expression } of node.items) expect(expressionSize(expression)).toBeLessThanOrEqual(32);
     }
     expect(depth).toBeLessThanOrEqual(250);
     let wide: Plan = table();
