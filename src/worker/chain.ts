@@ -35,10 +35,12 @@ export async function buildChain(
   connection: Connection,
   outlet: BlockOutlet,
   scope: TaskScope,
+  /** The chain is fed by a query: where no step follows it, a count has been made of the query itself. */
+  fedBy: "query" | "blocks",
 ): Promise<Chain> {
   const counting = operator.order.sink.kind === "count";
   const last = steps.at(-1);
-  const kernelCounts = counting && (last === undefined || last.kind === "sql");
+  const kernelCounts = counting && (last === undefined ? fedBy === "query" : last.kind === "sql");
   const sink = makeSink(task, operator, connection, outlet, kernelCounts);
   const limit = operator.order.maxRowsPerTask;
   const head = limit === null || kernelCounts ? null : new Head(limit, sink);

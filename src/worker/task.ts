@@ -115,7 +115,7 @@ export class RunningTask implements TaskScope {
       return { rows, bytes: files.reduce((sum, file) => sum + file.bytes, 0), files };
     }
     const query = rest.length === 0 && sink.kind === "count" ? countSql(sql) : sql;
-    const chain = await this.#chain(rest);
+    const chain = await this.#chain(rest, "query");
     return this.#through(chain, async () => {
       const stream = mode === "async" ? await this.connection.queryAsync(query) : this.connection.query(query);
       try {
@@ -127,7 +127,7 @@ export class RunningTask implements TaskScope {
   }
 
   async #fromBatches(batches: readonly RecordBatch[]): Promise<Outcome> {
-    const chain = await this.#chain(this.operator.order.steps);
+    const chain = await this.#chain(this.operator.order.steps, "blocks");
     return this.#through(chain, async () => {
       for (const batch of batches) {
         for (let start = 0; start < batch.length && chain.head?.satisfied !== true; start += PIECE_ROWS) {
@@ -141,8 +141,8 @@ export class RunningTask implements TaskScope {
     });
   }
 
-  #chain(steps: readonly Step[]): Promise<Chain> {
-    return buildChain(this.task, this.operator, steps, this.connection, this.outlet, this);
+  #chain(steps: readonly Step[], fedBy: "query" | "blocks"): Promise<Chain> {
+    return buildChain(this.task, this.operator, steps, this.connection, this.outlet, this, fedBy);
   }
 
   /** Feeds the chain, ends it, and closes it whatever happens. */

@@ -1,6 +1,7 @@
 /**
  * Every operator gives what the kernel's own SQL gives: random data with nulls, random chains of operators, some of
  * them split by functions that change nothing, so that SQL runs before, between and after functions.
+ * The same cases in every run; SPILLWAY_SEED and SPILLWAY_RUNS look further.
  */
 import { join } from "node:path";
 import fc from "fast-check";
@@ -309,7 +310,7 @@ describe("operators against the kernel's SQL", () => {
           expect(await ds.count(), names.join(" -> ")).toBe(want.length);
         },
       ),
-      { numRuns: 120, endOnFailure: false },
+      { numRuns: Number(process.env.SPILLWAY_RUNS ?? 120), seed: Number(process.env.SPILLWAY_SEED ?? 20_260_115) },
     );
   }, 300_000);
 });

@@ -11,7 +11,7 @@ function typed(plan: Plan): Select {
     case "scan":
       return { ...selectFromScan(plan), from: typedNulls(plan) };
     case "union":
-      return selectFrom(`(${plan.inputs.map((input) => selectSql(typed(input))).join(" UNION ALL BY NAME ")})`);
+      return selectFrom(`(${plan.inputs.map((input) => `(${selectSql(typed(input))})`).join(" UNION ALL BY NAME ")})`);
     case "limit":
       return limited(nested(typed(plan.input)), 0);
     case "function":
