@@ -124,9 +124,19 @@ function promisedAfter(state: State, operators: readonly OperatorState[], depth:
   let bytes = 0;
   for (let i = depth + 1; i < operators.length; i++) {
     const other = operators[i];
-    if (other !== undefined && !other.ended) bytes += Math.max(0, promise(state, other) - other.liveBytes);
+    if (other !== undefined && !other.ended) bytes += Math.max(0, promise(state, other) - inTurn(other));
   }
   return bytes;
+}
+
+/** What the operator has that is on its way; what waits for an earlier task's output is not, and takes nobody's turn. */
+function inTurn(operator: OperatorState): Bytes {
+  if (!operator.ordered) return operator.liveBytes;
+  let waiting = operator.heldBackBytes;
+  for (const { index, granted } of operator.running) {
+    if (granted !== null && index !== operator.head) waiting += granted.length;
+  }
+  return operator.liveBytes - waiting;
 }
 
 /** Room for a block of the size it is asked to make, or the largest it has made. */

@@ -103,6 +103,10 @@ test("[D5] workers that die, jobs that are cancelled, consumers that pause: ever
   everySeed((seed) => check(simulate(seed, STORM, true), isStoreTooSmall));
 });
 
+test("seeds that once failed: out-of-order blocks took the room of the task that all waited for", () => {
+  for (const seed of [2161, 12279]) check(simulate(seed, CALM, true), isStoreTooSmall);
+});
+
 test("[A14] a failing function ends its job and leaves nothing", () => {
   everySeed((seed) => check(simulate(seed, ERRORS, false), (job) => job.error === "FunctionError: boom"));
 });
