@@ -21,6 +21,7 @@ export {
   nothingSkipped,
   type OpenSource,
   type RowSample,
+  type ScanPart,
   type ScanRequest,
   type ScanSplits,
   type Source,

@@ -50,8 +50,16 @@ export interface RowSample {
   readonly seed: number;
 }
 
+/** Splits that are no SQL themselves, and the select list that makes the source's columns of what they hold. */
+export interface ScanPart {
+  readonly splits: readonly Split[];
+  readonly list: string;
+}
+
 export interface ScanSplits {
   readonly splits: readonly Split[];
+  /** Instead of `splits`, where they need different select lists. */
+  readonly parts?: readonly ScanPart[];
   readonly skipped: Skipped;
   /** What was left out and why, a line each, for explain. */
   readonly notes: readonly string[];

@@ -3,11 +3,12 @@
  * limits, samples of n rows and unions of different things stand between operators. Needs no engine but the sources'.
  */
 import type { FunctionNode, Plan, SampleNode, ScanNode, UnionNode } from "../plan/index.ts";
-import { columnsRead, type LimitNode, type ScanRequest, type ScanSplits } from "../plan/index.ts";
+import { columnsRead, type LimitNode, nothingSkipped, type ScanRequest, type ScanSplits } from "../plan/index.ts";
 import type { OperatorId, Skipped } from "../protocol/index.ts";
 import {
   type Draft,
   draftOverOperators,
+  draftOverPart,
   draftOverScan,
   draftOverSplits,
   flushed,
@@ -70,7 +71,7 @@ class Builder {
   async draft(plan: Plan): Promise<Draft> {
     switch (plan.kind) {
       case "scan":
-        return draftOverScan(plan, await splitsOf(plan));
+        return this.#scan(plan, await splitsOf(plan));
       case "function":
         return this.#function(await this.draft(plan.input), plan);
       case "limit":
@@ -107,6 +108,16 @@ class Builder {
   #inputs(draft: Draft): readonly OperatorId[] {
     const { steps, input } = flushed(draft);
     return steps.length === 0 && input.kind === "operators" ? input.operators : [this.#close(draft)];
+  }
+
+  #scan(plan: ScanNode, found: ScanSplits): Draft {
+    if (found.parts === undefined) return draftOverScan(plan, found);
+    const drafts = found.parts.map((part, i) =>
+      draftOverPart(plan, part, i === 0 ? found : { ...found, skipped: nothingSkipped, notes: [] }),
+    );
+    const [only, ...others] = drafts;
+    if (only !== undefined && others.length === 0) return only;
+    return draftOverOperators(drafts.flatMap((draft) => this.#inputs(draft)));
   }
 
   #function(draft: Draft, node: FunctionNode): Draft {

@@ -2,7 +2,7 @@
  * An operator that is still growing: what it reads, the steps so far, and the SELECT that takes in relational nodes until
  * a function or the end closes it. Immutable; every addition is a new draft.
  */
-import { type FunctionNode, nothingSkipped, type ScanNode, type ScanSplits } from "../plan/index.ts";
+import { type FunctionNode, nothingSkipped, type ScanNode, type ScanPart, type ScanSplits } from "../plan/index.ts";
 import type { OperatorId, Skipped, Split } from "../protocol/index.ts";
 import {
   applyNode,
@@ -72,6 +72,12 @@ export function draftOverScan(scan: ScanNode, { splits, skipped, notes }: ScanSp
     skipped,
     notes,
   };
+}
+
+/** A part of a scan: its columns are computed first, then all that the scan asks for. */
+export function draftOverPart(scan: ScanNode, part: ScanPart, found: ScanSplits): Draft {
+  const draft = draftOverScan(scan, { ...found, splits: part.splits });
+  return { ...draft, select: { ...draft.select, from: `(SELECT ${part.list} FROM ${INPUT})` } };
 }
 
 export function withNode(draft: Draft, node: RelationalNode): Draft {

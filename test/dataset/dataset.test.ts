@@ -2,7 +2,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, test, vi } from "vitest";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { AnyExpr } from "../../src/dataset/expressions/index.ts";
 import {
   coalesce,
@@ -26,6 +29,12 @@ afterAll(() => {
   engine.close();
   rmSync(folder, { recursive: true, force: true });
 });
+/** One whose blocks no other test can hold. */
+function ownEngine(): InProcessEngine {
+  const own = new InProcessEngine();
+  onTestFinished(() => own.close());
+  return own;
+}
 const people = [
   { name: "Ann", age: 31, city: "Oslo", tags: ["a", "b"] },
   { name: "Bob", age: null, city: "Rome", tags: [] },
@@ -426,17 +435,17 @@ describe("[A10] consuming", () => {
   });
 
   test("[A10] iterRows, left early, frees what it held", async () => {
-    const live = engine.live;
+    const own = ownEngine();
     let seen = 0;
-    for await (const row of range(engine, 100, { overrideNumBlocks: 5 }).iterRows()) {
+    for await (const row of range(own, 100, { overrideNumBlocks: 5 }).iterRows()) {
       expect(row.id).toBe(seen++);
       if (seen === 30) break;
     }
-    expect(engine.live).toBe(live);
+    expect(own.live).toBe(0);
     const ids: number[] = [];
-    for await (const row of range(engine, 100, { overrideNumBlocks: 5 }).iterRows()) ids.push(row.id);
+    for await (const row of range(own, 100, { overrideNumBlocks: 5 }).iterRows()) ids.push(row.id);
     expect(ids).toEqual(Array.from({ length: 100 }, (_, i) => i));
-    expect(engine.live).toBe(live);
+    expect(own.live).toBe(0);
   });
 
   test("[A10] rows asked for all at once come in order", async () => {
@@ -490,20 +499,42 @@ describe("[A10] consuming", () => {
   });
 
   test("[A10] materialize runs once, is read again and again, and ends with dispose", async () => {
-    const live = engine.live;
-    const kept = await range(engine, 10, { overrideNumBlocks: 3 })
+    const own = ownEngine();
+    const kept = await range(own, 10, { overrideNumBlocks: 3 })
       .map((row) => ({ v: row.id }))
       .materialize();
-    const jobs = engine.jobs.length;
+    const jobs = own.jobs.length;
     expect(kept.numBlocks).toBe(3);
     expect(await kept.count()).toBe(10);
-    expect(engine.jobs.length).toBe(jobs);
+    expect(own.jobs.length).toBe(jobs);
     expect(await kept.where(col("v").gt(7)).takeAll()).toEqual([{ v: 8 }, { v: 9 }]);
     expect(await kept.offset(4).limit(2).takeAll()).toEqual([{ v: 4 }, { v: 5 }]);
     kept.dispose();
     kept.dispose();
-    expect(engine.live).toBe(live);
+    expect(own.live).toBe(0);
     await expect(kept.takeAll()).rejects.toThrow(StoreError);
+  });
+
+  test("[R6] a materialised dataset that nobody can reach lets go of its blocks", async () => {
+    const own = ownEngine();
+    setFlagsFromString("--expose-gc");
+    const collect: () => void = runInNewContext("gc");
+    const derived = await (async () => {
+      const kept = await range(own, 10).materialize();
+      return kept.where(col("id").gt(7));
+    })();
+    collect();
+    await nextTurn();
+    // What is built on it keeps it.
+    expect(await derived.count()).toBe(2);
+    const gone = await (async () => (await range(own, 10).materialize()).numBlocks)();
+    expect(gone).toBe(1);
+    for (let tries = 0; tries < 200 && own.live > 1; tries++) {
+      collect();
+      await nextTurn();
+    }
+    expect(own.live).toBe(1);
+    expect(await derived.count()).toBe(2);
   });
 
   test("[R10] stats name the stages with their figures", async () => {

@@ -346,6 +346,36 @@ describe("[A1] readText, readBinary, readArrow", () => {
   });
 });
 
+describe("[A1] readArrow with folders, paths and types", () => {
+  test("[A1] partition folders become columns, and leave out files", async () => {
+    for (const [k, x] of [
+      ["1", 10],
+      ["2", 20],
+      ["__HIVE_DEFAULT_PARTITION__", 30],
+    ] as const) {
+      const batch = columnsToBatch({ x: Int32Array.of(x) });
+      const writer = arrowFileWriter(batch.schema);
+      file(`ipc-hive/k=${k}/a.arrow`, Buffer.concat([writer.header(), writer.batch(batch), writer.footer()]));
+    }
+    const ds = readArrow(engine, at("ipc-hive"));
+    expect((await ds.schema()).toString()).toBe("x: INTEGER\nk: BIGINT");
+    expect(await ds.takeAll()).toEqual([
+      { x: 10, k: 1 },
+      { x: 20, k: 2 },
+      { x: 30, k: null },
+    ]);
+    const one = ds.where(col("k").eq(2)).map((row) => ({ ...row, y: 1 }));
+    expect(await one.takeAll()).toEqual([{ x: 20, k: 2, y: 1 }]);
+    expect(one.stats().operators[0]).toMatchObject({ name: "readArrow->filter->map", skipped: { files: 2 } });
+    const paths = readArrow(engine, at("ipc-hive/k=1"), {
+      includePaths: true,
+      schema: { x: "VARCHAR" },
+      columns: ["x"],
+    });
+    expect(await paths.takeAll()).toEqual([{ x: "10", path: at("ipc-hive/k=1/a.arrow") }]);
+  });
+});
+
 describe("[A1] sources in the program", () => {
   test("[A1] range with start, end and step", async () => {
     const ids = async (ds: ReturnType<typeof range>) => (await ds.takeAll()).map((row) => row.id);

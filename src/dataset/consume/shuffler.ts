@@ -10,7 +10,7 @@ export interface LocalShuffle {
   readonly seed: number;
 }
 
-/** Rows taken in before some leave: the buffer is rebuilt that seldom, and it is what its size may exceed. */
+/** Rows taken in at a time. */
 const INTAKE = 8192;
 
 export class Shuffler {
@@ -28,7 +28,8 @@ export class Shuffler {
     for (let at = 0; at < batch.length; at += INTAKE) {
       this.#held.append(batch, at, Math.min(batch.length, at + INTAKE));
       const over = this.#held.rows - this.options.bufferSize;
-      if (over >= INTAKE) yield* this.#leave(over);
+      // What stays is copied each time some leave: so they leave in large numbers, and the buffer may hold half as much more.
+      if (over >= Math.max(INTAKE, this.options.bufferSize / 2)) yield* this.#leave(over);
     }
   }
 
@@ -49,10 +50,20 @@ export class Shuffler {
       order[i] = taken;
       this.#out.append(pool, taken, taken + 1);
     }
-    for (const index of order.subarray(count)) this.#spare.append(pool, index, index + 1);
+    this.#keep(pool, order.subarray(count));
     [this.#held, this.#spare] = [this.#spare, this.#held];
     const mixed = this.#out.finish();
     if (mixed !== null) yield mixed;
+  }
+
+  /** Rows whose places nobody took still follow each other, and are copied together. */
+  #keep(pool: RecordBatch, order: Uint32Array): void {
+    for (let i = 0; i < order.length; ) {
+      const start = order[i] ?? 0;
+      let end = start + 1;
+      for (i++; order[i] === end; i++) end++;
+      this.#spare.append(pool, start, end);
+    }
   }
 }
 

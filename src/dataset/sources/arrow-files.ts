@@ -1,23 +1,34 @@
 /**
  * Arrow IPC files, streamed or with a footer. Only their first message, the schema, is read here; a worker maps the rest.
+ * Partition folders, paths and declared types are added by SQL over what it reads, one part for each folder (or file).
  */
-import { open } from "node:fs/promises";
-import { readArrowBytes, type Schema, schemaEquals } from "../../arrow/index.ts";
-import { OptionError, SourceError } from "../../errors/index.ts";
-import { nothingSkipped, type OpenSource, type ScanRequest, type ScanSplits, type Source } from "../../plan/index.ts";
+import { SourceError } from "../../errors/index.ts";
+import {
+  type Column,
+  nothingSkipped,
+  type OpenSource,
+  quoteIdentifier,
+  quoteText,
+  type ScanRequest,
+  type ScanSplits,
+  type Source,
+} from "../../plan/index.ts";
 import type { Split } from "../../protocol/index.ts";
 import type { Engine } from "../engine.ts";
+import { schemaOfFiles } from "./arrow-schema.ts";
 import { columnsOfBatch } from "./blocks.ts";
-import { listFiles, type SourceFile } from "./files.ts";
+import { listFiles } from "./files.ts";
 import type { CheckedReadOptions } from "./options.ts";
+import {
+  findPartitions,
+  type PartitionedFile,
+  type Partitions,
+  partitionItems,
+  prunePartitions,
+} from "./partitions.ts";
 import { bundled, taskCount } from "./splitting.ts";
 
 export function arrowFileSource(engine: Engine, paths: readonly string[], options: CheckedReadOptions): Source {
-  if (options.includePaths || Object.keys(options.schema).length > 0) {
-    throw new OptionError(
-      "readArrow: the files have their own schema and are read as they are: `schema` and `includePaths` are not for them. Use withColumn and cast.",
-    );
-  }
   let opened: Promise<OpenSource> | null = null;
   return {
     name: "readArrow",
@@ -32,84 +43,94 @@ export function arrowFileSource(engine: Engine, paths: readonly string[], option
   };
 }
 
-async function openFiles(
-  engine: Engine,
-  paths: readonly string[],
-  { overrideNumBlocks }: CheckedReadOptions,
-): Promise<OpenSource> {
+async function openFiles(engine: Engine, paths: readonly string[], options: CheckedReadOptions): Promise<OpenSource> {
   const files = await listFiles(paths, "readArrow");
-  const [first, ...others] = files;
-  if (first === undefined) throw new SourceError(`readArrow: nothing matches ${paths.join(", ")}.`, paths.join(", "));
-  const schema = await schemaOf(first);
-  for (const other of others) {
-    if (!schemaEquals(schema, await schemaOf(other))) {
-      throw new SourceError(
-        `readArrow: ${other.shown} has another schema than ${first.shown}. Read them apart and unite them.`,
-        other.path,
-      );
-    }
-  }
+  const partitions = findPartitions(files, options.schema, "readArrow");
+  const found = columnsOfBatch({ schema: await schemaOfFiles(files) });
+  const reader = new ArrowFileReader(engine, options, partitions, found);
   return {
-    columns: columnsOfBatch({ schema }),
-    partitionColumns: [],
+    columns: reader.columns,
+    partitionColumns: partitions.columns.map(({ name }) => name),
     prunes: false,
     samples: false,
     countRows: async () => null,
-    splits: async (request) => splits(engine, files, overrideNumBlocks, request),
+    splits: (request) => reader.splits(request),
   };
 }
 
-function splits(
-  engine: Engine,
-  files: readonly SourceFile[],
-  override: number | null,
-  { limit }: ScanRequest,
-): ScanSplits {
-  if (limit === 0) return { splits: [], skipped: { ...nothingSkipped, files: files.length }, notes: [] };
-  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-  const count = taskCount({ bytes, rows: null, pieces: files.length }, override, engine.settings);
-  const bundles = bundled(files, count, (file) => file.bytes);
-  return {
-    splits: bundles.map((bundle): Split => ({ kind: "arrow", files: bundle.map((file) => file.path) })),
-    skipped: nothingSkipped,
-    notes: [],
-  };
-}
+class ArrowFileReader {
+  readonly columns: readonly Column[];
+  readonly #own: readonly Column[];
+  readonly #plain: boolean;
 
-const END_OF_STREAM = new Uint8Array([0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0]);
-
-/** The schema message with an end after it is a stream of no batches. */
-async function schemaOf(file: SourceFile): Promise<Schema> {
-  const handle = await open(file.path, "r").catch((error: unknown) => {
-    throw unreadable(file, error);
-  });
-  try {
-    const head = new Uint8Array(16);
-    const { bytesRead } = await handle.read(head, 0, 16, 0);
-    const isFile = Buffer.from(head.buffer, 0, 6).toString("latin1") === "ARROW1";
-    const begin = isFile ? 8 : 0;
-    const view = new DataView(head.buffer);
-    if (bytesRead < begin + 8) throw new Error("it is too short to be an Arrow file");
-    const continued = view.getUint32(begin, true) === 0xffffffff;
-    if (!continued && !isFile) throw new Error("it is no Arrow IPC file or stream");
-    const length = view.getInt32(begin + (continued ? 4 : 0), true);
-    if (length <= 0 || length > file.bytes) throw new Error("its schema is damaged, or it is no Arrow file");
-    const message = new Uint8Array((continued ? 8 : 4) + length);
-    await handle.read(message, 0, message.length, begin);
-    const stream = new Uint8Array(message.length + END_OF_STREAM.length);
-    stream.set(message);
-    stream.set(END_OF_STREAM, message.length);
-    return readArrowBytes(stream).schema;
-  } catch (error) {
-    throw unreadable(file, error);
-  } finally {
-    await handle.close();
+  constructor(
+    private readonly engine: Engine,
+    private readonly options: CheckedReadOptions,
+    private readonly partitions: Partitions,
+    found: readonly Column[],
+  ) {
+    const partitioned = new Set(partitions.columns.map(({ name }) => name));
+    this.#own = found.filter(({ name }) => !partitioned.has(name));
+    const declared = Object.keys(options.schema).filter((name) => !partitioned.has(name));
+    const missing = declared.find((name) => !this.#own.some((column) => column.name === name));
+    if (missing !== undefined) {
+      const [first] = partitions.files;
+      throw new SourceError(
+        `readArrow: the schema names "${missing}", which ${first?.shown} does not have. Its columns: ${found.map(({ name }) => name).join(", ")}.`,
+        first?.path ?? "",
+      );
+    }
+    this.#plain = partitions.columns.length === 0 && !options.includePaths && declared.length === 0;
+    const path = options.includePaths ? [{ name: "path", type: "VARCHAR" }] : [];
+    this.columns = [
+      ...this.#own.map(({ name, type }) => ({ name, type: options.schema[name] ?? type })),
+      ...path,
+      ...partitions.columns,
+    ];
   }
-}
 
-function unreadable(file: SourceFile, error: unknown): SourceError {
-  return new SourceError(
-    `readArrow: ${file.shown} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-    file.path,
-  );
+  async splits({ filters, limit }: ScanRequest): Promise<ScanSplits> {
+    const all = this.partitions.files.length;
+    const files = limit === 0 ? [] : await prunePartitions(this.partitions, filters, this.engine);
+    const skipped = { ...nothingSkipped, files: all - files.length };
+    const notes = files.length === all ? [] : [`partitions leave ${files.length} of ${all} files to be read`];
+    if (this.#plain || files.length === 0) return { splits: this.#cut(files, files), skipped, notes };
+    const parts = this.#groups(files).map((group) => ({ splits: this.#cut(group, files), list: this.#list(group) }));
+    return { splits: [], parts, skipped, notes };
+  }
+
+  /** A group's share of the tasks that all the files are worth. */
+  #cut(group: readonly PartitionedFile[], all: readonly PartitionedFile[]): readonly Split[] {
+    const bytesOf = (files: readonly PartitionedFile[]) => files.reduce((sum, file) => sum + file.bytes, 0);
+    const amount = { bytes: bytesOf(all), rows: null, pieces: all.length };
+    const count = taskCount(amount, this.options.overrideNumBlocks, this.engine.settings);
+    const share = Math.ceil((count * bytesOf(group)) / Math.max(1, bytesOf(all)));
+    return bundled(group, Math.max(1, share), (file) => file.bytes).map(
+      (bundle): Split => ({
+        kind: "arrow",
+        files: bundle.map((file) => file.path),
+      }),
+    );
+  }
+
+  #groups(files: readonly PartitionedFile[]): readonly (readonly PartitionedFile[])[] {
+    const groups = new Map<string, PartitionedFile[]>();
+    for (const file of files) {
+      const key = JSON.stringify(this.options.includePaths ? [file.path] : file.values);
+      const group = groups.get(key);
+      if (group === undefined) groups.set(key, [file]);
+      else group.push(file);
+    }
+    return [...groups.values()];
+  }
+
+  #list([file]: readonly PartitionedFile[]): string {
+    const own = this.#own.map(({ name }) => {
+      const type = this.options.schema[name];
+      const quoted = quoteIdentifier(name);
+      return type === undefined ? quoted : `CAST(${quoted} AS ${type}) AS ${quoted}`;
+    });
+    const path = this.options.includePaths ? [`${quoteText(file?.path ?? "")} AS path`] : [];
+    return [...own, ...path, ...partitionItems(this.partitions.columns, file?.values ?? [])].join(", ");
+  }
 }

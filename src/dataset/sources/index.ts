@@ -19,7 +19,7 @@ import { batchesSource } from "./blocks.ts";
 import { type CsvOptions, csvArguments, csvFormat, csvOptionKeys } from "./csv.ts";
 import { type Paths, pathTexts } from "./files.ts";
 import { type JsonOptions, jsonArguments, jsonFormat, jsonOptionKeys } from "./json.ts";
-import { type CheckedReadOptions, checkReadOptions, type ReadOptions } from "./options.ts";
+import { type CheckedReadOptions, checkReadOptions, type ReadOptions, readOptionKeys } from "./options.ts";
 import { parquetSource } from "./parquet.ts";
 import { rangeSource } from "./range.ts";
 import { type SqlFormat, sqlFileSource } from "./sql-files.ts";
@@ -116,7 +116,7 @@ export function readCsv<R extends AnyRow = AnyRow>(
   paths: Paths,
   options: ReadOptions & CsvOptions = {},
 ): Dataset<R> {
-  const checked = checkReadOptions("readCsv", options, csvOptionKeys);
+  const checked = checkReadOptions("readCsv", options, [...readOptionKeys, ...csvOptionKeys]);
   const args = csvArguments(only(options, csvOptionKeys));
   return readingSql(engine, paths, csvFormat(engine, args, checked, options.header), checked);
 }
@@ -127,7 +127,7 @@ export function readJson<R extends AnyRow = AnyRow>(
   paths: Paths,
   options: ReadOptions & JsonOptions = {},
 ): Dataset<R> {
-  const checked = checkReadOptions("readJson", options, jsonOptionKeys);
+  const checked = checkReadOptions("readJson", options, [...readOptionKeys, ...jsonOptionKeys]);
   return readingSql(engine, paths, jsonFormat(engine, jsonArguments(only(options, jsonOptionKeys)), checked), checked);
 }
 
@@ -137,7 +137,12 @@ export function readText<R extends AnyRow = { text: string }>(
   paths: Paths,
   options: Omit<ReadOptions, "schema"> = {},
 ): Dataset<R> {
-  return readingSql(engine, paths, textFormat, checkReadOptions("readText", options));
+  return readingSql(
+    engine,
+    paths,
+    textFormat,
+    checkReadOptions("readText", options, ["columns", "overrideNumBlocks", "includePaths"]),
+  );
 }
 
 /** A row a file: `path` and `bytes`. */
@@ -146,16 +151,19 @@ export function readBinary<R extends AnyRow = { path: string; bytes: Uint8Array 
   paths: Paths,
   options: Omit<ReadOptions, "schema" | "includePaths"> = {},
 ): Dataset<R> {
-  // The path is there in any case.
-  const checked = { ...checkReadOptions("readBinary", options), includePaths: false };
-  return readingSql(engine, paths, binaryFormat, checked);
+  return readingSql(
+    engine,
+    paths,
+    binaryFormat,
+    checkReadOptions("readBinary", options, ["columns", "overrideNumBlocks"]),
+  );
 }
 
 /** Arrow IPC files, or streams in files. */
 export function readArrow<R extends AnyRow = AnyRow>(
   engine: Engine,
   paths: Paths,
-  options: Omit<ReadOptions, "schema" | "includePaths"> = {},
+  options: ReadOptions = {},
 ): Dataset<R> {
   const checked = checkReadOptions("readArrow", options);
   return reading(engine, arrowFileSource(engine, pathTexts(paths, "readArrow"), checked), checked);

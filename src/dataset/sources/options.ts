@@ -26,9 +26,9 @@ export interface CheckedReadOptions {
 export function checkReadOptions(
   operator: string,
   options: ReadOptions,
-  moreKeys: readonly string[] = [],
+  keys: readonly string[] = readOptionKeys,
 ): CheckedReadOptions {
-  checkKeys(operator, options, [...readOptionKeys, ...moreKeys]);
+  checkKeys(operator, options, keys);
   const { columns, overrideNumBlocks, schema, includePaths = false } = options;
   if (typeof includePaths !== "boolean") throw new OptionError(`${operator}: includePaths is true or false.`);
   return {
