@@ -10,7 +10,10 @@ import { createFunctions, type Found, nameOf } from "./functions.ts";
 import { createGraph, emptySlots } from "./graph.ts";
 import { type Inspector, openInspector } from "./inspect.ts";
 import { programLoaders } from "./loaders.ts";
+import type { PassedColumns } from "./passed-shape.ts";
+import { columnsPassed } from "./passes.ts";
 import { PAYLOAD_VERSION, type Payload } from "./payload.ts";
+import type { Gives } from "./results.ts";
 import { showPosition } from "./script.ts";
 import type { Trail } from "./trail.ts";
 
@@ -19,6 +22,8 @@ export interface CaptureOptions {
   readonly operator: string;
   /** For a class: what its constructor is given in the worker. */
   readonly constructorArgs?: readonly unknown[];
+  /** What one call gives, where it is asked which columns it passes. */
+  readonly gives?: Gives;
 }
 
 export interface CapturedFunction {
@@ -32,6 +37,8 @@ export interface CapturedFunction {
   readonly isGenerator: boolean;
   /** Properties of its first argument that it can read, where its source proves that there are no others. */
   readonly columns: readonly string[] | null;
+  /** Columns that it provably returns as they came; null where none can be told. */
+  readonly passes: PassedColumns | null;
   /** "clean.ts:12:5" in the user's own source. */
   readonly location: string | null;
 }
@@ -92,6 +99,10 @@ function capture(fn: object, options: CaptureOptions, inspector: Inspector): Cap
     isAsync: node?.async ?? false,
     isGenerator: node?.generator ?? false,
     columns: place === null || isClass ? null : columnsRead(place.script.lexical, place.site),
+    passes:
+      place === null || isClass || options.gives === undefined
+        ? null
+        : columnsPassed(place.script.lexical, place.site, options.gives),
     location,
   };
 }

@@ -3,16 +3,13 @@
  * Anything that lets the parameter out of sight (passed on, spread, returned, indexed by a variable) proves nothing.
  */
 import type { AnyNode, Identifier, Function as JsFunction, Pattern } from "acorn";
+import { reachesArguments } from "./inside.ts";
 import { childrenOf, type FunctionSite, type Lexical, staticName } from "./lexical.ts";
 
 export function columnsRead(lexical: Lexical, site: FunctionSite): readonly string[] | null {
   if (site.form === "class") return null;
   const node = site.node as JsFunction;
-  const inside = lexical.borrowed.filter((use) => use.start >= site.start && use.start < site.end);
-  if (inside.some((use) => use.word === "eval" || (use.word === "arguments" && use.owner === site.inner))) return null;
-  if (lexical.references.some((one) => one.name === "arguments" && one.start >= site.start && one.start < site.end)) {
-    return null;
-  }
+  if (reachesArguments(lexical, site)) return null;
   const first = node.params[0];
   if (first === undefined) return [];
   const columns = new Set<string>();

@@ -1,0 +1,72 @@
+/**
+ * What is known of an object that a function returns: which of its properties are columns of the input, as they came.
+ * Properties are put one after the other, as in a literal, and the later one wins; of several objects that may be
+ * returned, only what holds for all is known.
+ */
+
+/** Columns that a function provably returns as they came. */
+export interface PassedColumns {
+  /** Every column of the input that is not in `made` is returned under its own name. */
+  readonly rest: boolean;
+  /** Output name to input name: `{ key: row.l_orderkey }`. */
+  readonly columns: Readonly<Record<string, string>>;
+  /** Output names that are made anew, or may be. */
+  readonly made: readonly string[];
+}
+
+export interface Shape {
+  /** A property that is not named here is the input's column of that name, if there is one. */
+  readonly rest: boolean;
+  /** Property to the input's column, or null where it is not one for sure. */
+  readonly names: ReadonlyMap<string, string | null>;
+}
+
+/** "no row": a value that no row is made of (null, undefined, an empty array); null: anything may come. */
+export type Proof = Shape | "no row" | null;
+
+export const EMPTY: Shape = { rest: false, names: new Map() };
+
+export function columnOf(shape: Shape, name: string): string | null {
+  const known = shape.names.get(name);
+  return known !== undefined ? known : shape.rest ? name : null;
+}
+
+export function put(shape: Shape, name: string, column: string | null): Shape {
+  return { rest: shape.rest, names: new Map(shape.names).set(name, column) };
+}
+
+/** `...row`, where `without` are the columns that a pattern took out of it before. */
+export function putInput(shape: Shape, without: ReadonlySet<string>): Shape {
+  return { rest: true, names: new Map([...without].map((name) => [name, columnOf(shape, name)])) };
+}
+
+/** Properties of any name may have been put over what was there. */
+export function forget(shape: Shape): Shape {
+  return { rest: false, names: new Map([...shape.names.keys()].map((name) => [name, null])) };
+}
+
+export function either(a: Proof, b: Proof): Proof {
+  if (a === null || b === null) return null;
+  if (a === "no row") return b;
+  if (b === "no row") return a;
+  const names = new Map<string, string | null>();
+  for (const name of [...a.names.keys(), ...b.names.keys()]) {
+    const column = columnOf(a, name);
+    names.set(name, column === columnOf(b, name) ? column : null);
+  }
+  return { rest: a.rest && b.rest, names };
+}
+
+/** `changed`: columns whose values the function may have changed. Null where nothing is passed. */
+export function passedColumns(proof: Proof, changed: ReadonlySet<string>): PassedColumns | null {
+  if (proof === null || proof === "no row") return null;
+  const columns: [string, string][] = [];
+  const made: string[] = [];
+  for (const name of new Set([...proof.names.keys(), ...(proof.rest ? changed : [])])) {
+    const column = columnOf(proof, name);
+    if (column === null || changed.has(column)) made.push(name);
+    else if (column !== name || !proof.rest) columns.push([name, column]);
+  }
+  if (!proof.rest && columns.length === 0) return null;
+  return { rest: proof.rest, columns: Object.fromEntries(columns), made: made.sort() };
+}
