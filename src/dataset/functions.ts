@@ -51,9 +51,11 @@ export function functionOver(
   checkKeys(form, options, form === "mapBatches" ? batchKeys : rowKeys);
   if (typeof fn !== "function") throw new OptionError(`${form}: a function is needed, not ${describe(fn)}.`);
   const { constructorArgs, columns } = options;
+  const gives = givenBy(form, options);
   const captured = captureFunction(fn, {
     operator: form,
     ...(constructorArgs === undefined ? {} : { constructorArgs }),
+    ...(gives === null ? {} : { gives }),
   });
   if (captured.isClass && form !== "mapBatches") {
     throw new OptionError(`${form}: a class is for mapBatches. Give a function here.`);
@@ -74,10 +76,20 @@ export function functionOver(
       columns: declared ?? captured.columns,
       columnsDeclared: declared !== null,
     },
-    options: checkedOptions(form, options),
+    options: { ...checkedOptions(form, options), ...(captured.passes === null ? {} : { passes: captured.passes }) },
     concurrency: checkedConcurrency(form, options.concurrency),
     maxRetries: options.maxRetries === undefined ? null : wholeNumber(form, "maxRetries", options.maxRetries),
   });
+}
+
+/** What a call of it gives, where a column of that can be one of the input; a filter's rows are never rebuilt. */
+function givenBy(
+  form: FunctionNode["form"],
+  { batchFormat = "columns" }: BatchFunctionOptions,
+): "row" | "rows" | "batch" | null {
+  if (form === "map") return "row";
+  if (form === "flatMap") return "rows";
+  return form === "mapBatches" && batchFormat === "columns" ? "batch" : null;
 }
 
 function checkedOptions(form: FunctionNode["form"], options: BatchFunctionOptions): FunctionOptions {

@@ -244,6 +244,15 @@ describe("[A1] readCsv", () => {
     ]);
   });
 
+  test("[A1] without a header the delimiter is still found out", async () => {
+    const path = file("pipes.csv", "1|x\n2|y\n");
+    const ds = readCsv(engine, path, { header: false, schema: { n: "INTEGER", s: "VARCHAR" } });
+    expect(await ds.takeAll()).toEqual([
+      { n: 1, s: "x" },
+      { n: 2, s: "y" },
+    ]);
+  });
+
   test("[A1] an empty file has no rows, next to others and alone", async () => {
     file("csv-empty/0.csv", "");
     file("csv-empty/1.csv", "a\n1\n");
@@ -276,6 +285,13 @@ describe("[A1] readJson", () => {
       { a: 3, b: null, c: null },
       { a: 4, b: "y", c: null },
     ]);
+  });
+
+  test("[A1] a key that only the last of many files has is a column", async () => {
+    for (let i = 0; i < 40; i++) file(`json-many/${i + 100}.json`, i < 39 ? '{"a":1}\n' : '{"a":1,"late":"x"}\n');
+    const rows = await readJson(engine, at("json-many")).takeAll();
+    expect(rows.at(-1)).toEqual({ a: 1, late: "x" });
+    expect(rows[0]).toEqual({ a: 1, late: null });
   });
 
   test("[A1] a broken line names the file", async () => {

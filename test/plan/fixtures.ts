@@ -46,13 +46,14 @@ export function fn(
     columns?: readonly string[];
     isClass?: boolean;
     name?: string;
+    payload?: Uint8Array;
   } = {},
 ): FunctionNode {
-  const { columns: reads = null, isClass = false, name = "f", ...rest } = more;
+  const { columns: reads = null, isClass = false, name = "f", payload = new Uint8Array(1), ...rest } = more;
   return functionNode({
     input,
     form: "map",
-    fn: { payload: new Uint8Array(1), name, isClass, columns: reads, columnsDeclared: false },
+    fn: { payload, name, isClass, columns: reads, columnsDeclared: false },
     options: { batchSize: 1024, batchFormat: "columns", maxInFlight: 16, onError: "fail" },
     concurrency: null,
     maxRetries: null,

@@ -104,15 +104,15 @@ export function csvFormat(
   return {
     operator: "readCsv",
     async columns(files) {
-      if (positional) return Object.entries(schema).map(([name, type]) => ({ name, type }));
+      const declared = Object.entries(schema).map(([name, type]) => ({ name, type }));
       const sample = files.find((file) => file.bytes > 0);
-      if (sample === undefined) return Object.entries(schema).map(([name, type]) => ({ name, type }));
+      if (sample === undefined) return declared;
       const [found] = await engine.inspect(
         `SELECT Delimiter AS delim, Quote AS quote, Escape AS escape, HasHeader AS header, to_json(Columns) AS columns FROM sniff_csv(${[quoteText(sample.path), ...args].join(", ")})`,
       );
       if (found === undefined) throw new SourceError(`readCsv: ${sample.shown} is empty.`, sample.path);
       dialect = dialectOf(found, args);
-      return typed(parseColumns(String(found.columns)), schema, sample);
+      return positional ? declared : typed(parseColumns(String(found.columns)), schema, sample);
     },
     tableSql(files, columns, includePaths) {
       const list = quoteTextList(files.filter((file) => file.bytes > 0).map((file) => file.path));

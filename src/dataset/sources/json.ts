@@ -72,7 +72,9 @@ export function jsonFormat(
     async columns(files) {
       const present = files.filter((file) => file.bytes > 0).map((file) => file.path);
       if (present.length === 0) return Object.entries(schema).map(([name, type]) => ({ name, type }));
-      const reader = `read_json(${[quoteTextList(present), ...args, "hive_partitioning=false"].join(", ")})`;
+      // A key that only one of the files has must be found too: by default the kernel looks at 32 of them.
+      const sampled = `maximum_sample_files=${present.length}`;
+      const reader = `read_json(${[quoteTextList(present), ...args, sampled, "hive_partitioning=false"].join(", ")})`;
       const rows = await engine.inspect(`DESCRIBE SELECT * FROM ${reader}`);
       const found = rows.map((row): Column => ({ name: String(row.column_name), type: String(row.column_type) }));
       // Values that are no objects come in one column of this name; so do objects with one key of this name.
