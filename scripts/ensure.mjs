@@ -46,7 +46,12 @@ export function ensureDependencies() {
  * that `new URL("../…", import.meta.url)` means the same as in the source.
  */
 async function build(dist) {
-  const status = run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", "tsconfig.json"]);
+  const status = run(process.execPath, [
+    join(root, "node_modules/typescript/bin/tsc"),
+    "-p",
+    "tsconfig.json",
+    "--emitDeclarationOnly",
+  ]);
   if (status !== 0) fail("the build failed: the messages above are the compiler's.");
   const { build: bundle } = await import("esbuild");
   await bundle({

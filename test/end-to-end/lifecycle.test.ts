@@ -21,10 +21,7 @@ interface ScriptRun {
 
 function runScript(name: string, source: string): ScriptRun {
   const path = join(sessions.directory, `${name}.mjs`);
-  writeFileSync(
-    path,
-    source.replaceAll('"spillway"', JSON.stringify(import.meta.resolve("spillway"))),
-  );
+  writeFileSync(path, source.replaceAll('"spillway"', JSON.stringify(import.meta.resolve("spillway"))));
   const child = spawn(process.execPath, [path], {
     env: { ...process.env, TMPDIR: sessions.localDirectory },
     stdio: ["ignore", "pipe", "pipe"],

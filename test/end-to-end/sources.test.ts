@@ -1,0 +1,135 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { tableFromArrays, tableToIPC } from "@uwdata/flechette";
+import * as apache from "apache-arrow";
+import { SourceError, sql } from "spillway";
+import { beforeAll, describe, expect, test } from "vitest";
+import { testSessions } from "../support/sessions.ts";
+
+const sessions = testSessions("sources");
+const s = sessions.open({ preserveOrder: true });
+const at = (...parts: string[]) => join(sessions.directory, ...parts);
+
+beforeAll(async () => {
+  mkdirSync(at("csv", "deep"), { recursive: true });
+  writeFileSync(at("csv", "a.csv"), "id,name\n1,ann\n2,\n");
+  writeFileSync(at("csv", "b.csv"), "id,name\n3,cid\n");
+  writeFileSync(at("csv", "deep", "c.csv"), "id,name\n4,dan\n");
+  writeFileSync(at("csv", "_ignored.csv"), "id,name\n99,no\n");
+  writeFileSync(at("lines.ndjson"), '{"id": 1, "tags": ["a", "b"]}\n{"id": 2, "tags": []}\n');
+  writeFileSync(at("array.json"), '[{"id": 3, "tags": ["c"]}, {"id": 4, "tags": null}]');
+  writeFileSync(at("poem.txt"), "one\ntwo, with a comma\n\nfour");
+  writeFileSync(at("bytes.bin"), Uint8Array.from([0, 255, 10]));
+});
+
+describe("sources", () => {
+  test("[A1] range, with start and step", async () => {
+    expect(await s.range(3).takeAll()).toEqual([{ id: 0 }, { id: 1 }, { id: 2 }]);
+    expect(await s.range(10, 4, -3).takeAll()).toEqual([{ id: 10 }, { id: 7 }]);
+  });
+
+  test("[A1] fromItems takes rows with nested values and nulls", async () => {
+    const rows = [
+      { a: 1, when: new Date(5), deep: { x: [1, null], m: new Map([["k", true]]) } },
+      { a: null, when: null, deep: null },
+    ];
+    expect(await s.fromItems<Record<string, unknown>>(rows).takeAll()).toEqual(rows);
+  });
+
+  test("[A1] fromArrow takes flechette tables, apache-arrow tables and IPC bytes", async () => {
+    const table = tableFromArrays({ a: [1, 2, 3], b: ["x", null, "z"] });
+    const wanted = [
+      { a: 1, b: "x" },
+      { a: 2, b: null },
+      { a: 3, b: "z" },
+    ];
+    expect(await s.fromArrow(table).takeAll()).toEqual(wanted);
+    expect(await s.fromArrow(tableToIPC(table)).takeAll()).toEqual(wanted);
+    const theirs = apache.tableFromArrays({ a: Float64Array.from([1, 2, 3]), b: ["x", null, "z"] });
+    expect(await s.fromArrow(theirs).takeAll()).toEqual(wanted);
+  });
+
+  test("[A1] readCsv: a file, a directory, a glob, an array of them", async () => {
+    const ids = async (paths: string | string[]) => (await s.readCsv(paths).takeAll()).map((row) => row.id);
+    expect(await ids(at("csv", "a.csv"))).toEqual([1, 2]);
+    expect((await ids(at("csv"))).sort()).toEqual([1, 2, 3, 4]);
+    expect(await ids(at("csv", "*.csv"))).toEqual([1, 2, 3]);
+    expect((await ids(at("csv", "**", "*.csv"))).sort()).toEqual([1, 2, 3, 4]);
+    expect(await ids([at("csv", "b.csv"), at("csv", "a.csv")])).toEqual([3, 1, 2]);
+    expect(await s.readCsv(at("csv", "a.csv")).takeAll()).toEqual([
+      { id: 1, name: "ann" },
+      { id: 2, name: null },
+    ]);
+  });
+
+  test("[A1] readJson takes lines and arrays", async () => {
+    expect(await s.readJson(at("lines.ndjson")).takeAll()).toEqual([
+      { id: 1, tags: ["a", "b"] },
+      { id: 2, tags: [] },
+    ]);
+    expect(await s.readJson(at("array.json")).takeAll()).toEqual([
+      { id: 3, tags: ["c"] },
+      { id: 4, tags: null },
+    ]);
+  });
+
+  test("[A1] readText gives a row a line", async () => {
+    const lines = (await s.readText(at("poem.txt")).takeAll()).map((row) => row.text);
+    expect(lines).toEqual(["one", "two, with a comma", "", "four"]);
+  });
+
+  test("[A1] readBinary gives a row a file", async () => {
+    const [row] = await s.readBinary(at("bytes.bin")).takeAll();
+    expect(row?.path).toBe(at("bytes.bin"));
+    expect(row?.bytes).toEqual(Uint8Array.from([0, 255, 10]));
+  });
+
+  test("[A1] hive partitions become columns, in every format", async () => {
+    const ds = s.range(12).withColumn("k", sql("id % 3")).withColumn("t", sql("'v' || (id % 2)"));
+    for (const format of ["Parquet", "Csv", "Json", "Arrow"] as const) {
+      const out = at(`hive-${format}`);
+      await ds[`write${format}`](out, { partitionBy: ["k", "t"] });
+      const rows = await s[`read${format}`](out).takeAll();
+      expect(rows.length, format).toBe(12);
+      expect(
+        rows.every((row) => row.k === row.id % 3 && row.t === `v${row.id % 2}`),
+        format,
+      ).toBe(true);
+    }
+  });
+
+  test("[A1] columns, schema and includePaths", async () => {
+    expect(await s.readCsv(at("csv", "a.csv"), { columns: ["name"] }).takeAll()).toEqual([
+      { name: "ann" },
+      { name: null },
+    ]);
+    const typed = s.readCsv(at("csv", "a.csv"), { schema: { id: "VARCHAR" } });
+    expect((await typed.takeAll()).map((row) => row.id)).toEqual(["1", "2"]);
+    const paths = await s.readCsv(at("csv", "*.csv"), { includePaths: true }).takeAll();
+    expect(paths.map((row) => row.path)).toEqual([at("csv", "a.csv"), at("csv", "a.csv"), at("csv", "b.csv")]);
+  });
+
+  test("[A1] overrideNumBlocks decides the number of tasks", async () => {
+    const ds = s.range(100, { overrideNumBlocks: 7 }).map((row) => row);
+    await ds.takeAll();
+    expect(ds.stats().operators[0]?.tasks).toBe(7);
+  });
+
+  test("[A1] a bad schema, an unreadable file and an unknown option are named", async () => {
+    await expect(s.readCsv(at("csv", "a.csv"), { schema: { id: "NUMBRE" } }).takeAll()).rejects.toThrow(/NUMBRE/);
+    await expect(s.readParquet(at("poem.txt")).takeAll()).rejects.toThrow(at("poem.txt"));
+    await expect(s.readParquet(at("poem.txt")).takeAll()).rejects.toBeInstanceOf(SourceError);
+    await expect(s.readArrow(at("poem.txt")).takeAll()).rejects.toThrow(at("poem.txt"));
+    // @ts-expect-error there is no such option
+    expect(() => s.readCsv(at("csv"), { headers: true })).toThrow(/header/);
+  });
+
+  test("[A1] many small files are read in few tasks", async () => {
+    mkdirSync(at("many"));
+    for (let i = 0; i < 300; i++) writeFileSync(at("many", `f${String(i).padStart(3, "0")}.csv`), `id\n${i}\n`);
+    const ds = s.readCsv(at("many")).map((row) => ({ id: row.id }));
+    const rows = await ds.takeAll();
+    expect(rows.map((row) => row.id).sort((a, b) => a - b)).toEqual(Array.from({ length: 300 }, (_, i) => i));
+    expect(ds.stats().operators[0]?.tasks).toBeLessThan(50);
+  });
+});
