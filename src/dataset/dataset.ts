@@ -5,7 +5,7 @@
 import { Readable } from "node:stream";
 import type { Table } from "@uwdata/flechette";
 import { concatBatches, emptyBatch, type RecordBatch, toFlechette, type ValueOptions } from "../arrow/index.ts";
-import { OptionError, StoreError } from "../errors/index.ts";
+import { OptionError } from "../errors/index.ts";
 import {
   checkLiteral,
   column,
@@ -20,13 +20,14 @@ import {
   type Plan,
   project,
   rename,
-  type SampleNode,
   sample,
   scan,
   union,
 } from "../plan/index.ts";
 import type { JobStats } from "../protocol/index.ts";
-import { type BatchesOptions, batchesOf, flechetteValues } from "./consume/batches.ts";
+import type { AnyFormat, BatchClass, ClassOptions } from "./batch-functions.ts";
+import { checkedBatches, type IterBatchesOptions } from "./consume/batch-options.ts";
+import { batchesOf, flechetteValues } from "./consume/batches.ts";
 import { blocksOf, DEFAULT_PREFETCH, type Run } from "./consume/blocks.ts";
 import { countRows } from "./consume/count.ts";
 import { collectRows, RowIterator } from "./consume/rows.ts";
@@ -42,8 +43,8 @@ import {
   type RowFunctionOptions,
   valueKeys,
 } from "./functions.ts";
-import { type Materialized, materialized } from "./materialize.ts";
-import { checkKeys, describe, oneOf, positiveInteger, text, textList, wholeNumber } from "./options.ts";
+import { heldSource, type Materialized, materialized } from "./materialize.ts";
+import { checkKeys, describe, positiveInteger, text, textList, wholeNumber } from "./options.ts";
 import type {
   AnyColumns,
   AnyRow,
@@ -59,37 +60,9 @@ import type {
   SelectItem,
   WithColumn,
 } from "./row-types.ts";
-import { blocksSource } from "./sources/blocks.ts";
+import { type SampleOptions, sampleSize } from "./sample-options.ts";
 import { type DatasetStats, datasetStats } from "./stats.ts";
 import { type WriteOptions, type WriteSummary, writeFiles } from "./write.ts";
-
-export type BatchFormat = "columns" | "rows" | "arrow";
-
-/** A class for `mapBatches`: constructed once in each worker that runs it. */
-export type BatchClass<In, Out, Args extends readonly unknown[]> = new (
-  ...args: Args
-) => { call(batch: In): BatchResult<Out>; dispose?(): unknown };
-
-export type ClassOptions<Args extends readonly unknown[]> = BatchFunctionOptions &
-  (Args extends readonly [] ? { readonly constructorArgs?: Args } : { readonly constructorArgs: Args });
-
-/** Accepts options whose format is only known when it runs; the others have overloads of their own. */
-type AnyFormat<Options extends BatchFunctionOptions> = BatchFormat extends Options["batchFormat"] ? unknown : never;
-
-export type SampleOptions =
-  | { readonly fraction: number; readonly rows?: never; readonly seed?: number }
-  | { readonly rows: number; readonly fraction?: never; readonly seed?: number };
-
-export interface IterBatchesOptions extends ValueOptions {
-  readonly batchSize?: number;
-  readonly batchFormat?: BatchFormat;
-  /** Blocks that may be made ahead of the reader. Default 2. */
-  readonly prefetch?: number;
-  /** Leave out the last batch where it is not full. */
-  readonly dropLast?: boolean;
-  /** Mix rows within a buffer of this many. */
-  readonly localShuffle?: { readonly bufferSize?: number; readonly rows?: number; readonly seed?: number };
-}
 
 /**
  * `R` is the row type. Where a method's types are computed from it, that is said as a default of a type parameter
@@ -430,59 +403,4 @@ export class MaterializedDataset<out R extends AnyRow = AnyRow> extends Dataset<
   async [Symbol.asyncDispose](): Promise<void> {
     this.dispose();
   }
-}
-
-function heldSource(engine: Engine, name: string, result: Promise<Materialized>) {
-  const source = blocksSource(engine, name, "rows in the store", async () => {
-    const { hold, slices, columns } = await result;
-    if (hold.released) throw new StoreError("The materialised dataset was disposed of; its rows are gone.");
-    return { slices, columns };
-  });
-  result.then(
-    ({ hold }) => hold.follow(source),
-    () => {},
-  );
-  return source;
-}
-
-function sampleSize(fraction: number | undefined, rows: number | undefined): SampleNode["size"] {
-  if ((fraction === undefined) === (rows === undefined)) throw new OptionError("sample: give either fraction or rows.");
-  if (rows !== undefined) return { kind: "rows", rows: wholeNumber("sample", "rows", rows) };
-  if (typeof fraction !== "number" || !(fraction >= 0 && fraction <= 1)) {
-    throw new OptionError(`sample: fraction is ${describe(fraction)}; it must be from 0 to 1.`);
-  }
-  return { kind: "fraction", fraction };
-}
-
-function checkedBatches(options: IterBatchesOptions): BatchesOptions {
-  const known = [...valueKeys, "batchSize", "batchFormat", "prefetch", "dropLast", "localShuffle"];
-  checkKeys("iterBatches", options, known);
-  const {
-    batchSize = 1024,
-    batchFormat = "columns",
-    prefetch = DEFAULT_PREFETCH,
-    dropLast = false,
-    localShuffle,
-  } = options;
-  if (typeof dropLast !== "boolean") throw new OptionError("iterBatches: dropLast is true or false.");
-  return {
-    batchSize: positiveInteger("iterBatches", "batchSize", batchSize),
-    batchFormat: oneOf("iterBatches", "batchFormat", batchFormat, ["columns", "rows", "arrow"]),
-    prefetch: positiveInteger("iterBatches", "prefetch", prefetch),
-    dropLast,
-    localShuffle: localShuffle === undefined ? null : checkedShuffle(localShuffle),
-    values: checkedValues("iterBatches", options),
-  };
-}
-
-function checkedShuffle(options: NonNullable<IterBatchesOptions["localShuffle"]>): BatchesOptions["localShuffle"] {
-  checkKeys("iterBatches: localShuffle", options, ["bufferSize", "rows", "seed"]);
-  const { bufferSize, rows, seed = Math.floor(Math.random() * 2 ** 31) } = options;
-  if ((bufferSize === undefined) === (rows === undefined)) {
-    throw new OptionError("iterBatches: localShuffle takes bufferSize, a number of rows.");
-  }
-  return {
-    bufferSize: positiveInteger("iterBatches", "localShuffle.bufferSize", bufferSize ?? rows),
-    seed: wholeNumber("iterBatches", "localShuffle.seed", seed),
-  };
 }

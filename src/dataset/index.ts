@@ -1,14 +1,9 @@
 /** Datasets as users see them: sources, transformations, consumption, and what they need of a session. */
+
+export type { BatchClass, BatchFormat, ClassOptions } from "./batch-functions.ts";
+export type { IterBatchesOptions } from "./consume/batch-options.ts";
 export type { DatasetSchema } from "./consume/schema.ts";
-export {
-  type BatchClass,
-  type BatchFormat,
-  type ClassOptions,
-  Dataset,
-  type IterBatchesOptions,
-  MaterializedDataset,
-  type SampleOptions,
-} from "./dataset.ts";
+export { Dataset, MaterializedDataset } from "./dataset.ts";
 export type { Engine, EngineSettings, FinishedJob, ReceivedBlock, RunningJob } from "./engine.ts";
 export {
   coalesce,
@@ -25,6 +20,7 @@ export {
 } from "./expressions/index.ts";
 export type { BatchFunctionOptions, RowFunctionOptions } from "./functions.ts";
 export type { AnyRow, BatchColumn, ColumnsBatch } from "./row-types.ts";
+export type { SampleOptions } from "./sample-options.ts";
 export {
   type CsvOptions,
   fromArrow,

@@ -1,8 +1,10 @@
 /** Runs a plan now and keeps its blocks, so that what is built on the result does not run it again. */
-import type { Column } from "../plan/index.ts";
+import { StoreError } from "../errors/index.ts";
+import type { Column, Source } from "../plan/index.ts";
 import type { BlockSlice } from "../protocol/index.ts";
 import { blocksOf, type Run } from "./consume/blocks.ts";
-import { BlockHold, columnsOfBatch } from "./sources/blocks.ts";
+import type { Engine } from "./engine.ts";
+import { BlockHold, blocksSource, columnsOfBatch } from "./sources/blocks.ts";
 
 /** A block that is kept gives no credit back for another, so there must be credit for all from the start. */
 const EVERY_BLOCK = 2 ** 31;
@@ -30,4 +32,18 @@ export async function materialized(run: Run): Promise<Materialized> {
     slices.map(({ block }) => block.id),
   );
   return { slices, columns, hold };
+}
+
+/** The blocks as a source, which keeps them as long as something can read from it. */
+export function heldSource(engine: Engine, name: string, result: Promise<Materialized>): Source {
+  const source = blocksSource(engine, name, "rows in the store", async () => {
+    const { hold, slices, columns } = await result;
+    if (hold.released) throw new StoreError("The materialised dataset was disposed of; its rows are gone.");
+    return { slices, columns };
+  });
+  result.then(
+    ({ hold }) => hold.follow(source),
+    () => {},
+  );
+  return source;
 }

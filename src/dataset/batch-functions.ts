@@ -1,0 +1,18 @@
+/** What `mapBatches` takes, as types. */
+import type { BatchFunctionOptions } from "./functions.ts";
+import type { BatchResult } from "./row-types.ts";
+
+export type BatchFormat = "columns" | "rows" | "arrow";
+
+/** A class for `mapBatches`: constructed once in each worker that runs it. */
+export type BatchClass<In, Out, Args extends readonly unknown[]> = new (
+  ...args: Args
+) => { call(batch: In): BatchResult<Out>; dispose?(): unknown };
+
+export type ClassOptions<Args extends readonly unknown[]> = BatchFunctionOptions &
+  (Args extends readonly [] ? { readonly constructorArgs?: Args } : { readonly constructorArgs: Args });
+
+/** Accepts options whose format is only known when it runs; the others have overloads of their own. */
+export type AnyFormat<Options extends BatchFunctionOptions> = BatchFormat extends Options["batchFormat"]
+  ? unknown
+  : never;
