@@ -8,7 +8,7 @@ export { type ArrowData, readArrowBytes } from "./ipc/foreign.ts";
 export { childFields, layoutOf, withChildren } from "./layout.ts";
 export { ColumnAssembler, toColumns } from "./read/column-assembler.ts";
 export { compileRows, type RowReader, toRows } from "./read/row-reader.ts";
-export { plainSchema, schemaEquals, typeEquals, unifySchemas } from "./schema.ts";
+export { plainSchema, plainType, schemaEquals, typeEquals, unifySchemas } from "./schema.ts";
 export { typeName } from "./typename.ts";
 export { parseTypeName } from "./typename-parser.ts";
 export type {

@@ -43,6 +43,16 @@ export type Split =
 
 export type OnError = "fail" | "skip" | { readonly deadLetter: string };
 
+/** Columns that a function provably returns as they came: these keep their types. */
+export interface PassedColumns {
+  /** Every column of the input that is not in `made` is returned under its own name (`...row`, or the row itself). */
+  readonly rest: boolean;
+  /** Output name to input name: `{ key: row.l_orderkey }`. */
+  readonly columns: Readonly<Record<string, string>>;
+  /** Output names that are made anew, or may be. */
+  readonly made: readonly string[];
+}
+
 export interface FunctionOptions extends ValueOptions {
   readonly batchSize: number;
   readonly batchFormat: "columns" | "rows" | "arrow";
@@ -51,6 +61,7 @@ export interface FunctionOptions extends ValueOptions {
   readonly onError: OnError;
   /** Declared result columns: name to SQL type; what is not declared is inferred. */
   readonly schema?: Readonly<Record<string, string>>;
+  readonly passes?: PassedColumns;
 }
 
 export type Step =

@@ -92,12 +92,12 @@ function functionStage(
     letters.push(dead);
   }
   const failures = new Failures(step.operator, options.onError, fn.mapStack, scope, dead);
-  const { maxInFlight } = options;
+  const { maxInFlight, passes } = options;
   if (form === "filter") return new FilterFunctionStep(call, options, maxInFlight, failures, next, scope);
   if (form !== "mapBatches") {
-    return new RowFunctionStep({ form, call, values: options, declared, maxInFlight }, failures, next, scope);
+    return new RowFunctionStep({ form, call, values: options, declared, passes, maxInFlight }, failures, next, scope);
   }
   const { batchSize, batchFormat: format } = options;
-  const batchFunction = { call, format, batchSize, values: options, declared, maxInFlight };
+  const batchFunction = { call, format, batchSize, values: options, declared, passes, maxInFlight };
   return new BatchFunctionStep(batchFunction, failures, next, scope);
 }

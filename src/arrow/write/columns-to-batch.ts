@@ -5,14 +5,23 @@
 import { RowShapeError } from "../../errors/index.ts";
 import { typeEquals } from "../schema.ts";
 import type { Columns, DataType, Field, RecordBatch, Vector } from "../types.ts";
-import { elementType, inferType, isPlain, isTypedArray, type TypedArray } from "./infer.ts";
-import { describe } from "./misfit.ts";
+import { elementType, inferType, isNumbers, isPlain, isTypedArray, type TypedArray } from "./infer.ts";
+import { describe, type Place, placeOf } from "./misfit.ts";
 import type { DeclaredTypes } from "./row-builder.ts";
 import type { Sink } from "./sink.ts";
 import { sinkFor } from "./sink-for.ts";
 
-/** Typed arrays are borrowed: the batch is good as long as the caller leaves them alone. */
-export function columnsToBatch(columns: Columns, declared: DeclaredTypes = new Map()): RecordBatch {
+const NOTHING: DeclaredTypes = new Map();
+
+/**
+ * Typed arrays are borrowed: the batch is good as long as the caller leaves them alone. `passed` are types of columns
+ * that are returned as they came; what is declared goes before.
+ */
+export function columnsToBatch(
+  columns: Columns,
+  declared: DeclaredTypes = NOTHING,
+  passed: DeclaredTypes = NOTHING,
+): RecordBatch {
   if (!isPlain(columns)) {
     throw new RowShapeError(
       `A batch is an object of arrays, as in { id: [1, 2], name: ["a", "b"] }; this is ${describe(columns)}.`,
@@ -23,7 +32,7 @@ export function columnsToBatch(columns: Columns, declared: DeclaredTypes = new M
   const vectors: Vector[] = [];
   let first: { readonly name: string; readonly length: number } | null = null;
   for (const [name, values] of Object.entries(columns)) {
-    const vector = columnVector(name, values, declared.get(name));
+    const vector = columnVector(values, declared.get(name) ?? passed.get(name), placeOf(name, declared, passed));
     first ??= { name, length: vector.length };
     if (vector.length !== first.length) {
       throw new RowShapeError(
@@ -43,18 +52,16 @@ export function columnsToBatch(columns: Columns, declared: DeclaredTypes = new M
   return { schema: { fields }, length: first.length, columns: vectors };
 }
 
-function columnVector(name: string, values: unknown, declared: DataType | undefined): Vector {
+function columnVector(values: unknown, known: DataType | undefined, place: Place): Vector {
   if (isTypedArray(values)) {
     const type = elementType(values);
-    if (declared === undefined || typeEquals(declared, type)) return viewVector(values, type);
-    return writtenVector(name, values, declared, true);
+    if (known === undefined || typeEquals(known, type)) return viewVector(values, type);
+    return writtenVector(values, known, place);
   }
-  if (Array.isArray(values)) {
-    return writtenVector(name, values, declared ?? { kind: "null" }, declared !== undefined);
-  }
+  if (Array.isArray(values)) return writtenVector(values, known ?? { kind: "null" }, place);
   throw new RowShapeError(
-    `Column "${name}" of a batch must be an array or a typed array, not ${describe(values)}.`,
-    name,
+    `Column "${place.column}" of a batch must be an array or a typed array, not ${describe(values)}.`,
+    place.column,
   );
 }
 
@@ -70,11 +77,13 @@ function viewVector(values: TypedArray, type: DataType): Vector {
   };
 }
 
-function writtenVector(column: string, values: ArrayLike<unknown>, type: DataType, declared: boolean): Vector {
-  let sink: Sink = sinkFor(firstType(values, type), { column, declared }, (replacement) => {
+function writtenVector(values: ArrayLike<unknown>, type: DataType, place: Place): Vector {
+  let sink: Sink = sinkFor(firstType(values, type), place, (replacement) => {
     sink = replacement;
   });
-  for (let index = 0; index < values.length; index++) sink.write(index, values[index]);
+  if (!isNumbers(values) || sink.writeAll?.(0, values) !== true) {
+    for (let index = 0; index < values.length; index++) sink.write(index, values[index]);
+  }
   return sink.finish(values.length);
 }
 

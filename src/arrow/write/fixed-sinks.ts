@@ -148,17 +148,34 @@ export function intervalSink(type: DataType & { readonly kind: "interval" }, pla
   });
 }
 
+/** Scaled numbers below this are known to a fraction of their last digit. */
+const FAST_LIMIT = 2 ** 48;
+
 export function decimalSink(type: DataType & { readonly kind: "decimal" }, place: Place): Sink {
   const size = type.bits / 32;
   const limit = 10n ** BigInt(type.precision);
+  const fastLimit = Math.min(FAST_LIMIT, 10 ** type.precision);
+  const power = 10 ** type.scale;
   return new WordSink(type, size, (words, at, value) => {
-    if (typeof value !== "number" && typeof value !== "bigint" && typeof value !== "string") {
-      return misfit(place, type, value);
-    }
+    if (typeof value === "number") {
+      const scaled = value * power;
+      const near = Math.round(scaled);
+      // Near a half only the number's digits tell which way to round; everything else need not become text.
+      if (near < fastLimit && near > -fastLimit && Math.abs(scaled - near) < 0.25) {
+        if (size === 1) words[at] = near;
+        else {
+          putNumber(words, at, near);
+          for (let word = 2; word < size; word++) words[at + word] = near < 0 ? -1 : 0;
+        }
+        return;
+      }
+    } else if (typeof value !== "bigint" && typeof value !== "string") return misfit(place, type, value);
     const unscaled = parseDecimal(String(value), type.scale);
     if (unscaled === null) return unfit(place, type, value, "it is no decimal number");
     if (unscaled >= limit || unscaled <= -limit) {
-      return unfit(place, type, value, `it has more than ${type.precision - type.scale} digits before the point`);
+      const exact = place.passed !== null && typeof value === "number" ? ' (decimal: "string" keeps every digit)' : "";
+      const why = `it has more than ${type.precision - type.scale} digits before the point${exact}`;
+      return unfit(place, type, value, why);
     }
     putBigint(words, at, unscaled, size);
   });

@@ -22,6 +22,11 @@ export function isTypedArray(value: unknown): value is TypedArray {
   return ArrayBuffer.isView(value) && !(value instanceof DataView);
 }
 
+/** A typed array whose elements are numbers, not bigints. */
+export function isNumbers(value: unknown): value is Exclude<TypedArray, BigInt64Array | BigUint64Array> {
+  return isTypedArray(value) && !(value instanceof BigInt64Array || value instanceof BigUint64Array);
+}
+
 /** The type of a typed array's elements. */
 export function elementType(array: TypedArray): DataType {
   if (array instanceof Float64Array) return FLOAT64;

@@ -8,14 +8,33 @@ import { inferType } from "./infer.ts";
 export interface Place {
   /** The column's name; a path for what lies inside one: `tags[]`, `address.city`. */
   readonly column: string;
-  /** The type was declared: values are converted to it, and what cannot be is a bad value, not a bad shape. */
+  /** The type is given from outside: values are converted to it, and what cannot be is a bad value, not a bad shape. */
   readonly declared: boolean;
+  /** The column whose type is that of the function's input, because the function returns it as it came; else null. */
+  readonly passed: string | null;
+}
+
+export function placeOf(
+  column: string,
+  declared: ReadonlyMap<string, DataType>,
+  passed: ReadonlyMap<string, DataType>,
+): Place {
+  if (declared.has(column)) return { column, declared: true, passed: null };
+  const isPassed = passed.has(column);
+  return { column, declared: isPassed, passed: isPassed ? column : null };
 }
 
 /** Throws: the value is not of the column's type and cannot become it. */
 export function misfit(place: Place, type: DataType, value: unknown): never {
   const { column, declared } = place;
   const came = describe(value);
+  if (place.passed !== null) {
+    throw new ValueError(
+      `Column "${column}" is ${typeName(type)} in the function's input and is returned as it came, by all that the ` +
+        `function's source tells; ${came} cannot become that. ${remedy(place.passed, column, value)}`,
+      column,
+    );
+  }
   if (declared) {
     throw new ValueError(`Column "${column}" is declared ${typeName(type)}; ${came} cannot become that.`, column);
   }
@@ -28,10 +47,16 @@ export function misfit(place: Place, type: DataType, value: unknown): never {
 
 /** Throws: the right kind of value, but not one the type can hold. */
 export function unfit(place: Place, type: DataType, value: unknown, why: string): never {
-  throw new ValueError(
-    `Column "${place.column}" (${typeName(type)}) cannot hold ${print(value)}: ${why}.`,
-    place.column,
-  );
+  const { column, passed } = place;
+  const more = passed === null ? "" : ` ${remedy(passed, column, value)}`;
+  throw new ValueError(`Column "${column}" (${typeName(type)}) cannot hold ${print(value)}: ${why}.${more}`, column);
+}
+
+/** For a column that the function makes anew, although its source looked as if it did not. */
+function remedy(passed: string, column: string, value: unknown): string {
+  const type = passed === column ? inferType(value) : null;
+  const name = type === null || type.kind === "null" ? "…" : typeName(type);
+  return `If the function makes it anew, declare it: schema: { "${passed}": "${name}" }.`;
 }
 
 /** The SQL type and a short print: `VARCHAR ("abc")`. */

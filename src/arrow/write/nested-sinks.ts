@@ -1,7 +1,7 @@
 /** Sinks with sinks inside, bytes of any length, and the open column that no value has decided yet. */
 import { RowShapeError, ValueError } from "../../errors/index.ts";
 import type { DataType, Field, Vector } from "../types.ts";
-import { inferType, isPlain, isTypedArray } from "./infer.ts";
+import { inferType, isNumbers, isPlain, isTypedArray } from "./infer.ts";
 import { describe, misfit, type Place, unfit } from "./misfit.ts";
 import { type RecordWriter, recordWriter } from "./record-writer.ts";
 import { bytesOf, enlarged, leaf, NullFlags, type Sink } from "./sink.ts";
@@ -106,9 +106,7 @@ const inside = (place: Place, suffix: string): Place => ({ ...place, column: `${
 
 /** A list's elements, written from a typed array at one go where the child can. */
 function writeElements(child: () => Sink, at: number, values: ArrayLike<unknown>): void {
-  if (isTypedArray(values) && !(values instanceof BigInt64Array || values instanceof BigUint64Array)) {
-    if (child().writeAll?.(at, values) === true) return;
-  }
+  if (isNumbers(values) && child().writeAll?.(at, values) === true) return;
   // The child is asked for each time: an open one is replaced by its first value.
   for (let index = 0; index < values.length; index++) child().write(at + index, values[index]);
 }

@@ -176,12 +176,35 @@ export class Int64Sink implements Sink {
     if (this.nulls.any) this.nulls.setValid(index);
   }
   private writeNumber(index: number, value: number): void {
+    const low = value | 0;
+    if (low === value && (low >= 0 || this.type.signed)) {
+      this.words[2 * index] = low;
+      this.words[2 * index + 1] = low >> 31;
+      return;
+    }
     if (!Number.isSafeInteger(value) || (value < 0 && !this.type.signed)) {
       unfit(this.place, this.type, value, "it takes whole numbers within 2^53, and bigints");
     }
     const high = Math.floor(value / 4294967296);
     this.words[2 * index] = value - high * 4294967296;
     this.words[2 * index + 1] = high;
+  }
+  /** False at the first one that is no whole number: written one by one, that one will say so. */
+  writeAll(index: number, values: ArrayLike<number>): boolean {
+    if (!this.place.declared) return false;
+    const count = values.length;
+    if (index + count > this.values.length) this.grow(index + count);
+    const { words } = this;
+    const lowest = this.type.signed ? -Number.MAX_SAFE_INTEGER : 0;
+    for (let at = 0, to = 2 * index; at < count; at++, to += 2) {
+      const value = values[at] as number;
+      const high = Math.floor(value / 4294967296);
+      if (!(value >= lowest && value <= Number.MAX_SAFE_INTEGER) || Math.floor(value) !== value) return false;
+      words[to] = value - high * 4294967296;
+      words[to + 1] = high;
+    }
+    this.nulls.setAllValid(index, index + count);
+    return true;
   }
   byteLength(length: number): number {
     return length * 8 + this.nulls.byteLength(length);

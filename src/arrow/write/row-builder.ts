@@ -7,13 +7,13 @@ import { typeEquals } from "../schema.ts";
 import type { DataType, Field, RecordBatch, Schema } from "../types.ts";
 import { emptyBatch } from "../vector.ts";
 import { inferType, isPlain } from "./infer.ts";
-import { describe } from "./misfit.ts";
+import { describe, placeOf } from "./misfit.ts";
 import { type RecordWriter, recordWriter } from "./record-writer.ts";
 import { sinkFor } from "./sink-for.ts";
 
 export type DeclaredTypes = ReadonlyMap<string, DataType>;
 
-const NOTHING_DECLARED: DeclaredTypes = new Map();
+const NOTHING: DeclaredTypes = new Map();
 
 export class RowBuilder {
   private names: readonly string[] = [];
@@ -21,7 +21,11 @@ export class RowBuilder {
   private schema: Schema | null = null;
   private length = 0;
 
-  constructor(private readonly declared: DeclaredTypes = NOTHING_DECLARED) {}
+  constructor(
+    private readonly declared: DeclaredTypes = NOTHING,
+    /** Types of columns that are returned as they came; what is declared goes before. */
+    private readonly passed: DeclaredTypes = NOTHING,
+  ) {}
 
   get rows(): number {
     return this.length;
@@ -63,12 +67,13 @@ export class RowBuilder {
         missing,
       );
     }
-    const types = this.names.map((name) => this.declared.get(name) ?? inferColumn(name, row[name]));
+    const { declared, passed } = this;
+    const types = this.names.map((name) => declared.get(name) ?? passed.get(name) ?? inferColumn(name, row[name]));
     return recordWriter(
       this.names,
       (index, replace) => {
         const column = this.names[index] ?? "";
-        return sinkFor(types[index] ?? { kind: "null" }, { column, declared: this.declared.has(column) }, replace);
+        return sinkFor(types[index] ?? { kind: "null" }, placeOf(column, declared, passed), replace);
       },
       "A row",
     );

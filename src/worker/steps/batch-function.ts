@@ -8,6 +8,7 @@ import {
   ColumnAssembler,
   type Columns,
   columnsToBatch,
+  type DeclaredTypes,
   fromArrowTable,
   type RecordBatch,
   RowBuilder,
@@ -16,11 +17,12 @@ import {
   toRows,
   type ValueOptions,
 } from "../../arrow/index.ts";
-import type { DataType } from "../../arrow/types.ts";
 import { RowShapeError } from "../../errors/index.ts";
+import type { PassedColumns } from "../../protocol/index.ts";
 import type { Stage, TaskScope } from "../stage.ts";
 import type { Failures } from "./failures.ts";
 import { InOrder } from "./in-order.ts";
+import { passedTypes } from "./passed-types.ts";
 import { isAsyncIterable } from "./row-function.ts";
 
 export interface BatchFunction {
@@ -28,7 +30,8 @@ export interface BatchFunction {
   readonly format: "columns" | "rows" | "arrow";
   readonly batchSize: number;
   readonly values: ValueOptions;
-  readonly declared: ReadonlyMap<string, DataType> | undefined;
+  readonly declared: DeclaredTypes | undefined;
+  readonly passes: PassedColumns | undefined;
   readonly maxInFlight: number;
 }
 
@@ -49,6 +52,7 @@ export class BatchFunctionStep implements Stage {
   readonly #bundle = new BlockBuilder();
   #assembler: ColumnAssembler | null = null;
   #schema: Schema | null = null;
+  #passed: DeclaredTypes = new Map();
   #seen = 0;
 
   constructor(
@@ -85,12 +89,15 @@ export class BatchFunctionStep implements Stage {
 
   #start(schema: Schema): void {
     this.#schema = schema;
+    this.#passed = passedTypes(this.fn.passes, schema);
     this.#assembler = new ColumnAssembler(schema, this.fn.values, this.fn.batchSize);
   }
 
   async #changeSchema(batch: RecordBatch): Promise<void> {
     const last = this.#assembler?.flush() ?? null;
     if (last !== null) await this.#call(this.#given(last, lengthOf(last)));
+    // Answers still under way are of the schema before.
+    await this.#calls.drain();
     this.#start(batch.schema);
     this.#assembler?.push(batch);
     await this.#callFull();
@@ -211,7 +218,9 @@ export class BatchFunctionStep implements Stage {
   #toBatches(result: unknown): readonly RecordBatch[] {
     if (Array.isArray(result)) return this.#rowsToBatches(result);
     if (isArrowTable(result)) return fromArrowTable(result);
-    if (typeof result === "object" && result !== null) return [columnsToBatch(result as Columns, this.fn.declared)];
+    if (typeof result === "object" && result !== null) {
+      return [columnsToBatch(result as Columns, this.fn.declared, this.#passed)];
+    }
     throw new RowShapeError(
       `a batch function must return columns ({ name: array }), an array of rows or an Arrow table; this returned ${
         result === null ? "null" : typeof result

@@ -3,12 +3,21 @@
  * a generated reader makes the row, a generated builder takes the result, nothing else is allocated. The first
  * promise that comes back turns the step to many calls at once, in order (A4).
  */
-import { compileRows, type RecordBatch, RowBuilder, type RowReader, type ValueOptions } from "../../arrow/index.ts";
-import type { DataType, Schema } from "../../arrow/types.ts";
+import {
+  compileRows,
+  type DeclaredTypes,
+  type RecordBatch,
+  RowBuilder,
+  type RowReader,
+  type Schema,
+  type ValueOptions,
+} from "../../arrow/index.ts";
 import { RowShapeError } from "../../errors/index.ts";
+import type { PassedColumns } from "../../protocol/index.ts";
 import type { Stage, TaskScope } from "../stage.ts";
 import type { Failures } from "./failures.ts";
 import { InOrder } from "./in-order.ts";
+import { passedTypes, sameTypes } from "./passed-types.ts";
 
 /** Results are handed on in pieces that stay in the processor's cache. */
 const PIECE_ROWS = 4096;
@@ -24,13 +33,16 @@ export interface RowFunction {
   readonly form: "map" | "flatMap";
   readonly call: (row: unknown) => unknown;
   readonly values: ValueOptions;
-  readonly declared: ReadonlyMap<string, DataType> | undefined;
+  readonly declared: DeclaredTypes | undefined;
+  readonly passes: PassedColumns | undefined;
   readonly maxInFlight: number;
 }
 
 export class RowFunctionStep implements Stage {
-  readonly #builder: RowBuilder;
   readonly #calls: InOrder<Answer>;
+  #builder: RowBuilder;
+  /** What the builder was told of columns that pass. */
+  #passed: DeclaredTypes = new Map();
   #schema: Schema | null = null;
   #reader: RowReader | null = null;
   /** Rows seen before the batch at hand. */
@@ -48,14 +60,17 @@ export class RowFunctionStep implements Stage {
   }
 
   push(batch: RecordBatch): void | Promise<void> {
+    if (this.#schema !== batch.schema) {
+      const wait = this.#adopt(batch.schema);
+      if (wait !== undefined) return wait.then(() => this.push(batch));
+    }
     const reader = this.#readerOf(batch);
     if (this.#async) return this.#pushAsync(reader, 0, batch.length);
     return this.#pushSync(reader, 0, batch.length);
   }
 
   async end(): Promise<void> {
-    await this.#calls.drain();
-    if (this.#builder.rows > 0) await this.next.push(this.#builder.finish());
+    await this.#handOnAll();
     await this.next.end();
   }
 
@@ -64,12 +79,28 @@ export class RowFunctionStep implements Stage {
   }
 
   #readerOf(batch: RecordBatch): RowReader {
-    if (this.#reader === null || this.#schema !== batch.schema) {
-      this.#reader = compileRows(batch.schema, this.fn.values);
-      this.#schema = batch.schema;
-    }
+    this.#reader ??= compileRows(batch.schema, this.fn.values);
     this.#reader.load(batch);
     return this.#reader;
+  }
+
+  /** Rows of another schema come from here on. */
+  #adopt(schema: Schema): void | Promise<void> {
+    const passed = passedTypes(this.fn.passes, schema);
+    if (!sameTypes(passed, this.#passed)) {
+      if (this.#async || this.#builder.rows > 0) return this.#handOnAll();
+      this.#passed = passed;
+      this.#builder = new RowBuilder(this.fn.declared, passed);
+    }
+    this.#schema = schema;
+    this.#reader = null;
+  }
+
+  /** Nothing is under way after it. */
+  async #handOnAll(): Promise<void> {
+    await this.#calls.drain();
+    this.#async = false;
+    if (this.#builder.rows > 0) await this.next.push(this.#builder.finish());
   }
 
   #pushSync(reader: RowReader, from: number, rows: number): void | Promise<void> {
