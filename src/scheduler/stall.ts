@@ -8,8 +8,10 @@
  *     3. a promise is broken (see room.ts);
  *     4. the store is full of what nobody will let go: the youngest job that needs room fails, with the figures.
  */
+
 import { StoreError, toWire } from "../errors/index.ts";
 import type { Milliseconds } from "../protocol/index.ts";
+import { formatSize } from "../units/index.ts";
 import { isSpread, type Leniency, mayStart, STRICT, startOneOf } from "./dispatch.ts";
 import { READING_GRACE, SLOT_GRACE, STORE_GRACE } from "./events.ts";
 import { failJob, outputOf } from "./job.ts";
@@ -195,8 +197,8 @@ function full(state: State, who: string, bytes: number) {
   const kept = state.ledger.holds("program").bytes;
   return toWire(
     new StoreError(
-      `${who} needs ${bytes} bytes of the store, and nothing that is there will be released: ${live} of ${capacity} ` +
-        `bytes are in use, ${kept} of them kept by the program. Give the session a larger objectStoreMemory, dispose ` +
+      `${who} needs ${formatSize(bytes)} of the store, and nothing that is there will be released: ${formatSize(live)} of ${formatSize(capacity)} ` +
+        `are in use, ${formatSize(kept)} of them kept by the program. Give the session a larger objectStoreMemory, dispose ` +
         "materialised datasets, or use smaller blocks (targetMaxBlockSize).",
     ),
   );

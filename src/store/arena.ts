@@ -2,10 +2,12 @@
  * Makes the arena's file and takes it away again. In /dev/shm where that has room for the capacity; else a file in the
  * session's directory, which is slower under pressure and said so. Who may use which bytes of it is the ledger's.
  */
+
 import { closeSync, constants, existsSync, ftruncateSync, openSync, rmSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 import { StoreError } from "../errors/index.ts";
 import type { ArenaPlace, Bytes } from "../protocol/index.ts";
+import { formatSize } from "../units/index.ts";
 import { PAGE } from "./ranges.ts";
 
 export const SHARED_MEMORY = "/dev/shm";
@@ -31,7 +33,7 @@ export function createArena(
 ): Arena {
   if (!(capacity >= PAGE)) {
     throw new StoreError(
-      `A store of ${capacity} bytes is too small: objectStoreMemory must be at least ${PAGE} bytes.`,
+      `A store of ${formatSize(capacity)} is too small: objectStoreMemory must be at least ${formatSize(PAGE)}.`,
     );
   }
   const free = existsSync(sharedMemory) ? freeBytes(sharedMemory) : 0;
@@ -41,8 +43,8 @@ export function createArena(
     const freeOnDisk = freeBytes(sessionDirectory);
     if (freeOnDisk < capacity) {
       throw new StoreError(
-        `The store needs ${capacity} bytes: ${sharedMemory} has ${free} free and ${sessionDirectory} has ` +
-          `${freeOnDisk}. Choose a smaller objectStoreMemory, another localDirectory, or enlarge ${sharedMemory}.`,
+        `The store needs ${formatSize(capacity)}: ${sharedMemory} has ${formatSize(free)} free and ${sessionDirectory} has ` +
+          `${formatSize(freeOnDisk)}. Choose a smaller objectStoreMemory, another localDirectory, or enlarge ${sharedMemory}.`,
       );
     }
   }
@@ -57,7 +59,7 @@ export function createArena(
   }
   const notice = shared
     ? null
-    : `${sharedMemory} has ${free} bytes free, less than the store's ${capacity}: the store is a file in ` +
+    : `${sharedMemory} has ${formatSize(free)} free, less than the store's ${formatSize(capacity)}: the store is a file in ` +
       `${sessionDirectory}. A larger ${sharedMemory} (docker run --shm-size) or a smaller objectStoreMemory is faster.`;
   return { place: { path, size, capacity }, fd, notice };
 }

@@ -11,8 +11,10 @@
  *
  * (spilling, spilled and restoring will lie between resident and freed: a state of the entry, not another ledger.)
  */
+
 import { StoreError } from "../errors/index.ts";
 import type { ArenaRange, BlockId, BlockRef, Bytes } from "../protocol/index.ts";
+import { formatSize } from "../units/index.ts";
 import { type Allocation, RangeAllocator, wholePages } from "./ranges.ts";
 
 /** Who keeps a block alive. */
@@ -65,7 +67,7 @@ export class Ledger {
   assertFits(bytes: Bytes, what: string): void {
     if (wholePages(bytes) <= this.capacity) return;
     throw new StoreError(
-      `${what} needs ${bytes} bytes in one block, and the store's capacity is ${this.capacity} bytes. ` +
+      `${what} needs ${formatSize(bytes)} in one block, and the store's capacity is ${formatSize(this.capacity)}. ` +
         "Give the session a larger objectStoreMemory, or make the block smaller (fewer rows in a batch, smaller rows).",
     );
   }

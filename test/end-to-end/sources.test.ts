@@ -44,7 +44,7 @@ describe("sources", () => {
       { a: 3, b: "z" },
     ];
     expect(await s.fromArrow(table).takeAll()).toEqual(wanted);
-    expect(await s.fromArrow(tableToIPC(table)).takeAll()).toEqual(wanted);
+    expect(await s.fromArrow(tableToIPC(table, { format: "stream" })).takeAll()).toEqual(wanted);
     const theirs = apache.tableFromArrays({ a: Float64Array.from([1, 2, 3]), b: ["x", null, "z"] });
     expect(await s.fromArrow(theirs).takeAll()).toEqual(wanted);
   });

@@ -272,7 +272,7 @@ test("[D1] what the program keeps and never gives back fails the job that needs 
   table.tell({ type: "tick" });
   expect(table.wasTold("failed")[0]?.error).toMatchObject({ name: "StoreError" });
   expect(table.wasTold("failed")[0]?.error.message).toMatch(
-    /40960 of 40960 bytes are in use, 40960 of them kept by the program/,
+    /40.0 KiB of 40.0 KiB are in use, 40.0 KiB of them kept by the program/,
   );
 });
 
@@ -320,5 +320,5 @@ test("a block larger than the store fails its job and names both numbers", () =>
   const table = new Table(1, 10);
   table.start(job("j", [tasks(0, splits(1))]), 1);
   expect(table.asks(1, 11)).toBe(false);
-  expect(table.wasTold("failed")[0]?.error.message).toMatch(/op0: a task needs 45056 bytes.*capacity is 40960/);
+  expect(table.wasTold("failed")[0]?.error.message).toMatch(/op0: a task needs 44.0 KiB.*capacity is 40.0 KiB/);
 });

@@ -65,7 +65,7 @@ test("[R3] a block that could never fit is an error that names both numbers", ()
   const ledger = ledgerOf(4);
   expect(() => ledger.assertFits(5 * PAGE, "map: a task")).toThrow(StoreError);
   expect(() => ledger.assertFits(5 * PAGE, "map: a task")).toThrow(
-    /map: a task needs 20480 bytes .* capacity is 16384/,
+    /map: a task needs 20.0 KiB .* capacity is 16.0 KiB/,
   );
   ledger.assertFits(4 * PAGE, "map: a task");
 });
