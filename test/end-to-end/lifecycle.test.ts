@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readlinkSync, statfsSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { NondeterministicFunctionError } from "spillway";
 import { describe, expect, test } from "vitest";
@@ -199,6 +199,25 @@ describe("the end of a session", () => {
     await next.range(3).takeAll();
     await next.close();
     expect(await leftovers(sessions.localDirectory, [name])).toEqual([]);
+  });
+});
+
+describe("a small /dev/shm", () => {
+  test("[R4] the store is a file in the session's directory, and the user is told", async () => {
+    const { bavail, bsize } = statfsSync("/dev/shm");
+    const run = runScript(
+      "small-shm",
+      `import { session } from "spillway";
+       const s = session({ workers: 1, objectStoreMemory: ${bavail * bsize + 2 ** 30} });
+       console.log("rows", await s.range(100000).map((row) => ({ id: row.id, text: "row " + row.id })).count());
+       console.log((await s.range(3).map((row) => row).takeAll()).length === 3 ? "read" : "lost");
+       await s.close();`,
+    );
+    const { output } = await run.ended;
+    expect(output).toContain("rows 100000");
+    expect(output).toContain("read");
+    expect(output).toMatch(/\/dev\/shm has .* free, less than the store's .*: the store is a file/);
+    expect(await leftovers(sessions.localDirectory, sessionNames(sessions.stateDirectory))).toEqual([]);
   });
 });
 
