@@ -48,6 +48,28 @@ describe("row functions", () => {
     expect(rows.map((row) => Math.abs(row.v)).sort((a, b) => a - b)).toEqual([0, 0, 1, 1, 2, 2]);
   });
 
+  test("[A2] flatMap hands on the rows of one row while they come", async () => {
+    const rows = s.range(1, { overrideNumBlocks: 1 }).flatMap(function* () {
+      for (let i = 0; i < 300_000; i++) yield { i, text: "0123456789".repeat(10) };
+    });
+    let n = 0;
+    for await (const batch of rows.iterBatches({ batchSize: 8192 })) n += batch.i.length;
+    expect(n).toBe(300_000);
+    expect(rows.stats().job?.peakWorkerMemory).toBeLessThan(400e6);
+  });
+
+  test("[A4] flatMap takes an async generator", async () => {
+    const rows = await s
+      .range(3)
+      .flatMap(async function* (row) {
+        yield { v: row.id };
+        await new Promise((resolve) => setTimeout(resolve, 1));
+        yield { v: row.id + 10 };
+      })
+      .takeAll();
+    expect(rows.map((row) => row.v).sort((a, b) => a - b)).toEqual([0, 1, 2, 10, 11, 12]);
+  });
+
   test("[A2] filter by a function keeps rows as they were", async () => {
     const rows = await s
       .range(5000)

@@ -22,6 +22,7 @@ import { passedTypes, sameTypes } from "./passed-types.ts";
 /** Results are handed on in pieces that stay in the processor's cache. */
 const PIECE_ROWS = 4096;
 const PIECE_BYTES = 1 << 20;
+const CHECK_ROWS = 16;
 
 interface Answer {
   readonly index: number;
@@ -47,6 +48,8 @@ export class RowFunctionStep implements Stage {
   #reader: RowReader | null = null;
   /** Rows seen before the batch at hand. */
   #seen = 0;
+  /** At how many rows in the builder its size is looked at next. */
+  #checkAt = CHECK_ROWS;
   #async = false;
 
   constructor(
@@ -100,34 +103,52 @@ export class RowFunctionStep implements Stage {
   async #handOnAll(): Promise<void> {
     await this.#calls.drain();
     this.#async = false;
+    this.#checkAt = CHECK_ROWS;
     if (this.#builder.rows > 0) await this.next.push(this.#builder.finish());
   }
 
   #pushSync(reader: RowReader, from: number, rows: number): void | Promise<void> {
-    const { call, form } = this.fn;
-    const builder = this.#builder;
-    let i = from;
-    while (i < rows) {
-      const row = reader.row(i);
-      try {
-        const result = call(row);
-        if (result instanceof Promise) {
-          this.#async = true;
-          this.#calls.add(this.#answer(result, i, row));
-          return this.#pushAsync(reader, i + 1, rows);
-        }
-        if (form === "map") builder.append(result);
-        else this.#appendMany(result);
-      } catch (thrown) {
-        this.failures.row(thrown, this.#seen + i, row);
-      }
-      i++;
-      if (builder.rows >= PIECE_ROWS || builder.byteLength >= PIECE_BYTES) {
-        const wait = this.next.push(builder.finish());
-        if (wait !== undefined) return wait.then(() => this.#pushSync(reader, i, rows));
-      }
+    for (let i = from; i < rows; i++) {
+      const wait = this.#callSync(reader.row(i), i);
+      if (this.#async) return this.#pushAsync(reader, i + 1, rows);
+      if (wait !== undefined) return wait.then(() => this.#pushSync(reader, i + 1, rows));
     }
     this.#seen += rows;
+  }
+
+  #callSync(row: unknown, i: number): void | Promise<void> {
+    try {
+      const result = this.fn.call(row);
+      if (this.fn.form === "flatMap") return this.#takeMany(result, i, row);
+      if (result instanceof Promise) this.#turnAsync(result, i, row);
+      else this.#builder.append(result);
+    } catch (thrown) {
+      this.failures.row(thrown, this.#seen + i, row);
+    }
+    if (this.#builder.rows >= this.#checkAt) return this.#handOnFull();
+  }
+
+  #takeMany(result: unknown, i: number, row: unknown): void | Promise<void> {
+    if (!(result instanceof Promise) && !isAsyncIterable(result)) {
+      return this.#appendMany(rowsOf(result), this.#seen + i, row);
+    }
+    this.#turnAsync(Promise.resolve(result), i, row);
+  }
+
+  #turnAsync(result: Promise<unknown>, i: number, row: unknown): void {
+    this.#async = true;
+    this.#calls.add(this.#answer(result, i, row));
+  }
+
+  /** Hands on what is built once it is a piece; sizes are looked at every few rows, because looking costs 15 ns. */
+  #handOnFull(): void | Promise<void> {
+    const builder = this.#builder;
+    if (builder.rows < PIECE_ROWS && builder.byteLength < PIECE_BYTES) {
+      this.#checkAt = builder.rows + CHECK_ROWS;
+      return;
+    }
+    this.#checkAt = CHECK_ROWS;
+    return this.next.push(builder.finish());
   }
 
   async #pushAsync(reader: RowReader, from: number, rows: number): Promise<void> {
@@ -163,43 +184,51 @@ export class RowFunctionStep implements Stage {
     try {
       if (this.fn.form === "map") this.#builder.append(value);
       else if (isAsyncIterable(value)) return this.#appendAsync(value, index, row);
-      else this.#appendMany(value);
+      else return this.#appendMany(rowsOf(value), index, row);
     } catch (thrown) {
       this.failures.row(thrown, index, row);
     }
-    if (this.#builder.rows >= PIECE_ROWS || this.#builder.byteLength >= PIECE_BYTES) {
-      return this.next.push(this.#builder.finish());
+    if (this.#builder.rows >= this.#checkAt) return this.#handOnFull();
+  }
+
+  /** A row may become any number of rows: they are handed on while they come. */
+  #appendMany(rows: Iterator<unknown>, index: number, row: unknown): void | Promise<void> {
+    for (;;) {
+      try {
+        const item = rows.next();
+        if (item.done === true) return;
+        this.#builder.append(item.value);
+      } catch (thrown) {
+        this.failures.row(thrown, index, row);
+        return;
+      }
+      const wait = this.#builder.rows >= this.#checkAt ? this.#handOnFull() : undefined;
+      if (wait !== undefined) return wait.then(() => this.#appendMany(rows, index, row));
     }
   }
 
   async #appendAsync(rows: AsyncIterable<unknown>, index: number, row: unknown): Promise<void> {
-    try {
-      for await (const item of rows) this.#builder.append(item);
-    } catch (thrown) {
-      this.failures.row(thrown, index, row);
+    const iterator = rows[Symbol.asyncIterator]();
+    for (;;) {
+      try {
+        const item = await iterator.next();
+        if (item.done === true) return;
+        this.#builder.append(item.value);
+      } catch (thrown) {
+        this.failures.row(thrown, index, row);
+        return;
+      }
+      if (this.#builder.rows >= this.#checkAt) await this.#handOnFull();
     }
-  }
-
-  #appendMany(result: unknown): void {
-    if (isIterable(result)) {
-      for (const item of result) this.#builder.append(item);
-      return;
-    }
-    if (isAsyncIterable(result)) {
-      throw new RowShapeError(
-        "flatMap was given an async generator: make the function async and return an array.",
-        null,
-      );
-    }
-    throw new RowShapeError(
-      `flatMap must return an array (or another iterable) of rows; this returned ${result === null ? "null" : typeof result}.`,
-      null,
-    );
   }
 }
 
-function isIterable(value: unknown): value is Iterable<unknown> {
-  return typeof value === "object" && value !== null && Symbol.iterator in value && !(value instanceof Map);
+function rowsOf(result: unknown): Iterator<unknown> {
+  if (typeof result === "object" && result !== null && Symbol.iterator in result && !(result instanceof Map)) {
+    return (result as Iterable<unknown>)[Symbol.iterator]();
+  }
+  const came = result === null ? "null" : typeof result;
+  throw new RowShapeError(`flatMap must return an array (or another iterable) of rows; this returned ${came}.`, null);
 }
 
 export function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
