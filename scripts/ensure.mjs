@@ -4,7 +4,7 @@
  */
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -51,6 +51,8 @@ async function build(dist) {
     "-p",
     "tsconfig.json",
     "--emitDeclarationOnly",
+    "--outDir",
+    dist,
   ]);
   if (status !== 0) fail("the build failed: the messages above are the compiler's.");
   const { build: bundle } = await import("esbuild");
@@ -79,17 +81,21 @@ async function build(dist) {
 
 export async function ensureBuild() {
   const dist = join(root, "dist");
-  const stamp = join(dist, ".built-from");
+  const stamp = ".built-from";
   const sources = contentHash([
     join(root, "src"),
     join(root, "scripts/ensure.mjs"),
     join(root, "tsconfig.json"),
     join(root, "package-lock.json"),
   ]);
-  if (existsSync(stamp) && readFileSync(stamp, "utf8") === sources) return;
+  if (existsSync(join(dist, stamp)) && readFileSync(join(dist, stamp), "utf8") === sources) return;
+  // Made beside the old one: a build that fails leaves what worked.
+  const next = join(root, "dist.next");
+  rmSync(next, { recursive: true, force: true });
+  await build(next);
+  writeFileSync(join(next, stamp), sources);
   rmSync(dist, { recursive: true, force: true });
-  await build(dist);
-  writeFileSync(stamp, sources);
+  renameSync(next, dist);
 }
 
 function contentHash(paths) {
