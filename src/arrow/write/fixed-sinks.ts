@@ -1,7 +1,6 @@
-/** Sinks of instants, spans of time, decimals and bytes of one width: a value becomes a few 32-bit words. */
+/** Sinks of instants, spans of time and bytes of one width: a value becomes a few 32-bit words. */
 import { layoutOf } from "../layout.ts";
 import type { DataType, TimeUnit, Vector } from "../types.ts";
-import { parseDecimal } from "./decimal.ts";
 import { isPlain } from "./infer.ts";
 import { misfit, type Place, unfit } from "./misfit.ts";
 import { bytesOf, enlarged, leaf, NullFlags, type Sink } from "./sink.ts";
@@ -45,7 +44,7 @@ function putNumber(words: Int32Array, at: number, value: number): void {
   words[at + 1] = high;
 }
 
-function putBigint(words: Int32Array, at: number, value: bigint, size: number): void {
+export function putBigint(words: Int32Array, at: number, value: bigint, size: number): void {
   let rest = value;
   for (let word = 0; word < size; word++) {
     words[at + word] = Number(BigInt.asIntN(32, rest));
@@ -145,39 +144,6 @@ export function intervalSink(type: DataType & { readonly kind: "interval" }, pla
         putBigint(words, at + 2, checkedBigint(place, type, BigInt(nanos), 64), 2);
         break;
     }
-  });
-}
-
-/** Scaled numbers below this are known to a fraction of their last digit. */
-const FAST_LIMIT = 2 ** 48;
-
-export function decimalSink(type: DataType & { readonly kind: "decimal" }, place: Place): Sink {
-  const size = type.bits / 32;
-  const limit = 10n ** BigInt(type.precision);
-  const fastLimit = Math.min(FAST_LIMIT, 10 ** type.precision);
-  const power = 10 ** type.scale;
-  return new WordSink(type, size, (words, at, value) => {
-    if (typeof value === "number") {
-      const scaled = value * power;
-      const near = Math.round(scaled);
-      // Near a half only the number's digits tell which way to round; everything else need not become text.
-      if (near < fastLimit && near > -fastLimit && Math.abs(scaled - near) < 0.25) {
-        if (size === 1) words[at] = near;
-        else {
-          putNumber(words, at, near);
-          for (let word = 2; word < size; word++) words[at + word] = near < 0 ? -1 : 0;
-        }
-        return;
-      }
-    } else if (typeof value !== "bigint" && typeof value !== "string") return misfit(place, type, value);
-    const unscaled = parseDecimal(String(value), type.scale);
-    if (unscaled === null) return unfit(place, type, value, "it is no decimal number");
-    if (unscaled >= limit || unscaled <= -limit) {
-      const exact = place.passed !== null && typeof value === "number" ? ' (decimal: "string" keeps every digit)' : "";
-      const why = `it has more than ${type.precision - type.scale} digits before the point${exact}`;
-      return unfit(place, type, value, why);
-    }
-    putBigint(words, at, unscaled, size);
   });
 }
 

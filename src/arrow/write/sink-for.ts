@@ -1,6 +1,7 @@
 /** The sink for a type. */
 import type { DataType } from "../types.ts";
-import { dateSink, decimalSink, FixedBinarySink, intervalSink, spanSink, timestampSink } from "./fixed-sinks.ts";
+import { DecimalSink } from "./decimal-sink.ts";
+import { dateSink, FixedBinarySink, intervalSink, spanSink, timestampSink } from "./fixed-sinks.ts";
 import type { Place } from "./misfit.ts";
 import { BinarySink, FixedListSink, ListSink, MapSink, OpenSink, StructSink } from "./nested-sinks.ts";
 import { BoolSink, Float64Sink, integerSink, smallFloatSink } from "./number-sinks.ts";
@@ -19,7 +20,7 @@ export function sinkFor(type: DataType, place: Place, replace: (sink: Sink) => v
     case "float":
       return type.bits === 64 ? new Float64Sink(place) : smallFloatSink(type.bits, place);
     case "decimal":
-      return decimalSink(type, place);
+      return new DecimalSink(type, place);
     case "utf8":
       return new TextSink(type, place);
     case "binary":
