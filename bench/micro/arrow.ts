@@ -7,6 +7,7 @@ import {
   ColumnAssembler,
   columnsToBatch,
   compileRows,
+  parseTypeName,
   planBlock,
   type RecordBatch,
   RowBuilder,
@@ -128,6 +129,44 @@ report(
     through.finish();
   }),
   rows,
+);
+
+const keys = new Map([["key", parseTypeName("BIGINT")]]);
+const passing = new RowBuilder(undefined, keys);
+report(
+  "row function: out, a column more, in, types kept",
+  best(() => {
+    for (const chunk of items) {
+      reader.load(chunk);
+      for (let row = 0; row < chunk.length; row++) {
+        const { key, price, discount, comment } = reader.row(row);
+        passing.append({ key, price, discount, comment, revenue: Number(price) * (1 - Number(discount)) });
+      }
+      if (passing.rows > 60_000) passing.finish();
+    }
+    passing.finish();
+  }),
+  rows,
+);
+
+const batchOfKeys = { key: Float64Array.from({ length: 1024 }, (_, row) => row * 3) };
+report(
+  "columns in: 64-bit integers from doubles, batches of 1024",
+  best(() => {
+    for (let round = 0; round < rows / 1024; round++) sum += columnsToBatch(batchOfKeys, undefined, keys).length;
+  }),
+  rows,
+  rows * 8,
+);
+
+const prices = new Map([["key", parseTypeName("DECIMAL(15,2)")]]);
+report(
+  "columns in: decimals from doubles, batches of 1024",
+  best(() => {
+    for (let round = 0; round < rows / 1024; round++) sum += columnsToBatch(batchOfKeys, undefined, prices).length;
+  }),
+  rows,
+  rows * 16,
 );
 
 const numbers = columnsToBatch({

@@ -17,6 +17,7 @@ import type { PassedColumns } from "../../protocol/index.ts";
 import type { Stage, TaskScope } from "../stage.ts";
 import type { Failures } from "./failures.ts";
 import { InOrder } from "./in-order.ts";
+import { markedRow } from "./marked-row.ts";
 import { passedTypes, sameTypes } from "./passed-types.ts";
 
 /** Results are handed on in pieces that stay in the processor's cache. */
@@ -109,7 +110,7 @@ export class RowFunctionStep implements Stage {
 
   #pushSync(reader: RowReader, from: number, rows: number): void | Promise<void> {
     for (let i = from; i < rows; i++) {
-      const wait = this.#callSync(reader.row(i), i);
+      const wait = this.#callSync(markedRow(reader.row(i), this.#seen + i), i);
       if (this.#async) return this.#pushAsync(reader, i + 1, rows);
       if (wait !== undefined) return wait.then(() => this.#pushSync(reader, i + 1, rows));
     }
