@@ -198,6 +198,12 @@ export class Int64Sink implements Sink {
     const lowest = this.type.signed ? -Number.MAX_SAFE_INTEGER : 0;
     for (let at = 0, to = 2 * index; at < count; at++, to += 2) {
       const value = values[at] as number;
+      const low = value | 0;
+      if (low === value && low >= lowest) {
+        words[to] = low;
+        words[to + 1] = low >> 31;
+        continue;
+      }
       const high = Math.floor(value / 4294967296);
       if (!(value >= lowest && value <= Number.MAX_SAFE_INTEGER) || Math.floor(value) !== value) return false;
       words[to] = value - high * 4294967296;
