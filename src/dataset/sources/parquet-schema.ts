@@ -1,11 +1,15 @@
-/** The columns of Parquet files, from their footers: those of the first, and whether all the others have the same. */
+/**
+ * The columns of Parquet files, from their footers: those of the first, in types that hold what all the files have there,
+ * and whether all the others have the same.
+ */
 import { SourceError } from "../../errors/index.ts";
-import { type Column, quoteText, quoteTextList } from "../../plan/index.ts";
+import { type Column, quoteIdentifier, quoteText, quoteTextList } from "../../plan/index.ts";
+import type { InspectedRow } from "../../protocol/index.ts";
 import type { Engine } from "../engine.ts";
 import type { SourceFile } from "./files.ts";
 
 export interface FileSchemas {
-  /** Of the first file, which all the others are read as. */
+  /** Of the first file, which all the others are read as; those that not every file has are left out unless asked for. */
   readonly columns: readonly Column[];
   /** Every file has exactly these. */
   readonly uniform: boolean;
@@ -13,7 +17,11 @@ export interface FileSchemas {
 
 const FILES_PER_QUERY = 512;
 
-export async function schemasOf(engine: Engine, files: readonly SourceFile[]): Promise<FileSchemas> {
+export async function schemasOf(
+  engine: Engine,
+  files: readonly SourceFile[],
+  wanted: readonly string[] | null,
+): Promise<FileSchemas> {
   const examples = new Map<string, string>();
   for (let at = 0; at < files.length; at += FILES_PER_QUERY) {
     const list = quoteTextList(files.slice(at, at + FILES_PER_QUERY).map((file) => file.path));
@@ -25,24 +33,49 @@ export async function schemasOf(engine: Engine, files: readonly SourceFile[]): P
   }
   const [first] = files;
   const columns = await describeFile(engine, first?.path ?? "");
-  let uniform = true;
-  for (const example of examples.size > 1 ? examples.values() : []) {
-    uniform = false;
+  if (examples.size <= 1) return { columns, uniform: true };
+  const shapes: (readonly Column[])[] = [];
+  let shared = columns;
+  for (const example of examples.values()) {
     const others = await describeFile(engine, example);
-    const missing = columns.find(({ name }) => !others.some((other) => other.name === name));
+    shapes.push(others);
+    const has = (name: string) => others.some((other) => other.name === name);
+    const missing = columns.find(({ name }) => !has(name) && (wanted === null || wanted.includes(name)));
     if (missing !== undefined) {
       throw new SourceError(
         `readParquet: ${example} has no column "${missing.name}", which ${first?.shown} has. Read them apart and unite them, or name the columns that all have: { columns: […] }.`,
         example,
       );
     }
+    shared = shared.filter(({ name }) => has(name));
   }
-  return { columns, uniform };
+  return { columns: await inCommonTypes(engine, shared, shapes), uniform: false };
+}
+
+/** Reading a file's DOUBLE as another's BIGINT would round it silently. */
+async function inCommonTypes(
+  engine: Engine,
+  columns: readonly Column[],
+  shapes: readonly (readonly Column[])[],
+): Promise<readonly Column[]> {
+  if (columns.length === 0) return columns;
+  const selects = shapes.map((shape) => {
+    const items = columns.map(({ name, type }) => {
+      const own = shape.find((column) => column.name === name)?.type ?? type;
+      return `CAST(NULL AS ${own}) AS ${quoteIdentifier(name)}`;
+    });
+    return `SELECT ${items.join(", ")}`;
+  });
+  return described(await engine.inspect(`DESCRIBE ${selects.join(" UNION ALL ")}`));
 }
 
 async function describeFile(engine: Engine, path: string): Promise<readonly Column[]> {
   const rows = await engine.inspect(
     `DESCRIBE SELECT * FROM read_parquet([${quoteText(path)}], hive_partitioning=false)`,
   );
+  return described(rows);
+}
+
+function described(rows: readonly InspectedRow[]): readonly Column[] {
   return rows.map((row) => ({ name: String(row.column_name), type: String(row.column_type) }));
 }

@@ -48,7 +48,7 @@ export function parquetSource(engine: Engine, paths: readonly string[], options:
 async function open(engine: Engine, paths: readonly string[], options: CheckedReadOptions): Promise<OpenSource> {
   const files = await listFiles(paths, "readParquet");
   const partitions = findPartitions(files, options.schema, "readParquet");
-  const own = await inSourceWords("readParquet", files, () => schemasOf(engine, files));
+  const own = await inSourceWords("readParquet", files, () => schemasOf(engine, files, options.columns));
   const reader = new ParquetReader(engine, options, partitions, own);
   return {
     columns: reader.columns,
@@ -173,7 +173,8 @@ class ParquetReader {
       const sameFolder = wholes.every(
         ({ file }) => JSON.stringify(file.values) === JSON.stringify(stretch.file.values),
       );
-      if (!stretch.whole || !sameFolder) flush();
+      // Of files with other types the kernel's reader compares with constants cast to each file's own (1.5: 0.5 as BIGINT).
+      if (!stretch.whole || !sameFolder || !this.found.uniform) flush();
       if (stretch.whole) wholes.push(stretch);
       else parts.push(this.#partSql([stretch], samples));
     }
