@@ -40,6 +40,7 @@ import {
   type BatchFunctionOptions,
   checkedValues,
   functionOver,
+  onlyValues,
   type RowFunctionOptions,
   valueKeys,
 } from "./functions.ts";
@@ -168,6 +169,7 @@ export class Dataset<out R extends AnyRow = AnyRow> {
   }
 
   drop<const N extends ColumnName<R>, Row extends AnyRow = R>(...names: readonly N[]): Dataset<Dropped<Row, N>> {
+    if (names.length === 0) throw new OptionError("drop: name at least one column.");
     return this.#then(drop(this.#plan, textList("drop", "the columns", names)));
   }
 
@@ -202,6 +204,11 @@ export class Dataset<out R extends AnyRow = AnyRow> {
 
   /** A value for every null: one for all columns whose type takes it, or one by column. */
   fillNull(value: string | number | bigint | boolean | Date | { readonly [K in ColumnName<R>]?: Literal }): Dataset<R> {
+    if (value === null || value === undefined) {
+      throw new OptionError(
+        `fillNull: a value is needed, not ${describe(value)}: fillNull(0) or fillNull({ price: 0 }).`,
+      );
+    }
     if (typeof value === "object" && !(value instanceof Date)) {
       const pairs = Object.entries(value).map(([name, fill]): [string, Literal] => [
         name,
@@ -248,11 +255,11 @@ export class Dataset<out R extends AnyRow = AnyRow> {
 
   async take(rows: number, values: ValueOptions = {}): Promise<R[]> {
     const head = limit(this.#plan, 0, wholeNumber("take", "the number of rows", rows));
-    return collectRows(this.#run(head), checkedValues("take", values));
+    return collectRows(this.#run(head), onlyValues("take", values));
   }
 
   async takeAll(values: ValueOptions = {}): Promise<R[]> {
-    return collectRows(this.#run(), checkedValues("takeAll", values));
+    return collectRows(this.#run(), onlyValues("takeAll", values));
   }
 
   /** Prints the first rows as a table, and gives its text. */
@@ -297,7 +304,7 @@ export class Dataset<out R extends AnyRow = AnyRow> {
       block.release();
     }
     if (copies.length === 0) copies.push(emptyBatch({ fields: [] }));
-    return toFlechette(copies, flechetteValues(checkedValues("toArrow", values)));
+    return toFlechette(copies, flechetteValues(onlyValues("toArrow", values)));
   }
 
   /** Rows as an object stream; destroying it cancels the work. */

@@ -115,6 +115,12 @@ export function checkedValues(operator: string, { int64, decimal, timestamp }: V
   };
 }
 
+/** As `checkedValues`, for methods that take no other options. */
+export function onlyValues(operator: string, options: ValueOptions): ValueOptions {
+  checkKeys(operator, options, valueKeys);
+  return checkedValues(operator, options);
+}
+
 function checkedOnError(form: string, onError: OnError): OnError {
   if (onError === "fail" || onError === "skip") return onError;
   if (typeof onError === "object" && onError !== null && "deadLetter" in onError) {

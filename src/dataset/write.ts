@@ -1,5 +1,5 @@
 /** Writing a dataset as files: options checked, the directory looked at, then one job that makes them appear whole. */
-import { readdir, stat } from "node:fs/promises";
+import { access, constants, readdir, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { OptionError, UnknownColumnError, WriteError } from "../errors/index.ts";
 import { columnsOf, type Plan } from "../plan/index.ts";
@@ -116,7 +116,10 @@ function checkPartitions(operator: string, columns: readonly string[], plan: Pla
 /** Whether the directory is there, and a data file in it, if any. */
 async function lookAt(operator: string, directory: string): Promise<{ exists: boolean; data: string | null }> {
   const info = await stat(directory).catch(() => null);
-  if (info === null) return { exists: false, data: null };
+  if (info === null) {
+    await checkParent(operator, directory);
+    return { exists: false, data: null };
+  }
   if (!info.isDirectory()) {
     throw new WriteError(
       `${operator}: ${directory} is a file. Give a directory: a dataset is written as several files.`,
@@ -135,6 +138,22 @@ async function lookAt(operator: string, directory: string): Promise<{ exists: bo
     );
   });
   return { exists: true, data: data?.name ?? null };
+}
+
+/** Whether the directory can be made: said before anything runs. */
+async function checkParent(operator: string, directory: string): Promise<void> {
+  let parent = dirname(directory);
+  let info = await stat(parent).catch(() => null);
+  while (info === null && parent !== dirname(parent)) {
+    parent = dirname(parent);
+    info = await stat(parent).catch(() => null);
+  }
+  if (info?.isDirectory() !== true) {
+    throw new WriteError(`${operator}: ${directory} cannot be made: ${parent} is no directory.`, directory);
+  }
+  await access(parent, constants.W_OK | constants.X_OK).catch(() => {
+    throw new WriteError(`${operator}: ${directory} cannot be made: ${parent} cannot be written to.`, directory);
+  });
 }
 
 /** On the data's own file system, so that files are moved and not copied; beside a directory that is not there yet. */

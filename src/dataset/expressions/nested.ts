@@ -20,9 +20,9 @@ export abstract class NestedMethods<T, Refs extends string, Name extends string 
   listContains<O extends Operand>(value: O): Result<boolean, Refs, O> {
     return this.call("listContains", value);
   }
-  /** Items from `start` to before `end`, both counted from 0. */
-  listSlice(start: number, end: number): Result<unknown[], Refs> {
-    return this.call("listSlice", start + 1, end);
+  /** Items from `start` to before `end`, as `Array.slice`: counted from 0, from the end where negative. */
+  listSlice(start: number, end = Number.MAX_SAFE_INTEGER): Result<unknown[], Refs> {
+    return this.call("listSlice", start < 0 ? start : start + 1, end < 0 ? end - 1 : end);
   }
   listConcat<O extends Operand>(other: O): Result<unknown[], Refs, O> {
     return this.call("listConcat", other);

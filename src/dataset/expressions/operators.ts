@@ -19,11 +19,11 @@ export abstract class OperatorMethods<T, Refs extends string, Name extends strin
   multiply<O extends Operand>(other: O): Result<number, Refs, O> {
     return this.call("multiply", other);
   }
-  /** Float division: `lit(1).divide(2)` is 0.5; by zero gives null. */
+  /** Float division: `lit(1).divide(2)` is 0.5, `lit(1).divide(0)` is Infinity, as in JavaScript. */
   divide<O extends Operand>(other: O): Result<number, Refs, O> {
     return this.call("divide", other);
   }
-  /** Division that drops the fraction. */
+  /** Division that drops the fraction, towards zero; by zero gives null. */
   integerDivide<O extends Operand>(other: O): Result<number, Refs, O> {
     return this.call("integerDivide", other);
   }

@@ -31,7 +31,8 @@ const table = {
   subtract: infix("-"),
   multiply: infix("*"),
   divide: infix("/"),
-  integerDivide: infix("//"),
+  // `//` keeps the fraction of floats and decimals; of whole numbers there is none left to cut.
+  integerDivide: ([left, right]) => `trunc(${left} // ${right})`,
   modulo: infix("%"),
   power: call("pow"),
   negate: ([input]) => `(-${input})`,
