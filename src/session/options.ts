@@ -4,7 +4,7 @@ import { availableParallelism, homedir, tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
 import { OptionError } from "../errors/index.ts";
 import type { Bytes } from "../protocol/index.ts";
-import type { SupervisorOptions } from "../supervisor/options.ts";
+import { type SupervisorOptions, socketPath } from "../supervisor/options.ts";
 import { formatSize, parseSize } from "../units/index.ts";
 
 /** Bytes, "4 GiB", or a fraction of the machine (0.3, "30%"). */
@@ -60,6 +60,8 @@ const BLOCK: Bytes = 128 << 20;
 const SMALLEST_BLOCK: Bytes = 64 << 10;
 /** The rest of a worker's memory is the kernel's, and buffers outside the heap. */
 const HEAP_SHARE = 0.75;
+
+const LONGEST_SOCKET_PATH = 107;
 
 const KNOWN: ReadonlySet<string> = new Set<keyof SessionOptions>([
   "workers",
@@ -132,6 +134,7 @@ export function stateRoot(): string {
 export function supervisorOptions(options: ResolvedOptions): SupervisorOptions {
   const stamp = new Date().toISOString().replace(/[-:]/g, "").slice(0, 15);
   const session = `${stamp}-${process.pid}-${randomBytes(3).toString("hex")}`;
+  checkSocketPath(options.localDirectory, session);
   return {
     session,
     token: randomBytes(16).toString("hex"),
@@ -144,6 +147,15 @@ export function supervisorOptions(options: ResolvedOptions): SupervisorOptions {
     workerExecArgv: options.workerExecArgv,
     parentPid: process.pid,
   };
+}
+
+/** The system cuts longer paths of sockets without a word. */
+function checkSocketPath(localDirectory: string, session: string): void {
+  const bytes = Buffer.byteLength(socketPath({ localDirectory, session }));
+  if (bytes <= LONGEST_SOCKET_PATH) return;
+  throw new OptionError(
+    `session: localDirectory is too long: the session's socket in it would have a path of ${bytes} bytes, and the system allows ${LONGEST_SOCKET_PATH}. Choose a shorter one than ${localDirectory}.`,
+  );
 }
 
 function wholeNumber(name: string, value: number, least: number): number {

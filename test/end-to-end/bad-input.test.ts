@@ -93,6 +93,25 @@ describe("files", () => {
   });
 });
 
+describe("options", () => {
+  test("[A1] a local directory that is too long for a socket is named", async () => {
+    const long = sessions.open({ localDirectory: join(sessions.directory, "x".repeat(80)) });
+    await expect(
+      long
+        .range(1)
+        .map((row) => row)
+        .takeAll(),
+    ).rejects.toThrow(/localDirectory is too long.*107/);
+  });
+
+  test("[A1] an unknown or impossible option is named", () => {
+    // @ts-expect-error there is no such option
+    expect(() => sessions.open({ wrokers: 2 })).toThrow(/"wrokers".*workers/);
+    expect(() => sessions.open({ workers: 0 })).toThrow(/workers must be a whole number/);
+    expect(() => sessions.open({ objectStoreMemory: "a lot" })).toThrow(/objectStoreMemory.*"a lot" is no size/);
+  });
+});
+
 describe("columns", () => {
   test("[A7] an unknown column is named, with the nearest one", async () => {
     const error = await failure(s.readParquet(data).filter(col("txet").eq("5")).takeAll());
