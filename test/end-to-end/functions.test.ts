@@ -128,6 +128,24 @@ describe("batch functions", () => {
     expect(rows.length).toBe(8);
   });
 
+  test("[A2] batches are bundled across whatever pieces the steps before hand on", async () => {
+    const { col } = await import("spillway");
+    const base = s.range(20_000, { overrideNumBlocks: 1 });
+    const before = {
+      map: base.map((row) => ({ id: row.id, text: "x" })),
+      filter: base.filter((row) => row.id >= 0),
+      sql: base.map((row) => ({ id: row.id })).filter(col("id").ge(0)),
+      batches: base.mapBatches((batch) => ({ id: batch.id }), { batchSize: 700 }),
+    };
+    for (const [name, ds] of Object.entries(before)) {
+      const sizes = await ds.mapBatches((batch) => ({ n: [batch.id.length] }), { batchSize: 3000 }).takeAll();
+      expect(
+        sizes.map((row) => row.n),
+        name,
+      ).toEqual([3000, 3000, 3000, 3000, 3000, 3000, 2000]);
+    }
+  });
+
   test("[A2] batches are bundled across small blocks", async () => {
     const small = await s.range(1000, { overrideNumBlocks: 100 }).materialize();
     const rows = await small.mapBatches((batch) => ({ n: [batch.id.length] }), { batchSize: 250 }).takeAll();

@@ -13,6 +13,7 @@ import {
   type RecordBatch,
   RowBuilder,
   type Schema,
+  schemaEquals,
   toFlechette,
   toRows,
   type ValueOptions,
@@ -67,10 +68,8 @@ export class BatchFunctionStep implements Stage {
 
   push(batch: RecordBatch): void | Promise<void> {
     if (this.fn.format !== "columns") return this.#pushBundled(batch);
-    if (this.#assembler === null || this.#schema !== batch.schema) {
-      if (this.#assembler !== null) return this.#changeSchema(batch);
-      this.#start(batch.schema);
-    }
+    if (this.#schema === null) this.#start(batch.schema);
+    else if (!schemaEquals(this.#schema, batch.schema)) return this.#changeSchema(batch);
     this.#assembler?.push(batch);
     return this.#callFull();
   }

@@ -8,6 +8,7 @@ import {
   type RecordBatch,
   type RowReader,
   type Schema,
+  schemaEquals,
   type ValueOptions,
 } from "../../arrow/index.ts";
 import type { Stage, TaskScope } from "../stage.ts";
@@ -32,7 +33,7 @@ export class FilterFunctionStep implements Stage {
   ) {}
 
   push(batch: RecordBatch): void | Promise<void> {
-    if (this.#reader === null || this.#schema !== batch.schema) {
+    if (this.#reader === null || this.#schema === null || !schemaEquals(this.#schema, batch.schema)) {
       this.#reader = compileRows(batch.schema, this.values);
       this.#schema = batch.schema;
     }

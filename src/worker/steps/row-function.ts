@@ -10,6 +10,7 @@ import {
   RowBuilder,
   type RowReader,
   type Schema,
+  schemaEquals,
   type ValueOptions,
 } from "../../arrow/index.ts";
 import { RowShapeError } from "../../errors/index.ts";
@@ -64,7 +65,7 @@ export class RowFunctionStep implements Stage {
   }
 
   push(batch: RecordBatch): void | Promise<void> {
-    if (this.#schema !== batch.schema) {
+    if (this.#schema === null || !schemaEquals(this.#schema, batch.schema)) {
       const wait = this.#adopt(batch.schema);
       if (wait !== undefined) return wait.then(() => this.push(batch));
     }
