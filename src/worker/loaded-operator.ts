@@ -3,7 +3,8 @@
  * until the operator is retired.
  */
 import { type DataType, parseTypeName } from "../arrow/index.ts";
-import { reviveFunction } from "../closure/index.ts";
+// Past the door: what captures functions (a parser, the inspector) has no business in a worker and costs 40 ms to load.
+import { reviveFunction } from "../closure/revive.ts";
 import { FunctionError } from "../errors/index.ts";
 import type { OperatorOrder, Step } from "../protocol/index.ts";
 import type { MappedArena } from "../store/mapping.ts";
