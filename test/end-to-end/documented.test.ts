@@ -70,6 +70,24 @@ describe("arguments", () => {
   });
 });
 
+describe("partitions", () => {
+  test("[A11] a number of JavaScript comes back from a folder's name as a number", async () => {
+    await s
+      .fromItems([
+        { year: 2023, half: 0.5, version: "1.10", v: 1 },
+        { year: 2024, half: 1, version: "2.0", v: 2 },
+      ])
+      .writeParquet(at("years"), { partitionBy: ["year", "half", "version"] });
+    const years = s.readParquet(at("years"));
+    expect((await years.schema()).columns.slice(1)).toEqual([
+      { name: "year", type: "DOUBLE" },
+      { name: "half", type: "DOUBLE" },
+      { name: "version", type: "VARCHAR" },
+    ]);
+    expect(await years.where(col("year").ge(2024)).takeAll()).toEqual([{ v: 2, year: 2024, half: 1, version: "2.0" }]);
+  });
+});
+
 describe("Parquet files of several schemas", () => {
   test("[A1] a column has the type that holds the values of every file", async () => {
     await s.range(3).writeParquet(at("whole"));

@@ -74,10 +74,18 @@ function decoded(text: string): string {
 
 function typeOf(values: readonly (string | null)[]): string {
   const present = values.filter((value) => value !== null);
-  const all = (pattern: RegExp) => present.length > 0 && present.every((value) => pattern.test(value));
-  if (all(/^(0|-?[1-9][0-9]{0,17})$/)) return "BIGINT";
-  if (all(/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/)) return "DATE";
+  const all = (fits: (value: string) => boolean) => present.length > 0 && present.every(fits);
+  if (all(isWhole)) return "BIGINT";
+  if (all((value) => isWhole(value) || isFloat(value))) return "DOUBLE";
+  if (all((value) => /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(value))) return "DATE";
   return "VARCHAR";
+}
+
+const isWhole = (value: string) => /^(0|-?[1-9][0-9]{0,17})$/.test(value);
+
+/** As the kernel spells a DOUBLE, which JavaScript's numbers are: `2024.0`. A version `1.10` is none. */
+function isFloat(value: string): boolean {
+  return /^-?[0-9]+\.[0-9]+$/.test(value) && value.replace(/\.0$/, "") === String(Number(value));
 }
 
 /** The constants of a file, as select items. */
