@@ -21,7 +21,7 @@ afterAll(() => {
 
 // biome-ignore lint/suspicious/noExplicitAny: the columns change from operator to operator
 type Any = any;
-type Kind = "number" | "text" | "bool" | "list";
+type Kind = "number" | "text" | "list" | "other";
 type Columns = ReadonlyMap<string, Kind>;
 
 /** An operator, the SQL that says the same, and the columns after it. */
@@ -250,24 +250,40 @@ const OPERATORS: readonly Maker[] = [
   (columns) => ({ name: "filter(fn)", apply: (ds) => ds.filter(() => true), sql: (input) => input, after: columns }),
 ];
 
-const number = fc.option(fc.integer({ min: -12, max: 12 }), { nil: null });
-const rowOf = fc.record({
-  n: number,
-  f: fc.option(
-    fc.integer({ min: -40, max: 40 }).map((x) => x / 4),
-    { nil: null },
+const nullable = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: null, freq: 4 });
+const whole = fc.integer({ min: -12, max: 12 });
+/** Exact in binary, so that a double and a decimal say the same. */
+const quarters = fc.integer({ min: -40, max: 40 }).map((x) => x / 4);
+const words = fc.constantFrom("", "a", "a'b", "zoë", "m", '"quoted"', "x".repeat(40));
+
+/** Columns that a random schema is drawn from. */
+const POOL: readonly { name: string; type: string; kind: Kind; values: fc.Arbitrary<unknown> }[] = [
+  { name: "n", type: "BIGINT", kind: "number", values: whole },
+  { name: "small", type: "TINYINT", kind: "number", values: whole },
+  { name: "f", type: "DOUBLE", kind: "number", values: quarters },
+  { name: "money", type: "DECIMAL(12,2)", kind: "number", values: quarters },
+  { name: "t", type: "VARCHAR", kind: "text", values: words },
+  { name: "odd name", type: "VARCHAR", kind: "text", values: words },
+  { name: "b", type: "BOOLEAN", kind: "other", values: fc.boolean() },
+  { name: "l", type: "BIGINT[]", kind: "list", values: fc.array(nullable(whole), { maxLength: 3 }) },
+  { name: "day", type: "DATE", kind: "other", values: whole.map((x) => new Date(x * 86_400_000)) },
+  { name: "at", type: "TIMESTAMP", kind: "other", values: whole.map((x) => new Date(x * 1001)) },
+  {
+    name: "s",
+    type: "STRUCT(x DOUBLE, y VARCHAR[])",
+    kind: "other",
+    values: fc.record({ x: nullable(quarters), y: nullable(fc.array(nullable(words), { maxLength: 2 })) }),
+  },
+];
+
+const table = fc.subarray([...POOL], { minLength: 1 }).chain((columns) =>
+  fc.tuple(
+    fc.constant(columns),
+    fc.array(fc.record(Object.fromEntries(columns.map(({ name, values }) => [name, nullable(values)]))), {
+      maxLength: 60,
+    }),
   ),
-  t: fc.option(fc.constantFrom("", "a", "a'b", "zoë", "m", '"quoted"', "x".repeat(40)), { nil: null }),
-  b: fc.option(fc.boolean(), { nil: null }),
-  l: fc.option(fc.array(number, { maxLength: 3 }), { nil: null }),
-});
-const COLUMNS: Columns = new Map<string, Kind>([
-  ["n", "number"],
-  ["f", "number"],
-  ["t", "text"],
-  ["b", "bool"],
-  ["l", "list"],
-]);
+);
 
 /** Values as text that is the same for what is equal in SQL: 3 and 3.0 are. */
 function normal(row: Readonly<Record<string, unknown>>): string {
@@ -281,20 +297,20 @@ describe("operators against the kernel's SQL", () => {
   test("[A6] random chains of operators over random data", async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.array(rowOf, { maxLength: 60 }),
+        table,
         fc.array(fc.nat({ max: 100_000 }), { minLength: 24, maxLength: 24 }),
         fc.integer({ min: 0, max: 6 }),
         fc.constantFrom("items", "parquet"),
-        async (rows, numbers, length, from) => {
+        async ([drawn, rows], numbers, length, from) => {
           const choice = new Choice(numbers);
-          const schema = { n: "BIGINT", f: "DOUBLE", t: "VARCHAR", b: "BOOLEAN", l: "BIGINT[]" };
+          const schema = Object.fromEntries(drawn.map(({ name, type }) => [name, type]));
           const out = join(sessions.directory, `data-${files++}`);
           await s.fromItems(rows, { schema }).writeParquet(out);
           const parquet = `read_parquet('${out}/*.parquet')`;
           let ds: Dataset<Any> =
             from === "items" ? s.fromItems(rows, { schema, overrideNumBlocks: 3 }) : s.readParquet(out);
           let sql = `SELECT * FROM ${parquet}`;
-          let columns = COLUMNS;
+          let columns: Columns = new Map(drawn.map(({ name, kind }) => [name, kind]));
           const names: string[] = [from];
           for (let i = 0; i < length; i++) {
             const step = choice.of(OPERATORS)(columns, choice);

@@ -1,4 +1,5 @@
 import { setTimeout as after } from "node:timers/promises";
+import type { Dataset } from "spillway";
 import { describe, expect, test } from "vitest";
 import { testSessions } from "../support/sessions.ts";
 
@@ -131,7 +132,7 @@ describe("batch functions", () => {
   test("[A2] batches are bundled across whatever pieces the steps before hand on", async () => {
     const { col } = await import("spillway");
     const base = s.range(20_000, { overrideNumBlocks: 1 });
-    const before = {
+    const before: Record<string, Dataset<{ id: number }>> = {
       map: base.map((row) => ({ id: row.id, text: "x" })),
       filter: base.filter((row) => row.id >= 0),
       sql: base.map((row) => ({ id: row.id })).filter(col("id").ge(0)),
