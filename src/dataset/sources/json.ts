@@ -13,7 +13,7 @@ import type { SqlFormat } from "./sql-files.ts";
 export interface JsonOptions {
   /** "ndjson" (a value a line), "array", or found out by file. */
   readonly format?: "auto" | "ndjson" | "array";
-  /** Leave out lines that cannot be read instead of failing (NDJSON only). */
+  /** A line that cannot be read becomes a row of nulls instead of an error (NDJSON only). */
   readonly ignoreErrors?: boolean;
   /** Values looked at to find the columns; -1 for all. Default 20480. */
   readonly sampleSize?: number;
