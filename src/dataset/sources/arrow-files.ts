@@ -17,6 +17,7 @@ import type { Split } from "../../protocol/index.ts";
 import type { Engine } from "../engine.ts";
 import { schemaOfFiles } from "./arrow-schema.ts";
 import { columnsOfBatch } from "./blocks.ts";
+import { fileSource } from "./file-source.ts";
 import { listFiles } from "./files.ts";
 import type { CheckedReadOptions } from "./options.ts";
 import {
@@ -29,18 +30,7 @@ import {
 import { bundled, taskCount } from "./splitting.ts";
 
 export function arrowFileSource(engine: Engine, paths: readonly string[], options: CheckedReadOptions): Source {
-  let opened: Promise<OpenSource> | null = null;
-  return {
-    name: "readArrow",
-    label: paths.join(", "),
-    open() {
-      opened ??= openFiles(engine, paths, options);
-      opened.catch(() => {
-        opened = null;
-      });
-      return opened;
-    },
-  };
+  return fileSource("readArrow", paths, () => openFiles(engine, paths, options));
 }
 
 async function openFiles(engine: Engine, paths: readonly string[], options: CheckedReadOptions): Promise<OpenSource> {

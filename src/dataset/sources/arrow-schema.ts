@@ -1,21 +1,25 @@
 /** The schema of Arrow IPC files from their first message, which is all that is read of them. */
 import { open } from "node:fs/promises";
-import { readArrowBytes, type Schema, schemaEquals } from "../../arrow/index.ts";
+import { readArrowBytes, type Schema, schemaEquals, unifySchemas } from "../../arrow/index.ts";
 import { SourceError } from "../../errors/index.ts";
 import type { SourceFile } from "./files.ts";
 
-/** Of the first file; the others must have the same. */
+/** Of the first file; the others must have the same, but for columns that have nothing but nulls in some. */
 export async function schemaOfFiles(files: readonly SourceFile[]): Promise<Schema> {
   const [first, ...others] = files;
   if (first === undefined) throw new SourceError("readArrow: there are no files.", "");
-  const schema = await schemaOf(first);
+  let schema = await schemaOf(first);
   for (const other of others) {
-    if (!schemaEquals(schema, await schemaOf(other))) {
+    const found = await schemaOf(other);
+    if (schemaEquals(schema, found)) continue;
+    const both = unifySchemas(schema, found);
+    if (both === null) {
       throw new SourceError(
         `readArrow: ${other.shown} has another schema than ${first.shown}. Read them apart and unite them.`,
         other.path,
       );
     }
+    schema = both;
   }
   return schema;
 }

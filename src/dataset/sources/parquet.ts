@@ -16,6 +16,7 @@ import {
 import type { Split } from "../../protocol/index.ts";
 import { placeSampleSql } from "../../stages/index.ts";
 import type { Engine } from "../engine.ts";
+import { fileSource } from "./file-source.ts";
 import { listFiles } from "./files.ts";
 import { inSourceWords } from "./kernel-words.ts";
 import type { CheckedReadOptions } from "./options.ts";
@@ -31,18 +32,7 @@ import { mayMatchSql, type RowGroup, readRowGroups } from "./row-groups.ts";
 import { bundled, cutByRows, taskCount } from "./splitting.ts";
 
 export function parquetSource(engine: Engine, paths: readonly string[], options: CheckedReadOptions): Source {
-  let opened: Promise<OpenSource> | null = null;
-  return {
-    name: "readParquet",
-    label: paths.join(", "),
-    open() {
-      opened ??= open(engine, paths, options);
-      opened.catch(() => {
-        opened = null;
-      });
-      return opened;
-    },
-  };
+  return fileSource("readParquet", paths, () => open(engine, paths, options));
 }
 
 async function open(engine: Engine, paths: readonly string[], options: CheckedReadOptions): Promise<OpenSource> {

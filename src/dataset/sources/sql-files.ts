@@ -16,6 +16,7 @@ import {
 import type { Split } from "../../protocol/index.ts";
 import { placeSampleSql } from "../../stages/index.ts";
 import type { Engine } from "../engine.ts";
+import { fileSource } from "./file-source.ts";
 import { listFiles, type SourceFile } from "./files.ts";
 import { inSourceWords } from "./kernel-words.ts";
 import type { CheckedReadOptions } from "./options.ts";
@@ -43,19 +44,7 @@ export function sqlFileSource(
   format: SqlFormat,
   options: CheckedReadOptions,
 ): Source {
-  let opened: Promise<OpenSource> | null = null;
-  return {
-    name: format.operator,
-    label: paths.join(", "),
-    open() {
-      opened ??= open(engine, paths, format, options);
-      // A file that was missing may be there the next time.
-      opened.catch(() => {
-        opened = null;
-      });
-      return opened;
-    },
-  };
+  return fileSource(format.operator, paths, () => open(engine, paths, format, options));
 }
 
 async function open(

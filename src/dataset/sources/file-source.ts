@@ -1,0 +1,18 @@
+/** A source over paths: opened at the first need and once, unless that fails. */
+import type { OpenSource, Source } from "../../plan/index.ts";
+
+export function fileSource(name: string, paths: readonly string[], open: () => Promise<OpenSource>): Source {
+  let opened: Promise<OpenSource> | null = null;
+  return {
+    name,
+    label: paths.join(", "),
+    open() {
+      opened ??= open();
+      // A file that was missing may be there the next time.
+      opened.catch(() => {
+        opened = null;
+      });
+      return opened;
+    },
+  };
+}
