@@ -1,6 +1,6 @@
 /**
  * What a running session keeps on disk so that the next one could clean up after it: who it is (pids.json) and where
- * its jobs stage files (staging.json). Both are written whole or not at all.
+ * its jobs stage files (staging.json); and, next to its logs, whose they are (owner.json). Each is written whole or not at all.
  */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -33,6 +33,15 @@ export function writeStaging(directory: string, staging: readonly string[]): voi
 
 export function readStaging(directory: string): readonly string[] {
   return readJson<string[]>(join(directory, "staging.json")) ?? [];
+}
+
+/** Whose logs a directory holds: those of a running session are not old, whatever their name says. */
+export function writeOwner(directory: string, owner: ProcessIdentity): void {
+  replaceFile(join(directory, "owner.json"), owner);
+}
+
+export function readOwner(directory: string): ProcessIdentity | null {
+  return readJson<ProcessIdentity>(join(directory, "owner.json"));
 }
 
 function replaceFile(path: string, content: unknown): void {

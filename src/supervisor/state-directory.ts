@@ -1,12 +1,18 @@
-/** Logs that stay after the session: one directory each, `latest` points to the newest, the last ten are kept. */
+/**
+ * Logs that stay after the session: one directory each, `latest` points to the newest, the last ten are kept, and
+ * those of sessions that still run.
+ */
 import { mkdirSync, readdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { identify, isAlive } from "./process-identity.ts";
+import { readOwner, writeOwner } from "./session-files.ts";
 
 const KEPT_SESSIONS = 10;
 const LATEST = "latest";
 
 export function openStateDirectory(directory: string): void {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
+  writeOwner(directory, identify(process.pid));
   const root = dirname(directory);
   const link = join(root, `${LATEST}.${process.pid}`);
   rmSync(link, { force: true });
@@ -18,6 +24,11 @@ export function openStateDirectory(directory: string): void {
     .map((entry) => entry.name)
     .sort();
   for (const old of sessions.slice(0, Math.max(0, sessions.length - KEPT_SESSIONS + 1))) {
-    rmSync(join(root, old), { recursive: true, force: true });
+    if (!isInUse(join(root, old))) rmSync(join(root, old), { recursive: true, force: true });
   }
+}
+
+function isInUse(directory: string): boolean {
+  const owner = readOwner(directory);
+  return owner !== null && isAlive(owner);
 }

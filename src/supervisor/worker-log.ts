@@ -1,5 +1,5 @@
 /** A worker's log: its stdout and stderr in one file, and what its last lines say about its end. */
-import { closeSync, existsSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import type { WorkerId } from "../protocol/index.ts";
 
@@ -10,6 +10,12 @@ const OUT_OF_HEAP = /heap out of memory/i;
 
 export function workerLog(stateDirectory: string, worker: WorkerId): string {
   return join(stateDirectory, `worker-${worker}.log`);
+}
+
+/** For appending. Somebody may have cleared old logs away meanwhile; a worker is started all the same. */
+export function openWorkerLog(stateDirectory: string, worker: WorkerId): number {
+  mkdirSync(stateDirectory, { recursive: true, mode: 0o700 });
+  return openSync(workerLog(stateDirectory, worker), "a", 0o600);
 }
 
 export interface LastWords {

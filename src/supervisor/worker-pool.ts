@@ -6,12 +6,12 @@
  *               └──exit before ready: after a pause that doubles; five in a row is reported
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, openSync, writeFileSync } from "node:fs";
+import { closeSync, writeFileSync } from "node:fs";
 import { type SpillwayError, WorkerDiedError } from "../errors/index.ts";
 import type { Milliseconds, ToWorker, Wire, WorkerId, WorkerMessage } from "../protocol/index.ts";
 import type { WorkerEnd } from "../scheduler/index.ts";
 import { identify, type ProcessIdentity } from "./process-identity.ts";
-import { lastWords, workerLog } from "./worker-log.ts";
+import { lastWords, openWorkerLog, workerLog } from "./worker-log.ts";
 
 export interface PoolOptions {
   readonly workers: number;
@@ -87,7 +87,7 @@ export class WorkerPool {
     if (this.#state !== "open") return;
     this.#lastId += 1;
     const id = this.#lastId as WorkerId;
-    const log = openSync(workerLog(this.#options.logDirectory, id), "a", 0o600);
+    const log = openWorkerLog(this.#options.logDirectory, id);
     const child = spawn(process.execPath, this.#options.commandLine(id), {
       stdio: ["ignore", log, log],
       env: this.#options.env,
@@ -215,7 +215,9 @@ export class WorkerPool {
 
   #failedToSpawn(worker: WorkerProcess, error: Error): void {
     if (worker.child.pid !== undefined) return;
-    writeFileSync(workerLog(this.#options.logDirectory, worker.id), `${error.message}\n`, { flag: "a" });
+    const log = openWorkerLog(this.#options.logDirectory, worker.id);
+    writeFileSync(log, `${error.message}\n`);
+    closeSync(log);
     worker.ended = { exitCode: null, signal: null };
     this.#gone(worker);
   }

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { dirname, join } from "node:path";
 import { afterEach, expect, test } from "vitest";
@@ -120,7 +120,28 @@ test("[A15] logs of the last ten sessions stay, `latest` points to the newest", 
   expect(kept).toContain(options.session);
   await supervisor.inspect("a worker is up");
   await supervisor.close();
-  expect(readdirSync(options.stateDirectory).sort()).toEqual(["worker-1.log", "worker-2.log"]);
+  expect(readdirSync(options.stateDirectory).sort()).toEqual(["owner.json", "worker-1.log", "worker-2.log"]);
+});
+
+test("[A15] the logs of a session that runs stay, however many are newer", async () => {
+  const first = await start();
+  const root = dirname(first.options.stateDirectory);
+  for (let i = 10; i < 25; i++) mkdirSync(join(root, `u${i}`));
+  const second = await start({ localDirectory: first.options.localDirectory });
+  expect(existsSync(first.options.stateDirectory)).toBe(true);
+  expect(existsSync(second.options.stateDirectory)).toBe(true);
+  expect(existsSync(join(root, "u10"))).toBe(false);
+});
+
+test("[A15] a session whose logs were removed under it goes on, and so does its log", async () => {
+  const supervisor = await start({ workers: 1 });
+  await supervisor.inspect("a worker is up");
+  rmSync(supervisor.options.stateDirectory, { recursive: true });
+  for (const pid of supervisor.workerPids()) process.kill(pid, "SIGKILL");
+  const splits = [split({ rows: 1, blocks: 1, bytes: 1 })];
+  const end = await supervisor.run(job("j", [tasks(0, { kind: "splits", splits })]));
+  expect(end.type).toBe("finished");
+  expect(readdirSync(supervisor.options.stateDirectory)).toEqual(["worker-2.log"]);
 });
 
 test("nobody gets in without the token", async () => {
