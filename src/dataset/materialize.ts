@@ -1,4 +1,5 @@
 /** Runs a plan now and keeps its blocks, so that what is built on the result does not run it again. */
+import { type Schema, unifySchemas } from "../arrow/index.ts";
 import { StoreError } from "../errors/index.ts";
 import type { Column, Source } from "../plan/index.ts";
 import type { BlockSlice } from "../protocol/index.ts";
@@ -17,11 +18,13 @@ export interface Materialized {
 
 export async function materialized(run: Run): Promise<Materialized> {
   const slices: BlockSlice[] = [];
-  let columns: readonly Column[] | null = null;
+  let schema: Schema | null = null;
   try {
     for await (const block of blocksOf(run, EVERY_BLOCK)) {
       slices.push(block.slice);
-      columns ??= columnsOfBatch(block.read());
+      const found = block.read().schema;
+      // A block of nothing but nulls says less of a type than a later one.
+      schema = schema === null ? found : (unifySchemas(schema, found) ?? schema);
     }
   } catch (error) {
     run.engine.release(slices.map(({ block }) => block.id));
@@ -31,7 +34,7 @@ export async function materialized(run: Run): Promise<Materialized> {
     run.engine,
     slices.map(({ block }) => block.id),
   );
-  return { slices, columns, hold };
+  return { slices, columns: schema === null ? null : columnsOfBatch({ schema }), hold };
 }
 
 /** The blocks as a source, which keeps them as long as something can read from it. */

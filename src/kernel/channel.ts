@@ -68,6 +68,12 @@ export class Channel implements Reader {
     return this.#synchronous && this.threads > 1;
   }
 
+  /** Whether its statement selects from a table that has nulls of no type. */
+  get readsUntypedNulls(): boolean {
+    if (!this.uses.some((use) => use.table.hasUntypedNulls)) return false;
+    return duckdb().statementType(this.#cells.get(STATEMENT)) === SELECT_STATEMENT;
+  }
+
   /** Whether its statement calls back through the event loop, so that nothing may wait for it on this thread. */
   get needsEventLoop(): boolean {
     return this.threads > 1 && this.uses.length > 0;

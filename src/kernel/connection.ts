@@ -9,6 +9,7 @@ import { KernelError } from "../errors/index.ts";
 import type { Channel } from "./channel.ts";
 import { KernelStream } from "./stream.ts";
 import type { KernelTable } from "./tables.ts";
+import { mayBeUntyped, typesInside, withUntypedNulls } from "./untyped-nulls.ts";
 
 /** What a connection needs of its kernel. */
 export interface ConnectionHost {
@@ -41,7 +42,8 @@ export class Connection {
   query(sql: string): KernelStream {
     const channel = this.#acquire();
     try {
-      return this.#stream(channel.here(channel.open(sql)), channel);
+      const schema = channel.here(channel.open(sql));
+      return this.#stream(this.#untypedNulls(sql, schema, channel), channel);
     } catch (error) {
       this.#release(channel);
       throw error;
@@ -107,6 +109,13 @@ export class Connection {
 
   #checkOpen(): void {
     if (this.#closed) throw new KernelError("This connection is closed.", "Connection");
+  }
+
+  /** Only where a table with such columns is read, and only on this thread: tables are read by synchronous queries. */
+  #untypedNulls(sql: string, schema: Schema, channel: Channel): Schema {
+    if (!channel.readsUntypedNulls || !mayBeUntyped(schema)) return schema;
+    const [inside] = this.all(typesInside(sql, schema));
+    return inside === undefined ? schema : withUntypedNulls(schema, inside);
   }
 
   #stream(schema: Schema, channel: Channel): KernelStream {

@@ -9,6 +9,7 @@
  * The three are called by DuckDB: on this thread during a synchronous call, through the event loop during an
  * asynchronous one. Errors may not leave them: they are kept with the statement's channel and thrown by who ran it.
  */
+import { typeEquals, typeName } from "../arrow/index.ts";
 import type { DataType, RecordBatch, Schema } from "../arrow/types.ts";
 import { KernelError } from "../errors/index.ts";
 import { exportFunction } from "../native/index.ts";
@@ -19,6 +20,7 @@ import type { Conversion, Conversions } from "./conversions.ts";
 import { acceptedType, acceptedVector } from "./intake.ts";
 import { duckdb } from "./library.ts";
 import { type ChunkPool, TableMemory } from "./table-memory.ts";
+import { hasUntypedNulls } from "./untyped-nulls.ts";
 
 /** Usable in SQL under `sql` until `release`. */
 export interface KernelTable {
@@ -32,6 +34,7 @@ class Table implements KernelTable {
   readonly sql: string;
   readonly rows: number;
   readonly types: readonly DataType[];
+  readonly hasUntypedNulls: boolean;
   readonly #memory: TableMemory;
   readonly #columns: (ColumnIn | undefined)[][];
   #uses = 0;
@@ -47,6 +50,7 @@ class Table implements KernelTable {
     this.sql = `block(${id})`;
     this.rows = batches.reduce((sum, batch) => sum + batch.length, 0);
     this.types = schema.fields.map((field) => acceptedType(field.type));
+    this.hasUntypedNulls = this.types.some(hasUntypedNulls);
     this.#memory = new TableMemory(pool);
     this.#columns = batches.map(() => []);
   }
@@ -58,7 +62,16 @@ class Table implements KernelTable {
     const vector = this.batches[batch]?.columns[index];
     const name = this.schema.fields[index]?.name ?? String(index);
     if (vector === undefined) throw new KernelError(`${this.sql} has no column ${index} ("${name}").`, "Arrow");
-    const column = columnIn(acceptedVector(vector), this.#memory, name);
+    const accepted = acceptedVector(vector);
+    const declared = this.types[index];
+    // A vector of another type than declared is read as garbage, or past its end.
+    if (declared === undefined || !typeEquals(accepted.type, declared)) {
+      throw new KernelError(
+        `Column "${name}" of ${this.sql} is ${typeName(accepted.type)} in batch ${batch}, which the table's schema does not say.`,
+        "Arrow",
+      );
+    }
+    const column = columnIn(accepted, this.#memory, name);
     const columns = this.#columns[batch];
     if (columns !== undefined) columns[index] = column;
     return column;

@@ -5,7 +5,14 @@
  */
 import { closeSync, fstatSync, openSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type RecordBatch, readArrowBytes, readBlock, sliceBatch } from "../arrow/index.ts";
+import {
+  concatBatches,
+  type RecordBatch,
+  readArrowBytes,
+  readBlock,
+  schemaEquals,
+  sliceBatch,
+} from "../arrow/index.ts";
 import { CancelledError, SourceError } from "../errors/index.ts";
 import type { Connection, KernelStream } from "../kernel/index.ts";
 import { ownMemory } from "../memory/index.ts";
@@ -98,7 +105,7 @@ export class RunningTask implements TaskScope {
   }
 
   async #overTable(sql: string, rest: readonly Step[], batches: readonly RecordBatch[]): Promise<Outcome> {
-    const table = this.connection.table(batches);
+    const table = this.connection.table(ofOneSchema(batches));
     try {
       return await this.#fromSql(overInput(sql, table.sql), rest, "sync");
     } finally {
@@ -204,4 +211,14 @@ export class RunningTask implements TaskScope {
       );
     }
   }
+}
+
+/**
+ * Blocks of several tasks may name their columns in another order, or know a type that others saw only nulls of. As a
+ * table they need one schema: where they have it nothing is copied, else they are put together; what has none is an error.
+ */
+function ofOneSchema(batches: readonly RecordBatch[]): readonly RecordBatch[] {
+  const [first] = batches;
+  if (first === undefined || batches.every(({ schema }) => schemaEquals(schema, first.schema))) return batches;
+  return [concatBatches(batches)];
 }
