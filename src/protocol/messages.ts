@@ -123,6 +123,8 @@ export type WorkerMessage =
       readonly length: Bytes;
       readonly rows: number;
       readonly checksum: number;
+      /** The block's columns: blocks that meet must have the same. */
+      readonly columns?: readonly string[];
     }
   | { readonly type: "done"; readonly task: TaskId; readonly report: TaskReport }
   | { readonly type: "failed"; readonly task: TaskId; readonly error: WireError }

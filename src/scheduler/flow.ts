@@ -3,15 +3,18 @@
  * queue of the consumer; and how an operator ends, and with it what feeds it. Every piece in a queue or a task owns one
  * reference in the ledger; wherever a piece leaves the job, its reference goes right then (R11).
  */
+import { toWire } from "../errors/index.ts";
 import type { BlockRef, BlockSlice } from "../protocol/index.ts";
 import { wholePages } from "../store/index.ts";
+import { differingColumns } from "./columns.ts";
+import { failJob } from "./job.ts";
 import type { Edge, Flow, OperatorState, Piece, State, TaskState } from "./state.ts";
 import { cancelTask, retire } from "./tasks.ts";
 
 /** A task's block is sealed; the job holds its one reference. */
-export function handOver(state: State, task: TaskState, block: BlockRef): void {
+export function handOver(state: State, task: TaskState, block: BlockRef, columns: readonly string[] | null): void {
   const { operator } = task;
-  const flow: Flow = { block, origin: operator, uses: 1 };
+  const flow: Flow = { block, origin: operator, columns, uses: 1 };
   operator.figures.blocks += 1;
   const piece: Piece = { flow, start: 0, end: block.rows, from: operator };
   if (!operator.ordered || task.index === operator.head) {
@@ -65,7 +68,8 @@ function emit(state: State, operator: OperatorState, piece: Piece): void {
 
 function arrive(state: State, edge: Edge, piece: Piece): void {
   const { consumer } = edge;
-  // An earlier consumer of the same piece may have ended everything meanwhile.
+  if (!edge.closed) checkColumns(state, edge, piece);
+  // Other columns than before, or an earlier consumer of the same piece, may have ended everything meanwhile.
   if (edge.closed) {
     drop(state, piece, edge.producer.job.holder);
     return;
@@ -75,6 +79,15 @@ function arrive(state: State, edge: Edge, piece: Piece): void {
   if (consumer === null) edge.queue.push(piece);
   else if (consumer.ordered && consumer.inputs[consumer.currentInput] !== edge) edge.queue.push(piece);
   else accept(state, consumer, piece);
+}
+
+function checkColumns(state: State, { consumer, producer }: Edge, { flow, from }: Piece): void {
+  if (flow.columns === null) return;
+  const place = consumer ?? producer.job;
+  const seen = { names: flow.columns, from: from.spec.name };
+  place.columns ??= seen;
+  const error = differingColumns(place.columns, seen, (consumer ?? producer).spec.name);
+  if (error !== null) failJob(state, producer.job, toWire(error));
 }
 
 function accept(state: State, operator: OperatorState, piece: Piece): void {

@@ -22,6 +22,7 @@ import type {
   WorkerId,
 } from "../protocol/index.ts";
 import type { Holder, Ledger } from "../store/index.ts";
+import type { SeenColumns } from "./columns.ts";
 import type { Command } from "./events.ts";
 import type { Fifo } from "./fifo.ts";
 import type { OperatorFigures } from "./stats.ts";
@@ -30,6 +31,8 @@ import type { OperatorFigures } from "./stats.ts";
 export interface Flow {
   readonly block: BlockRef;
   readonly origin: OperatorState;
+  /** Null where the worker did not say. */
+  readonly columns: readonly string[] | null;
   uses: number;
 }
 
@@ -69,6 +72,8 @@ export interface OperatorState {
   readonly inputs: Edge[];
   readonly consumers: Edge[];
   readonly figures: OperatorFigures;
+  /** Of the first block that came in. */
+  columns: SeenColumns | null;
   ended: boolean;
 
   /** Input that waits for a task, in the order in which it will be taken. */
@@ -144,6 +149,8 @@ export interface JobState {
   /** The order of starting, and of being served: the job served longest ago goes first. */
   readonly order: number;
   lastServed: number;
+  /** Of the first block that went out to the program. */
+  columns: SeenColumns | null;
   phase: JobPhase;
   /** The program knows how it ended, or does not want to know. */
   told: boolean;

@@ -113,7 +113,12 @@ export function stopAsking(state: State, task: TaskState): void {
 export function taskOutput(
   state: State,
   task: TaskState,
-  output: { readonly length: number; readonly rows: number; readonly checksum: number },
+  output: {
+    readonly length: number;
+    readonly rows: number;
+    readonly checksum: number;
+    readonly columns?: readonly string[];
+  },
 ): void {
   const { operator, granted } = task;
   if (granted === null || output.length > granted.length) {
@@ -132,7 +137,7 @@ export function taskOutput(
   operator.liveBytes -= granted.length - wholePages(output.length);
   task.handedOver.push({ rows: output.rows, length: output.length, checksum: output.checksum });
   operator.job.changed = true;
-  handOver(state, task, block);
+  handOver(state, task, block, output.columns ?? null);
 }
 
 export function taskDone(state: State, task: TaskState, report: TaskReport): void {

@@ -14,7 +14,7 @@ import type { TaskSink } from "./sink.ts";
 export interface BlockOutlet {
   readonly arena: MappedArena;
   reserve(bytes: Bytes): Promise<ArenaRange>;
-  output(block: { range: ArenaRange; length: Bytes; rows: number; checksum: number }): void;
+  output(block: { range: ArenaRange; length: Bytes; rows: number; checksum: number; columns: readonly string[] }): void;
 }
 
 export class BlockSink implements TaskSink {
@@ -72,7 +72,8 @@ export class BlockSink implements TaskSink {
       const range = await this.outlet.reserve(length);
       const bytes = this.outlet.arena.writable({ offset: range.offset, length });
       plan.write(bytes);
-      this.outlet.output({ range, length, rows: batch.length, checksum: crc32(bytes) });
+      const columns = batch.schema.fields.map(({ name }) => name);
+      this.outlet.output({ range, length, rows: batch.length, checksum: crc32(bytes), columns });
     }
     this.#sealed++;
     this.rows += batch.length;
