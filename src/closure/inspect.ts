@@ -145,7 +145,7 @@ export function openInspector(): Inspector {
       ]);
       return {
         scopes: Array.from((scopes ?? []) as ArrayLike<{ description: string; object: Record<string, unknown> }>).map(
-          ({ description, object }) => ({ description, variables: object }),
+          ({ description, object }) => ({ description, variables: readable(object) }),
         ),
         location: place ?? null,
         bound: target === undefined ? null : { target: boundTarget, self, args: Array.from((args ?? []) as unknown[]) },
@@ -200,4 +200,18 @@ export function openInspector(): Inspector {
       Reflect.deleteProperty(globalThis, Symbol.for(SLOT));
     },
   };
+}
+
+/** From Node 22 on, V8 throws where a variable is read that is not initialised yet; before, it gives undefined. */
+function readable(scope: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const variables: Record<string, unknown> = Object.create(null);
+  for (const name of Object.keys(scope)) {
+    try {
+      variables[name] = scope[name];
+    } catch (error) {
+      if (!(error instanceof ReferenceError)) throw error;
+      variables[name] = undefined;
+    }
+  }
+  return variables;
 }
