@@ -14,7 +14,7 @@ import { planBody } from "./ipc/body-plan.ts";
 import { readArrowBytes } from "./ipc/foreign.ts";
 import { schemaMessage } from "./ipc/schema-message.ts";
 import { plainSchema, schemaEquals, unifySchemas } from "./schema.ts";
-import type { RecordBatch, Schema } from "./types.ts";
+import type { RecordBatch, Schema, ValueOptions } from "./types.ts";
 import { emptyBatch } from "./vector.ts";
 
 /** Loaded at the first use: most programs and workers never need it, and every one of them would wait for it. */
@@ -22,8 +22,11 @@ function flechette(): typeof Flechette {
   return createRequire(import.meta.url)("@uwdata/flechette");
 }
 
-/** One table of all the batches, copied. `options` say how flechette hands values out. */
-export function toFlechette(batches: readonly RecordBatch[], options?: ExtractionOptions): Table {
+/** One table of all the batches, copied. `values` say how flechette hands values out. */
+export function toFlechette(
+  batches: readonly RecordBatch[],
+  values: Pick<ValueOptions, "int64" | "timestamp"> = {},
+): Table {
   const [first] = batches;
   if (first === undefined) throw new ValueError("A table needs at least one batch, for its schema.");
   let schema: Schema = plainSchema(first.schema);
@@ -41,7 +44,11 @@ export function toFlechette(batches: readonly RecordBatch[], options?: Extractio
     messages.push(bytes);
   }
   messages.push(END_OF_STREAM.slice());
-  return flechette().tableFromIPC(messages, options);
+  return flechette().tableFromIPC(messages, inItsWords(values));
+}
+
+function inItsWords({ int64, timestamp }: Pick<ValueOptions, "int64" | "timestamp">): ExtractionOptions {
+  return { useBigInt: int64 === "bigint", useDate: timestamp !== "bigint" };
 }
 
 /** The batch with its columns in the order and of the types of the schema: nulls of no type become nulls of one. */

@@ -27,7 +27,7 @@ import {
 import type { JobStats } from "../protocol/index.ts";
 import type { AnyFormat, BatchClass, ClassOptions } from "./batch-functions.ts";
 import { checkedBatches, type IterBatchesOptions } from "./consume/batch-options.ts";
-import { batchesOf, flechetteValues } from "./consume/batches.ts";
+import { batchesOf } from "./consume/batches.ts";
 import { blocksOf, DEFAULT_PREFETCH, type Run } from "./consume/blocks.ts";
 import { countRows } from "./consume/count.ts";
 import { collectRows, RowIterator } from "./consume/rows.ts";
@@ -304,7 +304,7 @@ export class Dataset<out R extends AnyRow = AnyRow> {
       block.release();
     }
     if (copies.length === 0) copies.push(emptyBatch({ fields: [] }));
-    return toFlechette(copies, flechetteValues(onlyValues("toArrow", values)));
+    return toFlechette(copies, onlyValues("toArrow", values));
   }
 
   /** Rows as an object stream; destroying it cancels the work. */

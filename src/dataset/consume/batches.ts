@@ -132,11 +132,6 @@ class ArrowCollector implements Collector<unknown> {
 
   #finish(): unknown {
     const batch = this.#builder.finish();
-    return batch === null ? null : toFlechette([batch], flechetteValues(this.values));
+    return batch === null ? null : toFlechette([batch], this.values);
   }
-}
-
-/** The same choices in flechette's words. */
-export function flechetteValues({ int64, timestamp }: ValueOptions) {
-  return { useBigInt: int64 === "bigint", useDate: timestamp !== "bigint" };
 }

@@ -5,7 +5,8 @@ import { type Row, toRows } from "../../arrow/index.ts";
 import { type Connection, quoteIdentifier, quoteLiteral } from "../../kernel/index.ts";
 import type { FileSink, WrittenFile } from "../../protocol/index.ts";
 import { writeArrowFile } from "./arrow-files.ts";
-import { partitionsOf } from "./partitions.ts";
+import { jsonSelect } from "./json-values.ts";
+import { partitionsOf, withFolderNames } from "./partitions.ts";
 
 const EXTENSION = { parquet: "parquet", csv: "csv", json: "json", arrow: "arrow" } as const;
 /** What a compressed text file is called. */
@@ -35,7 +36,7 @@ export async function copyQuery(
   mode: "sync" | "async",
 ): Promise<Copied> {
   mkdirSync(sink.staging, { recursive: true });
-  const sql = copySql(select, sink, name, sink.partitionBy);
+  const sql = kernelCopy(connection, select, sink, name);
   const stream = mode === "async" ? await connection.queryAsync(sql) : connection.query(sql);
   const answers: Row[] = [];
   try {
@@ -49,19 +50,31 @@ export async function copyQuery(
 /** The rows of a table in memory. */
 export function writeTable(connection: Connection, table: string, sink: FileSink, name: string): Copied {
   mkdirSync(sink.staging, { recursive: true });
-  const byKernel = sink.format !== "arrow" && (sink.partitionBy.length === 0 || sink.format !== "json");
-  if (byKernel) return copied(sink, connection.all(copySql(`FROM ${table}`, sink, name, sink.partitionBy)));
-  const parts =
-    sink.partitionBy.length === 0
-      ? [{ directory: "", select: `FROM ${table}` }]
-      : partitionsOf(connection, table, sink.partitionBy);
-  const files = parts.flatMap(({ directory, select }) => {
-    const path = join(directory, fileName(sink, name));
+  const isPartitioned = sink.partitionBy.length > 0;
+  const inPieces = isPartitioned && (sink.format === "json" || sink.maxRowsPerFile !== null);
+  if (sink.format !== "arrow" && !inPieces) {
+    return copied(sink, connection.all(kernelCopy(connection, `FROM ${table}`, sink, name)));
+  }
+  const parts = isPartitioned
+    ? partitionsOf(connection, table, sink.partitionBy, sink.maxRowsPerFile)
+    : [{ directory: "", piece: 0, select: `FROM ${table}` }];
+  const files = parts.flatMap(({ directory, piece, select }) => {
+    const place = join(directory, piece === 0 ? name : `${name}-${piece}`);
+    const path = fileName(sink, place);
     if (sink.format === "arrow") return [writeArrowFile(connection, select, sink.staging, path)];
     mkdirSync(dirname(join(sink.staging, path)), { recursive: true });
-    return copied(sink, connection.all(copySql(select, sink, join(directory, name), []))).files;
+    return copied(sink, connection.all(copySql(valuesFor(connection, select, sink), sink, place, []))).files;
   });
   return { rows: files.reduce((sum, file) => sum + (file.rows ?? 0), 0), files };
+}
+
+function kernelCopy(connection: Connection, select: string, sink: FileSink, name: string): string {
+  const named = withFolderNames(connection, valuesFor(connection, select, sink), sink.partitionBy);
+  return copySql(named, sink, name, sink.partitionBy);
+}
+
+function valuesFor(connection: Connection, select: string, sink: FileSink): string {
+  return sink.format === "json" ? jsonSelect(connection, select) : select;
 }
 
 function copySql(select: string, sink: FileSink, name: string, partitionBy: readonly string[]): string {

@@ -28,7 +28,9 @@ export class FileSink implements TaskSink {
   ) {}
 
   push(batch: RecordBatch): void {
-    const most = this.spec.maxRowsPerFile ?? Number.POSITIVE_INFINITY;
+    const { maxRowsPerFile, partitionBy } = this.spec;
+    // What is held goes to many files where there are partitions: they are cut when they are written.
+    const most = partitionBy.length > 0 ? Number.POSITIVE_INFINITY : (maxRowsPerFile ?? Number.POSITIVE_INFINITY);
     if (batch.length <= 4096 && this.#held.rows + batch.length < most) {
       this.#held.append(batch);
       if (this.#held.byteLength >= this.#heldLimit()) this.#write();

@@ -1,10 +1,15 @@
-/** A table cut by the values of some columns, for formats whose partitions the kernel does not write itself. */
+/**
+ * Partitions: what their folders are called, and a table cut by them where the kernel does not do it itself, because of
+ * the format or because a file may only have so many rows.
+ */
 import { join } from "node:path";
 import { type Connection, quoteIdentifier, quoteLiteral } from "../../kernel/index.ts";
 
 export interface Partition {
   /** `country=NL/year=2024` */
   readonly directory: string;
+  /** Counts the files of one directory, from 0. */
+  readonly piece: number;
   /** Its rows, without the columns that the directory tells. */
   readonly select: string;
 }
@@ -12,25 +17,58 @@ export interface Partition {
 /** As the kernel and everyone else spell a null in a path. */
 const NULL_VALUE = "__HIVE_DEFAULT_PARTITION__";
 
-export function partitionsOf(connection: Connection, table: string, columns: readonly string[]): Partition[] {
+/** The value as text. JavaScript's whole numbers are DOUBLEs here: 2024 is called that, and not 2024.0. */
+function folderText(key: string, isFloat: boolean): string {
+  const text = `${key}::VARCHAR`;
+  return isFloat ? `regexp_replace(${text}, '\\.0$', '')` : text;
+}
+
+function floatColumns(connection: Connection, select: string): ReadonlySet<string> {
+  const { fields } = connection.describe(select);
+  return new Set(fields.flatMap(({ name, type }) => (type.kind === "float" ? [name] : [])));
+}
+
+/** A query whose partition columns the kernel can name folders after: the columns themselves are not written. */
+export function withFolderNames(connection: Connection, select: string, columns: readonly string[]): string {
+  if (columns.length === 0) return select;
+  const floats = floatColumns(connection, select);
+  const replaced = columns
+    .filter((name) => floats.has(name))
+    .map((name) => `${folderText(quoteIdentifier(name), true)} AS ${quoteIdentifier(name)}`);
+  return replaced.length === 0 ? select : `SELECT * REPLACE (${replaced.join(", ")}) FROM (${select})`;
+}
+
+export function partitionsOf(
+  connection: Connection,
+  table: string,
+  columns: readonly string[],
+  maxRows: number | null,
+): Partition[] {
   const keys = columns.map(quoteIdentifier);
-  const texts = keys.map((key, i) => `${key}::VARCHAR AS p${i}`);
-  const found = connection.all(`SELECT DISTINCT ${texts.join(", ")} FROM ${table} ORDER BY ALL`);
-  return found.map((row) => {
+  const floats = floatColumns(connection, `FROM ${table}`);
+  const texts = keys.map((key, i) => folderText(key, floats.has(columns[i] ?? "")));
+  const named = texts.map((text, i) => `${text} AS p${i}`);
+  const found = connection.all(`SELECT ${named.join(", ")}, count(*) AS n FROM ${table} GROUP BY ALL ORDER BY ALL`);
+  return found.flatMap((row) => {
     const values = keys.map((_, i) => {
       const value = row[`p${i}`];
       return value === null || value === undefined ? null : String(value);
     });
     const where = values.map((value, i) =>
-      value === null ? `${keys[i]} IS NULL` : `${keys[i]}::VARCHAR = ${quoteLiteral(value)}`,
+      value === null ? `${keys[i]} IS NULL` : `${texts[i]} = ${quoteLiteral(value)}`,
     );
     const directories = values.map(
       (value, i) =>
         `${encodeURIComponent(columns[i] ?? "")}=${value === null ? NULL_VALUE : encodeURIComponent(value)}`,
     );
-    return {
-      directory: join(...directories),
-      select: `SELECT * EXCLUDE (${keys.join(", ")}) FROM ${table} WHERE ${where.join(" AND ")}`,
-    };
+    const directory = join(...directories);
+    const select = `SELECT * EXCLUDE (${keys.join(", ")}) FROM ${table} WHERE ${where.join(" AND ")}`;
+    const rows = Number(row.n);
+    if (maxRows === null || rows <= maxRows) return [{ directory, piece: 0, select }];
+    return Array.from({ length: Math.ceil(rows / maxRows) }, (_, piece) => ({
+      directory,
+      piece,
+      select: `${select} LIMIT ${maxRows} OFFSET ${piece * maxRows}`,
+    }));
   });
 }

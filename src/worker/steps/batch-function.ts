@@ -122,7 +122,7 @@ export class BatchFunctionStep implements Stage {
   #callBundle(): void | Promise<void> {
     const batch = this.#bundle.finish();
     if (batch === null) return;
-    const value = this.fn.format === "rows" ? toRows(batch, this.fn.values) : toFlechette([batch]);
+    const value = this.fn.format === "rows" ? toRows(batch, this.fn.values) : toFlechette([batch], this.fn.values);
     return this.#call(this.#given(value, batch.length));
   }
 
