@@ -52,7 +52,9 @@ export interface FinishedJob {
 
 export interface ReceivedBlock {
   readonly slice: BlockSlice;
-  /** A borrowed view, until `release`. */
+  /** A borrowed view, until `release` or `keep`. */
   read(): RecordBatch;
+  /** Instead of `release`: the block stays in the store, and its reference is the caller's. */
+  keep(): BlockSlice;
   release(): void;
 }

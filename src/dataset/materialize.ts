@@ -21,8 +21,8 @@ export async function materialized(run: Run): Promise<Materialized> {
   let schema: Schema | null = null;
   try {
     for await (const block of blocksOf(run, EVERY_BLOCK)) {
-      slices.push(block.slice);
       const found = block.read().schema;
+      slices.push(block.keep());
       // A block of nothing but nulls says less of a type than a later one.
       schema = schema === null ? found : (unifySchemas(schema, found) ?? schema);
     }

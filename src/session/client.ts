@@ -90,6 +90,12 @@ export class Client {
     return this.arena.view(range);
   }
 
+  /** For who is about to read views: they stay readable until what it gives is called, also when the session ends. */
+  holdArena(): () => void {
+    if (this.#closed !== null) throw this.#closed;
+    return this.arena.hold();
+  }
+
   release(blocks: readonly BlockId[]): void {
     if (blocks.length > 0) this.send({ type: "release", blocks });
   }
@@ -157,6 +163,8 @@ export class Client {
   }
 
   #hold(): void {
+    // A socket that is gone would wait for a connection to do it.
+    if (this.#closed !== null) return;
     if (this.#questions.size > 0 || this.#jobs.size > 0) this.socket.ref();
     else this.socket.unref();
   }

@@ -85,17 +85,27 @@ export class Job implements RunningJob {
 
   #received(slice: BlockSlice): ReceivedBlock {
     let held = true;
+    let doneReading: (() => void) | null = null;
     const { client } = this;
+    const letGo = () => {
+      held = false;
+      doneReading?.();
+    };
     return {
       slice,
       read(): RecordBatch {
         if (!held) throw new Error("a released block was read");
+        doneReading ??= client.holdArena();
         const batch = readBlock(client.view(slice.block.range));
         return slice.start === 0 && slice.end === batch.length ? batch : sliceBatch(batch, slice.start, slice.end);
       },
+      keep(): BlockSlice {
+        letGo();
+        return slice;
+      },
       release: () => {
         if (!held) return;
-        held = false;
+        letGo();
         client.release([slice.block.id]);
         if (this.#state === "running") client.send({ type: "want", job: this.id, blocks: 1 });
       },

@@ -10,6 +10,8 @@ import type { ArenaPlace, ArenaRange } from "../protocol/index.ts";
 export class MappedArena {
   readonly #fd: number;
   readonly #memory: NativeMemory;
+  #readers = 0;
+  #closed = false;
 
   constructor(place: ArenaPlace) {
     this.#fd = openSync(place.path, "r+");
@@ -27,8 +29,26 @@ export class MappedArena {
     return this.#memory.view(range.offset, range.length);
   }
 
+  /** Keeps the memory mapped for somebody who reads views of it, also past `close`, until what it gives is called. */
+  hold(): () => void {
+    let held = true;
+    this.#readers += 1;
+    return () => {
+      if (!held) return;
+      held = false;
+      this.#readers -= 1;
+      if (this.#closed) this.#unmapIfUnread();
+    };
+  }
+
   close(): void {
-    this.#memory.unmap();
+    if (this.#closed) return;
+    this.#closed = true;
     closeSync(this.#fd);
+    this.#unmapIfUnread();
+  }
+
+  #unmapIfUnread(): void {
+    if (this.#readers === 0) this.#memory.unmap();
   }
 }

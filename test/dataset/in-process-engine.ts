@@ -111,6 +111,7 @@ export class InProcessEngine implements Engine {
     const received = (slice: BlockSlice): ReceivedBlock => ({
       slice,
       read: () => sliceBatch(this.#batch(slice.block.id), slice.start, slice.end),
+      keep: () => slice,
       release: () => this.release([slice.block.id]),
     });
     return {
