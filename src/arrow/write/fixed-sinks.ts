@@ -2,6 +2,7 @@
 import { layoutOf } from "../layout.ts";
 import type { DataType, TimeUnit, Vector } from "../types.ts";
 import { isPlain } from "./infer.ts";
+import { isoDay, isoInstant } from "./iso-text.ts";
 import { misfit, type Place, unfit } from "./misfit.ts";
 import { bytesOf, enlarged, leaf, NullFlags, type Sink } from "./sink.ts";
 
@@ -74,8 +75,17 @@ export function dateSink(type: DataType & { readonly kind: "date" }, place: Plac
       else putNumber(words, at, days * DAY);
     } else if (typeof value === "bigint" && place.declared) {
       putBigint(words, at, checkedBigint(place, type, value, size * 32), size);
+    } else if (typeof value === "string" && takesText(place)) {
+      const days = isoDay(value) ?? unfit(place, type, value, 'text must be a date as in "2024-01-31"');
+      if (size === 1) words[at] = days;
+      else putNumber(words, at, days * DAY);
     } else misfit(place, type, value);
   });
+}
+
+/** A column that passes through a function holds what its input held, and that was no text. */
+function takesText(place: Place): boolean {
+  return place.declared && place.passed === null;
 }
 
 /** Units in a millisecond; a second is rounded down to. */
@@ -91,8 +101,19 @@ export function timestampSink(type: DataType & { readonly kind: "timestamp" }, p
       else putBigint(words, at, checkedBigint(place, type, BigInt(milliseconds) * BigInt(factor), 64), 2);
     } else if (typeof value === "bigint" && place.declared) {
       putBigint(words, at, checkedBigint(place, type, value, 64), 2);
+    } else if (typeof value === "string" && takesText(place)) {
+      putBigint(words, at, unitsOfText(place, type, value), 2);
     } else misfit(place, type, value);
   });
+}
+
+function unitsOfText(place: Place, type: DataType & { readonly kind: "timestamp" }, text: string): bigint {
+  const { seconds, nanos } =
+    isoInstant(text) ?? unfit(place, type, text, 'text must be a time as in "2024-01-31T12:00:00Z"');
+  const perUnit = { s: 1e9, ms: 1e6, us: 1e3, ns: 1 }[type.unit];
+  if (nanos % perUnit !== 0) unfit(place, type, text, "it is finer than the column");
+  const units = BigInt(seconds) * BigInt(1e9 / perUnit) + BigInt(nanos / perUnit);
+  return checkedBigint(place, type, units, 64);
 }
 
 /** Time of day and durations: a number is milliseconds, a bigint is in the column's own unit. */
