@@ -27,9 +27,12 @@ export class UnknownColumnError extends SpillwayError {
     readonly available: readonly string[],
     readonly operator: string,
     suggestion: string | null,
+    /** `available` are all the columns, or only those that somebody thought of. */
+    known: "all" | "some" = "all",
   ) {
+    const here = known === "all" ? "Columns here" : "Among the columns here";
     const hint = suggestion === null ? "" : ` Did you mean "${suggestion}"?`;
-    super(`${operator}: there is no column "${column}".${hint} Columns here: ${available.join(", ") || "(none)"}.`);
+    super(`${operator}: there is no column "${column}".${hint} ${here}: ${available.join(", ") || "(none)"}.`);
   }
 }
 

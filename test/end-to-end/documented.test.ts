@@ -80,7 +80,7 @@ describe("partitions", () => {
       .writeParquet(at("years"), { partitionBy: ["year", "half", "version"] });
     const years = s.readParquet(at("years"));
     expect((await years.schema()).columns.slice(1)).toEqual([
-      { name: "year", type: "DOUBLE" },
+      { name: "year", type: "BIGINT" },
       { name: "half", type: "DOUBLE" },
       { name: "version", type: "VARCHAR" },
     ]);

@@ -3,7 +3,7 @@
  * a key that a row has not is null.
  */
 import { OptionError, SourceError } from "../../errors/index.ts";
-import { type Column, quoteText, quoteTextList } from "../../plan/index.ts";
+import { type Column, quoteIdentifier, quoteText, quoteTextList } from "../../plan/index.ts";
 import type { Engine } from "../engine.ts";
 import { checkKeys, oneOf, wholeNumber } from "../options.ts";
 import { emptyTable } from "./csv.ts";
@@ -13,7 +13,10 @@ import type { SqlFormat } from "./sql-files.ts";
 export interface JsonOptions {
   /** "ndjson" (a value a line), "array", or found out by file. */
   readonly format?: "auto" | "ndjson" | "array";
-  /** A line that cannot be read becomes a row of nulls instead of an error (NDJSON only). */
+  /**
+   * Lines that cannot be read are left out instead of being an error (NDJSON only). A line that ends in the middle of a
+   * value takes the next one with it.
+   */
   readonly ignoreErrors?: boolean;
   /** Values looked at to find the columns; -1 for all. Default 20480. */
   readonly sampleSize?: number;
@@ -34,6 +37,7 @@ export const jsonOptionKeys = [
   "compression",
 ] as const;
 
+const IGNORE_ERRORS = "ignore_errors=true";
 const formats = { auto: "auto", ndjson: "newline_delimited", array: "array" } as const;
 
 export function jsonArguments(options: JsonOptions): readonly string[] {
@@ -51,7 +55,7 @@ export function jsonArguments(options: JsonOptions): readonly string[] {
   if (ignoreErrors !== undefined && typeof ignoreErrors !== "boolean") {
     throw new OptionError("readJson: ignoreErrors is true or false.");
   }
-  if (ignoreErrors === true) args.push("ignore_errors=true");
+  if (ignoreErrors === true) args.push(IGNORE_ERRORS);
   if (sampleSize !== undefined && sampleSize !== -1) wholeNumber("readJson", "sampleSize", sampleSize);
   if (sampleSize !== undefined) args.push(`sample_size=${sampleSize}`);
   if (maxObjectSize !== undefined)
@@ -89,11 +93,29 @@ export function jsonFormat(
     tableSql(files, columns, includePaths) {
       const list = quoteTextList(files.filter((file) => file.bytes > 0).map((file) => file.path));
       if (list === "[]") return emptyTable(columns, includePaths);
-      const types = `{${columns.map(({ name, type }) => `${quoteText(name)}: ${quoteText(type)}`).join(", ")}}`;
       const path = includePaths ? ["filename='path'"] : [];
+      if (args.includes(IGNORE_ERRORS)) return readableRows(list, args, columns, path);
+      const types = `{${columns.map(({ name, type }) => `${quoteText(name)}: ${quoteText(type)}`).join(", ")}}`;
       return `read_json(${[list, ...args, `columns=${types}`, "hive_partitioning=false", ...path].join(", ")})`;
     },
   };
+}
+
+/**
+ * The kernel gives a row of nulls for a line that it cannot read, which `{}` is too. Read as one struct a line they differ:
+ * only the former is null as a whole.
+ */
+function readableRows(
+  list: string,
+  args: readonly string[],
+  columns: readonly Column[],
+  path: readonly string[],
+): string {
+  const fields = columns.map(({ name, type }) => `${quoteIdentifier(name)} ${type}`).join(", ");
+  const shape = [`columns={json: ${quoteText(`STRUCT(${fields})`)}}`, "records=false", "hive_partitioning=false"];
+  const table = `read_json(${[list, ...args, ...shape, ...path].join(", ")})`;
+  const items = columns.map(({ name }) => `struct_extract(json, ${quoteText(name)}) AS ${quoteIdentifier(name)}`);
+  return `(SELECT ${[...items, ...path.map(() => "path")].join(", ")} FROM ${table} WHERE json IS NOT NULL)`;
 }
 
 async function checkObjects(engine: Pick<Engine, "inspect">, paths: readonly string[]): Promise<void> {
