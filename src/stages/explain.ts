@@ -12,13 +12,15 @@ export function stageLines({ stages, notFused }: Stages): readonly string[] {
 
 const title = (stage: Stage) => `Stage ${stage.id + 1} ${stage.name}`;
 
+const count = (number: number, what: string) => `${number} ${what}${number === 1 ? "" : "s"}`;
+
 function inputText(stage: Stage): string {
-  if (stage.input.kind === "splits") return `${stage.input.splits.length} tasks`;
+  if (stage.input.kind === "splits") return count(stage.input.splits.length, "task");
   return `over ${stage.input.operators.map((id) => `stage ${id + 1}`).join(", ")}`;
 }
 
 function sliceLines(stage: Extract<Stage, { kind: "slice" }>): string[] {
-  const limit = stage.limit === null ? "all rows" : `${stage.limit} rows`;
+  const limit = stage.limit === null ? "all rows" : count(stage.limit, "row");
   const offset = stage.offset === 0 ? "" : ` after the first ${stage.offset}`;
   return [`${title(stage)}: ${limit}${offset}, ${inputText(stage)}`];
 }

@@ -77,8 +77,9 @@ export class LoadedOperator {
     } catch (thrown) {
       const error = thrown instanceof Error ? thrown : new Error(String(thrown));
       const stack = error.stack === undefined ? null : mapStack(error.stack);
+      const lines = stack?.split("\n").filter((line) => line.trimStart().startsWith("at ")) ?? [];
       throw new FunctionError(
-        `${step.operator}: its constructor failed: ${error.name}: ${error.message}`,
+        [`${step.operator}: its constructor failed: ${error.name}: ${error.message}`, ...lines].join("\n"),
         step.operator,
         null,
         null,

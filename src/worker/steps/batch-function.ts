@@ -134,9 +134,10 @@ export class BatchFunctionStep implements Stage {
 
   #call(given: Given): void | Promise<void> {
     this.scope.check();
+    const { call } = this.fn;
     let result: unknown;
     try {
-      result = this.fn.call(given.value);
+      result = call(given.value);
     } catch (thrown) {
       this.failures.batch(thrown, given.index, given.rows, given.value);
       return;

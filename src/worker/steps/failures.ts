@@ -3,7 +3,7 @@
  * row is dropped and counted, or it goes to the dead-letter file of this task.
  */
 import { inspect } from "node:util";
-import { FunctionError, SpillwayError } from "../../errors/index.ts";
+import { FunctionError, SpillwayError, ValueError } from "../../errors/index.ts";
 import type { OnError } from "../../protocol/index.ts";
 import type { TaskScope } from "../stage.ts";
 import type { DeadLetters } from "./dead-letters.ts";
@@ -34,13 +34,22 @@ export class Failures {
     this.letters?.add({ operator: this.operator, row: index, rows, error: errorText(thrown), value: values });
   }
 
+  /** A value of the input that cannot be given to the function: where it is. */
+  unreadable(thrown: unknown, index: number): unknown {
+    if (!(thrown instanceof ValueError)) return thrown;
+    return new ValueError(`${this.operator}, row ${index}${this.#from()}: ${thrown.message}`, thrown.column);
+  }
+
+  #from(): string {
+    return this.scope.files.length === 0 ? "" : `, from ${listed(this.scope.files)}`;
+  }
+
   #error(thrown: unknown, where: string, row: number | null, rowText: string | null): FunctionError {
     const name = thrown instanceof Error ? thrown.name : typeof thrown;
     const said = thrown instanceof Error ? thrown.message : inspect(thrown, { depth: 2 });
     const stack = thrown instanceof Error && thrown.stack !== undefined ? this.#userStack(thrown) : null;
-    const from = this.scope.files.length === 0 ? "" : `, from ${listed(this.scope.files)}`;
     const lines = [
-      `${this.operator} failed on ${where}${from}: ${name}: ${said}`,
+      `${this.operator} failed on ${where}${this.#from()}: ${name}: ${said}`,
       ...(rowText === null ? [] : [`  row: ${rowText}`]),
       ...(stack === null ? [] : stack.split("\n").filter((line) => line.trimStart().startsWith("at "))),
       `Give the function onError: "skip" or { deadLetter: path } to go on without such rows.`,

@@ -38,13 +38,15 @@ export class FilterFunctionStep implements Stage {
       this.#schema = batch.schema;
     }
     const reader = this.#reader;
+    // Called by its own name: as a member of ours it would have our name in the user's stack.
+    const { call } = this;
     reader.load(batch);
     let start = -1;
     for (let i = 0; i < batch.length; i++) {
-      const row = reader.row(i);
+      const row = this.#read(reader, i);
       let keep: unknown = false;
       try {
-        keep = this.call(row);
+        keep = call(row);
         if (keep instanceof Promise) return this.#pushAsync(batch, reader, i, keep, start);
       } catch (thrown) {
         this.failures.row(thrown, this.#seen + i, row);
@@ -78,6 +80,7 @@ export class FilterFunctionStep implements Stage {
     first: Promise<unknown>,
     start: number,
   ): Promise<void> {
+    const { call } = this;
     const keep = new Uint8Array(batch.length);
     if (start >= 0) keep.fill(1, start, at);
     const ask = async (answer: unknown, i: number, row: unknown): Promise<void> => {
@@ -94,8 +97,8 @@ export class FilterFunctionStep implements Stage {
     for (let i = at + 1; i < batch.length; i++) {
       await calls.room();
       this.scope.check();
-      const row = reader.row(i);
-      calls.add(ask((async () => this.call(row))(), i, row));
+      const row = this.#read(reader, i);
+      calls.add(ask((async () => call(row))(), i, row));
     }
     await calls.drain();
     for (let i = 0; i < batch.length; i++) {
@@ -108,6 +111,14 @@ export class FilterFunctionStep implements Stage {
     }
     this.#seen += batch.length;
     await this.#handOn(PIECE_ROWS);
+  }
+
+  #read(reader: RowReader, i: number): object {
+    try {
+      return reader.row(i);
+    } catch (thrown) {
+      throw this.failures.unreadable(thrown, this.#seen + i);
+    }
   }
 
   #handOn(atLeast: number): void | Promise<void> {

@@ -111,16 +111,26 @@ export class RowFunctionStep implements Stage {
 
   #pushSync(reader: RowReader, from: number, rows: number): void | Promise<void> {
     for (let i = from; i < rows; i++) {
-      const wait = this.#callSync(markedRow(reader.row(i), this.#seen + i), i);
+      const wait = this.#callSync(markedRow(this.#read(reader, i), this.#seen + i), i);
       if (this.#async) return this.#pushAsync(reader, i + 1, rows);
       if (wait !== undefined) return wait.then(() => this.#pushSync(reader, i + 1, rows));
     }
     this.#seen += rows;
   }
 
-  #callSync(row: unknown, i: number): void | Promise<void> {
+  #read(reader: RowReader, i: number): object {
     try {
-      const result = this.fn.call(row);
+      return reader.row(i);
+    } catch (thrown) {
+      throw this.failures.unreadable(thrown, this.#seen + i);
+    }
+  }
+
+  #callSync(row: unknown, i: number): void | Promise<void> {
+    // Called by its own name: as a member of ours it would have our name in the user's stack.
+    const { call } = this.fn;
+    try {
+      const result = call(row);
       if (this.fn.form === "flatMap") return this.#takeMany(result, i, row);
       if (result instanceof Promise) this.#turnAsync(result, i, row);
       else this.#builder.append(result);
@@ -157,14 +167,15 @@ export class RowFunctionStep implements Stage {
     for (let i = from; i < rows; i++) {
       await this.#calls.room();
       this.scope.check();
-      const row = reader.row(i);
+      const row = this.#read(reader, i);
       this.#calls.add(this.#answer(this.#start(row), i, row));
     }
     this.#seen += rows;
   }
 
   async #start(row: unknown): Promise<unknown> {
-    return this.fn.call(row);
+    const { call } = this.fn;
+    return call(row);
   }
 
   #answer(result: Promise<unknown>, i: number, row: unknown): Promise<Answer> {
