@@ -7,7 +7,7 @@ import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { fromWire, SessionClosedError } from "../errors/index.ts";
+import { fromWire, SessionClosedError, type WireError } from "../errors/index.ts";
 import {
   type ArenaRange,
   type BlockId,
@@ -204,19 +204,24 @@ function ready(child: ChildProcess, log: string): Promise<void> {
       const tail = readFileSync(log, "utf8").trim().split("\n").slice(-12).join("\n");
       reject(new SessionClosedError(`The supervisor process could not be started: ${why}. Its log (${log}):\n${tail}`));
     };
+    let said = "";
     const timer = setTimeout(() => failed(`no sign of life within ${START_MS / 1000} s`), START_MS);
     child.once("error", (error) => {
       clearTimeout(timer);
       failed(error.message);
     });
-    child.once("exit", (code, signal) => {
+    // Not its exit: what it said last may still be on its way then.
+    child.once("close", (code, signal) => {
       clearTimeout(timer);
       failed(`it ended with ${signal ?? `code ${code}`}`);
     });
-    child.stdout?.once("data", () => {
+    child.stdout?.on("data", (piece: Buffer) => {
+      said += piece;
+      if (!said.endsWith("\n")) return;
       clearTimeout(timer);
       child.removeAllListeners();
-      resolve();
+      if (said === "ready\n") resolve();
+      else reject(fromWire(JSON.parse(said) as WireError));
     });
   });
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { OptionError } from "../errors/index.ts";
 import type { Bytes } from "../protocol/index.ts";
 import { type SupervisorOptions, socketPath } from "../supervisor/options.ts";
-import { formatSize, parseSize } from "../units/index.ts";
+import { formatSize, nearest, parseSize } from "../units/index.ts";
 
 /** Bytes, "4 GiB", or a fraction of the machine (0.3, "30%"). */
 export type Size = number | string;
@@ -60,6 +60,8 @@ const BLOCK: Bytes = 128 << 20;
 const SMALLEST_BLOCK: Bytes = 64 << 10;
 /** The rest of a worker's memory is the kernel's, and buffers outside the heap. */
 const HEAP_SHARE = 0.75;
+/** Node itself and the kernel's library take about 50 MiB before the first row. */
+const SMALLEST_WORKER: Bytes = 64 << 20;
 
 const LONGEST_SOCKET_PATH = 107;
 
@@ -86,8 +88,10 @@ export function nodeMemory(): Bytes {
 
 export function resolveOptions(options: SessionOptions): ResolvedOptions {
   for (const key of Object.keys(options)) {
-    if (!KNOWN.has(key))
-      throw new OptionError(`session: there is no option "${key}". Options: ${[...KNOWN].join(", ")}.`);
+    if (KNOWN.has(key)) continue;
+    const meant = nearest(key, [...KNOWN]);
+    const hint = meant === null ? "" : ` Did you mean "${meant}"?`;
+    throw new OptionError(`session: there is no option "${key}".${hint} Options: ${[...KNOWN].join(", ")}.`);
   }
   const total = nodeMemory();
   const size = (name: keyof SessionOptions, value: Size) =>
@@ -101,6 +105,11 @@ export function resolveOptions(options: SessionOptions): ResolvedOptions {
   }
   const limit = options.memoryLimit ?? "auto";
   const workerMemory = limit === "auto" ? Math.floor(total / workers) : size("memoryLimit", limit);
+  if (workerMemory < SMALLEST_WORKER) {
+    throw new OptionError(
+      `session: memoryLimit of ${formatSize(workerMemory)} is too small: a worker needs at least ${formatSize(SMALLEST_WORKER)}.${limit === "auto" ? ` There are ${formatSize(total)} for ${workers} workers: use fewer.` : ""}`,
+    );
+  }
   const asked = size("targetMaxBlockSize", options.targetMaxBlockSize ?? BLOCK);
   const fits = Math.floor(capacity / (2 * (workers + 1)));
   const notices: string[] = [];
@@ -115,11 +124,11 @@ export function resolveOptions(options: SessionOptions): ResolvedOptions {
     workerMemory,
     targetMaxBlockSize: Math.max(1, Math.min(asked, fits)),
     localDirectory: options.localDirectory ?? tmpdir(),
-    eager: options.eager ?? false,
-    preserveOrder: options.preserveOrder ?? false,
+    eager: flag("eager", options.eager ?? false),
+    preserveOrder: flag("preserveOrder", options.preserveOrder ?? false),
     maxErroredBlocks: wholeNumber("maxErroredBlocks", options.maxErroredBlocks ?? 0, 0),
     maxRetries: wholeNumber("maxRetries", options.maxRetries ?? 3, 0),
-    progress: options.progress ?? true,
+    progress: flag("progress", options.progress ?? true),
     workerEnv: options.workerEnv ?? {},
     workerExecArgv: options.workerExecArgv ?? [],
     notices,
@@ -156,6 +165,11 @@ function checkSocketPath(localDirectory: string, session: string): void {
   throw new OptionError(
     `session: localDirectory is too long: the session's socket in it would have a path of ${bytes} bytes, and the system allows ${LONGEST_SOCKET_PATH}. Choose a shorter one than ${localDirectory}.`,
   );
+}
+
+function flag(name: string, value: unknown): boolean {
+  if (typeof value === "boolean") return value;
+  throw new OptionError(`session: ${name} must be true or false, not ${JSON.stringify(value)}.`);
 }
 
 function wholeNumber(name: string, value: number, least: number): number {

@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 /**
- * The supervisor process. argv[2]: its options (SupervisorOptions) as JSON. Prints `ready` to stdout when it listens,
- * and nothing else there, ever: nobody reads on. What goes wrong goes to stderr, which is its log.
+ * The supervisor process. argv[2]: its options (SupervisorOptions) as JSON. Prints one line to stdout: `ready` when it
+ * listens, or why it cannot start, as a WireError; nobody reads on. What goes wrong later goes to stderr, its log.
  */
-import { toWire } from "../errors/index.ts";
+import { SpillwayError, toWire } from "../errors/index.ts";
 import type { SupervisorOptions } from "./options.ts";
 import { Supervisor } from "./supervisor.ts";
 
@@ -19,8 +19,20 @@ if (text === undefined) {
   process.exit(2);
 }
 
-const supervisor = new Supervisor(JSON.parse(text) as SupervisorOptions, () => process.exit());
+const supervisor = started(JSON.parse(text) as SupervisorOptions);
 let failing = false;
+
+function started(options: SupervisorOptions): Supervisor {
+  try {
+    return new Supervisor(options, () => process.exit());
+  } catch (error) {
+    const wire = toWire(error);
+    process.stderr.write(`${wire.stack ?? wire.message}\n`);
+    // What has a class of its own says all there is to say; the rest needs the log.
+    if (error instanceof SpillwayError) process.stdout.write(`${JSON.stringify(wire)}\n`);
+    process.exit(1);
+  }
+}
 
 function fail(error: unknown): void {
   const { name, message, stack } = toWire(error);

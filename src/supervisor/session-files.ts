@@ -2,8 +2,8 @@
  * What a running session keeps on disk so that the next one could clean up after it: who it is (pids.json) and where
  * its jobs stage files (staging.json); and, next to its logs, whose they are (owner.json). Each is written whole or not at all.
  */
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, readFileSync, renameSync, rmdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import type { ProcessIdentity } from "./process-identity.ts";
 
 export interface SessionRecord {
@@ -13,10 +13,23 @@ export interface SessionRecord {
   readonly arena: string | null;
 }
 
-/** Nobody else can reach the socket in it. */
-export function makeSessionDirectory(sessions: string, directory: string): void {
-  mkdirSync(sessions, { recursive: true, mode: 0o700 });
-  mkdirSync(directory, { mode: 0o700 });
+/** Nobody else can reach the socket in it. Answers with the outermost directory that had to be made. */
+export function makeSessionDirectory(directory: string): string | null {
+  return mkdirSync(directory, { recursive: true, mode: 0o700 }) ?? null;
+}
+
+/** Removes empty directories from `directory` outwards, up to and with `outermost`. */
+export function removeEmptyDirectories(directory: string, outermost: string): void {
+  for (let at = directory; at.startsWith(outermost); at = dirname(at)) {
+    try {
+      rmdirSync(at);
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      // Others use it, or it is gone already; anything else is no reason not to end, but worth a line in the log.
+      if (code !== "ENOTEMPTY" && code !== "EEXIST" && code !== "ENOENT") process.stderr.write(`${message}\n`);
+      return;
+    }
+  }
 }
 
 export function writeRecord(directory: string, record: SessionRecord): void {

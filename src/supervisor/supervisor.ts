@@ -5,6 +5,7 @@
  */
 import { chmodSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
+import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { toWire } from "../errors/index.ts";
 import { type MemoryGauge, procGauge } from "../memory/index.ts";
@@ -24,7 +25,7 @@ import { type Arena, createArena, removeArena } from "../store/index.ts";
 import { commitFiles, discardFiles } from "./commit.ts";
 import { type SupervisorOptions, sessionDirectory, sessionsDirectory, socketPath } from "./options.ts";
 import { identify, isAlive } from "./process-identity.ts";
-import { makeSessionDirectory, writeRecord, writeStaging } from "./session-files.ts";
+import { makeSessionDirectory, removeEmptyDirectories, writeRecord, writeStaging } from "./session-files.ts";
 import { openStateDirectory } from "./state-directory.ts";
 import { sweep } from "./sweep.ts";
 import { WorkerPool } from "./worker-pool.ts";
@@ -43,6 +44,7 @@ const PROGRAM_POLL: Milliseconds = 1_000;
 export class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #directory: string;
+  readonly #outermostMade: string | null;
   readonly #arena: Arena;
   readonly #scheduler: Scheduler;
   readonly #pool: WorkerPool;
@@ -66,13 +68,13 @@ export class Supervisor {
     this.#onClosed = onClosed;
     this.#gauge = gauge;
     this.#directory = sessionDirectory(options);
-    makeSessionDirectory(sessionsDirectory(options.localDirectory), this.#directory);
+    this.#outermostMade = makeSessionDirectory(this.#directory);
     writeRecord(this.#directory, { supervisor: identify(process.pid), workers: [], arena: null });
     openStateDirectory(options.stateDirectory);
     try {
       this.#arena = createArena(options.session, options.capacity, this.#directory);
     } catch (error) {
-      rmSync(this.#directory, { recursive: true, force: true });
+      this.#removeDirectory();
       throw error;
     }
     const { size, capacity } = this.#arena.place;
@@ -294,6 +296,16 @@ export class Supervisor {
     if (this.#state === "open") writeStaging(this.#directory, [...this.#staging.values()].flat());
   }
 
+  /** A local directory that was not there before shall not be there afterwards, unless others use it now. */
+  #removeDirectory(): void {
+    rmSync(this.#directory, { recursive: true, force: true });
+    const local = resolve(this.#options.localDirectory);
+    const made = this.#outermostMade;
+    if (made !== null && local.startsWith(resolve(made))) {
+      removeEmptyDirectories(sessionsDirectory(local), resolve(made));
+    }
+  }
+
   /** Ends everything and removes every trace; answers the program last, if it asked. */
   async close(request: number | null = null): Promise<void> {
     if (this.#state !== "open") return;
@@ -304,7 +316,7 @@ export class Supervisor {
     await Promise.allSettled(this.#work);
     for (const directory of [...this.#staging.values()].flat()) rmSync(directory, { recursive: true, force: true });
     removeArena(this.#arena);
-    rmSync(this.#directory, { recursive: true, force: true });
+    this.#removeDirectory();
     const program = this.#program;
     if (program === null) {
       this.#onClosed();
