@@ -48,9 +48,12 @@ export function textList(operator: string, name: string, value: unknown): readon
 }
 
 export function describe(value: unknown): string {
-  if (typeof value === "string" || typeof value === "number" || typeof value === "boolean")
-    return JSON.stringify(value);
-  if (value === null || value === undefined) return String(value);
+  if (typeof value === "string") return JSON.stringify(value);
+  // Not as JSON, which has no NaN and no Infinity.
+  if (typeof value === "number" || typeof value === "boolean" || value === null || value === undefined) {
+    return String(value);
+  }
   if (typeof value === "bigint") return `${value}n`;
-  return Array.isArray(value) ? `an array of ${value.length}` : `a ${typeof value}`;
+  if (Array.isArray(value)) return `an array of ${value.length}`;
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }

@@ -31,10 +31,25 @@ interface Collector<B> {
   rest(): B | null;
 }
 
-export async function* batchesOf(run: Run, options: BatchesOptions): AsyncGenerator<unknown, void, undefined> {
+export function batchesOf(run: Run, options: BatchesOptions): AsyncGenerator<unknown, void, undefined> {
+  const left = new AbortController();
+  const batches = collected(run, options, left.signal);
+  const leave = batches.return.bind(batches);
+  batches.return = (value) => {
+    left.abort();
+    return leave(value);
+  };
+  return batches;
+}
+
+async function* collected(
+  run: Run,
+  options: BatchesOptions,
+  left: AbortSignal,
+): AsyncGenerator<unknown, void, undefined> {
   const collector = collectorFor(options);
   const shuffler = options.localShuffle === null ? null : new Shuffler(options.localShuffle);
-  for await (const block of blocksOf(run, options.prefetch)) {
+  for await (const block of blocksOf(run, options.prefetch, left)) {
     try {
       if (shuffler === null) yield* collector.push(block.read());
       else for (const mixed of shuffler.push(block.read())) yield* collector.push(mixed);
@@ -42,6 +57,7 @@ export async function* batchesOf(run: Run, options: BatchesOptions): AsyncGenera
       block.release();
     }
   }
+  if (left.aborted) return;
   for (const mixed of shuffler?.rest() ?? []) yield* collector.push(mixed);
   const last = collector.rest();
   if (last !== null && !options.dropLast) yield last;

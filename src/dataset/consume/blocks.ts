@@ -14,8 +14,25 @@ export interface Run {
 
 export const DEFAULT_PREFETCH = 2;
 
-export async function* blocksOf(run: Run, prefetch = DEFAULT_PREFETCH): AsyncGenerator<ReceivedBlock, void, undefined> {
+/** `left` cancels although the next block is still waited for, which leaving a generator cannot: it would wait as well. */
+export async function* blocksOf(
+  run: Run,
+  prefetch = DEFAULT_PREFETCH,
+  left?: AbortSignal,
+): AsyncGenerator<ReceivedBlock, void, undefined> {
+  const isLeft = () => left?.aborted === true;
+  if (isLeft()) return;
   const job = await startBlocks(run.engine, run.plan, { wantBlocks: prefetch });
-  yield* job;
+  const cancel = () => void job.cancel();
+  if (isLeft()) await job.cancel();
+  left?.addEventListener("abort", cancel);
+  try {
+    yield* job;
+  } catch (error) {
+    if (isLeft()) return;
+    throw error;
+  } finally {
+    left?.removeEventListener("abort", cancel);
+  }
   run.ended((await job.finished).stats);
 }

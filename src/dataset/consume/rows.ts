@@ -29,6 +29,7 @@ export async function collectRows<R>(run: Run, values: ValueOptions): Promise<R[
  */
 export class RowIterator<R> implements AsyncIterableIterator<R> {
   readonly #blocks: AsyncIterator<ReceivedBlock>;
+  readonly #left = new AbortController();
   #reader: RowReader | null = null;
   #schema: Schema | null = null;
   #block: ReceivedBlock | null = null;
@@ -41,7 +42,7 @@ export class RowIterator<R> implements AsyncIterableIterator<R> {
     private readonly values: ValueOptions,
     prefetch?: number,
   ) {
-    this.#blocks = blocksOf(run, prefetch);
+    this.#blocks = blocksOf(run, prefetch, this.#left.signal);
   }
 
   [Symbol.asyncIterator](): this {
@@ -59,6 +60,7 @@ export class RowIterator<R> implements AsyncIterableIterator<R> {
 
   async return(): Promise<IteratorResult<R, undefined>> {
     this.#letGo();
+    this.#left.abort();
     await this.#blocks.return?.();
     return { value: undefined, done: true };
   }

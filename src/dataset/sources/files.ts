@@ -8,6 +8,7 @@ import { join, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { OptionError, SourceError } from "../../errors/index.ts";
 import type { Bytes } from "../../protocol/index.ts";
+import { describe } from "../options.ts";
 import { expandBraces, hasPattern, isHidden, segmentMatcher } from "./glob.ts";
 
 export interface SourceFile {
@@ -21,9 +22,12 @@ export interface SourceFile {
 export type Paths = string | URL | readonly (string | URL)[];
 
 export function pathTexts(paths: Paths, operator: string): readonly string[] {
-  const list = typeof paths === "string" || paths instanceof URL ? [paths] : [...paths];
+  const list = typeof paths === "string" || paths instanceof URL ? [paths] : paths;
+  if (!Array.isArray(list)) {
+    throw new OptionError(`${operator}: a path is a text, or several are an array of them, not ${describe(paths)}.`);
+  }
   if (list.length === 0) throw new OptionError(`${operator}: give at least one path.`);
-  return list.map((path) => pathText(path, operator));
+  return list.map((path: string | URL) => pathText(path, operator));
 }
 
 function pathText(path: string | URL, operator: string): string {

@@ -53,6 +53,10 @@ export function range(
   engine: Engine,
   ...args: readonly (number | InputOptions | undefined)[]
 ): Dataset<{ id: number }> {
+  for (const [i, arg] of args.entries()) {
+    if (typeof arg === "number" || (i > 0 && (arg === undefined || typeof arg === "object"))) continue;
+    throw new OptionError(`range: ${describe(arg)} is no whole number.`);
+  }
   const numbers = args.filter((arg) => typeof arg === "number");
   const last = args.at(-1);
   const options = typeof last === "object" ? last : {};

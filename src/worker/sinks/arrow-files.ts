@@ -2,6 +2,7 @@
 import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { arrowFileWriter, BlockBuilder } from "../../arrow/index.ts";
+import { WriteError } from "../../errors/index.ts";
 import type { Connection } from "../../kernel/index.ts";
 import type { WrittenFile } from "../../protocol/index.ts";
 
@@ -16,7 +17,11 @@ export function writeArrowFile(connection: Connection, select: string, staging: 
   let bytes = 0;
   let rows = 0;
   const write = (piece: Uint8Array) => {
-    for (let at = 0; at < piece.length; ) at += writeSync(fd, piece, at);
+    try {
+      for (let at = 0; at < piece.length; ) at += writeSync(fd, piece, at);
+    } catch (error) {
+      throw new WriteError(`${target} could not be written: ${(error as Error).message}`, target);
+    }
     bytes += piece.length;
   };
   try {
