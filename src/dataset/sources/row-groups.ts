@@ -3,7 +3,7 @@
  * them hold a row that satisfies the conditions. Missing statistics mean that they may.
  */
 import { type Column, type Expression, literalSql, quoteText, quoteTextList } from "../../plan/index.ts";
-import type { Bytes } from "../../protocol/index.ts";
+import type { Bytes, InspectedRow } from "../../protocol/index.ts";
 import type { Engine } from "../engine.ts";
 import type { SourceFile } from "./files.ts";
 import { inSourceWords } from "./kernel-words.ts";
@@ -17,7 +17,8 @@ export interface RowGroup {
   readonly mayMatch: boolean;
 }
 
-const FILES_PER_QUERY = 512;
+/** Footers are read by all workers at once; a few files a question keep them all busy. */
+const FILES_PER_QUERY = 16;
 /** A column that says whether a file's statistics can be trusted about NaN. */
 const NAN_SAFE = "nan_safe";
 
@@ -29,24 +30,29 @@ export async function readRowGroups(
 ): Promise<readonly RowGroup[]> {
   const column = "split_part(path_in_schema, ', ', 1)";
   const bytes = columns === null ? "TRUE" : `${column} IN (${columns.map(quoteText).join(", ") || "NULL"})`;
-  const groups: RowGroup[] = [];
-  for (let at = 0; at < files.length; at += FILES_PER_QUERY) {
-    const some = files.slice(at, at + FILES_PER_QUERY);
-    const rows = await inSourceWords("readParquet", some, () =>
-      engine.inspect(
-        `SELECT file_name AS path, row_group_id AS id, any_value(row_group_num_rows) AS rows, sum(CASE WHEN ${bytes} THEN total_uncompressed_size ELSE 0 END) AS bytes, bool_and(${condition}) AS matches FROM ${metadataSql(some, condition)} GROUP BY ALL`,
-      ),
-    );
-    const found = rows.map((row) => ({
-      path: String(row.path),
-      id: Number(row.id),
-      rows: Number(row.rows),
-      bytes: Number(row.bytes),
-      mayMatch: row.matches !== false,
-    }));
-    groups.push(...placed(some, found));
-  }
-  return groups;
+  const bundles: (readonly SourceFile[])[] = [];
+  for (let at = 0; at < files.length; at += FILES_PER_QUERY) bundles.push(files.slice(at, at + FILES_PER_QUERY));
+  const found = await Promise.all(
+    bundles.map(async (some) => {
+      const rows = await inSourceWords("readParquet", some, () =>
+        engine.inspect(
+          `SELECT file_name AS path, row_group_id AS id, any_value(row_group_num_rows) AS rows, sum(CASE WHEN ${bytes} THEN total_uncompressed_size ELSE 0 END) AS bytes, bool_and(${condition}) AS matches FROM ${metadataSql(some, condition)} GROUP BY ALL`,
+        ),
+      );
+      return placed(some, rows.map(rowGroup));
+    }),
+  );
+  return found.flat();
+}
+
+function rowGroup(row: InspectedRow): FoundGroup {
+  return {
+    path: String(row.path),
+    id: Number(row.id),
+    rows: Number(row.rows),
+    bytes: Number(row.bytes),
+    mayMatch: row.matches !== false,
+  };
 }
 
 function metadataSql(files: readonly SourceFile[], condition: string): string {
