@@ -21,7 +21,7 @@ import {
   Wire,
 } from "../protocol/index.ts";
 import type { MappedArena } from "../store/mapping.ts";
-import { type SupervisorOptions, socketPath } from "../supervisor/options.ts";
+import { type SupervisorOptions, sessionsDirectory, socketPath } from "../supervisor/options.ts";
 import { Job, type JobObserver } from "./job.ts";
 
 type Welcome = Extract<ToProgram, { type: "welcome" }>;
@@ -48,6 +48,7 @@ export class Client {
     private readonly socket: Socket,
     wire: Wire<ToProgram, ProgramMessage>,
     private readonly arena: MappedArena,
+    private readonly options: SupervisorOptions,
     private readonly onNotice: (text: string) => void,
   ) {
     this.#wire = wire;
@@ -67,7 +68,7 @@ export class Client {
       wire.onClose((error) => reject(gone(error)));
       wire.send({ type: "hello", pid: process.pid, token: options.token });
     });
-    const client = new Client(socket, wire, new MappedArena(welcome.arena), onNotice);
+    const client = new Client(socket, wire, new MappedArena(welcome.arena), options, onNotice);
     for (const message of early) client.#receive(message);
     return client;
   }
@@ -119,12 +120,18 @@ export class Client {
 
   /** The supervisor ends everything and says so last. */
   async close(): Promise<void> {
-    if (this.#closed !== null) return;
+    if (this.#closed !== null) return this.#sweepAfterLoss();
     const ended = new Promise<void>((resolve) => this.#wire.onClose(() => resolve()));
     await this.#ask({ type: "close" });
     this.socket.ref();
     this.#wire.close();
     await ended;
+  }
+
+  /** A supervisor that was killed could not clean up after itself. */
+  async #sweepAfterLoss(): Promise<void> {
+    const { sweep } = await import("../supervisor/sweep.ts");
+    sweep(sessionsDirectory(this.options.localDirectory), "");
   }
 
   #ask(question: Unnumbered<Asking>): Promise<ToProgram> {
@@ -171,7 +178,10 @@ export class Client {
 }
 
 function gone(error: Error | null): SessionClosedError {
-  const why = error === null ? "it was closed, or its supervisor process ended" : error.message;
+  const why =
+    error === null
+      ? "it was closed, or its supervisor process ended"
+      : `its supervisor process ended (${error.message})`;
   return new SessionClosedError(`The session is gone: ${why}. Start a new one.`);
 }
 

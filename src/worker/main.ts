@@ -6,7 +6,7 @@
  */
 import { connect } from "node:net";
 import { compileRows } from "../arrow/index.ts";
-import { CancelledError, toWire } from "../errors/index.ts";
+import { CancelledError, FunctionError, toWire } from "../errors/index.ts";
 import { type Connection, Kernel } from "../kernel/index.ts";
 import { dieWithParent } from "../native/index.ts";
 import {
@@ -143,6 +143,17 @@ class Worker {
     return this.#connection;
   }
 
+  /** An error that no call of a function can be asked about: a timer's, a promise's that nobody awaits. */
+  uncaught(error: unknown): void {
+    if (this.#task === null) throw error;
+    const { name, message, stack } = error instanceof Error ? error : new Error(String(error));
+    const text = `An error in a function was caught by nobody (a timer, or a promise that is not awaited): ${name}: ${message}`;
+    const failure = new FunctionError(text, "function", null, null, [], name, stack ?? null);
+    this.#wire.send({ type: "failed", task: this.#task.id, error: toWire(failure) });
+    // What else it left undone is unknown: this process ends, another takes its place.
+    this.#wire.close();
+  }
+
   warmUp(): void {
     this.#kernel();
   }
@@ -168,4 +179,5 @@ if (socketPath === undefined || id === undefined || token === undefined) {
   process.exit(2);
 }
 const worker = new Worker(socketPath, Number(id) as WorkerId, token);
+process.on("uncaughtException", (error) => worker.uncaught(error));
 worker.warmUp();

@@ -171,6 +171,22 @@ describe("functions", () => {
     await stillAlive();
   });
 
+  test("[A14] an error that nobody catches ends the job at once, as the function's", async () => {
+    const error = await failure(
+      s
+        .range(3)
+        .map(async (row) => {
+          void Promise.reject(new Error("nobody looks"));
+          await new Promise((resolve) => setTimeout(resolve, 1000));
+          return row;
+        })
+        .takeAll(),
+    );
+    expect(error).toBeInstanceOf(FunctionError);
+    expect(error.message).toContain("nobody looks");
+    await stillAlive();
+  });
+
   test("[A14] rows of differing shape: the column is named", async () => {
     const more = await failure(
       s

@@ -123,6 +123,42 @@ describe("the end of a session", () => {
     await expect(s.range(3).takeAll()).rejects.toThrow(/closed/);
   });
 
+  test("[A15] after SIGKILL of the supervisor, close leaves nothing either", async () => {
+    const s = sessions.open();
+    await s
+      .range(3)
+      .map((row) => row)
+      .takeAll();
+    const name = lastSession();
+    const supervisor = processes([name]).find((line) => line.includes("supervisor/main.js"));
+    process.kill(Number(/process (\d+)/.exec(supervisor ?? "")?.[1]), "SIGKILL");
+    await expect(
+      s
+        .range(1e9)
+        .map((row) => row)
+        .takeAll(),
+    ).rejects.toThrow(/supervisor process ended/);
+    await s.close();
+    expect(await leftovers(sessions.localDirectory, [name])).toEqual([]);
+  });
+
+  test("[A1] items are put into blocks that fit a small store", async () => {
+    const s = sessions.open({ workers: 1, objectStoreMemory: "4 MiB" });
+    const rows = Array.from({ length: 6000 }, (_, i) => ({ i, text: "x".repeat(1000) }));
+    let n = 0;
+    await expect(
+      (async () => {
+        for await (const row of s
+          .fromItems(rows.slice(0, 2500))
+          .map((row) => ({ i: row.i }))
+          .iterRows())
+          n += row.i >= 0 ? 1 : 0;
+      })(),
+    ).resolves.toBeUndefined();
+    expect(n).toBe(2500);
+    await s.close();
+  });
+
   test("[A15] logs of the session stay, with a link latest, of ten sessions at most", async () => {
     for (let i = 0; i < 3; i++) {
       const s = sessions.open({ workers: 1 });

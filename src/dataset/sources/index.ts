@@ -74,6 +74,9 @@ function override(operator: string, { overrideNumBlocks }: InputOptions): number
   return overrideNumBlocks === undefined ? null : positiveInteger(operator, "overrideNumBlocks", overrideNumBlocks);
 }
 
+/** How often a batch's size is looked at. */
+const CHECK_ROWS = 16;
+/** Larger blocks gain nothing; in a small store they would not fit. */
 const BYTES_PER_BATCH = 32 * 2 ** 20;
 
 /** Rows that are in the program: all with the same columns. They are copied now. */
@@ -83,13 +86,14 @@ export function fromItems<R extends AnyRow>(engine: Engine, rows: Iterable<R>, o
     throw new OptionError(`fromItems: rows are an array or another iterable of objects, not ${describe(rows)}.`);
   }
   const declared = new Map(Object.entries(options.schema ?? {}).map(([name, type]) => [name, parseTypeName(type)]));
+  const most = Math.min(BYTES_PER_BATCH, engine.settings.targetMaxBlockSize);
   const builder = new RowBuilder(declared);
   const batches: RecordBatch[] = [];
   // What a builder finishes is good until its next row, so each batch is copied as a block.
   const finish = () => batches.push(readBlock(blockBytes(builder.finish())));
   for (const row of rows) {
     builder.append(row);
-    if (builder.rows % 1024 === 0 && builder.byteLength >= BYTES_PER_BATCH) finish();
+    if (builder.rows % CHECK_ROWS === 0 && builder.byteLength >= most) finish();
   }
   if (builder.rows > 0 || (batches.length === 0 && declared.size > 0)) finish();
   return new Dataset<R>(engine, scan(batchesSource(engine, "fromItems", batches, override("fromItems", options))));
