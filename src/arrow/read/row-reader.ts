@@ -18,7 +18,9 @@ export function compileRows(schema: Schema, options: ValueOptions): RowReader {
   let { bind, record } = recordFunctions(schema.fields, options, null);
   let order: readonly number[] | null = null;
   function adapt(incoming: Schema): void {
+    const isKnown = schemaEquals(incoming, seen);
     seen = incoming;
+    if (isKnown) return;
     const places = sameColumns(schema, incoming);
     order = schemaEquals(incoming, schema) ? null : places;
     const fields = places.flatMap((place) => incoming.fields[place] ?? []);
