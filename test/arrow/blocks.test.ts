@@ -121,7 +121,7 @@ describe("[R1] blocks", () => {
   });
 });
 
-describe("[R2] block building", () => {
+describe("block building", () => {
   test("null columns take the type of a later batch, nested ones too", () => {
     const builder = new BlockBuilder();
     builder.append(batchOf({ a: [null], l: [[]], s: [{ x: null }] }));

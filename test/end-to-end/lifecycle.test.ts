@@ -205,18 +205,10 @@ describe("the end of a session", () => {
     let n = 0;
     for await (const row of ds.iterRows()) if (n++ === 1000) console.log("running");`;
 
-  test("[A15] Ctrl-C leaves nothing behind", async () => {
-    const run = runScript("interrupted", busy);
+  test.each(["SIGINT", "SIGKILL"] as const)("[A15] %s of the program leaves nothing behind", async (signal) => {
+    const run = runScript(`ended-by-${signal}`, busy);
     await run.printed("running");
-    process.kill(run.pid, "SIGINT");
-    await run.ended;
-    expect(await leftovers(sessions.localDirectory, sessionNames(sessions.stateDirectory))).toEqual([]);
-  });
-
-  test("[A15] SIGKILL of the program leaves nothing behind", async () => {
-    const run = runScript("killed", busy);
-    await run.printed("running");
-    process.kill(run.pid, "SIGKILL");
+    process.kill(run.pid, signal);
     await run.ended;
     expect(await leftovers(sessions.localDirectory, sessionNames(sessions.stateDirectory))).toEqual([]);
   });

@@ -92,7 +92,7 @@ describe("streams", () => {
       expect(connection.all("DESCRIBE t").map((row) => row.column_name)).toEqual(["a", "b"]);
     }));
 
-  it("[O8] one thread gives the same chunks again and again", () =>
+  it("one thread gives the same chunks again and again", () =>
     withKernel(1, (connection) => {
       connection.execute("CREATE TABLE t AS SELECT i, hash(i) % 100 AS h FROM range(50000) t(i)");
       for (const sql of ["FROM t WHERE h < 40", "SELECT h, count(*) FROM t GROUP BY h", "SELECT * FROM t ORDER BY h"]) {
@@ -338,30 +338,28 @@ describe("memory", () => {
     return ((resident - shared) * 4096) / 1e6;
   };
 
-  it.runIf(process.platform === "linux")(
-    "[K11] 10,000 rounds of a table, a query and a release leave nothing behind",
-    () =>
-      withKernel(1, (connection) => {
-        const own = numbers(1500);
-        const native = inNativeMemory(own);
-        const round = (index: number) => {
-          const table = connection.table([index % 2 === 0 ? own : native.batch]);
-          // One in ten is left early: its scan never comes to its end.
-          const stream = connection.query(`SELECT n + ${index % 7} AS m, upper(s) AS s FROM ${table.sql} WHERE n >= 5`);
-          const first = stream.next();
-          if (first === null) throw new Error("no rows");
-          if (index % 10 !== 0) while (stream.next() !== null);
-          stream.close();
-          table.release();
-        };
-        for (let index = 0; index < 2000; index++) round(index);
-        globalThis.gc?.();
-        const before = privateMegabytes();
-        for (let index = 0; index < 10_000; index++) round(index);
-        globalThis.gc?.();
-        expect(privateMegabytes() - before).toBeLessThan(25);
-        native.memory.free();
-      }),
+  it.runIf(process.platform === "linux")("10,000 rounds of a table, a query and a release leave nothing behind", () =>
+    withKernel(1, (connection) => {
+      const own = numbers(1500);
+      const native = inNativeMemory(own);
+      const round = (index: number) => {
+        const table = connection.table([index % 2 === 0 ? own : native.batch]);
+        // One in ten is left early: its scan never comes to its end.
+        const stream = connection.query(`SELECT n + ${index % 7} AS m, upper(s) AS s FROM ${table.sql} WHERE n >= 5`);
+        const first = stream.next();
+        if (first === null) throw new Error("no rows");
+        if (index % 10 !== 0) while (stream.next() !== null);
+        stream.close();
+        table.release();
+      };
+      for (let index = 0; index < 2000; index++) round(index);
+      globalThis.gc?.();
+      const before = privateMegabytes();
+      for (let index = 0; index < 10_000; index++) round(index);
+      globalThis.gc?.();
+      expect(privateMegabytes() - before).toBeLessThan(25);
+      native.memory.free();
+    }),
   );
 
   it("a block released while a stream reads it is there until the stream ends", () =>
@@ -407,7 +405,7 @@ describe("memory", () => {
       expect(total).toBe((9999 * 10000) / 2);
     }));
 
-  it("[D1] sorts more than its memory limit with a directory to spill to", async () => {
+  it("sorts more than its memory limit with a directory to spill to", async () => {
     const { mkdtempSync, readdirSync, rmSync } = await import("node:fs");
     const { tmpdir } = await import("node:os");
     const directory = mkdtempSync(`${tmpdir()}/spillway-kernel-`);

@@ -146,7 +146,7 @@ describe("[A13] types of a result", () => {
     }
   });
 
-  it("[W4] parquet, json and icu are built in, and nothing is fetched from anywhere", () => {
+  it("parquet, json and icu are built in, and nothing is fetched from anywhere", () => {
     const loaded = connection.all("SELECT extension_name AS n FROM duckdb_extensions() WHERE loaded ORDER BY 1");
     expect(loaded.map((row) => row.n)).toEqual(expect.arrayContaining(["icu", "json", "parquet"]));
     expect(

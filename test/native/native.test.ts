@@ -54,7 +54,7 @@ describe("mapped files", () => {
     closeSync(fd);
   });
 
-  it("[R3] a view of more than 4 GiB is refused, not fatal; views anywhere in a larger mapping work", () => {
+  it("a view of more than 4 GiB is refused, not fatal; views anywhere in a larger mapping work", () => {
     const size = 10 * 2 ** 30;
     const fd = scratchFile("sparse", size);
     const memory = mapFile(fd, size, true);
@@ -117,7 +117,7 @@ describe.runIf(process.platform === "linux")("space in files", () => {
     closeSync(fd);
   });
 
-  it("[D3] more than the device has is an error that says ENOSPC, and reserves nothing", () => {
+  it("more than the device has is an error that says ENOSPC, and reserves nothing", () => {
     const path = join("/dev/shm", `spillway-native-test-${process.pid}`);
     const fd = openSync(path, "w+");
     try {
@@ -133,7 +133,7 @@ describe.runIf(process.platform === "linux")("space in files", () => {
   });
 });
 
-it("[K11] malloc_trim answers whether it gave something back", () => {
+it("malloc_trim answers whether it gave something back", () => {
   const areas = Array.from({ length: 2000 }, () => allocate(60_000));
   for (const area of areas) area.view(0, area.size).fill(1);
   for (const area of areas) area.free();

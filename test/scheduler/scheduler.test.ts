@@ -120,7 +120,7 @@ test("[R11] a block consumed by its only reader is released when that task is do
   expect(table.wasTold("finished")[0]?.rows).toBe(1);
 });
 
-test("[O4] downstream runs before upstream", () => {
+test("downstream runs before upstream", () => {
   const table = new Table(1, 100);
   table.start(job("j", [tasks(0, splits(5)), tasks(1, from(0), { sink: { kind: "count" } })]));
   table.asks(1);
@@ -172,7 +172,7 @@ test("[A6] a limit slices blocks without copying, cancels what feeds it, and a l
   expect(nothing.tasksOf(1)).toEqual([]);
 });
 
-test("[O8] with preserveOrder blocks wait for their turn; without, they come as they come", () => {
+test("with preserveOrder blocks wait for their turn; without, they come as they come", () => {
   for (const preserveOrder of [true, false]) {
     const table = new Table(2, 100);
     table.start(job("j", [tasks(0, splits(2))], { preserveOrder }), 10);
@@ -244,7 +244,7 @@ test("several jobs take turns", () => {
   expect(Math.abs(ofA - all.length / 2)).toBeLessThanOrEqual(2);
 });
 
-test("[O4] all workers held back by a paused job: another job gets a worker more, which goes again", () => {
+test("all workers held back by a paused job: another job gets a worker more, which goes again", () => {
   const table = new Table(1, 100);
   table.start(job("paused", [tasks(0, splits(1))]));
   while (table.asks(1)) table.handsOver(1);
@@ -260,7 +260,7 @@ test("[O4] all workers held back by a paused job: another job gets a worker more
   expect(table.commands.filter((one) => one.type === "dismiss")).toEqual([{ type: "dismiss", worker: 2 }]);
 });
 
-test("[D1] what the program keeps and never gives back fails the job that needs room, with the figures", () => {
+test("what the program keeps and never gives back fails the job that needs room, with the figures", () => {
   const table = new Table(1, 10);
   table.start(job("j", [tasks(0, splits(1))]), 1_000_000);
   while (table.asks(1)) table.handsOver(1);
@@ -276,7 +276,7 @@ test("[D1] what the program keeps and never gives back fails the job that needs 
   );
 });
 
-test("[O4] a program that is still reading is waited for, however long it takes", () => {
+test("a program that is still reading is waited for, however long it takes", () => {
   const table = new Table(1, 10);
   table.start(job("j", [tasks(0, splits(1))]), 12);
   while (table.asks(1)) table.handsOver(1);

@@ -85,7 +85,7 @@ test("[R6] with room enough every row arrives once, whatever the plan, and nothi
   everySeed((seed) => check(simulate(seed, CALM, false), () => false));
 });
 
-test("[O4] a store of one block an operator is enough for any pipeline; a smaller one flows, or is named", () => {
+test("a store of one block an operator is enough for any pipeline; a smaller one flows, or is named", () => {
   let fitting = 0;
   let failed = 0;
   everySeed((seed) => {

@@ -61,7 +61,7 @@ test("a reservation of a writer that died is free again", () => {
   ledger.assertConsistent();
 });
 
-test("[R3] a block that could never fit is an error that names both numbers", () => {
+test("a block that could never fit is an error that names both numbers", () => {
   const ledger = ledgerOf(4);
   expect(() => ledger.assertFits(5 * PAGE, "map: a task")).toThrow(StoreError);
   expect(() => ledger.assertFits(5 * PAGE, "map: a task")).toThrow(

@@ -33,7 +33,7 @@ test("neighbours that are free are one range", () => {
   expect(allocate(ranges, 6)).toEqual({ range: { offset: a.range.offset, length: 6 * PAGE }, punch: [] });
 });
 
-test("[D1] live and cached together stay within the capacity: the oldest cached range is punched for fresh space", () => {
+test("live and cached together stay within the capacity: the oldest cached range is punched for fresh space", () => {
   const ranges = new RangeAllocator(100 * PAGE, 8 * PAGE);
   const [old, , young] = [allocate(ranges, 2), allocate(ranges, 1), allocate(ranges, 2), allocate(ranges, 1)];
   ranges.free(old.range.offset);

@@ -167,7 +167,7 @@ test("[D5] a worker killed under a task is replaced, and the task goes on where 
   expect(supervisor.outputs("j" as JobId).length).toBe(4);
 });
 
-test("[D4] a worker that exits too often fails the job with its last words", async () => {
+test("a worker that exits too often fails the job with its last words", async () => {
   const supervisor = await start();
   const splits = [split({ rows: 1, blocks: 0, bytes: 1, ending: "exit" })];
   const end = await supervisor.run(job("j", [tasks(0, { kind: "splits", splits }, { maxRetries: 2 })]));
@@ -180,7 +180,7 @@ test("[D4] a worker that exits too often fails the job with its last words", asy
   expect((await supervisor.inspect("next")).type).toBe("inspected");
 });
 
-test("[D4] the V8 heap limit is told apart and not tried again", async () => {
+test("the V8 heap limit is told apart and not tried again", async () => {
   const supervisor = await start({ workerHeap: 32 * 2 ** 20 });
   const splits = [split({ rows: 1, blocks: 0, bytes: 1, ending: "heap" })];
   const end = await supervisor.run(job("j", [tasks(0, { kind: "splits", splits })]));
@@ -276,7 +276,7 @@ test("[A11] files appear when the job is done, and none when it fails", async ()
   expect(readdirSync(localDirectory).filter((name) => name.startsWith(".staging"))).toEqual([]);
 });
 
-test("[O4] a consumer that stops reading stops the readers within a few blocks", async () => {
+test("a consumer that stops reading stops the readers within a few blocks", async () => {
   const supervisor = await start();
   const splits = Array.from({ length: 100 }, () => split({ rows: 1, blocks: 5, bytes: 100 }));
   const spec = job("j", [tasks(0, { kind: "splits", splits })]);
@@ -323,7 +323,7 @@ test("[R10] a thousand tiny tasks cost under 2 ms each, progress comes at most f
   );
 });
 
-test("[D1] a store smaller than the data: ranges are reused, holes punched, everything flows", async () => {
+test("a store smaller than the data: ranges are reused, holes punched, everything flows", async () => {
   const supervisor = await start({ capacity: 64 * 4096 });
   // Sizes that change, so that freed ranges do not fit what comes next.
   const splits = Array.from({ length: 60 }, (_, i) =>
