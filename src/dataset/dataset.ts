@@ -397,7 +397,7 @@ export class MaterializedDataset<out R extends AnyRow = AnyRow> extends Dataset<
 
   get byteLength(): number {
     return this.#held.slices.reduce(
-      (sum, { block, start, end }) => sum + (block.range.length * (end - start)) / block.rows,
+      (sum, { block, start, end }) => sum + (block.length * (end - start)) / block.rows,
       0,
     );
   }

@@ -7,9 +7,6 @@ import { blocksOf, type Run } from "./consume/blocks.ts";
 import type { Engine } from "./engine.ts";
 import { BlockHold, blocksSource, columnsOfBatch } from "./sources/blocks.ts";
 
-/** A block that is kept gives no credit back for another, so there must be credit for all from the start. */
-const EVERY_BLOCK = 2 ** 31;
-
 export interface Materialized {
   readonly slices: readonly BlockSlice[];
   readonly columns: readonly Column[] | null;
@@ -20,7 +17,7 @@ export async function materialized(run: Run): Promise<Materialized> {
   const slices: BlockSlice[] = [];
   let schema: Schema | null = null;
   try {
-    for await (const block of blocksOf(run, EVERY_BLOCK)) {
+    for await (const block of blocksOf(run)) {
       const found = block.read().schema;
       slices.push(block.keep());
       // A block of nothing but nulls says less of a type than a later one.

@@ -17,17 +17,27 @@ export interface ArenaRange {
   readonly length: Bytes;
 }
 
-/** A sealed block: an Arrow IPC stream of one record batch, or (rows 0, a payload) opaque bytes. */
+/**
+ * A sealed block: an Arrow IPC stream of one record batch, or (rows 0, a payload) opaque bytes. Where it lies is not
+ * part of it: it may go to disk and come back elsewhere. Who is to read it is told the range, pinned until it is read.
+ */
 export interface BlockRef {
   readonly id: BlockId;
-  /** Where it lies; `length` is exactly the bytes in use. */
-  readonly range: ArenaRange;
+  /** Exactly the bytes in use. */
+  readonly length: Bytes;
   readonly rows: number;
 }
 
 /** Rows [start, end) of a block. */
 export interface BlockSlice {
   readonly block: BlockRef;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The same for who reads it: `range` is where the whole block lies. */
+export interface PlacedSlice {
+  readonly range: ArenaRange;
   readonly start: number;
   readonly end: number;
 }

@@ -12,6 +12,7 @@ import type {
   JobId,
   JobSpec,
   OperatorId,
+  PlacedSlice,
   Sink,
   Split,
   Step,
@@ -42,8 +43,11 @@ export type ProgramMessage =
       readonly range: ArenaRange;
       readonly length: Bytes;
       readonly rows: number;
+      readonly checksum: number;
     }
   | { readonly type: "release"; readonly blocks: readonly BlockId[] }
+  /** Output blocks that the program has read and holds on to: they may go to disk. */
+  | { readonly type: "keep"; readonly blocks: readonly BlockId[] }
   /** A small metadata query, run in a worker. */
   | { readonly type: "inspect"; readonly request: number; readonly sql: string }
   | { readonly type: "start"; readonly job: JobSpec }
@@ -64,8 +68,8 @@ export type ToProgram =
   | { readonly type: "sealed"; readonly request: number; readonly block: BlockRef }
   | { readonly type: "inspected"; readonly request: number; readonly rows: readonly InspectedRow[] }
   | { readonly type: "refused"; readonly request: number; readonly error: WireError }
-  /** The program now holds one reference to the slice's block. */
-  | { readonly type: "output"; readonly job: JobId; readonly slice: BlockSlice }
+  /** The program now holds one reference to the slice's block, which stays in `range` until it is released or kept. */
+  | { readonly type: "output"; readonly job: JobId; readonly slice: BlockSlice; readonly range: ArenaRange }
   | { readonly type: "progress"; readonly job: JobId; readonly stats: JobStats }
   /** `rows`: what the job's last operator handed over (for a count, what it counted). */
   | { readonly type: "finished"; readonly job: JobId; readonly stats: JobStats; readonly rows: number }
@@ -87,9 +91,18 @@ export interface TaskOrder {
   /** The task's place in its operator, from 0: names its files, orders its output. */
   readonly index: number;
   readonly attempt: number;
-  readonly input: Split;
+  readonly input: TaskInput;
+  /** Where the payload of each of the operator's functions lies, in the order of the steps. */
+  readonly payloads: readonly ArenaRange[];
   readonly handedOver: readonly HandedOver[];
+  /** The block with this number was lost on disk: make it again, the same, and nothing else. */
+  readonly repair?: number;
 }
+
+/** What a task reads; blocks are pinned where they are until it ends. */
+export type TaskInput =
+  | Exclude<Split, { kind: "blocks" }>
+  | { readonly kind: "blocks"; readonly slices: readonly PlacedSlice[] };
 
 /** An operator as a worker needs it; sent once to a worker before its first task of it. */
 export interface OperatorOrder {

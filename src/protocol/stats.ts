@@ -54,4 +54,7 @@ export interface JobStats {
   readonly peakWorkerMemory: Bytes;
   readonly peakSupervisorMemory: Bytes;
   readonly peakStoreBytes: Bytes;
+  /** Bytes of blocks that the session's store wrote to disk, and read back, while the job ran. */
+  readonly spilledBytes: Bytes;
+  readonly restoredBytes: Bytes;
 }

@@ -3,10 +3,11 @@
  * turns, the one with the fewest running tasks first; within a job whatever is furthest downstream, so that memory
  * drains before it fills.
  */
+import { fetchTask, isAllInMemory } from "./fetch.ts";
 import { concurrencyCap, roomPolicies } from "./policies/index.ts";
-import { hasRoomToStart } from "./room.ts";
+import { hasRoomToStart, yields } from "./room.ts";
 import { type JobState, type OperatorState, type State, send, type WorkerState } from "./state.ts";
-import { isRunnable, nextIndex, nextTask, startTask } from "./tasks.ts";
+import { isRunnable, nextIndex, nextNeeds, nextTask, startTask } from "./tasks.ts";
 import { isHeadTask, isOnHeadPath, viewOf } from "./view.ts";
 
 export interface Leniency {
@@ -23,7 +24,8 @@ export interface Leniency {
 export const STRICT: Leniency = { overBound: false, partial: false };
 
 export function dispatch(state: State): void {
-  while (state.idle.size > 0 && (inspectNext(state) || startNext(state))) {
+  readAhead(state);
+  while (state.idle.size > 0 && (inspectNext(state) || repairNext(state) || startNext(state))) {
     // Until there is no worker, or nothing to do.
   }
 }
@@ -38,6 +40,37 @@ function inspectNext(state: State): boolean {
   worker.inspection = inspection;
   send(state, worker, { type: "inspect", request: inspection.request, sql: inspection.sql });
   return true;
+}
+
+/** A task for a block that was lost, which somebody waits for. */
+function repairNext(state: State): boolean {
+  const task = state.repairs.find(({ operator }) => idleWorkerFor(state, operator) !== null);
+  if (task === undefined || task.operator.spec.kind !== "tasks") return false;
+  const worker = idleWorkerFor(state, task.operator);
+  if (worker === null) return false;
+  state.repairs.splice(state.repairs.indexOf(task), 1);
+  if (isAllInMemory(state, task.needs)) startTask(state, task, task.operator.spec, worker);
+  else fetchTask(state, task);
+  return true;
+}
+
+/** Forms the tasks whose input has to come from disk, as many as there are workers, those downstream first. */
+export function readAhead(state: State): void {
+  if (yields(state, null)) return;
+  for (const job of state.jobs.values()) {
+    for (const operator of [...job.operators].reverse()) {
+      while (state.fetching.size < state.slots && mayFetch(state, operator, STRICT)) fetchNext(state, operator);
+    }
+  }
+}
+
+export function mayFetch(state: State, operator: OperatorState, leniency: Leniency): boolean {
+  if (operator.job.phase !== "running" || !isRunnable(operator, leniency.partial)) return false;
+  return !isAllInMemory(state, nextNeeds(operator)) && mayBegin(state, operator, leniency);
+}
+
+export function fetchNext(state: State, operator: OperatorState): void {
+  if (operator.spec.kind === "tasks") fetchTask(state, nextTask(state, operator, operator.spec));
 }
 
 function startNext(state: State): boolean {
@@ -76,9 +109,13 @@ function startFrom(state: State, job: JobState, leniency: Leniency, onHeadPath: 
   return false;
 }
 
-/** All but a worker is there for the operator's next task. */
+/** All but a worker is there for the operator's next task, its input included. */
 export function mayStart(state: State, operator: OperatorState, leniency: Leniency): boolean {
   if (!isRunnable(operator, leniency.partial)) return false;
+  return isAllInMemory(state, nextNeeds(operator)) && mayBegin(state, operator, leniency);
+}
+
+function mayBegin(state: State, operator: OperatorState, leniency: Leniency): boolean {
   const index = nextIndex(operator);
   const view = viewOf(state, operator, isHeadTask(operator, index));
   if (!concurrencyCap.mayStart(view)) return false;

@@ -2,6 +2,7 @@
 import type { WireError } from "../errors/index.ts";
 import type {
   ArenaRange,
+  BlockId,
   Bytes,
   FileSink,
   JobId,
@@ -13,6 +14,7 @@ import type {
   WorkerMessage,
   WrittenFile,
 } from "../protocol/index.ts";
+import type { RestoreOrder, SpillOrder, SpillPlace } from "../store/index.ts";
 
 /** How a worker process ended. */
 export interface WorkerEnd {
@@ -37,6 +39,13 @@ export type Event =
   | { readonly type: "committed"; readonly job: JobId; readonly error: WireError | null }
   /** The answer to `discard`. */
   | { readonly type: "discarded"; readonly job: JobId }
+  /** The answers to `spill`: all blocks of it are on disk, or none is. */
+  | { readonly type: "spilled"; readonly blocks: readonly { readonly id: BlockId; readonly place: SpillPlace }[] }
+  | { readonly type: "notSpilled"; readonly blocks: readonly BlockId[]; readonly error: WireError }
+  /** The answers to `restore`: it is back; it could not be brought back now; its file is not what was written. */
+  | { readonly type: "restored"; readonly block: BlockId }
+  | { readonly type: "notRestored"; readonly block: BlockId; readonly error: WireError }
+  | { readonly type: "damaged"; readonly block: BlockId; readonly error: WireError }
   | { readonly type: "memory"; readonly workers: Bytes; readonly supervisor: Bytes }
   /** Time passed: sent when `alarmAt` is reached. */
   | { readonly type: "tick" };
@@ -51,6 +60,11 @@ export type Command =
   | { readonly type: "toWorker"; readonly worker: WorkerId; readonly message: ToWorker }
   /** Give these pages back to the system, before what follows. */
   | { readonly type: "punch"; readonly ranges: readonly ArenaRange[] }
+  /** Write these blocks to disk, in one file. */
+  | { readonly type: "spill"; readonly blocks: readonly SpillOrder[] }
+  | { readonly type: "restore"; readonly block: RestoreOrder }
+  /** Nobody needs what is there any more. */
+  | { readonly type: "unspill"; readonly places: readonly SpillPlace[] }
   /** It does not answer: end the process, and say so with `workerGone`. */
   | { readonly type: "kill"; readonly worker: WorkerId }
   /** One worker more than the session has, for work that all the others wait for. */
@@ -81,5 +95,7 @@ export const STORE_GRACE: Milliseconds = 2_000;
  * waits for the job without room.
  */
 export const READING_GRACE: Milliseconds = 60_000;
-/** A program that wants this many blocks at once keeps them all (materialise): it gives none back to get the next. */
-export const COLLECTS = 1_000;
+/** How long everything may wait for room on disk before the job that needs it fails. */
+export const DISK_GRACE: Milliseconds = 5_000;
+/** How soon a disk that refused is tried again. */
+export const DISK_RETRY: Milliseconds = 500;

@@ -27,6 +27,13 @@ export class Fifo<T> {
     return item;
   }
 
+  *[Symbol.iterator](): IterableIterator<T> {
+    for (let i = this.#first; i < this.#items.length; i++) {
+      const item = this.#items[i];
+      if (item !== undefined) yield item;
+    }
+  }
+
   drain(): T[] {
     const rest = this.#items.slice(this.#first);
     this.#items = [];

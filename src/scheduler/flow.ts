@@ -4,17 +4,20 @@
  * reference in the ledger; wherever a piece leaves the job, its reference goes right then (R11).
  */
 import { toWire } from "../errors/index.ts";
-import type { BlockRef, BlockSlice } from "../protocol/index.ts";
+import type { ArenaRange, BlockRef, BlockSlice, Bytes } from "../protocol/index.ts";
 import { wholePages } from "../store/index.ts";
 import { differingColumns } from "./columns.ts";
+import { stopFetching } from "./fetch.ts";
 import { failJob } from "./job.ts";
 import type { Edge, Flow, OperatorState, Piece, State, TaskState } from "./state.ts";
-import { cancelTask, retire } from "./tasks.ts";
+import { cancelTask, dropTask, retire } from "./tasks.ts";
 
 /** A task's block is sealed; the job holds its one reference. */
 export function handOver(state: State, task: TaskState, block: BlockRef, columns: readonly string[] | null): void {
   const { operator } = task;
-  const flow: Flow = { block, origin: operator, columns, uses: 1 };
+  const { input, index, handedOver } = task;
+  const recipe = { input, index, handedOver, number: handedOver.length - 1 };
+  const flow: Flow = { block, origin: operator, columns, recipe, uses: 1 };
   operator.figures.blocks += 1;
   const piece: Piece = { flow, start: 0, end: block.rows, from: operator };
   if (!operator.ordered || task.index === operator.head) {
@@ -97,6 +100,7 @@ function accept(state: State, operator: OperatorState, piece: Piece): void {
   }
   operator.ready.push(piece);
   operator.readyRows += piece.end - piece.start;
+  operator.readyBytes += bytesOf(piece);
 }
 
 function passThroughSlice(
@@ -132,23 +136,26 @@ export function drop(state: State, piece: Piece, holder: TaskState["holder"]): v
   departed(piece.flow);
 }
 
-/** The program gets the piece, and the reference with it. */
-export function deliver(state: State, edge: Edge): BlockSlice | null {
-  const piece = edge.queue.shift();
-  if (piece === undefined) return null;
+/** The program gets the next piece, pinned, and the reference with it; null where it is not in memory, or there is none. */
+export function deliver(state: State, edge: Edge): { readonly slice: BlockSlice; readonly range: ArenaRange } | null {
+  const piece = edge.queue.peek();
+  if (piece === undefined || !state.ledger.isInMemory(piece.flow.block.id)) return null;
+  edge.queue.shift();
   taken(piece);
-  state.ledger.pass(piece.flow.block.id, edge.producer.job.holder, "program");
+  const { block } = piece.flow;
+  const range = state.ledger.pin(block.id);
+  state.ledger.pass(block.id, edge.producer.job.holder, "program");
   departed(piece.flow);
-  return { block: piece.flow.block, start: piece.start, end: piece.end };
+  return { slice: { block, start: piece.start, end: piece.end }, range };
 }
 
 function departed(flow: Flow): void {
   flow.uses -= 1;
-  if (flow.uses === 0) flow.origin.liveBytes -= wholePages(flow.block.range.length);
+  if (flow.uses === 0) flow.origin.liveBytes -= wholePages(flow.block.length);
 }
 
-function bytesOf(piece: Piece): number {
-  return wholePages(piece.flow.block.range.length);
+export function bytesOf(piece: Piece): Bytes {
+  return wholePages(piece.flow.block.length);
 }
 
 export function inputEnded(operator: OperatorState): boolean {
@@ -159,6 +166,7 @@ export function inputEnded(operator: OperatorState): boolean {
 /** Ends the operator when nothing is left for it to do. */
 export function endIfDone(state: State, operator: OperatorState): void {
   if (operator.ended || operator.running.size > 0 || operator.again.length > 0 || operator.ready.length > 0) return;
+  if (operator.fetching.size > 0 || operator.aside.size > 0) return;
   const { spec } = operator;
   if (spec.kind === "tasks" && spec.input.kind === "splits") {
     if (operator.nextSplit < spec.input.splits.length) return;
@@ -173,9 +181,13 @@ export function endIfDone(state: State, operator: OperatorState): void {
 export function endOperator(state: State, operator: OperatorState): void {
   if (operator.ended) return;
   operator.ended = true;
-  for (const task of operator.running) cancelTask(state, task);
-  for (const task of operator.again.splice(0)) {
-    for (const piece of task.pieces) drop(state, piece, task.holder);
+  for (const task of operator.running.values()) cancelTask(state, task);
+  for (const task of operator.again.splice(0)) dropTask(state, task);
+  for (const task of operator.aside) dropTask(state, task);
+  operator.aside.clear();
+  for (const task of [...operator.fetching].filter(({ repairs }) => repairs === null)) {
+    stopFetching(state, task);
+    dropTask(state, task);
   }
   for (const { pieces } of operator.heldBack.values()) {
     for (const piece of pieces.splice(0)) drop(state, piece, operator.job.holder);
@@ -184,6 +196,7 @@ export function endOperator(state: State, operator: OperatorState): void {
   operator.heldBackBytes = 0;
   dropQueued(state, operator, operator.ready.drain());
   operator.readyRows = 0;
+  operator.readyBytes = 0;
   for (const edge of operator.inputs) closeEdge(state, edge);
   retire(state, operator);
   for (const edge of operator.consumers) edgeEnded(state, edge);

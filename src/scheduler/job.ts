@@ -1,11 +1,14 @@
 /** A job from its start to its end: its operators wired up, its phases, what the program is told. */
 import { OptionError, StoreError, toWire, type WireError } from "../errors/index.ts";
-import type { BlockId, FileSink, JobSpec, JobStats, Operator, OperatorId } from "../protocol/index.ts";
-import { COLLECTS, PROGRESS_INTERVAL } from "./events.ts";
+import type { BlockId, Bytes, FileSink, JobSpec, JobStats, Operator, OperatorId } from "../protocol/index.ts";
+import { PROGRESS_INTERVAL } from "./events.ts";
+import { bringBack, stopFetching } from "./fetch.ts";
 import { Fifo } from "./fifo.ts";
 import { closeEdge, deliver, endIfDone, endOperator } from "./flow.ts";
+import { repairOver } from "./repair.ts";
 import { type Edge, type JobState, type OperatorState, type Piece, type State, tell } from "./state.ts";
 import { OperatorFigures } from "./stats.ts";
+import { cancelTask, dropTask } from "./tasks.ts";
 
 const NO_STATS: JobStats = {
   operators: [],
@@ -14,7 +17,12 @@ const NO_STATS: JobStats = {
   peakWorkerMemory: 0,
   peakSupervisorMemory: 0,
   peakStoreBytes: 0,
+  spilledBytes: 0,
+  restoredBytes: 0,
 };
+
+/** Of the store: what one task's input may take, if it is more than one block. */
+const MAX_BUNDLE = 1 / 8;
 
 export function startJob(state: State, spec: JobSpec): void {
   try {
@@ -23,7 +31,7 @@ export function startJob(state: State, spec: JobSpec): void {
       if (!state.ledger.has(id)) throw new StoreError(`The job ${spec.id} uses block ${id}, which was released.`);
     }
     const job = wire(state, spec);
-    for (const id of spec.holds) state.ledger.retain(id, job.holder);
+    for (const id of spec.holds) state.ledger.retain(id, job.inputHolder);
     state.jobs.set(spec.id, job);
     begin(state, job);
   } catch (error) {
@@ -50,6 +58,7 @@ function wire(state: State, spec: JobSpec): JobState {
     id: spec.id,
     spec,
     holder: `job:${spec.id}`,
+    inputHolder: `input:${spec.id}`,
     operators: [],
     blockOperators: spec.operators.filter((one) => one.kind === "tasks" && one.sink.kind === "blocks").length,
     startedAt: state.now,
@@ -61,7 +70,6 @@ function wire(state: State, spec: JobSpec): JobState {
     error: null,
     credit: 0,
     unread: 0,
-    isCollected: false,
     rowsDelivered: 0,
     erroredTasks: 0,
     runningTasks: 0,
@@ -69,13 +77,14 @@ function wire(state: State, spec: JobSpec): JobState {
     changed: false,
     progressAt: state.now,
     peakStoreBytes: state.ledger.live,
+    spillsBefore: { ...state.ledger.totals },
     peakWorkerMemory: 0,
     peakSupervisorMemory: 0,
   };
   const ordered = orderedOperators(spec);
   const byId = new Map<OperatorId, OperatorState>();
   for (const [depth, operator] of spec.operators.entries()) {
-    const made = operatorState(job, operator, depth, ordered.has(operator.id));
+    const made = operatorState(job, operator, depth, ordered.has(operator.id), state.ledger.capacity * MAX_BUNDLE);
     for (const input of inputsOf(operator)) {
       const producer = byId.get(input);
       if (producer === undefined)
@@ -118,7 +127,13 @@ function orderedOperators(spec: JobSpec): ReadonlySet<OperatorId> {
   return ordered;
 }
 
-function operatorState(job: JobState, spec: Operator, depth: number, ordered: boolean): OperatorState {
+function operatorState(
+  job: JobState,
+  spec: Operator,
+  depth: number,
+  ordered: boolean,
+  maxBundle: Bytes,
+): OperatorState {
   const figures = new OperatorFigures();
   if (spec.kind === "tasks" && spec.input.kind === "splits") figures.tasks = spec.input.splits.length;
   return {
@@ -134,12 +149,20 @@ function operatorState(job: JobState, spec: Operator, depth: number, ordered: bo
     ended: false,
     ready: new Fifo<Piece>(),
     readyRows: 0,
+    readyBytes: 0,
+    maxBundle,
+    payloads:
+      spec.kind === "tasks" ? spec.steps.flatMap((step) => (step.kind === "function" ? step.payload.id : [])) : [],
     currentInput: 0,
     rowsSeen: 0,
     nextSplit: 0,
     nextIndex: 0,
     again: [],
-    running: new Set(),
+    fetching: new Set(),
+    aside: new Set(),
+    running: new Map(),
+    repairing: new Set(),
+    asking: new Set(),
     head: 0,
     heldBack: new Map(),
     heldBackBlocks: 0,
@@ -147,6 +170,7 @@ function operatorState(job: JobState, spec: Operator, depth: number, ordered: bo
     queuedBlocks: 0,
     queuedBytes: 0,
     liveBytes: 0,
+    grantedBytes: 0,
     largestReservation: 0,
     workers: new Set(),
     retiring: new Set(),
@@ -157,32 +181,48 @@ export function fileSinks(job: JobState): readonly FileSink[] {
   return job.operators.flatMap(({ spec }) => (spec.kind === "tasks" && spec.sink.kind === "files" ? [spec.sink] : []));
 }
 
-/** Hands the program what it has credit for. */
+/** Hands the program what it has credit for; what is on disk is fetched first. */
 export function deliverOutput(state: State, job: JobState): void {
   const output = outputOf(job);
   while (job.credit > 0) {
-    const slice = deliver(state, output);
-    if (slice === null) return;
+    const delivery = deliver(state, output);
+    if (delivery === null) break;
+    const { slice, range } = delivery;
     job.credit -= 1;
     job.unread += 1;
     const { id } = slice.block;
     state.outputs.set(id, [...(state.outputs.get(id) ?? []), job]);
     job.rowsDelivered += slice.end - slice.start;
-    tell(state, { type: "output", job: job.id, slice });
+    tell(state, { type: "output", job: job.id, slice, range });
   }
+  for (const id of awaited(job)) if (!state.ledger.isInMemory(id)) bringBack(state, id);
 }
 
-/** The program has let go of one of its references. */
-export function outputReturned(state: State, id: BlockId): void {
+/** The output blocks that the program has credit for. */
+export function awaited(job: JobState): readonly BlockId[] {
+  const ids: BlockId[] = [];
+  for (const { flow } of outputOf(job).queue) {
+    if (ids.length >= job.credit) break;
+    ids.push(flow.block.id);
+  }
+  return ids;
+}
+
+/** The program has read an output block, and does not need it in memory any more; false where it has none such. */
+export function outputRead(state: State, id: BlockId): boolean {
   const jobs = state.outputs.get(id);
   const job = jobs?.pop();
-  if (job !== undefined) job.unread -= 1;
+  if (job === undefined) return false;
+  job.unread -= 1;
   if (jobs?.length === 0) state.outputs.delete(id);
+  state.ledger.unpin(id);
+  return true;
 }
 
-export function wantOutput(job: JobState, blocks: number): void {
-  job.credit += blocks;
-  if (blocks >= COLLECTS) job.isCollected = true;
+/** The program has stopped reading: then standing still is what it wants. */
+export function isPaused(job: JobState): boolean {
+  const { spec } = outputOf(job).producer;
+  return job.credit <= 0 && (spec.kind === "slice" || spec.sink.kind === "blocks");
 }
 
 /** The job cannot go on. The program is told at once, but of a job that writes files only when none is left. */
@@ -202,8 +242,23 @@ export function cancelJob(state: State, job: JobState): void {
 
 function stop(state: State, job: JobState): void {
   job.phase = "stopping";
+  dropRepairs(state, job);
   for (const operator of [...job.operators].reverse()) endOperator(state, operator);
   closeEdge(state, outputOf(job));
+}
+
+function dropRepairs(state: State, job: JobState): void {
+  const dropped = state.repairs.filter((task) => task.operator.job === job);
+  for (const operator of job.operators) {
+    for (const task of operator.fetching) if (task.repairs !== null) dropped.push(task);
+    for (const task of operator.repairing) cancelTask(state, task);
+  }
+  for (const task of dropped) {
+    if (state.repairs.includes(task)) state.repairs.splice(state.repairs.indexOf(task), 1);
+    stopFetching(state, task);
+    dropTask(state, task);
+    repairOver(state, task);
+  }
 }
 
 function tellFailed(state: State, job: JobState): void {
@@ -264,7 +319,7 @@ function finishJob(state: State, job: JobState): void {
 }
 
 function leave(state: State, job: JobState): void {
-  for (const id of job.spec.holds) state.ledger.release(id, job.holder);
+  for (const id of job.spec.holds) state.ledger.release(id, job.inputHolder);
   const left = state.ledger.holds(job.holder).references;
   const live = job.operators.reduce((sum, operator) => sum + operator.liveBytes, 0);
   if (left !== 0 || live !== 0) {
@@ -297,5 +352,7 @@ function jobStats(state: State, job: JobState, whole: boolean): JobStats {
     peakWorkerMemory: Math.max(job.peakWorkerMemory, ...reported),
     peakSupervisorMemory: job.peakSupervisorMemory,
     peakStoreBytes: job.peakStoreBytes,
+    spilledBytes: state.ledger.totals.spilledBytes - job.spillsBefore.spilledBytes,
+    restoredBytes: state.ledger.totals.restoredBytes - job.spillsBefore.restoredBytes,
   };
 }

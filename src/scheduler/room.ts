@@ -17,13 +17,15 @@
  * fails the job when not even that helps.
  */
 import { toWire } from "../errors/index.ts";
-import type { Bytes } from "../protocol/index.ts";
+import type { ArenaRange, Bytes } from "../protocol/index.ts";
 import { wholePages } from "../store/index.ts";
+import { advance } from "./fetch.ts";
 import { failJob } from "./job.ts";
 import { roomPolicies } from "./policies/index.ts";
+import { availableRoom, makeRoom } from "./spill.ts";
 import { type OperatorState, type State, send, type TaskState, tell } from "./state.ts";
-import { stopAsking } from "./tasks.ts";
-import { byDownstream, isHeadTask, isOnHeadPath, viewOf } from "./view.ts";
+import { nextNeeds, stopAsking } from "./tasks.ts";
+import { byDownstream, byUrgency, isHeadTask, isOnHeadPath, isUrgent, viewOf } from "./view.ts";
 
 /** A block is full when it has passed its target, so it may be somewhat larger. */
 const OVER_TARGET = 1.5;
@@ -42,7 +44,9 @@ export function askForRoom(state: State, task: TaskState, bytes: Bytes): void {
   operator.largestReservation = Math.max(operator.largestReservation, wholePages(bytes));
   task.asking = { bytes, order: state.order++ };
   operator.job.askingTasks += 1;
-  state.asking.add(task);
+  operator.asking.add(task);
+  state.askers.add(operator);
+  state.askingTasks += 1;
 }
 
 export function askForProgram(state: State, request: number, bytes: Bytes): void {
@@ -55,51 +59,103 @@ export function askForProgram(state: State, request: number, bytes: Bytes): void
   state.programAsks.push({ request, bytes, order: state.order++ });
 }
 
-/** Serves whoever can be served, those downstream first; the program, which feeds everybody, last. */
+/**
+ * Serves whoever can be served: operators downstream first, of each those who write before those whose input is still to
+ * come from disk; the program, which feeds everybody, last.
+ */
 export function grantRoom(state: State): void {
-  if (state.asking.size > 0) {
-    for (const task of [...state.asking].sort(byDownstream)) grantTask(state, task, "all");
+  if (state.askers.size > 0 || state.fetching.size > 0) {
+    const waiting = new Set(state.askers);
+    for (const { operator } of state.fetching) waiting.add(operator);
+    let isShort = false;
+    for (const operator of [...waiting].sort(byDownstream)) isShort = serveOperator(state, operator, isShort);
   }
   while (state.programAsks.length > 0 && grantProgram(state, "all")) {
     // One after the other, in the order of asking.
   }
 }
 
-export function grantTask(state: State, task: TaskState, strictness: Strictness): boolean {
-  const { operator, asking, worker } = task;
-  if (asking === null || worker === null) return false;
-  const room = state.ledger.room - wholePages(asking.bytes);
-  if (room < 0) return false;
-  if (strictness !== "none" && room < promisedBefore(state, operator, task.index)) return false;
-  if (strictness === "all") {
-    const view = viewOf(state, operator, isHeadTask(operator, task.index));
-    if (!roomPolicies.every((policy) => policy.mayWrite(view))) return false;
+/**
+ * The task that everything waits for first, whether it writes or its input is to come. The others are alike: where one
+ * cannot be served, those that asked later cannot either; and what is about to start does not take the room that
+ * somebody waits for who runs already. True where there was too little.
+ */
+function serveOperator(state: State, operator: OperatorState, wasShort: boolean): boolean {
+  const head = operator.ordered ? operator.running.get(operator.head) : undefined;
+  let isShort = wasShort;
+  if (head !== undefined && head.asking !== null && grant(state, head, "all") === "room") isShort = true;
+  const fetches = [...operator.fetching].filter((task) => !yields(state, task)).sort(byUrgency);
+  const urgent = operator.ordered && !isShort ? fetches.find(isUrgent) : undefined;
+  if (urgent !== undefined) advance(state, urgent, "cold");
+  for (const task of operator.asking) {
+    const lack = task === head ? null : grant(state, task, "all");
+    if (lack === "room") isShort = true;
+    if (lack !== null) break;
   }
-  const allocation = state.ledger.reserve(asking.bytes);
-  if (allocation === null) return false;
+  if (!isShort) for (const task of fetches) if (task !== urgent) advance(state, task, "cold");
+  return isShort;
+}
+
+/** Another task is to be through before this one takes anything. */
+export function yields({ yieldsTo }: State, task: TaskState | null): boolean {
+  return yieldsTo !== null && yieldsTo !== task;
+}
+
+/** Why a task has to wait. */
+type Lack = "room" | "policy";
+
+/** `mayEvict`: blocks that do not flow may leave for it. */
+export function grantTask(state: State, task: TaskState, strictness: Strictness, mayEvict = true): boolean {
+  return task.asking !== null && grant(state, task, strictness, mayEvict) === null;
+}
+
+function grant(state: State, task: TaskState, strictness: Strictness, mayEvict = true): Lack | null {
+  const { operator, asking, worker } = task;
+  if (asking === null || worker === null) return null;
+  if (strictness === "all" && task.repairs === null) {
+    const view = viewOf(state, operator, isHeadTask(operator, task.index));
+    if (!roomPolicies.every((policy) => policy.mayWrite(view))) return "policy";
+  }
+  const room = availableRoom(state) - wholePages(asking.bytes);
+  const promised = strictness === "none" || task.repairs !== null ? 0 : promisedBefore(state, operator, task.index);
+  const range = room < promised ? null : take(state, asking.bytes, mayEvict);
+  if (range === null) return "room";
   stopAsking(state, task);
-  task.granted = allocation.range;
-  operator.liveBytes += allocation.range.length;
-  if (allocation.punch.length > 0) state.commands.push({ type: "punch", ranges: allocation.punch });
-  send(state, worker, { type: "reserved", task: task.id, range: allocation.range });
+  task.granted = range;
+  operator.liveBytes += range.length;
+  operator.grantedBytes += range.length;
+  send(state, worker, { type: "reserved", task: task.id, range });
   notePeak(state);
-  return true;
+  return null;
+}
+
+/** A range of its own; null where room has to be made first: it is coming, and spoken for. */
+function take(state: State, bytes: Bytes, mayEvict: boolean): ArenaRange | null {
+  const { ledger, disk } = state;
+  const whole = wholePages(bytes);
+  const isComing = mayEvict && makeRoom(state, whole + disk.spokenFor, "cold");
+  const allocation = ledger.room - disk.spokenFor >= whole ? ledger.reserve(bytes) : null;
+  if (allocation === null) {
+    if (isComing) disk.spokenFor += whole;
+    return null;
+  }
+  if (allocation.punch.length > 0) state.commands.push({ type: "punch", ranges: allocation.punch });
+  return allocation.range;
 }
 
 /** The program is upstream of every job. */
 export function grantProgram(state: State, strictness: Strictness): boolean {
   const ask = state.programAsks[0];
   if (ask === undefined) return false;
-  const room = state.ledger.room - wholePages(ask.bytes);
+  const room = availableRoom(state) - wholePages(ask.bytes);
   let promised = 0;
   if (strictness !== "none") for (const job of state.jobs.values()) promised += promisedAfter(state, job.operators, -1);
   if (room < promised) return false;
-  const allocation = state.ledger.reserve(ask.bytes);
-  if (allocation === null) return false;
+  const range = take(state, ask.bytes, true);
+  if (range === null) return false;
   state.programAsks.shift();
-  state.programRanges.set(allocation.range.offset, allocation.range);
-  if (allocation.punch.length > 0) state.commands.push({ type: "punch", ranges: allocation.punch });
-  tell(state, { type: "reserved", request: ask.request, range: allocation.range });
+  state.programRanges.set(range.offset, range);
+  tell(state, { type: "reserved", request: ask.request, range });
   notePeak(state);
   return true;
 }
@@ -107,7 +163,9 @@ export function grantProgram(state: State, strictness: Strictness): boolean {
 /** A task that begins now would find room for its first block; else it would only keep a worker from others. */
 export function hasRoomToStart(state: State, operator: OperatorState, index: number): boolean {
   const own = promise(state, operator);
-  return own === 0 || state.ledger.room >= own + promisedBefore(state, operator, index);
+  const input = nextNeeds(operator).reduce((sum, id) => sum + state.ledger.costOfPin(id), 0);
+  if (own === 0) return input === 0 || availableRoom(state) >= input;
+  return availableRoom(state) >= input + own + promisedBefore(state, operator, index);
 }
 
 /** What has to be left for others before the task may have any. */
@@ -132,11 +190,8 @@ function promisedAfter(state: State, operators: readonly OperatorState[], depth:
 /** What the operator has that is on its way; what waits for an earlier task's output is not, and takes nobody's turn. */
 function inTurn(operator: OperatorState): Bytes {
   if (!operator.ordered) return operator.liveBytes;
-  let waiting = operator.heldBackBytes;
-  for (const { index, granted } of operator.running) {
-    if (granted !== null && index !== operator.head) waiting += granted.length;
-  }
-  return operator.liveBytes - waiting;
+  const toHead = operator.running.get(operator.head)?.granted?.length ?? 0;
+  return operator.liveBytes - operator.heldBackBytes - (operator.grantedBytes - toHead);
 }
 
 /** Room for a block of the size it is asked to make, or the largest it has made. */

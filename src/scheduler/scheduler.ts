@@ -22,20 +22,21 @@ import {
   type TaskMessage,
   type WorkerEnd,
 } from "./events.ts";
+import { blockDamaged, blockNotRestored, blockRestored } from "./fetch.ts";
 import {
   cancelJob,
   deliverOutput,
   failJob,
   jobCommitted,
   jobDiscarded,
-  outputReturned,
+  outputRead,
   settleJob,
   startJob,
   tellProgress,
-  wantOutput,
 } from "./job.ts";
 import { askForProgram, askForRoom, grantRoom } from "./room.ts";
-import { resolveStall, stallDeadline } from "./stall.ts";
+import { blocksNotSpilled, blocksSpilled, diskDeadline, spillOverTarget } from "./spill.ts";
+import { endStandingBack, resolveStall, stallDeadline } from "./stall.ts";
 import { type State, tell, type WorkerState } from "./state.ts";
 import { taskDied, taskDone, taskFailed, taskOutput, taskStopped } from "./tasks.ts";
 
@@ -44,6 +45,8 @@ export interface SchedulerOptions {
   readonly capacity: Bytes;
   readonly workers: number;
   readonly heapLimit: Bytes | null;
+  /** Resident bytes of a worker's own blocks above which they go to disk; null: only the capacity counts. */
+  readonly managedTarget?: Bytes | null;
 }
 
 /** A worker's death under a question is no reason not to ask again, once. */
@@ -52,15 +55,22 @@ const INSPECT_ATTEMPTS = 2;
 export class Scheduler {
   readonly #state: State;
 
-  constructor({ arenaSize, capacity, workers, heapLimit }: SchedulerOptions) {
+  constructor({ arenaSize, capacity, workers, heapLimit, managedTarget = null }: SchedulerOptions) {
     this.#state = {
       ledger: new Ledger(arenaSize, capacity),
       slots: workers,
       heapLimit,
+      managedTarget,
       jobs: new Map(),
       workers: new Map(),
       idle: new Set(),
-      asking: new Set(),
+      askers: new Set(),
+      askingTasks: 0,
+      fetching: new Set(),
+      yieldsTo: null,
+      repairs: [],
+      lost: new Map(),
+      disk: { writing: 0, restoring: new Set(), refusal: null, spokenFor: 0 },
       programAsks: [],
       programRanges: new Map(),
       outputs: new Map(),
@@ -86,7 +96,7 @@ export class Scheduler {
   /** When to send a `tick` if nothing else happens before. */
   get alarmAt(): Milliseconds | null {
     const state = this.#state;
-    let at = stallDeadline(state) ?? Number.POSITIVE_INFINITY;
+    let at = Math.min(stallDeadline(state) ?? Number.POSITIVE_INFINITY, diskDeadline(state));
     for (const { cancelledAt, worker } of state.cancelling) {
       if (cancelledAt !== null && worker?.killed === false) at = Math.min(at, cancelledAt + CANCEL_GRACE);
     }
@@ -99,8 +109,11 @@ export class Scheduler {
   handle(event: Event, now: Milliseconds): Command[] {
     const state = this.#state;
     state.now = now;
+    state.ledger.tick();
     receive(state, event);
     settle(state);
+    const places = state.ledger.takeOrphans();
+    if (places.length > 0) state.commands.push({ type: "unspill", places });
     return state.commands.splice(0);
   }
 }
@@ -109,9 +122,12 @@ function settle(state: State): void {
   let jobs: number;
   do {
     do {
+      state.disk.spokenFor = 0;
+      endStandingBack(state);
       for (const job of state.jobs.values()) deliverOutput(state, job);
       grantRoom(state);
       dispatch(state);
+      spillOverTarget(state);
     } while (resolveStall(state));
     jobs = state.jobs.size;
     for (const job of state.jobs.values()) settleJob(state, job);
@@ -176,6 +192,21 @@ function receive(state: State, event: Event): void {
       if (job !== undefined) jobDiscarded(state, job);
       return;
     }
+    case "spilled":
+      blocksSpilled(state, event.blocks);
+      return;
+    case "notSpilled":
+      blocksNotSpilled(state, event.blocks, event.error);
+      return;
+    case "restored":
+      blockRestored(state, event.block);
+      return;
+    case "notRestored":
+      blockNotRestored(state, event.block, event.error);
+      return;
+    case "damaged":
+      blockDamaged(state, event.block, event.error);
+      return;
     case "memory":
       for (const job of state.jobs.values()) {
         job.peakWorkerMemory = Math.max(job.peakWorkerMemory, event.workers);
@@ -209,6 +240,7 @@ function workerGone(state: State, id: WorkerId, end: WorkerEnd): void {
   for (const operator of worker.knows) operator.workers.delete(worker);
   // Its dispose cannot run any more; nobody waits for that.
   for (const job of state.jobs.values()) for (const operator of job.operators) operator.retiring.delete(worker);
+  state.ledger.forgetMaker(id);
   if (worker.task !== null) taskDied(state, worker.task, worker, end);
   if (worker.inspection !== null) inspectionDied(state, worker, end);
 }
@@ -289,6 +321,10 @@ function fromProgram(state: State, message: JobMessage): void {
       state.storeStallSince = null;
       for (const id of message.blocks) releaseForProgram(state, id);
       return;
+    case "keep":
+      state.storeStallSince = null;
+      for (const id of message.blocks) outputRead(state, id);
+      return;
     case "inspect":
       if (state.unavailable === null) {
         state.inspections.push({ request: message.request, sql: message.sql, attempts: 0 });
@@ -299,7 +335,7 @@ function fromProgram(state: State, message: JobMessage): void {
       return;
     case "want": {
       const job = state.jobs.get(message.job);
-      if (job !== undefined) wantOutput(job, message.blocks);
+      if (job !== undefined) job.credit += message.blocks;
       return;
     }
     case "cancel": {
@@ -311,7 +347,7 @@ function fromProgram(state: State, message: JobMessage): void {
 }
 
 function sealForProgram(state: State, message: Extract<JobMessage, { type: "seal" }>): void {
-  const { request, range, length, rows } = message;
+  const { request, range, length, rows, checksum } = message;
   const granted = state.programRanges.get(range.offset);
   if (granted === undefined || length > granted.length) {
     const error = new StoreError(
@@ -321,13 +357,14 @@ function sealForProgram(state: State, message: Extract<JobMessage, { type: "seal
     return;
   }
   state.programRanges.delete(range.offset);
-  tell(state, { type: "sealed", request, block: state.ledger.seal(granted, length, rows, "program") });
+  const block = state.ledger.seal(granted, length, rows, checksum, "program", null);
+  tell(state, { type: "sealed", request, block });
 }
 
 function releaseForProgram(state: State, id: BlockId): void {
   try {
+    outputRead(state, id);
     state.ledger.release(id, "program");
-    outputReturned(state, id);
   } catch (error) {
     if (!(error instanceof SpillwayError)) throw error;
     tell(state, { type: "notice", text: `A block was released twice: ${error.message}` });

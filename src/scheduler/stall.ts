@@ -3,22 +3,31 @@
  * ever. Steps, each taken only when those before it cannot help:
  *   a job stands still, and not because the program has stopped reading:
  *     1. a policy is overruled: room for the task that most waits for it, or a start, or a smaller bundle;
- *   no worker anywhere computes:
- *     2. work waits for workers that all wait: an instance moves to another worker, or one more worker is started;
- *     3. a promise is broken (see room.ts);
- *     4. the store is full of what nobody will let go: the youngest job that needs room fails, with the figures.
+ *     2. what waits in jobs that the program has stopped reading goes to disk;
+ *   no worker computes, no disk writes or reads:
+ *     3. work waits for workers that all wait: an instance moves to another worker, or one more worker is started;
+ *     4. a promise is broken (see room.ts);
+ *     5. whatever nobody reads goes to disk, for the one that everything waits for;
+ *     6. a task stands back: what it reads may go to disk as well, and it is run again later;
+ *     7. the store is full of what is being read, or the disks refuse for too long: a job fails, with the figures.
+ * Why a job gets through however small the store and wrong the estimates: by 5 and 6 the task that everything waits for
+ * is in the end alone, with its input, the block it makes and what the program is reading; only where these do not fit
+ * together does step 7 come.
  */
 
-import { StoreError, toWire } from "../errors/index.ts";
+import { StoreError, toWire, type WireError } from "../errors/index.ts";
 import type { Milliseconds } from "../protocol/index.ts";
+import { wholePages } from "../store/index.ts";
 import { formatSize } from "../units/index.ts";
-import { isSpread, type Leniency, mayStart, STRICT, startOneOf } from "./dispatch.ts";
-import { READING_GRACE, SLOT_GRACE, STORE_GRACE } from "./events.ts";
-import { failJob, outputOf } from "./job.ts";
+import { fetchNext, isSpread, type Leniency, mayFetch, mayStart, STRICT, startOneOf } from "./dispatch.ts";
+import { DISK_GRACE, READING_GRACE, SLOT_GRACE, STORE_GRACE } from "./events.ts";
+import { advance, bringBack, unpinAll } from "./fetch.ts";
+import { awaited, failJob, isPaused, outputOf } from "./job.ts";
 import { grantProgram, grantTask } from "./room.ts";
+import { type Leaving, makeRoom } from "./spill.ts";
 import { type JobState, type OperatorState, type State, type TaskState, tell } from "./state.ts";
-import { retireFrom } from "./tasks.ts";
-import { byDownstream, isHeadTask, isOnHeadPath } from "./view.ts";
+import { comesAgain, retireFrom, standBack } from "./tasks.ts";
+import { byUrgency, isOnHeadPath, isUrgent } from "./view.ts";
 
 /** Each level of a pipeline and each job inside a job can need one; more than a few is a loop. */
 const MAX_EXTRA_WORKERS = 8;
@@ -26,9 +35,10 @@ const ANYTHING: Leniency = { overBound: true, partial: true };
 
 /** True where it has changed something, so that there may be more to do. */
 export function resolveStall(state: State): boolean {
-  const anybodyActive = isAnybodyActive(state);
+  const isDiskBusy = state.disk.writing > 0 || state.disk.restoring.size > 0;
+  const anybodyActive = isDiskBusy || isAnybodyActive(state);
   for (const job of state.jobs.values()) {
-    if (isStill(job) && !isPaused(job) && overrulePolicies(state, job, anybodyActive)) return true;
+    if (!isDiskBusy && isStill(job) && !isPaused(job) && overrulePolicies(state, job, anybodyActive)) return true;
   }
   if (anybodyActive) {
     state.slotStallSince = null;
@@ -36,7 +46,10 @@ export function resolveStall(state: State): boolean {
     return false;
   }
   const found = findWorker(state);
-  if (found !== "none") return found === "changed";
+  if (found !== "none") {
+    state.storeStallSince = null;
+    return found === "changed";
+  }
   return overruleStore(state);
 }
 
@@ -50,10 +63,7 @@ export function stallDeadline(state: State): Milliseconds | null {
 
 /** A worker that computes, ends, starts or answers will say something by itself. */
 function isAnybodyActive(state: State): boolean {
-  for (const worker of state.workers.values()) {
-    if (worker.phase === "starting" || worker.phase === "inspecting" || worker.phase === "stopping") return true;
-    if (worker.task !== null && worker.task.asking === null) return true;
-  }
+  if (state.workers.size - state.idle.size - state.askingTasks > 0) return true;
   for (const job of state.jobs.values()) {
     if (job.operators.some((operator) => operator.retiring.size > 0)) return true;
   }
@@ -68,16 +78,10 @@ function isStill(job: JobState): boolean {
   );
 }
 
-/** The program wants nothing more of it for now. */
-function isPaused(job: JobState): boolean {
-  const { spec } = outputOf(job).producer;
-  return job.credit <= 0 && (spec.kind === "slice" || spec.sink.kind === "blocks");
-}
-
 /** The program reads some job's output, and will give it back. */
 function isProgramReading(state: State): boolean {
   for (const job of state.jobs.values()) {
-    if (job.phase !== "running" || job.isCollected) continue;
+    if (job.phase !== "running") continue;
     if (job.unread > 0 || (isPaused(job) && outputOf(job).queue.length > 0)) return true;
   }
   return false;
@@ -86,7 +90,7 @@ function isProgramReading(state: State): boolean {
 /** How long to wait for the program to let something go. */
 function storeGrace(state: State): Milliseconds {
   if (isProgramReading(state)) return state.jobs.size > 1 ? READING_GRACE : Number.POSITIVE_INFINITY;
-  return state.ledger.holds("program").bytes > 0 ? STORE_GRACE : 0;
+  return state.outputs.size > 0 || state.programRanges.size > 0 ? STORE_GRACE : 0;
 }
 
 function overrulePolicies(state: State, job: JobState, anybodyActive: boolean): boolean {
@@ -95,34 +99,127 @@ function overrulePolicies(state: State, job: JobState, anybodyActive: boolean): 
   // What is not next in plan order waits rather than take the room of what is.
   if (asksOf(state, job).some((task) => isUrgent(task) && grantTask(state, task, "promises"))) return true;
   const helps = helpful(state, job);
-  return [false, true].some((partial) => startOneOf(state, job, { overBound: true, partial, headOnly: true, helps }));
+  for (const partial of [false, true]) {
+    const leniency = { overBound: true, partial, headOnly: true, helps };
+    if (startOneOf(state, job, leniency) || fetchOneOf(state, job, leniency)) return true;
+  }
+  return [...state.jobs.values()].some((other) => other !== job && isPaused(other)) && serve(state, job, "paused");
 }
 
 /** Where the task that all wait for waits for room itself, only what takes blocks downstream of it can make any. */
 function helpful(state: State, job: JobState): (operator: OperatorState) => boolean {
-  const depth = Math.max(
-    -1,
-    ...asksOf(state, job)
-      .filter(isUrgent)
-      .map(({ operator }) => operator.depth),
-  );
+  let depth = -1;
+  for (const { operator } of asksOf(state, job).filter(isUrgent)) depth = Math.max(depth, operator.depth);
   return (operator) => depth < 0 || (operator.depth > depth && operator.inputs.length > 0);
 }
 
+/** Input that is on disk, where none of the job is fetched yet. */
+function fetchOneOf(state: State, job: JobState, leniency: Leniency): boolean {
+  if (job.operators.some(({ fetching }) => fetching.size > 0)) return false;
+  const operator = job.operators.findLast(
+    (one) => leniency.helps?.(one) !== false && isOnHeadPath(one) && mayFetch(state, one, leniency),
+  );
+  if (operator === undefined) return false;
+  fetchNext(state, operator);
+  return true;
+}
+
+/** Only for the one that everything waits for does something leave memory; others take what is free. */
 function breakPromise(state: State): boolean {
-  return asksOf(state, null).some((task) => grantTask(state, task, "none")) || grantProgram(state, "none");
+  const [first] = waitingTasks(state, null);
+  return (
+    asksOf(state, null).some((task) => grantTask(state, task, "none", task === first)) || grantProgram(state, "none")
+  );
 }
 
 /** Of one job, or of all that the program has not stopped; the most urgent first. */
-function asksOf(state: State, job: JobState | null): TaskState[] {
-  const asks = [...state.asking].filter(({ operator }) =>
-    job === null ? !isPaused(operator.job) : operator.job === job,
-  );
-  return asks.sort((a, b) => Number(isUrgent(b)) - Number(isUrgent(a)) || byDownstream(a, b));
+function asksOf(state: State, only: JobState | null): TaskState[] {
+  const asks: TaskState[] = [];
+  for (const { job, asking } of state.askers) {
+    if (only === null ? !isPaused(job) : job === only) asks.push(...asking);
+  }
+  return asks.sort(byUrgency);
 }
 
-function isUrgent({ operator, index }: TaskState): boolean {
-  return isHeadTask(operator, index) && isOnHeadPath(operator);
+function fetchesOf(state: State, only: JobState | null): TaskState[] {
+  const fetches = [...state.fetching].filter(({ operator: { job } }) =>
+    only === null ? !isPaused(job) : job === only,
+  );
+  return fetches.sort(byUrgency);
+}
+
+/**
+ * Makes room for the one of the job, or of all jobs, that everything waits for, and for nobody else: others would take it
+ * first. The program comes before tasks. True where something leaves memory, or comes back.
+ */
+function serve(state: State, only: JobState | null, leaving: Leaving): boolean {
+  const jobs = only === null ? [...state.jobs.values()].filter((job) => !isPaused(job)) : [only];
+  for (const job of jobs) {
+    const next = awaited(job).find((id) => !state.ledger.isInMemory(id));
+    if (next !== undefined && changes(state, () => bringBack(state, next, leaving))) return true;
+  }
+  const [first] = waitingTasks(state, only);
+  if (first !== undefined) return changes(state, () => makeRoomFor(state, first, leaving));
+  const ask = only === null ? state.programAsks[0] : undefined;
+  return ask !== undefined && changes(state, () => makeRoom(state, wholePages(ask.bytes), leaving));
+}
+
+function waitingTasks(state: State, only: JobState | null): TaskState[] {
+  return [...asksOf(state, only), ...fetchesOf(state, only)].sort(byUrgency);
+}
+
+function makeRoomFor(state: State, task: TaskState, leaving: Leaving): void {
+  if (task.asking === null) advance(state, task, leaving);
+  else makeRoom(state, wholePages(task.asking.bytes), leaving);
+}
+
+function changes(state: State, run: () => void): boolean {
+  const { ledger, disk } = state;
+  // What this step speaks for is not spoken for by those who could not be served before it.
+  disk.spokenFor = 0;
+  const before = [ledger.room, ledger.leaving, disk.restoring.size, state.fetching.size];
+  run();
+  return [ledger.room, ledger.leaving, disk.restoring.size, state.fetching.size].some((now, i) => now !== before[i]);
+}
+
+/** The least urgent that keeps something in memory lets go of it; never the one that everything waits for. */
+function letSomebodyStandBack(state: State): boolean {
+  const waiting = waitingTasks(state, null);
+  const first = waiting.find((task) => task === state.yieldsTo) ?? waiting[0];
+  if (first === undefined) return false;
+  state.yieldsTo = first;
+  for (const job of state.jobs.values()) {
+    for (const { again } of job.operators) if (again.some((task) => unpinAll(state, task))) return true;
+  }
+  const all = [...state.askers].flatMap(({ asking }) => [...asking]).concat(...state.fetching);
+  const others = all.filter((task) => task !== first).sort((a, b) => byUrgency(b, a));
+  if (others.some((task) => task.asking === null && unpinAll(state, task))) return true;
+  const next = others.find((task) => task.asking !== null && task.needs.length > 0);
+  if (next === undefined) return false;
+  standBack(state, next);
+  return true;
+}
+
+/** Those who stood back come again when the one is through for which they did, or the program has stopped reading it. */
+export function endStandingBack(state: State): void {
+  const { yieldsTo } = state;
+  if (yieldsTo === null) return;
+  const { operator } = yieldsTo;
+  const isUnderWay = yieldsTo.worker !== null || operator.fetching.has(yieldsTo) || operator.again.includes(yieldsTo);
+  if (!isUnderWay || isPaused(operator.job)) bringBackAside(state);
+}
+
+function bringBackAside(state: State): boolean {
+  let any = false;
+  state.yieldsTo = null;
+  for (const job of state.jobs.values()) {
+    for (const { aside } of job.operators) {
+      for (const task of aside) comesAgain(state, task);
+      any ||= aside.size > 0;
+      aside.clear();
+    }
+  }
+  return any;
 }
 
 /** Something could run if it had a worker: "coming", where it has to be waited for. */
@@ -163,43 +260,66 @@ function moveInstance(state: State, operator: OperatorState): boolean {
   return false;
 }
 
-/** Breaks a promise, or gives up; neither while the program may be about to give something back. */
+/** Breaks promises, spills, lets tasks stand back, or gives up; none of it while the program is about to give something back. */
 function overruleStore(state: State): boolean {
-  const asking = asksOf(state, null);
-  if (asking.length === 0 && state.programAsks.length === 0) {
+  if (!isAnybodyWaiting(state)) {
     state.storeStallSince = null;
-    return false;
+    return state.yieldsTo !== null && bringBackAside(state);
   }
   const isReading = isProgramReading(state);
-  if (!isReading && breakPromise(state)) return true;
+  if (!isReading && makeDo(state)) return true;
+  const { refusal } = state.disk;
+  // Where it is time to try the disks again and nobody did, they are not what everything waits for.
+  if (refusal !== null && state.now < refusal.retryAt) {
+    state.storeStallSince = null;
+    if (state.now - refusal.since < DISK_GRACE) return false;
+    return giveUp(state, () => refusal.error);
+  }
+  if (!isReading && letSomebodyStandBack(state)) return true;
   state.storeStallSince ??= state.now;
   if (state.now - state.storeStallSince < storeGrace(state)) return false;
   state.storeStallSince = null;
-  if (isReading && breakPromise(state)) return true;
-  return giveUp(state, asking);
+  if (isReading && (makeDo(state) || letSomebodyStandBack(state))) return true;
+  return giveUp(state, (who, bytes) => full(state, who, bytes));
 }
 
-function giveUp(state: State, asking: readonly TaskState[]): boolean {
-  const [youngest] = [...asking].sort((a, b) => b.operator.job.order - a.operator.job.order);
+function makeDo(state: State): boolean {
+  return breakPromise(state) || serve(state, null, "any");
+}
+
+function isAnybodyWaiting(state: State): boolean {
+  if (state.programAsks.length > 0 || waitingTasks(state, null).length > 0) return true;
+  for (const job of state.jobs.values()) if (job.phase === "running" && awaited(job).length > 0) return true;
+  return false;
+}
+
+function giveUp(state: State, error: (who: string, bytes: number) => WireError): boolean {
+  const { ledger } = state;
+  const [youngest] = waitingTasks(state, null).sort((a, b) => b.operator.job.order - a.operator.job.order);
   if (youngest !== undefined) {
-    const who = `${youngest.operator.spec.name}: a task`;
-    failJob(state, youngest.operator.job, full(state, who, youngest.asking?.bytes ?? 0));
+    const bytes = youngest.asking?.bytes ?? youngest.needs.reduce((sum, id) => sum + ledger.lengthOf(id), 0);
+    failJob(state, youngest.operator.job, error(`${youngest.operator.spec.name}: a task`, bytes));
+    return true;
+  }
+  for (const job of state.jobs.values()) {
+    const [next] = job.phase === "running" ? awaited(job) : [];
+    if (next === undefined) continue;
+    failJob(state, job, error("The program", ledger.lengthOf(next)));
     return true;
   }
   const ask = state.programAsks.shift();
   if (ask === undefined) return false;
-  tell(state, { type: "refused", request: ask.request, error: full(state, "The program", ask.bytes) });
+  tell(state, { type: "refused", request: ask.request, error: error("The program", ask.bytes) });
   return true;
 }
 
-function full(state: State, who: string, bytes: number) {
+function full(state: State, who: string, bytes: number): WireError {
   const { live, capacity } = state.ledger;
-  const kept = state.ledger.holds("program").bytes;
   return toWire(
     new StoreError(
-      `${who} needs ${formatSize(bytes)} of the store, and nothing that is there will be released: ${formatSize(live)} of ${formatSize(capacity)} ` +
-        `are in use, ${formatSize(kept)} of them kept by the program. Give the session a larger objectStoreMemory, dispose ` +
-        "materialised datasets, or use smaller blocks (targetMaxBlockSize).",
+      `${who} needs ${formatSize(bytes)} of the store, and nothing that is there can leave: ${formatSize(live)} of ${formatSize(capacity)} ` +
+        "are being read or written. Give the session a larger objectStoreMemory, use smaller blocks (targetMaxBlockSize), " +
+        "or fewer at once (workers, prefetch).",
     ),
   );
 }

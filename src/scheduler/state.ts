@@ -21,7 +21,7 @@ import type {
   TaskId,
   WorkerId,
 } from "../protocol/index.ts";
-import type { Holder, Ledger } from "../store/index.ts";
+import type { Holder, Ledger, SpillTotals } from "../store/index.ts";
 import type { SeenColumns } from "./columns.ts";
 import type { Command } from "./events.ts";
 import type { Fifo } from "./fifo.ts";
@@ -33,7 +33,16 @@ export interface Flow {
   readonly origin: OperatorState;
   /** Null where the worker did not say. */
   readonly columns: readonly string[] | null;
+  readonly recipe: Recipe;
   uses: number;
+}
+
+/** The task that made a block, and which of its blocks it is: what it takes to make it again. */
+export interface Recipe {
+  readonly input: Split;
+  readonly index: number;
+  readonly handedOver: readonly HandedOver[];
+  readonly number: number;
 }
 
 /** Rows of a block in a queue; `from` is the operator in whose undelivered output it counts. */
@@ -79,6 +88,11 @@ export interface OperatorState {
   /** Input that waits for a task, in the order in which it will be taken. */
   readonly ready: Fifo<Piece>;
   readyRows: number;
+  readyBytes: Bytes;
+  /** The input of one task takes no more of the store than this, if it is more than one block. */
+  readonly maxBundle: Bytes;
+  /** The payloads of its functions. */
+  readonly payloads: readonly BlockId[];
   /** Ordered: the input that is taken now; those behind it wait in their edges. */
   currentInput: number;
   /** Rows that a slice has seen. */
@@ -86,9 +100,18 @@ export interface OperatorState {
 
   nextSplit: number;
   nextIndex: number;
-  /** Tasks whose worker died, ascending by index. */
+  /** Tasks whose worker died, that stood back, or whose input has come from disk, ascending by index. */
   readonly again: TaskState[];
-  readonly running: Set<TaskState>;
+  /** Tasks whose input is on disk, or on its way from there. */
+  readonly fetching: Set<TaskState>;
+  /** Tasks that have stood back, until the one is through for which they did. */
+  readonly aside: Set<TaskState>;
+  /** By index. */
+  readonly running: Map<number, TaskState>;
+  /** Running to make lost blocks again. */
+  readonly repairing: Set<TaskState>;
+  /** Those of both that wait for room, in the order of asking. */
+  readonly asking: Set<TaskState>;
 
   /** Ordered: the task whose output is next, and what later ones have handed over already. */
   head: number;
@@ -100,6 +123,8 @@ export interface OperatorState {
   queuedBytes: Bytes;
   /** Reserved for it, or made by it and still in the job. */
   liveBytes: Bytes;
+  /** Of these, reserved and not written yet. */
+  grantedBytes: Bytes;
   largestReservation: Bytes;
 
   /** Who has been sent the operator, and who was asked to forget it and has not answered. */
@@ -108,11 +133,13 @@ export interface OperatorState {
 }
 
 /**
- *            start                       reserve                    done
- *  formed ───────────▶ running ────────────────────▶ asking ┐   ┌─────────▶ gone
- *     ▲                 │ ▲ ▲           reserved            │   │ failed (dropped or fatal)
- *     └── again ◀───────┘ │ └───────────────────────────────┘   │
- *        (worker died)    └── cancelled: waits for an answer ───┘ cancelled
+ *              pins            start                       reserve                    done
+ *  formed ─────────────▶ pinned ─────▶ running ────────────────────▶ asking ┐   ┌─────────▶ gone
+ *     │ on disk            ▲            │ ▲ ▲           reserved            │   │ failed (dropped or fatal)
+ *     └──────▶ fetching ───┘            │ │ └───────────────────────────────┘   │
+ *                 ▲                     │ └── cancelled: waits for an answer ───┘ cancelled
+ *                 └── again ◀───────────┘
+ *                    (its worker died, or it stood back for another)
  */
 export interface TaskState {
   readonly id: TaskId;
@@ -122,6 +149,11 @@ export interface TaskState {
   /** What of the input came through the job, and is released with the task. */
   readonly pieces: readonly Piece[];
   readonly holder: Holder;
+  /** The blocks of its input, then the payloads of its functions; where each lies while it is pinned. */
+  readonly needs: readonly BlockId[];
+  readonly pins: (ArenaRange | null)[];
+  /** The lost block that it is to make again. */
+  readonly repairs: Lost | null;
   readonly handedOver: HandedOver[];
   attempt: number;
   worker: WorkerState | null;
@@ -129,6 +161,14 @@ export interface TaskState {
   asking: { readonly bytes: Bytes; readonly order: number } | null;
   granted: ArenaRange | null;
   cancelledAt: Milliseconds | null;
+  /** Cancelled only to make room: it is run again later. */
+  standsBack: boolean;
+}
+
+/** A block whose file was damaged. */
+export interface Lost {
+  readonly flow: Flow;
+  readonly error: WireError;
 }
 
 /**
@@ -141,7 +181,9 @@ export type JobPhase = "running" | "committing" | "stopping" | "discarding" | "g
 export interface JobState {
   readonly id: JobId;
   readonly spec: JobSpec;
+  /** For what is in its queues, and for what it reads. */
   readonly holder: Holder;
+  readonly inputHolder: Holder;
   readonly operators: OperatorState[];
   /** How many of them hand over blocks. */
   readonly blockOperators: number;
@@ -159,8 +201,6 @@ export interface JobState {
   credit: number;
   /** Output blocks that the program has and will give back when it has read them. */
   unread: number;
-  /** The program keeps all it gets. */
-  isCollected: boolean;
   rowsDelivered: number;
   erroredTasks: number;
   runningTasks: number;
@@ -169,6 +209,8 @@ export interface JobState {
   changed: boolean;
   progressAt: Milliseconds;
   peakStoreBytes: Bytes;
+  /** The store's totals when the job began. */
+  readonly spillsBefore: SpillTotals;
   peakWorkerMemory: Bytes;
   peakSupervisorMemory: Bytes;
 }
@@ -197,8 +239,28 @@ export interface ProgramAsk {
   readonly order: number;
 }
 
+export interface Refusal {
+  readonly error: WireError;
+  readonly since: Milliseconds;
+  readonly retryAt: Milliseconds;
+  /** It was a block that could not be read now, not one that could not be written. */
+  readonly isReading: boolean;
+}
+
+/** What is known of the disks: writes and reads under way, and that they refuse, until they do not. */
+export interface DiskState {
+  /** Batches being written. */
+  writing: number;
+  readonly restoring: Set<BlockId>;
+  refusal: Refusal | null;
+  /** Room that is coming to somebody: not for those who wait with less right. */
+  spokenFor: Bytes;
+}
+
 export interface State {
   readonly ledger: Ledger;
+  /** Resident bytes of a worker's own blocks above which the least recently used of them leave; null: no such bound. */
+  readonly managedTarget: Bytes | null;
   /** Workers that the session keeps alive. */
   readonly slots: number;
   readonly heapLimit: Bytes | null;
@@ -206,7 +268,16 @@ export interface State {
   readonly workers: Map<WorkerId, WorkerState>;
   /** Kept apart, so that finding one never means looking at all. */
   readonly idle: Set<WorkerState>;
-  readonly asking: Set<TaskState>;
+  /** Operators with tasks that wait for room, and the number of these tasks. */
+  readonly askers: Set<OperatorState>;
+  askingTasks: number;
+  readonly fetching: Set<TaskState>;
+  /** The task for which others have stood back. */
+  yieldsTo: TaskState | null;
+  /** Made again when a worker is free. */
+  readonly repairs: TaskState[];
+  readonly lost: Map<BlockId, { readonly error: WireError; isBeingMade: boolean }>;
+  readonly disk: DiskState;
   readonly programAsks: ProgramAsk[];
   readonly programRanges: Map<Bytes, ArenaRange>;
   /** Whose output a block in the program's hands is. */

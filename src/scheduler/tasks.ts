@@ -1,11 +1,25 @@
 /** A task's life: formed from a split or from queued blocks, sent to a worker, ended, run again, or cancelled. */
 import { StoreError, toWire, type WireError, WorkerDiedError } from "../errors/index.ts";
-import type { BlockRef, OperatorOrder, Split, TaskId, TaskOperator, TaskReport } from "../protocol/index.ts";
+import type {
+  ArenaRange,
+  BlockId,
+  BlockRef,
+  Bytes,
+  OperatorOrder,
+  Split,
+  TaskId,
+  TaskInput,
+  TaskOperator,
+  TaskOrder,
+  TaskReport,
+} from "../protocol/index.ts";
 import { wholePages } from "../store/index.ts";
 import { deathMessage } from "./deaths.ts";
 import type { WorkerEnd } from "./events.ts";
-import { drop, endIfDone, handOver, inputEnded, taken, taskOver } from "./flow.ts";
+import { pinAll, unpinAll } from "./fetch.ts";
+import { bytesOf, drop, endIfDone, handOver, inputEnded, taken, taskOver } from "./flow.ts";
 import { failJob } from "./job.ts";
+import { repaired, repairOver } from "./repair.ts";
 import { type OperatorState, type Piece, type State, send, type TaskState, type WorkerState } from "./state.ts";
 
 /** There is input for another task. `partial`: a bundle smaller than the operator likes will do. */
@@ -15,12 +29,43 @@ export function isRunnable(operator: OperatorState, partial: boolean): boolean {
   if (operator.again.length > 0) return true;
   if (spec.input.kind === "splits") return operator.nextSplit < spec.input.splits.length;
   if (operator.ready.length === 0) return false;
-  return partial || operator.readyRows >= spec.minRowsPerTask || inputEnded(operator);
+  return partial || isBundle(operator, spec, operator.readyRows, operator.readyBytes) || inputEnded(operator);
+}
+
+/** Enough for a task: the rows it likes, or as many bytes as one may take of the store. */
+export function isBundle(operator: OperatorState, spec: TaskOperator, rows: number, bytes: Bytes): boolean {
+  return rows >= spec.minRowsPerTask || bytes >= operator.maxBundle;
 }
 
 /** The index of the task that `nextTask` would give. */
 export function nextIndex(operator: OperatorState): number {
   return operator.again[0]?.index ?? operator.nextIndex;
+}
+
+/** The blocks that the task would read which `nextTask` would give. */
+export function nextNeeds(operator: OperatorState): readonly BlockId[] {
+  const { spec } = operator;
+  const [again] = operator.again;
+  if (again !== undefined) return again.needs;
+  if (spec.kind !== "tasks") return [];
+  if (spec.input.kind === "splits") {
+    const split = spec.input.splits[operator.nextSplit];
+    return split === undefined ? [] : needsOf(split, operator.payloads);
+  }
+  const needs: BlockId[] = [];
+  let rows = 0;
+  let bytes = 0;
+  for (const piece of operator.ready) {
+    needs.push(piece.flow.block.id);
+    rows += piece.end - piece.start;
+    bytes += bytesOf(piece);
+    if (isBundle(operator, spec, rows, bytes)) break;
+  }
+  return [...needs, ...operator.payloads];
+}
+
+function needsOf(input: Split, payloads: readonly BlockId[]): readonly BlockId[] {
+  return input.kind === "blocks" ? [...input.slices.map(({ block }) => block.id), ...payloads] : payloads;
 }
 
 /** Takes the operator's next task out of its input; only where `isRunnable`. */
@@ -31,29 +76,42 @@ export function nextTask(state: State, operator: OperatorState, spec: TaskOperat
     const split = spec.input.splits[operator.nextSplit];
     if (split === undefined) throw new Error(`${spec.name} has no split ${operator.nextSplit}`);
     operator.nextSplit += 1;
-    return formed(operator, split, []);
+    return formNext(operator, split, []);
   }
   const pieces: Piece[] = [];
   let rows = 0;
-  while (rows < spec.minRowsPerTask || pieces.length === 0) {
+  let bytes = 0;
+  while (pieces.length === 0 || !isBundle(operator, spec, rows, bytes)) {
     const piece = operator.ready.shift();
     if (piece === undefined) break;
     taken(piece);
     rows += piece.end - piece.start;
+    bytes += bytesOf(piece);
     pieces.push(piece);
   }
   operator.readyRows -= rows;
+  operator.readyBytes -= bytes;
   operator.figures.tasks += 1;
   const slices = pieces.map(({ flow, start, end }) => ({ block: flow.block, start, end }));
-  const task = formed(operator, { kind: "blocks", slices }, pieces);
+  const task = formNext(operator, { kind: "blocks", slices }, pieces);
   for (const { flow } of pieces) state.ledger.pass(flow.block.id, operator.job.holder, task.holder);
   return task;
 }
 
-function formed(operator: OperatorState, input: Split, pieces: readonly Piece[]): TaskState {
+function formNext(operator: OperatorState, input: Split, pieces: readonly Piece[]): TaskState {
   const index = operator.nextIndex;
   operator.nextIndex += 1;
-  const id = `${operator.job.id}/${operator.spec.id}/${index}` as TaskId;
+  return formTask(operator, `${operator.job.id}/${operator.spec.id}/${index}` as TaskId, index, input, pieces);
+}
+
+export function formTask(
+  operator: OperatorState,
+  id: TaskId,
+  index: number,
+  input: Split,
+  pieces: readonly Piece[],
+): TaskState {
+  const needs = needsOf(input, operator.payloads);
   return {
     id,
     operator,
@@ -61,17 +119,28 @@ function formed(operator: OperatorState, input: Split, pieces: readonly Piece[])
     input,
     pieces,
     holder: `task:${id}`,
+    needs,
+    pins: needs.map(() => null),
+    repairs: null,
     handedOver: [],
     attempt: 0,
     worker: null,
     asking: null,
     granted: null,
     cancelledAt: null,
+    standsBack: false,
   };
 }
 
+/** The task waits for a worker, with what it has pinned. */
+export function comesAgain(state: State, task: TaskState): void {
+  if (task.repairs === null) insertByIndex(task.operator.again, task);
+  else state.repairs.push(task);
+}
+
+/** All that it reads is in memory. */
 export function startTask(state: State, task: TaskState, spec: TaskOperator, worker: WorkerState): void {
-  const { operator } = task;
+  const { operator, repairs } = task;
   const { job } = operator;
   if (!operator.workers.has(worker)) {
     operator.workers.add(worker);
@@ -81,17 +150,37 @@ export function startTask(state: State, task: TaskState, spec: TaskOperator, wor
     send(state, worker, { type: "operator", order });
   }
   task.worker = worker;
-  operator.running.add(task);
+  if (repairs === null) operator.running.set(task.index, task);
+  else operator.repairing.add(task);
   job.runningTasks += 1;
   job.changed = true;
   worker.phase = "busy";
   worker.task = task;
   state.idle.delete(worker);
+  const ranges = pinAll(state, task);
   const { id, index, attempt, input, handedOver } = task;
-  send(state, worker, {
-    type: "run",
-    task: { id, job: job.id, operator: spec.id, index, attempt, input, handedOver: [...handedOver] },
+  const order: TaskOrder = {
+    id,
+    job: job.id,
+    operator: spec.id,
+    index,
+    attempt,
+    input: placed(input, ranges),
+    payloads: ranges.slice(ranges.length - operator.payloads.length),
+    handedOver: [...handedOver],
+    ...(repairs === null ? {} : { repair: repairs.flow.recipe.number }),
+  };
+  send(state, worker, { type: "run", task: order });
+}
+
+function placed(input: Split, ranges: readonly ArenaRange[]): TaskInput {
+  if (input.kind !== "blocks") return input;
+  const slices = input.slices.map(({ start, end }, i) => {
+    const range = ranges[i];
+    if (range === undefined) throw new Error("a slice of a block that is not pinned");
+    return { range, start, end };
   });
+  return { kind: "blocks", slices };
 }
 
 export function cancelTask(state: State, task: TaskState): void {
@@ -102,11 +191,20 @@ export function cancelTask(state: State, task: TaskState): void {
   send(state, task.worker, { type: "cancel", task: task.id });
 }
 
+/** Cancels a task only to make room: it is run again when there is more. */
+export function standBack(state: State, task: TaskState): void {
+  task.standsBack = true;
+  cancelTask(state, task);
+}
+
 export function stopAsking(state: State, task: TaskState): void {
+  const { operator } = task;
   if (task.asking === null) return;
   task.asking = null;
-  task.operator.job.askingTasks -= 1;
-  state.asking.delete(task);
+  operator.job.askingTasks -= 1;
+  operator.asking.delete(task);
+  if (operator.asking.size === 0) state.askers.delete(operator);
+  state.askingTasks -= 1;
 }
 
 /** The task has written the block it was given room for. */
@@ -127,17 +225,32 @@ export function taskOutput(
     failJob(state, operator.job, toWire(error));
     return;
   }
-  task.granted = null;
   if (task.cancelledAt !== null) {
-    operator.liveBytes -= granted.length;
-    state.ledger.abandon(granted);
+    giveBackGrant(state, task);
     return;
   }
-  const block: BlockRef = state.ledger.seal(granted, output.length, output.rows, operator.job.holder);
-  operator.liveBytes -= granted.length - wholePages(output.length);
-  task.handedOver.push({ rows: output.rows, length: output.length, checksum: output.checksum });
+  if (task.repairs !== null) {
+    repaired(state, task);
+    return;
+  }
+  task.granted = null;
+  operator.grantedBytes -= granted.length;
+  const { length, rows, checksum } = output;
+  const maker = task.worker?.id ?? null;
+  const block: BlockRef = state.ledger.seal(granted, length, rows, checksum, operator.job.holder, maker);
+  operator.liveBytes -= granted.length - wholePages(length);
+  task.handedOver.push({ rows, length, checksum });
   operator.job.changed = true;
   handOver(state, task, block, output.columns ?? null);
+}
+
+function giveBackGrant(state: State, task: TaskState): void {
+  const { operator, granted } = task;
+  if (granted === null) return;
+  task.granted = null;
+  operator.liveBytes -= granted.length;
+  operator.grantedBytes -= granted.length;
+  state.ledger.abandon(granted);
 }
 
 export function taskDone(state: State, task: TaskState, report: TaskReport): void {
@@ -151,7 +264,18 @@ export function taskDone(state: State, task: TaskState, report: TaskReport): voi
 /** The task answered a cancel. */
 export function taskStopped(state: State, task: TaskState): void {
   leaveWorker(state, task);
-  forget(state, task);
+  if (!resumesLater(state, task)) forget(state, task);
+}
+
+/** It has stood back, and is wanted as before. */
+function resumesLater(state: State, task: TaskState): boolean {
+  if (!task.standsBack || task.operator.ended) return false;
+  task.standsBack = false;
+  task.cancelledAt = null;
+  unpinAll(state, task);
+  if (state.yieldsTo === null) comesAgain(state, task);
+  else task.operator.aside.add(task);
+  return true;
 }
 
 export function taskFailed(state: State, task: TaskState, error: WireError): void {
@@ -169,14 +293,16 @@ export function taskFailed(state: State, task: TaskState, error: WireError): voi
 export function taskDied(state: State, task: TaskState, worker: WorkerState, end: WorkerEnd): void {
   const { operator } = task;
   leaveWorker(state, task);
-  if (task.cancelledAt !== null || operator.ended || operator.spec.kind !== "tasks") {
+  if (resumesLater(state, task)) return;
+  const isWanted = task.repairs === null ? !operator.ended : operator.job.phase === "running";
+  if (task.cancelledAt !== null || !isWanted || operator.spec.kind !== "tasks") {
     forget(state, task);
     return;
   }
   task.attempt += 1;
   if (!end.outOfHeap && task.attempt <= operator.spec.maxRetries) {
     operator.figures.retries += 1;
-    insertByIndex(operator.again, task);
+    comesAgain(state, task);
     return;
   }
   const cause = end.outOfHeap ? "heap" : end.signal === null ? "exit" : "signal";
@@ -196,12 +322,9 @@ function leaveWorker(state: State, task: TaskState): void {
   const { operator, worker } = task;
   stopAsking(state, task);
   state.cancelling.delete(task);
-  if (task.granted !== null) {
-    operator.liveBytes -= task.granted.length;
-    state.ledger.abandon(task.granted);
-    task.granted = null;
-  }
-  operator.running.delete(task);
+  giveBackGrant(state, task);
+  if (task.repairs === null) operator.running.delete(task.index);
+  else operator.repairing.delete(task);
   operator.job.runningTasks -= 1;
   task.worker = null;
   if (worker === null) return;
@@ -213,10 +336,17 @@ function leaveWorker(state: State, task: TaskState): void {
 
 function forget(state: State, task: TaskState): void {
   const { operator } = task;
-  for (const piece of task.pieces) drop(state, piece, task.holder);
-  taskOver(state, operator, task.index);
+  dropTask(state, task);
+  if (task.repairs === null) taskOver(state, operator, task.index);
+  else repairOver(state, task);
   if (operator.ended) retire(state, operator);
   else endIfDone(state, operator);
+}
+
+/** The task will not run, or has run: what it read may go. */
+export function dropTask(state: State, task: TaskState): void {
+  unpinAll(state, task);
+  for (const piece of task.pieces) drop(state, piece, task.holder);
 }
 
 /**
@@ -224,7 +354,7 @@ function forget(state: State, task: TaskState): void {
  * Only for a class is the answer waited for: only it has a dispose whose error matters.
  */
 export function retire(state: State, operator: OperatorState): void {
-  if (!operator.ended || operator.running.size > 0) return;
+  if (!operator.ended || operator.running.size + operator.repairing.size > 0) return;
   for (const worker of operator.workers) retireFrom(state, operator, worker);
 }
 

@@ -7,6 +7,7 @@ import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { crc32 } from "node:zlib";
 import { fromWire, SessionClosedError, type WireError } from "../errors/index.ts";
 import {
   type ArenaRange,
@@ -82,8 +83,10 @@ export class Client {
   async put(bytes: Bytes, rows: number, write: (target: Uint8Array) => void): Promise<BlockRef> {
     const granted = await this.#ask({ type: "reserve", bytes });
     if (granted.type !== "reserved") return unexpected(granted);
-    write(this.arena.writable({ offset: granted.range.offset, length: bytes }));
-    const sealed = await this.#ask({ type: "seal", range: granted.range, length: bytes, rows });
+    const target = this.arena.writable({ offset: granted.range.offset, length: bytes });
+    write(target);
+    const checksum = crc32(target);
+    const sealed = await this.#ask({ type: "seal", range: granted.range, length: bytes, rows, checksum });
     return sealed.type === "sealed" ? sealed.block : unexpected(sealed);
   }
 

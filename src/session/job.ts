@@ -6,6 +6,7 @@ import type { BlockSlice, JobId, JobStats, ToProgram } from "../protocol/index.t
 import type { Client } from "./client.ts";
 
 type JobMessage = Extract<ToProgram, { job: JobId }>;
+type Output = Extract<ToProgram, { type: "output" }>;
 
 /** Who wants to see how a job goes on: the progress line. */
 export interface JobObserver {
@@ -15,7 +16,7 @@ export interface JobObserver {
 
 export class Job implements RunningJob {
   readonly finished: Promise<FinishedJob>;
-  readonly #blocks: BlockSlice[] = [];
+  readonly #blocks: Output[] = [];
   #state: "running" | "finished" | "failed" | "cancelled" = "running";
   #error: Error | null = null;
   readonly #settle: { resolve(value: FinishedJob): void; reject(error: Error): void };
@@ -37,7 +38,7 @@ export class Job implements RunningJob {
   receive(message: JobMessage): void {
     switch (message.type) {
       case "output":
-        this.#blocks.push(message.slice);
+        this.#blocks.push(message);
         break;
       case "progress":
         this.observer.progress(message.stats);
@@ -71,8 +72,8 @@ export class Job implements RunningJob {
   async *[Symbol.asyncIterator](): AsyncGenerator<ReceivedBlock, void, undefined> {
     try {
       for (;;) {
-        const slice = this.#blocks.shift();
-        if (slice !== undefined) yield this.#received(slice);
+        const output = this.#blocks.shift();
+        if (output !== undefined) yield this.#received(output);
         else if (this.#state === "running") await this.#change();
         else if (this.#error !== null) throw this.#error;
         else return;
@@ -83,10 +84,13 @@ export class Job implements RunningJob {
     }
   }
 
-  #received(slice: BlockSlice): ReceivedBlock {
+  #received({ slice, range }: Output): ReceivedBlock {
     let held = true;
     let doneReading: (() => void) | null = null;
     const { client } = this;
+    const wantNext = () => {
+      if (this.#state === "running") client.send({ type: "want", job: this.id, blocks: 1 });
+    };
     const letGo = () => {
       held = false;
       doneReading?.();
@@ -96,18 +100,20 @@ export class Job implements RunningJob {
       read(): RecordBatch {
         if (!held) throw new Error("a released block was read");
         doneReading ??= client.holdArena();
-        const batch = readBlock(client.view(slice.block.range));
+        const batch = readBlock(client.view(range));
         return slice.start === 0 && slice.end === batch.length ? batch : sliceBatch(batch, slice.start, slice.end);
       },
       keep(): BlockSlice {
         letGo();
+        client.send({ type: "keep", blocks: [slice.block.id] });
+        wantNext();
         return slice;
       },
       release: () => {
         if (!held) return;
         letGo();
         client.release([slice.block.id]);
-        if (this.#state === "running") client.send({ type: "want", job: this.id, blocks: 1 });
+        wantNext();
       },
     };
   }
@@ -135,7 +141,7 @@ export class Job implements RunningJob {
   }
 
   #dropBlocks(): void {
-    this.client.release(this.#blocks.splice(0).map((slice) => slice.block.id));
+    this.client.release(this.#blocks.splice(0).map(({ slice }) => slice.block.id));
   }
 }
 

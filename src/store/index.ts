@@ -1,3 +1,11 @@
 export { type Arena, arenaName, createArena, removeArena, SHARED_MEMORY } from "./arena.ts";
-export { type Holder, Ledger } from "./ledger.ts";
+export {
+  type BlockState,
+  type Holder,
+  Ledger,
+  type RestoreOrder,
+  type SpillOrder,
+  type SpillTotals,
+} from "./ledger.ts";
+export type { SpillPlace } from "./place.ts";
 export { type Allocation, PAGE, RangeAllocator, wholePages } from "./ranges.ts";

@@ -44,7 +44,7 @@ export async function buildChain(
   const sink = makeSink(task, operator, connection, outlet, kernelCounts);
   const limit = operator.order.maxRowsPerTask;
   const head = limit === null || kernelCounts ? null : new Head(limit, sink);
-  const functions = await operator.functions();
+  const functions = await operator.functions(task.payloads);
   const letters: DeadLetters[] = [];
   let next: Stage = head ?? sink;
   for (const step of [...steps].reverse()) {

@@ -6,7 +6,7 @@ import { type DataType, parseTypeName } from "../arrow/index.ts";
 // Past the door: what captures functions (a parser, the inspector) has no business in a worker and costs 40 ms to load.
 import { reviveFunction } from "../closure/revive.ts";
 import { FunctionError } from "../errors/index.ts";
-import type { OperatorOrder, Step } from "../protocol/index.ts";
+import type { ArenaRange, OperatorOrder, Step } from "../protocol/index.ts";
 import type { MappedArena } from "../store/mapping.ts";
 
 type FunctionStep = Extract<Step, { kind: "function" }>;
@@ -28,8 +28,8 @@ export class LoadedOperator {
   ) {}
 
   /** Revived at the first task that needs them. */
-  functions(): Promise<ReadonlyMap<Step, LoadedFunction>> {
-    this.#functions ??= this.#load();
+  functions(payloads: readonly ArenaRange[]): Promise<ReadonlyMap<Step, LoadedFunction>> {
+    this.#functions ??= this.#load(payloads);
     return this.#functions;
   }
 
@@ -39,17 +39,21 @@ export class LoadedOperator {
     for (const fn of functions?.values() ?? []) await fn.dispose?.();
   }
 
-  async #load(): Promise<ReadonlyMap<Step, LoadedFunction>> {
+  async #load(payloads: readonly ArenaRange[]): Promise<ReadonlyMap<Step, LoadedFunction>> {
+    const steps = this.order.steps.filter((step) => step.kind === "function");
+    // Copied out of the arena at once: revived values must not lie over memory that is used again.
+    const copies = payloads.map((range) => Uint8Array.from(this.arena.view(range)));
     const loaded = new Map<Step, LoadedFunction>();
-    for (const step of this.order.steps) {
-      if (step.kind === "function") loaded.set(step, await this.#loadOne(step));
+    for (const [i, step] of steps.entries()) {
+      const payload = copies[i];
+      if (payload === undefined) throw new Error(`no payload came for ${step.operator}`);
+      loaded.set(step, await this.#loadOne(step, payload));
     }
     return loaded;
   }
 
-  async #loadOne(step: FunctionStep): Promise<LoadedFunction> {
-    // The payload is copied out of the arena: the revived values must not lie over memory that is used again.
-    const revived = await reviveFunction(Uint8Array.from(this.arena.view(step.payload.range)));
+  async #loadOne(step: FunctionStep, payload: Uint8Array): Promise<LoadedFunction> {
+    const revived = await reviveFunction(payload);
     const { mapStack } = revived;
     const declared =
       step.options.schema === undefined

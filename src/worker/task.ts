@@ -17,7 +17,7 @@ import { CancelledError, SourceError } from "../errors/index.ts";
 import type { Connection, KernelStream } from "../kernel/index.ts";
 import { ownMemory } from "../memory/index.ts";
 import { mapFile, type NativeMemory } from "../native/index.ts";
-import type { Split, Step, TaskOrder, TaskReport, WrittenFile } from "../protocol/index.ts";
+import type { Step, TaskInput, TaskOrder, TaskReport, WrittenFile } from "../protocol/index.ts";
 import { buildChain, type Chain, filePrefix } from "./chain.ts";
 import { inUserWords } from "./kernel-errors.ts";
 import type { LoadedOperator } from "./loaded-operator.ts";
@@ -183,10 +183,10 @@ export class RunningTask implements TaskScope {
     this.check();
   }
 
-  #batches(input: Exclude<Split, { kind: "sql" }>): readonly RecordBatch[] {
+  #batches(input: Exclude<TaskInput, { kind: "sql" }>): readonly RecordBatch[] {
     if (input.kind === "arrow") return input.files.flatMap((file) => this.#readArrowFile(file));
-    return input.slices.map(({ block, start, end }) => {
-      const batch = readBlock(this.outlet.arena.view(block.range));
+    return input.slices.map(({ range, start, end }) => {
+      const batch = readBlock(this.outlet.arena.view(range));
       return start === 0 && end === batch.length ? batch : sliceBatch(batch, start, end);
     });
   }

@@ -136,7 +136,7 @@ export class InProcessEngine implements Engine {
     const id = this.#next++ as BlockId;
     this.#blocks.set(id, value);
     this.#held.set(id, 1);
-    return { id, range: { offset: 0, length }, rows };
+    return { id, length, rows };
   }
 
   #batch(id: BlockId): RecordBatch {
@@ -325,5 +325,6 @@ function statsOf(operator: Operator, rows: number): OperatorStats {
 }
 
 function jobStats(operators: readonly OperatorStats[], files: readonly WrittenFile[]): JobStats {
-  return { operators, seconds: 0.1, files, peakWorkerMemory: 0, peakSupervisorMemory: 0, peakStoreBytes: 0 };
+  const peaks = { peakWorkerMemory: 0, peakSupervisorMemory: 0, peakStoreBytes: 0 };
+  return { operators, seconds: 0.1, files, ...peaks, spilledBytes: 0, restoredBytes: 0 };
 }

@@ -10,7 +10,7 @@ import {
   type TaskMessage,
 } from "../../src/scheduler/index.ts";
 import { PAGE } from "../../src/store/index.ts";
-import { job, slice, splitOf, tasks } from "./plans.ts";
+import { job, slice, splitOf, tasks } from "../simulate/plans.ts";
 
 /** A scheduler whose workers do exactly what the test says. */
 class Table {
@@ -39,6 +39,17 @@ class Table {
 
   says(worker: number, message: TaskMessage): void {
     this.tell({ type: "fromWorker", worker: worker as WorkerId, message });
+  }
+
+  /** A block of the program's; the first one is the payload of every function. */
+  put(pages = 1): BlockId {
+    this.program({ type: "reserve", request: 1, bytes: pages * PAGE });
+    const range = this.wasTold("reserved").at(-1)?.range;
+    if (range === undefined) throw new Error("no room was given");
+    this.program({ type: "seal", request: 2, range, length: pages * PAGE, rows: 1, checksum: 0 });
+    const block = this.wasTold("sealed").at(-1)?.block;
+    if (block === undefined) throw new Error("not sealed");
+    return block.id;
   }
 
   start(spec: JobSpec, want = 0): void {
@@ -189,6 +200,7 @@ test("with preserveOrder blocks wait for their turn; without, they come as they 
 
 test("[A3] a class keeps to its workers and never has more than it may", () => {
   const table = new Table(3, 100);
+  table.put();
   table.start(
     job("j", [tasks(0, splits(6), { isClass: true, concurrency: { min: 1, max: 2 }, sink: { kind: "count" } })]),
   );
@@ -306,7 +318,7 @@ test("what a job holds stays until it has ended, whoever else lets go", () => {
   const table = new Table(1, 10);
   table.program({ type: "reserve", request: 1, bytes: PAGE });
   const [{ range } = { range: { offset: 0, length: 0 } }] = table.wasTold("reserved");
-  table.program({ type: "seal", request: 2, range, length: 100, rows: 0 });
+  table.program({ type: "seal", request: 2, range, length: 100, rows: 0, checksum: 0 });
   const [{ block } = { block: null }] = table.wasTold("sealed");
   if (block === null) throw new Error("not sealed");
   table.start(job("j", [tasks(0, splits(1), { sink: { kind: "count" } })], { holds: [block.id] }));

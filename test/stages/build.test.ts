@@ -32,7 +32,7 @@ const blocks = () =>
       }),
     }),
   );
-const block = (id: number): BlockRef => ({ id: id as BlockId, range: { offset: 0, length: 1 }, rows: 1 });
+const block = (id: number): BlockRef => ({ id: id as BlockId, length: 1, rows: 1 });
 
 describe("[R9] fusion", () => {
   test("[R9] a read, SQL and functions are one operator", async () => {

@@ -15,8 +15,8 @@ function reserve(ledger: Ledger, pages: number) {
 
 test("[R6] a block is freed the moment its last holder lets go", () => {
   const ledger = ledgerOf(10);
-  const block = ledger.seal(reserve(ledger, 3), 2 * PAGE, 7, "program");
-  expect(block).toEqual({ id: 1, range: { offset: 0, length: 2 * PAGE }, rows: 7 });
+  const block = ledger.seal(reserve(ledger, 3), 2 * PAGE, 7, 0, "program", null);
+  expect(block).toEqual({ id: 1, length: 2 * PAGE, rows: 7 });
   expect(ledger.live).toBe(2 * PAGE);
   ledger.retain(block.id, "job:a");
   ledger.retain(block.id, "job:a");
@@ -32,7 +32,7 @@ test("[R6] a block is freed the moment its last holder lets go", () => {
 
 test("passing a reference on changes the holder and nothing else", () => {
   const ledger = ledgerOf(10);
-  const { id } = ledger.seal(reserve(ledger, 1), 10, 1, "job:a");
+  const { id } = ledger.seal(reserve(ledger, 1), 10, 1, 0, "job:a", null);
   ledger.pass(id, "job:a", "task:a/0/0");
   expect(ledger.holds("job:a")).toEqual({ references: 0, bytes: 0 });
   expect(ledger.holds("task:a/0/0")).toEqual({ references: 1, bytes: PAGE });
@@ -44,7 +44,7 @@ test("passing a reference on changes the holder and nothing else", () => {
 
 test("what a holder holds twice counts once in bytes", () => {
   const ledger = ledgerOf(10);
-  const { id } = ledger.seal(reserve(ledger, 2), 2 * PAGE, 1, "program");
+  const { id } = ledger.seal(reserve(ledger, 2), 2 * PAGE, 1, 0, "program", null);
   ledger.retain(id, "program");
   expect(ledger.holds("program")).toEqual({ references: 2, bytes: 2 * PAGE });
   ledger.release(id, "program");
@@ -72,7 +72,7 @@ test("a block that could never fit is an error that names both numbers", () => {
 
 test("letting go of what one does not hold is an error", () => {
   const ledger = ledgerOf(4);
-  const { id } = ledger.seal(reserve(ledger, 1), 1, 1, "program");
+  const { id } = ledger.seal(reserve(ledger, 1), 1, 1, 0, "program", null);
   expect(() => ledger.release(id, "job:x")).toThrow(/not held by job:x/);
   expect(() => ledger.retain(99 as BlockId, "program")).toThrow(/no block 99/);
 });

@@ -102,11 +102,11 @@ function work(task, order) {
   // Over blocks: one block of as many bytes as came in, the first byte of each checked by whoever reads it.
   let rows = 0;
   let bytes = 0;
-  for (const { block, start, end } of task.input.slices) {
+  for (const { range, start, end } of task.input.slices) {
     const first = Buffer.alloc(1);
-    readSync(arena, first, 0, 1, block.range.offset);
+    readSync(arena, first, 0, 1, range.offset);
     rows += end - start;
-    bytes += block.range.length;
+    bytes += range.length;
   }
   return { rows, blocks: 1, bytes, ending: order.name === "loopForever" ? "loop" : undefined };
 }

@@ -1,7 +1,7 @@
 /** A real supervisor process with fake workers, and a program's end of its socket to drive it by. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, readSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
 import {
   type ArenaPlace,
+  type BlockRef,
   type BlockSlice,
   type JobId,
   type JobSpec,
@@ -135,12 +136,14 @@ export class TestSupervisor {
     return record.workers.map((worker: { pid: number }) => worker.pid);
   }
 
-  firstByte({ block }: BlockSlice): number {
-    const fd = openSync(this.arena.path, "r");
-    const byte = Buffer.alloc(1);
-    readSync(fd, byte, 0, 1, block.range.offset);
-    closeSync(fd);
-    return byte[0] ?? -1;
+  /** A block of the program's. */
+  async put(bytes: number): Promise<BlockRef> {
+    const request = ++this.#request;
+    this.send({ type: "reserve", request, bytes });
+    const { range } = await this.next("reserved", (message) => message.request === request);
+    const seal = ++this.#request;
+    this.send({ type: "seal", request: seal, range, length: bytes, rows: 0, checksum: 0 });
+    return (await this.next("sealed", (message) => message.request === seal)).block;
   }
 
   async close(): Promise<void> {

@@ -6,7 +6,7 @@ import { afterEach, expect, test } from "vitest";
 import { fromWire, WorkerDiedError } from "../../src/errors/index.ts";
 import { type FileSink, type JobId, type ProgramMessage, type ToProgram, Wire } from "../../src/protocol/index.ts";
 import { sessionDirectory, socketPath } from "../../src/supervisor/index.ts";
-import { job, slice, tasks } from "../scheduler/plans.ts";
+import { job, slice, tasks } from "../simulate/plans.ts";
 import {
   livingWorkersOf,
   removeDirectories,
@@ -223,6 +223,7 @@ test("[A14] a failing function fails the job; `maxErroredBlocks` lets so many go
 test("[A3] an error in dispose fails the job", async () => {
   const supervisor = await start();
   const splits = [split({ rows: 1, blocks: 1, bytes: 10 })];
+  await supervisor.put(1);
   const operator = tasks(0, { kind: "splits", splits }, { isClass: true, name: "badDispose" });
   const end = await supervisor.run(job("j", [operator]));
   if (end.type !== "failed") throw new Error("it finished");

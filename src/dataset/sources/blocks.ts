@@ -125,10 +125,7 @@ function openBlocks(
       const all = await slices();
       const wanted = limit === null ? rows : Math.min(rows, limit);
       const needed = firstRows(all, wanted);
-      const bytes = needed.reduce(
-        (sum, { block, start, end }) => sum + (block.range.length * (end - start)) / block.rows,
-        0,
-      );
+      const bytes = needed.reduce((sum, { block, start, end }) => sum + (block.length * (end - start)) / block.rows, 0);
       const count = taskCount({ bytes, rows: wanted, pieces: wanted }, override, engine.settings);
       const cut = cutByRows(needed, count, ({ start, end }) => end - start);
       return {

@@ -2,7 +2,17 @@
  * Random jobs for the simulator, and what they must give. Rows are numbers; every operator hands on the rows it gets,
  * so a plan's result can be computed without running it.
  */
-import type { BlockRef, JobId, JobSpec, Operator, Sink, Split, Step, TaskOperator } from "../../src/protocol/index.ts";
+import type {
+  BlockId,
+  BlockSlice,
+  JobId,
+  JobSpec,
+  Operator,
+  Sink,
+  Split,
+  Step,
+  TaskOperator,
+} from "../../src/protocol/index.ts";
 import { PAGE } from "../../src/store/index.ts";
 import type { Chance } from "./chance.ts";
 
@@ -23,6 +33,9 @@ export interface PlannedJob {
 
 const NOTHING = { files: 0, rowGroups: 0, rows: 0, columns: 0 };
 
+/** The first block that the program puts into a store of a test: the payload of every function. */
+export const PAYLOAD = 1 as BlockId;
+
 /** A split's rows travel in its text. */
 export function splitOf(rows: readonly number[]): Split {
   return { kind: "sql", sql: rows.join(","), files: [] };
@@ -38,7 +51,7 @@ export function tasks(
   more: Partial<TaskOperator> & { readonly isClass?: boolean } = {},
 ): TaskOperator {
   const { isClass, ...rest } = more;
-  const payload = { id: 0, range: { offset: 0, length: 0 }, rows: 0 } as unknown as BlockRef;
+  const payload = { id: PAYLOAD, length: 1, rows: 0 };
   const options = { batchSize: 1, batchFormat: "rows", maxInFlight: 1, onError: "fail" } as const;
   const steps: Step[] =
     isClass === undefined
@@ -65,7 +78,49 @@ export function slice(id: number, operators: readonly number[], offset: number, 
 }
 
 export function job(name: string, operators: readonly Operator[], more: Partial<JobSpec> = {}): JobSpec {
-  return { id: name as JobId, operators, preserveOrder: false, maxErroredBlocks: 0, holds: [], ...more };
+  const usesFunctions = operators.some((one) => one.kind === "tasks" && one.steps.length > 0);
+  const holds = usesFunctions ? [PAYLOAD] : [];
+  return { id: name as JobId, operators, preserveOrder: false, maxErroredBlocks: 0, holds, ...more };
+}
+
+/** A job over blocks that the program keeps: each split is a slice or two of them. */
+export function jobOverBlocks(
+  chance: Chance,
+  name: string,
+  slices: readonly BlockSlice[],
+  rows: readonly number[],
+  pagesPerRow: number,
+): PlannedJob {
+  const splits: Split[] = [];
+  for (let at = 0; at < slices.length; ) {
+    const count = chance.between(1, 2);
+    splits.push({ kind: "blocks", slices: slices.slice(at, at + count) });
+    at += count;
+  }
+  const rowsPerBlock = new Map([
+    [0, chance.between(1, 8)],
+    [1, chance.between(1, 8)],
+  ]);
+  const target = (id: number) => Math.ceil((rowsPerBlock.get(id) ?? 1) * pagesPerRow * PAGE);
+  const operators: Operator[] = [
+    tasks(0, { kind: "splits", splits }, { sink: { kind: "blocks", targetBytes: target(0) } }),
+  ];
+  if (chance.happens(0.5)) {
+    const sink = chance.happens(0.5)
+      ? ({ kind: "count" } as const)
+      : { kind: "blocks" as const, targetBytes: target(1) };
+    operators.push(tasks(1, { kind: "operators", operators: [0] }, { sink }));
+  }
+  const holds = [...new Set(slices.map(({ block }) => block.id))];
+  return {
+    spec: job(name, operators, { preserveOrder: chance.happens(0.5), holds }),
+    expected: rows,
+    rowsPerBlock,
+    pagesPerRow,
+    isDiamond: false,
+    isHonest: true,
+    pagesNeeded: Number.POSITIVE_INFINITY,
+  };
 }
 
 export function randomJob(chance: Chance, name: string, firstRow: number): PlannedJob {

@@ -9,6 +9,7 @@ import type {
   HandedOver,
   JobId,
   OperatorOrder,
+  PlacedSlice,
   TaskOrder,
   TaskReport,
   ToProgram,
@@ -18,7 +19,9 @@ import type {
 import { type Command, type Event, type JobMessage, Scheduler, type TaskMessage } from "../../src/scheduler/index.ts";
 import { PAGE } from "../../src/store/index.ts";
 import type { Chance } from "./chance.ts";
-import { type PlannedJob, rowsOfSplit } from "./plans.ts";
+import { SimulatedDisk } from "./disk.ts";
+import { PAYLOAD, type PlannedJob, rowsOfSplit } from "./plans.ts";
+import type { Story } from "./story.ts";
 
 interface FakeTask {
   readonly order: TaskOrder;
@@ -26,6 +29,8 @@ interface FakeTask {
   /** Blocks it still has to hand over. */
   readonly todo: number[][];
   readonly rows: readonly number[];
+  /** What it reads must be what it was as long as it runs. */
+  unchanged(): void;
   cancelled: boolean;
 }
 
@@ -39,11 +44,15 @@ interface FakeWorker {
 export interface RunningJob {
   readonly planned: PlannedJob;
   readonly received: number[];
+  /** The program keeps all it gets, instead of giving it back. */
+  readonly kept: BlockSlice[] | null;
   outcome: "running" | "finished" | "failed" | "cancelled";
   error: string | null;
   rows: number;
   wanted: number;
   got: number;
+  /** Output blocks that the program has and has not given back or kept. */
+  unread: number;
 }
 
 export interface Dangers {
@@ -55,9 +64,22 @@ export interface Dangers {
   readonly cancelJob: number;
   /** The program stops reading for a long time. */
   readonly pause: number;
+  /** A write finds no room on disk; a file is not what was written; the disk takes its time. */
+  readonly diskFull: number;
+  readonly damage: number;
+  readonly slowDisk: number;
 }
 
-export const CALM: Dangers = { death: 0, functionError: 0, deaf: 0, cancelJob: 0, pause: 0 };
+export const CALM: Dangers = {
+  death: 0,
+  functionError: 0,
+  deaf: 0,
+  cancelJob: 0,
+  pause: 0,
+  diskFull: 0,
+  damage: 0,
+  slowDisk: 0,
+};
 const MAX_STEPS = 100_000;
 
 export class World {
@@ -69,6 +91,7 @@ export class World {
   readonly #slots: number;
   /** What is written where: reading a range that was given away shows as wrong rows. */
   readonly #arena = new Map<number, readonly number[]>();
+  readonly disk: SimulatedDisk;
   readonly #handedOver = new Map<string, HandedOver[]>();
   readonly #agenda: { at: number; order: number; run: () => void }[] = [];
   readonly #answers = new Map<number, (message: ToProgram) => void>();
@@ -81,13 +104,39 @@ export class World {
   spawned = 0;
   maxAlive = 0;
 
-  constructor(chance: Chance, workers: number, capacityPages: number, dangers: Dangers) {
+  constructor(
+    chance: Chance,
+    workers: number,
+    capacityPages: number,
+    dangers: Dangers,
+    private readonly story: Story | null = null,
+  ) {
     this.#chance = chance;
     this.#dangers = dangers;
     this.#slots = workers;
     const capacity = capacityPages * PAGE;
     this.scheduler = new Scheduler({ arenaSize: capacity * 8, capacity, workers, heapLimit: null });
+    this.disk = new SimulatedDisk(chance, dangers, this.#arena, (delay, event) =>
+      this.later(delay, () => this.tell(event())),
+    );
+    this.#putPayload();
     for (let i = 0; i < workers; i++) this.#spawn();
+  }
+
+  #putPayload(): void {
+    let range: ArenaRange | null = null;
+    this.#answers.set(-1, (answer) => {
+      if (answer.type === "reserved") range = answer.range;
+    });
+    this.fromProgram({ type: "reserve", request: -1, bytes: 1 });
+    if (range === null) throw new Error("no room for the payload");
+    this.#write(range, []);
+    this.fromProgram({ type: "seal", request: -2, range, length: 1, rows: 0, checksum: 0 });
+  }
+
+  /** The program is through with everything. */
+  close(): void {
+    this.fromProgram({ type: "release", blocks: [PAYLOAD] });
   }
 
   get now(): number {
@@ -131,7 +180,11 @@ export class World {
   }
 
   tell(event: Event): void {
-    for (const command of this.scheduler.handle(event, this.#now)) this.#carryOut(command);
+    const commands = this.scheduler.handle(event, this.#now);
+    const { live, capacity, leaving, onDisk } = this.scheduler.ledger;
+    this.story?.add(this.#now, event, commands, `${live} of ${capacity} live, ${leaving} leaving, ${onDisk} on disk`);
+    for (const command of commands) this.#carryOut(command);
+    if (live > capacity) throw new Error(`${live} bytes are resident, the capacity is ${capacity}`);
     // It looks at everything, so not every time: a broken sum stays broken.
     if (this.#events++ % 16 === 0) this.scheduler.ledger.assertConsistent();
   }
@@ -140,15 +193,17 @@ export class World {
     this.tell({ type: "fromProgram", message });
   }
 
-  start(planned: PlannedJob, consume: boolean): RunningJob {
+  start(planned: PlannedJob, consume: boolean, keeps = false): RunningJob {
     const job: RunningJob = {
       planned,
       received: [],
+      kept: keeps ? [] : null,
       outcome: "running",
       error: null,
       rows: 0,
       wanted: 0,
       got: 0,
+      unread: 0,
     };
     this.jobs.set(planned.spec.id, job);
     this.fromProgram({ type: "start", job: planned.spec });
@@ -179,7 +234,14 @@ export class World {
         this.later(forHowLong, () => this.fromProgram({ type: "release", blocks: [sealed.block.id] }));
       });
       this.later(1, () =>
-        this.fromProgram({ type: "seal", request: seal, range: answer.range, length: pages * PAGE, rows: 0 }),
+        this.fromProgram({
+          type: "seal",
+          request: seal,
+          range: answer.range,
+          length: pages * PAGE,
+          rows: 0,
+          checksum: 0,
+        }),
       );
     });
     this.fromProgram({ type: "reserve", request, bytes: pages * PAGE });
@@ -229,6 +291,15 @@ export class World {
           this.tell({ type: "discarded", job: command.job });
         });
         return;
+      case "spill":
+        this.disk.write(command.blocks);
+        return;
+      case "restore":
+        this.disk.read(command.block);
+        return;
+      case "unspill":
+        this.disk.free(command.places);
+        return;
       case "punch":
       case "stage":
         return;
@@ -245,7 +316,7 @@ export class World {
     if (message.type === "welcome" || message.type === "notice") return;
     const job = this.jobs.get(message.job);
     if (job === undefined) throw new Error(`a word about an unknown job ${message.job}`);
-    if (message.type === "output") this.#receive(job, message.slice);
+    if (message.type === "output") this.#receive(job, message.slice, message.range);
     else if (job.outcome !== "running") throw new Error(`${message.type} after the job was ${job.outcome}`);
     else if (message.type === "finished" || message.type === "failed") {
       job.outcome = message.type;
@@ -254,18 +325,29 @@ export class World {
     }
   }
 
-  #receive(job: RunningJob, slice: BlockSlice): void {
+  #receive(job: RunningJob, slice: BlockSlice, range: ArenaRange): void {
     if (job.outcome !== "running") throw new Error(`output after the job was ${job.outcome}`);
     job.got += 1;
     if (job.got > job.wanted) throw new Error("more output than the program wanted");
-    const rows = this.#read(slice);
+    const placed = { range, start: slice.start, end: slice.end };
+    const rows = this.#read(placed);
+    if (rows.length !== slice.end - slice.start) throw new Error(`block ${slice.block.id} is not what it was`);
     job.received.push(...rows);
+    job.unread += 1;
+    job.kept?.push(slice);
     const pause = this.#chance.happens(this.#dangers.pause) ? 5_000 : this.#delay();
     this.later(pause, () => {
-      if (this.#read(slice).join() !== rows.join()) throw new Error("a block changed while the program held it");
-      this.fromProgram({ type: "release", blocks: [slice.block.id] });
+      if (this.#read(placed).join() !== rows.join()) throw new Error("a block changed while the program held it");
+      job.unread -= 1;
+      this.fromProgram({ type: job.kept === null ? "release" : "keep", blocks: [slice.block.id] });
       if (job.outcome === "running") this.want(job, 1);
     });
+  }
+
+  /** What the program has kept of a job's output goes. */
+  letGo(job: RunningJob): void {
+    const kept = job.kept?.splice(0) ?? [];
+    if (kept.length > 0) this.fromProgram({ type: "release", blocks: kept.map(({ block }) => block.id) });
   }
 
   #spawn(): void {
@@ -342,27 +424,38 @@ export class World {
   #startTask(worker: FakeWorker, order: TaskOrder): void {
     if (worker.task !== null) throw new Error("a second task for one worker");
     if (!worker.operators.has(`${order.job}/${order.operator}`)) throw new Error("a task of an unknown operator");
-    const before = this.#handedOver.get(order.id) ?? [];
-    if (JSON.stringify(before) !== JSON.stringify(order.handedOver)) throw new Error("a replay of something else");
+    const [made] = order.id.split("~");
+    const before = this.#handedOver.get(made ?? "") ?? [];
+    const known = order.repair === undefined ? before : before.slice(0, order.repair + 1);
+    if (JSON.stringify(known) !== JSON.stringify(order.handedOver)) throw new Error("a replay of something else");
     const planned = this.jobs.get(order.job)?.planned;
     if (planned === undefined) throw new Error("a task of an unknown job");
-    const rows =
-      order.input.kind === "blocks"
-        ? order.input.slices.flatMap((slice) => this.#read(slice))
-        : order.input.kind === "sql"
-          ? rowsOfSplit(order.input)
-          : [];
+    const { input } = order;
+    const read = () => (input.kind === "blocks" ? input.slices.flatMap((slice) => this.#read(slice)) : []);
+    const rows = input.kind === "sql" ? rowsOfSplit(input) : read();
+    const unchanged = () => {
+      if (input.kind === "blocks" && read().join() !== rows.join()) throw new Error("a task's input changed under it");
+    };
     const size = planned.rowsPerBlock.get(order.operator) ?? 1;
     const blocks: number[][] = [];
     for (let at = 0; at < rows.length; at += size) blocks.push(rows.slice(at, at + size));
     const sink = worker.operators.get(`${order.job}/${order.operator}`)?.sink.kind;
-    const todo = sink === "blocks" ? blocks.slice(order.handedOver.length) : [];
-    worker.task = { order, planned, todo, rows, cancelled: false };
+    const todo = sink === "blocks" ? this.#todo(order, blocks) : [];
+    worker.task = { order, planned, todo, rows, unchanged, cancelled: false };
     const running = [...this.#workers.values()].filter(
-      ({ task }) => task?.order.job === order.job && task.order.operator === order.operator,
+      ({ task }) =>
+        task?.order.job === order.job && task.order.operator === order.operator && task.order.repair === undefined,
     );
-    if (running.length > this.#concurrencyOf(order.job, order.operator)) throw new Error("over its concurrency");
+    if (order.repair === undefined && running.length > this.#concurrencyOf(order.job, order.operator))
+      throw new Error("over its concurrency");
     this.#step(worker, () => this.#proceed(worker));
+  }
+
+  #todo({ repair, handedOver }: TaskOrder, blocks: number[][]): number[][] {
+    if (repair === undefined) return blocks.slice(handedOver.length);
+    const block = blocks[repair];
+    if (block === undefined) throw new Error("a repair of a block that never was");
+    return [block];
   }
 
   /** Something a worker does after a while, unless it dies or is cancelled first. */
@@ -379,6 +472,7 @@ export class World {
     const { task } = worker;
     if (task === null || task.cancelled) return;
     const { order, todo } = task;
+    task.unchanged();
     if (this.#chance.happens(this.#dangers.functionError)) {
       const error = toWire(new FunctionError("boom", "fn", null, null, [], "Error", null));
       this.#end(worker, { type: "failed", task: order.id, error });
@@ -404,8 +498,8 @@ export class World {
     if (task.cancelled) return;
     this.#write(range, block);
     const made = { rows: block.length, length: this.#bytesOf(task, block), checksum: block[0] ?? 0 };
-    const { id } = task.order;
-    this.#handedOver.set(id, [...(this.#handedOver.get(id) ?? []), made]);
+    const { id, repair } = task.order;
+    if (repair === undefined) this.#handedOver.set(id, [...(this.#handedOver.get(id) ?? []), made]);
     this.#say(worker, { type: "output", task: id, range, ...made });
     this.#step(worker, () => this.#proceed(worker));
   }
@@ -423,9 +517,9 @@ export class World {
     this.#arena.set(range.offset, rows);
   }
 
-  #read({ block, start, end }: BlockSlice): readonly number[] {
-    const rows = this.#arena.get(block.range.offset);
-    if (rows === undefined || rows.length !== block.rows) throw new Error(`block ${block.id} is not what it was`);
+  #read({ range, start, end }: PlacedSlice): readonly number[] {
+    const rows = this.#arena.get(range.offset);
+    if (rows === undefined) throw new Error(`there is nothing at ${range.offset}`);
     return rows.slice(start, end);
   }
 

@@ -1,0 +1,108 @@
+/**
+ * Blocks on their way back from disk, for who needs them next: the program, and tasks. A task whose input is on disk is
+ * formed early and pins each block as it comes; when all are there it may start. As many tasks are fetched ahead as there
+ * are workers, so that disks and workers are busy at the same time.
+ */
+import type { WireError } from "../errors/index.ts";
+import type { ArenaRange, BlockId } from "../protocol/index.ts";
+import { wholePages } from "../store/index.ts";
+import { repair } from "./repair.ts";
+import { diskRefused, type Leaving, makeRoom } from "./spill.ts";
+import type { State, TaskState } from "./state.ts";
+import { comesAgain } from "./tasks.ts";
+
+const MAX_RESTORES = 4;
+
+/** Asks for the block to come back, if it is not on its way; true where it is, or room for it is. */
+export function bringBack(state: State, id: BlockId, leaving: Leaving = "cold"): boolean {
+  const { ledger, disk } = state;
+  if (ledger.stateOf(id) === "lost") repair(state, id);
+  if (ledger.stateOf(id) !== "spilled" || disk.restoring.size >= MAX_RESTORES) return true;
+  if (disk.refusal?.isReading === true && state.now < disk.refusal.retryAt) return true;
+  const bytes = wholePages(ledger.lengthOf(id));
+  const isComing = makeRoom(state, bytes + disk.spokenFor, leaving);
+  const restore = ledger.room - disk.spokenFor >= bytes ? ledger.restore(id) : null;
+  if (restore === null) {
+    if (isComing) disk.spokenFor += bytes;
+    return isComing;
+  }
+  disk.restoring.add(id);
+  if (restore.punch.length > 0) state.commands.push({ type: "punch", ranges: restore.punch });
+  state.commands.push({ type: "restore", block: restore.order });
+  return true;
+}
+
+export function fetchTask(state: State, task: TaskState): void {
+  task.operator.fetching.add(task);
+  state.fetching.add(task);
+}
+
+/** True where something more of it comes, or is there. */
+export function advance(state: State, task: TaskState, leaving: Leaving): boolean {
+  let moves = true;
+  for (const [i, id] of task.needs.entries()) {
+    // A block that is lost for good has ended the job.
+    if (!state.fetching.has(task)) return true;
+    if (task.pins[i] !== null) continue;
+    if (state.ledger.isInMemory(id)) task.pins[i] = state.ledger.pin(id);
+    else moves = bringBack(state, id, leaving) && moves;
+  }
+  if (state.fetching.has(task) && isPinned(task)) {
+    stopFetching(state, task);
+    comesAgain(state, task);
+  }
+  return moves;
+}
+
+export function stopFetching(state: State, task: TaskState): void {
+  task.operator.fetching.delete(task);
+  state.fetching.delete(task);
+}
+
+/** All that the task reads is in memory and stays there. */
+export function isPinned(task: TaskState): boolean {
+  return task.pins.every((pin) => pin !== null);
+}
+
+export function pinAll(state: State, task: TaskState): readonly ArenaRange[] {
+  return task.needs.map((id, i) => {
+    const range = task.pins[i] ?? state.ledger.pin(id);
+    task.pins[i] = range;
+    return range;
+  });
+}
+
+/** Also where only some of it was pinned. */
+export function unpinAll(state: State, task: TaskState): boolean {
+  let any = false;
+  for (const [i, id] of task.needs.entries()) {
+    if (task.pins[i] === null) continue;
+    task.pins[i] = null;
+    state.ledger.unpin(id);
+    any = true;
+  }
+  return any;
+}
+
+export function isAllInMemory(state: State, needs: readonly BlockId[]): boolean {
+  return needs.every((id) => state.ledger.isInMemory(id));
+}
+
+export function blockRestored(state: State, id: BlockId): void {
+  state.disk.restoring.delete(id);
+  state.ledger.restored(id);
+}
+
+export function blockNotRestored(state: State, id: BlockId, error: WireError): void {
+  state.disk.restoring.delete(id);
+  state.ledger.notRestored(id);
+  diskRefused(state, error, true);
+}
+
+export function blockDamaged(state: State, id: BlockId, error: WireError): void {
+  state.disk.restoring.delete(id);
+  state.ledger.damaged(id);
+  if (!state.ledger.has(id)) return;
+  state.lost.set(id, { error, isBeingMade: false });
+  repair(state, id);
+}
