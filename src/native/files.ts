@@ -71,7 +71,7 @@ export function punchHole(fd: number, offset: number, length: number): void {
 }
 
 /**
- * Writes a range (length 0: to the end) out and drops it from the page cache, off the event loop; answers with the
+ * Writes a range out and drops it from the page cache, off the event loop; answers with the
  * error's name, or null.
  * Advice alone leaves what is not written yet (a quarter, as measured). Where there are no such calls nothing is
  * dropped, which is correct and uses more cache.

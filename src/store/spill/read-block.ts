@@ -10,6 +10,7 @@ import { formatSize } from "../../units/index.ts";
 import type { ArenaFile } from "./arena-file.ts";
 import { CHUNK, CHUNK_HEADER, type ChunkHeader, chunkHeader, codecNamed } from "./codecs.ts";
 import { pump, SLICE, type Slices } from "./lane.ts";
+import { drop } from "./page-cache.ts";
 import type { SpillPlace } from "./settings.ts";
 import { codeOf, readFully } from "./whole.ts";
 
@@ -33,6 +34,10 @@ class Damage extends Error {
   }
 }
 
+/**
+ * `leave` says that the file is read no more, and answers whether nobody else reads it. The last one drops the page
+ * cache: what the system read ahead of this block is the next one to another.
+ */
 export async function restoreBlock(
   path: string,
   place: SpillPlace,
@@ -40,6 +45,7 @@ export async function restoreBlock(
   checksum: number,
   arena: ArenaFile,
   slices: Slices,
+  leave: () => boolean,
 ): Promise<void> {
   let file: FileHandle | null = null;
   try {
@@ -52,11 +58,11 @@ export async function restoreBlock(
       await arena.write(raw, into.offset + piece.offset);
     });
     if (sum !== checksum) throw new Damage("checksum", `its checksum is ${hex(sum)}, and was ${hex(checksum)}`);
-    // Also what the system read ahead, past the block.
-    await dropped(file, 0, 0);
   } catch (error) {
     throw explained(error, path, place);
   } finally {
+    const isLast = leave();
+    if (file !== null && isLast) await drop(file, 0, 0);
     await file?.close();
   }
 }
@@ -126,7 +132,7 @@ function* piecesOf(length: Bytes, piece: Bytes): Generator<Piece> {
   }
 }
 
-/** Reads, in order, and drops what was read a window ago. */
+/** Reads in order, and drops what was read a window ago. */
 function readerOf(file: FileHandle): (into: Uint8Array, offset: Bytes) => Promise<void> {
   let kept: Bytes | null = null;
   return async (into, offset) => {
@@ -134,15 +140,9 @@ function readerOf(file: FileHandle): (into: Uint8Array, offset: Bytes) => Promis
     const read = await readFully(file, into, offset);
     if (read < into.length) throw new Damage("truncated", `it ends at ${offset + read}`);
     if (offset - kept < WINDOW) return;
-    await dropped(file, kept, offset - kept);
+    await drop(file, kept, offset - kept);
     kept = offset;
   };
-}
-
-/** Best effort: what stays in the cache is right, too. */
-async function dropped(file: FileHandle, offset: Bytes, length: Bytes): Promise<void> {
-  const { dropPages } = await import("../../native/index.ts");
-  await dropPages(file.fd, offset, length);
 }
 
 function explained(error: unknown, path: string, { offset, stored }: SpillPlace): unknown {

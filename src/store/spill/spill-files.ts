@@ -22,7 +22,7 @@ import type { SpillBlock, SpillPlace, SpillSettings, SpillUsage, SpillWritten } 
 import { codeOf } from "./whole.ts";
 import { type BlockToWrite, writeBlocks } from "./write-file.ts";
 
-/** Together as many as Node's thread pool has threads; restores do not stand in line behind spills. */
+/** Together as many as Node's thread pool has threads; restores do not stand in line behind spills. More is not faster. */
 const WRITES_AT_ONCE = 2;
 const READS_AT_ONCE = 2;
 
@@ -81,17 +81,16 @@ export class SpillFiles {
       throw new StoreError(`A spilled block of ${place.stored} bytes cannot be restored into ${into.length} bytes.`);
     }
     file.readers += 1;
+    const leave = () => {
+      file.readers -= 1;
+      return file.readers === 0;
+    };
     const restored = this.#reads.run(async (slices) => {
       const start = performance.now();
-      await restoreBlock(file.path, place, into, checksum, this.#arena, slices);
+      await restoreBlock(file.path, place, into, checksum, this.#arena, slices, leave);
       return (performance.now() - start) / 1000;
     });
-    return this.#track(
-      restored.finally(() => {
-        file.readers -= 1;
-        this.#removeIfUnused(place.file, file);
-      }),
-    );
+    return this.#track(restored.finally(() => this.#removeIfUnused(place.file, file)));
   }
 
   /** The file goes with the last of its blocks, once nobody reads it. */

@@ -4,6 +4,7 @@
  */
 import type { FileHandle } from "node:fs/promises";
 import type { Bytes } from "../../protocol/index.ts";
+import { writeOut } from "./page-cache.ts";
 import { writeFully } from "./whole.ts";
 
 const WINDOW: Bytes = 8 << 20;
@@ -37,15 +38,9 @@ export class WriteBehind {
 
   async #send(): Promise<void> {
     await this.#sending;
-    this.#sending = this.#writeOut(this.#sent, this.#end - this.#sent);
+    this.#sending = writeOut(this.#file, this.#sent, this.#end - this.#sent);
     // A failure is met at the next window or at the end; until then nobody listens to it.
     this.#sending.catch(() => {});
     this.#sent = this.#end;
-  }
-
-  async #writeOut(offset: Bytes, length: Bytes): Promise<void> {
-    const { writeOutAndDrop } = await import("../../native/index.ts");
-    const failed = await writeOutAndDrop(this.#file.fd, offset, length);
-    if (failed !== null) throw new Error(`${failed}: writing ${length} bytes out failed`);
   }
 }
