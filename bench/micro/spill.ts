@@ -1,7 +1,8 @@
 /**
- * Spilling and restoring against a plain sequential loop: `npx tsx bench/micro/spill.ts [GiB] [directory]`. Both move the same
- * bytes between the arena and the same disk, in slices of 1 MiB, and leave nothing in the page cache; the loop runs
- * synchronously, with nothing else to do. They take turns, and only ratios of one run count.
+ * Spilling and restoring against a plain sequential loop:
+ * `npx tsx bench/micro/spill.ts [GiB] [directory] [files at once]`.
+ * Both move the same bytes between the arena and the same disk, in slices of 1 MiB, and leave nothing in the page cache;
+ * the loop runs synchronously, with nothing else to do. They take turns, and only ratios of one run count.
  */
 import {
   closeSync,
@@ -26,8 +27,8 @@ const MIB = 2 ** 20;
 const SLICE = MIB;
 const WINDOW = 8 * MIB;
 const RUNS = 3;
-/** Files under way at once, as a scheduler would ask for them. */
-const AT_ONCE = 2;
+/** Files under way at once, as a scheduler would ask for them; the loop has one. */
+const AT_ONCE = Number(process.argv[4] ?? 2);
 
 const total = Number(process.argv[2] ?? 4) * 1024 * MIB;
 const directory = mkdtempSync(join(process.argv[3] ?? tmpdir(), "spillway-bench-spill-"));

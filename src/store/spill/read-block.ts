@@ -2,7 +2,7 @@
  * Restores one block from its file into the arena, and verifies that it is what was written: its length, and the
  * checksum of its raw bytes. What is wrong with the file is a SpillDamagedError; with the arena, a StoreError.
  */
-import { type FileHandle, open } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
 import { crc32 } from "node:zlib";
 import { SpillDamagedError, StoreError } from "../../errors/index.ts";
 import type { ArenaRange, Bytes } from "../../protocol/index.ts";
@@ -12,6 +12,7 @@ import { CHUNK, CHUNK_HEADER, type ChunkHeader, chunkHeader, codecNamed } from "
 import { pump, SLICE, type Slices } from "./lane.ts";
 import { drop } from "./page-cache.ts";
 import type { SpillPlace } from "./settings.ts";
+import type { SharedFile } from "./shared-file.ts";
 import { codeOf, readFully } from "./whole.ts";
 
 /** How much is left in the page cache while a block is read. */
@@ -34,22 +35,16 @@ class Damage extends Error {
   }
 }
 
-/**
- * `leave` says that the file is read no more, and answers whether nobody else reads it. The last one drops the page
- * cache: what the system read ahead of this block is the next one to another.
- */
 export async function restoreBlock(
-  path: string,
+  shared: SharedFile,
   place: SpillPlace,
   into: ArenaRange,
   checksum: number,
   arena: ArenaFile,
   slices: Slices,
-  leave: () => boolean,
 ): Promise<void> {
-  let file: FileHandle | null = null;
   try {
-    file = await open(path, "r");
+    const file = await shared.opened();
     const source = place.codec === "none" ? plainSource(file, place) : codedSource(file, place, place.codec);
     let sum = 0;
     await pump(slices, piecesOf(into.length, source.piece), source.fill, async (piece, slice, filled) => {
@@ -59,11 +54,7 @@ export async function restoreBlock(
     });
     if (sum !== checksum) throw new Damage("checksum", `its checksum is ${hex(sum)}, and was ${hex(checksum)}`);
   } catch (error) {
-    throw explained(error, path, place);
-  } finally {
-    const isLast = leave();
-    if (file !== null && isLast) await drop(file, 0, 0);
-    await file?.close();
+    throw explained(error, shared.path, place);
   }
 }
 

@@ -19,6 +19,7 @@ import { Quota, QuotaPassed } from "./quota.ts";
 import { restoreBlock } from "./read-block.ts";
 import { type Refusal, refused } from "./refused.ts";
 import type { SpillBlock, SpillPlace, SpillSettings, SpillUsage, SpillWritten } from "./settings.ts";
+import { SharedFile } from "./shared-file.ts";
 import { codeOf } from "./whole.ts";
 import { type BlockToWrite, writeBlocks } from "./write-file.ts";
 
@@ -27,12 +28,11 @@ const WRITES_AT_ONCE = 2;
 const READS_AT_ONCE = 2;
 
 interface SpillFile {
-  readonly path: string;
+  readonly shared: SharedFile;
   readonly directory: string;
   readonly bytes: Bytes;
   /** Offsets of the blocks that are still needed. */
   readonly blocks: Set<Bytes>;
-  readers: number;
 }
 
 export class SpillFiles {
@@ -80,17 +80,19 @@ export class SpillFiles {
     if (place.codec === "none" && place.stored !== into.length) {
       throw new StoreError(`A spilled block of ${place.stored} bytes cannot be restored into ${into.length} bytes.`);
     }
-    file.readers += 1;
-    const leave = () => {
-      file.readers -= 1;
-      return file.readers === 0;
-    };
-    const restored = this.#reads.run(async (slices) => {
-      const start = performance.now();
-      await restoreBlock(file.path, place, into, checksum, this.#arena, slices, leave);
-      return (performance.now() - start) / 1000;
-    });
-    return this.#track(restored.finally(() => this.#removeIfUnused(place.file, file)));
+    file.shared.enter();
+    return this.#track(
+      this.#reads.run(async (slices) => {
+        const start = performance.now();
+        try {
+          await restoreBlock(file.shared, place, into, checksum, this.#arena, slices);
+          return (performance.now() - start) / 1000;
+        } finally {
+          await file.shared.leave();
+          this.#removeIfUnused(place.file, file);
+        }
+      }),
+    );
   }
 
   /** The file goes with the last of its blocks, once nobody reads it. */
@@ -110,7 +112,7 @@ export class SpillFiles {
   }
 
   pathOf(place: SpillPlace): string {
-    return this.#fileOf(place).path;
+    return this.#fileOf(place).shared.path;
   }
 
   /** Waits for what is under way, then removes every file, and the directories that were made for them. */
@@ -175,7 +177,7 @@ export class SpillFiles {
       await file.close();
       const places = placesOf(number, blocks, stored);
       const offsets = places.map(({ offset }) => offset);
-      this.#files.set(number, { path, directory, bytes: taken, blocks: new Set(offsets), readers: 0 });
+      this.#files.set(number, { shared: new SharedFile(path), directory, bytes: taken, blocks: new Set(offsets) });
       return { places, seconds: (performance.now() - start) / 1000 };
     } catch (error) {
       await file?.close().catch(() => {});
@@ -194,13 +196,13 @@ export class SpillFiles {
   }
 
   #removeIfUnused(number: number, file: SpillFile): void {
-    if (file.blocks.size === 0 && file.readers === 0) this.#remove(number, file);
+    if (file.blocks.size === 0 && !file.shared.isInUse) this.#remove(number, file);
   }
 
   #remove(number: number, file: SpillFile): void {
     if (!this.#files.delete(number)) return;
     this.#quota.giveBack(file.bytes);
-    const removal = this.#unlink(file.path).finally(() => this.#removals.delete(removal));
+    const removal = this.#unlink(file.shared.path).finally(() => this.#removals.delete(removal));
     this.#removals.add(removal);
   }
 
