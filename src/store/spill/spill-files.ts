@@ -23,7 +23,7 @@ import { SharedFile } from "./shared-file.ts";
 import { codeOf } from "./whole.ts";
 import { type BlockToWrite, writeBlocks } from "./write-file.ts";
 
-/** Together as many as Node's thread pool has threads; restores do not stand in line behind spills. More is not faster. */
+/** Together as many as Node's thread pool has threads; restores do not stand in line behind spills. */
 const WRITES_AT_ONCE = 2;
 const READS_AT_ONCE = 2;
 
