@@ -44,6 +44,8 @@ export {
   RowShapeError,
   SessionClosedError,
   SourceError,
+  SpillDamagedError,
+  SpillError,
   SpillwayError,
   StoreError,
   UnknownColumnError,

@@ -133,6 +133,33 @@ export class WorkerDiedError extends SpillwayError {
 /** A block larger than the store, or a store that cannot be made. */
 export class StoreError extends SpillwayError {}
 
+/** Blocks that no spill directory takes: disks full or out of reach, or `maxSpill` used up. The blocks are still in memory. */
+export class SpillError extends SpillwayError {
+  constructor(
+    message: string,
+    /** Every spill directory, why it did not take the blocks, and its free bytes (null where that cannot be told). */
+    readonly directories: readonly { readonly path: string; readonly reason: string; readonly free: number | null }[],
+    readonly maxSpill: number | null,
+    /** Bytes in spill files at that time. */
+    readonly spilled: number,
+  ) {
+    super(message);
+  }
+}
+
+/** A spill file that is gone, or does not hold any more what was written to it. */
+export class SpillDamagedError extends SpillwayError {
+  constructor(
+    message: string,
+    readonly file: string,
+    readonly reason: "missing" | "truncated" | "checksum" | "unreadable",
+    /** Where in the file the block lies. */
+    readonly range: { readonly offset: number; readonly length: number },
+  ) {
+    super(message);
+  }
+}
+
 export class CancelledError extends SpillwayError {}
 
 /** The session is closed, or its supervisor is gone. */
@@ -152,6 +179,8 @@ export const errorClasses: ReadonlyMap<string, { readonly prototype: SpillwayErr
     NondeterministicFunctionError,
     WorkerDiedError,
     StoreError,
+    SpillError,
+    SpillDamagedError,
     CancelledError,
     SessionClosedError,
   ].map((known) => [known.name, known]),

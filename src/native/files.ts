@@ -6,7 +6,11 @@ import { errnoName, fromC, isLinux } from "./libc.ts";
 const FALLOC_KEEP_SIZE = 1;
 const FALLOC_PUNCH_HOLE = 2;
 const EINTR = 4;
+const EIO = 5;
+/** EINVAL, ESPIPE, ENOSYS, EOPNOTSUPP: a file system or kernel without such a call. */
+const NOT_HERE: ReadonlySet<number> = new Set([22, 29, 38, 95]);
 const EOPNOTSUPP = 95;
+const PAGE = 4096;
 /** Wait for what is being written, write the rest, wait for it. */
 const SYNC_FILE_RANGE_ALL = 7;
 const POSIX_FADV_DONTNEED = 4;
@@ -67,13 +71,26 @@ export function punchHole(fd: number, offset: number, length: number): void {
 }
 
 /**
- * Writes a range out and drops it from the page cache. Advice alone leaves what is not written yet (a quarter, as
- * measured). Where the platform has no such calls nothing is dropped, which is correct and uses more cache.
+ * Writes a range out and drops it from the page cache, off the event loop; answers with the
+ * error's name, or null.
+ * Advice alone leaves what is not written yet (a quarter, as measured). Where there are no such calls nothing is
+ * dropped, which is correct and uses more cache.
  */
-export function dropFromPageCache(fd: number, offset: number, length: number): void {
-  if (!isLinux || length === 0) return;
-  const code = attempt(() => syncFileRange(fd, offset, length, SYNC_FILE_RANGE_ALL));
-  if (code !== 0) throw new StoreError(`Writing ${length} bytes at ${offset} out failed: ${errnoName(code)}.`);
-  const advised = posixFadvise(fd, offset, length, POSIX_FADV_DONTNEED);
-  if (advised !== 0) throw new StoreError(`posix_fadvise failed: ${errnoName(advised)}.`);
+export async function writeOutAndDrop(fd: number, offset: number, length: number): Promise<string | null> {
+  if (!isLinux) return null;
+  if ((await syncFileRange.onThread(fd, offset, length, SYNC_FILE_RANGE_ALL)) !== 0) {
+    // The thread's errno cannot be had; asking again here tells it, unless it was one that is told only once.
+    const code = attempt(() => syncFileRange(fd, offset, length, SYNC_FILE_RANGE_ALL)) || EIO;
+    if (!NOT_HERE.has(code)) return errnoName(code);
+  }
+  return dropPages(fd, offset, length);
+}
+
+/** Drops what is read or written out already (length 0: to the end), partly covered pages too. */
+export async function dropPages(fd: number, offset: number, length: number): Promise<string | null> {
+  if (!isLinux) return null;
+  const start = Math.floor(offset / PAGE) * PAGE;
+  const end = length === 0 ? start : Math.ceil((offset + length) / PAGE) * PAGE;
+  const code = await posixFadvise.onThread(fd, start, end - start, POSIX_FADV_DONTNEED);
+  return code === 0 || NOT_HERE.has(code) ? null : errnoName(code);
 }

@@ -1,5 +1,5 @@
 /** The C boundary other than DuckDB: memory outside the JavaScript heap, files, and calling C at all. */
-export { dropFromPageCache, punchHole, reserveRange } from "./files.ts";
+export { dropPages, punchHole, reserveRange, writeOutAndDrop } from "./files.ts";
 export {
   addressOfBuffer,
   callAsync,

@@ -1,7 +1,7 @@
 /** The C library's functions that Node has no door to. Declared at first use, so that importing this costs nothing. */
 import { getSystemErrorName } from "node:util";
 import { StoreError } from "../errors/index.ts";
-import { type Library, lastErrno, loadLibrary } from "./foreign.ts";
+import { callAsync, type Library, lastErrno, loadLibrary, type NativeFunction } from "./foreign.ts";
 
 const LIBRARIES: Readonly<Partial<Record<NodeJS.Platform, string>>> = {
   linux: "libc.so.6",
@@ -29,13 +29,15 @@ export function libraryC(): Library {
   return loaded;
 }
 
-/** Declares one function when it is first called. */
+/** Declares one function when it is first called. `onThread` calls it off the event loop, where its errno stays behind. */
 export function fromC<Arguments extends readonly unknown[], Result>(signature: string) {
-  let declared: ((...values: Arguments) => Result) | null = null;
-  return (...values: Arguments): Result => {
+  let declared: NativeFunction<Arguments, Result> | null = null;
+  const declare = () => {
     declared ??= libraryC().declare<Arguments, Result>(signature);
-    return declared(...values);
+    return declared;
   };
+  const call = (...values: Arguments): Result => declare()(...values);
+  return Object.assign(call, { onThread: (...values: Arguments) => callAsync(declare(), ...values) });
 }
 
 export const isLinux = process.platform === "linux";

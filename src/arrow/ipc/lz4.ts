@@ -3,6 +3,7 @@
  * checksums are skipped, not verified; lengths are.
  */
 import { ValueError } from "../../errors/index.ts";
+import { decodeLz4Block, Lz4Error } from "../../lz4/index.ts";
 
 const MAGIC = 0x184d2204;
 
@@ -31,7 +32,7 @@ export function decodeLz4Frame(frame: Uint8Array, length: number): Uint8Array {
           target.set(frame.subarray(from, from + size), to);
           to += size;
         } else {
-          to = decodeBlock(frame, from, from + size, target, to);
+          to = decodeLz4Block(frame, from, from + size, target, to);
         }
         from += size + (hasBlockChecksum ? 4 : 0);
       }
@@ -40,6 +41,7 @@ export function decodeLz4Frame(frame: Uint8Array, length: number): Uint8Array {
     if (to !== length) throw damaged(`${to} bytes instead of ${length}`);
   } catch (error) {
     if (error instanceof RangeError) throw damaged("it is cut short");
+    if (error instanceof Lz4Error) throw damaged(error.message);
     throw error;
   }
   return target;
@@ -47,42 +49,4 @@ export function decodeLz4Frame(frame: Uint8Array, length: number): Uint8Array {
 
 function damaged(how: string): ValueError {
   return new ValueError(`Arrow data is damaged: a buffer compressed with LZ4: ${how}.`);
-}
-
-/** One block; matches may reach back into earlier blocks of the same target. Returns the new end. */
-function decodeBlock(source: Uint8Array, start: number, end: number, target: Uint8Array, at: number): number {
-  let from = start;
-  let to = at;
-  while (from < end) {
-    const token = source[from++] as number;
-    let literals = token >> 4;
-    if (literals === 15) {
-      let more: number;
-      do {
-        more = source[from++] as number;
-        literals += more;
-      } while (more === 255);
-    }
-    if (from + literals > end || to + literals > target.length) throw damaged("literals past the end");
-    if (literals > 32) target.set(source.subarray(from, from + literals), to);
-    else for (let index = 0; index < literals; index++) target[to + index] = source[from + index] as number;
-    from += literals;
-    to += literals;
-    if (from >= end) break;
-    const distance = (source[from] as number) | ((source[from + 1] as number) << 8);
-    from += 2;
-    let matched = (token & 15) + 4;
-    if ((token & 15) === 15) {
-      let more: number;
-      do {
-        more = source[from++] as number;
-        matched += more;
-      } while (more === 255);
-    }
-    if (distance === 0 || distance > to || to + matched > target.length) throw damaged("a match out of bounds");
-    if (distance >= matched && matched > 32) target.copyWithin(to, to - distance, to - distance + matched);
-    else for (let index = 0; index < matched; index++) target[to + index] = target[to + index - distance] as number;
-    to += matched;
-  }
-  return to;
 }

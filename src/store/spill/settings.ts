@@ -1,0 +1,40 @@
+/** What a caller of the spill files says and gets: plain data, no behaviour. */
+import type { ArenaRange, Bytes } from "../../protocol/index.ts";
+
+export type SpillCompression = "none" | "lz4" | "zstd" | "auto";
+
+export interface SpillSettings {
+  readonly arenaPath: string;
+  /** Made when first needed; files go to one after the other. */
+  readonly directories: readonly string[];
+  /** The most bytes in files, over all directories. */
+  readonly maxSpill: Bytes | null;
+  readonly compression: SpillCompression;
+}
+
+/** Where a spilled block lies. */
+export interface SpillPlace {
+  readonly file: number;
+  readonly offset: Bytes;
+  readonly stored: Bytes;
+  readonly codec: "none" | "lz4" | "zstd";
+}
+
+export interface SpillBlock {
+  readonly range: ArenaRange;
+  /** crc32 of the raw bytes. */
+  readonly checksum: number;
+}
+
+export interface SpillWritten {
+  readonly places: readonly SpillPlace[];
+  readonly seconds: number;
+}
+
+export interface SpillUsage {
+  readonly directory: string;
+  readonly files: number;
+  readonly bytes: Bytes;
+  /** Null where it cannot be told. */
+  readonly free: Bytes | null;
+}

@@ -1,0 +1,27 @@
+/** File calls as Node gives them, made whole: reads and writes that come back short, errors that are only `unknown`. */
+import type { FileHandle } from "node:fs/promises";
+import type { Bytes } from "../../protocol/index.ts";
+
+/** Returns how much there was: less than asked for only at the end of the file. */
+export async function readFully(handle: FileHandle, into: Uint8Array, offset: Bytes): Promise<Bytes> {
+  let done = 0;
+  while (done < into.length) {
+    const { bytesRead } = await handle.read(into, done, into.length - done, offset + done);
+    if (bytesRead === 0) break;
+    done += bytesRead;
+  }
+  return done;
+}
+
+export async function writeFully(handle: FileHandle, bytes: Uint8Array, offset: Bytes): Promise<void> {
+  let done = 0;
+  while (done < bytes.length) {
+    const { bytesWritten } = await handle.write(bytes, done, bytes.length - done, offset + done);
+    done += bytesWritten;
+  }
+}
+
+/** "ENOSPC", or null where the error is not the system's. */
+export function codeOf(error: unknown): string | null {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : null;
+}
