@@ -39,6 +39,15 @@ describe("windows", () => {
     expect(await idsByWindow(ten().window({ blocks: 100 }))).toEqual([numbers(0, 10)]);
   });
 
+  test("[R12] windows of a materialised dataset are made of its blocks", async () => {
+    await using kept = await ten().materialize();
+    expect(kept.numBlocks).toBe(5);
+    expect(await idsByWindow(kept.window({ blocks: 2 }))).toEqual([numbers(0, 4), numbers(4, 8), numbers(8, 10)]);
+    expect((await idsByWindow(kept.window({ bytes: kept.byteLength / 2 }))).map((ids) => ids.length)).toEqual([
+      4, 4, 2,
+    ]);
+  });
+
   test("[R12] no rows are one window without rows", async () => {
     expect(await idsByWindow(s.range(0).window({ blocks: 3 }))).toEqual([[]]);
     expect(await s.range(0).window({ blocks: 3 }).count()).toBe(0);
@@ -69,7 +78,12 @@ describe("windows", () => {
 
   test("[R12] what needs all rows is refused before a window, with the remedy", async () => {
     expect(() => ten().limit(3).window({ blocks: 1 })).toThrow(/limit is over the whole dataset.*after window/);
-    expect(() => ten().offset(3).map((row) => row).window({ blocks: 1 })).toThrow(/offset/); // biome-ignore format: a line
+    expect(() =>
+      ten()
+        .offset(3)
+        .map((row) => row)
+        .window({ blocks: 1 }),
+    ).toThrow(/offset/);
     expect(() => ten().sample({ rows: 3 }).window({ blocks: 1 })).toThrow(/sample/);
     const kept = await ten().limit(3).materialize();
     expect(await idsOf(kept.window({ blocks: 1 }))).toEqual([0, 1, 2]);
@@ -111,7 +125,14 @@ describe("windows of files", () => {
     ["csv", () => s.readCsv(join(data, "csv"), { overrideNumBlocks: 4 })],
     ["json", () => s.readJson(join(data, "json"), { overrideNumBlocks: 4 })],
     ["arrow", () => s.readArrow(join(data, "arrow"), { overrideNumBlocks: 8 })],
-    ["items", () => s.fromItems(numbers(0, 1000).map((id) => ({ id })), { overrideNumBlocks: 4 })], // biome-ignore format: a line
+    [
+      "items",
+      () =>
+        s.fromItems(
+          numbers(0, 1000).map((id) => ({ id })),
+          { overrideNumBlocks: 4 },
+        ),
+    ],
   ];
 
   test.each(readers)("[R12] every row of %s is in exactly one window", async (_, read) => {
@@ -145,7 +166,14 @@ describe("transforms", () => {
 
   test("[R12] all of them", async () => {
     const made = await s
-      .fromItems([{ id: 1, tags: ["a", "b"], v: null }, { id: 2, tags: ["c"], v: 2 }, { id: 3, tags: [], v: 3 }], { overrideNumBlocks: 3, schema: { v: "DOUBLE" } }) // biome-ignore format: a line
+      .fromItems(
+        [
+          { id: 1, tags: ["a", "b"], v: null },
+          { id: 2, tags: ["c"], v: 2 },
+          { id: 3, tags: [], v: 3 },
+        ],
+        { overrideNumBlocks: 3, schema: { v: "DOUBLE" } },
+      )
       .window({ blocks: 2 })
       .fillNull({ v: 0 })
       .dropNull(["v"])
@@ -178,7 +206,9 @@ describe("transforms", () => {
 
   test("[R12] functions are captured when they are given, not when a window's turn comes", async () => {
     let by = 1;
-    const added = ten().window({ blocks: 2 }).map((row) => ({ id: row.id + by })); // biome-ignore format: a line
+    const added = ten()
+      .window({ blocks: 2 })
+      .map((row) => ({ id: row.id + by }));
     by = 1000;
     expect(await idsOf(added)).toEqual(numbers(1, 11));
   });
@@ -252,17 +282,25 @@ describe("epochs", () => {
       if (epochs.length === 1) appendFileSync(join(folder, "a.csv"), "3\n");
       else writeFileSync(join(folder, "b.csv"), "id\n4\n");
     }
-    expect(epochs).toEqual([[1, 2], [1, 2, 3], [1, 2, 3, 4]]); // biome-ignore format: a line
+    expect(epochs).toEqual([
+      [1, 2],
+      [1, 2, 3],
+      [1, 2, 3, 4],
+    ]);
   });
 
   test("[R12] a rewritten Parquet file is read whole in the next epoch", async () => {
     const folder = path("rewritten");
     await s.range(10).writeParquet(folder);
     const counts: number[] = [];
-    for await (const epoch of s.readParquet(folder, { overrideNumBlocks: 3 }).window({ blocks: 1 }).repeat(2).iterEpochs()) {
+    for await (const epoch of s
+      .readParquet(folder, { overrideNumBlocks: 3 })
+      .window({ blocks: 1 })
+      .repeat(2)
+      .iterEpochs()) {
       counts.push((await epoch.takeAll()).length);
       await s.range(5000).writeParquet(folder, { mode: "overwrite" });
-    } // biome-ignore format: a line
+    }
     expect(counts).toEqual([10, 5000]);
   });
 
@@ -390,7 +428,14 @@ describe("memory", () => {
     const seen = readFileSync(marker, "utf8").length;
     expect(seen).toBeLessThanOrEqual(200);
     // The only worker is free for another job, and the left one goes no further meanwhile.
-    expect((await one.range(10).map((row) => row).takeAll()).length).toBe(10); // biome-ignore format: a line
+    expect(
+      (
+        await one
+          .range(10)
+          .map((row) => row)
+          .takeAll()
+      ).length,
+    ).toBe(10);
     expect(readFileSync(marker, "utf8").length).toBe(seen);
     const batches = one
       .range(1000, { overrideNumBlocks: 10 })
