@@ -447,4 +447,25 @@ describe("memory", () => {
     expect((await batches.next()).done).toBe(true);
     await one.close();
   });
+
+  test("[R12] leaving while a row is waited for ends the wait", async () => {
+    const one = sessions.open({ workers: 1 });
+    const never = one
+      .range(100, { overrideNumBlocks: 100 })
+      .window({ blocks: 1 })
+      .repeat()
+      .map(async (row) => (row.id < 50 ? row : new Promise<typeof row>(() => {})));
+    const rows = never.iterRows();
+    for (let i = 0; i < 50; i++) await rows.next();
+    const waiting = rows.next();
+    await rows.return?.();
+    expect((await waiting).done).toBe(true);
+    expect(
+      await one
+        .range(10)
+        .filter((row) => row.id > 3)
+        .count(),
+    ).toBe(6);
+    await one.close();
+  });
 });
