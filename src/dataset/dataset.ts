@@ -28,11 +28,11 @@ import type { JobStats } from "../protocol/index.ts";
 import type { AnyFormat, BatchClass, ClassOptions } from "./batch-functions.ts";
 import { checkedBatches, type IterBatchesOptions } from "./consume/batch-options.ts";
 import { batchesOf } from "./consume/batches.ts";
-import { blocksOf, DEFAULT_PREFETCH, type Run } from "./consume/blocks.ts";
+import { type Blocks, blocksOf, DEFAULT_PREFETCH, type Run } from "./consume/blocks.ts";
 import { countRows } from "./consume/count.ts";
 import { collectRows, RowIterator } from "./consume/rows.ts";
 import { type DatasetSchema, schemaOf } from "./consume/schema.ts";
-import { tableText } from "./consume/show.ts";
+import { showRows } from "./consume/show.ts";
 import type { Engine } from "./engine.ts";
 import { explainText } from "./explain.ts";
 import { Expr } from "./expressions/index.ts";
@@ -46,6 +46,7 @@ import {
 } from "./functions.ts";
 import { heldSource, type Materialized, materialized } from "./materialize.ts";
 import { checkKeys, describe, positiveInteger, text, textList, wholeNumber } from "./options.ts";
+import { DatasetPipeline, repeated, type WindowOptions, whole, windowed } from "./pipeline/index.ts";
 import type {
   AnyColumns,
   AnyRow,
@@ -65,12 +66,19 @@ import { type SampleOptions, sampleSize } from "./sample-options.ts";
 import { type DatasetStats, datasetStats } from "./stats.ts";
 import { type WriteOptions, type WriteSummary, writeFiles } from "./write.ts";
 
+/** @internal What pipelines build on. */
+export let insideOf: (dataset: Dataset) => { readonly engine: Engine; readonly plan: Plan };
+
 /**
  * `R` is the row type. Where a method's types are computed from it, that is said as a default of a type parameter
  * (`Row = R`), which nobody gives: so a dataset of more columns can stand where one of fewer is wanted, which the compiler
  * could not prove otherwise.
  */
 export class Dataset<out R extends AnyRow = AnyRow> {
+  static {
+    insideOf = (dataset) => ({ engine: dataset.#engine, plan: dataset.#plan });
+  }
+
   readonly #engine: Engine;
   readonly #plan: Plan;
   readonly #eager: boolean;
@@ -251,6 +259,18 @@ export class Dataset<out R extends AnyRow = AnyRow> {
     return this.#then(sample(this.#plan, sampleSize(fraction, rows), wholeNumber("sample", "seed", seed)));
   }
 
+  // Pipelines
+
+  /** The rows a window at a time: what follows runs per window, and only one is ever in the store. */
+  window(options: WindowOptions): DatasetPipeline<R> {
+    return new DatasetPipeline<R>(windowed(this.#engine, this.#plan, options));
+  }
+
+  /** The rows again and again, read anew each time: so many epochs, or without end. */
+  repeat(epochs?: number): DatasetPipeline<R> {
+    return new DatasetPipeline<R>(repeated(whole(this.#engine, this.#plan), epochs));
+  }
+
   // Consuming
 
   async take(rows: number, values: ValueOptions = {}): Promise<R[]> {
@@ -263,12 +283,8 @@ export class Dataset<out R extends AnyRow = AnyRow> {
   }
 
   /** Prints the first rows as a table, and gives its text. */
-  async show(rows = 20): Promise<string> {
-    const wanted = positiveInteger("show", "the number of rows", rows);
-    const found = await this.take(wanted + 1, { int64: "bigint", decimal: "string" });
-    const table = tableText(found.slice(0, wanted), found.length > wanted);
-    process.stdout.write(`${table}\n`);
-    return table;
+  show(rows = 20): Promise<string> {
+    return showRows((count, values) => this.take(count, values), rows);
   }
 
   count(): Promise<number> {
@@ -284,7 +300,7 @@ export class Dataset<out R extends AnyRow = AnyRow> {
     checkKeys("iterRows", options, [...valueKeys, "prefetch"]);
     const { prefetch = DEFAULT_PREFETCH } = options;
     const wanted = positiveInteger("iterRows", "prefetch", prefetch);
-    return new RowIterator<R>(this.#run(), checkedValues("iterRows", options), wanted);
+    return new RowIterator<R>(this.#blocks(), checkedValues("iterRows", options), wanted);
   }
 
   iterBatches<Batch = ColumnsBatch<R>>(
@@ -293,7 +309,7 @@ export class Dataset<out R extends AnyRow = AnyRow> {
   iterBatches(options: IterBatchesOptions & { readonly batchFormat: "rows" }): AsyncGenerator<R[]>;
   iterBatches(options: IterBatchesOptions & { readonly batchFormat: "arrow" }): AsyncGenerator<Table>;
   iterBatches(options: IterBatchesOptions = {}): AsyncGenerator<unknown> {
-    return batchesOf(this.#run(), checkedBatches(options));
+    return batchesOf(this.#blocks(), checkedBatches(options));
   }
 
   /** All rows as one table of `@uwdata/flechette`, in memory of its own. */
@@ -358,6 +374,10 @@ export class Dataset<out R extends AnyRow = AnyRow> {
   /** The same dataset, from here on without running anything before it is consumed (see `session({ eager: true })`). */
   lazy(): Dataset<R> {
     return new Dataset<R>(this.#engine, this.#plan, false);
+  }
+
+  #blocks(): Blocks {
+    return (prefetch, left) => blocksOf(this.#run(), prefetch, left);
   }
 
   #run(plan: Plan = this.#plan): Run {

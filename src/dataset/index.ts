@@ -19,6 +19,7 @@ export {
   when,
 } from "./expressions/index.ts";
 export type { BatchFunctionOptions, RowFunctionOptions } from "./functions.ts";
+export { DatasetPipeline, type WindowOptions } from "./pipeline/index.ts";
 export type { AnyRow, BatchColumn, ColumnsBatch } from "./row-types.ts";
 export type { SampleOptions } from "./sample-options.ts";
 export {

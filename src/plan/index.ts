@@ -25,4 +25,5 @@ export {
   type ScanRequest,
   type ScanSplits,
   type Source,
+  type SourceCut,
 } from "./source.ts";

@@ -2,7 +2,7 @@
  * What a plan reads from. A source is named when the plan is built, opened when it is first needed (files listed,
  * schema asked for, both once), and cut into splits when the plan says what it needs of it.
  */
-import type { Skipped, Split } from "../protocol/index.ts";
+import type { Bytes, Skipped, Split } from "../protocol/index.ts";
 import type { Expression } from "./expression/index.ts";
 
 /** A column and its type as SQL spells it. */
@@ -17,6 +17,8 @@ export interface Source {
   /** What it reads, for explain: paths, a number of rows. */
   readonly label: string;
   open(): Promise<OpenSource>;
+  /** The same source looked at anew, so that what has changed since is seen. Absent where nothing can change. */
+  again?(): Source;
 }
 
 export interface OpenSource {
@@ -31,6 +33,14 @@ export interface OpenSource {
   /** Exact number of rows by metadata alone; null where rows must be read to be counted. */
   countRows(): Promise<number | null>;
   splits(request: ScanRequest): Promise<ScanSplits>;
+  /** Cuts a read of everything where its splits end, so that it can be read a stretch at a time. */
+  cut(): Promise<SourceCut>;
+}
+
+/** A read of everything as its splits, in order: their sizes, and a source of the splits [from, to) alone. */
+export interface SourceCut {
+  readonly sizes: readonly Bytes[];
+  stretch(from: number, to: number): OpenSource;
 }
 
 export interface ScanRequest {

@@ -222,6 +222,16 @@ describe("[A6] columns", () => {
     expect(() => range(engine, 1).sample({})).toThrow(/either fraction or rows/);
   });
 
+  test("[A6] every seed gives a sample of its own, also of a half and after a function", async () => {
+    const halves = new Set<string>();
+    for (const seed of [0, 1, 2, 3]) {
+      for (const ds of [range(engine, 100), range(engine, 1000).map((row) => row)]) {
+        halves.add(JSON.stringify(await ds.sample({ fraction: 0.5, seed }).takeAll()));
+      }
+    }
+    expect(halves.size).toBe(8);
+  });
+
   test("[A6] sample of n rows gives exactly n different ones, the same by seed", async () => {
     const ds = range(engine, 5000, { overrideNumBlocks: 6 });
     const ids = (await ds.sample({ rows: 50, seed: 3 }).takeAll()).map((row) => row.id);

@@ -22,6 +22,7 @@ export function openSource(columns: readonly Column[] | null, more: Partial<Open
       skipped: nothingSkipped,
       notes: [],
     }),
+    cut: () => Promise.reject(new Error("this source is not read in stretches")),
     ...more,
   };
 }

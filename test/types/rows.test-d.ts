@@ -2,7 +2,7 @@
  * What the compiler knows of rows. Nothing here runs: `tsc -p test/tsconfig.json` is the test, and an error that is expected
  * and does not come is one.
  */
-import type { AnyRow, Dataset } from "../../src/dataset/index.ts";
+import type { AnyRow, Dataset, DatasetPipeline } from "../../src/dataset/index.ts";
 import { col, lit, sql, when } from "../../src/dataset/index.ts";
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
@@ -142,4 +142,41 @@ test("[A12] consuming gives the row type", async () => {
   // @ts-expect-error there is no such column
   await trips.writeParquet("out", { partitionBy: "cty" });
   return rows;
+});
+
+declare function windowRowIs<Expected>(): <R extends AnyRow>(
+  pipeline: DatasetPipeline<R>,
+) => Same<R, Expected> extends true ? void : never;
+
+test("[R12] pipelines compute row types as datasets do", async () => {
+  const windows = trips.window({ blocks: 2 });
+  windowRowIs<Trip>()(windows);
+  windowRowIs<Trip>()(trips.repeat(3));
+  windowRowIs<Trip>()(trips.window({ bytes: "1 GiB" }).repeat());
+  windowRowIs<{ id: number; shout: string }>()(windows.select("id", col("city").upper().as("shout")));
+  windowRowIs<{ id: number; city: string; net: number }>()(
+    windows.select("id", "city").withColumn("net", col("id").multiply(0.8)),
+  );
+  windowRowIs<{ key: number }>()(windows.select("id", "city").drop("city").rename({ id: "key" }));
+  windowRowIs<{ stops: string }>()(windows.select("stops").explode("stops").limit(1).dropNull());
+  windowRowIs<{ a: number }>()(windows.map(async (row) => ({ a: row.id })));
+  windowRowIs<Trip & { fare: number }>()(windows.filter((row): row is Trip & { fare: number } => row.fare !== null));
+  windowRowIs<{ double: number }>()(
+    windows.mapBatches((batch) => ({ double: Float64Array.from(batch.id, (id) => id * 2) })),
+  );
+  windowRowIs<{ id: number }>()(windows.foreachWindow((window) => window.offset(1).select("id")));
+  for await (const row of windows.iterRows()) row.city.trim();
+  for await (const batch of windows.iterBatches()) batch.id.reduce((sum, id) => sum + id, 0);
+  for await (const window of windows.iterWindows()) rowIs<Trip>()(window);
+  for await (const epoch of windows.iterEpochs()) windowRowIs<Trip>()(epoch);
+  const fewer: DatasetPipeline<{ id: number }> = windows;
+  // @ts-expect-error there is no such column
+  windows.where(col("cty").eq("Oslo"));
+  // @ts-expect-error there is no such column
+  windows.select("cty");
+  // @ts-expect-error one of the two
+  trips.window({ blocks: 1, bytes: 1 });
+  // @ts-expect-error one of the two
+  trips.window({});
+  return fewer;
 });

@@ -12,7 +12,8 @@ import {
   toFlechette,
   type ValueOptions,
 } from "../../arrow/index.ts";
-import { blocksOf, type Run } from "./blocks.ts";
+import type { ReceivedBlock } from "../engine.ts";
+import type { Blocks } from "./blocks.ts";
 import { type LocalShuffle, Shuffler } from "./shuffler.ts";
 
 export interface BatchesOptions {
@@ -31,9 +32,9 @@ interface Collector<B> {
   rest(): B | null;
 }
 
-export function batchesOf(run: Run, options: BatchesOptions): AsyncGenerator<unknown, void, undefined> {
+export function batchesOf(blocks: Blocks, options: BatchesOptions): AsyncGenerator<unknown, void, undefined> {
   const left = new AbortController();
-  const batches = collected(run, options, left.signal);
+  const batches = collected(blocks(options.prefetch, left.signal), options, left.signal);
   const leave = batches.return.bind(batches);
   batches.return = (value) => {
     left.abort();
@@ -43,13 +44,13 @@ export function batchesOf(run: Run, options: BatchesOptions): AsyncGenerator<unk
 }
 
 async function* collected(
-  run: Run,
+  blocks: AsyncIterable<ReceivedBlock>,
   options: BatchesOptions,
   left: AbortSignal,
 ): AsyncGenerator<unknown, void, undefined> {
   const collector = collectorFor(options);
   const shuffler = options.localShuffle === null ? null : new Shuffler(options.localShuffle);
-  for await (const block of blocksOf(run, options.prefetch, left)) {
+  for await (const block of blocks) {
     try {
       if (shuffler === null) yield* collector.push(block.read());
       else for (const mixed of shuffler.push(block.read())) yield* collector.push(mixed);

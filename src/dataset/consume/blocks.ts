@@ -12,6 +12,9 @@ export interface Run {
   ended(stats: JobStats): void;
 }
 
+/** Blocks for a reader that may leave while it waits for the next one, which `left` tells. */
+export type Blocks = (prefetch: number, left: AbortSignal) => AsyncGenerator<ReceivedBlock, void, undefined>;
+
 export const DEFAULT_PREFETCH = 2;
 
 /** `left` cancels although the next block is still waited for, which leaving a generator cannot: it would wait as well. */

@@ -8,7 +8,7 @@ import {
   type ValueOptions,
 } from "../../arrow/index.ts";
 import type { ReceivedBlock } from "../engine.ts";
-import { blocksOf, type Run } from "./blocks.ts";
+import { type Blocks, blocksOf, type Run } from "./blocks.ts";
 
 export async function collectRows<R>(run: Run, values: ValueOptions): Promise<R[]> {
   const rows: R[] = [];
@@ -38,11 +38,11 @@ export class RowIterator<R> implements AsyncIterableIterator<R> {
   #advancing: Promise<unknown> | null = null;
 
   constructor(
-    run: Run,
+    blocks: Blocks,
     private readonly values: ValueOptions,
-    prefetch?: number,
+    prefetch: number,
   ) {
-    this.#blocks = blocksOf(run, prefetch, this.#left.signal);
+    this.#blocks = blocks(prefetch, this.#left.signal);
   }
 
   [Symbol.asyncIterator](): this {

@@ -1,8 +1,22 @@
 /** Rows as an aligned table of text: numbers to the right, long values cut. */
+import type { ValueOptions } from "../../arrow/index.ts";
+import { positiveInteger } from "../options.ts";
 
 const WIDEST = 40;
 
-export function tableText(rows: readonly Readonly<Record<string, unknown>>[], more: boolean): string {
+/** Prints the first of the rows, one more of which is taken to tell whether there are more; gives the text. */
+export async function showRows(
+  take: (rows: number, values: ValueOptions) => Promise<readonly Readonly<Record<string, unknown>>[]>,
+  rows: number,
+): Promise<string> {
+  const wanted = positiveInteger("show", "the number of rows", rows);
+  const found = await take(wanted + 1, { int64: "bigint", decimal: "string" });
+  const table = tableText(found.slice(0, wanted), found.length > wanted);
+  process.stdout.write(`${table}\n`);
+  return table;
+}
+
+function tableText(rows: readonly Readonly<Record<string, unknown>>[], more: boolean): string {
   const [first] = rows;
   if (first === undefined) return "(no rows)";
   const names = Object.keys(first);

@@ -12,14 +12,15 @@ import {
   type ScanRequest,
   type ScanSplits,
   type Source,
+  type SourceCut,
 } from "../../plan/index.ts";
 import type { Split } from "../../protocol/index.ts";
 import type { Engine } from "../engine.ts";
 import { schemaOfFiles } from "./arrow-schema.ts";
 import { columnsOfBatch } from "./blocks.ts";
 import { fileSource } from "./file-source.ts";
-import { listFiles } from "./files.ts";
-import type { CheckedReadOptions } from "./options.ts";
+import { bytesOf, listFiles } from "./files.ts";
+import { type CheckedReadOptions, ofStretch } from "./options.ts";
 import {
   findPartitions,
   type PartitionedFile,
@@ -37,19 +38,14 @@ async function openFiles(engine: Engine, paths: readonly string[], options: Chec
   const files = await listFiles(paths, "readArrow");
   const partitions = findPartitions(files, options.schema, "readArrow");
   const found = columnsOfBatch({ schema: await schemaOfFiles(files) });
-  const reader = new ArrowFileReader(engine, options, partitions, found);
-  return {
-    columns: reader.columns,
-    partitionColumns: partitions.columns.map(({ name }) => name),
-    prunes: false,
-    samples: false,
-    countRows: async () => null,
-    splits: (request) => reader.splits(request),
-  };
+  return new ArrowFileReader(engine, options, partitions, found);
 }
 
-class ArrowFileReader {
+class ArrowFileReader implements OpenSource {
   readonly columns: readonly Column[];
+  readonly partitionColumns: readonly string[];
+  readonly prunes = false;
+  readonly samples = false;
   readonly #own: readonly Column[];
   readonly #plain: boolean;
 
@@ -57,7 +53,7 @@ class ArrowFileReader {
     private readonly engine: Engine,
     private readonly options: CheckedReadOptions,
     private readonly partitions: Partitions,
-    found: readonly Column[],
+    private readonly found: readonly Column[],
   ) {
     const partitioned = new Set(partitions.columns.map(({ name }) => name));
     this.#own = found.filter(({ name }) => !partitioned.has(name));
@@ -77,6 +73,11 @@ class ArrowFileReader {
       ...path,
       ...partitions.columns,
     ];
+    this.partitionColumns = partitions.columns.map(({ name }) => name);
+  }
+
+  async countRows(): Promise<null> {
+    return null;
   }
 
   async splits({ filters, limit }: ScanRequest): Promise<ScanSplits> {
@@ -89,12 +90,27 @@ class ArrowFileReader {
     return { splits: [], parts, skipped, notes };
   }
 
+  async cut(): Promise<SourceCut> {
+    const { files } = this.partitions;
+    const bundles = bundled(files, this.#taskCount(files), (file) => file.bytes);
+    return {
+      sizes: bundles.map(bytesOf),
+      stretch: (from, to) => {
+        const { engine, options, partitions, found } = this;
+        const kept = { ...partitions, files: bundles.slice(from, to).flat() };
+        return new ArrowFileReader(engine, ofStretch(options, to - from), kept, found);
+      },
+    };
+  }
+
+  #taskCount(files: readonly PartitionedFile[]): number {
+    const amount = { bytes: bytesOf(files), rows: null, pieces: files.length };
+    return taskCount(amount, this.options.overrideNumBlocks, this.engine.settings);
+  }
+
   /** A group's share of the tasks that all the files are worth. */
   #cut(group: readonly PartitionedFile[], all: readonly PartitionedFile[]): readonly Split[] {
-    const bytesOf = (files: readonly PartitionedFile[]) => files.reduce((sum, file) => sum + file.bytes, 0);
-    const amount = { bytes: bytesOf(all), rows: null, pieces: all.length };
-    const count = taskCount(amount, this.options.overrideNumBlocks, this.engine.settings);
-    const share = Math.ceil((count * bytesOf(group)) / Math.max(1, bytesOf(all)));
+    const share = Math.ceil((this.#taskCount(all) * bytesOf(group)) / Math.max(1, bytesOf(all)));
     return bundled(group, Math.max(1, share), (file) => file.bytes).map(
       (bundle): Split => ({
         kind: "arrow",

@@ -4,7 +4,7 @@
  */
 import { type RecordBatch, typeName } from "../../arrow/index.ts";
 import { type Column, nothingSkipped, type OpenSource, type ScanRequest, type Source } from "../../plan/index.ts";
-import type { BlockId, BlockSlice, Split } from "../../protocol/index.ts";
+import type { BlockId, BlockSlice, Bytes, Split } from "../../protocol/index.ts";
 import type { Engine } from "../engine.ts";
 import { cutByRows, taskCount } from "./splitting.ts";
 
@@ -101,8 +101,7 @@ export function blocksSource(engine: Engine, name: string, label: string, held: 
     label,
     async open() {
       const { slices, columns } = await held();
-      const rows = slices.reduce((sum, slice) => sum + slice.end - slice.start, 0);
-      return openBlocks(engine, columns, rows, null, async () => slices);
+      return openBlocks(engine, columns, rowsOf(slices), null, async () => slices);
     },
   };
 }
@@ -125,25 +124,45 @@ function openBlocks(
       const all = await slices();
       const wanted = limit === null ? rows : Math.min(rows, limit);
       const needed = firstRows(all, wanted);
-      const bytes = needed.reduce((sum, { block, start, end }) => sum + (block.length * (end - start)) / block.rows, 0);
-      const count = taskCount({ bytes, rows: wanted, pieces: wanted }, override, engine.settings);
-      const cut = cutByRows(needed, count, ({ start, end }) => end - start);
       return {
-        splits: cut.map(
-          (stretch): Split => ({
-            kind: "blocks",
-            slices: stretch.map(({ item, start, end }) => ({
-              block: item.block,
-              start: item.start + start,
-              end: item.start + end,
-            })),
-          }),
-        ),
+        splits: cutSlices(engine, needed, override).map((part): Split => ({ kind: "blocks", slices: part })),
         skipped: { ...nothingSkipped, rows: rows - wanted },
         notes: [],
       };
     },
+    async cut() {
+      const all = await slices();
+      // Blocks that are there are the blocks that are meant, unless a number was asked for.
+      const parts = override === null ? all.map((slice) => [slice]) : cutSlices(engine, all, override);
+      return {
+        sizes: parts.map(bytesOf),
+        stretch(from, to) {
+          const kept = parts.slice(from, to).flat();
+          return openBlocks(engine, columns, rowsOf(kept), override === null ? null : to - from, async () => kept);
+        },
+      };
+    },
   };
+}
+
+function cutSlices(
+  engine: Engine,
+  slices: readonly BlockSlice[],
+  override: number | null,
+): readonly (readonly BlockSlice[])[] {
+  const rows = rowsOf(slices);
+  const count = taskCount({ bytes: bytesOf(slices), rows, pieces: rows }, override, engine.settings);
+  return cutByRows(slices, count, ({ start, end }) => end - start).map((part) =>
+    part.map(({ item, start, end }) => ({ block: item.block, start: item.start + start, end: item.start + end })),
+  );
+}
+
+function rowsOf(slices: readonly BlockSlice[]): number {
+  return slices.reduce((sum, { start, end }) => sum + end - start, 0);
+}
+
+function bytesOf(slices: readonly BlockSlice[]): Bytes {
+  return slices.reduce((sum, { block, start, end }) => sum + (block.length * (end - start)) / block.rows, 0);
 }
 
 function firstRows(slices: readonly BlockSlice[], rows: number): readonly BlockSlice[] {

@@ -1,4 +1,4 @@
-/** A source over paths: opened at the first need and once, unless that fails. */
+/** A source over paths: opened at the first need and once, unless that fails or it is to be looked at again. */
 import type { OpenSource, Source } from "../../plan/index.ts";
 
 export function fileSource(name: string, paths: readonly string[], open: () => Promise<OpenSource>): Source {
@@ -6,6 +6,7 @@ export function fileSource(name: string, paths: readonly string[], open: () => P
   return {
     name,
     label: paths.join(", "),
+    again: () => fileSource(name, paths, open),
     open() {
       opened ??= open();
       // A file that was missing may be there the next time.

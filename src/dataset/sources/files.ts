@@ -19,6 +19,10 @@ export interface SourceFile {
   readonly shown: string;
 }
 
+export function bytesOf(files: readonly SourceFile[]): Bytes {
+  return files.reduce((sum, file) => sum + file.bytes, 0);
+}
+
 export type Paths = string | URL | readonly (string | URL)[];
 
 export function pathTexts(paths: Paths, operator: string): readonly string[] {

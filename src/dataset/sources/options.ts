@@ -40,6 +40,11 @@ export function checkReadOptions(
   };
 }
 
+/** For a stretch of so many splits: as many tasks as it has, where the number was asked for at all. */
+export function ofStretch(options: CheckedReadOptions, splits: number): CheckedReadOptions {
+  return { ...options, overrideNumBlocks: options.overrideNumBlocks === null ? null : splits };
+}
+
 function checkSchema(operator: string, schema: ReadOptions["schema"]): Readonly<Record<string, string>> {
   if (schema === undefined) return {};
   if (typeof schema !== "object" || schema === null) {

@@ -12,6 +12,7 @@ import {
   type ScanRequest,
   type ScanSplits,
   type Source,
+  type SourceCut,
 } from "../../plan/index.ts";
 import type { Split } from "../../protocol/index.ts";
 import { placeSampleSql } from "../../stages/index.ts";
@@ -19,7 +20,7 @@ import type { Engine } from "../engine.ts";
 import { fileSource } from "./file-source.ts";
 import { listFiles } from "./files.ts";
 import { inSourceWords } from "./kernel-words.ts";
-import type { CheckedReadOptions } from "./options.ts";
+import { type CheckedReadOptions, ofStretch } from "./options.ts";
 import { type FileSchemas, schemasOf } from "./parquet-schema.ts";
 import {
   findPartitions,
@@ -28,6 +29,7 @@ import {
   partitionItems,
   prunePartitions,
 } from "./partitions.ts";
+import { bytesIn, part, type RowsByFile, rowsByFile, rowsIn, within } from "./row-group-parts.ts";
 import { mayMatchSql, type RowGroup, readRowGroups } from "./row-groups.ts";
 import { bundled, cutByRows, taskCount } from "./splitting.ts";
 
@@ -39,15 +41,7 @@ async function open(engine: Engine, paths: readonly string[], options: CheckedRe
   const files = await listFiles(paths, "readParquet");
   const partitions = findPartitions(files, options.schema, "readParquet");
   const own = await inSourceWords("readParquet", files, () => schemasOf(engine, files, options.columns));
-  const reader = new ParquetReader(engine, options, partitions, own);
-  return {
-    columns: reader.columns,
-    partitionColumns: partitions.columns.map(({ name }) => name),
-    prunes: true,
-    samples: true,
-    countRows: () => reader.countRows(),
-    splits: (request) => reader.splits(request),
-  };
+  return new ParquetReader(engine, options, partitions, own, null);
 }
 
 /** A stretch of rows of one file. */
@@ -61,8 +55,11 @@ interface Stretch {
 const ROW = quoteIdentifier("file_row_number");
 const FILE = quoteIdentifier("__spillway_file");
 
-class ParquetReader {
+class ParquetReader implements OpenSource {
   readonly columns: readonly Column[];
+  readonly partitionColumns: readonly string[];
+  readonly prunes = true;
+  readonly samples = true;
   readonly #own: readonly Column[];
   readonly #casts: boolean;
   #groups: Promise<readonly RowGroup[]> | null = null;
@@ -72,6 +69,8 @@ class ParquetReader {
     private readonly options: CheckedReadOptions,
     private readonly partitions: Partitions,
     private readonly found: FileSchemas,
+    /** The rows to read of each file; null: all. */
+    private readonly rows: RowsByFile | null,
   ) {
     const partitioned = new Set(partitions.columns.map(({ name }) => name));
     const own = found.columns.filter(({ name }) => !partitioned.has(name));
@@ -88,11 +87,24 @@ class ParquetReader {
     this.#casts = !found.uniform || this.#own.some(({ type }, i) => type !== own[i]?.type);
     const path = options.includePaths ? [{ name: "path", type: "VARCHAR" }] : [];
     this.columns = [...this.#own, ...path, ...partitions.columns];
+    this.partitionColumns = partitions.columns.map(({ name }) => name);
   }
 
   async countRows(): Promise<number> {
-    const groups = await this.#allGroups();
-    return groups.reduce((sum, group) => sum + group.rows, 0);
+    return rowsIn(within(await this.#allGroups(), this.rows));
+  }
+
+  async cut(): Promise<SourceCut> {
+    const parts = this.#bundles(within(await this.#allGroups(), this.rows).filter((group) => group.rows > 0));
+    return {
+      sizes: parts.map(bytesIn),
+      stretch: (from, to) => {
+        const { engine, options, partitions, found } = this;
+        const rows = rowsByFile(parts.slice(from, to).flat());
+        const files = partitions.files.filter((file) => rows.has(file.path));
+        return new ParquetReader(engine, ofStretch(options, to - from), { ...partitions, files }, found, rows);
+      },
+    };
   }
 
   #allGroups(): Promise<readonly RowGroup[]> {
@@ -110,18 +122,17 @@ class ParquetReader {
     );
     const condition = this.found.uniform ? mayMatchSql(request.filters, trusted) : "TRUE";
     const plain = condition === "TRUE" && request.columns === null && files.length === this.partitions.files.length;
-    const groups = plain
-      ? await this.#allGroups()
-      : await readRowGroups(this.engine, files, request.columns, condition);
+    const all = plain ? await this.#allGroups() : await readRowGroups(this.engine, files, request.columns, condition);
+    const groups = within(all, this.rows);
     const matching = groups.filter((group) => group.mayMatch && group.rows > 0);
     const kept = request.limit === null ? matching : firstGroups(matching, request.limit);
     return {
-      splits: this.#cut(files, groups, kept, request),
+      splits: this.#splits(files, all, kept, request),
       ...this.#report(files, groups, matching, kept, request),
     };
   }
 
-  #cut(
+  #splits(
     files: readonly PartitionedFile[],
     all: readonly RowGroup[],
     kept: readonly RowGroup[],
@@ -130,26 +141,25 @@ class ParquetReader {
     const byPath = new Map(files.map((file) => [file.path, file]));
     const fileRows = new Map<string, number>();
     for (const { path, rows } of all) fileRows.set(path, (fileRows.get(path) ?? 0) + rows);
-    const override = this.options.overrideNumBlocks;
-    const rows = kept.reduce((sum, group) => sum + group.rows, 0);
-    const bytes = kept.reduce((sum, group) => sum + group.bytes, 0);
-    const groupsEach =
-      override !== null && override > kept.length
-        ? cutByRows(kept, override, (group) => group.rows).map((stretch) =>
-            stretch.map(({ item, start, end }) => ({ ...item, start: item.start + start, rows: end - start })),
-          )
-        : bundled(
-            kept,
-            taskCount({ bytes, rows, pieces: kept.length }, override, this.engine.settings),
-            (group) => group.bytes,
-          );
-    return groupsEach.map((groups): Split => {
+    return this.#bundles(kept).map((groups): Split => {
       const stretches = stretchesOf(groups, byPath, fileRows);
       const sql = this.#sql(stretches, request.samples);
       const paths = [...new Set(stretches.map(({ file }) => file.path))];
       if (request.samples.length > 0) return { kind: "sql", sql, files: paths };
       return { kind: "sql", sql, files: paths, rows: stretches.reduce((sum, { start, end }) => sum + end - start, 0) };
     });
+  }
+
+  /** Row groups by task; cut where more tasks are wanted than there are groups. */
+  #bundles(groups: readonly RowGroup[]): readonly (readonly RowGroup[])[] {
+    const override = this.options.overrideNumBlocks;
+    if (override !== null && override > groups.length) {
+      return cutByRows(groups, override, (group) => group.rows).map((stretch) =>
+        stretch.map(({ item, start, end }) => part(item, item.start + start, item.start + end)),
+      );
+    }
+    const amount = { bytes: bytesIn(groups), rows: rowsIn(groups), pieces: groups.length };
+    return bundled(groups, taskCount(amount, override, this.engine.settings), (group) => group.bytes);
   }
 
   #sql(stretches: readonly Stretch[], samples: readonly RowSample[]): string {
@@ -208,7 +218,6 @@ class ParquetReader {
     kept: readonly RowGroup[],
     { columns }: ScanRequest,
   ): Omit<ScanSplits, "splits"> {
-    const rowsIn = (some: readonly RowGroup[]) => some.reduce((sum, group) => sum + group.rows, 0);
     const allFiles = this.partitions.files.length;
     const readFiles = new Set(kept.map((group) => group.path)).size;
     const notes: string[] = [];

@@ -1,5 +1,12 @@
 /** Whole numbers in one column, `id`. */
-import { nothingSkipped, type OpenSource, type ScanRequest, type ScanSplits, type Source } from "../../plan/index.ts";
+import {
+  nothingSkipped,
+  type OpenSource,
+  type ScanRequest,
+  type ScanSplits,
+  type Source,
+  type SourceCut,
+} from "../../plan/index.ts";
 import type { Split } from "../../protocol/index.ts";
 import { placeSampleSql } from "../../stages/index.ts";
 import type { Engine } from "../engine.ts";
@@ -13,20 +20,37 @@ export interface RangeBounds {
 }
 
 export function rangeSource(engine: Engine, bounds: RangeBounds, overrideNumBlocks: number | null): Source {
-  const rows = Math.max(0, Math.ceil((bounds.end - bounds.start) / bounds.step));
-  const opened: OpenSource = {
-    columns: [{ name: "id", type: "BIGINT" }],
-    partitionColumns: [],
-    prunes: false,
-    samples: true,
-    countRows: async () => rows,
-    splits: async (request) => splits(engine, bounds, rows, overrideNumBlocks, request),
-  };
+  const opened = openRange(engine, bounds, overrideNumBlocks);
   const { start, end, step } = bounds;
   return {
     name: "range",
     label: step === 1 ? `${start} to ${end}` : `${start} to ${end} by ${step}`,
     open: async () => opened,
+  };
+}
+
+function openRange(engine: Engine, bounds: RangeBounds, override: number | null): OpenSource {
+  const rows = Math.max(0, Math.ceil((bounds.end - bounds.start) / bounds.step));
+  return {
+    columns: [{ name: "id", type: "BIGINT" }],
+    partitionColumns: [],
+    prunes: false,
+    samples: true,
+    countRows: async () => rows,
+    splits: async (request) => splits(engine, bounds, rows, override, request),
+    cut: async () => cut(engine, bounds, rows, override),
+  };
+}
+
+function cut(engine: Engine, { start, step }: RangeBounds, rows: number, override: number | null): SourceCut {
+  const count = taskCount({ bytes: rows * 8, rows, pieces: rows }, override, engine.settings);
+  const bound = (i: number) => (count === 0 ? 0 : Math.floor((rows * i) / count));
+  return {
+    sizes: Array.from({ length: count }, (_, i) => (bound(i + 1) - bound(i)) * 8),
+    stretch(from, to) {
+      const bounds = { start: start + bound(from) * step, end: start + bound(to) * step, step };
+      return openRange(engine, bounds, override === null ? null : to - from);
+    },
   };
 }
 

@@ -12,14 +12,15 @@ import {
   type ScanRequest,
   type ScanSplits,
   type Source,
+  type SourceCut,
 } from "../../plan/index.ts";
 import type { Split } from "../../protocol/index.ts";
 import { placeSampleSql } from "../../stages/index.ts";
 import type { Engine } from "../engine.ts";
 import { fileSource } from "./file-source.ts";
-import { listFiles, type SourceFile } from "./files.ts";
+import { bytesOf, listFiles, type SourceFile } from "./files.ts";
 import { inSourceWords } from "./kernel-words.ts";
-import type { CheckedReadOptions } from "./options.ts";
+import { type CheckedReadOptions, ofStretch } from "./options.ts";
 import {
   findPartitions,
   type PartitionedFile,
@@ -56,19 +57,14 @@ async function open(
   const listed = await listFiles(paths, format.operator);
   const partitions = findPartitions(listed, options.schema, format.operator);
   const own = await inSourceWords(format.operator, listed, () => format.columns(listed));
-  const reader = new SqlFileReader(engine, format, options, partitions, own);
-  return {
-    columns: reader.columns,
-    partitionColumns: partitions.columns.map(({ name }) => name),
-    prunes: true,
-    samples: true,
-    countRows: async () => null,
-    splits: (request) => reader.splits(request),
-  };
+  return new SqlFileReader(engine, format, options, partitions, own);
 }
 
-class SqlFileReader {
+class SqlFileReader implements OpenSource {
   readonly columns: readonly Column[];
+  readonly partitionColumns: readonly string[];
+  readonly prunes = true;
+  readonly samples = true;
   readonly #ownNames: readonly string[];
 
   constructor(
@@ -84,22 +80,20 @@ class SqlFileReader {
     const path = options.includePaths ? [{ name: "path", type: "VARCHAR" }] : [];
     this.#ownNames = [...kept, ...path].map(({ name }) => name);
     this.columns = [...kept, ...path, ...partitions.columns];
+    this.partitionColumns = partitions.columns.map(({ name }) => name);
+  }
+
+  async countRows(): Promise<null> {
+    return null;
   }
 
   async splits(request: ScanRequest): Promise<ScanSplits> {
     // Nothing but empty files: no columns, no rows.
     if (this.columns.length === 0) return { splits: [], skipped: nothingSkipped, notes: [] };
     const files = await prunePartitions(this.partitions, request.filters, this.engine);
-    const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-    const count = taskCount(
-      { bytes, rows: null, pieces: files.length },
-      this.options.overrideNumBlocks,
-      this.engine.settings,
-    );
-    const bundles = bundled(files, count, (file) => file.bytes + 1);
     const skippedFiles = this.partitions.files.length - files.length;
     return {
-      splits: bundles.map(
+      splits: this.#bundles(files).map(
         (bundle): Split => ({
           kind: "sql",
           sql: this.#sql(bundle, request.samples),
@@ -116,6 +110,24 @@ class SqlFileReader {
           ? []
           : [`partitions leave ${files.length} of ${this.partitions.files.length} files to be read`],
     };
+  }
+
+  async cut(): Promise<SourceCut> {
+    const bundles = this.columns.length === 0 ? [] : this.#bundles(this.partitions.files);
+    return {
+      sizes: bundles.map(bytesOf),
+      stretch: (from, to) => {
+        const { engine, format, options, partitions, own } = this;
+        const files = bundles.slice(from, to).flat();
+        return new SqlFileReader(engine, format, ofStretch(options, to - from), { ...partitions, files }, own);
+      },
+    };
+  }
+
+  #bundles(files: readonly PartitionedFile[]): readonly (readonly PartitionedFile[])[] {
+    const amount = { bytes: bytesOf(files), rows: null, pieces: files.length };
+    const count = taskCount(amount, this.options.overrideNumBlocks, this.engine.settings);
+    return bundled(files, count, (file) => file.bytes + 1);
   }
 
   #sql(files: readonly PartitionedFile[], samples: readonly RowSample[]): string {

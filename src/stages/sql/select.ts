@@ -143,7 +143,7 @@ const KEY = quoteIdentifier("__spillway_key");
 /** Rows by a hash of what they hold and of their place among the rows at hand. */
 function sampled(select: Select, node: Extract<Plan, { kind: "sample" }>): Select {
   const numbered = `(SELECT *, row_number() OVER () AS ${ROW} FROM ${nested(select).from})`;
-  const hash = `hash(*COLUMNS(*), ${literalSql(node.seed)})`;
+  const hash = mixed("*COLUMNS(*)", node.seed);
   if (node.size.kind === "fraction") {
     const where = [`${hash} < ${hashBound(node.size.fraction)}`];
     return { ...selectFrom(numbered), where, list: `* EXCLUDE (${ROW})` };
@@ -157,11 +157,16 @@ export function smallestKeys(rows: number): Select {
   return { ...selectFrom(`(SELECT * FROM ${INPUT} ORDER BY ${KEY} LIMIT ${rows})`), list: `* EXCLUDE (${KEY})` };
 }
 
+/** Hashed twice: the kernel only xors the seed's hash with the rest, which for a half would leave two samples in all. */
+function mixed(values: string, seed: number): string {
+  return `hash(hash(${values}, ${literalSql(seed)}))`;
+}
+
 function hashBound(fraction: number): string {
   return `CAST('${BigInt(Math.floor(fraction * 2 ** 53)) * 2n ** 11n}' AS UBIGINT)`;
 }
 
 /** A condition that keeps a fraction of rows, given SQL that tells rows apart by their place. */
 export function placeSampleSql(place: string, sample: RowSample): string {
-  return `hash(${place}, ${literalSql(sample.seed)}) < ${hashBound(sample.fraction)}`;
+  return `${mixed(place, sample.seed)} < ${hashBound(sample.fraction)}`;
 }

@@ -1,0 +1,355 @@
+/**
+ * A pipeline: a dataset's rows window by window, epoch by epoch. Methods that transform say what becomes of each window
+ * and give a new pipeline; methods that consume run the windows one after the other (their work is in consume.ts).
+ * Used once: what has been derived from or consumed cannot be again.
+ */
+import type { Table } from "@uwdata/flechette";
+import type { ValueOptions } from "../../arrow/index.ts";
+import { OptionError } from "../../errors/index.ts";
+import type { Literal } from "../../plan/index.ts";
+import type { JobStats } from "../../protocol/index.ts";
+import type { AnyFormat, BatchClass, ClassOptions } from "../batch-functions.ts";
+import { checkedBatches, type IterBatchesOptions } from "../consume/batch-options.ts";
+import { batchesOf } from "../consume/batches.ts";
+import { DEFAULT_PREFETCH } from "../consume/blocks.ts";
+import { RowIterator } from "../consume/rows.ts";
+import { type DatasetSchema, schemaOf } from "../consume/schema.ts";
+import { showRows } from "../consume/show.ts";
+import { Dataset, insideOf } from "../dataset.ts";
+import { Expr } from "../expressions/index.ts";
+import {
+  type BatchFunctionOptions,
+  checkedValues,
+  functionOver,
+  onlyValues,
+  type RowFunctionOptions,
+  valueKeys,
+} from "../functions.ts";
+import { checkKeys, describe, positiveInteger, wholeNumber } from "../options.ts";
+import type {
+  AnyColumns,
+  AnyRow,
+  BatchResult,
+  ColumnName,
+  ColumnsBatch,
+  Condition,
+  Dropped,
+  Exploded,
+  Renamed,
+  RowOfColumns,
+  Selected,
+  SelectItem,
+  WithColumn,
+} from "../row-types.ts";
+import type { SampleOptions } from "../sample-options.ts";
+import { type DatasetStats, datasetStats } from "../stats.ts";
+import type { WriteOptions, WriteSummary } from "../write.ts";
+import { blocksOfWindows, countAll, type PipelineRun, takeRows, writeWindows } from "./consume.ts";
+import {
+  allWindows,
+  anyWindow,
+  epochWindows,
+  isEndless,
+  overAnyWindow,
+  type Recipe,
+  repeated,
+  type WindowStep,
+  withStep,
+} from "./recipe.ts";
+import { summed } from "./stats.ts";
+
+/** `R` is the row type, as a dataset's is. */
+export class DatasetPipeline<out R extends AnyRow = AnyRow> {
+  readonly #recipe: Recipe;
+  readonly #told: (stats: JobStats) => void;
+  /** The operator that has used this pipeline. */
+  #usedBy: string | null = null;
+  #stats: JobStats | null = null;
+
+  /** @internal Pipelines come from datasets and from each other. */
+  constructor(recipe: Recipe, told: (stats: JobStats) => void = () => {}) {
+    this.#recipe = recipe;
+    this.#told = told;
+  }
+
+  // Windows and epochs
+
+  /** What the function makes of each window's dataset. It is called when a window's turn comes. */
+  foreachWindow<O extends AnyRow>(fn: (window: Dataset<R>) => Dataset<O>): DatasetPipeline<O> {
+    if (typeof fn !== "function") throw new OptionError(`foreachWindow: ${describe(fn)} is no function.`);
+    return this.#then("foreachWindow", this.#calling("foreachWindow", fn));
+  }
+
+  /** The whole pipeline again and again, read anew each time: so many epochs, or without end. */
+  repeat(epochs?: number): DatasetPipeline<R> {
+    const recipe = repeated(this.#recipe, epochs);
+    this.#use("repeat");
+    return new DatasetPipeline<R>(recipe);
+  }
+
+  // Rows and batches through functions, per window
+
+  map<O extends AnyRow>(fn: (row: R) => O | Promise<O>, options: RowFunctionOptions = {}): DatasetPipeline<O> {
+    return this.#then("map", overAnyWindow(functionOver(anyWindow, "map", fn, options)));
+  }
+
+  flatMap<O extends AnyRow>(
+    fn: (row: R) => Iterable<O> | AsyncIterable<O> | Promise<Iterable<O>>,
+    options: RowFunctionOptions = {},
+  ): DatasetPipeline<O> {
+    return this.#then("flatMap", overAnyWindow(functionOver(anyWindow, "flatMap", fn, options)));
+  }
+
+  filter<S extends R>(fn: (row: R) => row is S, options?: RowFunctionOptions): DatasetPipeline<S>;
+  filter(fn: (row: R) => boolean | Promise<boolean>, options?: RowFunctionOptions): DatasetPipeline<R>;
+  filter(condition: Condition<R>): DatasetPipeline<R>;
+  filter(test: ((row: R) => boolean | Promise<boolean>) | Condition<R>, options: RowFunctionOptions = {}) {
+    return this.#each<R>("filter", (window) =>
+      test instanceof Expr ? window.filter(test) : window.filter(test, options),
+    );
+  }
+
+  where(condition: Condition<R>): DatasetPipeline<R> {
+    return this.#each("where", (window) => window.where(condition));
+  }
+
+  mapBatches<C extends AnyColumns, Batch = ColumnsBatch<R>>(
+    fn: (batch: Batch) => BatchResult<C>,
+    options?: BatchFunctionOptions & { readonly batchFormat?: "columns" },
+  ): DatasetPipeline<RowOfColumns<C>>;
+  mapBatches<O extends AnyRow>(
+    fn: (batch: R[]) => BatchResult<readonly O[]>,
+    options: BatchFunctionOptions & { readonly batchFormat: "rows" },
+  ): DatasetPipeline<O>;
+  mapBatches<O extends AnyRow = AnyRow>(
+    fn: (batch: Table) => BatchResult<unknown>,
+    options: BatchFunctionOptions & { readonly batchFormat: "arrow" },
+  ): DatasetPipeline<O>;
+  mapBatches<C extends AnyColumns, Args extends readonly unknown[], Batch = ColumnsBatch<R>>(
+    fn: BatchClass<Batch, C, Args>,
+    options?: ClassOptions<Args> & { readonly batchFormat?: "columns" },
+  ): DatasetPipeline<RowOfColumns<C>>;
+  mapBatches<O extends AnyRow, Args extends readonly unknown[]>(
+    fn: BatchClass<R[], readonly O[], Args>,
+    options: ClassOptions<Args> & { readonly batchFormat: "rows" },
+  ): DatasetPipeline<O>;
+  mapBatches<O extends AnyRow, Args extends readonly unknown[]>(
+    fn: BatchClass<Table, unknown, Args>,
+    options: ClassOptions<Args> & { readonly batchFormat: "arrow" },
+  ): DatasetPipeline<O>;
+  mapBatches<O extends AnyRow = AnyRow, Options extends BatchFunctionOptions = BatchFunctionOptions>(
+    fn: (batch: never) => unknown,
+    options: Options & AnyFormat<Options>,
+  ): DatasetPipeline<O>;
+  mapBatches(
+    fn: unknown,
+    options: BatchFunctionOptions & { readonly constructorArgs?: readonly unknown[] } = {},
+  ): DatasetPipeline<AnyRow> {
+    return this.#then("mapBatches", overAnyWindow(functionOver(anyWindow, "mapBatches", fn, options)));
+  }
+
+  // Columns and rows, per window
+
+  select<const Items extends readonly SelectItem<R>[], Row = R>(
+    ...items: Items
+  ): DatasetPipeline<Selected<Row, Items>> {
+    return this.#each("select", (window) => window.select<Items, Row>(...items));
+  }
+
+  drop<const N extends ColumnName<R>, Row extends AnyRow = R>(
+    ...names: readonly N[]
+  ): DatasetPipeline<Dropped<Row, N>> {
+    return this.#each("drop", (window) => window.drop<N, Row>(...names));
+  }
+
+  rename<const M extends { readonly [K in ColumnName<R>]?: string }, Row extends AnyRow = R>(
+    names: M,
+  ): DatasetPipeline<Renamed<Row, M>> {
+    return this.#each("rename", (window) => window.rename<M, Row>(names));
+  }
+
+  withColumn<const N extends string, E extends Condition<R>, Row extends AnyRow = R>(
+    name: N,
+    expression: E,
+  ): DatasetPipeline<WithColumn<Row, N, E>> {
+    return this.#each("withColumn", (window) => window.withColumn<N, E, Row>(name, expression));
+  }
+
+  dropNull(columns?: readonly ColumnName<R>[]): DatasetPipeline<R> {
+    return this.#each("dropNull", (window) => window.dropNull(columns));
+  }
+
+  fillNull(
+    value: string | number | bigint | boolean | Date | { readonly [K in ColumnName<R>]?: Literal },
+  ): DatasetPipeline<R> {
+    return this.#each("fillNull", (window) => window.fillNull(value));
+  }
+
+  explode<const N extends ColumnName<R>, Row extends AnyRow = R>(name: N): DatasetPipeline<Exploded<Row, N>> {
+    return this.#each("explode", (window) => window.explode<N, Row>(name));
+  }
+
+  /** So many rows of each window. */
+  limit(rows: number): DatasetPipeline<R> {
+    return this.#each("limit", (window) => window.limit(rows));
+  }
+
+  /** Some rows of each window; without a seed other ones in every window and epoch. */
+  sample(options: SampleOptions): DatasetPipeline<R> {
+    const anew = this.#calling<R>("sample", (window) => window.sample(options));
+    const once = overAnyWindow(anew(anyWindow));
+    return this.#then("sample", options.seed === undefined ? anew : once);
+  }
+
+  // Consuming
+
+  async take(rows: number, values: ValueOptions = {}): Promise<R[]> {
+    const wanted = wholeNumber("take", "the number of rows", rows);
+    return takeRows<R>(this.#use("take"), wanted, onlyValues("take", values));
+  }
+
+  async takeAll(values: ValueOptions = {}): Promise<R[]> {
+    this.#checkEnds("takeAll");
+    return takeRows<R>(this.#use("takeAll"), null, onlyValues("takeAll", values));
+  }
+
+  /** Prints the first rows as a table, and gives its text. */
+  async show(rows = 20): Promise<string> {
+    return showRows((count, values) => takeRows(this.#use("show"), count, values), rows);
+  }
+
+  async count(): Promise<number> {
+    this.#checkEnds("count");
+    return countAll(this.#use("count"));
+  }
+
+  /** Looks at the first window and uses nothing up. */
+  async schema(): Promise<DatasetSchema> {
+    for await (const window of epochWindows(this.#recipe)) {
+      return schemaOf({ engine: this.#recipe.engine, plan: window, ended: () => {} });
+    }
+    throw new Error("a pass over the data has at least one window");
+  }
+
+  /** Rows one by one. Leaving the loop early cancels the work and frees everything. */
+  iterRows(options: ValueOptions & { readonly prefetch?: number } = {}): AsyncIterableIterator<R> {
+    checkKeys("iterRows", options, [...valueKeys, "prefetch"]);
+    const prefetch = positiveInteger("iterRows", "prefetch", options.prefetch ?? DEFAULT_PREFETCH);
+    const values = checkedValues("iterRows", options);
+    return new RowIterator<R>(blocksOfWindows(this.#use("iterRows")), values, prefetch);
+  }
+
+  /** Batches of a fixed size, also across the ends of windows and epochs. */
+  iterBatches<Batch = ColumnsBatch<R>>(
+    options?: IterBatchesOptions & { readonly batchFormat?: "columns" },
+  ): AsyncGenerator<Batch>;
+  iterBatches(options: IterBatchesOptions & { readonly batchFormat: "rows" }): AsyncGenerator<R[]>;
+  iterBatches(options: IterBatchesOptions & { readonly batchFormat: "arrow" }): AsyncGenerator<Table>;
+  iterBatches(options: IterBatchesOptions = {}): AsyncGenerator<unknown> {
+    const checked = checkedBatches(options);
+    return batchesOf(blocksOfWindows(this.#use("iterBatches")), checked);
+  }
+
+  /** A dataset for each window, read when it is consumed. */
+  iterWindows(): AsyncGenerator<Dataset<R>, void, undefined> {
+    return this.#datasets(this.#use("iterWindows").recipe);
+  }
+
+  /** A pipeline for each epoch, read when it is consumed. */
+  iterEpochs(): AsyncGenerator<DatasetPipeline<R>, void, undefined> {
+    return this.#epochs(this.#use("iterEpochs"));
+  }
+
+  writeParquet(
+    directory: string,
+    options: WriteOptions<ColumnName<R>, "snappy" | "zstd" | "gzip" | "lz4" | "brotli" | "uncompressed"> = {},
+  ): Promise<WriteSummary> {
+    return this.#write("parquet", directory, options);
+  }
+
+  writeCsv(
+    directory: string,
+    options: WriteOptions<ColumnName<R>, "gzip" | "zstd" | "none"> = {},
+  ): Promise<WriteSummary> {
+    return this.#write("csv", directory, options);
+  }
+
+  /** A JSON object a line. */
+  writeJson(
+    directory: string,
+    options: WriteOptions<ColumnName<R>, "gzip" | "zstd" | "none"> = {},
+  ): Promise<WriteSummary> {
+    return this.#write("json", directory, options);
+  }
+
+  writeArrow(directory: string, options: WriteOptions<ColumnName<R>, "none"> = {}): Promise<WriteSummary> {
+    return this.#write("arrow", directory, options);
+  }
+
+  // About
+
+  /** Figures of the windows that have run so far: sums, and the highest peaks. */
+  stats(): DatasetStats {
+    return datasetStats(this.#stats);
+  }
+
+  async #write(format: "parquet" | "csv" | "json" | "arrow", directory: string, options: WriteOptions) {
+    const operator = { parquet: "writeParquet", csv: "writeCsv", json: "writeJson", arrow: "writeArrow" }[format];
+    this.#checkEnds(operator);
+    return writeWindows(this.#use(operator), format, directory, options);
+  }
+
+  async *#datasets(recipe: Recipe): AsyncGenerator<Dataset<R>, void, undefined> {
+    for await (const window of allWindows(recipe)) yield new Dataset<R>(recipe.engine, window, false);
+  }
+
+  async *#epochs({ recipe, ended }: PipelineRun): AsyncGenerator<DatasetPipeline<R>, void, undefined> {
+    for (let epoch = 0; epoch < recipe.epochs; epoch++) yield new DatasetPipeline<R>({ ...recipe, epochs: 1 }, ended);
+  }
+
+  /** A step that is built now, over whichever window. */
+  #each<O extends AnyRow>(operator: string, build: (window: Dataset<R>) => Dataset<O>): DatasetPipeline<O> {
+    return this.#then(operator, overAnyWindow(this.#calling(operator, build)(anyWindow)));
+  }
+
+  /** A step that is built for each window. */
+  #calling<O extends AnyRow>(operator: string, build: (window: Dataset<R>) => Dataset<O>): WindowStep {
+    const { engine } = this.#recipe;
+    return (window) => {
+      const made = build(new Dataset<R>(engine, window, false));
+      if (!(made instanceof Dataset)) {
+        throw new OptionError(`${operator}: the function gave ${describe(made)}; it must give a dataset.`);
+      }
+      const inside = insideOf(made);
+      if (inside.engine !== engine) throw new OptionError(`${operator}: the dataset is of another session.`);
+      return inside.plan;
+    };
+  }
+
+  #then<O extends AnyRow>(operator: string, step: WindowStep): DatasetPipeline<O> {
+    return new DatasetPipeline<O>(withStep(this.#use(operator).recipe, step));
+  }
+
+  #use(operator: string): PipelineRun {
+    if (this.#usedBy !== null) {
+      throw new OptionError(
+        `${operator}: this pipeline has been used by ${this.#usedBy}, and a pipeline is used once. Go on with what ${this.#usedBy} gave, or make another pipeline from the dataset.`,
+      );
+    }
+    this.#usedBy = operator;
+    return {
+      recipe: this.#recipe,
+      ended: (stats) => {
+        this.#stats = summed(this.#stats, stats);
+        this.#told(stats);
+      },
+    };
+  }
+
+  #checkEnds(operator: string): void {
+    if (!isEndless(this.#recipe)) return;
+    throw new OptionError(
+      `${operator}: this pipeline is endless. Say how often to go over the data, repeat(3), or take a number of rows, take(1000).`,
+    );
+  }
+}

@@ -1,0 +1,72 @@
+/** What a pipeline is made of: what it reads, in which windows, how often, and what becomes of each window. */
+import { OptionError } from "../../errors/index.ts";
+import { type Plan, rewriteUp, scan } from "../../plan/index.ts";
+import type { Engine } from "../engine.ts";
+import { positiveInteger } from "../options.ts";
+import { type WindowOptions, type WindowSize, windowSize } from "./window-size.ts";
+import { checkPerWindow, windowsOfPass } from "./windows.ts";
+
+export interface Recipe {
+  readonly engine: Engine;
+  /** What is read, with all that was done to it before it was cut into windows. */
+  readonly plan: Plan;
+  /** Null: a pass over the data is one window. */
+  readonly size: WindowSize | null;
+  /** Over the data in an epoch: more than one where a repeat was repeated. */
+  readonly passes: number;
+  /** Infinity: without end. */
+  readonly epochs: number;
+  /** What is done to each window, in this order. */
+  readonly steps: readonly WindowStep[];
+}
+
+export type WindowStep = (window: Plan) => Plan;
+
+/** All of the data as one window. */
+export function whole(engine: Engine, plan: Plan): Recipe {
+  return { engine, plan, size: null, passes: 1, epochs: 1, steps: [] };
+}
+
+export function windowed(engine: Engine, plan: Plan, options: WindowOptions): Recipe {
+  const size = windowSize(options);
+  checkPerWindow(plan);
+  return { ...whole(engine, plan), size };
+}
+
+/** Each repetition is an epoch: the last call says what one is. */
+export function repeated(recipe: Recipe, epochs: number | undefined): Recipe {
+  if (isEndless(recipe)) {
+    throw new OptionError("repeat: this pipeline is endless already; its end would have to come before a repetition.");
+  }
+  const count = epochs === undefined ? Number.POSITIVE_INFINITY : positiveInteger("repeat", "epochs", epochs);
+  return { ...recipe, passes: recipe.passes * recipe.epochs, epochs: count };
+}
+
+export function isEndless({ epochs }: Recipe): boolean {
+  return epochs === Number.POSITIVE_INFINITY;
+}
+
+export function withStep(recipe: Recipe, step: WindowStep): Recipe {
+  return { ...recipe, steps: [...recipe.steps, step] };
+}
+
+/** Stands for a window where a step is built once and for all: functions are captured when they are given. */
+export const anyWindow: Plan = scan({
+  name: "window",
+  label: "",
+  open: () => Promise.reject(new Error("a window is put here before it is read")),
+});
+
+export function overAnyWindow(built: Plan): WindowStep {
+  return (window) => rewriteUp(built, (node) => (node === anyWindow ? window : node));
+}
+
+export async function* epochWindows({ plan, size, passes, steps }: Recipe): AsyncGenerator<Plan, void, undefined> {
+  for (let pass = 0; pass < passes; pass++) {
+    for await (const window of windowsOfPass(plan, size)) yield steps.reduce((made, step) => step(made), window);
+  }
+}
+
+export async function* allWindows(recipe: Recipe): AsyncGenerator<Plan, void, undefined> {
+  for (let epoch = 0; epoch < recipe.epochs; epoch++) yield* epochWindows(recipe);
+}

@@ -1,0 +1,82 @@
+/**
+ * One pass over a plan's data, window by window. Every window is the whole plan with its sources cut down to a stretch,
+ * so that it resolves to the same columns and types as all the others; sources are looked at anew for each pass.
+ */
+import { OptionError } from "../../errors/index.ts";
+import { inputsOf, type Plan, rewriteUp, type ScanNode, type Source, type SourceCut, scan } from "../../plan/index.ts";
+import { type BlockSpan, spans, type WindowSize } from "./window-size.ts";
+
+/** `size` null: the pass is one window. */
+export async function* windowsOfPass(plan: Plan, size: WindowSize | null): AsyncGenerator<Plan, void, undefined> {
+  const fresh = rewriteUp(plan, (node) => (node.kind === "scan" ? scan(node.source.again?.() ?? node.source) : node));
+  if (size === null) {
+    yield fresh;
+    return;
+  }
+  const cuts: SourceCut[] = [];
+  for (const { source } of scansOf(fresh)) cuts.push(await (await source.open()).cut());
+  const sizes = cuts.flatMap((cut) => cut.sizes);
+  for (const span of spans(sizes, size)) yield cutDown(fresh, cuts, span);
+}
+
+/** Work on a window as well as on all rows: they look at one row at a time, or at one source after the other. */
+const ROW_BY_ROW: ReadonlySet<Plan["kind"]> = new Set([
+  "scan",
+  "project",
+  "drop",
+  "rename",
+  "dropNull",
+  "fillNull",
+  "filter",
+  "function",
+  "explode",
+  "union",
+]);
+
+/** Refuses what has to see all rows: in a window it would see only some. */
+export function checkPerWindow(plan: Plan): void {
+  const name = needsAllRows(plan);
+  if (name !== null) {
+    throw new OptionError(
+      `window: ${name} is over the whole dataset, and a window sees only a part of it. Call ${name} after window, where it is per window, or run it first: (await ds.materialize()).window(…).`,
+    );
+  }
+  for (const input of inputsOf(plan)) checkPerWindow(input);
+}
+
+function needsAllRows(plan: Plan): string | null {
+  if (ROW_BY_ROW.has(plan.kind)) return null;
+  if (plan.kind === "sample") return plan.size.kind === "fraction" ? null : "sample({ rows })";
+  if (plan.kind === "limit") return plan.limit === null ? "offset" : "limit";
+  return plan.kind;
+}
+
+function scansOf(plan: Plan): readonly ScanNode[] {
+  return plan.kind === "scan" ? [plan] : inputsOf(plan).flatMap(scansOf);
+}
+
+/** Blocks are counted through the sources one after the other; those with none in the span read nothing. */
+function cutDown(plan: Plan, cuts: readonly SourceCut[], { from, to }: BlockSpan): Plan {
+  const [...left] = cuts;
+  let before = 0;
+  return rewriteUp(plan, (node) => {
+    const cut = node.kind === "scan" ? left.shift() : undefined;
+    if (node.kind !== "scan" || cut === undefined) return node;
+    const blocks = cut.sizes.length;
+    const within = (place: number) => Math.min(Math.max(place - before, 0), blocks);
+    const stretch = stretchOf(node.source, cut, { from: within(from), to: within(to) });
+    before += blocks;
+    return scan(stretch);
+  });
+}
+
+function stretchOf(source: Source, cut: SourceCut, { from, to }: BlockSpan): Source {
+  return {
+    name: source.name,
+    // Refers to the source itself, which may be what keeps its rows in the store.
+    get label() {
+      return `${source.label}, blocks ${from} to ${to} of ${cut.sizes.length}`;
+    },
+    open: async () => cut.stretch(from, to),
+  };
+}
