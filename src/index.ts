@@ -55,6 +55,7 @@ export {
   configure,
   fromArrow,
   fromItems,
+  type Preset,
   range,
   readArrow,
   readBinary,

@@ -20,6 +20,8 @@ export interface LoadedFunction {
 }
 
 export class LoadedOperator {
+  /** What the user was told of it by this worker. */
+  readonly said = new Set<string>();
   #functions: Promise<ReadonlyMap<Step, LoadedFunction>> | null = null;
 
   constructor(

@@ -50,7 +50,7 @@ export function tasks(
     name: `op${id}`,
     input,
     steps,
-    sink: { kind: "blocks", targetBytes: PAGE },
+    sink: { kind: "blocks", targetBytes: PAGE, minBytes: false },
     concurrency: { min: 1, max: 64 },
     minRowsPerTask: 1,
     maxRowsPerTask: null,
@@ -134,7 +134,7 @@ export function randomJob(chance: Chance, name: string, firstRow: number): Plann
 
 function randomTraits(chance: Chance, targetBytes: number): Partial<TaskOperator> & { readonly isClass?: boolean } {
   const traits = {
-    sink: { kind: "blocks", targetBytes } as const,
+    sink: { kind: "blocks", targetBytes, minBytes: false } as const,
     concurrency: { min: 1, max: chance.between(1, 5) },
     minRowsPerTask: chance.oneOf([1, 1, 5, 20, 1000]),
   };
