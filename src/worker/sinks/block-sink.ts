@@ -4,7 +4,7 @@
  * rows alone: on a replay those that an earlier attempt handed over are made again and compared, not written again.
  */
 import { crc32 } from "node:zlib";
-import { BlockBuilder, nextCut, planBlock, type RecordBatch } from "../../arrow/index.ts";
+import { BlockBuilder, evenSlices, nextCut, planBlock, type RecordBatch } from "../../arrow/index.ts";
 import { NondeterministicFunctionError, StoreError } from "../../errors/index.ts";
 import type { ArenaRange, BlockShape, Bytes, HandedOver, TaskOrder } from "../../protocol/index.ts";
 import type { MappedArena } from "../../store/mapping.ts";
@@ -88,10 +88,12 @@ export class BlockSink implements TaskSink {
 
   #lookAtBatch(batch: RecordBatch, { operator, given }: BatchMaker): void {
     const { targetBytes } = this.shape;
-    const length = new BlockBuilder().blockLengthWith(batch, 0, batch.length);
+    const alone = new BlockBuilder();
+    const length = alone.blockLengthWith(batch, 0, batch.length);
     // One row that makes too many is as small as a batch can be.
     if (length <= targetBytes || given <= 1) return;
-    const fitting = Math.max(1, Math.floor((given * targetBytes) / length));
+    const { frameLength } = alone;
+    const fitting = Math.max(1, Math.floor((given * (targetBytes - frameLength)) / (length - frameLength)));
     this.outlet.notice(
       "batch",
       `${operator}: a batch of ${formatSize(length)} came back for ${given} rows, and is cut into blocks of at most ${formatSize(targetBytes)} (targetMaxBlockSize). With batchSize: ${fitting} it would fit.`,
@@ -113,8 +115,15 @@ export class BlockSink implements TaskSink {
   }
 
   async #seal(): Promise<void> {
-    const batch = this.#block.finish();
-    if (batch === null) return;
+    const held = this.#block.finish();
+    if (held === null) return;
+    // One block, but where nulls of no type have become values of one that take more.
+    for (const batch of evenSlices(held, this.shape.targetBytes)) {
+      if (!this.satisfied) await this.#handOver(batch);
+    }
+  }
+
+  async #handOver(batch: RecordBatch): Promise<void> {
     const plan = planBlock(batch);
     const length = plan.byteLength;
     const place = { rows: batch.length, length };
