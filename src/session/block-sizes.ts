@@ -85,7 +85,7 @@ export function blockSizes(
     notice:
       lowered.length === 0
         ? null
-        : `Block sizes lowered to ${formatSize(fits)} (${lowered.join(", ")}): the store holds ${formatSize(capacity)}, which is two such blocks for each of ${workers} workers. A larger objectStoreMemory or fewer workers allow larger blocks.`,
+        : `Block sizes lowered to ${formatSize(fits)} (${lowered.join(", ")}): the store holds ${formatSize(capacity)}, which is two such blocks a worker (workers: ${workers}). A larger objectStoreMemory or fewer workers allow larger blocks.`,
   };
 }
 
