@@ -51,41 +51,52 @@ export function blockSizes(
   workers: number,
   bytesOf: (name: keyof Sizes, value: Size) => Bytes,
 ): BlockSizes {
-  const preset: Partial<Sizes> = options.preset === undefined ? {} : presetSizes(options.preset);
+  const asked = askedSizes(options, bytesOf);
+  const unlimited = options.targetMaxBlockSize === false;
   const fits = Math.min(LARGEST_BLOCK, Math.floor(capacity / (2 * workers)));
+  const max = unlimited ? Math.min(LARGEST_BLOCK, capacity) : Math.min(asked.targetMaxBlockSize, fits);
+  const ownMin = options.targetMinBlockSize;
+  const mostMin = ownMin === undefined ? Math.floor(max * MIN_OF_MAX) : max;
+  const lowered: (keyof Sizes)[] = [];
+  if (!unlimited && asked.targetMaxBlockSize > fits) lowered.push("targetMaxBlockSize");
+  // Its default is more than many machines' stores can hold, and concerns nobody who does not shuffle.
+  const defaultShuffle = asked.targetShuffleMaxBlockSize === DEFAULTS.targetShuffleMaxBlockSize;
+  if (!defaultShuffle && asked.targetShuffleMaxBlockSize > fits) lowered.push("targetShuffleMaxBlockSize");
+  const from = lowered.map((name) => `${name} from ${formatSize(asked[name])}`).join(", ");
+  return {
+    targetMaxBlockSize: max,
+    targetMinBlockSize: ownMin === false ? false : Math.min(asked.targetMinBlockSize, mostMin),
+    targetShuffleMaxBlockSize: Math.min(asked.targetShuffleMaxBlockSize, fits),
+    notice:
+      lowered.length === 0
+        ? null
+        : `Block sizes lowered to ${formatSize(fits)} (${from}): the store holds ${formatSize(capacity)}, which is two such blocks a worker (workers: ${workers}). A larger objectStoreMemory or fewer workers allow larger blocks.`,
+  };
+}
+
+/** What the user wants, whatever the store holds: said one by one, by a preset, or not at all. */
+function askedSizes(options: SessionOptions, bytesOf: (name: keyof Sizes, value: Size) => Bytes): Sizes {
+  const preset: Partial<Sizes> = options.preset === undefined ? {} : presetSizes(options.preset);
   const asked = (name: keyof Sizes): Bytes => {
     const value = options[name];
     if (value === undefined || value === false) return preset[name] ?? DEFAULTS[name];
     const bytes = bytesOf(name, value);
-    if (bytes < 1) throw new OptionError(`session: ${name} must be at least one byte; false turns it off.`);
+    if (bytes < 1) throw new OptionError(`session: ${name} must be at least one byte.`);
     return bytes;
   };
-  const max = options.targetMaxBlockSize === false ? Math.min(LARGEST_BLOCK, capacity) : asked("targetMaxBlockSize");
-  const least = asked("targetMinBlockSize");
-  const own = options.targetMinBlockSize;
-  if (own !== undefined && own !== false && least > max) {
+  const max = asked("targetMaxBlockSize");
+  const min = asked("targetMinBlockSize");
+  const limits = options.targetMaxBlockSize !== false && options.targetMinBlockSize !== false;
+  // A minimum that nobody named gives way to the maximum.
+  if (limits && options.targetMinBlockSize !== undefined && min > max) {
     throw new OptionError(
-      `session: targetMinBlockSize of ${formatSize(least)} is above targetMaxBlockSize, which is ${formatSize(max)}: lower the one or raise the other.`,
+      `session: targetMinBlockSize of ${formatSize(min)} is above targetMaxBlockSize, which is ${formatSize(max)}: lower the one or raise the other.`,
     );
   }
-  const lowered: string[] = [];
-  const within = (name: keyof Sizes, bytes: Bytes, tell: boolean): Bytes => {
-    if (bytes > fits && tell) lowered.push(`${name} from ${formatSize(bytes)}`);
-    return Math.min(bytes, fits);
-  };
-  const target = options.targetMaxBlockSize === false ? max : within("targetMaxBlockSize", max, true);
-  const shuffle = asked("targetShuffleMaxBlockSize");
-  // The default is more than many machines' stores can hold, and concerns nobody who does not shuffle.
-  const wantsShuffle = (options.targetShuffleMaxBlockSize ?? preset.targetShuffleMaxBlockSize) !== undefined;
-  const most = own === undefined ? Math.floor(target * MIN_OF_MAX) : target;
   return {
-    targetMaxBlockSize: target,
-    targetMinBlockSize: own === false ? false : Math.min(least, most),
-    targetShuffleMaxBlockSize: within("targetShuffleMaxBlockSize", shuffle, wantsShuffle),
-    notice:
-      lowered.length === 0
-        ? null
-        : `Block sizes lowered to ${formatSize(fits)} (${lowered.join(", ")}): the store holds ${formatSize(capacity)}, which is two such blocks a worker (workers: ${workers}). A larger objectStoreMemory or fewer workers allow larger blocks.`,
+    targetMaxBlockSize: max,
+    targetMinBlockSize: min,
+    targetShuffleMaxBlockSize: asked("targetShuffleMaxBlockSize"),
   };
 }
 

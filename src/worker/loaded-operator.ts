@@ -26,7 +26,7 @@ export class LoadedOperator {
 
   constructor(
     readonly order: OperatorOrder,
-    private readonly arena: MappedArena,
+    private readonly arena: Pick<MappedArena, "view">,
   ) {}
 
   /** Revived at the first task that needs them. */

@@ -4,7 +4,9 @@ import type { ArenaRange, HandedOver } from "../../src/protocol/index.ts";
 import type { BlockOutlet } from "../../src/worker/sinks/block-sink.ts";
 
 export class InventedOutlet implements BlockOutlet {
-  readonly blocks: (HandedOver & { readonly bytes: Uint8Array })[] = [];
+  readonly blocks: HandedOver[] = [];
+  /** Of each block. */
+  readonly bytes: Uint8Array[] = [];
   readonly notices: { readonly what: string; readonly text: string }[] = [];
   reserved = 0;
   readonly #memory = new Map<number, Uint8Array>();
@@ -25,7 +27,8 @@ export class InventedOutlet implements BlockOutlet {
   }
 
   output({ range, length, rows, checksum }: Parameters<BlockOutlet["output"]>[0]): void {
-    this.blocks.push({ rows, length, checksum, bytes: this.arena.view(range) });
+    this.blocks.push({ rows, length, checksum });
+    this.bytes.push(this.arena.view(range));
   }
 
   notice(what: string, text: string): void {
@@ -33,7 +36,7 @@ export class InventedOutlet implements BlockOutlet {
   }
 
   get batches(): RecordBatch[] {
-    return this.blocks.map(({ bytes }) => readBlock(bytes));
+    return this.bytes.map(readBlock);
   }
 
   get lengths(): number[] {
