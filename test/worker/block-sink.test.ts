@@ -88,6 +88,13 @@ describe("[R2] putting together", () => {
     expect((await through(batches, { target, min: roomFor(2) })).rowCounts).toEqual([2, 20]);
   });
 
+  test("a batch that has to be cut anyway fills up what is held", async () => {
+    const batches = Array.from({ length: 4 }, (_, i) => rowsOf(ones(12), 12 * i));
+    const outlet = await through(batches, { target: roomFor(10), min: roomFor(2) });
+    expect(outlet.rowCounts).toEqual([6, 9, 9, 6, 9, 9]);
+    expect(outlet.column("i")).toEqual(Array.from({ length: 48 }, (_, i) => i));
+  });
+
   test("false: every batch is a block, and cut only where it is too large", async () => {
     const outlet = await through([rowsOf(ones(1)), rowsOf(ones(2)), rowsOf(ones(12))], {
       target: roomFor(10),

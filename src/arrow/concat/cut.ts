@@ -11,8 +11,8 @@ import { BlockBuilder } from "./block-builder.ts";
 const FIRST_STEP = 64;
 
 /**
- * The end of the next block: what the builder holds, and rows from `start` on. It is `start` itself where not even one row
- * fits to what is held.
+ * The end of the next block: what the builder holds, and rows from `start` on. It is `start` itself where what is held is
+ * enough, or no row fits to it.
  */
 export function nextCut(held: BlockBuilder, batch: RecordBatch, start: number, target: number): number {
   const length = (end: number) => held.blockLengthWith(batch, start, end);
@@ -25,6 +25,7 @@ export function nextCut(held: BlockBuilder, batch: RecordBatch, start: number, t
   const frame = held.frameLength;
   const parts = Math.ceil((whole - frame) / Math.max(1, target - frame));
   const share = frame + (whole - frame) / parts;
+  if (held.rows > 0 && length(start) >= share) return start;
   // Up to the row with which the share is reached: rounding down would leave too much for the last part.
   return Math.min(most, lastWhere(start, most, (end) => length(end) < share) + 1);
 }

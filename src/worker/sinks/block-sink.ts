@@ -68,12 +68,15 @@ export class BlockSink implements TaskSink {
 
   close(): void {}
 
-  /** A batch that does not fit to what is held: cut where it has to be, or where what is held is too small to stand alone. */
+  /**
+   * A batch that does not fit to what is held. It is cut where it has to be, since it is too large itself, or since what is held is
+   * too small to stand alone; else it begins the next block.
+   */
   async #shape(batch: RecordBatch): Promise<void> {
     const { targetBytes, minBytes } = this.shape;
     const block = this.#block;
-    if (this.maker !== null) this.#lookAtBatch(batch, this.maker);
-    if (block.rows > 0 && (minBytes === false || block.blockLength >= minBytes)) await this.#seal();
+    const whole = this.#lookAtBatch(batch) <= targetBytes;
+    if (block.rows > 0 && (minBytes === false || (whole && block.blockLength >= minBytes))) await this.#seal();
     for (let start = 0; start < batch.length && !this.satisfied; ) {
       const end = nextCut(block, batch, start, targetBytes);
       const length = block.blockLengthWith(batch, start, end);
@@ -86,18 +89,21 @@ export class BlockSink implements TaskSink {
     }
   }
 
-  #lookAtBatch(batch: RecordBatch, { operator, given }: BatchMaker): void {
+  /** The bytes of the batch as a block; too many that a function made are said to be so. */
+  #lookAtBatch(batch: RecordBatch): Bytes {
     const { targetBytes } = this.shape;
     const alone = new BlockBuilder();
     const length = alone.blockLengthWith(batch, 0, batch.length);
     // One row that makes too many is as small as a batch can be.
-    if (length <= targetBytes || given <= 1) return;
+    if (length <= targetBytes || this.maker === null || this.maker.given <= 1) return length;
+    const { operator, given } = this.maker;
     const { frameLength } = alone;
     const fitting = Math.max(1, Math.floor((given * (targetBytes - frameLength)) / (length - frameLength)));
     this.outlet.notice(
       "batch",
       `${operator}: a batch of ${formatSize(length)} came back for ${given} rows, and is cut into blocks of at most ${formatSize(targetBytes)} (targetMaxBlockSize). With batchSize: ${fitting} it would fit.`,
     );
+    return length;
   }
 
   /** Before its bytes are copied, or room is asked for. */
