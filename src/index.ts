@@ -59,6 +59,7 @@ export {
   configure,
   fromArrow,
   fromItems,
+  type Preset,
   range,
   readArrow,
   readBinary,

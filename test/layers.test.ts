@@ -20,7 +20,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   store: ["errors", "protocol", "native", "units", "lz4"],
   scheduler: ["errors", "protocol", "store", "units"],
   supervisor: ["errors", "protocol", "store", "scheduler", "memory", "native", "units"],
-  worker: ["errors", "protocol", "arrow", "kernel", "closure", "native", "store", "memory"],
+  worker: ["errors", "protocol", "arrow", "kernel", "closure", "native", "store", "memory", "units"],
   plan: ["errors", "arrow", "protocol", "units", "closure"],
   stages: ["errors", "arrow", "protocol", "units", "plan", "closure"],
   dataset: ["errors", "arrow", "protocol", "units", "plan", "stages", "closure"],

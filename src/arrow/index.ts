@@ -2,6 +2,7 @@
 export { bitAt, copyBits } from "./bitmap.ts";
 export { fromArrowTable, toFlechette } from "./bridge.ts";
 export { BlockBuilder, concatBatches } from "./concat/block-builder.ts";
+export { evenSlices, nextCut } from "./concat/cut.ts";
 export { type BlockPlan, blockBytes, planBlock, readBlock } from "./ipc/block.ts";
 export { type ArrowFileWriter, arrowFileWriter } from "./ipc/file-writer.ts";
 export { type ArrowData, readArrowBytes } from "./ipc/foreign.ts";

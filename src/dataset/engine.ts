@@ -17,6 +17,9 @@ import type {
 export interface EngineSettings {
   readonly workers: number;
   readonly targetMaxBlockSize: Bytes;
+  /** False: blocks are not put together. */
+  readonly targetMinBlockSize: Bytes | false;
+  readonly targetShuffleMaxBlockSize: Bytes;
   readonly eager: boolean;
   readonly preserveOrder: boolean;
   readonly maxErroredBlocks: number;

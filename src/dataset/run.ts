@@ -1,6 +1,6 @@
 /** From a plan to a job that runs: resolved, optimised, cut into stages, its functions put into the store. */
 import { type Column, type Describe, type FunctionNode, optimise, type Plan, resolve } from "../plan/index.ts";
-import type { BlockRef, JobId, Sink } from "../protocol/index.ts";
+import type { BlockRef, BlockShape, JobId, Sink } from "../protocol/index.ts";
 import { buildStages, describeSql, jobSpec, type Stages } from "../stages/index.ts";
 import type { Engine, FinishedJob, RunningJob } from "./engine.ts";
 
@@ -36,11 +36,11 @@ export async function start(
   const sink = sinkFor(id);
   const stages = await buildStages(await optimised(engine, plan), sink.kind !== "blocks");
   const payloads = await putPayloads(engine, stages);
-  const { workers, maxErroredBlocks, maxRetries, targetMaxBlockSize } = engine.settings;
+  const { workers, maxErroredBlocks, maxRetries } = engine.settings;
   const spec = jobSpec(stages, {
     id,
     sink,
-    targetBytes: targetMaxBlockSize,
+    blocks: blockShape(engine),
     workers,
     preserveOrder,
     maxErroredBlocks,
@@ -66,7 +66,11 @@ export async function start(
 
 /** A job that makes blocks. */
 export function startBlocks(engine: Engine, plan: Plan, options: StartOptions): Promise<RunningJob> {
-  return start(engine, plan, () => ({ kind: "blocks", targetBytes: engine.settings.targetMaxBlockSize }), options);
+  return start(engine, plan, () => blockShape(engine), options);
+}
+
+function blockShape({ settings }: Engine): BlockShape {
+  return { kind: "blocks", targetBytes: settings.targetMaxBlockSize, minBytes: settings.targetMinBlockSize };
 }
 
 /** A job that makes no blocks, to its end. */

@@ -103,8 +103,17 @@ export interface FileSink {
   readonly compression: string | null;
 }
 
+/** Rows become blocks of the store. */
+export interface BlockShape {
+  readonly kind: "blocks";
+  /** No block is larger, unless it is one row. */
+  readonly targetBytes: Bytes;
+  /** Smaller neighbours are put together; false: every batch that comes is a block, or several. */
+  readonly minBytes: Bytes | false;
+}
+
 export type Sink =
-  | { readonly kind: "blocks"; readonly targetBytes: Bytes }
+  | BlockShape
   /** Nothing is kept but the number of rows. */
   | { readonly kind: "count" }
   | FileSink;

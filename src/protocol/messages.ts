@@ -74,7 +74,7 @@ export type ToProgram =
   /** `rows`: what the job's last operator handed over (for a count, what it counted). */
   | { readonly type: "finished"; readonly job: JobId; readonly stats: JobStats; readonly rows: number }
   | { readonly type: "failed"; readonly job: JobId; readonly error: WireError; readonly stats: JobStats }
-  | { readonly type: "notice"; readonly text: string }
+  | Notice
   | { readonly type: "closed"; readonly request: number };
 
 /** A block that an earlier attempt of a task handed over already: a replay must make the same again. */
@@ -95,8 +95,15 @@ export interface TaskOrder {
   /** Where the payload of each of the operator's functions lies, in the order of the steps. */
   readonly payloads: readonly ArenaRange[];
   readonly handedOver: readonly HandedOver[];
-  /** The block with this number was lost on disk: make it again, the same, and nothing else. */
+  /** Run again for this block of `handedOver` alone: those before it are made and compared, it is handed over, the rest is left. */
   readonly repair?: number;
+}
+
+/** Said to whoever watches the program. Of those `about` the same thing of a job, the first is shown. */
+export interface Notice {
+  readonly type: "notice";
+  readonly text: string;
+  readonly about?: { readonly job: JobId; readonly what: string };
 }
 
 /** What a task reads; blocks are pinned where they are until it ends. */
@@ -145,4 +152,4 @@ export type WorkerMessage =
   | { readonly type: "retired"; readonly job: JobId; readonly operator: OperatorId; readonly error: WireError | null }
   | { readonly type: "inspected"; readonly request: number; readonly rows: readonly InspectedRow[] }
   | { readonly type: "refused"; readonly request: number; readonly error: WireError }
-  | { readonly type: "notice"; readonly text: string };
+  | Notice;

@@ -155,7 +155,8 @@ export class Client {
       else question?.resolve(message);
       this.#hold();
     } else if (message.type === "notice") {
-      this.onNotice(message.text);
+      const { about, text } = message;
+      if (about === undefined || this.#jobs.get(about.job)?.isNews(about.what) === true) this.onNotice(text);
     } else if (message.type !== "welcome") {
       const job = this.#jobs.get(message.job);
       if (job !== undefined) job.receive(message);

@@ -1,4 +1,6 @@
 /** Sessions: starting the processes, and the program's end of them. */
+
+export type { Preset } from "./block-sizes.ts";
 export {
   configure,
   fromArrow,

@@ -21,6 +21,7 @@ export class Job implements RunningJob {
   #error: Error | null = null;
   readonly #settle: { resolve(value: FinishedJob): void; reject(error: Error): void };
   #wake: (() => void) | null = null;
+  readonly #told = new Set<string>();
 
   constructor(
     private readonly id: JobId,
@@ -52,6 +53,13 @@ export class Job implements RunningJob {
         break;
     }
     this.#wake?.();
+  }
+
+  /** Several workers may notice the same thing: the user is told once. */
+  isNews(what: string): boolean {
+    const news = !this.#told.has(what);
+    this.#told.add(what);
+    return news;
   }
 
   lost(error: Error): void {

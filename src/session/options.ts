@@ -6,6 +6,7 @@ import { OptionError } from "../errors/index.ts";
 import type { Bytes } from "../protocol/index.ts";
 import { type SupervisorOptions, socketPath } from "../supervisor/options.ts";
 import { formatSize, nearest, parseSize } from "../units/index.ts";
+import { blockSizes, type Preset } from "./block-sizes.ts";
 
 /** Bytes, "4 GiB", or a fraction of the machine (0.3, "30%"). */
 export type Size = number | string;
@@ -19,8 +20,14 @@ export interface SessionOptions {
   readonly memoryLimit?: Size | "auto";
   /** Where the session's files go: the socket, and the store where shared memory is small. The OS's temporary directory by default. */
   readonly localDirectory?: string;
-  /** Blocks are handed over at about this size; "128 MiB" by default, less in a small store. */
-  readonly targetMaxBlockSize?: Size;
+  /** No block is larger, unless it is one row; "128 MiB" by default, less in a small store. False: a task's rows are one block. */
+  readonly targetMaxBlockSize?: Size | false;
+  /** Smaller neighbours within a task are put together; "1 MiB" by default. False: batches become blocks as they are. */
+  readonly targetMinBlockSize?: Size | false;
+  /** The same as `targetMaxBlockSize` for blocks between the halves of a shuffle; "512 MiB" by default. */
+  readonly targetShuffleMaxBlockSize?: Size;
+  /** Block sizes for a kind of work; those that are given one by one come first. */
+  readonly preset?: Preset;
   /** Run each operator as it is added and keep its result, for exploring; false by default. */
   readonly eager?: boolean;
   /** Results in the order of the input; false by default, because waiting for the order costs time. */
@@ -42,6 +49,8 @@ export interface ResolvedOptions {
   readonly capacity: Bytes;
   readonly workerMemory: Bytes;
   readonly targetMaxBlockSize: Bytes;
+  readonly targetMinBlockSize: Bytes | false;
+  readonly targetShuffleMaxBlockSize: Bytes;
   readonly localDirectory: string;
   readonly eager: boolean;
   readonly preserveOrder: boolean;
@@ -55,7 +64,6 @@ export interface ResolvedOptions {
 }
 
 const STORE_FRACTION = 0.3;
-const BLOCK: Bytes = 128 << 20;
 /** Below this a block is not worth its messages. */
 const SMALLEST_BLOCK: Bytes = 64 << 10;
 /** The rest of a worker's memory is the kernel's, and buffers outside the heap. */
@@ -71,6 +79,9 @@ const KNOWN: ReadonlySet<string> = new Set<keyof SessionOptions>([
   "memoryLimit",
   "localDirectory",
   "targetMaxBlockSize",
+  "targetMinBlockSize",
+  "targetShuffleMaxBlockSize",
+  "preset",
   "eager",
   "preserveOrder",
   "maxErroredBlocks",
@@ -110,19 +121,12 @@ export function resolveOptions(options: SessionOptions): ResolvedOptions {
       `session: memoryLimit of ${formatSize(workerMemory)} is too small: a worker needs at least ${formatSize(SMALLEST_WORKER)}.${limit === "auto" ? ` There are ${formatSize(total)} for ${workers} workers: use fewer.` : ""}`,
     );
   }
-  const asked = size("targetMaxBlockSize", options.targetMaxBlockSize ?? BLOCK);
-  const fits = Math.floor(capacity / (2 * (workers + 1)));
-  const notices: string[] = [];
-  if (asked > fits && options.targetMaxBlockSize !== undefined) {
-    notices.push(
-      `targetMaxBlockSize lowered from ${formatSize(asked)} to ${formatSize(fits)}: the store holds ${formatSize(capacity)} for ${workers} workers.`,
-    );
-  }
+  const { notice, ...sizes } = blockSizes(options, capacity, workers, size);
   return {
     workers,
     capacity,
     workerMemory,
-    targetMaxBlockSize: Math.max(1, Math.min(asked, fits)),
+    ...sizes,
     localDirectory: options.localDirectory ?? tmpdir(),
     eager: flag("eager", options.eager ?? false),
     preserveOrder: flag("preserveOrder", options.preserveOrder ?? false),
@@ -131,7 +135,7 @@ export function resolveOptions(options: SessionOptions): ResolvedOptions {
     progress: flag("progress", options.progress ?? true),
     workerEnv: options.workerEnv ?? {},
     workerExecArgv: options.workerExecArgv ?? [],
-    notices,
+    notices: notice === null ? [] : [notice],
   };
 }
 

@@ -1,6 +1,6 @@
 /** Stages as the job that the supervisor runs: payloads by reference, sinks, limits of the session filled in. */
 import { type FunctionNode, functionLabel } from "../plan/index.ts";
-import type { BlockId, BlockRef, Bytes, JobId, JobSpec, Operator, Sink, Step } from "../protocol/index.ts";
+import type { BlockId, BlockRef, BlockShape, JobId, JobSpec, Operator, Sink, Step } from "../protocol/index.ts";
 import type { Stages, TaskStage } from "./build.ts";
 import type { StageStep } from "./draft.ts";
 
@@ -8,7 +8,8 @@ export interface JobContext {
   readonly id: JobId;
   /** Of the last operator; those before it make blocks. */
   readonly sink: Sink;
-  readonly targetBytes: Bytes;
+  /** Of the operators before the last. */
+  readonly blocks: BlockShape;
   readonly workers: number;
   readonly preserveOrder: boolean;
   readonly maxErroredBlocks: number;
@@ -22,7 +23,7 @@ export function jobSpec({ stages }: Stages, context: JobContext): JobSpec {
     if (stage.kind === "slice") return stage;
     for (const id of blocksOf(stage, context)) holds.add(id);
     const last = i === stages.length - 1;
-    return taskOperator(stage, last ? context.sink : { kind: "blocks", targetBytes: context.targetBytes }, context);
+    return taskOperator(stage, last ? context.sink : context.blocks, context);
   });
   const { id, preserveOrder, maxErroredBlocks } = context;
   return { id, operators, preserveOrder, maxErroredBlocks, holds: [...holds] };

@@ -18,7 +18,8 @@ import { SqlStep } from "./steps/sql-step.ts";
 export interface Chain {
   readonly first: Stage;
   readonly sink: TaskSink;
-  readonly head: Head | null;
+  /** No more rows are needed: the task may stop reading. */
+  readonly satisfied: boolean;
   readonly letters: readonly DeadLetters[];
 }
 
@@ -47,6 +48,8 @@ export async function buildChain(
   const functions = await operator.functions(task.payloads);
   const letters: DeadLetters[] = [];
   let next: Stage = head ?? sink;
+  /** The stage before the sink. */
+  let made: Stage | null = null;
   for (const step of [...steps].reverse()) {
     if (step.kind === "sql") {
       next = new SqlStep(kernelCounts && step === last ? countSql(step.sql) : step.sql, connection, next, scope);
@@ -55,8 +58,17 @@ export async function buildChain(
       if (fn === undefined) throw new Error(`no function was loaded for ${step.operator}`);
       next = functionStage(fn, task, next, scope, letters);
     }
+    made ??= next;
   }
-  return { first: next, sink, head, letters };
+  if (sink instanceof BlockSink && made instanceof BatchFunctionStep) sink.maker = made;
+  return {
+    first: next,
+    sink,
+    letters,
+    get satisfied() {
+      return head?.satisfied === true || sink.satisfied === true;
+    },
+  };
 }
 
 function makeSink(
@@ -69,7 +81,7 @@ function makeSink(
   const spec = operator.order.sink;
   switch (spec.kind) {
     case "blocks":
-      return new BlockSink(operator.order.name, spec.targetBytes, task.handedOver, outlet);
+      return new BlockSink(operator.order.name, spec, task, outlet);
     case "count":
       return new CountSink(kernelCounts ? "by the kernel" : "here");
     case "files":

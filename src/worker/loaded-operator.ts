@@ -20,11 +20,13 @@ export interface LoadedFunction {
 }
 
 export class LoadedOperator {
+  /** What the user was told of it by this worker. */
+  readonly said = new Set<string>();
   #functions: Promise<ReadonlyMap<Step, LoadedFunction>> | null = null;
 
   constructor(
     readonly order: OperatorOrder,
-    private readonly arena: MappedArena,
+    private readonly arena: Pick<MappedArena, "view">,
   ) {}
 
   /** Revived at the first task that needs them. */

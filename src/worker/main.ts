@@ -28,6 +28,7 @@ class Worker {
   readonly #operators = new Map<string, LoadedOperator>();
   #connection: Connection | null = null;
   #arena: MappedArena | null = null;
+  #capacity = 0;
   #task: { readonly id: TaskId; readonly running: RunningTask } | null = null;
   /** A block that waits for room: the task's only wait that a cancel must end from outside. */
   #waiting: { readonly granted: (range: ArenaRange) => void; readonly cancelled: () => void } | null = null;
@@ -45,6 +46,7 @@ class Worker {
     switch (message.type) {
       case "welcome":
         this.#arena = new MappedArena(message.arena);
+        this.#capacity = message.arena.capacity;
         return;
       case "operator":
         this.#operators.set(key(message.order), new LoadedOperator(message.order, this.#arenaOf()));
@@ -77,6 +79,8 @@ class Worker {
       if (operator === undefined) throw new Error(`a task of the unknown operator ${key(task)} came`);
       const running = new RunningTask(task, operator, this.#kernel(), {
         arena: this.#arenaOf(),
+        capacity: this.#capacity,
+        notice: (what, text) => this.#notice(operator, what, text),
         reserve: (bytes) => this.#reserve(task.id, bytes),
         output: (block) => this.#wire.send({ type: "output", task: task.id, ...block }),
       });
@@ -105,6 +109,12 @@ class Worker {
         },
       };
     });
+  }
+
+  #notice({ order, said }: LoadedOperator, what: string, text: string): void {
+    if (said.has(what)) return;
+    said.add(what);
+    this.#wire.send({ type: "notice", text, about: { job: order.job, what: `${order.operator}/${what}` } });
   }
 
   async #retire({ job, operator }: Extract<ToWorker, { type: "retire" }>): Promise<void> {

@@ -137,7 +137,7 @@ export class RunningTask implements TaskScope {
     const chain = await this.#chain(this.operator.order.steps, "blocks");
     return this.#through(chain, async () => {
       for (const batch of batches) {
-        for (let start = 0; start < batch.length && chain.head?.satisfied !== true; start += PIECE_ROWS) {
+        for (let start = 0; start < batch.length && !chain.satisfied; start += PIECE_ROWS) {
           const piece = sliceBatch(batch, start, Math.min(batch.length, start + PIECE_ROWS));
           this.#rowsIn += piece.length;
           const wait = chain.first.push(piece);
@@ -158,7 +158,8 @@ export class RunningTask implements TaskScope {
       await feed();
       this.check();
       await chain.first.end();
-      for (const letters of chain.letters) letters.commit();
+      // What a repair dropped is only a part of what its task did.
+      if (this.task.repair === undefined) for (const letters of chain.letters) letters.commit();
       return chain.sink;
     } finally {
       chain.first.close();
@@ -167,7 +168,7 @@ export class RunningTask implements TaskScope {
   }
 
   async #pump(stream: KernelStream, chain: Chain): Promise<void> {
-    for (let batch = stream.next(); batch !== null && chain.head?.satisfied !== true; batch = stream.next()) {
+    for (let batch = stream.next(); batch !== null && !chain.satisfied; batch = stream.next()) {
       this.#rowsIn += batch.length;
       const wait = chain.first.push(batch);
       if (wait !== undefined) await wait;

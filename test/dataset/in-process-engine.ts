@@ -39,6 +39,8 @@ import type {
 const settings: EngineSettings = {
   workers: 2,
   targetMaxBlockSize: 128 * 2 ** 20,
+  targetMinBlockSize: 2 ** 20,
+  targetShuffleMaxBlockSize: 512 * 2 ** 20,
   eager: false,
   preserveOrder: true,
   maxErroredBlocks: 0,

@@ -93,8 +93,8 @@ async function rowsOf(plan: Plan): Promise<readonly Record<string, unknown>[]> {
   }
   const spec = jobSpec(stages, {
     id: engine.newJobId(),
-    sink: { kind: "blocks", targetBytes: 2 ** 20 },
-    targetBytes: 2 ** 20,
+    sink: { kind: "blocks", targetBytes: 2 ** 20, minBytes: false },
+    blocks: { kind: "blocks", targetBytes: 2 ** 20, minBytes: false },
     workers: 2,
     preserveOrder: true,
     maxErroredBlocks: 0,

@@ -63,7 +63,7 @@ export function tasks(
     name: `op${id}`,
     input,
     steps,
-    sink: { kind: "blocks", targetBytes: PAGE },
+    sink: { kind: "blocks", targetBytes: PAGE, minBytes: false },
     concurrency: { min: 1, max: 64 },
     minRowsPerTask: 1,
     maxRowsPerTask: null,
@@ -103,12 +103,12 @@ export function jobOverBlocks(
   ]);
   const target = (id: number) => Math.ceil((rowsPerBlock.get(id) ?? 1) * pagesPerRow * PAGE);
   const operators: Operator[] = [
-    tasks(0, { kind: "splits", splits }, { sink: { kind: "blocks", targetBytes: target(0) } }),
+    tasks(0, { kind: "splits", splits }, { sink: { kind: "blocks", targetBytes: target(0), minBytes: false } }),
   ];
   if (chance.happens(0.5)) {
     const sink = chance.happens(0.5)
       ? ({ kind: "count" } as const)
-      : { kind: "blocks" as const, targetBytes: target(1) };
+      : { kind: "blocks" as const, targetBytes: target(1), minBytes: false as const };
     operators.push(tasks(1, { kind: "operators", operators: [0] }, { sink }));
   }
   const holds = [...new Set(slices.map(({ block }) => block.id))];
@@ -189,7 +189,7 @@ export function randomJob(chance: Chance, name: string, firstRow: number): Plann
 
 function randomTraits(chance: Chance, targetBytes: number): Partial<TaskOperator> & { readonly isClass?: boolean } {
   const traits = {
-    sink: { kind: "blocks", targetBytes } as const,
+    sink: { kind: "blocks", targetBytes, minBytes: false } as const,
     concurrency: { min: 1, max: chance.between(1, 5) },
     minRowsPerTask: chance.oneOf([1, 1, 5, 20, 1000]),
   };

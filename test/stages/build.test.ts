@@ -139,7 +139,7 @@ test("a job holds the payloads and blocks it uses", async () => {
   const spec = jobSpec(stages, {
     id: "j" as JobId,
     sink: { kind: "count" },
-    targetBytes: 10,
+    blocks: { kind: "blocks", targetBytes: 10, minBytes: 4 },
     workers: 3,
     preserveOrder: true,
     maxErroredBlocks: 1,
@@ -156,6 +156,6 @@ test("a job holds the payloads and blocks it uses", async () => {
     concurrency: { min: 1, max: 3 },
     maxRetries: 2,
   });
-  expect(spec.operators[0]).toMatchObject({ sink: { kind: "blocks", targetBytes: 10 } });
+  expect(spec.operators[0]).toMatchObject({ sink: { kind: "blocks", targetBytes: 10, minBytes: 4 } });
   expect(JSON.parse(JSON.stringify(spec))).toEqual(spec);
 });

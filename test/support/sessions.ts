@@ -35,7 +35,7 @@ export function testSessions(name: string): TestSessions {
     stateDirectory,
     localDirectory,
     open(options = {}) {
-      const one = session({ localDirectory, progress: false, workers: 2, objectStoreMemory: "256 MiB", ...options });
+      const one = session({ localDirectory, progress: false, workers: 2, objectStoreMemory: "512 MiB", ...options });
       opened.push(one);
       return one;
     },

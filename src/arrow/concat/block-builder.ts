@@ -3,10 +3,11 @@
  * the next append, by when its owner has written it away.
  */
 import { RowShapeError, ValueError } from "../../errors/index.ts";
+import { frameLength } from "../ipc/block.ts";
 import { columnOrder, plainSchema, schemaEquals, unifySchemas, unifyTypes } from "../schema.ts";
 import { typeName } from "../typename.ts";
 import type { RecordBatch, Schema } from "../types.ts";
-import { appendVector, type ColumnBuilder, columnBuilder, widened } from "./column-builder.ts";
+import { appendVector, type ColumnBuilder, columnBuilder, paddedWith, widened } from "./column-builder.ts";
 
 export class BlockBuilder {
   private schema: Schema | null = null;
@@ -16,6 +17,7 @@ export class BlockBuilder {
   private seen: Schema | null = null;
   private length = 0;
   private bytes = 0;
+  private frame = 0;
   private finished = false;
 
   get rows(): number {
@@ -29,21 +31,46 @@ export class BlockBuilder {
 
   /** Copies rows [start, end) of a batch. Throws RowShapeError, and takes nothing, if they do not fit the rest. */
   append(batch: RecordBatch, start = 0, end = batch.length): void {
-    if (this.finished) this.restart();
-    if (batch.schema !== this.seen) this.admit(batch.schema);
+    this.admit(batch.schema);
     if (end <= start) return;
     let bytes = 0;
     for (let index = 0; index < this.columns.length; index++) {
       const builder = this.columns[index];
       const vector = batch.columns[this.order[index] ?? index];
-      if (builder === undefined || vector === undefined) {
-        throw new ValueError(`A batch has ${batch.columns.length} columns, its schema ${this.columns.length}.`);
-      }
+      if (builder === undefined || vector === undefined) throw this.torn(batch);
       appendVector(builder, vector, start, end);
       bytes += builder.byteLength;
     }
     this.bytes = bytes;
     this.length += end - start;
+  }
+
+  /** Bytes of a block without rows, but for the padding of its columns. */
+  get frameLength(): number {
+    return this.frame;
+  }
+
+  /** Bytes of the block (see planBlock) of what is held. */
+  get blockLength(): number {
+    let bytes = this.frame;
+    if (!this.finished) for (const column of this.columns) bytes += column.paddedBy(0, false, 0);
+    return bytes;
+  }
+
+  /**
+   * Bytes of the block of what is held and rows [start, end) of a batch, before anything is copied. What is held takes on
+   * the batch's columns here already. Throws as `append` does.
+   */
+  blockLengthWith(batch: RecordBatch, start: number, end: number): number {
+    this.admit(batch.schema);
+    let bytes = this.frame;
+    for (let index = 0; index < this.columns.length; index++) {
+      const builder = this.columns[index];
+      const vector = batch.columns[this.order[index] ?? index];
+      if (builder === undefined || vector === undefined) throw this.torn(batch);
+      bytes += paddedWith(builder, vector, start, end);
+    }
+    return bytes;
   }
 
   /** What was appended, borrowed until the next append; null where nothing was (not even an empty batch). */
@@ -61,6 +88,16 @@ export class BlockBuilder {
   }
 
   private admit(incoming: Schema): void {
+    if (this.finished) this.restart();
+    if (incoming !== this.seen) this.widen(incoming);
+  }
+
+  private torn(batch: RecordBatch): ValueError {
+    return new ValueError(`A batch has ${batch.columns.length} columns, its schema ${this.columns.length}.`);
+  }
+
+  private widen(incoming: Schema): void {
+    const before = this.schema;
     if (this.schema === null) {
       this.schema = plainSchema(incoming);
       this.columns = this.schema.fields.map((field) => columnBuilder(field.type));
@@ -78,6 +115,7 @@ export class BlockBuilder {
       }
       this.order = order;
     }
+    if (this.schema !== before) this.frame = frameLength(this.schema);
     this.seen = incoming;
   }
 }

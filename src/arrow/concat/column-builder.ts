@@ -6,7 +6,7 @@ import { ValueError } from "../../errors/index.ts";
 import { layoutOf } from "../layout.ts";
 import type { DataType, Vector } from "../types.ts";
 import { sliceVector } from "../vector.ts";
-import { decodeDictionary } from "./dictionary.ts";
+import { decodeDictionary, decodedExtent } from "./dictionary.ts";
 import { BitColumn, BytesColumn, FixedColumn, NullColumn } from "./leaf-columns.ts";
 import { FixedListColumn, ListColumn, ParentColumn, StructColumn } from "./nested-columns.ts";
 
@@ -14,6 +14,10 @@ export interface ColumnBuilder {
   readonly type: DataType;
   readonly length: number;
   readonly byteLength: number;
+  /** Bytes of the column's buffers in a block, padding and all, if rows [start, end) of the vector were appended. */
+  paddedWith(vector: Vector, start: number, end: number): number;
+  /** The same for values that are not at hand: `bytes` of text or bytes in all, some of them null or none. */
+  paddedBy(count: number, someNull: boolean, bytes: number): number;
   /** Forgets the values and keeps the memory. */
   reset(): void;
   append(vector: Vector, start: number, end: number): void;
@@ -51,6 +55,16 @@ export function appendVector(builder: ColumnBuilder, vector: Vector, start: numb
   else if (vector.type.kind === "dictionary") {
     builder.append(decodeDictionary(sliceVector(vector, start, end)), 0, end - start);
   } else builder.append(vector, start, end);
+}
+
+/** What `paddedWith` says of a vector of any kind that the builder can hold. */
+export function paddedWith(builder: ColumnBuilder, vector: Vector, start: number, end: number): number {
+  if (vector.type.kind === "null") return builder.paddedBy(end - start, end > start, 0);
+  if (vector.type.kind !== "dictionary") return builder.paddedWith(vector, start, end);
+  const slice = sliceVector(vector, start, end);
+  if (builder instanceof ParentColumn) return builder.paddedWith(decodeDictionary(slice), 0, slice.length);
+  const { nulls, bytes } = decodedExtent(slice);
+  return builder.paddedBy(slice.length, nulls > 0, bytes);
 }
 
 /** The builder for a type that its own type gave way to: null somewhere inside became something. */

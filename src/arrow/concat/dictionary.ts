@@ -94,6 +94,25 @@ function gatherBytes(values: Vector, places: Int32Array, large: boolean): Vector
   return plain(values, places.length, validity, [new Uint8Array(offsets.buffer), data]);
 }
 
+/** What a dictionary vector comes to when decoded, without doing it: a few large values may stand for many. */
+export function decodedExtent(vector: Vector): { readonly nulls: number; readonly bytes: number } {
+  const places = dictionaryIndices(vector);
+  let values = vector.dictionary ?? emptyVector(vector.type.kind === "dictionary" ? vector.type.value : vector.type);
+  if (values.type.kind === "dictionary") values = decodeDictionary(values);
+  const sized = layoutOf(values.type).kind === "bytes";
+  const { words, stride } = sized ? offsetsOf(values) : NO_OFFSETS;
+  let nulls = 0;
+  let bytes = 0;
+  for (let row = 0; row < places.length; row++) {
+    const place = places[row] as number;
+    if (place < 0 || isNullAt(values, place)) nulls++;
+    if (sized && place >= 0) bytes += (words[(place + 1) * stride] as number) - (words[place * stride] as number);
+  }
+  return { nulls, bytes };
+}
+
+const NO_OFFSETS = { words: new Int32Array(0), stride: 1 } as const;
+
 /** A null index, or the index of a null, is a null. */
 function gatherValidity(values: Vector, places: Int32Array): { bits: Uint8Array | null; nulls: number } {
   const bits = new Uint8Array(bitmapBytes(places.length));

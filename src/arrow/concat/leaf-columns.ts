@@ -1,10 +1,11 @@
 /** Columns without children: nulls, bits, values of one width, text and bytes. */
 import { bitmapBytes, clearBits, copyBits } from "../bitmap.ts";
+import { align } from "../ipc/schema-message.ts";
 import type { DataType, Vector } from "../types.ts";
 import { bufferOf } from "../vector.ts";
 import type { ColumnBuilder } from "./column-builder.ts";
 import { GrowableBytes } from "./growable.ts";
-import { OffsetsBuilder } from "./offsets.ts";
+import { OffsetsBuilder, rangeOf } from "./offsets.ts";
 import { ValidityBuilder } from "./validity.ts";
 
 const NONE: readonly Vector[] = [];
@@ -13,6 +14,12 @@ export class NullColumn implements ColumnBuilder {
   readonly type: DataType = { kind: "null" };
   length = 0;
   readonly byteLength = 0;
+  paddedWith(): number {
+    return 0;
+  }
+  paddedBy(): number {
+    return 0;
+  }
   reset(): void {
     this.length = 0;
   }
@@ -36,6 +43,12 @@ export class BitColumn implements ColumnBuilder {
 
   get byteLength(): number {
     return bitmapBytes(this.length) + this.validity.byteLength;
+  }
+  paddedWith(vector: Vector, start: number, end: number): number {
+    return align(bitmapBytes(this.length + end - start)) + this.validity.paddedWith(vector, start, end);
+  }
+  paddedBy(count: number, someNull: boolean): number {
+    return align(bitmapBytes(this.length + count)) + this.validity.paddedBy(count, someNull);
   }
   reset(): void {
     this.length = 0;
@@ -72,6 +85,12 @@ export class FixedColumn implements ColumnBuilder {
 
   get byteLength(): number {
     return this.length * this.width + this.validity.byteLength;
+  }
+  paddedWith(vector: Vector, start: number, end: number): number {
+    return align((this.length + end - start) * this.width) + this.validity.paddedWith(vector, start, end);
+  }
+  paddedBy(count: number, someNull: boolean): number {
+    return align((this.length + count) * this.width) + this.validity.paddedBy(count, someNull);
   }
   reset(): void {
     this.length = 0;
@@ -114,6 +133,16 @@ export class BytesColumn implements ColumnBuilder {
 
   get byteLength(): number {
     return this.offsets.end + this.offsets.byteLength * (this.large ? 2 : 1) + this.validity.byteLength;
+  }
+  paddedWith(vector: Vector, start: number, end: number): number {
+    const { from, to } = rangeOf(vector, start, end);
+    return this.paddedBuffers(end - start, to - from) + this.validity.paddedWith(vector, start, end);
+  }
+  paddedBy(count: number, someNull: boolean, bytes: number): number {
+    return this.paddedBuffers(count, bytes) + this.validity.paddedBy(count, someNull);
+  }
+  private paddedBuffers(count: number, bytes: number): number {
+    return align(this.offsets.end + bytes) + this.offsets.paddedBy(count, this.large);
   }
   reset(): void {
     this.length = 0;

@@ -1,8 +1,8 @@
 /** Columns with columns inside: the children grow in step with their parent. */
 import { childFields, withChildren } from "../layout.ts";
 import type { DataType, Field, Vector } from "../types.ts";
-import { appendVector, type ColumnBuilder, columnBuilder, widened } from "./column-builder.ts";
-import { OffsetsBuilder } from "./offsets.ts";
+import { appendVector, type ColumnBuilder, columnBuilder, paddedWith, widened } from "./column-builder.ts";
+import { OffsetsBuilder, rangeOf } from "./offsets.ts";
 import { ValidityBuilder } from "./validity.ts";
 
 /** A column with columns inside, which may still be of the null type and widen. */
@@ -22,6 +22,12 @@ export abstract class ParentColumn implements ColumnBuilder {
   }
   get byteLength(): number {
     return this.children.reduce((sum, child) => sum + child.byteLength, this.validity.byteLength);
+  }
+  paddedWith(vector: Vector, start: number, end: number): number {
+    return this.validity.paddedWith(vector, start, end) + this.paddedChildrenWith(vector, start, end);
+  }
+  paddedBy(count: number, someNull: boolean): number {
+    return this.validity.paddedBy(count, someNull) + this.paddedChildrenBy(count);
   }
   reset(): void {
     this.length = 0;
@@ -55,6 +61,14 @@ export abstract class ParentColumn implements ColumnBuilder {
     const child = vector.children[index];
     if (builder !== undefined && child !== undefined) appendVector(builder, child, from, to);
   }
+  protected paddedChild(index: number, vector: Vector, from: number, to: number): number {
+    const builder = this.children[index];
+    const child = vector.children[index];
+    return builder === undefined || child === undefined ? 0 : paddedWith(builder, child, from, to);
+  }
+  protected abstract paddedChildrenWith(vector: Vector, start: number, end: number): number;
+  /** The children of so many nulls. */
+  protected abstract paddedChildrenBy(count: number): number;
   protected abstract appendChildren(vector: Vector, start: number, end: number): void;
   protected abstract appendNullChildren(count: number): void;
   protected abstract finishOffsets(): Uint8Array[];
@@ -75,6 +89,14 @@ export class ListColumn extends ParentColumn {
     super.reset();
     this.offsets.reset();
   }
+  protected paddedChildrenWith(vector: Vector, start: number, end: number): number {
+    const { from, to } = rangeOf(vector, start, end);
+    return this.offsets.paddedBy(end - start, this.large) + this.paddedChild(0, vector, from, to);
+  }
+  protected paddedChildrenBy(count: number): number {
+    const held = this.children.reduce((sum, child) => sum + child.paddedBy(0, false, 0), 0);
+    return this.offsets.paddedBy(count, this.large) + held;
+  }
   protected appendChildren(vector: Vector, start: number, end: number): void {
     const { from, to } = this.offsets.append(vector, start, end);
     this.appendChild(0, vector, from, to);
@@ -94,6 +116,12 @@ export class FixedListColumn extends ParentColumn {
   ) {
     super(type);
   }
+  protected paddedChildrenWith(vector: Vector, start: number, end: number): number {
+    return this.paddedChild(0, vector, (vector.offset + start) * this.size, (vector.offset + end) * this.size);
+  }
+  protected paddedChildrenBy(count: number): number {
+    return this.children.reduce((sum, child) => sum + child.paddedBy(count * this.size, count > 0, 0), 0);
+  }
   protected appendChildren(vector: Vector, start: number, end: number): void {
     this.appendChild(0, vector, (vector.offset + start) * this.size, (vector.offset + end) * this.size);
   }
@@ -106,6 +134,16 @@ export class FixedListColumn extends ParentColumn {
 }
 
 export class StructColumn extends ParentColumn {
+  protected paddedChildrenWith(vector: Vector, start: number, end: number): number {
+    let bytes = 0;
+    for (let index = 0; index < this.children.length; index++) {
+      bytes += this.paddedChild(index, vector, vector.offset + start, vector.offset + end);
+    }
+    return bytes;
+  }
+  protected paddedChildrenBy(count: number): number {
+    return this.children.reduce((sum, child) => sum + child.paddedBy(count, count > 0, 0), 0);
+  }
   protected appendChildren(vector: Vector, start: number, end: number): void {
     for (let index = 0; index < this.children.length; index++) {
       this.appendChild(index, vector, vector.offset + start, vector.offset + end);

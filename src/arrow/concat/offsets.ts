@@ -1,5 +1,6 @@
 /** Growing offsets of a variable-size column. */
 import { ValueError } from "../../errors/index.ts";
+import { align } from "../ipc/schema-message.ts";
 import type { Vector } from "../types.ts";
 import { offsetAt, offsetsOf } from "../vector.ts";
 import { GrowableBytes } from "./growable.ts";
@@ -14,6 +15,10 @@ export class OffsetsBuilder {
 
   get byteLength(): number {
     return (this.length + 1) * 4;
+  }
+  /** Bytes of the offsets in a block if there were `count` values more. */
+  paddedBy(count: number, large: boolean): number {
+    return align((this.length + count + 1) * (large ? 8 : 4));
   }
   reset(): void {
     this.end = 0;
@@ -71,4 +76,10 @@ export class OffsetsBuilder {
     if (this.length === 0) this.scratch.words[0] = 0;
     return this.length + 1;
   }
+}
+
+/** The range of a variable-size vector's data that belongs to rows [start, end). */
+export function rangeOf(vector: Vector, start: number, end: number): { readonly from: number; readonly to: number } {
+  const offsets = offsetsOf(vector);
+  return { from: offsetAt(offsets, start), to: offsetAt(offsets, end) };
 }

@@ -1,5 +1,6 @@
 /** A growing validity bitmap that costs nothing until the first null. */
 import { bitmapBytes, clearBits, copyBits, countOnes, setOnes } from "../bitmap.ts";
+import { align } from "../ipc/schema-message.ts";
 import type { Vector } from "../types.ts";
 import { validityOf } from "../vector.ts";
 import { GrowableBytes } from "./growable.ts";
@@ -11,6 +12,17 @@ export class ValidityBuilder {
 
   get byteLength(): number {
     return this.nullCount === 0 ? 0 : bitmapBytes(this.length);
+  }
+
+  /** Bytes of the bitmap in a block if rows [start, end) of the vector were appended. */
+  paddedWith(vector: Vector, start: number, end: number): number {
+    const source = this.nullCount > 0 ? null : validityOf(vector);
+    const count = end - start;
+    return this.paddedBy(count, source !== null && countOnes(source, vector.offset + start, count) < count);
+  }
+
+  paddedBy(count: number, someNull: boolean): number {
+    return this.nullCount > 0 || someNull ? align(bitmapBytes(this.length + count)) : 0;
   }
 
   reset(): void {

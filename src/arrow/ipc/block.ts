@@ -3,7 +3,8 @@
  * dictionaries. Written straight into its place, read as views of it.
  */
 import { ValueError } from "../../errors/index.ts";
-import type { RecordBatch } from "../types.ts";
+import type { RecordBatch, Schema } from "../types.ts";
+import { emptyBatch } from "../vector.ts";
 import { planBody } from "./body-plan.ts";
 import { type Message, messageAt } from "./message-stream.ts";
 import { readBatch } from "./read-body.ts";
@@ -35,6 +36,12 @@ export function planBlock(batch: RecordBatch): BlockPlan {
       target.set(END_OF_STREAM, bodyAt + body.bodyLength);
     },
   };
+}
+
+/** What a block takes besides the buffers of its columns: the same however many rows it has. */
+export function frameLength(schema: Schema): number {
+  const { message } = planBody(emptyBatch(schema));
+  return schemaMessage(schema).byteLength + message.byteLength + END_OF_STREAM.byteLength;
 }
 
 /** The block in memory of its own. */

@@ -10,6 +10,8 @@ export function summed(before: JobStats | null, next: JobStats): JobStats {
     peakWorkerMemory: Math.max(before.peakWorkerMemory, next.peakWorkerMemory),
     peakSupervisorMemory: Math.max(before.peakSupervisorMemory, next.peakSupervisorMemory),
     peakStoreBytes: Math.max(before.peakStoreBytes, next.peakStoreBytes),
+    spilledBytes: before.spilledBytes + next.spilledBytes,
+    restoredBytes: before.restoredBytes + next.restoredBytes,
   };
 }
 

@@ -2,7 +2,8 @@
  * Rows that the program holds: items, Arrow tables, materialised results. They lie in the store as blocks; the reference to
  * them goes when nothing here can read them any more.
  */
-import { type RecordBatch, typeName } from "../../arrow/index.ts";
+import { evenSlices, type RecordBatch, typeName } from "../../arrow/index.ts";
+import { StoreError } from "../../errors/index.ts";
 import { type Column, nothingSkipped, type OpenSource, type ScanRequest, type Source } from "../../plan/index.ts";
 import type { BlockId, BlockSlice, Bytes, Split } from "../../protocol/index.ts";
 import type { Engine } from "../engine.ts";
@@ -62,7 +63,7 @@ export function batchesSource(
   let stored: Promise<readonly BlockSlice[]> | null = null;
   const source: Source = { name, label: `${rows} rows`, open: async () => opened };
   const opened = openBlocks(engine, columns, rows, overrideNumBlocks, () => {
-    stored ??= store(engine, waiting, source).then((slices) => {
+    stored ??= store(engine, name, waiting, source).then((slices) => {
       waiting = [];
       return slices;
     });
@@ -74,13 +75,23 @@ export function batchesSource(
   return source;
 }
 
-async function store(engine: Engine, batches: readonly RecordBatch[], owner: object): Promise<readonly BlockSlice[]> {
+async function store(
+  engine: Engine,
+  name: string,
+  batches: readonly RecordBatch[],
+  owner: object,
+): Promise<readonly BlockSlice[]> {
   const slices: BlockSlice[] = [];
   try {
     for (const batch of batches) {
-      if (batch.length === 0) continue;
-      const block = await engine.put(batch);
-      slices.push({ block, start: 0, end: batch.length });
+      for (const part of evenSlices(batch, engine.settings.targetMaxBlockSize)) {
+        const block = await engine.put(part).catch((error: unknown) => {
+          throw part.length === 1 && error instanceof StoreError
+            ? new StoreError(`${name}: one row does not fit. ${error.message}`)
+            : error;
+        });
+        slices.push({ block, start: 0, end: part.length });
+      }
     }
   } catch (error) {
     engine.release(slices.map(({ block }) => block.id));

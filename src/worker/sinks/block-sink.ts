@@ -1,79 +1,150 @@
 /**
- * Puts rows together to blocks and hands each over as soon as it is full. The size is known before room is asked
- * for, so exactly that much is reserved; asking is also waiting for credit. On a replay the blocks that an earlier
- * attempt handed over are made again and compared, not written again.
+ * Puts rows together to blocks and hands each over as soon as the next rows no longer fit. The size is known before room is
+ * asked for, so exactly that much is reserved; asking is also waiting for credit. Where blocks end depends on the task's
+ * rows alone: on a replay those that an earlier attempt handed over are made again and compared, not written again.
  */
 import { crc32 } from "node:zlib";
-import { BlockBuilder, planBlock, type RecordBatch } from "../../arrow/index.ts";
-import { NondeterministicFunctionError } from "../../errors/index.ts";
-import type { ArenaRange, Bytes, HandedOver } from "../../protocol/index.ts";
+import { BlockBuilder, evenSlices, nextCut, planBlock, type RecordBatch } from "../../arrow/index.ts";
+import { NondeterministicFunctionError, StoreError } from "../../errors/index.ts";
+import type { ArenaRange, BlockShape, Bytes, HandedOver, TaskOrder } from "../../protocol/index.ts";
 import type { MappedArena } from "../../store/mapping.ts";
+import { formatSize } from "../../units/index.ts";
 import type { TaskSink } from "./sink.ts";
 
 /** How a block reaches the supervisor. */
 export interface BlockOutlet {
-  readonly arena: MappedArena;
+  readonly arena: Pick<MappedArena, "view" | "writable">;
+  /** Of the store: no block can be larger. */
+  readonly capacity: Bytes;
   reserve(bytes: Bytes): Promise<ArenaRange>;
   output(block: { range: ArenaRange; length: Bytes; rows: number; checksum: number; columns: readonly string[] }): void;
+  /** Tells the user, once an operator for each `what`. */
+  notice(what: string, text: string): void;
+}
+
+/** The function whose batches come to the sink as they are. */
+export interface BatchMaker {
+  readonly operator: string;
+  /** Rows it was given for the batch that it hands on now. */
+  readonly given: number;
 }
 
 export class BlockSink implements TaskSink {
   rows = 0;
   bytes = 0;
   readonly files = [];
+  maker: BatchMaker | null = null;
   readonly #block = new BlockBuilder();
   #sealed = 0;
 
   constructor(
     private readonly operator: string,
-    private readonly targetBytes: Bytes,
-    private readonly handedOver: readonly HandedOver[],
+    private readonly shape: BlockShape,
+    private readonly task: Pick<TaskOrder, "handedOver" | "repair">,
     private readonly outlet: BlockOutlet,
   ) {}
 
+  /** The block that the task was run again for is handed over. */
+  get satisfied(): boolean {
+    return this.task.repair !== undefined && this.#sealed > this.task.repair;
+  }
+
   push(batch: RecordBatch): void | Promise<void> {
-    // A batch that a function made may be far larger than a block: it is taken in pieces of the target's size.
-    const rowBytes = this.#block.rows === 0 ? 0 : this.#block.byteLength / this.#block.rows;
-    if (batch.length <= 4096 || rowBytes * batch.length < this.targetBytes / 2) {
-      this.#block.append(batch);
-      if (this.#block.byteLength >= this.targetBytes) return this.#seal();
-      return;
-    }
-    return this.#pushInPieces(batch);
+    if (this.satisfied) return;
+    const { targetBytes, minBytes } = this.shape;
+    const fits = this.#block.blockLengthWith(batch, 0, batch.length) <= targetBytes;
+    if (!fits || minBytes === false) return this.#shape(batch);
+    this.#block.append(batch);
   }
 
   async end(): Promise<void> {
+    if (this.satisfied) return;
     if (this.#block.rows > 0) await this.#seal();
-    if (this.#sealed < this.handedOver.length) {
-      throw this.#differs(`${this.#sealed} blocks instead of ${this.handedOver.length}`);
+    const { handedOver } = this.task;
+    if (this.#sealed < handedOver.length && !this.satisfied) {
+      throw this.#differs(`${this.#sealed} blocks instead of ${handedOver.length}`);
     }
   }
 
   close(): void {}
 
-  async #pushInPieces(batch: RecordBatch): Promise<void> {
-    for (let start = 0; start < batch.length; start += 1024) {
-      this.#block.append(batch, start, Math.min(batch.length, start + 1024));
-      if (this.#block.byteLength >= this.targetBytes) await this.#seal();
+  /**
+   * A batch that does not fit to what is held. It is cut where it has to be, since it is too large itself, or since what is held is
+   * too small to stand alone; else it begins the next block.
+   */
+  async #shape(batch: RecordBatch): Promise<void> {
+    const { targetBytes, minBytes } = this.shape;
+    const block = this.#block;
+    const whole = this.#lookAtBatch(batch) <= targetBytes;
+    if (block.rows > 0 && (minBytes === false || (whole && block.blockLength >= minBytes))) await this.#seal();
+    for (let start = 0; start < batch.length && !this.satisfied; ) {
+      const end = nextCut(block, batch, start, targetBytes);
+      const length = block.blockLengthWith(batch, start, end);
+      if (end > start) {
+        if (length > targetBytes) this.#lookAtRow(length);
+        block.append(batch, start, end);
+        start = end;
+      }
+      if (start < batch.length || length >= targetBytes || minBytes === false) await this.#seal();
     }
   }
 
+  /** The bytes of the batch as a block; too many that a function made are said to be so. */
+  #lookAtBatch(batch: RecordBatch): Bytes {
+    const { targetBytes } = this.shape;
+    const alone = new BlockBuilder();
+    const length = alone.blockLengthWith(batch, 0, batch.length);
+    // One row that makes too many is as small as a batch can be.
+    if (length <= targetBytes || this.maker === null || this.maker.given <= 1) return length;
+    const { operator, given } = this.maker;
+    const { frameLength } = alone;
+    const fitting = Math.max(1, Math.floor((given * (targetBytes - frameLength)) / (length - frameLength)));
+    this.outlet.notice(
+      "batch",
+      `${operator}: a batch of ${formatSize(length)} came back for ${given} rows, and is cut into blocks of at most ${formatSize(targetBytes)} (targetMaxBlockSize). With batchSize: ${fitting} it would fit.`,
+    );
+    return length;
+  }
+
+  /** Before its bytes are copied, or room is asked for. */
+  #lookAtRow(length: Bytes): void {
+    const { capacity } = this.outlet;
+    if (length > capacity) {
+      throw new StoreError(
+        `${this.operator}: one row takes ${formatSize(length)} (${length} bytes), and the whole store holds ${formatSize(capacity)} (${capacity} bytes). Rows are never cut: use a larger objectStoreMemory, or several rows instead of one.`,
+      );
+    }
+    this.outlet.notice(
+      "row",
+      `${this.operator}: one row takes ${formatSize(length)}, more than the ${formatSize(this.shape.targetBytes)} that a block should have (targetMaxBlockSize). Rows are never cut: it gets a block of its own, and so does every such row.`,
+    );
+  }
+
   async #seal(): Promise<void> {
-    const batch = this.#block.finish();
-    if (batch === null) return;
+    const held = this.#block.finish();
+    if (held === null) return;
+    // One block, but where nulls of no type have become values of one that take more.
+    for (const batch of evenSlices(held, this.shape.targetBytes)) {
+      if (!this.satisfied) await this.#handOver(batch);
+    }
+  }
+
+  async #handOver(batch: RecordBatch): Promise<void> {
     const plan = planBlock(batch);
     const length = plan.byteLength;
-    const before = this.handedOver[this.#sealed];
-    if (before !== undefined) {
+    const place = { rows: batch.length, length };
+    const before = this.task.handedOver[this.#sealed];
+    if (before !== undefined && this.#sealed !== this.task.repair) {
       const again = new Uint8Array(length);
       plan.write(again);
-      this.#compare(before, { rows: batch.length, length, checksum: crc32(again) });
+      this.#compare(before, { ...place, checksum: crc32(again) });
     } else {
       const range = await this.outlet.reserve(length);
       const bytes = this.outlet.arena.writable({ offset: range.offset, length });
       plan.write(bytes);
-      const columns = batch.schema.fields.map(({ name }) => name);
-      this.outlet.output({ range, length, rows: batch.length, checksum: crc32(bytes), columns });
+      const checksum = crc32(bytes);
+      if (before !== undefined) this.#compare(before, { ...place, checksum });
+      this.outlet.output({ range, ...place, checksum, columns: batch.schema.fields.map(({ name }) => name) });
     }
     this.#sealed++;
     this.rows += batch.length;
@@ -88,8 +159,9 @@ export class BlockSink implements TaskSink {
   }
 
   #differs(how: string): NondeterministicFunctionError {
+    const why = this.task.repair === undefined ? "its worker died" : "a block of it was damaged";
     return new NondeterministicFunctionError(
-      `${this.operator}: its worker died and the task was run again, but gave other rows than before: ${how}. A function whose result depends on time, randomness or outside state cannot be continued; make it depend on its input alone, or materialise before it.`,
+      `${this.operator}: ${why} and the task was run again, but gave other rows than before: ${how}. A function whose result depends on time, randomness or outside state cannot be continued; make it depend on its input alone, or materialise before it.`,
       this.operator,
     );
   }

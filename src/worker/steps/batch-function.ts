@@ -55,6 +55,7 @@ export class BatchFunctionStep implements Stage {
   #schema: Schema | null = null;
   #passed: DeclaredTypes = new Map();
   #seen = 0;
+  #given = 0;
 
   constructor(
     private readonly fn: BatchFunction,
@@ -64,6 +65,15 @@ export class BatchFunctionStep implements Stage {
   ) {
     this.#rows = new RowBuilder(fn.declared);
     this.#calls = new InOrder<Answer>(fn.maxInFlight, (answer, error) => this.#settle(answer, error));
+  }
+
+  get operator(): string {
+    return this.failures.operator;
+  }
+
+  /** Rows that the batch which is handed on now was made of. */
+  get given(): number {
+    return this.#given;
   }
 
   push(batch: RecordBatch): void | Promise<void> {
@@ -76,7 +86,7 @@ export class BatchFunctionStep implements Stage {
 
   async end(): Promise<void> {
     const last = this.#assembler?.flush() ?? null;
-    if (last !== null) await this.#call(this.#given(last, lengthOf(last)));
+    if (last !== null) await this.#call(this.#asGiven(last, lengthOf(last)));
     if (this.#bundle.rows > 0) await this.#callBundle();
     await this.#calls.drain();
     await this.next.end();
@@ -94,7 +104,7 @@ export class BatchFunctionStep implements Stage {
 
   async #changeSchema(batch: RecordBatch): Promise<void> {
     const last = this.#assembler?.flush() ?? null;
-    if (last !== null) await this.#call(this.#given(last, lengthOf(last)));
+    if (last !== null) await this.#call(this.#asGiven(last, lengthOf(last)));
     // Answers still under way are of the schema before.
     await this.#calls.drain();
     this.#start(batch.schema);
@@ -105,7 +115,7 @@ export class BatchFunctionStep implements Stage {
   /** Stays synchronous as long as the function and what follows it do. */
   #callFull(): void | Promise<void> {
     for (let columns = this.#assembler?.next() ?? null; columns !== null; columns = this.#assembler?.next() ?? null) {
-      const wait = this.#call(this.#given(columns, this.fn.batchSize));
+      const wait = this.#call(this.#asGiven(columns, this.fn.batchSize));
       if (wait !== undefined) return wait.then(() => this.#callFull());
     }
   }
@@ -123,10 +133,10 @@ export class BatchFunctionStep implements Stage {
     const batch = this.#bundle.finish();
     if (batch === null) return;
     const value = this.fn.format === "rows" ? toRows(batch, this.fn.values) : toFlechette([batch], this.fn.values);
-    return this.#call(this.#given(value, batch.length));
+    return this.#call(this.#asGiven(value, batch.length));
   }
 
-  #given(value: unknown, rows: number): Given {
+  #asGiven(value: unknown, rows: number): Given {
     const given = { value, index: this.#seen, rows };
     this.#seen += rows;
     return given;
@@ -165,6 +175,7 @@ export class BatchFunctionStep implements Stage {
 
   #take(answer: Answer): void | Promise<void> {
     const { result } = answer;
+    this.#given = answer.rows;
     if (isAsyncIterable(result)) return this.#takeAsync(answer, result);
     if (isGenerator(result)) return this.#takeMany(answer, result);
     let batches: readonly RecordBatch[];

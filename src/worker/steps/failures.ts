@@ -12,7 +12,7 @@ const PRINT_LIMIT = 200;
 
 export class Failures {
   constructor(
-    private readonly operator: string,
+    readonly operator: string,
     private readonly onError: OnError,
     private readonly mapStack: (stack: string) => string,
     private readonly scope: TaskScope,

@@ -1,0 +1,110 @@
+/**
+ * How large blocks are to be: the defaults, the presets, what the user says, and what the store can hold of it. A block is
+ * held by whoever makes it while the one before it is read, by every worker at once: hence capacity / (2 × workers).
+ */
+import { OptionError } from "../errors/index.ts";
+import type { Bytes } from "../protocol/index.ts";
+import { formatSize, nearest } from "../units/index.ts";
+import type { SessionOptions, Size } from "./options.ts";
+
+const MIB: Bytes = 2 ** 20;
+
+interface Sizes {
+  readonly targetMaxBlockSize: Bytes;
+  readonly targetMinBlockSize: Bytes;
+  readonly targetShuffleMaxBlockSize: Bytes;
+}
+
+const DEFAULTS: Sizes = {
+  targetMaxBlockSize: 128 * MIB,
+  targetMinBlockSize: MIB,
+  targetShuffleMaxBlockSize: 512 * MIB,
+};
+
+const PRESETS = {
+  etl: { targetMaxBlockSize: 256 * MIB, targetMinBlockSize: 64 * MIB },
+  image: { targetMaxBlockSize: 128 * MIB, targetMinBlockSize: 32 * MIB },
+  analytics: { targetMaxBlockSize: 512 * MIB, targetMinBlockSize: 128 * MIB },
+  memoryConstrained: { targetMaxBlockSize: 64 * MIB, targetMinBlockSize: 16 * MIB },
+  shuffleHeavy: { targetShuffleMaxBlockSize: 1024 * MIB },
+} as const satisfies Record<string, Partial<Sizes>>;
+
+/** Block sizes for a kind of work. */
+export type Preset = keyof typeof PRESETS;
+
+/** Arrow counts the bytes of a column's text in 31 bits. */
+const LARGEST_BLOCK: Bytes = 2 ** 31 - 1;
+/** A minimum that nobody asked for is at most this part of the maximum, as in the presets. */
+const MIN_OF_MAX = 1 / 4;
+
+export interface BlockSizes {
+  readonly targetMaxBlockSize: Bytes;
+  readonly targetMinBlockSize: Bytes | false;
+  readonly targetShuffleMaxBlockSize: Bytes;
+  /** What was lowered for the store's sake; null: nothing that the user would care for. */
+  readonly notice: string | null;
+}
+
+export function blockSizes(
+  options: SessionOptions,
+  capacity: Bytes,
+  workers: number,
+  bytesOf: (name: keyof Sizes, value: Size) => Bytes,
+): BlockSizes {
+  const asked = askedSizes(options, bytesOf);
+  const unlimited = options.targetMaxBlockSize === false;
+  const fits = Math.min(LARGEST_BLOCK, Math.floor(capacity / (2 * workers)));
+  const max = unlimited ? Math.min(LARGEST_BLOCK, capacity) : Math.min(asked.targetMaxBlockSize, fits);
+  const ownMin = options.targetMinBlockSize;
+  const mostMin = ownMin === undefined ? Math.floor(max * MIN_OF_MAX) : max;
+  const lowered: (keyof Sizes)[] = [];
+  if (!unlimited && asked.targetMaxBlockSize > fits) lowered.push("targetMaxBlockSize");
+  // Its default is more than many machines' stores can hold, and concerns nobody who does not shuffle.
+  const defaultShuffle = asked.targetShuffleMaxBlockSize === DEFAULTS.targetShuffleMaxBlockSize;
+  if (!defaultShuffle && asked.targetShuffleMaxBlockSize > fits) lowered.push("targetShuffleMaxBlockSize");
+  const from = lowered.map((name) => `${name} from ${formatSize(asked[name])}`).join(", ");
+  return {
+    targetMaxBlockSize: max,
+    targetMinBlockSize: ownMin === false ? false : Math.min(asked.targetMinBlockSize, mostMin),
+    targetShuffleMaxBlockSize: Math.min(asked.targetShuffleMaxBlockSize, fits),
+    notice:
+      lowered.length === 0
+        ? null
+        : `Block sizes lowered to ${formatSize(fits)} (${from}): the store holds ${formatSize(capacity)}, which is two such blocks a worker (workers: ${workers}). A larger objectStoreMemory or fewer workers allow larger blocks.`,
+  };
+}
+
+/** What the user wants, whatever the store holds: said one by one, by a preset, or not at all. */
+function askedSizes(options: SessionOptions, bytesOf: (name: keyof Sizes, value: Size) => Bytes): Sizes {
+  const preset: Partial<Sizes> = options.preset === undefined ? {} : presetSizes(options.preset);
+  const asked = (name: keyof Sizes): Bytes => {
+    const value = options[name];
+    if (value === undefined || value === false) return preset[name] ?? DEFAULTS[name];
+    const bytes = bytesOf(name, value);
+    if (bytes < 1) throw new OptionError(`session: ${name} must be at least one byte.`);
+    return bytes;
+  };
+  const max = asked("targetMaxBlockSize");
+  const min = asked("targetMinBlockSize");
+  const limits = options.targetMaxBlockSize !== false && options.targetMinBlockSize !== false;
+  // A minimum that nobody named gives way to the maximum.
+  if (limits && options.targetMinBlockSize !== undefined && min > max) {
+    throw new OptionError(
+      `session: targetMinBlockSize of ${formatSize(min)} is above targetMaxBlockSize, which is ${formatSize(max)}: lower the one or raise the other.`,
+    );
+  }
+  return {
+    targetMaxBlockSize: max,
+    targetMinBlockSize: min,
+    targetShuffleMaxBlockSize: asked("targetShuffleMaxBlockSize"),
+  };
+}
+
+function presetSizes(name: string): Partial<Sizes> {
+  const found = Object.entries(PRESETS).find(([known]) => known === name);
+  if (found !== undefined) return found[1];
+  const known = Object.keys(PRESETS);
+  const meant = typeof name === "string" ? nearest(name, known) : null;
+  const hint = meant === null ? "" : ` Did you mean "${meant}"?`;
+  throw new OptionError(`session: there is no preset ${JSON.stringify(name)}.${hint} Presets: ${known.join(", ")}.`);
+}
