@@ -1,1 +1,2 @@
 export { type MemoryGauge, ownMemory, procGauge } from "./gauge.ts";
+export { nodeMemory, type ReadText } from "./limits.ts";

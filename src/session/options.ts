@@ -1,8 +1,9 @@
 /** What a session can be told, its defaults, and what they come to on this machine. */
 import { randomBytes } from "node:crypto";
-import { availableParallelism, homedir, tmpdir, totalmem } from "node:os";
+import { availableParallelism, homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { OptionError } from "../errors/index.ts";
+import { nodeMemory } from "../memory/index.ts";
 import type { Bytes } from "../protocol/index.ts";
 import { type SupervisorOptions, socketPath } from "../supervisor/options.ts";
 import { formatSize, nearest, parseSize } from "../units/index.ts";
@@ -79,12 +80,6 @@ const KNOWN: ReadonlySet<string> = new Set<keyof SessionOptions>([
   "workerEnv",
   "workerExecArgv",
 ]);
-
-/** The machine's memory, or the container's where that is less. */
-export function nodeMemory(): Bytes {
-  const constrained = process.constrainedMemory();
-  return constrained > 0 ? Math.min(totalmem(), constrained) : totalmem();
-}
 
 export function resolveOptions(options: SessionOptions): ResolvedOptions {
   for (const key of Object.keys(options)) {
