@@ -118,7 +118,8 @@ function watch(path: string, version: Version): () => Promise<BoxPeaks> {
 
 async function remove(path: string): Promise<void> {
   for (let tries = 1; ; tries++) {
-    for (const pid of (await readFile(join(path, "cgroup.procs"), "utf8")).split("\n").filter(Boolean)) end(Number(pid));
+    for (const pid of (await readFile(join(path, "cgroup.procs"), "utf8")).split("\n").filter(Boolean))
+      end(Number(pid));
     try {
       await rmdir(path);
       return;

@@ -91,6 +91,8 @@ export interface FileSink {
   readonly maxRowsPerFile: number | null;
   readonly targetFileSize: Bytes | null;
   readonly compression: string | null;
+  /** What a task holds of its rows, as Arrow, before it writes them to a file. */
+  readonly heldBytes: Bytes;
 }
 
 export type Sink =

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { availableParallelism, homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { OptionError } from "../errors/index.ts";
-import { nodeMemory } from "../memory/index.ts";
+import { heapThatFits, nodeMemory, workersThatFit } from "../memory/index.ts";
 import type { Bytes } from "../protocol/index.ts";
 import { type SupervisorOptions, socketPath } from "../supervisor/options.ts";
 import { formatSize, nearest, parseSize } from "../units/index.ts";
@@ -12,11 +12,11 @@ import { formatSize, nearest, parseSize } from "../units/index.ts";
 export type Size = number | string;
 
 export interface SessionOptions {
-  /** Worker processes; the machine's cores by default. */
+  /** Worker processes; the machine's cores by default, fewer where its memory is too small for that many. */
   readonly workers?: number;
   /** The store's capacity: bytes, "4 GiB", or a fraction of the machine; 0.30 by default. */
   readonly objectStoreMemory?: Size;
-  /** Memory of one worker: its V8 heap may grow to three quarters of it. "auto": the machine's memory over the workers. */
+  /** Memory of one worker: its V8 heap may grow to three quarters of it. "auto": what the store leaves of the machine, over the workers. */
   readonly memoryLimit?: Size | "auto";
   /** Where the session's files go: the socket, and the store where shared memory is small. The OS's temporary directory by default. */
   readonly localDirectory?: string;
@@ -42,6 +42,8 @@ export interface ResolvedOptions {
   readonly workers: number;
   readonly capacity: Bytes;
   readonly workerMemory: Bytes;
+  /** Limit of a worker's V8 heap. */
+  readonly workerHeap: Bytes;
   readonly targetMaxBlockSize: Bytes;
   readonly localDirectory: string;
   readonly eager: boolean;
@@ -91,8 +93,9 @@ export function resolveOptions(options: SessionOptions): ResolvedOptions {
   const total = nodeMemory();
   const size = (name: keyof SessionOptions, value: Size) =>
     parseSize(value, { name: `session: ${name}`, whole: total });
-  const workers = wholeNumber("workers", options.workers ?? availableParallelism(), 1);
   const capacity = size("objectStoreMemory", options.objectStoreMemory ?? STORE_FRACTION);
+  const node = { memory: total, cores: availableParallelism(), store: capacity };
+  const workers = wholeNumber("workers", options.workers ?? workersThatFit(node), 1);
   if (capacity < SMALLEST_BLOCK * 4 * workers) {
     throw new OptionError(
       `session: objectStoreMemory of ${formatSize(capacity)} is too small for ${workers} workers: at least ${formatSize(SMALLEST_BLOCK * 4 * workers)} are needed.`,
@@ -108,6 +111,11 @@ export function resolveOptions(options: SessionOptions): ResolvedOptions {
   const asked = size("targetMaxBlockSize", options.targetMaxBlockSize ?? BLOCK);
   const fits = Math.floor(capacity / (2 * (workers + 1)));
   const notices: string[] = [];
+  if (options.workers === undefined && workers < node.cores) {
+    notices.push(
+      `${workers} of ${node.cores} possible workers: there are ${formatSize(total)} of memory, ${formatSize(capacity)} of them for the store. \`workers\` says how many there shall be.`,
+    );
+  }
   if (asked > fits && options.targetMaxBlockSize !== undefined) {
     notices.push(
       `targetMaxBlockSize lowered from ${formatSize(asked)} to ${formatSize(fits)}: the store holds ${formatSize(capacity)} for ${workers} workers.`,
@@ -117,6 +125,7 @@ export function resolveOptions(options: SessionOptions): ResolvedOptions {
     workers,
     capacity,
     workerMemory,
+    workerHeap: limit === "auto" ? heapThatFits(node, workers) : Math.floor(workerMemory * HEAP_SHARE),
     targetMaxBlockSize: Math.max(1, Math.min(asked, fits)),
     localDirectory: options.localDirectory ?? tmpdir(),
     eager: flag("eager", options.eager ?? false),
@@ -145,7 +154,7 @@ export function supervisorOptions(options: ResolvedOptions): SupervisorOptions {
     localDirectory: options.localDirectory,
     capacity: options.capacity,
     workers: options.workers,
-    workerHeap: Math.floor(options.workerMemory * HEAP_SHARE),
+    workerHeap: options.workerHeap,
     stateDirectory: join(stateRoot(), session),
     workerEnv: options.workerEnv,
     workerExecArgv: options.workerExecArgv,

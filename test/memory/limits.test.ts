@@ -41,12 +41,17 @@ test("[K1] a limit of a v2 group counts, also one further out, and `high` like `
 test("[K1] a container that sees its own group as the root finds its limit there", () => {
   const limit = { "/sys/fs/cgroup/memory/memory.limit_in_bytes": `${GIB}\n` };
   const mount = "35 31 0:32 /docker/abc /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n";
-  expect(
-    memoryWith({ ...limit, "/proc/self/cgroup": "4:memory:/docker/abc\n", "/proc/self/mountinfo": mount }),
-  ).toBe(GIB);
+  expect(memoryWith({ ...limit, "/proc/self/cgroup": "4:memory:/docker/abc\n", "/proc/self/mountinfo": mount })).toBe(
+    GIB,
+  );
   const inner = { "/sys/fs/cgroup/memory/job/memory.limit_in_bytes": "1000000\n" };
   expect(
-    memoryWith({ ...limit, ...inner, "/proc/self/cgroup": "4:memory:/docker/abc/job\n", "/proc/self/mountinfo": mount }),
+    memoryWith({
+      ...limit,
+      ...inner,
+      "/proc/self/cgroup": "4:memory:/docker/abc/job\n",
+      "/proc/self/mountinfo": mount,
+    }),
   ).toBe(1e6);
   expect(
     memoryWith({ ...limit, "/proc/self/cgroup": "4:memory:/../elsewhere\n", "/proc/self/mountinfo": V1_MOUNT }),
