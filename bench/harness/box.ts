@@ -9,20 +9,20 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Bytes } from "../workload.ts";
 
-/** What processes in the box held at most. */
+/** What processes in the box held at most, and what became of them. */
 export interface BoxPeaks {
   /** Anonymous memory, shared memory and the kernel's own, at one moment: what nobody can take back. */
   readonly held: Bytes;
   /** The same with page cache, which grows up to the limit wherever files are read or written. */
   readonly charged: Bytes;
+  /** Of the kernel's OOM killer. */
+  readonly kills: number;
 }
 
 export interface Box {
   readonly path: string;
   /** The command that runs `command` inside. */
   enter(command: readonly string[]): string[];
-  /** How often the kernel's OOM killer struck in it. */
-  kills(): Promise<number>;
   /** Looks at its memory from now on, until it is asked for the peaks. */
   watch(): () => Promise<BoxPeaks>;
   /** Ends what still runs inside, which nobody but its user can have started, and takes the group away. */
@@ -91,10 +91,6 @@ export async function makeBox(limit: Bytes): Promise<Box> {
   return {
     path,
     enter: (command) => ["/bin/sh", "-c", `echo $$ > '${path}/cgroup.procs' && exec "$@"`, "box", ...command],
-    kills: async () => {
-      const text = await readFile(join(path, version.kills), "utf8");
-      return Number(/^oom_kill (\d+)$/m.exec(text)?.[1] ?? 0);
-    },
     watch: () => watch(path, version),
     remove: () => remove(path),
   };
@@ -111,8 +107,9 @@ function watch(path: string, version: Version): () => Promise<BoxPeaks> {
     clearInterval(timer);
     look();
     // Older kernels with v2 do not keep this one.
-    const text = await readFile(join(path, version.mostCharged), "utf8").catch(() => "0");
-    return { held, charged: Number(text) };
+    const charged = await readFile(join(path, version.mostCharged), "utf8").catch(() => "0");
+    const events = await readFile(join(path, version.kills), "utf8");
+    return { held, charged: Number(charged), kills: Number(/^oom_kill (\d+)$/m.exec(events)?.[1] ?? 0) };
   };
 }
 

@@ -16,8 +16,6 @@ export interface BoxedRun extends BoxPeaks {
   readonly exitCode: number | null;
   readonly stdout: string;
   readonly stderr: string;
-  /** Of the kernel's OOM killer. */
-  readonly kills: number;
 }
 
 const PROGRAMS = fileURLToPath(new URL("../boxed/programs/", import.meta.url));
@@ -54,7 +52,7 @@ export async function runInBox(limit: number, program: string, ...args: readonly
       stderr += piece;
     });
     await once(child, "close");
-    const run = { exitCode: child.exitCode, stdout, stderr, kills: await box.kills(), ...(await peaks()) };
+    const run = { exitCode: child.exitCode, stdout, stderr, ...(await peaks()) };
     expect(await leftovers(local, sessionNames(join(state, "spillway")))).toEqual([]);
     return run;
   } finally {
