@@ -27,7 +27,7 @@ export interface WriteSummary {
   readonly bytes: Bytes;
 }
 
-/** A worker takes about four times this while it writes; larger pieces are not written faster. */
+/** A worker takes about three times this while it writes; larger pieces are not written faster. */
 const MOST_HELD: Bytes = 64 << 20;
 
 const compressions: Readonly<Record<FileFormat, readonly string[]>> = {
@@ -90,7 +90,7 @@ function checkedSettings(
     maxRowsPerFile: maxRowsPerFile === undefined ? null : positiveInteger(operator, "maxRowsPerFile", maxRowsPerFile),
     targetFileSize: targetFileSize === undefined ? null : checkedFileSize(operator, targetFileSize),
     compression: checkedCompression === "none" ? null : checkedCompression,
-    heldBytes: Math.min(MOST_HELD, blockSize),
+    heldBytes: Math.min(MOST_HELD, Math.ceil(blockSize / 2)),
   };
 }
 

@@ -4,7 +4,7 @@
  * attempt handed over are made again and compared, not written again.
  */
 import { crc32 } from "node:zlib";
-import { BlockBuilder, planBlock, type RecordBatch } from "../../arrow/index.ts";
+import { type BlockBuilder, planBlock, type RecordBatch } from "../../arrow/index.ts";
 import { NondeterministicFunctionError } from "../../errors/index.ts";
 import type { ArenaRange, Bytes, HandedOver } from "../../protocol/index.ts";
 import type { MappedArena } from "../../store/mapping.ts";
@@ -21,7 +21,7 @@ export class BlockSink implements TaskSink {
   rows = 0;
   bytes = 0;
   readonly files = [];
-  readonly #block = new BlockBuilder();
+  readonly #block: BlockBuilder;
   #sealed = 0;
 
   constructor(
@@ -29,7 +29,10 @@ export class BlockSink implements TaskSink {
     private readonly targetBytes: Bytes,
     private readonly handedOver: readonly HandedOver[],
     private readonly outlet: BlockOutlet,
-  ) {}
+    scratch: BlockBuilder,
+  ) {
+    this.#block = scratch;
+  }
 
   push(batch: RecordBatch): void | Promise<void> {
     // A batch that a function made may be far larger than a block: it is taken in pieces of the target's size.

@@ -3,7 +3,7 @@
  * written from one piece of rows in memory: a block's worth, or what `maxRowsPerFile` and `targetFileSize` allow.
  * (A task that is nothing but SQL needs none of this: the kernel writes as it reads, see copy.ts.)
  */
-import { BlockBuilder, type RecordBatch } from "../../arrow/index.ts";
+import type { BlockBuilder, RecordBatch } from "../../arrow/index.ts";
 import type { Connection } from "../../kernel/index.ts";
 import type { Bytes, FileSink as FileSinkSpec, WrittenFile } from "../../protocol/index.ts";
 import { writeTable } from "./copy.ts";
@@ -24,7 +24,7 @@ export class FileSink implements TaskSink {
   rows = 0;
   bytes = 0;
   readonly files: WrittenFile[] = [];
-  readonly #held = new BlockBuilder();
+  readonly #held: BlockBuilder;
   /** Bytes of Arrow per byte of file, learned from the files written so far. */
   #shrink = 1;
   #sequence = 0;
@@ -33,7 +33,10 @@ export class FileSink implements TaskSink {
     private readonly spec: FileSinkSpec,
     private readonly prefix: string,
     private readonly connection: Connection,
-  ) {}
+    scratch: BlockBuilder,
+  ) {
+    this.#held = scratch;
+  }
 
   push(batch: RecordBatch): void {
     const { maxRowsPerFile, partitionBy } = this.spec;
