@@ -66,7 +66,7 @@ function enginesOf(workload: Workload, options: BenchOptions, python: PeersPytho
 }
 
 function needsPython(engine: EngineName): boolean {
-  return engine !== "spillway" && engine !== "duckdb";
+  return engine !== "spillway" && engine !== "unboxed" && engine !== "duckdb";
 }
 
 async function peersFor(workloads: readonly Workload[], options: BenchOptions): Promise<PeersPython> {

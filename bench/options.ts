@@ -41,7 +41,7 @@ export function parseOptions(args: readonly string[], workloads: readonly string
   }
   const only = names(values.only, workloads, "workload");
   const engines = names(values.engines, ENGINE_NAMES, "engine") ?? ENGINE_NAMES;
-  const withoutPython: readonly EngineName[] = ["spillway", "duckdb"];
+  const withoutPython: readonly EngineName[] = ["spillway", "unboxed", "duckdb"];
   return {
     only,
     rows: count(values.rows, "--rows"),

@@ -7,13 +7,14 @@
  *   answer   what the run computed; engines must agree on it
  *   figure   a number about our own run, such as a worker's peak memory
  *   box      a memory limit that the kernel enforces on the run
+ *   unboxed  an engine that is ours, without the workload's box: what the box costs
  */
 import type { TableName } from "./data/index.ts";
 
-export const ENGINE_NAMES = ["spillway", "duckdb", "daft", "daft-processes", "ray", "dask"] as const;
+export const ENGINE_NAMES = ["spillway", "unboxed", "duckdb", "daft", "daft-processes", "ray", "dask"] as const;
 export type EngineName = (typeof ENGINE_NAMES)[number];
 export type PeerName = Exclude<EngineName, "spillway">;
-export type PythonEngine = Exclude<PeerName, "duckdb">;
+export type PythonEngine = Exclude<PeerName, "duckdb" | "unboxed">;
 
 export type Bytes = number;
 
@@ -23,7 +24,10 @@ export type Figure =
   | "workerPrivate"
   | "workerResident"
   | "supervisorResident"
-  | "programPrivate";
+  | "programPrivate"
+  | "boxHeld"
+  | "boxCharged"
+  | "boxKills";
 
 export type Target =
   /** The peer takes at least `times` as long as we do. */

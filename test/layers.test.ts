@@ -24,7 +24,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   plan: ["errors", "arrow", "protocol", "units", "closure"],
   stages: ["errors", "arrow", "protocol", "units", "plan", "closure"],
   dataset: ["errors", "arrow", "protocol", "units", "plan", "stages", "closure"],
-  session: ["errors", "arrow", "protocol", "units", "dataset", "store", "supervisor"],
+  session: ["errors", "arrow", "protocol", "units", "memory", "dataset", "store", "supervisor"],
   cli: ["errors", "protocol", "units", "session", "supervisor", "memory"],
 };
 

@@ -1,41 +1,143 @@
 /**
  * A memory box: a control group with a limit, in which the kernel really kills. Needs root and a writable cgroup (v1
  * memory controller, or v2); where there is none, asking for a box is an error and not a silent run without one.
+ * Tests use it too (test/support/box.ts).
  */
-import { existsSync } from "node:fs";
-import { mkdir, readFile, rm, rmdir, writeFile } from "node:fs/promises";
+import { existsSync, readFileSync } from "node:fs";
+import { mkdir, readFile, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import type { Bytes } from "../workload.ts";
 
+/** What processes in the box held at most, and what became of them. */
+export interface BoxPeaks {
+  /** Anonymous memory, shared memory and the kernel's own, at one moment: what nobody can take back. */
+  readonly held: Bytes;
+  /** The same with page cache, which grows up to the limit wherever files are read or written. */
+  readonly charged: Bytes;
+  /** Of the kernel's OOM killer. */
+  readonly kills: number;
+}
+
 export interface Box {
+  readonly path: string;
   /** The command that runs `command` inside. */
   enter(command: readonly string[]): string[];
-  /** How often the kernel's OOM killer struck in it. */
-  kills(): Promise<number>;
+  /** Looks at its memory from now on, until it is asked for the peaks. */
+  watch(): () => Promise<BoxPeaks>;
+  /** Ends what still runs inside, which nobody but its user can have started, and takes the group away. */
   remove(): Promise<void>;
 }
 
-const V1 = "/sys/fs/cgroup/memory";
-const V2 = "/sys/fs/cgroup";
+interface Version {
+  readonly root: string;
+  readonly limit: string;
+  readonly kills: string;
+  readonly mostCharged: string;
+  held(path: string): Bytes;
+}
+
+const V1: Version = {
+  root: "/sys/fs/cgroup/memory",
+  limit: "memory.limit_in_bytes",
+  kills: "memory.oom_control",
+  mostCharged: "memory.max_usage_in_bytes",
+  // The kernel's part has its reclaimable slabs in it, so this is rather too much than too little.
+  held: (path) =>
+    statistics(path, ["total_rss", "total_shmem"]) +
+    Number(readFileSync(join(path, "memory.kmem.usage_in_bytes"), "latin1")),
+};
+
+const V2: Version = {
+  root: "/sys/fs/cgroup",
+  limit: "memory.max",
+  kills: "memory.events",
+  mostCharged: "memory.peak",
+  held: (path) =>
+    statistics(path, ["anon", "shmem", "kernel_stack", "pagetables", "percpu", "sock", "slab_unreclaimable"]),
+};
+
+const LOOK_EVERY_MS = 50;
+/** Charges and dead processes linger a moment after the last one has ended. */
+const REMOVE_TRIES = 100;
+const REMOVE_PAUSE_MS = 50;
+
+let made = 0;
+
+/** Why no box can be made here; null where it can. */
+export async function whyNoBox(): Promise<string | null> {
+  try {
+    await (await makeBox(64 << 20)).remove();
+    return null;
+  } catch (error) {
+    const { message, cause } = error as Error;
+    return cause instanceof Error ? `${message} (${cause.message})` : message;
+  }
+}
 
 export async function makeBox(limit: Bytes): Promise<Box> {
-  const v1 = existsSync(join(V1, "memory.limit_in_bytes"));
-  const path = join(v1 ? V1 : V2, `spillway-bench-${process.pid}`);
+  const version = existsSync(join(V1.root, V1.limit)) ? V1 : V2;
+  made += 1;
+  const path = join(version.root, `spillway-box-${process.pid}-${made}`);
   try {
     await mkdir(path);
-    await writeFile(join(path, v1 ? "memory.limit_in_bytes" : "memory.max"), String(limit));
+    await writeFile(join(path, version.limit), String(limit));
   } catch (cause) {
-    await rm(path, { recursive: true, force: true }).catch(() => undefined);
+    await rmdir(path).catch(() => undefined);
     throw new Error(`A box of ${limit} bytes cannot be made at ${path}; it takes root and a writable cgroup.`, {
       cause,
     });
   }
   return {
+    path,
     enter: (command) => ["/bin/sh", "-c", `echo $$ > '${path}/cgroup.procs' && exec "$@"`, "box", ...command],
-    kills: async () => {
-      const text = await readFile(join(path, v1 ? "memory.oom_control" : "memory.events"), "utf8");
-      return Number(/^oom_kill (\d+)$/m.exec(text)?.[1] ?? 0);
-    },
-    remove: () => rmdir(path),
+    watch: () => watch(path, version),
+    remove: () => remove(path),
   };
+}
+
+function watch(path: string, version: Version): () => Promise<BoxPeaks> {
+  let held = 0;
+  const look = (): void => {
+    held = Math.max(held, version.held(path));
+  };
+  look();
+  const timer = setInterval(look, LOOK_EVERY_MS);
+  return async () => {
+    clearInterval(timer);
+    look();
+    // Older kernels with v2 do not keep this one.
+    const charged = await readFile(join(path, version.mostCharged), "utf8").catch(() => "0");
+    const events = await readFile(join(path, version.kills), "utf8");
+    return { held, charged: Number(charged), kills: Number(/^oom_kill (\d+)$/m.exec(events)?.[1] ?? 0) };
+  };
+}
+
+async function remove(path: string): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    for (const pid of (await readFile(join(path, "cgroup.procs"), "utf8")).split("\n").filter(Boolean))
+      end(Number(pid));
+    try {
+      await rmdir(path);
+      return;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EBUSY" || tries === REMOVE_TRIES) throw error;
+      await pause(REMOVE_PAUSE_MS);
+    }
+  }
+}
+
+function end(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch (error) {
+    // It was faster.
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
+}
+
+function statistics(path: string, names: readonly string[]): Bytes {
+  const text = readFileSync(join(path, "memory.stat"), "latin1");
+  const values = new Map(text.split("\n").map((line) => [line.split(" ")[0], Number(line.split(" ")[1])]));
+  return names.reduce((sum, name) => sum + (values.get(name) ?? 0), 0);
 }

@@ -12,6 +12,7 @@ export function commandFor(engine: EngineName, workload: string, assignment: Ass
   const json = JSON.stringify(assignment);
   switch (engine) {
     case "spillway":
+    case "unboxed":
       return { command: [process.execPath, join(places.programs, `${workload}.js`), json], env: process.env };
     case "duckdb":
       return { command: [process.execPath, join(places.programs, `${workload}.duckdb.js`), json], env: process.env };

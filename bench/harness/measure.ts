@@ -13,6 +13,7 @@ import type { MadeTables } from "../data/index.ts";
 import { places } from "../places.ts";
 import type { Answer, Assignment, EngineName, Workload } from "../workload.ts";
 import { differences } from "./answers.ts";
+import type { BoxPeaks } from "./box.ts";
 import { commandFor } from "./engines.ts";
 import type { MemoryPeaks } from "./memory.ts";
 import { type Run, run } from "./run.ts";
@@ -21,6 +22,7 @@ export interface Measurement {
   readonly seconds: number;
   readonly startup: number;
   readonly memory: MemoryPeaks;
+  readonly box: BoxPeaks | null;
   readonly leftBehind: number;
 }
 
@@ -75,7 +77,8 @@ async function measureOnce(engine: EngineName, result: EngineResult, options: Me
   await mkdir(places.written, { recursive: true });
   const { command, env } = commandFor(engine, workload.name, assignment, options.python);
   const { timeoutSeconds } = options;
-  const done = await run({ command, env, directory: places.project, timeoutSeconds, box: workload.box });
+  const box = engine === "unboxed" ? null : workload.box;
+  const done = await run({ command, env, directory: places.project, timeoutSeconds, box });
   if (done.report === null) {
     say(`  ${engine}: failed: ${done.failure}`);
     return { ...result, failure: done.failure };
@@ -88,7 +91,7 @@ async function measureOnce(engine: EngineName, result: EngineResult, options: Me
       : await answerOf(workload.answerOfFiles, assignment.job.written);
   await rm(places.written, { recursive: true, force: true });
   const { startup } = done.report;
-  const measurement = { seconds, startup, memory: done.memory, leftBehind: done.leftBehind };
+  const measurement = { seconds, startup, memory: done.memory, box: done.box, leftBehind: done.leftBehind };
   const measurements = [...result.measurements, measurement];
   const changed = result.answer === null ? [] : differences(result.answer, answer);
   const failure = changed.length === 0 ? null : `two runs, two answers: ${changed.join("; ")}`;

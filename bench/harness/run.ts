@@ -6,7 +6,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Bytes, ProgramReport } from "../workload.ts";
-import { type Box, makeBox } from "./box.ts";
+import { type Box, type BoxPeaks, makeBox } from "./box.ts";
 import { type MemoryPeaks, MemoryWatch } from "./memory.ts";
 import { Output, type Program } from "./output.ts";
 import { isAlive, type ProcessId } from "./processes.ts";
@@ -26,6 +26,8 @@ export interface Run {
   /** From the spawn to the report's line. */
   readonly secondsToReport: number;
   readonly memory: MemoryPeaks;
+  /** Null: it had none. */
+  readonly box: BoxPeaks | null;
   /** Processes that outlived the program and had to be ended. */
   readonly leftBehind: number;
 }
@@ -59,12 +61,14 @@ async function runIn(box: Box | null, options: RunOptions): Promise<Run> {
   const closed = new Promise((resolve) => program.once("close", resolve));
   await once(program, "spawn");
   const watch = new MemoryWatch(program.pid ?? 0);
+  const boxPeaks = box?.watch() ?? null;
   const cut = await endOrCut(program, watch, options.timeoutSeconds);
   const leftBehind = await waitForTheRest(watch);
   await Promise.race([closed, pause(PIPES_MS)]);
   program.stdout.destroy();
   program.stderr.destroy();
   const memory = watch.stop();
+  const inBox = boxPeaks === null ? null : await boxPeaks();
   if (cut === "interrupted") {
     throw new InterruptedError("Interrupted.");
   }
@@ -73,9 +77,9 @@ async function runIn(box: Box | null, options: RunOptions): Promise<Run> {
       ? `no end in ${options.timeoutSeconds} s`
       : output.report !== null && program.exitCode === 0
         ? null
-        : await describeFailure(program, output, box);
+        : describeFailure(program, output, inBox);
   const secondsToReport = (output.reportedAt - begin) / 1000;
-  return { report: failure === null ? output.report : null, failure, secondsToReport, memory, leftBehind };
+  return { report: failure === null ? output.report : null, failure, secondsToReport, memory, box: inBox, leftBehind };
 }
 
 /** Waits for the program's end; ends it, with all it started, when it takes too long or Ctrl-C is pressed. */
@@ -126,8 +130,8 @@ function endAll(processes: readonly ProcessId[]): void {
   }
 }
 
-async function describeFailure(program: Program, output: Output, box: Box | null): Promise<string> {
-  const kills = box === null ? 0 : await box.kills();
+function describeFailure(program: Program, output: Output, box: BoxPeaks | null): string {
+  const kills = box?.kills ?? 0;
   const end = program.signalCode ?? `code ${program.exitCode}`;
   const how = kills > 0 ? `ended with ${end}, the box killed ${kills}` : `ended with ${end}`;
   return output.reason === "" ? how : `${how}: ${output.reason}`;

@@ -1,5 +1,5 @@
 /** From results to verdicts: one per target, and one per peer that was run without a target. */
-import type { EngineResult, MemoryPeaks, Role, WorkloadResult } from "../harness/index.ts";
+import type { BoxPeaks, EngineResult, MemoryPeaks, Role, WorkloadResult } from "../harness/index.ts";
 import type { EngineName, Figure, Target } from "../workload.ts";
 
 export interface Verdict {
@@ -7,7 +7,7 @@ export interface Verdict {
   readonly rows: number;
   /** What is compared: "seconds", "worker, private". */
   readonly figure: string;
-  readonly unit: "s" | "ms" | "MB";
+  readonly unit: "s" | "ms" | "MB" | "kills";
   readonly ours: number | null;
   readonly peer: EngineName | null;
   readonly theirs: number | null;
@@ -118,12 +118,23 @@ function figure(name: Figure, result: WorkloadResult, ours: EngineResult | undef
       return { name: "supervisor, resident", unit: "MB", value: peak(ours, "supervisor", "resident") };
     case "programPrivate":
       return { name: "program, private", unit: "MB", value: peak(ours, "program", "private") };
+    case "boxHeld":
+      return { name: "box, held", unit: "MB", value: inBox(ours, (box) => box.held / 1e6) };
+    case "boxCharged":
+      return { name: "box, with page cache", unit: "MB", value: inBox(ours, (box) => box.charged / 1e6) };
+    case "boxKills":
+      return { name: "box, OOM kills", unit: "kills", value: inBox(ours, (box) => box.kills) };
   }
 }
 
 /** Memory is the highest of all runs, not the median: a limit must hold every time. */
 function peak(engine: EngineResult | undefined, role: Role, kind: "private" | "resident"): number | null {
   const values = (engine?.measurements ?? []).flatMap((measurement) => peaks(measurement.memory, role, kind));
+  return values.length === 0 ? null : Math.max(...values);
+}
+
+function inBox(engine: EngineResult | undefined, of: (box: BoxPeaks) => number): number | null {
+  const values = (engine?.measurements ?? []).flatMap(({ box }) => (box === null ? [] : [of(box)]));
   return values.length === 0 ? null : Math.max(...values);
 }
 

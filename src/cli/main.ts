@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 /** The command line: what this machine gives a session. More commands come with what they show. */
 import { readFileSync } from "node:fs";
-import { nodeMemory, resolveOptions, stateRoot } from "../session/options.ts";
+import { nodeMemory } from "../memory/index.ts";
+import { resolveOptions, stateRoot } from "../session/options.ts";
 import { formatSize } from "../units/index.ts";
 
 const HELP = `Usage: spillway <command>

@@ -27,6 +27,9 @@ export interface WriteSummary {
   readonly bytes: Bytes;
 }
 
+/** A worker takes about three times this while it writes; larger pieces are not written faster. */
+const MOST_HELD: Bytes = 64 << 20;
+
 const compressions: Readonly<Record<FileFormat, readonly string[]>> = {
   parquet: ["snappy", "zstd", "gzip", "lz4", "brotli", "uncompressed"],
   csv: ["gzip", "zstd", "none"],
@@ -50,7 +53,7 @@ export async function writeFiles(
   options: WriteOptions,
 ): Promise<WriteSummary> {
   const operator = names[format];
-  const settings = checkedSettings(operator, format, directory, options);
+  const settings = checkedSettings(operator, format, directory, options, run.engine.settings.targetMaxBlockSize);
   checkPartitions(operator, settings.partitionBy, await resolved(run.engine, run.plan));
   const found = await lookAt(operator, settings.directory);
   if (settings.mode === "error" && found.data !== null) {
@@ -72,6 +75,7 @@ function checkedSettings(
   format: FileFormat,
   directory: string,
   options: WriteOptions,
+  blockSize: Bytes,
 ): Omit<FileSink, "staging"> {
   checkKeys(operator, options, keys);
   const { partitionBy = [], maxRowsPerFile, targetFileSize, compression, mode = "error" } = options;
@@ -86,6 +90,7 @@ function checkedSettings(
     maxRowsPerFile: maxRowsPerFile === undefined ? null : positiveInteger(operator, "maxRowsPerFile", maxRowsPerFile),
     targetFileSize: targetFileSize === undefined ? null : checkedFileSize(operator, targetFileSize),
     compression: checkedCompression === "none" ? null : checkedCompression,
+    heldBytes: Math.min(MOST_HELD, Math.ceil(blockSize / 2)),
   };
 }
 

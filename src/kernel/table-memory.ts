@@ -1,13 +1,16 @@
 /**
- * Where the buffers of a table lie while DuckDB may read them: in place if their memory is native already, else copied
- * once into malloc'ed chunks, which go from one table to the next (fresh memory is slow to touch).
+ * Where the buffers of a table lie while DuckDB may read them: in place if their memory is native already or they are
+ * large, else copied once into malloc'ed chunks, which go from one table to the next (fresh memory is slow to touch).
  */
 import { copyBits } from "../arrow/index.ts";
-import { type Allocation, addressOf, allocate, pin } from "../native/index.ts";
+import { type Allocation, addressOf, addressOfBuffer, allocate, pin } from "../native/index.ts";
 
 const SMALLEST_CHUNK = 64 << 10;
 const LARGEST_GROWTH = 8 << 20;
 const ALIGNMENT = 64;
+/** From here on asking where JavaScript's own memory lies (it does not move) is cheaper than a copy, and saves the room. */
+const LARGE = 256 << 10;
+const WIDEST_VALUE = 16;
 
 /** Freed chunks of all tables of a kernel, last freed first used, up to a limit. */
 export class ChunkPool {
@@ -50,6 +53,8 @@ const nothing = pin(ALIGNMENT);
 export class TableMemory {
   readonly #pool: ChunkPool;
   readonly #chunks: Allocation[] = [];
+  /** Read in place: not collected before DuckDB is done. */
+  readonly #kept: ArrayBuffer[] = [];
   #used = 0;
 
   constructor(pool: ChunkPool) {
@@ -61,6 +66,8 @@ export class TableMemory {
     if (buffer === null || length === 0) return nothing.address;
     const address = addressOf(buffer);
     if (address !== null) return address + start;
+    const inPlace = length < LARGE ? null : this.#keep(buffer, start, length);
+    if (inPlace !== null) return inPlace;
     const target = this.#take(length);
     target.bytes.set(buffer.subarray(start, start + length));
     return target.address;
@@ -77,7 +84,18 @@ export class TableMemory {
 
   free(): void {
     for (const chunk of this.#chunks.splice(0)) this.#pool.giveBack(chunk);
+    this.#kept.length = 0;
     this.#used = 0;
+  }
+
+  /** Null where it cannot be: not aligned, shared, or with nothing behind its last byte (see `#take`). */
+  #keep({ buffer, byteOffset }: Uint8Array, start: number, length: number): number | null {
+    const first = byteOffset + start;
+    if (!(buffer instanceof ArrayBuffer) || first + length >= buffer.byteLength) return null;
+    const address = addressOfBuffer(buffer) + first;
+    if (address % WIDEST_VALUE !== 0) return null;
+    this.#kept.push(buffer);
+    return address;
   }
 
   #take(length: number): { readonly bytes: Uint8Array; readonly address: number } {

@@ -101,6 +101,8 @@ export interface FileSink {
   readonly maxRowsPerFile: number | null;
   readonly targetFileSize: Bytes | null;
   readonly compression: string | null;
+  /** What a task holds of its rows, as Arrow, before it writes them to a file. */
+  readonly heldBytes: Bytes;
 }
 
 /** Rows become blocks of the store. */

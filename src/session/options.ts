@@ -1,8 +1,9 @@
 /** What a session can be told, its defaults, and what they come to on this machine. */
 import { randomBytes } from "node:crypto";
-import { availableParallelism, homedir, tmpdir, totalmem } from "node:os";
+import { availableParallelism, homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { OptionError } from "../errors/index.ts";
+import { heapThatFits, nodeMemory, workersThatFit } from "../memory/index.ts";
 import type { Bytes } from "../protocol/index.ts";
 import { type SupervisorOptions, socketPath } from "../supervisor/options.ts";
 import { formatSize, nearest, parseSize } from "../units/index.ts";
@@ -12,11 +13,11 @@ import { blockSizes, type Preset } from "./block-sizes.ts";
 export type Size = number | string;
 
 export interface SessionOptions {
-  /** Worker processes; the machine's cores by default. */
+  /** Worker processes; the machine's cores by default, fewer where its memory is too small for that many. */
   readonly workers?: number;
   /** The store's capacity: bytes, "4 GiB", or a fraction of the machine; 0.30 by default. */
   readonly objectStoreMemory?: Size;
-  /** Memory of one worker: its V8 heap may grow to three quarters of it. "auto": the machine's memory over the workers. */
+  /** Memory of one worker: its V8 heap may grow to three quarters of it. "auto": what the store leaves of the machine, over the workers. */
   readonly memoryLimit?: Size | "auto";
   /** Where the session's files go: the socket, and the store where shared memory is small. The OS's temporary directory by default. */
   readonly localDirectory?: string;
@@ -48,6 +49,8 @@ export interface ResolvedOptions {
   readonly workers: number;
   readonly capacity: Bytes;
   readonly workerMemory: Bytes;
+  /** Limit of a worker's V8 heap. */
+  readonly workerHeap: Bytes;
   readonly targetMaxBlockSize: Bytes;
   readonly targetMinBlockSize: Bytes | false;
   readonly targetShuffleMaxBlockSize: Bytes;
@@ -91,12 +94,6 @@ const KNOWN: ReadonlySet<string> = new Set<keyof SessionOptions>([
   "workerExecArgv",
 ]);
 
-/** The machine's memory, or the container's where that is less. */
-export function nodeMemory(): Bytes {
-  const constrained = process.constrainedMemory();
-  return constrained > 0 ? Math.min(totalmem(), constrained) : totalmem();
-}
-
 export function resolveOptions(options: SessionOptions): ResolvedOptions {
   for (const key of Object.keys(options)) {
     if (KNOWN.has(key)) continue;
@@ -107,8 +104,9 @@ export function resolveOptions(options: SessionOptions): ResolvedOptions {
   const total = nodeMemory();
   const size = (name: keyof SessionOptions, value: Size) =>
     parseSize(value, { name: `session: ${name}`, whole: total });
-  const workers = wholeNumber("workers", options.workers ?? availableParallelism(), 1);
   const capacity = size("objectStoreMemory", options.objectStoreMemory ?? STORE_FRACTION);
+  const node = { memory: total, cores: availableParallelism(), store: capacity };
+  const workers = wholeNumber("workers", options.workers ?? workersThatFit(node), 1);
   if (capacity < SMALLEST_BLOCK * 4 * workers) {
     throw new OptionError(
       `session: objectStoreMemory of ${formatSize(capacity)} is too small for ${workers} workers: at least ${formatSize(SMALLEST_BLOCK * 4 * workers)} are needed.`,
@@ -122,10 +120,17 @@ export function resolveOptions(options: SessionOptions): ResolvedOptions {
     );
   }
   const { notice, ...sizes } = blockSizes(options, capacity, workers, size);
+  const notices = notice === null ? [] : [notice];
+  if (options.workers === undefined && workers < node.cores) {
+    notices.push(
+      `${workers} of ${node.cores} possible workers: there are ${formatSize(total)} of memory, ${formatSize(capacity)} of them for the store. \`workers\` says how many there shall be.`,
+    );
+  }
   return {
     workers,
     capacity,
     workerMemory,
+    workerHeap: limit === "auto" ? heapThatFits(node, workers) : Math.floor(workerMemory * HEAP_SHARE),
     ...sizes,
     localDirectory: options.localDirectory ?? tmpdir(),
     eager: flag("eager", options.eager ?? false),
@@ -135,7 +140,7 @@ export function resolveOptions(options: SessionOptions): ResolvedOptions {
     progress: flag("progress", options.progress ?? true),
     workerEnv: options.workerEnv ?? {},
     workerExecArgv: options.workerExecArgv ?? [],
-    notices: notice === null ? [] : [notice],
+    notices,
   };
 }
 
@@ -154,7 +159,7 @@ export function supervisorOptions(options: ResolvedOptions): SupervisorOptions {
     localDirectory: options.localDirectory,
     capacity: options.capacity,
     workers: options.workers,
-    workerHeap: Math.floor(options.workerMemory * HEAP_SHARE),
+    workerHeap: options.workerHeap,
     stateDirectory: join(stateRoot(), session),
     workerEnv: options.workerEnv,
     workerExecArgv: options.workerExecArgv,

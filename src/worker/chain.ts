@@ -79,13 +79,15 @@ function makeSink(
   kernelCounts: boolean,
 ): TaskSink {
   const spec = operator.order.sink;
+  // A task that failed may have left rows in it.
+  operator.scratch.clear();
   switch (spec.kind) {
     case "blocks":
-      return new BlockSink(operator.order.name, spec, task, outlet);
+      return new BlockSink(operator.order.name, spec, task, outlet, operator.scratch);
     case "count":
       return new CountSink(kernelCounts ? "by the kernel" : "here");
     case "files":
-      return new FileSink(spec, filePrefix(task), connection);
+      return new FileSink(spec, filePrefix(task), connection, operator.scratch);
   }
 }
 

@@ -194,6 +194,27 @@ describe("block building", () => {
     expect(toRows(builder.finish() ?? batch)).toEqual(toRows(sliceBatch(batch, 10, 12)));
   });
 
+  test("a cleared builder gives what a new one would, whatever was in it", () => {
+    const text = Array.from({ length: 3000 }, (_, row) => (row % 3 === 0 ? null : `text ${row}`));
+    const batches = [
+      batchOf({ a: [1, null], s: ["x", "y"], l: [[1], null] }),
+      batchOf({ a: [null], s: [null], l: [[]] }),
+      batchOf({ b: [true], a: ["another type"] }),
+      batchOf({ a: new Float64Array(3000), s: text, l: text.map(() => [1, 2]) }),
+    ];
+    const builder = new BlockBuilder();
+    const bytesOf = (from: BlockBuilder, batch: RecordBatch) => {
+      from.append(batch);
+      return blockBytes(from.finish() ?? emptyBatch(batch.schema));
+    };
+    for (const batch of [...batches, ...batches.toReversed()]) {
+      builder.clear();
+      expect(bytesOf(builder, batch)).toEqual(bytesOf(new BlockBuilder(), batch));
+      // As a task that failed leaves it.
+      builder.append(batch);
+    }
+  });
+
   test("concatBatches of nothing says so", () => {
     expect(() => concatBatches([])).toThrow(ValueError);
   });

@@ -16,6 +16,7 @@ function engine(name: EngineName, seconds: readonly number[], failure: string | 
       startup: 0,
       leftBehind: 0,
       memory: { processes, total: 1 },
+      box: null,
     })),
     answer: {},
     failure,

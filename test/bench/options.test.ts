@@ -4,7 +4,7 @@ import { parseOptions } from "../../bench/options.ts";
 const WORKLOADS = ["etl", "row-function"];
 
 test("every workload and engine is on by default", () => {
-  expect(parseOptions([], WORKLOADS)).toMatchObject({ only: null, rows: null, engines: { length: 6 }, box: null });
+  expect(parseOptions([], WORKLOADS)).toMatchObject({ only: null, rows: null, engines: { length: 7 }, box: null });
 });
 
 test("rows are written as people write large numbers", () => {
@@ -14,7 +14,7 @@ test("rows are written as people write large numbers", () => {
 });
 
 test("--no-peers leaves out Python, not DuckDB", () => {
-  expect(parseOptions(["--no-peers"], WORKLOADS)?.engines).toEqual(["spillway", "duckdb"]);
+  expect(parseOptions(["--no-peers"], WORKLOADS)?.engines).toEqual(["spillway", "unboxed", "duckdb"]);
 });
 
 test("an unknown workload is refused with those there are", () => {

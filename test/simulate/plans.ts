@@ -207,6 +207,7 @@ function otherSink(chance: Chance, name: string): Sink {
     partitionBy: [],
     maxRowsPerFile: null,
     targetFileSize: null,
+    heldBytes: 1 << 20,
     compression: null,
   };
 }

@@ -17,7 +17,7 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true }));
 
 function sink(mode: FileSink["mode"]): FileSink {
-  const plain = { partitionBy: [], maxRowsPerFile: null, targetFileSize: null, compression: null };
+  const plain = { partitionBy: [], maxRowsPerFile: null, targetFileSize: null, compression: null, heldBytes: 1 << 20 };
   return { kind: "files", format: "csv", staging, directory, mode, ...plain };
 }
 

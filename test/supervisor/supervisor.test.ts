@@ -352,6 +352,7 @@ function fileSink(staging: string, directory: string, mode: FileSink["mode"] = "
     partitionBy: [],
     maxRowsPerFile: null,
     targetFileSize: null,
+    heldBytes: 1 << 20,
     compression: null,
   };
 }

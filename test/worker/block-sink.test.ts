@@ -1,6 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { columnsToBatch, concatBatches, planBlock, type RecordBatch, sliceBatch } from "../../src/arrow/index.ts";
+import {
+  BlockBuilder,
+  columnsToBatch,
+  concatBatches,
+  planBlock,
+  type RecordBatch,
+  sliceBatch,
+} from "../../src/arrow/index.ts";
 import { NondeterministicFunctionError, StoreError } from "../../src/errors/index.ts";
 import type { HandedOver } from "../../src/protocol/index.ts";
 import { BlockSink } from "../../src/worker/sinks/block-sink.ts";
@@ -25,7 +32,13 @@ interface Shape {
 
 function sinkTo(outlet: InventedOutlet, { target, min = 1, handedOver = [], repair }: Shape): BlockSink {
   const task = repair === undefined ? { handedOver } : { handedOver, repair };
-  return new BlockSink("read->map(f)", { kind: "blocks", targetBytes: target, minBytes: min }, task, outlet);
+  return new BlockSink(
+    "read->map(f)",
+    { kind: "blocks", targetBytes: target, minBytes: min },
+    task,
+    outlet,
+    new BlockBuilder(),
+  );
 }
 
 async function through(batches: readonly RecordBatch[], shape: Shape, outlet = new InventedOutlet()) {

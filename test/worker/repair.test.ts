@@ -34,7 +34,8 @@ const first: TaskOrder = {
   index: 0,
   attempt: 0,
   input: { kind: "sql", sql: `range(0, ${ROWS})`, files: [] },
-  payloads: [], handedOver: [],
+  payloads: [],
+  handedOver: [],
 };
 
 async function run(task: TaskOrder) {

@@ -4,14 +4,16 @@
  */
 import { RowShapeError, ValueError } from "../../errors/index.ts";
 import { frameLength } from "../ipc/block.ts";
-import { columnOrder, plainSchema, schemaEquals, unifySchemas, unifyTypes } from "../schema.ts";
+import { columnOrder, plainSchema, schemaEquals, typeEquals, unifySchemas, unifyTypes } from "../schema.ts";
 import { typeName } from "../typename.ts";
-import type { RecordBatch, Schema } from "../types.ts";
+import type { DataType, RecordBatch, Schema } from "../types.ts";
 import { appendVector, type ColumnBuilder, columnBuilder, paddedWith, widened } from "./column-builder.ts";
 
 export class BlockBuilder {
   private schema: Schema | null = null;
   private columns: ColumnBuilder[] = [];
+  /** Columns of before `clear`, for the memory they have. */
+  private spare: readonly ColumnBuilder[] = [];
   /** Where each column is in the batches of `seen`. */
   private order: readonly number[] = [];
   private seen: Schema | null = null;
@@ -80,11 +82,27 @@ export class BlockBuilder {
     return { schema: this.schema, length: this.length, columns: this.columns.map((column) => column.finish()) };
   }
 
+  /** Forgets rows and columns and keeps the memory: what comes next is put together as if by a new builder. */
+  clear(): void {
+    if (this.columns.length > 0) this.spare = this.columns;
+    this.schema = null;
+    this.seen = null;
+    this.columns = [];
+    this.restart();
+  }
+
   private restart(): void {
     for (const column of this.columns) column.reset();
     this.length = 0;
     this.bytes = 0;
     this.finished = false;
+  }
+
+  private column(index: number, type: DataType): ColumnBuilder {
+    const spare = this.spare[index];
+    if (spare === undefined || !typeEquals(spare.type, type)) return columnBuilder(type);
+    spare.reset();
+    return spare;
   }
 
   private admit(incoming: Schema): void {
@@ -100,7 +118,8 @@ export class BlockBuilder {
     const before = this.schema;
     if (this.schema === null) {
       this.schema = plainSchema(incoming);
-      this.columns = this.schema.fields.map((field) => columnBuilder(field.type));
+      this.columns = this.schema.fields.map((field, index) => this.column(index, field.type));
+      this.spare = [];
       this.order = this.schema.fields.map((_, index) => index);
     } else {
       const unified = unifySchemas(this.schema, incoming);

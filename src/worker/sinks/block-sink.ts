@@ -34,7 +34,7 @@ export class BlockSink implements TaskSink {
   bytes = 0;
   readonly files = [];
   maker: BatchMaker | null = null;
-  readonly #block = new BlockBuilder();
+  readonly #block: BlockBuilder;
   #sealed = 0;
 
   constructor(
@@ -42,7 +42,10 @@ export class BlockSink implements TaskSink {
     private readonly shape: BlockShape,
     private readonly task: Pick<TaskOrder, "handedOver" | "repair">,
     private readonly outlet: BlockOutlet,
-  ) {}
+    scratch: BlockBuilder,
+  ) {
+    this.#block = scratch;
+  }
 
   /** The block that the task was run again for is handed over. */
   get satisfied(): boolean {

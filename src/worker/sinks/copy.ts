@@ -36,7 +36,7 @@ export async function copyQuery(
   mode: "sync" | "async",
 ): Promise<Copied> {
   mkdirSync(sink.staging, { recursive: true });
-  const sql = kernelCopy(connection, select, sink, name);
+  const sql = kernelCopy(connection, select, sink, name, null);
   const stream = mode === "async" ? await connection.queryAsync(sql) : connection.query(sql);
   const answers: Row[] = [];
   try {
@@ -47,13 +47,19 @@ export async function copyQuery(
   return copied(sink, answers);
 }
 
-/** The rows of a table in memory. */
-export function writeTable(connection: Connection, table: string, sink: FileSink, name: string): Copied {
+/** The rows of a table in memory; `rowGroup` is how many of them a Parquet file keeps together. */
+export function writeTable(
+  connection: Connection,
+  table: string,
+  sink: FileSink,
+  name: string,
+  rowGroup: number,
+): Copied {
   mkdirSync(sink.staging, { recursive: true });
   const isPartitioned = sink.partitionBy.length > 0;
   const inPieces = isPartitioned && (sink.format === "json" || sink.maxRowsPerFile !== null);
   if (sink.format !== "arrow" && !inPieces) {
-    return copied(sink, connection.all(kernelCopy(connection, `FROM ${table}`, sink, name)));
+    return copied(sink, connection.all(kernelCopy(connection, `FROM ${table}`, sink, name, rowGroup)));
   }
   const parts = isPartitioned
     ? partitionsOf(connection, table, sink.partitionBy, sink.maxRowsPerFile)
@@ -63,24 +69,37 @@ export function writeTable(connection: Connection, table: string, sink: FileSink
     const path = fileName(sink, place);
     if (sink.format === "arrow") return [writeArrowFile(connection, select, sink.staging, path)];
     mkdirSync(dirname(join(sink.staging, path)), { recursive: true });
-    return copied(sink, connection.all(copySql(valuesFor(connection, select, sink), sink, place, []))).files;
+    return copied(sink, connection.all(copySql(valuesFor(connection, select, sink), sink, place, [], rowGroup))).files;
   });
   return { rows: files.reduce((sum, file) => sum + (file.rows ?? 0), 0), files };
 }
 
-function kernelCopy(connection: Connection, select: string, sink: FileSink, name: string): string {
+function kernelCopy(
+  connection: Connection,
+  select: string,
+  sink: FileSink,
+  name: string,
+  rowGroup: number | null,
+): string {
   const named = withFolderNames(connection, valuesFor(connection, select, sink), sink.partitionBy);
-  return copySql(named, sink, name, sink.partitionBy);
+  return copySql(named, sink, name, sink.partitionBy, rowGroup);
 }
 
 function valuesFor(connection: Connection, select: string, sink: FileSink): string {
   return sink.format === "json" ? jsonSelect(connection, select) : select;
 }
 
-function copySql(select: string, sink: FileSink, name: string, partitionBy: readonly string[]): string {
+function copySql(
+  select: string,
+  sink: FileSink,
+  name: string,
+  partitionBy: readonly string[],
+  rowGroup: number | null,
+): string {
   const options = [`FORMAT ${sink.format}`, sink.format === "parquet" ? "RETURN_STATS true" : "RETURN_FILES true"];
   if (sink.compression !== null) options.push(`COMPRESSION ${quoteLiteral(sink.compression)}`);
   if (sink.format === "csv") options.push("HEADER true");
+  if (sink.format === "parquet" && rowGroup !== null) options.push(`ROW_GROUP_SIZE ${rowGroup}`);
   let target = join(sink.staging, fileName(sink, name));
   if (partitionBy.length > 0) {
     target = sink.staging;

@@ -1,0 +1,34 @@
+/**
+ * How a node's memory is divided among the processes of a session before anything runs: the store's capacity is
+ * given, the program and the supervisor need some, workers share the rest. Only arithmetic; the limits are others'.
+ */
+import type { Bytes } from "../protocol/index.ts";
+
+const MIB = 2 ** 20;
+
+/** The supervisor takes 10 MiB of its own, a program that reads batches up to 70 (measured in memory boxes). */
+const PROGRAM_AND_SUPERVISOR: Bytes = 64 * MIB;
+/** 40 MiB before the first row; a worker that writes Parquet in its smallest pieces comes to 100. */
+const WORKER: Bytes = 112 * MIB;
+/** The rest of a worker's share is the kernel's, and buffers outside the heap. */
+const HEAP_SHARE = 0.75;
+/** Below this a worker cannot even load. */
+const SMALLEST_HEAP: Bytes = 32 * MIB;
+
+export interface Node {
+  readonly memory: Bytes;
+  readonly cores: number;
+  /** The store's capacity. */
+  readonly store: Bytes;
+}
+
+/** One worker a core, or as many as there is memory for; always one. */
+export function workersThatFit({ memory, cores, store }: Node): number {
+  return Math.max(1, Math.min(cores, Math.floor((memory - store - PROGRAM_AND_SUPERVISOR) / WORKER)));
+}
+
+/** The V8 heap of each worker, such that all of them, a full store and the program fit. */
+export function heapThatFits({ memory, store }: Node, workers: number): Bytes {
+  const share = (memory - store - PROGRAM_AND_SUPERVISOR) / workers;
+  return Math.max(SMALLEST_HEAP, Math.floor(share * HEAP_SHARE));
+}

@@ -1,0 +1,58 @@
+/**
+ * Jobs in a real memory box, with nothing but defaults: they must end with the right answer, and the kernel must not
+ * have killed anything. A box cannot hold more than its limit, so the kills are the judge and `held` is the margin.
+ */
+import { expect, test } from "vitest";
+import { type BoxedRun, boxed, runInBox } from "../support/box.ts";
+
+const MIB = 2 ** 20;
+const SLOW = 120_000;
+
+function expectAlive(run: BoxedRun, limit: number): void {
+  expect(run).toMatchObject({ exitCode: 0, kills: 0 });
+  expect(run.held).toBeLessThan(limit);
+}
+
+boxed("2 GB in 512 MiB", () => {
+  const limit = 512 * MIB;
+
+  test("[D1] flow through a row function and a batch function, and are counted", { timeout: SLOW }, async () => {
+    const run = await runInBox(limit, "stream", "count", "2e9");
+    expectAlive(run, limit);
+    expect(JSON.parse(run.stdout)).toEqual({ rows: 10_000_000 });
+  });
+
+  test("[D1] flow through them and are written as Parquet", { timeout: SLOW }, async () => {
+    const run = await runInBox(limit, "stream", "write", "2e9");
+    expectAlive(run, limit);
+    expect(JSON.parse(run.stdout)).toEqual({ rows: 10_000_000, read: 10_000_000 });
+  });
+});
+
+boxed("small machines", () => {
+  test.each([
+    [512, 5e8],
+    [256, 3e8],
+  ])("[D1] in %d MiB a reader slower than the workers makes them wait", { timeout: SLOW }, async (mib, bytes) => {
+    const run = await runInBox(mib * MIB, "slow-reader", String(bytes));
+    expectAlive(run, mib * MIB);
+    const rows = bytes / 200;
+    expect(JSON.parse(run.stdout)).toEqual({ rows, sum: (rows * (rows - 1)) / 2 });
+  });
+
+  test.each([512, 256])("[D1] in %d MiB several jobs at once share what there is", { timeout: SLOW }, async (mib) => {
+    const run = await runInBox(mib * MIB, "several-jobs", "2e8");
+    expectAlive(run, mib * MIB);
+    const rows = 1_000_000;
+    const sum = (rows * (rows - 1)) / 4;
+    expect(JSON.parse(run.stdout)).toEqual({ sum, counted: rows / 2, written: rows, kept: 10_000 });
+  });
+
+  test("[K1] a default session has fewer workers than cores where memory is short, and says so", async () => {
+    const run = await runInBox(256 * MIB, "stream", "count", "1e6");
+    expectAlive(run, 256 * MIB);
+    expect(run.stderr).toMatch(
+      /1 of \d+ possible workers: there are 256 MiB of memory, 76\.8 MiB of them for the store/,
+    );
+  });
+});

@@ -1,0 +1,62 @@
+/**
+ * Runs a program of test/boxed/programs in a memory box: a real control group, in which the kernel kills what outgrows
+ * it. `boxed` is `describe` where boxes can be made (root, a writable memory controller); elsewhere it skips and says why.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect } from "vitest";
+import { type BoxPeaks, makeBox, whyNoBox } from "../../bench/harness/box.ts";
+import { leftovers, sessionNames } from "./sessions.ts";
+
+export interface BoxedRun extends BoxPeaks {
+  readonly exitCode: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const PROGRAMS = fileURLToPath(new URL("../boxed/programs/", import.meta.url));
+const TIMEOUT_MS = 55_000;
+
+const whyNot = await whyNoBox();
+if (whyNot !== null) process.stderr.write(`Skipping the tests that need a memory box: ${whyNot}\n`);
+
+export const boxed = whyNot === null ? describe : describe.skip;
+
+/** The program gets a directory of its own as its argument, and must leave no session behind. */
+export async function runInBox(limit: number, program: string, ...args: readonly string[]): Promise<BoxedRun> {
+  const directory = mkdtempSync(join(tmpdir(), "spillway-test-box-"));
+  const local = join(directory, "local");
+  const state = join(directory, "state");
+  mkdirSync(local);
+  mkdirSync(state);
+  const box = await makeBox(limit);
+  try {
+    const [file = "", ...rest] = box.enter([process.execPath, join(PROGRAMS, `${program}.mjs`), directory, ...args]);
+    const child = spawn(file, rest, {
+      env: { ...process.env, TMPDIR: local, XDG_STATE_HOME: state },
+      stdio: ["ignore", "pipe", "pipe"],
+      timeout: TIMEOUT_MS,
+      killSignal: "SIGKILL",
+    });
+    const peaks = box.watch();
+    let stdout = "";
+    let stderr = "";
+    child.stdout.on("data", (piece: Buffer) => {
+      stdout += piece;
+    });
+    child.stderr.on("data", (piece: Buffer) => {
+      stderr += piece;
+    });
+    await once(child, "close");
+    const run = { exitCode: child.exitCode, stdout, stderr, ...(await peaks()) };
+    expect(await leftovers(local, sessionNames(join(state, "spillway")))).toEqual([]);
+    return run;
+  } finally {
+    await box.remove();
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
