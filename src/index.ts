@@ -55,6 +55,7 @@ export {
   configure,
   fromArrow,
   fromItems,
+  type ResourceLimits,
   range,
   readArrow,
   readBinary,

@@ -3,7 +3,9 @@
  * turns, the one with the fewest running tasks first; within a job whatever is furthest downstream, so that memory
  * drains before it fills.
  */
+import { isFree } from "./claims.ts";
 import { concurrencyCap, roomPolicies } from "./policies/index.ts";
+import { isLargeEnough, raise } from "./raised.ts";
 import { hasRoomToStart } from "./room.ts";
 import { type JobState, type OperatorState, type State, send, type WorkerState } from "./state.ts";
 import { isRunnable, nextIndex, nextTask, startTask } from "./tasks.ts";
@@ -68,7 +70,10 @@ function startFrom(state: State, job: JobState, leniency: Leniency, onHeadPath: 
     if (!mayStart(state, operator, leniency) || operator.spec.kind !== "tasks") continue;
     if (isOnHeadPath(operator) !== onHeadPath) continue;
     const worker = idleWorkerFor(state, operator);
-    if (worker === null) continue;
+    if (worker === null) {
+      if (!(operator.isClass && isSpread(operator))) raise(state, operator);
+      continue;
+    }
     job.lastServed = state.order++;
     startTask(state, nextTask(state, operator, operator.spec), operator.spec, worker);
     return true;
@@ -78,6 +83,16 @@ function startFrom(state: State, job: JobState, leniency: Leniency, onHeadPath: 
 
 /** All but a worker is there for the operator's next task. */
 export function mayStart(state: State, operator: OperatorState, leniency: Leniency): boolean {
+  return isWanted(state, operator, leniency) && isFree(state, operator, leniency.overBound ? "overlook" : "count");
+}
+
+/** Its next task would run, if others did not have the workers or the resources. */
+export function waitsForOthers(state: State, operator: OperatorState): boolean {
+  return isWanted(state, operator, STRICT) && (state.idle.size === 0 || !isFree(state, operator, "count"));
+}
+
+/** There is input for the operator's next task, and nothing speaks against it but what others have. */
+function isWanted(state: State, operator: OperatorState, leniency: Leniency): boolean {
   if (!isRunnable(operator, leniency.partial)) return false;
   const index = nextIndex(operator);
   const view = viewOf(state, operator, isHeadTask(operator, index));
@@ -90,8 +105,13 @@ export function mayStart(state: State, operator: OperatorState, leniency: Lenien
 function idleWorkerFor(state: State, operator: OperatorState): WorkerState | null {
   for (const worker of operator.workers) if (worker.phase === "idle") return worker;
   if (operator.isClass && isSpread(operator)) return null;
-  for (const worker of state.idle) return worker;
-  return null;
+  let smallest: WorkerState | null = null;
+  for (const worker of state.idle) {
+    if (!isLargeEnough(state, worker, operator)) continue;
+    // A raised one is left to those who need it.
+    if (smallest === null || worker.memory < smallest.memory) smallest = worker;
+  }
+  return smallest;
 }
 
 /** A class operator that may have no instance in yet another worker. */

@@ -4,6 +4,7 @@ import type { BlockId, FileSink, JobSpec, JobStats, Operator, OperatorId } from 
 import { COLLECTS, PROGRESS_INTERVAL } from "./events.ts";
 import { Fifo } from "./fifo.ts";
 import { closeEdge, deliver, endIfDone, endOperator } from "./flow.ts";
+import { Resources } from "./resources.ts";
 import { type Edge, type JobState, type OperatorState, type Piece, type State, tell } from "./state.ts";
 import { OperatorFigures } from "./stats.ts";
 
@@ -127,6 +128,7 @@ function operatorState(job: JobState, spec: Operator, depth: number, ordered: bo
     depth,
     ordered,
     isClass: spec.kind === "tasks" && spec.steps.some((step) => step.kind === "function" && step.isClass),
+    request: spec.kind === "tasks" ? new Resources(spec.request) : Resources.none,
     inputs: [],
     consumers: [],
     figures,

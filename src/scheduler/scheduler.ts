@@ -9,7 +9,7 @@
  *                                                      then jobs that are through end (job.ts) ──▶ commands
  */
 import { SpillwayError, StoreError, toWire, WorkerDiedError } from "../errors/index.ts";
-import type { BlockId, Bytes, Milliseconds, WorkerId } from "../protocol/index.ts";
+import type { BlockId, Bytes, Milliseconds, ResourceRequest, WorkerId } from "../protocol/index.ts";
 import { Ledger } from "../store/index.ts";
 import { deathMessage } from "./deaths.ts";
 import { dispatch } from "./dispatch.ts";
@@ -34,6 +34,8 @@ import {
   tellProgress,
   wantOutput,
 } from "./job.ts";
+import { heapOf, lower, raisedStarting } from "./raised.ts";
+import { Resources } from "./resources.ts";
 import { askForProgram, askForRoom, grantRoom } from "./room.ts";
 import { resolveStall, stallDeadline } from "./stall.ts";
 import { type State, tell, type WorkerState } from "./state.ts";
@@ -44,6 +46,10 @@ export interface SchedulerOptions {
   readonly capacity: Bytes;
   readonly workers: number;
   readonly heapLimit: Bytes | null;
+  /** Of one worker; without end by default. */
+  readonly workerMemory?: Bytes;
+  /** What tasks can have at once: by default a core for each worker, no GPU, memory without end. */
+  readonly resources?: ResourceRequest;
 }
 
 /** A worker's death under a question is no reason not to ask again, once. */
@@ -52,11 +58,16 @@ const INSPECT_ATTEMPTS = 2;
 export class Scheduler {
   readonly #state: State;
 
-  constructor({ arenaSize, capacity, workers, heapLimit }: SchedulerOptions) {
+  constructor({ arenaSize, capacity, workers, heapLimit, workerMemory, resources }: SchedulerOptions) {
+    const { cpu, gpu, memory } = resources ?? { cpu: workers, gpu: 0, memory: Number.POSITIVE_INFINITY };
     this.#state = {
       ledger: new Ledger(arenaSize, capacity),
       slots: workers,
       heapLimit,
+      workerMemory: workerMemory ?? Number.POSITIVE_INFINITY,
+      total: new Resources({ cpu, gpu, memory }),
+      used: Resources.none,
+      raising: [],
       jobs: new Map(),
       workers: new Map(),
       idle: new Set(),
@@ -124,6 +135,7 @@ function settle(state: State): void {
     state.commands.push({ type: "kill", worker: worker.id });
   }
   dismissExtraWorkers(state);
+  lower(state);
 }
 
 function dismissExtraWorkers(state: State): void {
@@ -143,7 +155,8 @@ function dismissExtraWorkers(state: State): void {
 function receive(state: State, event: Event): void {
   switch (event.type) {
     case "workerStarting":
-      state.workers.set(event.worker, newWorker(event.worker));
+      if (event.memory !== undefined) raisedStarting(state, event.memory);
+      state.workers.set(event.worker, newWorker(event.worker, event.memory ?? state.workerMemory));
       return;
     case "workerReady":
       workerReady(state, event.worker, event.pid);
@@ -187,8 +200,8 @@ function receive(state: State, event: Event): void {
   }
 }
 
-function newWorker(id: WorkerId): WorkerState {
-  return { id, pid: 0, phase: "starting", task: null, inspection: null, killed: false, knows: new Set() };
+function newWorker(id: WorkerId, memory: Bytes): WorkerState {
+  return { id, pid: 0, memory, phase: "starting", task: null, inspection: null, killed: false, knows: new Set() };
 }
 
 function workerReady(state: State, id: WorkerId, pid: number): void {
@@ -222,7 +235,7 @@ function inspectionDied(state: State, worker: WorkerState, end: WorkerEnd): void
     state.inspections.unshift(inspection);
     return;
   }
-  const message = deathMessage("inspect", worker.pid, end, inspection.attempts, state.heapLimit);
+  const message = deathMessage("inspect", worker.pid, end, inspection.attempts, heapOf(state, worker));
   const cause = end.outOfHeap ? "heap" : end.signal === null ? "exit" : "signal";
   const error = toWire(new WorkerDiedError(message, "inspect", end.exitCode, end.signal, cause));
   tell(state, { type: "refused", request: inspection.request, error });

@@ -12,9 +12,10 @@
 import { StoreError, toWire } from "../errors/index.ts";
 import type { Milliseconds } from "../protocol/index.ts";
 import { formatSize } from "../units/index.ts";
-import { isSpread, type Leniency, mayStart, STRICT, startOneOf } from "./dispatch.ts";
+import { isSpread, type Leniency, mayStart, startOneOf, waitsForOthers } from "./dispatch.ts";
 import { READING_GRACE, SLOT_GRACE, STORE_GRACE } from "./events.ts";
 import { failJob, outputOf } from "./job.ts";
+import { raisedFor } from "./raised.ts";
 import { grantProgram, grantTask } from "./room.ts";
 import { type JobState, type OperatorState, type State, type TaskState, tell } from "./state.ts";
 import { retireFrom } from "./tasks.ts";
@@ -90,8 +91,8 @@ function storeGrace(state: State): Milliseconds {
 }
 
 function overrulePolicies(state: State, job: JobState, anybodyActive: boolean): boolean {
-  // Its next task only waits for a worker that others keep busy: that is no reason to pile up more before it.
-  if (anybodyActive && state.idle.size === 0 && job.operators.some((one) => mayStart(state, one, STRICT))) return false;
+  // Its next task only waits for what others have: that is no reason to pile up more before it.
+  if (anybodyActive && job.operators.some((one) => waitsForOthers(state, one))) return false;
   // What is not next in plan order waits rather than take the room of what is.
   if (asksOf(state, job).some((task) => isUrgent(task) && grantTask(state, task, "promises"))) return true;
   const helps = helpful(state, job);
@@ -140,7 +141,7 @@ function findWorker(state: State): "changed" | "coming" | "none" {
   state.slotStallSince ??= state.now;
   if (state.now - state.slotStallSince >= SLOT_GRACE) {
     state.slotStallSince = null;
-    state.commands.push({ type: "spawn" });
+    state.commands.push({ type: "spawn", memory: raisedFor(state, waiting) });
   }
   return "coming";
 }

@@ -25,6 +25,7 @@ import type { Holder, Ledger } from "../store/index.ts";
 import type { SeenColumns } from "./columns.ts";
 import type { Command } from "./events.ts";
 import type { Fifo } from "./fifo.ts";
+import type { Resources } from "./resources.ts";
 import type { OperatorFigures } from "./stats.ts";
 
 /** A block on its way through a job: made by `origin`, in use at so many places of the job. */
@@ -69,6 +70,8 @@ export interface OperatorState {
   /** Takes its input and hands over its output in plan order. */
   readonly ordered: boolean;
   readonly isClass: boolean;
+  /** What a task of it has while it runs. */
+  readonly request: Resources;
   readonly inputs: Edge[];
   readonly consumers: Edge[];
   readonly figures: OperatorFigures;
@@ -178,6 +181,8 @@ export type WorkerPhase = "starting" | "idle" | "busy" | "inspecting" | "stoppin
 export interface WorkerState {
   readonly id: WorkerId;
   pid: number;
+  /** Its memory limit. */
+  readonly memory: Bytes;
   phase: WorkerPhase;
   task: TaskState | null;
   inspection: Inspection | null;
@@ -202,6 +207,13 @@ export interface State {
   /** Workers that the session keeps alive. */
   readonly slots: number;
   readonly heapLimit: Bytes | null;
+  /** Memory limit of a worker that was not raised. */
+  readonly workerMemory: Bytes;
+  /** Limits of workers that were ordered (raised.ts) and have not been started. */
+  readonly raising: Bytes[];
+  /** What tasks can have, and have. */
+  readonly total: Resources;
+  used: Resources;
   readonly jobs: Map<JobId, JobState>;
   readonly workers: Map<WorkerId, WorkerState>;
   /** Kept apart, so that finding one never means looking at all. */

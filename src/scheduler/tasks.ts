@@ -2,10 +2,12 @@
 import { StoreError, toWire, type WireError, WorkerDiedError } from "../errors/index.ts";
 import type { BlockRef, OperatorOrder, Split, TaskId, TaskOperator, TaskReport } from "../protocol/index.ts";
 import { wholePages } from "../store/index.ts";
+import { claim, giveBack } from "./claims.ts";
 import { deathMessage } from "./deaths.ts";
 import type { WorkerEnd } from "./events.ts";
 import { drop, endIfDone, handOver, inputEnded, taken, taskOver } from "./flow.ts";
 import { failJob } from "./job.ts";
+import { heapOf } from "./raised.ts";
 import { type OperatorState, type Piece, type State, send, type TaskState, type WorkerState } from "./state.ts";
 
 /** There is input for another task. `partial`: a bundle smaller than the operator likes will do. */
@@ -81,6 +83,7 @@ export function startTask(state: State, task: TaskState, spec: TaskOperator, wor
     send(state, worker, { type: "operator", order });
   }
   task.worker = worker;
+  claim(state, task);
   operator.running.add(task);
   job.runningTasks += 1;
   job.changed = true;
@@ -180,7 +183,7 @@ export function taskDied(state: State, task: TaskState, worker: WorkerState, end
     return;
   }
   const cause = end.outOfHeap ? "heap" : end.signal === null ? "exit" : "signal";
-  const message = deathMessage(operator.spec.name, worker.pid, end, task.attempt, state.heapLimit);
+  const message = deathMessage(operator.spec.name, worker.pid, end, task.attempt, heapOf(state, worker));
   const error = new WorkerDiedError(message, operator.spec.name, end.exitCode, end.signal, cause);
   failJob(state, operator.job, toWire(error));
   forget(state, task);
@@ -201,6 +204,7 @@ function leaveWorker(state: State, task: TaskState): void {
     state.ledger.abandon(task.granted);
     task.granted = null;
   }
+  giveBack(state, task);
   operator.running.delete(task);
   operator.job.runningTasks -= 1;
   task.worker = null;

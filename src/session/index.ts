@@ -11,5 +11,6 @@ export {
   readParquet,
   readText,
 } from "./default.ts";
-export type { SessionOptions, Size } from "./options.ts";
+export type { ResourceLimits, Size } from "./limits.ts";
+export type { SessionOptions } from "./options.ts";
 export { Session, session } from "./session.ts";

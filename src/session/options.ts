@@ -1,14 +1,12 @@
 /** What a session can be told, its defaults, and what they come to on this machine. */
 import { randomBytes } from "node:crypto";
-import { availableParallelism, homedir, tmpdir, totalmem } from "node:os";
+import { homedir, tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
 import { OptionError } from "../errors/index.ts";
-import type { Bytes } from "../protocol/index.ts";
+import type { Bytes, ResourceRequest } from "../protocol/index.ts";
 import { type SupervisorOptions, socketPath } from "../supervisor/options.ts";
 import { formatSize, nearest, parseSize } from "../units/index.ts";
-
-/** Bytes, "4 GiB", or a fraction of the machine (0.3, "30%"). */
-export type Size = number | string;
+import { type ResourceLimits, resolveLimits, type Size } from "./limits.ts";
 
 export interface SessionOptions {
   /** Worker processes; the machine's cores by default. */
@@ -29,6 +27,8 @@ export interface SessionOptions {
   readonly maxErroredBlocks?: number;
   /** How often a task is tried again after its worker died; 3 by default. */
   readonly maxRetries?: number;
+  /** The most that this session's tasks and store may have of the machine. */
+  readonly resourceLimits?: ResourceLimits;
   /** Show on stderr how a job goes on; true by default. */
   readonly progress?: boolean;
   /** Environment variables of the workers. */
@@ -41,6 +41,8 @@ export interface ResolvedOptions {
   readonly workers: number;
   readonly capacity: Bytes;
   readonly workerMemory: Bytes;
+  /** What tasks can have at once. */
+  readonly resources: ResourceRequest;
   readonly targetMaxBlockSize: Bytes;
   readonly localDirectory: string;
   readonly eager: boolean;
@@ -58,8 +60,6 @@ const STORE_FRACTION = 0.3;
 const BLOCK: Bytes = 128 << 20;
 /** Below this a block is not worth its messages. */
 const SMALLEST_BLOCK: Bytes = 64 << 10;
-/** The rest of a worker's memory is the kernel's, and buffers outside the heap. */
-const HEAP_SHARE = 0.75;
 /** Node itself and the kernel's library take about 50 MiB before the first row. */
 const SMALLEST_WORKER: Bytes = 64 << 20;
 
@@ -75,6 +75,7 @@ const KNOWN: ReadonlySet<string> = new Set<keyof SessionOptions>([
   "preserveOrder",
   "maxErroredBlocks",
   "maxRetries",
+  "resourceLimits",
   "progress",
   "workerEnv",
   "workerExecArgv",
@@ -96,18 +97,22 @@ export function resolveOptions(options: SessionOptions): ResolvedOptions {
   const total = nodeMemory();
   const size = (name: keyof SessionOptions, value: Size) =>
     parseSize(value, { name: `session: ${name}`, whole: total });
-  const workers = wholeNumber("workers", options.workers ?? availableParallelism(), 1);
-  const capacity = size("objectStoreMemory", options.objectStoreMemory ?? STORE_FRACTION);
+  const limits = resolveLimits(options.resourceLimits ?? {}, total);
+  const workers = wholeNumber("workers", options.workers ?? Math.max(1, Math.floor(limits.cpu)), 1);
+  const capacity = Math.min(
+    size("objectStoreMemory", options.objectStoreMemory ?? STORE_FRACTION),
+    limits.objectStoreMemory,
+  );
   if (capacity < SMALLEST_BLOCK * 4 * workers) {
     throw new OptionError(
       `session: objectStoreMemory of ${formatSize(capacity)} is too small for ${workers} workers: at least ${formatSize(SMALLEST_BLOCK * 4 * workers)} are needed.`,
     );
   }
   const limit = options.memoryLimit ?? "auto";
-  const workerMemory = limit === "auto" ? Math.floor(total / workers) : size("memoryLimit", limit);
+  const workerMemory = limit === "auto" ? Math.floor(limits.memory / workers) : size("memoryLimit", limit);
   if (workerMemory < SMALLEST_WORKER) {
     throw new OptionError(
-      `session: memoryLimit of ${formatSize(workerMemory)} is too small: a worker needs at least ${formatSize(SMALLEST_WORKER)}.${limit === "auto" ? ` There are ${formatSize(total)} for ${workers} workers: use fewer.` : ""}`,
+      `session: memoryLimit of ${formatSize(workerMemory)} is too small: a worker needs at least ${formatSize(SMALLEST_WORKER)}.${limit === "auto" ? ` There are ${formatSize(limits.memory)} for ${workers} workers: use fewer.` : ""}`,
     );
   }
   const asked = size("targetMaxBlockSize", options.targetMaxBlockSize ?? BLOCK);
@@ -122,6 +127,11 @@ export function resolveOptions(options: SessionOptions): ResolvedOptions {
     workers,
     capacity,
     workerMemory,
+    resources: {
+      cpu: options.resourceLimits?.cpu === undefined ? workers : limits.cpu,
+      gpu: limits.gpu,
+      memory: limits.memory,
+    },
     targetMaxBlockSize: Math.max(1, Math.min(asked, fits)),
     localDirectory: options.localDirectory ?? tmpdir(),
     eager: flag("eager", options.eager ?? false),
@@ -150,7 +160,8 @@ export function supervisorOptions(options: ResolvedOptions): SupervisorOptions {
     localDirectory: options.localDirectory,
     capacity: options.capacity,
     workers: options.workers,
-    workerHeap: Math.floor(options.workerMemory * HEAP_SHARE),
+    workerMemory: options.workerMemory,
+    resources: options.resources,
     stateDirectory: join(stateRoot(), session),
     workerEnv: options.workerEnv,
     workerExecArgv: options.workerExecArgv,

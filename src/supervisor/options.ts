@@ -4,7 +4,7 @@
  */
 import { userInfo } from "node:os";
 import { join } from "node:path";
-import type { Bytes } from "../protocol/index.ts";
+import type { Bytes, ResourceRequest } from "../protocol/index.ts";
 
 export interface SupervisorOptions {
   /** Unique, and short: the socket's path may have 107 bytes. */
@@ -17,8 +17,10 @@ export interface SupervisorOptions {
   readonly capacity: Bytes;
   /** Worker processes kept alive. */
   readonly workers: number;
-  /** V8 old-space limit of a worker; null: V8's own. */
-  readonly workerHeap: Bytes | null;
+  /** Memory limit of a worker; null: none. */
+  readonly workerMemory: Bytes | null;
+  /** What tasks can have at once. */
+  readonly resources: ResourceRequest;
   /** Logs of this session; its siblings are the sessions before. */
   readonly stateDirectory: string;
   readonly workerEnv: Readonly<Record<string, string>>;
@@ -27,6 +29,14 @@ export interface SupervisorOptions {
   readonly parentPid: number;
   /** Another worker program than the one next door (tests). */
   readonly workerProgram?: string;
+}
+
+/** The rest of a worker's memory is the kernel's, and buffers outside the heap. */
+const HEAP_SHARE = 0.75;
+
+/** V8's old space in a worker with this limit. */
+export function heapFor(memory: Bytes): Bytes {
+  return Math.floor(memory * HEAP_SHARE);
 }
 
 /** `<localDirectory>/spillway-<uid>`: every session of this user on this machine. */

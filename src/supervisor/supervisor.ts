@@ -11,6 +11,7 @@ import { toWire } from "../errors/index.ts";
 import { type MemoryGauge, procGauge } from "../memory/index.ts";
 import {
   type ArenaRange,
+  type Bytes,
   type JobId,
   type Milliseconds,
   type ProgramMessage,
@@ -23,7 +24,7 @@ import {
 import { type Command, type Event, Scheduler } from "../scheduler/index.ts";
 import { type Arena, createArena, removeArena } from "../store/index.ts";
 import { commitFiles, discardFiles } from "./commit.ts";
-import { type SupervisorOptions, sessionDirectory, sessionsDirectory, socketPath } from "./options.ts";
+import { heapFor, type SupervisorOptions, sessionDirectory, sessionsDirectory, socketPath } from "./options.ts";
 import { identify, isAlive } from "./process-identity.ts";
 import { makeSessionDirectory, removeEmptyDirectories, writeRecord, writeStaging } from "./session-files.ts";
 import { openStateDirectory } from "./state-directory.ts";
@@ -88,17 +89,20 @@ export class Supervisor {
       arenaSize: size,
       capacity,
       workers: options.workers,
-      heapLimit: options.workerHeap,
+      heapLimit: options.workerMemory === null ? null : heapFor(options.workerMemory),
+      ...(options.workerMemory === null ? {} : { workerMemory: options.workerMemory }),
+      resources: options.resources,
     });
     this.#pool = new WorkerPool(
       {
         workers: options.workers,
-        commandLine: (id) => this.#workerCommandLine(id),
+        commandLine: (id, memory) => this.#workerCommandLine(id, memory ?? options.workerMemory),
         env: { ...process.env, ...options.workerEnv },
         logDirectory: options.stateDirectory,
       },
       {
-        starting: (worker) => this.#tell({ type: "workerStarting", worker }),
+        starting: (worker, memory) =>
+          this.#tell({ type: "workerStarting", worker, ...(memory === null ? {} : { memory }) }),
         ready: (worker, pid) => this.#tell({ type: "workerReady", worker, pid }),
         gone: (worker, end) => this.#tell({ type: "workerGone", worker, end }),
         unavailable: (error) => this.#tell({ type: "workersUnavailable", error: toWire(error) }),
@@ -123,9 +127,9 @@ export class Supervisor {
     setImmediate(() => sweep(sessionsDirectory(this.#options.localDirectory), this.#options.session));
   }
 
-  #workerCommandLine(id: WorkerId): readonly string[] {
-    const { workerHeap, workerExecArgv, workerProgram, token } = this.#options;
-    const heap = workerHeap === null ? [] : [`--max-old-space-size=${Math.max(1, Math.floor(workerHeap / 2 ** 20))}`];
+  #workerCommandLine(id: WorkerId, memory: Bytes | null): readonly string[] {
+    const { workerExecArgv, workerProgram, token } = this.#options;
+    const heap = memory === null ? [] : [`--max-old-space-size=${Math.max(1, Math.floor(heapFor(memory) / 2 ** 20))}`];
     // Next door, under the name the compiler gives it, or as source where this is source.
     const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
     const program = workerProgram ?? fileURLToPath(new URL(`../worker/main.${extension}`, import.meta.url));
@@ -209,7 +213,11 @@ export class Supervisor {
         return;
       case "spawn":
         // Not from within the handling of an event.
-        setImmediate(() => this.#pool.spawn());
+        setImmediate(() => this.#pool.spawn(command.memory));
+        return;
+      case "replace":
+        this.#pool.dismiss(command.worker);
+        setImmediate(() => this.#pool.spawn(command.memory));
         return;
       case "dismiss":
         this.#pool.dismiss(command.worker);

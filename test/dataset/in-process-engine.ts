@@ -38,6 +38,7 @@ import type {
 
 const settings: EngineSettings = {
   workers: 2,
+  resources: { cpu: 2, gpu: 0, memory: 2 ** 30 },
   targetMaxBlockSize: 128 * 2 ** 20,
   eager: false,
   preserveOrder: true,

@@ -51,6 +51,7 @@ export function tasks(
     input,
     steps,
     sink: { kind: "blocks", targetBytes: PAGE },
+    request: { cpu: 1, gpu: 0, memory: 0 },
     concurrency: { min: 1, max: 64 },
     minRowsPerTask: 1,
     maxRowsPerTask: null,
@@ -66,6 +67,17 @@ export function slice(id: number, operators: readonly number[], offset: number, 
 
 export function job(name: string, operators: readonly Operator[], more: Partial<JobSpec> = {}): JobSpec {
   return { id: name as JobId, operators, preserveOrder: false, maxErroredBlocks: 0, holds: [], ...more };
+}
+
+/** Asks for resources at random; what is asked for can be had by one worker at a time at least. */
+export function demanding(chance: Chance, planned: PlannedJob, most: { cpu: number; memory: number }): PlannedJob {
+  const operators = planned.spec.operators.map((operator): Operator => {
+    if (operator.kind !== "tasks") return operator;
+    const cpu = Math.min(most.cpu, chance.oneOf([0, 0.3, 0.5, 1, 1, 2, 4]));
+    const memory = chance.happens(0.5) ? 0 : chance.between(1, most.memory);
+    return { ...operator, request: { cpu, gpu: 0, memory } };
+  });
+  return { ...planned, spec: { ...planned.spec, operators } };
 }
 
 export function randomJob(chance: Chance, name: string, firstRow: number): PlannedJob {

@@ -7,6 +7,7 @@ import {
   type Event,
   type JobMessage,
   Scheduler,
+  type SchedulerOptions,
   type TaskMessage,
 } from "../../src/scheduler/index.ts";
 import { PAGE } from "../../src/store/index.ts";
@@ -18,14 +19,14 @@ class Table {
   readonly commands: Command[] = [];
   now = 0;
 
-  constructor(workers: number, pages: number) {
+  constructor(workers: number, pages: number, more: Partial<SchedulerOptions> = {}) {
     const capacity = pages * PAGE;
-    this.scheduler = new Scheduler({ arenaSize: capacity * 8, capacity, workers, heapLimit: null });
+    this.scheduler = new Scheduler({ arenaSize: capacity * 8, capacity, workers, heapLimit: null, ...more });
     for (let worker = 1; worker <= workers; worker++) this.up(worker);
   }
 
-  up(worker: number): void {
-    this.tell({ type: "workerStarting", worker: worker as WorkerId });
+  up(worker: number, more: { readonly memory?: number } = {}): void {
+    this.tell({ type: "workerStarting", worker: worker as WorkerId, ...more });
     this.tell({ type: "workerReady", worker: worker as WorkerId, pid: 1000 + worker });
   }
 
@@ -321,4 +322,52 @@ test("a block larger than the store fails its job and names both numbers", () =>
   table.start(job("j", [tasks(0, splits(1))]), 1);
   expect(table.asks(1, 11)).toBe(false);
   expect(table.wasTold("failed")[0]?.error.message).toMatch(/op0: a task needs 44.0 KiB.*capacity is 40.0 KiB/);
+});
+
+const busy = (table: Table, workers: readonly number[]) => workers.filter((worker) => table.tasksOf(worker).length > 0);
+
+test("[O5] tasks of two cores run one at a time on two, tasks of half a core fill the workers", () => {
+  const count = { kind: "count" } as const;
+  const table = new Table(2, 100);
+  table.start(job("j", [tasks(0, splits(3), { sink: count, request: { cpu: 2, gpu: 0, memory: 0 } })]));
+  expect(busy(table, [1, 2])).toEqual([1]);
+  table.done(1);
+  expect(busy(table, [1, 2])).toEqual([1]);
+  table.dies(1);
+  expect(busy(table, [1, 2])).toEqual([1, 2]);
+
+  for (const cpu of [0, 0.3]) {
+    const small = new Table(3, 100, { resources: { cpu: 1, gpu: 0, memory: 0 } });
+    small.start(job("j", [tasks(0, splits(9), { sink: count, request: { cpu, gpu: 0, memory: 0 } })]));
+    expect(busy(small, [1, 2, 3])).toEqual([1, 2, 3]);
+  }
+  const one = new Table(3, 100, { resources: { cpu: 1.5, gpu: 0, memory: 0 } });
+  one.start(job("j", [tasks(0, splits(9), { sink: count })]));
+  expect(busy(one, [1, 2, 3])).toEqual([1]);
+});
+
+test("[O5] tasks start only where the memory that they ask for is free", () => {
+  const table = new Table(3, 100, { resources: { cpu: 3, gpu: 0, memory: 10 } });
+  const request = { cpu: 1, gpu: 0, memory: 4 };
+  table.start(job("j", [tasks(0, splits(9), { sink: { kind: "count" }, request })]));
+  expect(busy(table, [1, 2, 3])).toEqual([1, 2]);
+  table.done(1);
+  expect(table.tasksOf(1).length).toBe(2);
+});
+
+test("[O5] memory above a worker's limit: an idle worker gives way to a larger one, and that one goes when it is done", () => {
+  const table = new Table(2, 100, { workerMemory: 10, resources: { cpu: 2, gpu: 0, memory: 100 } });
+  const request = { cpu: 1, gpu: 0, memory: 50 };
+  table.start(job("j", [tasks(0, splits(2), { sink: { kind: "count" }, request, concurrency: { min: 1, max: 1 } })]));
+  expect(busy(table, [1, 2])).toEqual([]);
+  expect(table.commands.filter(({ type }) => type === "replace")).toEqual([{ type: "replace", worker: 1, memory: 50 }]);
+  table.up(3, { memory: 50 });
+  table.dies(1);
+  table.done(3);
+  expect(table.tasksOf(3).length).toBe(2);
+  expect(busy(table, [2])).toEqual([]);
+  expect(table.ordered("dismiss")).toBe(0);
+  table.done(3);
+  expect(table.wasTold("finished").length).toBe(1);
+  expect(table.commands.filter(({ type }) => type === "dismiss")).toEqual([{ type: "dismiss", worker: 3 }]);
 });

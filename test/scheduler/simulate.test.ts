@@ -1,8 +1,8 @@
 /** Thousands of random pipelines, each from its seed. A seed that fails is kept below as a test of its own. */
 import { expect, test } from "vitest";
 import { Chance } from "./chance.ts";
-import { randomJob } from "./plans.ts";
-import { CALM, type Dangers, type RunningJob, World } from "./world.ts";
+import { demanding, randomJob } from "./plans.ts";
+import { ALL_MEMORY, CALM, type Dangers, type RunningJob, World } from "./world.ts";
 
 const CASES = Number(process.env.SPILLWAY_SIMULATE ?? 600);
 const STORM: Dangers = { death: 0.03, functionError: 0, deaf: 0.3, cancelJob: 0.2, pause: 0.05 };
@@ -16,7 +16,7 @@ interface Outcome {
   readonly fits: boolean;
 }
 
-function simulate(seed: number, dangers: Dangers, smallStore: boolean): Outcome {
+function simulate(seed: number, dangers: Dangers, smallStore: boolean, demands = false): Outcome {
   const chance = new Chance(seed);
   const workers = chance.between(1, 4);
   const pages = smallStore ? chance.between(12, 60) : chance.between(300, 2000);
@@ -25,7 +25,8 @@ function simulate(seed: number, dangers: Dangers, smallStore: boolean): Outcome 
   const count = chance.between(1, 3);
   let pagesNeeded = 0;
   for (let i = 0; i < count; i++) {
-    const planned = randomJob(chance, `job${i}`, i * 1_000_000);
+    const modest = randomJob(chance, `job${i}`, i * 1_000_000);
+    const planned = demands ? demanding(chance, modest, { cpu: workers, memory: ALL_MEMORY }) : modest;
     pagesNeeded += planned.isHonest && !planned.isDiamond ? planned.pagesNeeded : Number.POSITIVE_INFINITY;
     world.later(chance.between(0, 100), () => {
       const job = world.start(planned, true);
@@ -39,7 +40,8 @@ function simulate(seed: number, dangers: Dangers, smallStore: boolean): Outcome 
     world.keep(kept, chance.between(1, 1000));
   }
   world.run();
-  return { world, jobs, workers, fits: pagesNeeded <= pages };
+  // A task that waits for room keeps the memory that whoever would make room may need.
+  return { world, jobs, workers, fits: pagesNeeded <= pages && !demands };
 }
 
 /** A store that is too small is named; one that is large enough never is. */
@@ -101,6 +103,17 @@ test("a store of one block an operator is enough for any pipeline; a smaller one
 test("[D5] workers that die, jobs that are cancelled, consumers that pause: every row once, nothing left", () => {
   everySeed((seed) => check(simulate(seed, STORM, false), () => false));
   everySeed((seed) => check(simulate(seed, STORM, true), isStoreTooSmall));
+});
+
+test("[O5] [O4] whatever cores and memory tasks ask for, everything that can ever be had flows to its end", () => {
+  let replaced = 0;
+  everySeed((seed) => {
+    const outcome = simulate(seed, STORM, false, true);
+    check(outcome, () => false);
+    replaced += outcome.world.replaced;
+  });
+  expect(replaced).toBeGreaterThan(CASES * 0.1);
+  everySeed((seed) => check(simulate(seed, CALM, true, true), isStoreTooSmall));
 });
 
 test("seeds that once failed: out-of-order blocks took the room of the task that all waited for", () => {

@@ -9,6 +9,7 @@ import type {
   HandedOver,
   JobId,
   OperatorOrder,
+  TaskOperator,
   TaskOrder,
   TaskReport,
   ToProgram,
@@ -31,6 +32,7 @@ interface FakeTask {
 
 interface FakeWorker {
   readonly id: WorkerId;
+  readonly memory: number;
   state: "starting" | "up" | "dead";
   task: FakeTask | null;
   readonly operators: Map<string, OperatorOrder>;
@@ -59,6 +61,9 @@ export interface Dangers {
 
 export const CALM: Dangers = { death: 0, functionError: 0, deaf: 0, cancelJob: 0, pause: 0 };
 const MAX_STEPS = 100_000;
+/** Units of memory that a worker has, and all of them together. */
+export const WORKER_MEMORY = 10;
+export const ALL_MEMORY = 40;
 
 export class World {
   readonly scheduler: Scheduler;
@@ -79,6 +84,7 @@ export class World {
   #order = 0;
   #lastWorker = 0;
   spawned = 0;
+  replaced = 0;
   maxAlive = 0;
 
   constructor(chance: Chance, workers: number, capacityPages: number, dangers: Dangers) {
@@ -86,7 +92,14 @@ export class World {
     this.#dangers = dangers;
     this.#slots = workers;
     const capacity = capacityPages * PAGE;
-    this.scheduler = new Scheduler({ arenaSize: capacity * 8, capacity, workers, heapLimit: null });
+    this.scheduler = new Scheduler({
+      arenaSize: capacity * 8,
+      capacity,
+      workers,
+      heapLimit: null,
+      workerMemory: WORKER_MEMORY,
+      resources: { cpu: workers, gpu: 0, memory: ALL_MEMORY },
+    });
     for (let i = 0; i < workers; i++) this.#spawn();
   }
 
@@ -215,8 +228,16 @@ export class World {
       }
       case "spawn":
         this.spawned += 1;
-        this.later(0, () => this.#spawn());
+        this.later(0, () => this.#spawn(command.memory ?? WORKER_MEMORY));
         return;
+      case "replace": {
+        const worker = this.#workers.get(command.worker);
+        if (worker === undefined || worker.task !== null) throw new Error("a busy worker was replaced");
+        this.replaced += 1;
+        this.later(0, () => this.#spawn(command.memory));
+        this.later(1, () => this.#die(worker, false));
+        return;
+      }
       case "commit":
         this.later(this.#delay(), () => {
           this.committed.add(command.job);
@@ -268,12 +289,12 @@ export class World {
     });
   }
 
-  #spawn(): void {
+  #spawn(memory = WORKER_MEMORY): void {
     const id = ++this.#lastWorker as WorkerId;
-    const worker: FakeWorker = { id, state: "starting", task: null, operators: new Map() };
+    const worker: FakeWorker = { id, memory, state: "starting", task: null, operators: new Map() };
     this.#workers.set(id, worker);
     this.maxAlive = Math.max(this.maxAlive, this.#workers.size);
-    this.tell({ type: "workerStarting", worker: id });
+    this.tell({ type: "workerStarting", worker: id, memory });
     this.later(this.#delay(), () => {
       if (worker.state !== "starting") return;
       worker.state = "up";
@@ -335,8 +356,12 @@ export class World {
   }
 
   #concurrencyOf(job: JobId, id: number): number {
+    return this.#operatorOf(job, id)?.concurrency.max ?? 0;
+  }
+
+  #operatorOf(job: JobId, id: number): TaskOperator | null {
     const operator = this.jobs.get(job)?.planned.spec.operators.find((one) => one.id === id);
-    return operator?.kind === "tasks" ? operator.concurrency.max : 0;
+    return operator?.kind === "tasks" ? operator : null;
   }
 
   #startTask(worker: FakeWorker, order: TaskOrder): void {
@@ -362,7 +387,16 @@ export class World {
       ({ task }) => task?.order.job === order.job && task.order.operator === order.operator,
     );
     if (running.length > this.#concurrencyOf(order.job, order.operator)) throw new Error("over its concurrency");
+    this.#checkMemory(worker);
     this.#step(worker, () => this.#proceed(worker));
+  }
+
+  #checkMemory(worker: FakeWorker): void {
+    const needs = ({ task }: FakeWorker) =>
+      task === null ? 0 : (this.#operatorOf(task.order.job, task.order.operator)?.request.memory ?? 0);
+    if (needs(worker) > worker.memory) throw new Error("a task that needs more memory than its worker has");
+    const all = [...this.#workers.values()].reduce((sum, one) => sum + needs(one), 0);
+    if (all > ALL_MEMORY) throw new Error(`tasks have ${all} of ${ALL_MEMORY} memory`);
   }
 
   /** Something a worker does after a while, unless it dies or is cancelled first. */
