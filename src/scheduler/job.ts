@@ -1,6 +1,7 @@
 /** A job from its start to its end: its operators wired up, its phases, what the program is told. */
 import { OptionError, StoreError, toWire, type WireError } from "../errors/index.ts";
 import type { BlockId, FileSink, JobSpec, JobStats, Operator, OperatorId } from "../protocol/index.ts";
+import { OutputEstimate } from "./budget.ts";
 import { COLLECTS, PROGRESS_INTERVAL } from "./events.ts";
 import { Fifo } from "./fifo.ts";
 import { closeEdge, deliver, endIfDone, endOperator } from "./flow.ts";
@@ -150,6 +151,8 @@ function operatorState(job: JobState, spec: Operator, depth: number, ordered: bo
     queuedBytes: 0,
     liveBytes: 0,
     largestReservation: 0,
+    estimate: new OutputEstimate(),
+    heldBy: null,
     workers: new Set(),
     retiring: new Set(),
   };

@@ -73,7 +73,7 @@ export function grantTask(state: State, task: TaskState, strictness: Strictness)
   if (strictness !== "none" && room < promisedBefore(state, operator, task.index)) return false;
   if (strictness === "all") {
     const view = viewOf(state, operator, isHeadTask(operator, task.index));
-    if (!roomPolicies.every((policy) => policy.mayWrite(view))) return false;
+    if (!roomPolicies.every((policy) => policy.mayWrite(view, wholePages(asking.bytes)))) return false;
   }
   const allocation = state.ledger.reserve(asking.bytes);
   if (allocation === null) return false;

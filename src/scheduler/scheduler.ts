@@ -22,6 +22,7 @@ import {
   type TaskMessage,
   type WorkerEnd,
 } from "./events.ts";
+import { noteHeldBack, passTime } from "./held.ts";
 import {
   cancelJob,
   deliverOutput,
@@ -109,9 +110,11 @@ export class Scheduler {
 
   handle(event: Event, now: Milliseconds): Command[] {
     const state = this.#state;
+    passTime(state, now - state.now);
     state.now = now;
     receive(state, event);
     settle(state);
+    noteHeldBack(state);
     return state.commands.splice(0);
   }
 }

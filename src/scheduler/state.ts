@@ -22,6 +22,7 @@ import type {
   WorkerId,
 } from "../protocol/index.ts";
 import type { Holder, Ledger } from "../store/index.ts";
+import type { OutputEstimate } from "./budget.ts";
 import type { SeenColumns } from "./columns.ts";
 import type { Command } from "./events.ts";
 import type { Fifo } from "./fifo.ts";
@@ -104,6 +105,9 @@ export interface OperatorState {
   /** Reserved for it, or made by it and still in the job. */
   liveBytes: Bytes;
   largestReservation: Bytes;
+  readonly estimate: OutputEstimate;
+  /** The policy that holds it back at this moment. */
+  heldBy: string | null;
 
   /** Who has been sent the operator, and who was asked to forget it and has not answered. */
   readonly workers: Set<WorkerState>;
@@ -126,6 +130,9 @@ export interface TaskState {
   readonly pieces: readonly Piece[];
   readonly holder: Holder;
   readonly handedOver: HandedOver[];
+  readonly bytesIn: Bytes | null;
+  /** What it has handed over. */
+  bytesOut: Bytes;
   attempt: number;
   worker: WorkerState | null;
   /** Room it waits for; `order` is the order of asking. */

@@ -2,6 +2,7 @@
 import { StoreError, toWire, type WireError, WorkerDiedError } from "../errors/index.ts";
 import type { BlockRef, OperatorOrder, Split, TaskId, TaskOperator, TaskReport } from "../protocol/index.ts";
 import { wholePages } from "../store/index.ts";
+import { bytesOfInput } from "./budget.ts";
 import { claim, giveBack } from "./claims.ts";
 import { deathMessage } from "./deaths.ts";
 import type { WorkerEnd } from "./events.ts";
@@ -64,6 +65,8 @@ function formed(operator: OperatorState, input: Split, pieces: readonly Piece[])
     pieces,
     holder: `task:${id}`,
     handedOver: [],
+    bytesIn: bytesOfInput(input),
+    bytesOut: 0,
     attempt: 0,
     worker: null,
     asking: null,
@@ -138,6 +141,7 @@ export function taskOutput(
   }
   const block: BlockRef = state.ledger.seal(granted, output.length, output.rows, operator.job.holder);
   operator.liveBytes -= granted.length - wholePages(output.length);
+  task.bytesOut += wholePages(output.length);
   task.handedOver.push({ rows: output.rows, length: output.length, checksum: output.checksum });
   operator.job.changed = true;
   handOver(state, task, block, output.columns ?? null);
@@ -146,7 +150,10 @@ export function taskOutput(
 export function taskDone(state: State, task: TaskState, report: TaskReport): void {
   const { operator } = task;
   operator.job.changed = true;
-  if (task.cancelledAt === null) operator.figures.taskDone(report);
+  if (task.cancelledAt === null) {
+    operator.figures.taskDone(report);
+    operator.estimate.done(task);
+  }
   leaveWorker(state, task);
   forget(state, task);
 }

@@ -321,6 +321,7 @@ function statsOf(operator: Operator, rows: number): OperatorStats {
     cpu: spread(1),
     errored: 0,
     peakMemory: 0,
+    heldBack: {},
     skipped: operator.kind === "tasks" ? operator.skipped : nothing,
   };
 }

@@ -13,6 +13,8 @@ export interface PlannedJob {
   /** Rows a block of each operator holds at most, and pages a row needs. */
   readonly rowsPerBlock: ReadonlyMap<number, number>;
   readonly pagesPerRow: number;
+  /** How much larger the rows of an operator are than others'. */
+  readonly growth?: ReadonlyMap<number, number>;
   /** Two operators read the same one: in order, that may need all of its rows at once. */
   readonly isDiamond: boolean;
   /** What is told about sizes is true. */
@@ -78,6 +80,19 @@ export function demanding(chance: Chance, planned: PlannedJob, most: { cpu: numb
     return { ...operator, request: { cpu, gpu: 0, memory } };
   });
   return { ...planned, spec: { ...planned.spec, operators } };
+}
+
+/** Some of its functions make a hundred times as much of their input, in blocks of a row. */
+export function growing(chance: Chance, planned: PlannedJob): PlannedJob {
+  const growth = new Map<number, number>();
+  const rowsPerBlock = new Map(planned.rowsPerBlock);
+  const operators = planned.spec.operators.map((operator): Operator => {
+    if (operator.kind !== "tasks" || operator.sink.kind !== "blocks" || !chance.happens(0.4)) return operator;
+    growth.set(operator.id, 100);
+    rowsPerBlock.set(operator.id, 1);
+    return { ...operator, sink: { kind: "blocks", targetBytes: 100 * planned.pagesPerRow * PAGE } };
+  });
+  return { ...planned, growth, rowsPerBlock, spec: { ...planned.spec, operators } };
 }
 
 export function randomJob(chance: Chance, name: string, firstRow: number): PlannedJob {

@@ -371,3 +371,103 @@ test("[O5] memory above a worker's limit: an idle worker gives way to a larger o
   expect(table.wasTold("finished").length).toBe(1);
   expect(table.commands.filter(({ type }) => type === "dismiss")).toEqual([{ type: "dismiss", worker: 3 }]);
 });
+
+const blocksOf = (pages: number) => ({ kind: "blocks", targetBytes: pages * PAGE }) as const;
+const heldBack = (table: Table, operator: number) =>
+  table.wasTold("progress").at(-1)?.stats.operators[operator]?.heldBack;
+
+test("[O4] a task whose output is not taken is given its budget of the store, and no more; stats name the policy", () => {
+  const table = new Table(4, 100);
+  const one = { concurrency: { min: 1, max: 1 } };
+  table.start(
+    job("j", [
+      tasks(0, splits(1), { sink: blocksOf(10) }),
+      tasks(1, from(0), { sink: { kind: "count" }, ...one }),
+      tasks(2, splits(1), { sink: blocksOf(10) }),
+      tasks(3, from(2, 1), { sink: { kind: "count" } }),
+    ]),
+  );
+  const grower = [1, 2, 3, 4].find((worker) => table.tasksOf(worker)[0] === "j/0/0") ?? 0;
+  let blocks = 0;
+  while (table.asks(grower, 10)) {
+    table.handsOver(grower, 1, 10);
+    blocks += 1;
+  }
+  // Its reservation is a quarter, the pool a half: 75 pages, so seven blocks fit.
+  expect(blocks).toBe(7);
+  table.now = 1_000;
+  table.tell({ type: "tick" });
+  expect(heldBack(table, 0)).toEqual({ ResourceBudgetBackpressurePolicy: 1 });
+  // The other operator has its own reservation.
+  const other = [1, 2, 3, 4].find((worker) => table.tasksOf(worker)[0] === "j/2/0") ?? 0;
+  expect(table.asks(other, 10)).toBe(true);
+});
+
+test("[O4] the pool goes to who comes first, and of those who wait to the one downstream", () => {
+  const table = new Table(4, 120);
+  table.start(job("j", [tasks(0, splits(4), { sink: blocksOf(10) }), tasks(1, from(0), { sink: blocksOf(10) })]));
+  let blocks = 0;
+  while (table.asks(1, 10)) {
+    table.handsOver(1, 1, 10);
+    blocks += 1;
+  }
+  // The reader was first: its reservation of 30 pages, and the pool of 60.
+  expect(blocks).toBe(9);
+  expect(table.asks(2, 10)).toBe(false);
+  table.done(3);
+  table.done(4);
+  expect([table.taskOf(3).id, table.taskOf(4).id]).toEqual(["j/1/0", "j/1/1"]);
+  for (const worker of [3, 3, 4]) {
+    expect(table.asks(worker, 10)).toBe(true);
+    table.handsOver(worker, 1, 10);
+  }
+  expect(table.asks(4, 10)).toBe(false);
+  // A block of the reader is free: the task downstream gets it, although the readers asked before.
+  const before = [1, 2, 4].map((worker) => table.grantsTo(worker));
+  table.done(3);
+  expect([1, 2, 4].map((worker, i) => table.grantsTo(worker) - (before[i] ?? 0))).toEqual([0, 0, 1]);
+});
+
+test("[O4] tasks start as far as the budget covers what they are expected to hand over, as learned from those before", () => {
+  const table = new Table(8, 100);
+  const readers = () => [1, 2, 3, 4, 5, 6, 7, 8].filter((worker) => table.tasksOf(worker).length > 0).length;
+  table.start(job("j", [tasks(0, splits(30), { sink: blocksOf(30) }), tasks(1, from(0), { sink: { kind: "count" } })]));
+  // Nothing is known: a block each, and three of those fit.
+  expect(readers()).toBe(3);
+  expect(table.asks(1, 2)).toBe(true);
+  table.handsOver(1, 1, 2);
+  table.done(1);
+  // A task makes two pages, it turned out.
+  expect(readers()).toBeGreaterThan(6);
+});
+
+test("[O4] a consumer that stops reading stops the readers within a few blocks", () => {
+  const table = new Table(2, 10_000);
+  table.start(job("j", [tasks(0, splits(500))]), 3);
+  let blocks = 0;
+  for (let moved = true; moved; ) {
+    moved = false;
+    for (const worker of [1, 2]) {
+      if (!table.asks(worker)) continue;
+      table.handsOver(worker);
+      blocks += 1;
+      moved = true;
+    }
+  }
+  expect(blocks).toBeLessThanOrEqual(3 + 2 * 2 + 2 + 2);
+  table.now = 2_000;
+  table.tell({ type: "tick" });
+  expect(heldBack(table, 0)).toEqual({ DownstreamCapacityBackpressurePolicy: 2 });
+});
+
+test("[O4] time under the user's own concurrency is told by its policy's name", () => {
+  const table = new Table(2, 100);
+  table.start(job("j", [tasks(0, splits(3), { sink: { kind: "count" }, concurrency: { min: 1, max: 1 } })]));
+  table.now = 500;
+  table.done(1);
+  table.now = 1_500;
+  table.done(1);
+  table.now = 4_500;
+  table.done(1);
+  expect(table.wasTold("finished")[0]?.stats.operators[0]?.heldBack).toEqual({ ConcurrencyCapBackpressurePolicy: 1.5 });
+});

@@ -1,7 +1,8 @@
 /** Thousands of random pipelines, each from its seed. A seed that fails is kept below as a test of its own. */
 import { expect, test } from "vitest";
+import { PAGE } from "../../src/store/index.ts";
 import { Chance } from "./chance.ts";
-import { demanding, randomJob } from "./plans.ts";
+import { demanding, growing, job as jobOf, randomJob, splitOf, tasks } from "./plans.ts";
 import { ALL_MEMORY, CALM, type Dangers, type RunningJob, World } from "./world.ts";
 
 const CASES = Number(process.env.SPILLWAY_SIMULATE ?? 600);
@@ -114,6 +115,52 @@ test("[O5] [O4] whatever cores and memory tasks ask for, everything that can eve
   });
   expect(replaced).toBeGreaterThan(CASES * 0.1);
   everySeed((seed) => check(simulate(seed, CALM, true, true), isStoreTooSmall));
+});
+
+test("[O4] functions that multiply their data by a hundred: everything flows, within the store", () => {
+  everySeed((seed) => {
+    const chance = new Chance(seed);
+    const workers = chance.between(1, 4);
+    const planned = growing(chance, randomJob(chance, "job", 0));
+    const world = new World(chance, workers, 520 + 160 * planned.spec.operators.length, CALM);
+    const jobs = [world.start(planned, true)];
+    world.run();
+    check({ world, jobs, workers, fits: planned.isHonest && !planned.isDiamond }, isStoreTooSmall);
+  });
+});
+
+test("[O4] a function that multiplies its data by a hundred never has more than its budget", () => {
+  const rows = Array.from({ length: 200 }, (_, i) => i);
+  for (let seed = 1; seed <= 50; seed++) {
+    const chance = new Chance(seed);
+    const workers = 4;
+    const capacity = 120;
+    const [block, small] = [10, 1];
+    const splits = rows.map((row) => splitOf([row]));
+    const operators = [
+      tasks(0, { kind: "splits", splits }, { sink: { kind: "blocks", targetBytes: small * PAGE } }),
+      tasks(1, { kind: "operators", operators: [0] }, { sink: { kind: "blocks", targetBytes: block * PAGE } }),
+      tasks(2, { kind: "operators", operators: [1] }, { sink: { kind: "count" }, concurrency: { min: 1, max: 1 } }),
+    ];
+    const world = new World(chance, workers, capacity, { ...CALM, pause: 0.2 });
+    const planned = {
+      spec: jobOf("job", operators),
+      expected: rows,
+      rowsPerBlock: new Map([[1, 1]]),
+      pagesPerRow: 0.1,
+      growth: new Map([[1, 100]]),
+      isDiamond: false,
+      isHonest: true,
+      pagesNeeded: 0,
+    };
+    const running = world.start(planned, true);
+    world.run();
+    expect(running.rows).toBe(rows.length);
+    // Its reservation is a quarter, the pool a half; what is being written asks for half as much again and is in it.
+    const upstream = (2 * workers + 2 + 3 * workers) * small;
+    const most = 0.75 * capacity + upstream;
+    expect(running.stats?.peakStoreBytes).toBeLessThanOrEqual(most * PAGE);
+  }
 });
 
 test("seeds that once failed: out-of-order blocks took the room of the task that all waited for", () => {

@@ -8,6 +8,7 @@ import type {
   BlockSlice,
   HandedOver,
   JobId,
+  JobStats,
   OperatorOrder,
   TaskOperator,
   TaskOrder,
@@ -44,6 +45,7 @@ export interface RunningJob {
   outcome: "running" | "finished" | "failed" | "cancelled";
   error: string | null;
   rows: number;
+  stats: JobStats | null;
   wanted: number;
   got: number;
 }
@@ -160,6 +162,7 @@ export class World {
       outcome: "running",
       error: null,
       rows: 0,
+      stats: null,
       wanted: 0,
       got: 0,
     };
@@ -270,6 +273,7 @@ export class World {
     else if (job.outcome !== "running") throw new Error(`${message.type} after the job was ${job.outcome}`);
     else if (message.type === "finished" || message.type === "failed") {
       job.outcome = message.type;
+      job.stats = message.stats;
       if (message.type === "failed") job.error = `${message.error.name}: ${message.error.message}`;
       else job.rows = message.rows;
     }
@@ -428,7 +432,8 @@ export class World {
   }
 
   #bytesOf(task: FakeTask, block: readonly number[]): number {
-    return Math.max(1, Math.ceil(block.length * task.planned.pagesPerRow * PAGE));
+    const growth = task.planned.growth?.get(task.order.operator) ?? 1;
+    return Math.max(1, Math.ceil(block.length * task.planned.pagesPerRow * growth * PAGE));
   }
 
   #handOver(worker: FakeWorker, range: ArenaRange): void {
