@@ -55,6 +55,7 @@ export {
   configure,
   fromArrow,
   fromItems,
+  type ResourceAmounts,
   type ResourceLimits,
   range,
   readArrow,
@@ -65,6 +66,8 @@ export {
   readText,
   Session,
   type SessionOptions,
+  type SessionResources,
   type Size,
   session,
+  type WorkerUse,
 } from "./session/index.ts";

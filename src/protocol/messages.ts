@@ -18,6 +18,7 @@ import type {
   TaskId,
   WorkerId,
 } from "./job.ts";
+import type { SessionResources } from "./resources.ts";
 import type { JobStats, TaskReport } from "./stats.ts";
 
 /** The arena as each process maps it. */
@@ -46,6 +47,8 @@ export type ProgramMessage =
   | { readonly type: "release"; readonly blocks: readonly BlockId[] }
   /** A small metadata query, run in a worker. */
   | { readonly type: "inspect"; readonly request: number; readonly sql: string }
+  /** What is there, and what of it is in use? */
+  | { readonly type: "resources"; readonly request: number }
   | { readonly type: "start"; readonly job: JobSpec }
   /** The program can take this many more output blocks. */
   | { readonly type: "want"; readonly job: JobId; readonly blocks: number }
@@ -63,6 +66,7 @@ export type ToProgram =
   | { readonly type: "reserved"; readonly request: number; readonly range: ArenaRange }
   | { readonly type: "sealed"; readonly request: number; readonly block: BlockRef }
   | { readonly type: "inspected"; readonly request: number; readonly rows: readonly InspectedRow[] }
+  | { readonly type: "resources"; readonly request: number; readonly resources: SessionResources }
   | { readonly type: "refused"; readonly request: number; readonly error: WireError }
   /** The program now holds one reference to the slice's block. */
   | { readonly type: "output"; readonly job: JobId; readonly slice: BlockSlice }

@@ -36,6 +36,7 @@ import {
   wantOutput,
 } from "./job.ts";
 import { heapOf, lower, raisedStarting } from "./raised.ts";
+import { resourcesReport } from "./report.ts";
 import { Resources } from "./resources.ts";
 import { askForProgram, askForRoom, grantRoom } from "./room.ts";
 import { resolveStall, stallDeadline } from "./stall.ts";
@@ -309,6 +310,9 @@ function fromProgram(state: State, message: JobMessage): void {
       if (state.unavailable === null) {
         state.inspections.push({ request: message.request, sql: message.sql, attempts: 0 });
       } else tell(state, { type: "refused", request: message.request, error: state.unavailable });
+      return;
+    case "resources":
+      tell(state, { type: "resources", request: message.request, resources: resourcesReport(state) });
       return;
     case "start":
       startJob(state, message.job);

@@ -1,4 +1,6 @@
 /** Sessions: starting the processes, and the program's end of them. */
+
+export type { ResourceAmounts, SessionResources, WorkerUse } from "../protocol/index.ts";
 export {
   configure,
   fromArrow,

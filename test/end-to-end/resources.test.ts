@@ -1,9 +1,13 @@
 /** What functions ask for and what sessions allow, with real workers. */
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as after } from "node:timers/promises";
 import { OptionError, type Session } from "spillway";
 import { expect, test } from "vitest";
 import { testSessions } from "../support/sessions.ts";
 
 const sessions = testSessions("resources");
+const gate = join(sessions.directory, "gate");
 
 /** When the function ran, task by task. */
 async function times(s: Session, numCpus: number): Promise<{ pid: number; from: number; to: number }[]> {
@@ -64,4 +68,63 @@ test("[O5] what can never be had is an error before anything runs", async () => 
     expect(() => s.range(1).map(double, bad), JSON.stringify(bad)).toThrow(OptionError);
   }
   await s.close();
+});
+
+test("[O6] resourceLimits bound what tasks and the store have; resources() says what there is", async () => {
+  const s = sessions.open({
+    workers: 2,
+    objectStoreMemory: "256 MiB",
+    resourceLimits: { cpu: 1, gpu: 3, memory: "2 GiB", objectStoreMemory: "64 MiB" },
+  });
+  const { total, used, workers } = await s.resources();
+  expect(total).toEqual({ cpu: 1, gpu: 3, memory: 2 ** 31, objectStoreMemory: 64 * 2 ** 20 });
+  expect(used).toEqual({ cpu: 0, gpu: 0, memory: 0, objectStoreMemory: 0 });
+  expect(workers.length).toBeGreaterThan(0);
+  expect(workers.every(({ task, managed }) => task === null && managed === 0)).toBe(true);
+  // One core for two workers: one task at a time.
+  const alone = await times(s, 1);
+  for (const [i, row] of alone.entries()) expect(row.from).toBeGreaterThanOrEqual(alone[i - 1]?.to ?? 0);
+  await s.close();
+});
+
+test("[O6] resources() says what is in use, and who uses it", async () => {
+  const s = sessions.open({ workers: 1 });
+  const rows = s
+    .range(2, { overrideNumBlocks: 2 })
+    .map(
+      async function wait(row) {
+        while (!existsSync(gate)) await after(5);
+        return row;
+      },
+      { numCpus: 0.5, memory: "100 MiB" },
+    )
+    .takeAll();
+  for (;;) {
+    const { used, workers } = await s.resources();
+    if (!workers.some(({ task }) => task?.endsWith("map") === true)) continue;
+    expect(used).toMatchObject({ cpu: 0.5, memory: 100 * 2 ** 20 });
+    // The function lies in the store.
+    expect(used.objectStoreMemory).toBeGreaterThan(0);
+    expect(workers).toMatchObject([{ state: "busy" }]);
+    break;
+  }
+  writeFileSync(gate, "");
+  expect((await rows).length).toBe(2);
+  const { used, workers } = await s.resources();
+  expect(used).toMatchObject({ cpu: 0, gpu: 0, memory: 0 });
+  expect(workers).toMatchObject([{ state: "idle", task: null }]);
+  expect(workers[0]?.pid).toBeGreaterThan(0);
+  await s.close();
+});
+
+test("[O6] resourceLimits are checked", () => {
+  const refused = (resourceLimits: object) =>
+    expect(() => sessions.open({ resourceLimits }), JSON.stringify(resourceLimits));
+  refused({ cpus: 1 }).toThrow('resourceLimits has no "cpus". Did you mean "cpu"?');
+  refused({ cpu: 0 }).toThrow('must be a number of cores, at least 1, or a share such as "80%", not 0');
+  refused({ cpu: "200%" }).toThrow(OptionError);
+  refused({ gpu: 0.5 }).toThrow("a whole number of GPUs");
+  refused({ memory: "much" }).toThrow("resourceLimits.memory");
+  refused({ objectStoreMemory: "1 KiB" }).toThrow("too small for 2 workers");
+  sessions.open({ resourceLimits: { cpu: "50%", memory: "50%" } });
 });
