@@ -93,6 +93,8 @@ export interface TaskOrder {
   readonly attempt: number;
   readonly input: Split;
   readonly handedOver: readonly HandedOver[];
+  /** GPUs that it may use; null where the session has none and the environment stays as it is. */
+  readonly devices: readonly string[] | null;
 }
 
 /** An operator as a worker needs it; sent once to a worker before its first task of it. */

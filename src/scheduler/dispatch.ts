@@ -92,7 +92,7 @@ export function waitsForOthers(state: State, operator: OperatorState): boolean {
 }
 
 /** There is input for the operator's next task, and nothing speaks against it but what others have. */
-function isWanted(state: State, operator: OperatorState, leniency: Leniency): boolean {
+export function isWanted(state: State, operator: OperatorState, leniency: Leniency): boolean {
   if (!isRunnable(operator, leniency.partial)) return false;
   const index = nextIndex(operator);
   const view = viewOf(state, operator, isHeadTask(operator, index));
@@ -107,7 +107,8 @@ function idleWorkerFor(state: State, operator: OperatorState): WorkerState | nul
   if (operator.isClass && isSpread(operator)) return null;
   let smallest: WorkerState | null = null;
   for (const worker of state.idle) {
-    if (!isLargeEnough(state, worker, operator)) continue;
+    // What it had of the operator before is still being disposed.
+    if (operator.retiring.has(worker) || !isLargeEnough(state, worker, operator)) continue;
     // A raised one is left to those who need it.
     if (smallest === null || worker.memory < smallest.memory) smallest = worker;
   }

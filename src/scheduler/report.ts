@@ -3,10 +3,10 @@ import type { Bytes, SessionResources, WorkerUse } from "../protocol/index.ts";
 import type { State, WorkerState } from "./state.ts";
 
 export function resourcesReport(state: State): SessionResources {
-  const { total, used, ledger } = state;
+  const { total, used, ledger, devices } = state;
   return {
     total: { cpu: total.cpu, gpu: total.gpu, memory: total.memory, objectStoreMemory: ledger.capacity },
-    used: { cpu: used.cpu, gpu: used.gpu, memory: used.memory, objectStoreMemory: ledger.live },
+    used: { cpu: used.cpu, gpu: devices.used, memory: used.memory, objectStoreMemory: ledger.live },
     workers: [...state.workers.values()].map((worker) => workerUse(state, worker)),
   };
 }

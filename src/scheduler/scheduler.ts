@@ -11,7 +11,9 @@
 import { SpillwayError, StoreError, toWire, WorkerDiedError } from "../errors/index.ts";
 import type { BlockId, Bytes, Milliseconds, ResourceRequest, WorkerId } from "../protocol/index.ts";
 import { Ledger } from "../store/index.ts";
+import { instanceGone, workerLost } from "./claims.ts";
 import { deathMessage } from "./deaths.ts";
+import { DevicePool } from "./devices.ts";
 import { dispatch } from "./dispatch.ts";
 import {
   CANCEL_GRACE,
@@ -50,6 +52,8 @@ export interface SchedulerOptions {
   readonly heapLimit: Bytes | null;
   /** Of one worker; without end by default. */
   readonly workerMemory?: Bytes;
+  /** Names of the GPUs, as tasks are told them; numbers from 0 by default. */
+  readonly devices?: readonly string[];
   /** What tasks can have at once: by default a core for each worker, no GPU, memory without end. */
   readonly resources?: ResourceRequest;
 }
@@ -60,7 +64,7 @@ const INSPECT_ATTEMPTS = 2;
 export class Scheduler {
   readonly #state: State;
 
-  constructor({ arenaSize, capacity, workers, heapLimit, workerMemory, resources }: SchedulerOptions) {
+  constructor({ arenaSize, capacity, workers, heapLimit, workerMemory, resources, devices }: SchedulerOptions) {
     const { cpu, gpu, memory } = resources ?? { cpu: workers, gpu: 0, memory: Number.POSITIVE_INFINITY };
     this.#state = {
       ledger: new Ledger(arenaSize, capacity),
@@ -69,6 +73,7 @@ export class Scheduler {
       workerMemory: workerMemory ?? Number.POSITIVE_INFINITY,
       total: new Resources({ cpu, gpu, memory }),
       used: Resources.none,
+      devices: new DevicePool(devices ?? Array.from({ length: gpu }, (_, i) => String(i))),
       raising: [],
       jobs: new Map(),
       workers: new Map(),
@@ -205,7 +210,18 @@ function receive(state: State, event: Event): void {
 }
 
 function newWorker(id: WorkerId, memory: Bytes): WorkerState {
-  return { id, pid: 0, memory, phase: "starting", task: null, inspection: null, killed: false, knows: new Set() };
+  return {
+    id,
+    pid: 0,
+    memory,
+    phase: "starting",
+    task: null,
+    inspection: null,
+    killed: false,
+    knows: new Set(),
+    instances: new Map(),
+    lastDevices: [],
+  };
 }
 
 function workerReady(state: State, id: WorkerId, pid: number): void {
@@ -223,6 +239,7 @@ function workerGone(state: State, id: WorkerId, end: WorkerEnd): void {
   state.workers.delete(id);
   state.idle.delete(worker);
   worker.phase = "stopping";
+  workerLost(state, worker);
   for (const operator of worker.knows) operator.workers.delete(worker);
   // Its dispose cannot run any more; nobody waits for that.
   for (const job of state.jobs.values()) for (const operator of job.operators) operator.retiring.delete(worker);
@@ -285,6 +302,7 @@ function fromWorker(state: State, worker: WorkerState, message: TaskMessage): vo
 }
 
 function retired(state: State, worker: WorkerState, message: Extract<TaskMessage, { type: "retired" }>): void {
+  instanceGone(state, worker, message.job, message.operator);
   const job = state.jobs.get(message.job);
   if (job === undefined) return;
   for (const operator of job.operators) {

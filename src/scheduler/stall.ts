@@ -2,6 +2,7 @@
  * What happens when nothing happens. Policies and promises make tasks wait; this is the proof that they do not wait for
  * ever. Steps, each taken only when those before it cannot help:
  *   a job stands still, and not because the program has stopped reading:
+ *     0. GPUs that an idle instance has go to an operator that waits for them;
  *     1. a policy is overruled: room for the task that most waits for it, or a start, or a smaller bundle;
  *   no worker anywhere computes:
  *     2. work waits for workers that all wait: an instance moves to another worker, or one more worker is started;
@@ -12,7 +13,8 @@
 import { StoreError, toWire } from "../errors/index.ts";
 import type { Milliseconds } from "../protocol/index.ts";
 import { formatSize } from "../units/index.ts";
-import { isSpread, type Leniency, mayStart, startOneOf, waitsForOthers } from "./dispatch.ts";
+import { hasDevices, idleInstance } from "./claims.ts";
+import { isSpread, isWanted, type Leniency, mayStart, startOneOf, waitsForOthers } from "./dispatch.ts";
 import { READING_GRACE, SLOT_GRACE, STORE_GRACE } from "./events.ts";
 import { failJob, outputOf } from "./job.ts";
 import { raisedFor } from "./raised.ts";
@@ -29,7 +31,8 @@ const ANYTHING: Leniency = { overBound: true, partial: true };
 export function resolveStall(state: State): boolean {
   const anybodyActive = isAnybodyActive(state);
   for (const job of state.jobs.values()) {
-    if (isStill(job) && !isPaused(job) && overrulePolicies(state, job, anybodyActive)) return true;
+    if (!isStill(job) || isPaused(job)) continue;
+    if (moveDevices(state, job, anybodyActive) || overrulePolicies(state, job, anybodyActive)) return true;
   }
   if (anybodyActive) {
     state.slotStallSince = null;
@@ -159,6 +162,18 @@ function moveInstance(state: State, operator: OperatorState): boolean {
   for (const worker of operator.workers) {
     if (worker.phase !== "busy" || worker.task?.operator === operator) continue;
     retireFrom(state, operator, worker);
+    return true;
+  }
+  return false;
+}
+
+/** GPUs are with an instance that has nothing to do, of the same job or, where nobody works, of another: they move on. */
+function moveDevices(state: State, job: JobState, anybodyActive: boolean): boolean {
+  for (const operator of [...job.operators].reverse()) {
+    if (operator.gpus === 0 || hasDevices(state, operator) || !isWanted(state, operator, ANYTHING)) continue;
+    const idle = idleInstance(anybodyActive ? [job] : state.jobs.values(), operator);
+    if (idle === null) continue;
+    retireFrom(state, idle.operator, idle.worker);
     return true;
   }
   return false;

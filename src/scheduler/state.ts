@@ -24,6 +24,7 @@ import type {
 import type { Holder, Ledger } from "../store/index.ts";
 import type { OutputEstimate } from "./budget.ts";
 import type { SeenColumns } from "./columns.ts";
+import type { DevicePool } from "./devices.ts";
 import type { Command } from "./events.ts";
 import type { Fifo } from "./fifo.ts";
 import type { Resources } from "./resources.ts";
@@ -71,8 +72,10 @@ export interface OperatorState {
   /** Takes its input and hands over its output in plan order. */
   readonly ordered: boolean;
   readonly isClass: boolean;
-  /** What a task of it has while it runs. */
+  /** Cores and memory that a task of it has while it runs. */
   readonly request: Resources;
+  /** GPUs that a task of it, or an instance of its class, has. */
+  readonly gpus: number;
   readonly inputs: Edge[];
   readonly consumers: Edge[];
   readonly figures: OperatorFigures;
@@ -135,6 +138,8 @@ export interface TaskState {
   bytesOut: Bytes;
   attempt: number;
   worker: WorkerState | null;
+  /** GPUs that it sees. */
+  devices: readonly string[];
   /** Room it waits for; `order` is the order of asking. */
   asking: { readonly bytes: Bytes; readonly order: number } | null;
   granted: ArenaRange | null;
@@ -195,6 +200,9 @@ export interface WorkerState {
   inspection: Inspection | null;
   killed: boolean;
   readonly knows: Set<OperatorState>;
+  /** Classes' instances that have GPUs, by job and operator. */
+  readonly instances: Map<string, { readonly devices: readonly string[]; readonly amount: number }>;
+  lastDevices: readonly string[];
 }
 
 export interface Inspection {
@@ -221,6 +229,7 @@ export interface State {
   /** What tasks can have, and have. */
   readonly total: Resources;
   used: Resources;
+  readonly devices: DevicePool;
   readonly jobs: Map<JobId, JobState>;
   readonly workers: Map<WorkerId, WorkerState>;
   /** Kept apart, so that finding one never means looking at all. */

@@ -69,6 +69,7 @@ function formed(operator: OperatorState, input: Split, pieces: readonly Piece[])
     bytesOut: 0,
     attempt: 0,
     worker: null,
+    devices: [],
     asking: null,
     granted: null,
     cancelledAt: null,
@@ -86,7 +87,7 @@ export function startTask(state: State, task: TaskState, spec: TaskOperator, wor
     send(state, worker, { type: "operator", order });
   }
   task.worker = worker;
-  claim(state, task);
+  claim(state, task, worker);
   operator.running.add(task);
   job.runningTasks += 1;
   job.changed = true;
@@ -94,9 +95,10 @@ export function startTask(state: State, task: TaskState, spec: TaskOperator, wor
   worker.task = task;
   state.idle.delete(worker);
   const { id, index, attempt, input, handedOver } = task;
+  const devices = state.devices.count === 0 ? null : task.devices;
   send(state, worker, {
     type: "run",
-    task: { id, job: job.id, operator: spec.id, index, attempt, input, handedOver: [...handedOver] },
+    task: { id, job: job.id, operator: spec.id, index, attempt, input, handedOver: [...handedOver], devices },
   });
 }
 

@@ -1,4 +1,5 @@
 /** How much of the machine a session may have: what the user limits, and what there is where nothing is said. */
+import { readdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { OptionError } from "../errors/index.ts";
 import type { Bytes } from "../protocol/index.ts";
@@ -20,7 +21,8 @@ export interface ResourceLimits {
 
 export interface ResolvedLimits {
   readonly cpu: number;
-  readonly gpu: number;
+  /** Names of the GPUs, as CUDA_VISIBLE_DEVICES gives them. */
+  readonly devices: readonly string[];
   readonly memory: Bytes;
   readonly objectStoreMemory: Bytes;
 }
@@ -41,7 +43,7 @@ export function resolveLimits(limits: ResourceLimits, total: Bytes): ResolvedLim
     parseSize(value, { name: `session: resourceLimits.${name}`, whole: total });
   return {
     cpu: limits.cpu === undefined ? availableParallelism() : cores(limits.cpu),
-    gpu: limits.gpu === undefined ? 0 : gpus(limits.gpu),
+    devices: limits.gpu === undefined ? visibleDevices() : declared(limits.gpu),
     memory: limits.memory === undefined ? total : size("memory", limits.memory),
     objectStoreMemory:
       limits.objectStoreMemory === undefined
@@ -62,7 +64,36 @@ function cores(value: number | string): number {
   );
 }
 
-function gpus(value: number): number {
-  if (Number.isInteger(value) && value >= 0) return value;
-  throw new OptionError(`session: resourceLimits.gpu must be a whole number of GPUs, not ${JSON.stringify(value)}.`);
+/** The user's word counts, also where the machine shows no GPU. */
+function declared(count: number): readonly string[] {
+  if (!Number.isInteger(count) || count < 0) {
+    throw new OptionError(`session: resourceLimits.gpu must be a whole number of GPUs, not ${JSON.stringify(count)}.`);
+  }
+  const allowed = allowedDevices();
+  if (allowed !== null && count > allowed.length) {
+    throw new OptionError(
+      `session: resourceLimits.gpu is ${count}, and CUDA_VISIBLE_DEVICES allows ${allowed.length} (${allowed.join(", ")}).`,
+    );
+  }
+  return allowed?.slice(0, count) ?? Array.from({ length: count }, (_, i) => String(i));
+}
+
+function visibleDevices(): readonly string[] {
+  return allowedDevices() ?? installedDevices();
+}
+
+/** What whoever started the program leaves to it. */
+function allowedDevices(): readonly string[] | null {
+  const names = process.env.CUDA_VISIBLE_DEVICES;
+  return names === undefined ? null : names.split(",").filter((name) => name !== "" && name !== "-1");
+}
+
+function installedDevices(): readonly string[] {
+  try {
+    const numbers = readdirSync("/dev").flatMap((name) => /^nvidia([0-9]+)$/.exec(name)?.[1] ?? []);
+    return numbers.sort((a, b) => Number(a) - Number(b));
+  } catch {
+    // A system without /dev has no devices to count.
+    return [];
+  }
 }

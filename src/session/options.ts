@@ -43,6 +43,7 @@ export interface ResolvedOptions {
   readonly workerMemory: Bytes;
   /** What tasks can have at once. */
   readonly resources: ResourceRequest;
+  readonly devices: readonly string[];
   readonly targetMaxBlockSize: Bytes;
   readonly localDirectory: string;
   readonly eager: boolean;
@@ -129,9 +130,10 @@ export function resolveOptions(options: SessionOptions): ResolvedOptions {
     workerMemory,
     resources: {
       cpu: options.resourceLimits?.cpu === undefined ? workers : limits.cpu,
-      gpu: limits.gpu,
+      gpu: limits.devices.length,
       memory: limits.memory,
     },
+    devices: limits.devices,
     targetMaxBlockSize: Math.max(1, Math.min(asked, fits)),
     localDirectory: options.localDirectory ?? tmpdir(),
     eager: flag("eager", options.eager ?? false),
@@ -162,6 +164,7 @@ export function supervisorOptions(options: ResolvedOptions): SupervisorOptions {
     workers: options.workers,
     workerMemory: options.workerMemory,
     resources: options.resources,
+    devices: options.devices,
     stateDirectory: join(stateRoot(), session),
     workerEnv: options.workerEnv,
     workerExecArgv: options.workerExecArgv,

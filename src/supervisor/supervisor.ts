@@ -92,6 +92,7 @@ export class Supervisor {
       heapLimit: options.workerMemory === null ? null : heapFor(options.workerMemory),
       ...(options.workerMemory === null ? {} : { workerMemory: options.workerMemory }),
       resources: options.resources,
+      devices: options.devices,
     });
     this.#pool = new WorkerPool(
       {

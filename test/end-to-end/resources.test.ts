@@ -128,3 +128,31 @@ test("[O6] resourceLimits are checked", () => {
   refused({ objectStoreMemory: "1 KiB" }).toThrow("too small for 2 workers");
   sessions.open({ resourceLimits: { cpu: "50%", memory: "50%" } });
 });
+
+class Device {
+  readonly atStart = process.env.CUDA_VISIBLE_DEVICES ?? "unset";
+
+  async call(batch: { id: ArrayLike<number> }) {
+    // Both instances are there before either goes on.
+    writeFileSync(`${gate}-device-${this.atStart}`, "");
+    while (!existsSync(`${gate}-device-0`) || !existsSync(`${gate}-device-1`)) {
+      await new Promise((go) => setTimeout(go, 5));
+    }
+    const now = process.env.CUDA_VISIBLE_DEVICES ?? "unset";
+    return { device: Array.from(batch.id, () => this.atStart), now: Array.from(batch.id, () => now) };
+  }
+}
+
+test("[O9] each class instance has a CUDA_VISIBLE_DEVICES of its own; who asks for none sees none", async () => {
+  const s = sessions.open({ workers: 2, resourceLimits: { gpu: 2 } });
+  const rows = await s.range(4, { overrideNumBlocks: 4 }).mapBatches(Device, { numGpus: 1, batchSize: 1 }).takeAll();
+  expect(rows.length).toBe(4);
+  expect(new Set(rows.map(({ device }) => device))).toEqual(new Set(["0", "1"]));
+  expect(rows.every(({ device, now }) => device === now)).toBe(true);
+  const seen = () => ({ seen: process.env.CUDA_VISIBLE_DEVICES ?? "unset" });
+  expect(await s.range(1).map(seen).takeAll()).toEqual([{ seen: "" }]);
+  expect(await s.range(1).map(seen, { numGpus: 2 }).takeAll()).toEqual([{ seen: "0,1" }]);
+  expect((await s.range(1).map(seen, { numGpus: 0.5 }).takeAll())[0]?.seen).toMatch(/^[01]$/);
+  expect((await s.resources()).used.gpu).toBe(0);
+  await s.close();
+});

@@ -77,7 +77,7 @@ export function demanding(chance: Chance, planned: PlannedJob, most: { cpu: numb
     if (operator.kind !== "tasks") return operator;
     const cpu = Math.min(most.cpu, chance.oneOf([0, 0.3, 0.5, 1, 1, 2, 4]));
     const memory = chance.happens(0.5) ? 0 : chance.between(1, most.memory);
-    return { ...operator, request: { cpu, gpu: 0, memory } };
+    return { ...operator, request: { cpu, gpu: chance.oneOf([0, 0, 0, 0.5, 1, 2]), memory } };
   });
   return { ...planned, spec: { ...planned.spec, operators } };
 }

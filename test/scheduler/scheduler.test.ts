@@ -471,3 +471,58 @@ test("[O4] time under the user's own concurrency is told by its policy's name", 
   table.done(1);
   expect(table.wasTold("finished")[0]?.stats.operators[0]?.heldBack).toEqual({ ConcurrencyCapBackpressurePolicy: 1.5 });
 });
+
+const gpus = (gpu: number) => ({ request: { cpu: 0, gpu, memory: 0 }, sink: { kind: "count" } }) as const;
+const devicesOf = (table: Table, workers: readonly number[]) => workers.map((worker) => table.taskOf(worker).devices);
+
+test("[O9] tasks see devices of their own, given back when they end or their worker dies; others see none", () => {
+  const table = new Table(4, 100, { resources: { cpu: 4, gpu: 2, memory: 0 } });
+  table.start(job("j", [tasks(0, splits(9), gpus(1))]));
+  expect(busy(table, [1, 2, 3, 4])).toEqual([1, 2]);
+  expect(devicesOf(table, [1, 2])).toEqual([["0"], ["1"]]);
+  table.done(2);
+  expect(devicesOf(table, [2])).toEqual([["1"]]);
+  table.dies(1);
+  expect(busy(table, [3, 4])).toEqual([3]);
+  expect(devicesOf(table, [3])).toEqual([["0"]]);
+  table.start(job("k", [tasks(0, splits(1), gpus(0))]));
+  expect(devicesOf(table, [4])).toEqual([[]]);
+
+  const without = new Table(1, 100);
+  without.start(job("j", [tasks(0, splits(1))]));
+  expect(devicesOf(without, [1])).toEqual([null]);
+});
+
+test("[O9] an instance keeps its device between tasks and until it is disposed", () => {
+  const table = new Table(3, 100, { resources: { cpu: 3, gpu: 2, memory: 0 }, devices: ["3", "5"] });
+  const model = { ...gpus(1), isClass: true, concurrency: { min: 1, max: 2 } };
+  table.start(job("j", [tasks(0, splits(4), model)]));
+  expect(devicesOf(table, [1, 2])).toEqual([["3"], ["5"]]);
+  table.start(job("k", [tasks(0, splits(1), gpus(1))]));
+  for (const worker of [2, 1, 2, 1]) table.done(worker);
+  expect(table.tasksOf(1).length + table.tasksOf(2).length).toBe(4);
+  // All is done, and yet both devices are the instances' until they have been disposed.
+  expect(busy(table, [3])).toEqual([]);
+  table.says(2, { type: "retired", job: "j" as JobId, operator: 0, error: null });
+  const last = [1, 2, 3].map((worker) => table.tasksOf(worker).at(-1));
+  expect(last).toContain("k/0/0");
+  expect(devicesOf(table, [last.indexOf("k/0/0") + 1])).toEqual([["5"]]);
+});
+
+test("[O9] [O4] two classes that need the same GPU take turns", () => {
+  const table = new Table(2, 20, { resources: { cpu: 2, gpu: 1, memory: 0 } });
+  const model = { request: { cpu: 1, gpu: 1, memory: 0 }, isClass: true };
+  table.start(
+    job("j", [
+      tasks(0, splits(2), { ...model, sink: blocksOf(10) }),
+      tasks(1, from(0), { ...model, sink: { kind: "count" } }),
+    ]),
+  );
+  expect(table.asks(1, 10)).toBe(true);
+  table.handsOver(1, 1, 10);
+  table.done(1);
+  // The first class would go on beyond its budget; the second one gets the device instead.
+  table.says(1, { type: "retired", job: "j" as JobId, operator: 0, error: null });
+  const second = [1, 2].find((worker) => table.tasksOf(worker).includes("j/1/0")) ?? 0;
+  expect(devicesOf(table, [second])).toEqual([["0"]]);
+});

@@ -106,7 +106,7 @@ test("[D5] workers that die, jobs that are cancelled, consumers that pause: ever
   everySeed((seed) => check(simulate(seed, STORM, true), isStoreTooSmall));
 });
 
-test("[O5] [O4] whatever cores and memory tasks ask for, everything that can ever be had flows to its end", () => {
+test("[O5] [O9] whatever cores, memory and GPUs tasks ask for, everything that can ever be had flows to its end", () => {
   let replaced = 0;
   everySeed((seed) => {
     const outcome = simulate(seed, STORM, false, true);

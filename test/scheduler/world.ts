@@ -37,6 +37,8 @@ interface FakeWorker {
   state: "starting" | "up" | "dead";
   task: FakeTask | null;
   readonly operators: Map<string, OperatorOrder>;
+  /** GPUs of classes' instances. */
+  readonly instances: Map<string, { readonly devices: readonly string[]; readonly amount: number }>;
 }
 
 export interface RunningJob {
@@ -66,6 +68,7 @@ const MAX_STEPS = 100_000;
 /** Units of memory that a worker has, and all of them together. */
 export const WORKER_MEMORY = 10;
 export const ALL_MEMORY = 40;
+export const GPUS = 2;
 
 export class World {
   readonly scheduler: Scheduler;
@@ -100,7 +103,7 @@ export class World {
       workers,
       heapLimit: null,
       workerMemory: WORKER_MEMORY,
-      resources: { cpu: workers, gpu: 0, memory: ALL_MEMORY },
+      resources: { cpu: workers, gpu: GPUS, memory: ALL_MEMORY },
     });
     for (let i = 0; i < workers; i++) this.#spawn();
   }
@@ -295,7 +298,14 @@ export class World {
 
   #spawn(memory = WORKER_MEMORY): void {
     const id = ++this.#lastWorker as WorkerId;
-    const worker: FakeWorker = { id, memory, state: "starting", task: null, operators: new Map() };
+    const worker: FakeWorker = {
+      id,
+      memory,
+      state: "starting",
+      task: null,
+      operators: new Map(),
+      instances: new Map(),
+    };
     this.#workers.set(id, worker);
     this.maxAlive = Math.max(this.maxAlive, this.#workers.size);
     this.tell({ type: "workerStarting", worker: id, memory });
@@ -340,6 +350,7 @@ export class World {
         if (!worker.operators.delete(`${message.job}/${message.operator}`)) throw new Error("retired twice");
         const { job, operator } = message;
         this.later(this.#delay(), () => {
+          worker.instances.delete(`${job}/${operator}`);
           if (worker.state === "up") this.#say(worker, { type: "retired", job, operator, error: null });
         });
         return;
@@ -392,6 +403,7 @@ export class World {
     );
     if (running.length > this.#concurrencyOf(order.job, order.operator)) throw new Error("over its concurrency");
     this.#checkMemory(worker);
+    this.#checkDevices(worker, order);
     this.#step(worker, () => this.#proceed(worker));
   }
 
@@ -401,6 +413,34 @@ export class World {
     if (needs(worker) > worker.memory) throw new Error("a task that needs more memory than its worker has");
     const all = [...this.#workers.values()].reduce((sum, one) => sum + needs(one), 0);
     if (all > ALL_MEMORY) throw new Error(`tasks have ${all} of ${ALL_MEMORY} memory`);
+  }
+
+  #checkDevices(worker: FakeWorker, order: TaskOrder): void {
+    const operator = this.#operatorOf(order.job, order.operator);
+    const amount = operator?.request.gpu ?? 0;
+    const { devices } = order;
+    if (devices === null || new Set(devices).size !== Math.ceil(amount))
+      throw new Error(`${devices} for ${amount} GPUs`);
+    const key = `${order.job}/${order.operator}`;
+    const isClass = operator?.steps.some((step) => step.kind === "function" && step.isClass) === true;
+    const instance = worker.instances.get(key);
+    if (isClass && amount > 0) {
+      if (instance !== undefined && instance.devices.join() !== devices.join()) throw new Error("another device");
+      worker.instances.set(key, { devices, amount });
+    }
+    const load = new Map<string, number>();
+    for (const { task, instances } of this.#workers.values()) {
+      const held = [...instances.values()];
+      if (task !== null && !instances.has(`${task.order.job}/${task.order.operator}`)) {
+        const gpu = this.#operatorOf(task.order.job, task.order.operator)?.request.gpu ?? 0;
+        held.push({ devices: task.order.devices ?? [], amount: gpu });
+      }
+      for (const one of held) {
+        for (const name of one.devices) load.set(name, (load.get(name) ?? 0) + Math.min(1, one.amount));
+      }
+    }
+    for (const [name, amountOf] of load)
+      if (amountOf > 1) throw new Error(`GPU ${name} is given away ${amountOf} times`);
   }
 
   /** Something a worker does after a while, unless it dies or is cancelled first. */

@@ -172,6 +172,7 @@ export function supervisorOptions(more: Partial<SupervisorOptions> = {}): Superv
     workers: 2,
     workerMemory: null,
     resources: { cpu: 2, gpu: 0, memory: 2 ** 30 },
+    devices: [],
     stateDirectory: join(localDirectory, "state", session),
     workerEnv: {},
     workerExecArgv: [],
