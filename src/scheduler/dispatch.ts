@@ -103,16 +103,30 @@ export function isWanted(state: State, operator: OperatorState, leniency: Lenien
 
 /** One that has the operator already, or a class's instance above all; a class never gets more than it may have. */
 function idleWorkerFor(state: State, operator: OperatorState): WorkerState | null {
+  const maker = state.localityWithOutput ? makerOfInput(operator) : null;
+  if (maker !== null && maker.phase === "idle" && mayHave(state, operator, maker)) return maker;
   for (const worker of operator.workers) if (worker.phase === "idle") return worker;
-  if (operator.isClass && isSpread(operator)) return null;
   let smallest: WorkerState | null = null;
   for (const worker of state.idle) {
-    // What it had of the operator before is still being disposed.
-    if (operator.retiring.has(worker) || !isLargeEnough(state, worker, operator)) continue;
+    if (!mayHave(state, operator, worker)) continue;
     // A raised one is left to those who need it.
     if (smallest === null || worker.memory < smallest.memory) smallest = worker;
   }
   return smallest;
+}
+
+/** The operator may run in the worker. */
+function mayHave(state: State, operator: OperatorState, worker: WorkerState): boolean {
+  if (operator.workers.has(worker)) return true;
+  // What it had of the operator before is still being disposed.
+  if (operator.retiring.has(worker) || (operator.isClass && isSpread(operator))) return false;
+  return isLargeEnough(state, worker, operator) && (operator.gpus === 0 || state.devices.canTake(operator.gpus));
+}
+
+/** Who made the first block that the operator's next task reads. */
+function makerOfInput({ again, ready }: OperatorState): WorkerState | null {
+  const piece = again.length > 0 ? again[0]?.pieces[0] : ready.peek();
+  return piece?.flow.maker ?? null;
 }
 
 /** A class operator that may have no instance in yet another worker. */

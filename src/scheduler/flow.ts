@@ -14,7 +14,7 @@ import { cancelTask, retire } from "./tasks.ts";
 /** A task's block is sealed; the job holds its one reference. */
 export function handOver(state: State, task: TaskState, block: BlockRef, columns: readonly string[] | null): void {
   const { operator } = task;
-  const flow: Flow = { block, origin: operator, columns, uses: 1 };
+  const flow: Flow = { block, origin: operator, maker: task.worker, columns, uses: 1 };
   operator.figures.blocks += 1;
   const piece: Piece = { flow, start: 0, end: block.rows, from: operator };
   if (!operator.ordered || task.index === operator.head) {

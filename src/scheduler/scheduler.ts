@@ -52,6 +52,8 @@ export interface SchedulerOptions {
   readonly heapLimit: Bytes | null;
   /** Of one worker; without end by default. */
   readonly workerMemory?: Bytes;
+  /** Give a task to the worker that made its input, if that is idle; false by default. */
+  readonly localityWithOutput?: boolean;
   /** Names of the GPUs, as tasks are told them; numbers from 0 by default. */
   readonly devices?: readonly string[];
   /** What tasks can have at once: by default a core for each worker, no GPU, memory without end. */
@@ -64,12 +66,14 @@ const INSPECT_ATTEMPTS = 2;
 export class Scheduler {
   readonly #state: State;
 
-  constructor({ arenaSize, capacity, workers, heapLimit, workerMemory, resources, devices }: SchedulerOptions) {
+  constructor(options: SchedulerOptions) {
+    const { arenaSize, capacity, workers, heapLimit, workerMemory, resources, devices } = options;
     const { cpu, gpu, memory } = resources ?? { cpu: workers, gpu: 0, memory: Number.POSITIVE_INFINITY };
     this.#state = {
       ledger: new Ledger(arenaSize, capacity),
       slots: workers,
       heapLimit,
+      localityWithOutput: options.localityWithOutput ?? false,
       workerMemory: workerMemory ?? Number.POSITIVE_INFINITY,
       total: new Resources({ cpu, gpu, memory }),
       used: Resources.none,

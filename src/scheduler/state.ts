@@ -34,6 +34,8 @@ import type { OperatorFigures } from "./stats.ts";
 export interface Flow {
   readonly block: BlockRef;
   readonly origin: OperatorState;
+  /** The worker that made it. */
+  readonly maker: WorkerState | null;
   /** Null where the worker did not say. */
   readonly columns: readonly string[] | null;
   uses: number;
@@ -222,6 +224,8 @@ export interface State {
   /** Workers that the session keeps alive. */
   readonly slots: number;
   readonly heapLimit: Bytes | null;
+  /** Tasks go where their input was made, if that worker is idle. */
+  readonly localityWithOutput: boolean;
   /** Memory limit of a worker that was not raised. */
   readonly workerMemory: Bytes;
   /** Limits of workers that were ordered (raised.ts) and have not been started. */

@@ -23,6 +23,8 @@ export interface SessionOptions {
   readonly eager?: boolean;
   /** Results in the order of the input; false by default, because waiting for the order costs time. */
   readonly preserveOrder?: boolean;
+  /** Prefer for a task the worker that made its input, whose caches have it; false by default. */
+  readonly localityWithOutput?: boolean;
   /** Tasks that may fail by the user's own error before a job does; 0 by default. */
   readonly maxErroredBlocks?: number;
   /** How often a task is tried again after its worker died; 3 by default. */
@@ -48,6 +50,7 @@ export interface ResolvedOptions {
   readonly localDirectory: string;
   readonly eager: boolean;
   readonly preserveOrder: boolean;
+  readonly localityWithOutput: boolean;
   readonly maxErroredBlocks: number;
   readonly maxRetries: number;
   readonly progress: boolean;
@@ -74,6 +77,7 @@ const KNOWN: ReadonlySet<string> = new Set<keyof SessionOptions>([
   "targetMaxBlockSize",
   "eager",
   "preserveOrder",
+  "localityWithOutput",
   "maxErroredBlocks",
   "maxRetries",
   "resourceLimits",
@@ -138,6 +142,7 @@ export function resolveOptions(options: SessionOptions): ResolvedOptions {
     localDirectory: options.localDirectory ?? tmpdir(),
     eager: flag("eager", options.eager ?? false),
     preserveOrder: flag("preserveOrder", options.preserveOrder ?? false),
+    localityWithOutput: flag("localityWithOutput", options.localityWithOutput ?? false),
     maxErroredBlocks: wholeNumber("maxErroredBlocks", options.maxErroredBlocks ?? 0, 0),
     maxRetries: wholeNumber("maxRetries", options.maxRetries ?? 3, 0),
     progress: flag("progress", options.progress ?? true),
@@ -165,6 +170,7 @@ export function supervisorOptions(options: ResolvedOptions): SupervisorOptions {
     workerMemory: options.workerMemory,
     resources: options.resources,
     devices: options.devices,
+    localityWithOutput: options.localityWithOutput,
     stateDirectory: join(stateRoot(), session),
     workerEnv: options.workerEnv,
     workerExecArgv: options.workerExecArgv,

@@ -21,6 +21,8 @@ export interface SupervisorOptions {
   readonly workerMemory: Bytes | null;
   /** What tasks can have at once. */
   readonly resources: ResourceRequest;
+  /** Give a task to the worker that made its input, if that is idle. */
+  readonly localityWithOutput: boolean;
   /** Names of the GPUs, as CUDA_VISIBLE_DEVICES gives them. */
   readonly devices: readonly string[];
   /** Logs of this session; its siblings are the sessions before. */

@@ -93,6 +93,7 @@ export class Supervisor {
       ...(options.workerMemory === null ? {} : { workerMemory: options.workerMemory }),
       resources: options.resources,
       devices: options.devices,
+      localityWithOutput: options.localityWithOutput,
     });
     this.#pool = new WorkerPool(
       {

@@ -173,7 +173,7 @@ test("[A6] a limit slices blocks without copying, cancels what feeds it, and a l
   expect(nothing.tasksOf(1)).toEqual([]);
 });
 
-test("with preserveOrder blocks wait for their turn; without, they come as they come", () => {
+test("[O8] with preserveOrder blocks wait for their turn; without, they come as they come", () => {
   for (const preserveOrder of [true, false]) {
     const table = new Table(2, 100);
     table.start(job("j", [tasks(0, splits(2))], { preserveOrder }), 10);
@@ -525,4 +525,35 @@ test("[O9] [O4] two classes that need the same GPU take turns", () => {
   table.says(1, { type: "retired", job: "j" as JobId, operator: 0, error: null });
   const second = [1, 2].find((worker) => table.tasksOf(worker).includes("j/1/0")) ?? 0;
   expect(devicesOf(table, [second])).toEqual([["0"]]);
+});
+
+test("[R7] splits of a read are spread: with as many idle workers as splits each gets one", () => {
+  const workers = [1, 2, 3, 4, 5, 6];
+  for (const localityWithOutput of [false, true]) {
+    const table = new Table(6, 1000, { localityWithOutput });
+    table.start(job("j", [tasks(0, splits(6)), tasks(1, from(0), { sink: { kind: "count" } })]));
+    expect(workers.map((worker) => table.tasksOf(worker).length)).toEqual([1, 1, 1, 1, 1, 1]);
+    expect(new Set(workers.flatMap((worker) => table.tasksOf(worker))).size).toBe(6);
+  }
+});
+
+test("[O8] localityWithOutput: a task goes to the idle worker that made its input, and never waits for one", () => {
+  // Worker 1 has run the consumer before, worker 2 makes the next block.
+  const where = (localityWithOutput: boolean, makerIsIdle: boolean) => {
+    const table = new Table(2, 100, { localityWithOutput });
+    const one = { concurrency: { min: 1, max: 1 } };
+    table.start(job("j", [tasks(0, splits(2)), tasks(1, from(0), { sink: { kind: "count" }, ...one })]));
+    table.asks(1);
+    table.handsOver(1);
+    table.done(1);
+    expect(table.taskOf(1).id).toBe("j/1/0");
+    table.asks(2);
+    table.handsOver(2);
+    if (makerIsIdle) table.done(2);
+    table.done(1);
+    return [1, 2].find((worker) => table.tasksOf(worker).includes("j/1/1"));
+  };
+  expect(where(false, true)).toBe(1);
+  expect(where(true, true)).toBe(2);
+  expect(where(true, false)).toBe(1);
 });

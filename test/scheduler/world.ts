@@ -103,6 +103,7 @@ export class World {
       workers,
       heapLimit: null,
       workerMemory: WORKER_MEMORY,
+      localityWithOutput: workers % 2 === 0,
       resources: { cpu: workers, gpu: GPUS, memory: ALL_MEMORY },
     });
     for (let i = 0; i < workers; i++) this.#spawn();

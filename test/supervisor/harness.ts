@@ -173,6 +173,7 @@ export function supervisorOptions(more: Partial<SupervisorOptions> = {}): Superv
     workerMemory: null,
     resources: { cpu: 2, gpu: 0, memory: 2 ** 30 },
     devices: [],
+    localityWithOutput: false,
     stateDirectory: join(localDirectory, "state", session),
     workerEnv: {},
     workerExecArgv: [],
