@@ -71,3 +71,4 @@ export {
   session,
   type WorkerUse,
 } from "./session/index.ts";
+export { type Constructor, registerSizeof, sizeof } from "./sizeof/index.ts";
