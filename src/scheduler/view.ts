@@ -41,10 +41,15 @@ export function viewOf(state: State, operator: OperatorState, isHead: boolean): 
 /** Jobs share the store evenly, beside what the program keeps of it. */
 function budgetOf(state: State, operator: OperatorState): Bytes {
   const kept = state.ledger.holds("program").bytes;
-  const part = Math.max(0, state.ledger.capacity - kept) / Math.max(1, state.jobs.size);
+  let part = Math.max(0, state.ledger.capacity - kept) / Math.max(1, state.jobs.size);
   const accounts: Account[] = [];
-  for (const other of operator.job.operators) if (makesBlocks(other) && !other.ended) accounts.push(accountOf(other));
-  return budgetLeft(accountOf(operator), accounts, part);
+  for (const other of operator.job.operators) {
+    if (!makesBlocks(other)) continue;
+    // One that has ended needs no reservation; what is left of its output is only in the way.
+    if (other.ended) part -= other.liveBytes;
+    else accounts.push(accountOf(other));
+  }
+  return budgetLeft(accountOf(operator), accounts, Math.max(0, part));
 }
 
 function accountOf(operator: OperatorState): Account {
