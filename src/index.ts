@@ -60,6 +60,8 @@ export {
   fromArrow,
   fromItems,
   type Preset,
+  type ResourceAmounts,
+  type ResourceLimits,
   range,
   readArrow,
   readBinary,
@@ -69,6 +71,9 @@ export {
   readText,
   Session,
   type SessionOptions,
+  type SessionResources,
   type Size,
   session,
+  type WorkerUse,
 } from "./session/index.ts";
+export { type Constructor, registerSizeof, sizeof } from "./sizeof/index.ts";

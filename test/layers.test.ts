@@ -17,6 +17,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   memory: ["errors", "protocol", "units"],
   kernel: ["errors", "arrow", "native"],
   closure: ["errors"],
+  sizeof: ["errors"],
   store: ["errors", "protocol", "native", "units", "lz4"],
   scheduler: ["errors", "protocol", "store", "units"],
   supervisor: ["errors", "protocol", "store", "scheduler", "memory", "native", "units"],

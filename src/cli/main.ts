@@ -19,14 +19,19 @@ function version(): string {
 
 function info(): string {
   const options = resolveOptions({});
+  const { maxSpill } = options;
+  const most = `${maxSpill === null ? "as much as there is room" : `${formatSize(maxSpill)} at most`} (maxSpill)`;
   const rows: readonly (readonly [string, string])[] = [
     ["version", version()],
     ["node", process.version],
     ["memory", formatSize(nodeMemory())],
-    ["workers", String(options.workers)],
+    ["workers", `${options.workers}, with ${formatSize(options.workerMemory)} of memory each`],
+    ["cpu", `${options.resources.cpu} for tasks (resourceLimits.cpu)`],
+    ["gpu", `${options.resources.gpu} for tasks (resourceLimits.gpu)`],
+    ["task memory", `${formatSize(options.resources.memory)} in all (resourceLimits.memory)`],
     ["store", `${formatSize(options.capacity)} (objectStoreMemory)`],
     ["block size", `${formatSize(options.targetMaxBlockSize)} at most (targetMaxBlockSize)`],
-    ["local directory", options.localDirectory],
+    ["spilling", `to ${options.localDirectories.join(", ")} (localDirectory), ${most}`],
     ["logs", stateRoot()],
   ];
   return `${rows.map(([name, value]) => `${name.padEnd(16)}${value}`).join("\n")}\n`;

@@ -12,10 +12,13 @@ import type {
   JobId,
   JobSpec,
   JobStats,
+  ResourceRequest,
 } from "../protocol/index.ts";
 
 export interface EngineSettings {
   readonly workers: number;
+  /** All that tasks can have at once. */
+  readonly resources: ResourceRequest;
   readonly targetMaxBlockSize: Bytes;
   /** False: blocks are not put together. */
   readonly targetMinBlockSize: Bytes | false;

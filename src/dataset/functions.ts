@@ -4,8 +4,9 @@ import type { ValueOptions } from "../arrow/index.ts";
 import { captureFunction } from "../closure/index.ts";
 import { OptionError } from "../errors/index.ts";
 import { checkTypeName, type FunctionNode, functionNode, type Plan } from "../plan/index.ts";
-import type { FunctionOptions, OnError } from "../protocol/index.ts";
-import { checkKeys, describe, oneOf, positiveInteger, text, textList, wholeNumber } from "./options.ts";
+import type { FunctionOptions, OnError, ResourceRequest } from "../protocol/index.ts";
+import { parseSize } from "../units/index.ts";
+import { amount, checkKeys, describe, oneOf, positiveInteger, text, textList, wholeNumber } from "./options.ts";
 
 /** Options of every function. */
 export interface RowFunctionOptions extends ValueOptions {
@@ -19,6 +20,14 @@ export interface RowFunctionOptions extends ValueOptions {
   readonly schema?: Readonly<Record<string, string>>;
   /** Workers that run it at once. Default: all. */
   readonly concurrency?: number | { readonly min: number; readonly max: number };
+  /** Cores that a task of it takes, also a part of one. Default 1. */
+  readonly numCpus?: number;
+  /** GPUs that a task of it has to itself: a whole number, or a part of one. Default 0. */
+  readonly numGpus?: number;
+  /** Memory that a task of it needs, such as "4 GiB": bytes of the session's. Default: none asked for. */
+  readonly memory?: number | string;
+  /** Small blocks are put together until a task has this many rows. Default 1. */
+  readonly batchSize?: number;
   /** Retries of a task whose worker died. Default: the session's. */
   readonly maxRetries?: number;
 }
@@ -35,12 +44,16 @@ const rowKeys = [
   "onError",
   "schema",
   "concurrency",
+  "numCpus",
+  "numGpus",
+  "memory",
+  "batchSize",
   "maxRetries",
   "int64",
   "decimal",
   "timestamp",
 ];
-const batchKeys = [...rowKeys, "batchSize", "batchFormat", "constructorArgs"];
+const batchKeys = [...rowKeys, "batchFormat", "constructorArgs"];
 
 export function functionOver(
   input: Plan,
@@ -77,6 +90,7 @@ export function functionOver(
       columnsDeclared: declared !== null,
     },
     options: { ...checkedOptions(form, options), ...(captured.passes === null ? {} : { passes: captured.passes }) },
+    request: checkedRequest(form, options),
     concurrency: checkedConcurrency(form, options.concurrency),
     maxRetries: options.maxRetries === undefined ? null : wholeNumber(form, "maxRetries", options.maxRetries),
   });
@@ -93,7 +107,8 @@ function givenBy(
 }
 
 function checkedOptions(form: FunctionNode["form"], options: BatchFunctionOptions): FunctionOptions {
-  const { batchSize = 1024, batchFormat = "columns", maxInFlight = 16, onError = "fail", schema } = options;
+  const { batchFormat = "columns", maxInFlight = 16, onError = "fail", schema } = options;
+  const { batchSize = form === "mapBatches" ? 1024 : 1 } = options;
   return {
     batchSize: positiveInteger(form, "batchSize", batchSize),
     batchFormat: oneOf(form, "batchFormat", batchFormat, ["columns", "rows", "arrow"]),
@@ -133,6 +148,17 @@ function checkedSchema(form: string, schema: Readonly<Record<string, string>>): 
   return Object.fromEntries(
     Object.entries(schema).map(([name, type]) => [name, checkTypeName(String(type), `${form}: schema.${name}`)]),
   );
+}
+
+function checkedRequest(
+  form: string,
+  { numCpus = 1, numGpus = 0, memory = 0 }: Pick<RowFunctionOptions, "numCpus" | "numGpus" | "memory">,
+): ResourceRequest {
+  const gpu = amount(form, "numGpus", numGpus);
+  if (gpu > 1 && !Number.isInteger(gpu)) {
+    throw new OptionError(`${form}: numGpus is ${gpu}; it must be a whole number, or a part of one GPU (below 1).`);
+  }
+  return { cpu: amount(form, "numCpus", numCpus), gpu, memory: parseSize(memory, { name: `${form}: memory` }) };
 }
 
 function checkedConcurrency(form: string, concurrency: RowFunctionOptions["concurrency"]): FunctionNode["concurrency"] {

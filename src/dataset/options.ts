@@ -24,6 +24,14 @@ export function wholeNumber(operator: string, name: string, value: unknown): num
   throw new OptionError(`${operator}: ${name} is ${describe(value)}; it must be a whole number, 0 or above.`);
 }
 
+/** Of something that can be had in parts; smaller ones than a ten-thousandth are not told apart. */
+export function amount(operator: string, name: string, value: unknown): number {
+  if (typeof value === "number" && Number.isFinite(value) && (value === 0 || value >= 0.0001)) {
+    return Math.round(value * 10_000) / 10_000;
+  }
+  throw new OptionError(`${operator}: ${name} is ${describe(value)}; it must be 0, or a number of at least 0.0001.`);
+}
+
 export function oneOf<T extends string>(operator: string, name: string, value: unknown, allowed: readonly T[]): T {
   const found = allowed.find((each) => each === value);
   if (found !== undefined) return found;

@@ -36,12 +36,13 @@ export async function start(
   const sink = sinkFor(id);
   const stages = await buildStages(await optimised(engine, plan), sink.kind !== "blocks");
   const payloads = await putPayloads(engine, stages);
-  const { workers, maxErroredBlocks, maxRetries } = engine.settings;
+  const { workers, resources, maxErroredBlocks, maxRetries } = engine.settings;
   const spec = jobSpec(stages, {
     id,
     sink,
     blocks: blockShape(engine),
     workers,
+    resources,
     preserveOrder,
     maxErroredBlocks,
     maxRetries,

@@ -39,6 +39,11 @@ function operatorLines(operator: OperatorStats, index: number, job: JobStats): r
   ];
   if (operator.retries > 0) lines.push(`  Retries: ${operator.retries}`);
   if (operator.errored > 0) lines.push(`  Rows dropped by onError: ${operator.errored}`);
+  const held = Object.entries(operator.heldBack).filter(([, seconds]) => seconds > 0);
+  if (held.length > 0) {
+    const policies = held.map(([policy, seconds]) => `${formatDuration(seconds * 1000)} by ${policy}`);
+    lines.push(`  Time in backpressure: ${policies.join(", ")}`);
+  }
   if (skipped.files + skipped.rowGroups + skipped.rows + skipped.columns > 0) {
     lines.push(
       `  Skipped: ${skipped.files} files, ${skipped.rowGroups} row groups, ${skipped.rows} rows, ${skipped.columns} columns`,

@@ -1,4 +1,5 @@
 export * from "./frames.ts";
 export * from "./job.ts";
 export * from "./messages.ts";
+export * from "./resources.ts";
 export * from "./stats.ts";

@@ -122,6 +122,13 @@ export type Sink =
 
 export type OperatorId = number;
 
+/** What one task of an operator needs while it runs: cores and GPUs, also parts of them, and memory of its worker. */
+export interface ResourceRequest {
+  readonly cpu: number;
+  readonly gpu: number;
+  readonly memory: Bytes;
+}
+
 export interface TaskOperator {
   readonly kind: "tasks";
   readonly id: OperatorId;
@@ -132,6 +139,7 @@ export interface TaskOperator {
     | { readonly kind: "operators"; readonly operators: readonly OperatorId[] };
   readonly steps: readonly Step[];
   readonly sink: Sink;
+  readonly request: ResourceRequest;
   /** Tasks of this operator at once. */
   readonly concurrency: { readonly min: number; readonly max: number };
   /** Input blocks are bundled into one task until they hold this many rows (1: a task per block). */

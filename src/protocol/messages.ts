@@ -19,6 +19,7 @@ import type {
   TaskId,
   WorkerId,
 } from "./job.ts";
+import type { SessionResources } from "./resources.ts";
 import type { JobStats, TaskReport } from "./stats.ts";
 
 /** The arena as each process maps it. */
@@ -50,6 +51,8 @@ export type ProgramMessage =
   | { readonly type: "keep"; readonly blocks: readonly BlockId[] }
   /** A small metadata query, run in a worker. */
   | { readonly type: "inspect"; readonly request: number; readonly sql: string }
+  /** What is there, and what of it is in use? */
+  | { readonly type: "resources"; readonly request: number }
   | { readonly type: "start"; readonly job: JobSpec }
   /** The program can take this many more output blocks. */
   | { readonly type: "want"; readonly job: JobId; readonly blocks: number }
@@ -67,6 +70,7 @@ export type ToProgram =
   | { readonly type: "reserved"; readonly request: number; readonly range: ArenaRange }
   | { readonly type: "sealed"; readonly request: number; readonly block: BlockRef }
   | { readonly type: "inspected"; readonly request: number; readonly rows: readonly InspectedRow[] }
+  | { readonly type: "resources"; readonly request: number; readonly resources: SessionResources }
   | { readonly type: "refused"; readonly request: number; readonly error: WireError }
   /** The program now holds one reference to the slice's block, which stays in `range` until it is released or kept. */
   | { readonly type: "output"; readonly job: JobId; readonly slice: BlockSlice; readonly range: ArenaRange }
@@ -97,6 +101,8 @@ export interface TaskOrder {
   readonly handedOver: readonly HandedOver[];
   /** Run again for this block of `handedOver` alone: those before it are made and compared, it is handed over, the rest is left. */
   readonly repair?: number;
+  /** GPUs that it may use; null where the session has none and the environment stays as it is. */
+  readonly devices: readonly string[] | null;
 }
 
 /** Said to whoever watches the program. Of those `about` the same thing of a job, the first is shown. */

@@ -43,6 +43,8 @@ export interface OperatorStats {
   readonly cpu: Spread;
   readonly errored: number;
   readonly peakMemory: Bytes;
+  /** Seconds for which it could not go on, by the name of the backpressure policy that held it back. */
+  readonly heldBack: Readonly<Record<string, number>>;
   readonly skipped: Skipped;
 }
 

@@ -1,5 +1,6 @@
 /** What a user is told when a worker died under a task: what happened, to what, the last words, what to do. */
 import type { Bytes } from "../protocol/index.ts";
+import { formatSize } from "../units/index.ts";
 import type { WorkerEnd } from "./events.ts";
 
 export function deathMessage(
@@ -11,10 +12,11 @@ export function deathMessage(
 ): string {
   const tail = end.tail.trim() === "" ? "" : `\nThe last lines of its log:\n${end.tail.trimEnd()}`;
   if (end.outOfHeap) {
-    const limit = heapLimit === null ? "V8's default heap limit" : `its heap limit of ${heapLimit} bytes`;
+    const limit = heapLimit === null ? "V8's default heap limit" : `its heap limit of ${formatSize(heapLimit)}`;
     return (
       `${operator}: the worker process ${pid} reached ${limit} and was ended by V8. Trying again would end the ` +
-      `same way. Use a smaller batchSize, keep less in the function, or give workers a larger memoryLimit.${tail}`
+      `same way. Use a smaller batchSize, keep less in the function, give the function more memory (its option memory), ` +
+      `or all workers (memoryLimit).${tail}`
     );
   }
   const how = end.signal === null ? `exited with code ${end.exitCode}` : `was ended by ${end.signal}`;

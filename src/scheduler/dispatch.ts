@@ -3,8 +3,10 @@
  * turns, the one with the fewest running tasks first; within a job whatever is furthest downstream, so that memory
  * drains before it fills.
  */
+import { isFree } from "./claims.ts";
 import { fetchTask, isAllInMemory } from "./fetch.ts";
 import { concurrencyCap, roomPolicies } from "./policies/index.ts";
+import { isLargeEnough, raise } from "./raised.ts";
 import { hasRoomToStart, yields } from "./room.ts";
 import { type JobState, type OperatorState, type State, send, type WorkerState } from "./state.ts";
 import { isRunnable, nextIndex, nextNeeds, nextTask, startTask } from "./tasks.ts";
@@ -101,7 +103,10 @@ function startFrom(state: State, job: JobState, leniency: Leniency, onHeadPath: 
     if (!mayStart(state, operator, leniency) || operator.spec.kind !== "tasks") continue;
     if (isOnHeadPath(operator) !== onHeadPath) continue;
     const worker = idleWorkerFor(state, operator);
-    if (worker === null) continue;
+    if (worker === null) {
+      if (!(operator.isClass && isSpread(operator))) raise(state, operator);
+      continue;
+    }
     job.lastServed = state.order++;
     startTask(state, nextTask(state, operator, operator.spec), operator.spec, worker);
     return true;
@@ -111,6 +116,16 @@ function startFrom(state: State, job: JobState, leniency: Leniency, onHeadPath: 
 
 /** All but a worker is there for the operator's next task, its input included. */
 export function mayStart(state: State, operator: OperatorState, leniency: Leniency): boolean {
+  return isWanted(state, operator, leniency) && isFree(state, operator, leniency.overBound ? "overlook" : "count");
+}
+
+/** Its next task would run, if others did not have the workers or the resources. */
+export function waitsForOthers(state: State, operator: OperatorState): boolean {
+  return isWanted(state, operator, STRICT) && (state.idle.size === 0 || !isFree(state, operator, "count"));
+}
+
+/** There is input for the operator's next task, and nothing speaks against it but what others have. */
+export function isWanted(state: State, operator: OperatorState, leniency: Leniency): boolean {
   if (!isRunnable(operator, leniency.partial)) return false;
   return isAllInMemory(state, nextNeeds(operator)) && mayBegin(state, operator, leniency);
 }
@@ -125,10 +140,30 @@ function mayBegin(state: State, operator: OperatorState, leniency: Leniency): bo
 
 /** One that has the operator already, or a class's instance above all; a class never gets more than it may have. */
 function idleWorkerFor(state: State, operator: OperatorState): WorkerState | null {
+  const maker = state.localityWithOutput ? makerOfInput(operator) : null;
+  if (maker !== null && maker.phase === "idle" && mayHave(state, operator, maker)) return maker;
   for (const worker of operator.workers) if (worker.phase === "idle") return worker;
-  if (operator.isClass && isSpread(operator)) return null;
-  for (const worker of state.idle) return worker;
-  return null;
+  let smallest: WorkerState | null = null;
+  for (const worker of state.idle) {
+    if (!mayHave(state, operator, worker)) continue;
+    // A raised one is left to those who need it.
+    if (smallest === null || worker.memory < smallest.memory) smallest = worker;
+  }
+  return smallest;
+}
+
+/** The operator may run in the worker. */
+function mayHave(state: State, operator: OperatorState, worker: WorkerState): boolean {
+  if (operator.workers.has(worker)) return true;
+  // What it had of the operator before is still being disposed.
+  if (operator.retiring.has(worker) || (operator.isClass && isSpread(operator))) return false;
+  return isLargeEnough(state, worker, operator) && (operator.gpus === 0 || state.devices.canTake(operator.gpus));
+}
+
+/** Who made the first block that the operator's next task reads. */
+function makerOfInput({ again, ready }: OperatorState): WorkerState | null {
+  const piece = again.length > 0 ? again[0]?.pieces[0] : ready.peek();
+  return piece?.flow.maker ?? null;
 }
 
 /** A class operator that may have no instance in yet another worker. */

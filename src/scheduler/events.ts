@@ -27,7 +27,8 @@ export interface WorkerEnd {
 }
 
 export type Event =
-  | { readonly type: "workerStarting"; readonly worker: WorkerId }
+  /** `memory`: its limit, where it is not the session's. */
+  | { readonly type: "workerStarting"; readonly worker: WorkerId; readonly memory?: Bytes }
   | { readonly type: "workerReady"; readonly worker: WorkerId; readonly pid: number }
   /** Its process has ended and everything that it had sent has been handled. */
   | { readonly type: "workerGone"; readonly worker: WorkerId; readonly end: WorkerEnd }
@@ -68,7 +69,9 @@ export type Command =
   /** It does not answer: end the process, and say so with `workerGone`. */
   | { readonly type: "kill"; readonly worker: WorkerId }
   /** One worker more than the session has, for work that all the others wait for. */
-  | { readonly type: "spawn" }
+  | { readonly type: "spawn"; readonly memory: Bytes | null }
+  /** An idle worker ends, and one with this memory limit takes its place. */
+  | { readonly type: "replace"; readonly worker: WorkerId; readonly memory: Bytes }
   /** An idle worker that is no longer needed. */
   | { readonly type: "dismiss"; readonly worker: WorkerId }
   /** Tasks are about to write here: remember it, so that a later session can clean up after a crash. */

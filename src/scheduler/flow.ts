@@ -15,9 +15,9 @@ import { cancelTask, dropTask, retire } from "./tasks.ts";
 /** A task's block is sealed; the job holds its one reference. */
 export function handOver(state: State, task: TaskState, block: BlockRef, columns: readonly string[] | null): void {
   const { operator } = task;
-  const { input, index, handedOver } = task;
+  const { input, index, handedOver, worker: maker } = task;
   const recipe = { input, index, handedOver, number: handedOver.length - 1 };
-  const flow: Flow = { block, origin: operator, columns, recipe, uses: 1 };
+  const flow: Flow = { block, origin: operator, maker, columns, recipe, uses: 1 };
   operator.figures.blocks += 1;
   const piece: Piece = { flow, start: 0, end: block.rows, from: operator };
   if (!operator.ordered || task.index === operator.head) {

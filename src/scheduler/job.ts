@@ -1,11 +1,13 @@
 /** A job from its start to its end: its operators wired up, its phases, what the program is told. */
 import { OptionError, StoreError, toWire, type WireError } from "../errors/index.ts";
 import type { BlockId, Bytes, FileSink, JobSpec, JobStats, Operator, OperatorId } from "../protocol/index.ts";
+import { OutputEstimate } from "./budget.ts";
 import { PROGRESS_INTERVAL } from "./events.ts";
 import { bringBack, stopFetching } from "./fetch.ts";
 import { Fifo } from "./fifo.ts";
 import { closeEdge, deliver, endIfDone, endOperator } from "./flow.ts";
 import { repairOver } from "./repair.ts";
+import { Resources } from "./resources.ts";
 import { type Edge, type JobState, type OperatorState, type Piece, type State, tell } from "./state.ts";
 import { OperatorFigures } from "./stats.ts";
 import { cancelTask, dropTask } from "./tasks.ts";
@@ -142,6 +144,8 @@ function operatorState(
     depth,
     ordered,
     isClass: spec.kind === "tasks" && spec.steps.some((step) => step.kind === "function" && step.isClass),
+    request: spec.kind === "tasks" ? new Resources({ ...spec.request, gpu: 0 }) : Resources.none,
+    gpus: spec.kind === "tasks" ? spec.request.gpu : 0,
     inputs: [],
     consumers: [],
     figures,
@@ -172,6 +176,8 @@ function operatorState(
     liveBytes: 0,
     grantedBytes: 0,
     largestReservation: 0,
+    estimate: new OutputEstimate(),
+    heldBy: null,
     workers: new Set(),
     retiring: new Set(),
   };

@@ -114,7 +114,7 @@ function grant(state: State, task: TaskState, strictness: Strictness, mayEvict =
   if (asking === null || worker === null) return null;
   if (strictness === "all" && task.repairs === null) {
     const view = viewOf(state, operator, isHeadTask(operator, task.index));
-    if (!roomPolicies.every((policy) => policy.mayWrite(view))) return "policy";
+    if (!roomPolicies.every((policy) => policy.mayWrite(view, wholePages(asking.bytes)))) return "policy";
   }
   const room = availableRoom(state) - wholePages(asking.bytes);
   const promised = strictness === "none" || task.repairs !== null ? 0 : promisedBefore(state, operator, task.index);

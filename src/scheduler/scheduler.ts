@@ -9,9 +9,11 @@
  *                                                      then jobs that are through end (job.ts) ──▶ commands
  */
 import { SpillwayError, StoreError, toWire, WorkerDiedError } from "../errors/index.ts";
-import type { BlockId, Bytes, Milliseconds, WorkerId } from "../protocol/index.ts";
+import type { BlockId, Bytes, Milliseconds, ResourceRequest, WorkerId } from "../protocol/index.ts";
 import { Ledger } from "../store/index.ts";
+import { instanceGone, workerLost } from "./claims.ts";
 import { deathMessage } from "./deaths.ts";
+import { DevicePool } from "./devices.ts";
 import { dispatch } from "./dispatch.ts";
 import {
   CANCEL_GRACE,
@@ -23,6 +25,7 @@ import {
   type WorkerEnd,
 } from "./events.ts";
 import { blockDamaged, blockNotRestored, blockRestored } from "./fetch.ts";
+import { noteHeldBack, passTime } from "./held.ts";
 import {
   cancelJob,
   deliverOutput,
@@ -34,6 +37,9 @@ import {
   startJob,
   tellProgress,
 } from "./job.ts";
+import { heapOf, lower, raisedStarting } from "./raised.ts";
+import { resourcesReport } from "./report.ts";
+import { Resources } from "./resources.ts";
 import { askForProgram, askForRoom, grantRoom } from "./room.ts";
 import { blocksNotSpilled, blocksSpilled, diskDeadline, spillOverTarget } from "./spill.ts";
 import { endStandingBack, resolveStall, stallDeadline } from "./stall.ts";
@@ -47,6 +53,14 @@ export interface SchedulerOptions {
   readonly heapLimit: Bytes | null;
   /** Resident bytes of a worker's own blocks above which they go to disk; null: only the capacity counts. */
   readonly managedTarget?: Bytes | null;
+  /** Of one worker; without end by default. */
+  readonly workerMemory?: Bytes;
+  /** Give a task to the worker that made its input, if that is idle; false by default. */
+  readonly localityWithOutput?: boolean;
+  /** Names of the GPUs, as tasks are told them; numbers from 0 by default. */
+  readonly devices?: readonly string[];
+  /** What tasks can have at once: by default a core for each worker, no GPU, memory without end. */
+  readonly resources?: ResourceRequest;
 }
 
 /** A worker's death under a question is no reason not to ask again, once. */
@@ -55,12 +69,20 @@ const INSPECT_ATTEMPTS = 2;
 export class Scheduler {
   readonly #state: State;
 
-  constructor({ arenaSize, capacity, workers, heapLimit, managedTarget = null }: SchedulerOptions) {
+  constructor(options: SchedulerOptions) {
+    const { arenaSize, capacity, workers, heapLimit, workerMemory, resources, devices, managedTarget } = options;
+    const { cpu, gpu, memory } = resources ?? { cpu: workers, gpu: 0, memory: Number.POSITIVE_INFINITY };
     this.#state = {
       ledger: new Ledger(arenaSize, capacity),
       slots: workers,
       heapLimit,
-      managedTarget,
+      managedTarget: managedTarget ?? null,
+      localityWithOutput: options.localityWithOutput ?? false,
+      workerMemory: workerMemory ?? Number.POSITIVE_INFINITY,
+      total: new Resources({ cpu, gpu, memory }),
+      used: Resources.none,
+      devices: new DevicePool(devices ?? Array.from({ length: gpu }, (_, i) => String(i))),
+      raising: [],
       jobs: new Map(),
       workers: new Map(),
       idle: new Set(),
@@ -108,10 +130,12 @@ export class Scheduler {
 
   handle(event: Event, now: Milliseconds): Command[] {
     const state = this.#state;
+    passTime(state, now - state.now);
     state.now = now;
     state.ledger.tick();
     receive(state, event);
     settle(state);
+    noteHeldBack(state);
     const places = state.ledger.takeOrphans();
     if (places.length > 0) state.commands.push({ type: "unspill", places });
     return state.commands.splice(0);
@@ -140,6 +164,7 @@ function settle(state: State): void {
     state.commands.push({ type: "kill", worker: worker.id });
   }
   dismissExtraWorkers(state);
+  lower(state);
 }
 
 function dismissExtraWorkers(state: State): void {
@@ -159,7 +184,8 @@ function dismissExtraWorkers(state: State): void {
 function receive(state: State, event: Event): void {
   switch (event.type) {
     case "workerStarting":
-      state.workers.set(event.worker, newWorker(event.worker));
+      if (event.memory !== undefined) raisedStarting(state, event.memory);
+      state.workers.set(event.worker, newWorker(event.worker, event.memory ?? state.workerMemory));
       return;
     case "workerReady":
       workerReady(state, event.worker, event.pid);
@@ -218,8 +244,19 @@ function receive(state: State, event: Event): void {
   }
 }
 
-function newWorker(id: WorkerId): WorkerState {
-  return { id, pid: 0, phase: "starting", task: null, inspection: null, killed: false, knows: new Set() };
+function newWorker(id: WorkerId, memory: Bytes): WorkerState {
+  return {
+    id,
+    pid: 0,
+    memory,
+    phase: "starting",
+    task: null,
+    inspection: null,
+    killed: false,
+    knows: new Set(),
+    instances: new Map(),
+    lastDevices: [],
+  };
 }
 
 function workerReady(state: State, id: WorkerId, pid: number): void {
@@ -237,6 +274,7 @@ function workerGone(state: State, id: WorkerId, end: WorkerEnd): void {
   state.workers.delete(id);
   state.idle.delete(worker);
   worker.phase = "stopping";
+  workerLost(state, worker);
   for (const operator of worker.knows) operator.workers.delete(worker);
   // Its dispose cannot run any more; nobody waits for that.
   for (const job of state.jobs.values()) for (const operator of job.operators) operator.retiring.delete(worker);
@@ -254,7 +292,7 @@ function inspectionDied(state: State, worker: WorkerState, end: WorkerEnd): void
     state.inspections.unshift(inspection);
     return;
   }
-  const message = deathMessage("inspect", worker.pid, end, inspection.attempts, state.heapLimit);
+  const message = deathMessage("inspect", worker.pid, end, inspection.attempts, heapOf(state, worker));
   const cause = end.outOfHeap ? "heap" : end.signal === null ? "exit" : "signal";
   const error = toWire(new WorkerDiedError(message, "inspect", end.exitCode, end.signal, cause));
   tell(state, { type: "refused", request: inspection.request, error });
@@ -300,6 +338,7 @@ function fromWorker(state: State, worker: WorkerState, message: TaskMessage): vo
 }
 
 function retired(state: State, worker: WorkerState, message: Extract<TaskMessage, { type: "retired" }>): void {
+  instanceGone(state, worker, message.job, message.operator);
   const job = state.jobs.get(message.job);
   if (job === undefined) return;
   for (const operator of job.operators) {
@@ -329,6 +368,9 @@ function fromProgram(state: State, message: JobMessage): void {
       if (state.unavailable === null) {
         state.inspections.push({ request: message.request, sql: message.sql, attempts: 0 });
       } else tell(state, { type: "refused", request: message.request, error: state.unavailable });
+      return;
+    case "resources":
+      tell(state, { type: "resources", request: message.request, resources: resourcesReport(state) });
       return;
     case "start":
       startJob(state, message.job);

@@ -2,6 +2,7 @@
  * What happens when nothing happens. Policies and promises make tasks wait; this is the proof that they do not wait for
  * ever. Steps, each taken only when those before it cannot help:
  *   a job stands still, and not because the program has stopped reading:
+ *     0. GPUs that an idle instance has go to an operator that waits for them;
  *     1. a policy is overruled: room for the task that most waits for it, or a start, or a smaller bundle;
  *     2. what waits in jobs that the program has stopped reading goes to disk;
  *   no worker computes, no disk writes or reads:
@@ -19,10 +20,21 @@ import { StoreError, toWire, type WireError } from "../errors/index.ts";
 import type { Milliseconds } from "../protocol/index.ts";
 import { wholePages } from "../store/index.ts";
 import { formatSize } from "../units/index.ts";
-import { fetchNext, isSpread, type Leniency, mayFetch, mayStart, STRICT, startOneOf } from "./dispatch.ts";
+import { hasDevices, idleInstance } from "./claims.ts";
+import {
+  fetchNext,
+  isSpread,
+  isWanted,
+  type Leniency,
+  mayFetch,
+  mayStart,
+  startOneOf,
+  waitsForOthers,
+} from "./dispatch.ts";
 import { DISK_GRACE, READING_GRACE, SLOT_GRACE, STORE_GRACE } from "./events.ts";
 import { advance, bringBack, unpinAll } from "./fetch.ts";
 import { awaited, failJob, isPaused, outputOf } from "./job.ts";
+import { raisedFor } from "./raised.ts";
 import { grantProgram, grantTask } from "./room.ts";
 import { type Leaving, makeRoom } from "./spill.ts";
 import { type JobState, type OperatorState, type State, type TaskState, tell } from "./state.ts";
@@ -38,7 +50,8 @@ export function resolveStall(state: State): boolean {
   const isDiskBusy = state.disk.writing > 0 || state.disk.restoring.size > 0;
   const anybodyActive = isDiskBusy || isAnybodyActive(state);
   for (const job of state.jobs.values()) {
-    if (!isDiskBusy && isStill(job) && !isPaused(job) && overrulePolicies(state, job, anybodyActive)) return true;
+    if (isDiskBusy || !isStill(job) || isPaused(job)) continue;
+    if (moveDevices(state, job, anybodyActive) || overrulePolicies(state, job, anybodyActive)) return true;
   }
   if (anybodyActive) {
     state.slotStallSince = null;
@@ -94,8 +107,8 @@ function storeGrace(state: State): Milliseconds {
 }
 
 function overrulePolicies(state: State, job: JobState, anybodyActive: boolean): boolean {
-  // Its next task only waits for a worker that others keep busy: that is no reason to pile up more before it.
-  if (anybodyActive && state.idle.size === 0 && job.operators.some((one) => mayStart(state, one, STRICT))) return false;
+  // Its next task only waits for what others have: that is no reason to pile up more before it.
+  if (anybodyActive && job.operators.some((one) => waitsForOthers(state, one))) return false;
   // What is not next in plan order waits rather than take the room of what is.
   if (asksOf(state, job).some((task) => isUrgent(task) && grantTask(state, task, "promises"))) return true;
   const helps = helpful(state, job);
@@ -237,7 +250,7 @@ function findWorker(state: State): "changed" | "coming" | "none" {
   state.slotStallSince ??= state.now;
   if (state.now - state.slotStallSince >= SLOT_GRACE) {
     state.slotStallSince = null;
-    state.commands.push({ type: "spawn" });
+    state.commands.push({ type: "spawn", memory: raisedFor(state, waiting) });
   }
   return "coming";
 }
@@ -255,6 +268,18 @@ function moveInstance(state: State, operator: OperatorState): boolean {
   for (const worker of operator.workers) {
     if (worker.phase !== "busy" || worker.task?.operator === operator) continue;
     retireFrom(state, operator, worker);
+    return true;
+  }
+  return false;
+}
+
+/** GPUs are with an instance that has nothing to do, of the same job or, where nobody works, of another: they move on. */
+function moveDevices(state: State, job: JobState, anybodyActive: boolean): boolean {
+  for (const operator of [...job.operators].reverse()) {
+    if (operator.gpus === 0 || hasDevices(state, operator) || !isWanted(state, operator, ANYTHING)) continue;
+    const idle = idleInstance(anybodyActive ? [job] : state.jobs.values(), operator);
+    if (idle === null) continue;
+    retireFrom(state, idle.operator, idle.worker);
     return true;
   }
   return false;

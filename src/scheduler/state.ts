@@ -22,15 +22,20 @@ import type {
   WorkerId,
 } from "../protocol/index.ts";
 import type { Holder, Ledger, SpillTotals } from "../store/index.ts";
+import type { OutputEstimate } from "./budget.ts";
 import type { SeenColumns } from "./columns.ts";
+import type { DevicePool } from "./devices.ts";
 import type { Command } from "./events.ts";
 import type { Fifo } from "./fifo.ts";
+import type { Resources } from "./resources.ts";
 import type { OperatorFigures } from "./stats.ts";
 
 /** A block on its way through a job: made by `origin`, in use at so many places of the job. */
 export interface Flow {
   readonly block: BlockRef;
   readonly origin: OperatorState;
+  /** The worker that made it. */
+  readonly maker: WorkerState | null;
   /** Null where the worker did not say. */
   readonly columns: readonly string[] | null;
   readonly recipe: Recipe;
@@ -78,6 +83,10 @@ export interface OperatorState {
   /** Takes its input and hands over its output in plan order. */
   readonly ordered: boolean;
   readonly isClass: boolean;
+  /** Cores and memory that a task of it has while it runs. */
+  readonly request: Resources;
+  /** GPUs that a task of it, or an instance of its class, has. */
+  readonly gpus: number;
   readonly inputs: Edge[];
   readonly consumers: Edge[];
   readonly figures: OperatorFigures;
@@ -126,6 +135,9 @@ export interface OperatorState {
   /** Of these, reserved and not written yet. */
   grantedBytes: Bytes;
   largestReservation: Bytes;
+  readonly estimate: OutputEstimate;
+  /** The policy that holds it back at this moment. */
+  heldBy: string | null;
 
   /** Who has been sent the operator, and who was asked to forget it and has not answered. */
   readonly workers: Set<WorkerState>;
@@ -155,8 +167,13 @@ export interface TaskState {
   /** The lost block that it is to make again. */
   readonly repairs: Lost | null;
   readonly handedOver: HandedOver[];
+  readonly bytesIn: Bytes | null;
+  /** What it has handed over. */
+  bytesOut: Bytes;
   attempt: number;
   worker: WorkerState | null;
+  /** GPUs that it sees. */
+  devices: readonly string[];
   /** Room it waits for; `order` is the order of asking. */
   asking: { readonly bytes: Bytes; readonly order: number } | null;
   granted: ArenaRange | null;
@@ -220,11 +237,16 @@ export type WorkerPhase = "starting" | "idle" | "busy" | "inspecting" | "stoppin
 export interface WorkerState {
   readonly id: WorkerId;
   pid: number;
+  /** Its memory limit. */
+  readonly memory: Bytes;
   phase: WorkerPhase;
   task: TaskState | null;
   inspection: Inspection | null;
   killed: boolean;
   readonly knows: Set<OperatorState>;
+  /** Classes' instances that have GPUs, by job and operator. */
+  readonly instances: Map<string, { readonly devices: readonly string[]; readonly amount: number }>;
+  lastDevices: readonly string[];
 }
 
 export interface Inspection {
@@ -264,6 +286,16 @@ export interface State {
   /** Workers that the session keeps alive. */
   readonly slots: number;
   readonly heapLimit: Bytes | null;
+  /** Tasks go where their input was made, if that worker is idle. */
+  readonly localityWithOutput: boolean;
+  /** Memory limit of a worker that was not raised. */
+  readonly workerMemory: Bytes;
+  /** Limits of workers that were ordered (raised.ts) and have not been started. */
+  readonly raising: Bytes[];
+  /** What tasks can have, and have. */
+  readonly total: Resources;
+  used: Resources;
+  readonly devices: DevicePool;
   readonly jobs: Map<JobId, JobState>;
   readonly workers: Map<WorkerId, WorkerState>;
   /** Kept apart, so that finding one never means looking at all. */

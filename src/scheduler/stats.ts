@@ -1,5 +1,14 @@
 /** Figures of an operator, gathered task by task, in the form in which they travel. */
-import type { Bytes, Operator, OperatorStats, Skipped, Spread, TaskReport, WrittenFile } from "../protocol/index.ts";
+import type {
+  Bytes,
+  Milliseconds,
+  Operator,
+  OperatorStats,
+  Skipped,
+  Spread,
+  TaskReport,
+  WrittenFile,
+} from "../protocol/index.ts";
 
 const NOTHING_SKIPPED: Skipped = { files: 0, rowGroups: 0, rows: 0, columns: 0 };
 
@@ -40,6 +49,12 @@ export class OperatorFigures {
   readonly #cpu = new Gathered();
   #errored = 0;
   #peakMemory: Bytes = 0;
+
+  readonly #heldBack = new Map<string, Milliseconds>();
+
+  heldBack(policy: string, duration: Milliseconds): void {
+    this.#heldBack.set(policy, (this.#heldBack.get(policy) ?? 0) + duration);
+  }
 
   taskDone(report: TaskReport): void {
     this.tasksDone += 1;
@@ -82,6 +97,7 @@ export class OperatorFigures {
       cpu: this.#cpu.spread(),
       errored: this.#errored,
       peakMemory: this.#peakMemory,
+      heldBack: Object.fromEntries([...this.#heldBack].map(([policy, duration]) => [policy, duration / 1000])),
       skipped: operator.kind === "tasks" ? operator.skipped : NOTHING_SKIPPED,
     };
   }

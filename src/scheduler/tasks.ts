@@ -14,11 +14,14 @@ import type {
   TaskReport,
 } from "../protocol/index.ts";
 import { wholePages } from "../store/index.ts";
+import { bytesOfInput } from "./budget.ts";
+import { claim, giveBack } from "./claims.ts";
 import { deathMessage } from "./deaths.ts";
 import type { WorkerEnd } from "./events.ts";
 import { pinAll, unpinAll } from "./fetch.ts";
 import { bytesOf, drop, endIfDone, handOver, inputEnded, taken, taskOver } from "./flow.ts";
 import { failJob } from "./job.ts";
+import { heapOf } from "./raised.ts";
 import { repaired, repairOver } from "./repair.ts";
 import { type OperatorState, type Piece, type State, send, type TaskState, type WorkerState } from "./state.ts";
 
@@ -123,8 +126,11 @@ export function formTask(
     pins: needs.map(() => null),
     repairs: null,
     handedOver: [],
+    bytesIn: bytesOfInput(input),
+    bytesOut: 0,
     attempt: 0,
     worker: null,
+    devices: [],
     asking: null,
     granted: null,
     cancelledAt: null,
@@ -150,6 +156,7 @@ export function startTask(state: State, task: TaskState, spec: TaskOperator, wor
     send(state, worker, { type: "operator", order });
   }
   task.worker = worker;
+  claim(state, task, worker);
   if (repairs === null) operator.running.set(task.index, task);
   else operator.repairing.add(task);
   job.runningTasks += 1;
@@ -168,6 +175,7 @@ export function startTask(state: State, task: TaskState, spec: TaskOperator, wor
     input: placed(input, ranges),
     payloads: ranges.slice(ranges.length - operator.payloads.length),
     handedOver: [...handedOver],
+    devices: state.devices.count === 0 ? null : task.devices,
     ...(repairs === null ? {} : { repair: repairs.flow.recipe.number }),
   };
   send(state, worker, { type: "run", task: order });
@@ -239,6 +247,7 @@ export function taskOutput(
   const maker = task.worker?.id ?? null;
   const block: BlockRef = state.ledger.seal(granted, length, rows, checksum, operator.job.holder, maker);
   operator.liveBytes -= granted.length - wholePages(length);
+  task.bytesOut += wholePages(length);
   task.handedOver.push({ rows, length, checksum });
   operator.job.changed = true;
   handOver(state, task, block, output.columns ?? null);
@@ -256,7 +265,10 @@ function giveBackGrant(state: State, task: TaskState): void {
 export function taskDone(state: State, task: TaskState, report: TaskReport): void {
   const { operator } = task;
   operator.job.changed = true;
-  if (task.cancelledAt === null) operator.figures.taskDone(report);
+  if (task.cancelledAt === null) {
+    operator.figures.taskDone(report);
+    operator.estimate.done(task);
+  }
   leaveWorker(state, task);
   forget(state, task);
 }
@@ -306,7 +318,7 @@ export function taskDied(state: State, task: TaskState, worker: WorkerState, end
     return;
   }
   const cause = end.outOfHeap ? "heap" : end.signal === null ? "exit" : "signal";
-  const message = deathMessage(operator.spec.name, worker.pid, end, task.attempt, state.heapLimit);
+  const message = deathMessage(operator.spec.name, worker.pid, end, task.attempt, heapOf(state, worker));
   const error = new WorkerDiedError(message, operator.spec.name, end.exitCode, end.signal, cause);
   failJob(state, operator.job, toWire(error));
   forget(state, task);
@@ -323,6 +335,7 @@ function leaveWorker(state: State, task: TaskState): void {
   stopAsking(state, task);
   state.cancelling.delete(task);
   giveBackGrant(state, task);
+  giveBack(state, task);
   if (task.repairs === null) operator.running.delete(task.index);
   else operator.repairing.delete(task);
   operator.job.runningTasks -= 1;

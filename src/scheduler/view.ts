@@ -1,49 +1,102 @@
 /** What the policies see of an operator, and where in plan order it stands. */
 
-import type { TaskOperator } from "../protocol/index.ts";
+import type { Bytes, TaskOperator } from "../protocol/index.ts";
+import { wholePages } from "../store/index.ts";
+import { type Account, budgetLeft, bytesOfInput } from "./budget.ts";
 import { inputEnded } from "./flow.ts";
 import type { OperatorView } from "./policies/index.ts";
 import type { OperatorState, State, TaskState } from "./state.ts";
 import { isBundle } from "./tasks.ts";
 
-/**
- * Half of the store is shared out among the running jobs' block queues; what the program keeps makes way for them. Not
- * more than what one worker may be answerable for without spilling: all of it may be of one worker's making.
- */
-const QUEUE_FRACTION = 0.5;
-
 /** `isHead`: for a task whose output is next in plan order, what waits behind it is no reason to wait. */
 export function viewOf(state: State, operator: OperatorState, isHead: boolean): OperatorView {
-  const { spec, job } = operator;
+  const { spec } = operator;
   let queuedBlocks = isHead ? 0 : operator.heldBackBlocks;
-  let queuedBytes = isHead ? 0 : operator.heldBackBytes;
   let consumerGathers = false;
   // A slice keeps no tasks waiting: what it has passed on and nobody took is its producer's backlog.
   const producers = [operator];
   for (let next = producers.pop(); next !== undefined; next = producers.pop()) {
     queuedBlocks += next.queuedBlocks;
-    queuedBytes += next.queuedBytes;
     for (const { consumer, closed } of next.consumers) {
       if (closed || consumer === null) continue;
       if (consumer.spec.kind === "slice") producers.push(consumer);
       else if (isGathering(consumer, consumer.spec)) consumerGathers = true;
     }
   }
-  const whole = Math.min(state.ledger.capacity, state.managedTarget ?? Number.POSITIVE_INFINITY);
-  const pool = whole * QUEUE_FRACTION;
   return {
     running: operator.running.size,
     maxRunning: spec.kind === "tasks" ? spec.concurrency.max : 0,
     queuedBlocks,
-    queuedBytes,
     blockBound: 2 * state.slots + 2,
-    byteShare: pool / (Math.max(1, state.jobs.size) * Math.max(1, job.blockOperators)),
     consumerGathers,
+    // Only worked out where it comes to that: most of the time operators are far from their budget's end.
+    get budget() {
+      return budgetOf(state, operator);
+    },
+    get expected() {
+      return expectedOf(operator);
+    },
   };
 }
 
 function isGathering(consumer: OperatorState, spec: TaskOperator): boolean {
   return !isBundle(consumer, spec, consumer.readyRows, consumer.readyBytes) && !inputEnded(consumer);
+}
+
+/**
+ * Jobs share the store evenly; what the program keeps makes way for them. Not more than what one worker may be answerable
+ * for without spilling: all of it may be of one worker's making.
+ */
+function budgetOf(state: State, operator: OperatorState): Bytes {
+  const whole = Math.min(state.ledger.capacity, state.managedTarget ?? Number.POSITIVE_INFINITY);
+  let part = whole / Math.max(1, state.jobs.size);
+  const accounts: Account[] = [];
+  for (const other of operator.job.operators) {
+    if (!makesBlocks(other)) continue;
+    // One that has ended needs no reservation; what is left of its output is only in the way.
+    if (other.ended) part -= other.liveBytes;
+    else accounts.push(accountOf(other));
+  }
+  return budgetLeft(accountOf(operator), accounts, Math.max(0, part));
+}
+
+function accountOf(operator: OperatorState): Account {
+  return { usage: operator.liveBytes, block: blockOf(operator) };
+}
+
+function makesBlocks({ spec }: OperatorState): boolean {
+  return spec.kind === "tasks" && spec.sink.kind === "blocks";
+}
+
+/** A block of the size that it is asked to make, or the largest that it has made. */
+function blockOf({ spec, largestReservation }: OperatorState): Bytes {
+  if (spec.kind !== "tasks" || spec.sink.kind !== "blocks") return 0;
+  return Math.max(largestReservation, wholePages(spec.sink.targetBytes));
+}
+
+/**
+ * What the running tasks and one more are going to ask for next. Each hands over block by block, every one for a grant:
+ * no more than a block of a task is outstanding that nobody has granted.
+ */
+function expectedOf(operator: OperatorState): Bytes {
+  const block = blockOf(operator);
+  if (block === 0) return 0;
+  const estimate = operator.estimate.correctedBy(operator.running.values());
+  let bytes = Math.min(block, estimate.of(nextInput(operator)) ?? block);
+  for (const { granted, asking, bytesIn, bytesOut } of operator.running.values()) {
+    // What it was granted is in the operator's usage.
+    if (granted !== null) continue;
+    const rest = (estimate.of(bytesIn) ?? Number.POSITIVE_INFINITY) - bytesOut;
+    bytes += Math.min(block, Math.max(asking?.bytes ?? 0, rest));
+  }
+  return bytes;
+}
+
+/** Bytes that the operator's next task will read; null where that is not known. */
+function nextInput({ spec, ready }: OperatorState): Bytes | null {
+  if (spec.kind !== "tasks" || spec.minRowsPerTask > 1) return null;
+  const piece = ready.peek();
+  return piece === undefined ? null : bytesOfInput({ kind: "blocks", slices: [{ ...piece, block: piece.flow.block }] });
 }
 
 /** Everything after the operator waits for its output, not for another input before it. */

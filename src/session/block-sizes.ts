@@ -5,7 +5,8 @@
 import { OptionError } from "../errors/index.ts";
 import type { Bytes } from "../protocol/index.ts";
 import { formatSize, nearest } from "../units/index.ts";
-import type { SessionOptions, Size } from "./options.ts";
+import type { Size } from "./limits.ts";
+import type { SessionOptions } from "./options.ts";
 
 const MIB: Bytes = 2 ** 20;
 

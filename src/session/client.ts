@@ -18,6 +18,7 @@ import {
   type JobId,
   type JobSpec,
   type ProgramMessage,
+  type SessionResources,
   type ToProgram,
   Wire,
 } from "../protocol/index.ts";
@@ -77,6 +78,11 @@ export class Client {
   async inspect(sql: string): Promise<readonly InspectedRow[]> {
     const answer = await this.#ask({ type: "inspect", sql });
     return answer.type === "inspected" ? answer.rows : unexpected(answer);
+  }
+
+  async resources(): Promise<SessionResources> {
+    const answer = await this.#ask({ type: "resources" });
+    return answer.type === "resources" ? answer.resources : unexpected(answer);
   }
 
   /** Room in the arena, written by `write`, sealed as a block that the program holds. */

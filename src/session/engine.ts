@@ -7,7 +7,7 @@ import { planBlock } from "../arrow/index.ts";
 import type { RecordBatch } from "../arrow/types.ts";
 import type { Engine, EngineSettings, RunningJob } from "../dataset/engine.ts";
 import { OptionError, SessionClosedError } from "../errors/index.ts";
-import type { BlockId, BlockRef, InspectedRow, JobId, JobSpec } from "../protocol/index.ts";
+import type { BlockId, BlockRef, InspectedRow, JobId, JobSpec, SessionResources } from "../protocol/index.ts";
 import { Client } from "./client.ts";
 import { StartingJob } from "./job.ts";
 import { type ResolvedOptions, resolveOptions, type SessionOptions, supervisorOptions } from "./options.ts";
@@ -40,6 +40,10 @@ export class SessionEngine implements Engine {
 
   async inspect(sql: string): Promise<readonly InspectedRow[]> {
     return (await this.#running()).inspect(sql);
+  }
+
+  async resources(): Promise<SessionResources> {
+    return (await this.#running()).resources();
   }
 
   async put(batch: RecordBatch): Promise<BlockRef> {

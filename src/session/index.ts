@@ -1,5 +1,6 @@
 /** Sessions: starting the processes, and the program's end of them. */
 
+export type { ResourceAmounts, SessionResources, WorkerUse } from "../protocol/index.ts";
 export type { Preset } from "./block-sizes.ts";
 export {
   configure,
@@ -13,5 +14,6 @@ export {
   readParquet,
   readText,
 } from "./default.ts";
-export type { SessionOptions, Size } from "./options.ts";
+export type { ResourceLimits, Size } from "./limits.ts";
+export type { SessionOptions } from "./options.ts";
 export { Session, session } from "./session.ts";

@@ -1,16 +1,16 @@
 /** What a session can be told, its defaults, and what they come to on this machine. */
 import { randomBytes } from "node:crypto";
-import { availableParallelism, homedir, tmpdir } from "node:os";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { OptionError } from "../errors/index.ts";
 import { heapThatFits, nodeMemory, workersThatFit } from "../memory/index.ts";
-import type { Bytes } from "../protocol/index.ts";
-import { type SupervisorOptions, socketPath } from "../supervisor/options.ts";
+import type { Bytes, ResourceRequest } from "../protocol/index.ts";
+import type { SpillCompression } from "../store/spill/index.ts";
+import { heapFor, type SupervisorOptions, socketPath } from "../supervisor/options.ts";
 import { formatSize, nearest, parseSize } from "../units/index.ts";
 import { blockSizes, type Preset } from "./block-sizes.ts";
-
-/** Bytes, "4 GiB", or a fraction of the machine (0.3, "30%"). */
-export type Size = number | string;
+import { type ResourceLimits, resolveLimits, type Size } from "./limits.ts";
+import { type ResolvedSpilling, spilling, type WorkerOptions } from "./spill-options.ts";
 
 export interface SessionOptions {
   /** Worker processes; the machine's cores by default, fewer where its memory is too small for that many. */
@@ -19,8 +19,17 @@ export interface SessionOptions {
   readonly objectStoreMemory?: Size;
   /** Memory of one worker: its V8 heap may grow to three quarters of it. "auto": what the store leaves of the machine, over the workers. */
   readonly memoryLimit?: Size | "auto";
-  /** Where the session's files go: the socket, and the store where shared memory is small. The OS's temporary directory by default. */
-  readonly localDirectory?: string;
+  /**
+   * Where the session's files go: spilled blocks, in all of several directories in turn; in the first the socket, and the store
+   * where shared memory is small. The OS's temporary directory by default.
+   */
+  readonly localDirectory?: string | readonly string[];
+  /** The most bytes of spilled blocks on disk, over all directories; by default as much as there is. */
+  readonly maxSpill?: Size;
+  /** "lz4" or "zstd" (Node 22.15 or later), or "auto": the best there is, where a sample of the block says that it pays. "none" by default. */
+  readonly spillCompression?: SpillCompression;
+  /** When a worker's blocks go to disk. */
+  readonly worker?: WorkerOptions;
   /** No block is larger, unless it is one row; "128 MiB" by default, less in a small store. False: a task's rows are one block. */
   readonly targetMaxBlockSize?: Size | false;
   /** Smaller neighbours within a task are put together; "1 MiB" by default. False: batches become blocks as they are. */
@@ -33,10 +42,14 @@ export interface SessionOptions {
   readonly eager?: boolean;
   /** Results in the order of the input; false by default, because waiting for the order costs time. */
   readonly preserveOrder?: boolean;
+  /** Prefer for a task the worker that made its input, whose caches have it; false by default. */
+  readonly localityWithOutput?: boolean;
   /** Tasks that may fail by the user's own error before a job does; 0 by default. */
   readonly maxErroredBlocks?: number;
   /** How often a task is tried again after its worker died; 3 by default. */
   readonly maxRetries?: number;
+  /** The most that this session's tasks and store may have of the machine. */
+  readonly resourceLimits?: ResourceLimits;
   /** Show on stderr how a job goes on; true by default. */
   readonly progress?: boolean;
   /** Environment variables of the workers. */
@@ -45,18 +58,21 @@ export interface SessionOptions {
   readonly workerExecArgv?: readonly string[];
 }
 
-export interface ResolvedOptions {
+export interface ResolvedOptions extends ResolvedSpilling {
   readonly workers: number;
   readonly capacity: Bytes;
   readonly workerMemory: Bytes;
   /** Limit of a worker's V8 heap. */
   readonly workerHeap: Bytes;
+  /** What tasks can have at once. */
+  readonly resources: ResourceRequest;
+  readonly devices: readonly string[];
   readonly targetMaxBlockSize: Bytes;
   readonly targetMinBlockSize: Bytes | false;
   readonly targetShuffleMaxBlockSize: Bytes;
-  readonly localDirectory: string;
   readonly eager: boolean;
   readonly preserveOrder: boolean;
+  readonly localityWithOutput: boolean;
   readonly maxErroredBlocks: number;
   readonly maxRetries: number;
   readonly progress: boolean;
@@ -69,8 +85,6 @@ export interface ResolvedOptions {
 const STORE_FRACTION = 0.3;
 /** Below this a block is not worth its messages. */
 const SMALLEST_BLOCK: Bytes = 64 << 10;
-/** The rest of a worker's memory is the kernel's, and buffers outside the heap. */
-const HEAP_SHARE = 0.75;
 /** Node itself and the kernel's library take about 50 MiB before the first row. */
 const SMALLEST_WORKER: Bytes = 64 << 20;
 
@@ -81,14 +95,19 @@ const KNOWN: ReadonlySet<string> = new Set<keyof SessionOptions>([
   "objectStoreMemory",
   "memoryLimit",
   "localDirectory",
+  "maxSpill",
+  "spillCompression",
+  "worker",
   "targetMaxBlockSize",
   "targetMinBlockSize",
   "targetShuffleMaxBlockSize",
   "preset",
   "eager",
   "preserveOrder",
+  "localityWithOutput",
   "maxErroredBlocks",
   "maxRetries",
+  "resourceLimits",
   "progress",
   "workerEnv",
   "workerExecArgv",
@@ -104,8 +123,12 @@ export function resolveOptions(options: SessionOptions): ResolvedOptions {
   const total = nodeMemory();
   const size = (name: keyof SessionOptions, value: Size) =>
     parseSize(value, { name: `session: ${name}`, whole: total });
-  const capacity = size("objectStoreMemory", options.objectStoreMemory ?? STORE_FRACTION);
-  const node = { memory: total, cores: availableParallelism(), store: capacity };
+  const limits = resolveLimits(options.resourceLimits ?? {}, total);
+  const capacity = Math.min(
+    size("objectStoreMemory", options.objectStoreMemory ?? STORE_FRACTION),
+    limits.objectStoreMemory,
+  );
+  const node = { memory: limits.memory, cores: Math.max(1, Math.floor(limits.cpu)), store: capacity };
   const workers = wholeNumber("workers", options.workers ?? workersThatFit(node), 1);
   if (capacity < SMALLEST_BLOCK * 4 * workers) {
     throw new OptionError(
@@ -113,10 +136,10 @@ export function resolveOptions(options: SessionOptions): ResolvedOptions {
     );
   }
   const limit = options.memoryLimit ?? "auto";
-  const workerMemory = limit === "auto" ? Math.floor(total / workers) : size("memoryLimit", limit);
+  const workerMemory = limit === "auto" ? Math.floor(limits.memory / workers) : size("memoryLimit", limit);
   if (workerMemory < SMALLEST_WORKER) {
     throw new OptionError(
-      `session: memoryLimit of ${formatSize(workerMemory)} is too small: a worker needs at least ${formatSize(SMALLEST_WORKER)}.${limit === "auto" ? ` There are ${formatSize(total)} for ${workers} workers: use fewer.` : ""}`,
+      `session: memoryLimit of ${formatSize(workerMemory)} is too small: a worker needs at least ${formatSize(SMALLEST_WORKER)}.${limit === "auto" ? ` There are ${formatSize(limits.memory)} for ${workers} workers: use fewer.` : ""}`,
     );
   }
   const { notice, ...sizes } = blockSizes(options, capacity, workers, size);
@@ -130,11 +153,18 @@ export function resolveOptions(options: SessionOptions): ResolvedOptions {
     workers,
     capacity,
     workerMemory,
-    workerHeap: limit === "auto" ? heapThatFits(node, workers) : Math.floor(workerMemory * HEAP_SHARE),
+    workerHeap: limit === "auto" ? heapThatFits(node, workers) : heapFor(workerMemory),
+    resources: {
+      cpu: options.resourceLimits?.cpu === undefined ? workers : limits.cpu,
+      gpu: limits.devices.length,
+      memory: limits.memory,
+    },
+    devices: limits.devices,
     ...sizes,
-    localDirectory: options.localDirectory ?? tmpdir(),
+    ...spilling(options, workerMemory, size),
     eager: flag("eager", options.eager ?? false),
     preserveOrder: flag("preserveOrder", options.preserveOrder ?? false),
+    localityWithOutput: flag("localityWithOutput", options.localityWithOutput ?? false),
     maxErroredBlocks: wholeNumber("maxErroredBlocks", options.maxErroredBlocks ?? 0, 0),
     maxRetries: wholeNumber("maxRetries", options.maxRetries ?? 3, 0),
     progress: flag("progress", options.progress ?? true),
@@ -157,9 +187,17 @@ export function supervisorOptions(options: ResolvedOptions): SupervisorOptions {
     session,
     token: randomBytes(16).toString("hex"),
     localDirectory: options.localDirectory,
+    localDirectories: options.localDirectories,
+    maxSpill: options.maxSpill,
+    spillCompression: options.spillCompression,
+    managedTarget: options.managedTarget,
     capacity: options.capacity,
     workers: options.workers,
     workerHeap: options.workerHeap,
+    workerMemory: options.workerMemory,
+    resources: options.resources,
+    devices: options.devices,
+    localityWithOutput: options.localityWithOutput,
     stateDirectory: join(stateRoot(), session),
     workerEnv: options.workerEnv,
     workerExecArgv: options.workerExecArgv,

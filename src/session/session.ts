@@ -11,6 +11,7 @@ import type {
   ReadOptions,
 } from "../dataset/index.ts";
 import * as sources from "../dataset/index.ts";
+import type { SessionResources } from "../protocol/index.ts";
 import { SessionEngine } from "./engine.ts";
 import type { SessionOptions } from "./options.ts";
 
@@ -68,6 +69,11 @@ export class Session {
     options?: Omit<ReadOptions, "schema" | "includePaths">,
   ): Dataset<{ path: string; bytes: Uint8Array }> {
     return sources.readBinary(this.#engine, paths, options);
+  }
+
+  /** What the session has and what of it is in use now. Starts its processes where they have not been started. */
+  resources(): Promise<SessionResources> {
+    return this.#engine.resources();
   }
 
   /** Ends every process of the session and frees its memory and files. Resolves when that is done. */

@@ -4,7 +4,7 @@
  */
 import type { FunctionNode, Plan, SampleNode, ScanNode, UnionNode } from "../plan/index.ts";
 import { columnsRead, type LimitNode, nothingSkipped, type ScanRequest, type ScanSplits } from "../plan/index.ts";
-import type { OperatorId, Skipped } from "../protocol/index.ts";
+import type { OperatorId, ResourceRequest, Skipped } from "../protocol/index.ts";
 import {
   type Draft,
   draftOverOperators,
@@ -29,6 +29,7 @@ export interface TaskStage {
   readonly name: string;
   readonly input: StageInput;
   readonly steps: readonly StageStep[];
+  readonly request: ResourceRequest;
   /** Null: as many as there are workers. */
   readonly concurrency: { readonly min: number; readonly max: number } | null;
   readonly maxRetries: number | null;

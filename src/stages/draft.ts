@@ -3,7 +3,7 @@
  * a function or the end closes it. Immutable; every addition is a new draft.
  */
 import { type FunctionNode, nothingSkipped, type ScanNode, type ScanPart, type ScanSplits } from "../plan/index.ts";
-import type { OperatorId, Skipped, Split } from "../protocol/index.ts";
+import type { OperatorId, ResourceRequest, Skipped, Split } from "../protocol/index.ts";
 import {
   applyNode,
   INPUT,
@@ -23,6 +23,9 @@ export type StageInput =
   | { readonly kind: "splits"; readonly splits: readonly Split[] }
   | { readonly kind: "operators"; readonly operators: readonly OperatorId[] };
 
+/** A task without a function has a core, as a function has that asks for nothing. */
+const ONE_CORE: ResourceRequest = { cpu: 1, gpu: 0, memory: 0 };
+
 export interface Draft {
   readonly input: StageInput;
   readonly names: readonly string[];
@@ -30,6 +33,7 @@ export interface Draft {
   readonly select: Select;
   /** What the SELECT under way does, for the step's name. */
   readonly selectNames: readonly string[];
+  readonly request: ResourceRequest;
   readonly concurrency: FunctionNode["concurrency"];
   readonly maxRetries: number | null;
   readonly minRowsPerTask: number;
@@ -45,6 +49,7 @@ function draftOver(input: StageInput, names: readonly string[]): Draft {
     steps: [],
     select: selectFrom(),
     selectNames: [],
+    request: ONE_CORE,
     concurrency: null,
     maxRetries: null,
     minRowsPerTask: 1,
@@ -113,10 +118,11 @@ export function withFunction(draft: Draft, node: FunctionNode): Draft {
     ...rest,
     steps: [...steps, { kind: "function", node }],
     names: [...rest.names, node.form],
+    request: node.request,
     concurrency: node.concurrency,
     maxRetries: node.maxRetries,
     // Small blocks are put together until a whole batch can be made of them.
-    minRowsPerTask: first && node.form === "mapBatches" ? node.options.batchSize : rest.minRowsPerTask,
+    minRowsPerTask: first ? node.options.batchSize : rest.minRowsPerTask,
   };
 }
 

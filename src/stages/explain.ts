@@ -3,6 +3,7 @@ import { functionLabel } from "../plan/index.ts";
 import type { Split } from "../protocol/index.ts";
 import type { Stage, Stages, TaskStage } from "./build.ts";
 import type { StageStep } from "./draft.ts";
+import { isUsual, requestText } from "./request.ts";
 
 export function stageLines({ stages, notFused }: Stages): readonly string[] {
   const lines = stages.flatMap((stage) => (stage.kind === "slice" ? sliceLines(stage) : taskLines(stage)));
@@ -31,6 +32,7 @@ function taskLines(stage: TaskStage): string[] {
   if (stage.input.kind === "splits") lines.push(...splitLines(stage.input.splits));
   lines.push(...stage.steps.map((step) => `  ${stepText(step)}`));
   if (stage.maxRowsPerTask !== null) lines.push(`  at most ${stage.maxRowsPerTask} rows a task`);
+  if (!isUsual(stage.request)) lines.push(`  a task needs ${requestText(stage.request)}`);
   if (stage.concurrency !== null) lines.push(`  concurrency ${stage.concurrency.min} to ${stage.concurrency.max}`);
   const { files, rowGroups, rows, columns } = stage.skipped;
   if (files + rowGroups + rows + columns > 0) {

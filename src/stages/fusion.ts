@@ -1,6 +1,7 @@
 /** Whether a function joins the operator before it. Says why where it does not, for explain. */
 import { type FunctionNode, functionLabel } from "../plan/index.ts";
 import { type Draft, functionsIn } from "./draft.ts";
+import { requestText, sameRequest } from "./request.ts";
 
 export function whyNotFused(draft: Draft, node: FunctionNode): string | null {
   const label = functionLabel(node);
@@ -14,6 +15,9 @@ export function whyNotFused(draft: Draft, node: FunctionNode): string | null {
   if (draft.minRowsPerTask === Number.MAX_SAFE_INTEGER) return `${before} is one task; ${label} can be many.`;
   if (!sameConcurrency(draft, node)) {
     return `${label} has concurrency ${concurrencyText(node.concurrency)}, ${before} ${concurrencyText(draft.concurrency)}.`;
+  }
+  if (!sameRequest(draft.request, node.request)) {
+    return `${label} needs ${requestText(node.request)}, ${before} ${requestText(draft.request)}.`;
   }
   if (functions.length > 0 && draft.maxRetries !== node.maxRetries) {
     return `${label} has maxRetries ${node.maxRetries ?? "of the session"}, ${before} ${draft.maxRetries ?? "of the session"}.`;

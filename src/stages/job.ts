@@ -1,8 +1,19 @@
 /** Stages as the job that the supervisor runs: payloads by reference, sinks, limits of the session filled in. */
 import { type FunctionNode, functionLabel } from "../plan/index.ts";
-import type { BlockId, BlockRef, BlockShape, JobId, JobSpec, Operator, Sink, Step } from "../protocol/index.ts";
+import type {
+  BlockId,
+  BlockRef,
+  BlockShape,
+  JobId,
+  JobSpec,
+  Operator,
+  ResourceRequest,
+  Sink,
+  Step,
+} from "../protocol/index.ts";
 import type { Stages, TaskStage } from "./build.ts";
 import type { StageStep } from "./draft.ts";
+import { assertPossible } from "./request.ts";
 
 export interface JobContext {
   readonly id: JobId;
@@ -11,6 +22,8 @@ export interface JobContext {
   /** Of the operators before the last. */
   readonly blocks: BlockShape;
   readonly workers: number;
+  /** All that the session has. */
+  readonly resources: ResourceRequest;
   readonly preserveOrder: boolean;
   readonly maxErroredBlocks: number;
   readonly maxRetries: number;
@@ -31,10 +44,12 @@ export function jobSpec({ stages }: Stages, context: JobContext): JobSpec {
 
 function taskOperator(stage: TaskStage, sink: Sink, context: JobContext): Operator {
   const { id, name, input, minRowsPerTask, maxRowsPerTask, skipped } = stage;
+  assertPossible(stage, context.resources);
   return {
     kind: "tasks",
     id,
     name,
+    request: stage.request,
     input,
     steps: stage.steps.map((step) => jobStep(step, context)),
     sink,

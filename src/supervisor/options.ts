@@ -4,21 +4,37 @@
  */
 import { userInfo } from "node:os";
 import { join } from "node:path";
-import type { Bytes } from "../protocol/index.ts";
+import type { Bytes, ResourceRequest } from "../protocol/index.ts";
+import type { SpillCompression } from "../store/spill/index.ts";
 
 export interface SupervisorOptions {
   /** Unique, and short: the socket's path may have 107 bytes. */
   readonly session: string;
   /** Whoever connects must show it. */
   readonly token: string;
-  /** Where the session directory is made. */
+  /** Where the session directory is made: the first of the next. */
   readonly localDirectory: string;
+  /** Each gets a part of the spill files. */
+  readonly localDirectories: readonly string[];
+  /** The most bytes in spill files; null: as the disks have. */
+  readonly maxSpill: Bytes | null;
+  readonly spillCompression: SpillCompression;
+  /** Resident bytes of a worker's own blocks above which they go to disk; null: only the capacity counts. */
+  readonly managedTarget: Bytes | null;
   /** The store's capacity. */
   readonly capacity: Bytes;
   /** Worker processes kept alive. */
   readonly workers: number;
-  /** V8 old-space limit of a worker; null: V8's own. */
+  /** V8 old-space limit of an ordinary worker; null: V8's own. */
   readonly workerHeap: Bytes | null;
+  /** Memory limit of a worker; null: none. */
+  readonly workerMemory: Bytes | null;
+  /** What tasks can have at once. */
+  readonly resources: ResourceRequest;
+  /** Give a task to the worker that made its input, if that is idle. */
+  readonly localityWithOutput: boolean;
+  /** Names of the GPUs, as CUDA_VISIBLE_DEVICES gives them. */
+  readonly devices: readonly string[];
   /** Logs of this session; its siblings are the sessions before. */
   readonly stateDirectory: string;
   readonly workerEnv: Readonly<Record<string, string>>;
@@ -27,6 +43,14 @@ export interface SupervisorOptions {
   readonly parentPid: number;
   /** Another worker program than the one next door (tests). */
   readonly workerProgram?: string;
+}
+
+/** The rest of a worker's memory is the kernel's, and buffers outside the heap. */
+const HEAP_SHARE = 0.75;
+
+/** V8's old space in a worker with this limit. */
+export function heapFor(memory: Bytes): Bytes {
+  return Math.floor(memory * HEAP_SHARE);
 }
 
 /** `<localDirectory>/spillway-<uid>`: every session of this user on this machine. */

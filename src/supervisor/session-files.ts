@@ -11,6 +11,7 @@ export interface SessionRecord {
   readonly workers: readonly ProcessIdentity[];
   /** The arena's path; null before there is one. */
   readonly arena: string | null;
+  readonly spill: readonly string[];
 }
 
 /** Nobody else can reach the socket in it. Answers with the outermost directory that had to be made. */

@@ -11,6 +11,7 @@ import { toWire } from "../errors/index.ts";
 import { type MemoryGauge, procGauge } from "../memory/index.ts";
 import {
   type ArenaRange,
+  type Bytes,
   type JobId,
   type Milliseconds,
   type ProgramMessage,
@@ -23,9 +24,10 @@ import {
 import { type Command, type Event, Scheduler } from "../scheduler/index.ts";
 import { type Arena, createArena, removeArena } from "../store/index.ts";
 import { commitFiles, discardFiles } from "./commit.ts";
-import { type SupervisorOptions, sessionDirectory, sessionsDirectory, socketPath } from "./options.ts";
+import { heapFor, type SupervisorOptions, sessionDirectory, sessionsDirectory, socketPath } from "./options.ts";
 import { identify, isAlive } from "./process-identity.ts";
 import { makeSessionDirectory, removeEmptyDirectories, writeRecord, writeStaging } from "./session-files.ts";
+import { Spilling, spillDirectories } from "./spilling.ts";
 import { openStateDirectory } from "./state-directory.ts";
 import { sweep } from "./sweep.ts";
 import { WorkerPool } from "./worker-pool.ts";
@@ -54,6 +56,7 @@ export class Supervisor {
   readonly #arena: Arena;
   readonly #scheduler: Scheduler;
   readonly #pool: WorkerPool;
+  readonly #spilling: Spilling;
   readonly #server: Server;
   readonly #gauge: MemoryGauge;
   readonly #staging = new Map<JobId, readonly string[]>();
@@ -75,7 +78,8 @@ export class Supervisor {
     this.#gauge = gauge;
     this.#directory = sessionDirectory(options);
     this.#outermostMade = makeSessionDirectory(this.#directory);
-    writeRecord(this.#directory, { supervisor: identify(process.pid), workers: [], arena: null });
+    const spill = spillDirectories(options);
+    writeRecord(this.#directory, { supervisor: identify(process.pid), workers: [], arena: null, spill });
     openStateDirectory(options.stateDirectory);
     try {
       this.#arena = createArena(options.session, options.capacity, this.#directory);
@@ -89,16 +93,29 @@ export class Supervisor {
       capacity,
       workers: options.workers,
       heapLimit: options.workerHeap,
+      managedTarget: options.managedTarget,
+      ...(options.workerMemory === null ? {} : { workerMemory: options.workerMemory }),
+      resources: options.resources,
+      devices: options.devices,
+      localityWithOutput: options.localityWithOutput,
     });
+    this.#spilling = new Spilling(
+      options,
+      this.#arena.place.path,
+      (event) => this.#tell(event),
+      (text) => this.#program?.send({ type: "notice", text }),
+    );
     this.#pool = new WorkerPool(
       {
         workers: options.workers,
-        commandLine: (id) => this.#workerCommandLine(id),
+        commandLine: (id, memory) =>
+          this.#workerCommandLine(id, memory === null ? options.workerHeap : heapFor(memory)),
         env: { ...process.env, ...options.workerEnv },
         logDirectory: options.stateDirectory,
       },
       {
-        starting: (worker) => this.#tell({ type: "workerStarting", worker }),
+        starting: (worker, memory) =>
+          this.#tell({ type: "workerStarting", worker, ...(memory === null ? {} : { memory }) }),
         ready: (worker, pid) => this.#tell({ type: "workerReady", worker, pid }),
         gone: (worker, end) => this.#tell({ type: "workerGone", worker, end }),
         unavailable: (error) => this.#tell({ type: "workersUnavailable", error: toWire(error) }),
@@ -123,9 +140,9 @@ export class Supervisor {
     setImmediate(() => sweep(sessionsDirectory(this.#options.localDirectory), this.#options.session));
   }
 
-  #workerCommandLine(id: WorkerId): readonly string[] {
-    const { workerHeap, workerExecArgv, workerProgram, token } = this.#options;
-    const heap = workerHeap === null ? [] : [`--max-old-space-size=${Math.max(1, Math.floor(workerHeap / 2 ** 20))}`];
+  #workerCommandLine(id: WorkerId, oldSpace: Bytes | null): readonly string[] {
+    const { workerExecArgv, workerProgram, token } = this.#options;
+    const heap = oldSpace === null ? [] : [`--max-old-space-size=${Math.max(1, Math.floor(oldSpace / 2 ** 20))}`];
     // Next door, under the name the compiler gives it, or as source where this is source.
     const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
     const program = workerProgram ?? fileURLToPath(new URL(`../worker/main.${extension}`, import.meta.url));
@@ -204,12 +221,21 @@ export class Supervisor {
       case "punch":
         this.#punch(command.ranges);
         return;
+      case "spill":
+      case "restore":
+      case "unspill":
+        this.#spilling.carryOut(command);
+        return;
       case "kill":
         this.#pool.kill(command.worker);
         return;
       case "spawn":
         // Not from within the handling of an event.
-        setImmediate(() => this.#pool.spawn());
+        setImmediate(() => this.#pool.spawn(command.memory));
+        return;
+      case "replace":
+        this.#pool.dismiss(command.worker);
+        setImmediate(() => this.#pool.spawn(command.memory));
         return;
       case "dismiss":
         this.#pool.dismiss(command.worker);
@@ -295,7 +321,12 @@ export class Supervisor {
   #record(): void {
     if (this.#state !== "open") return;
     const { path } = this.#arena.place;
-    writeRecord(this.#directory, { supervisor: identify(process.pid), workers: this.#pool.processes, arena: path });
+    writeRecord(this.#directory, {
+      supervisor: identify(process.pid),
+      workers: this.#pool.processes,
+      arena: path,
+      spill: spillDirectories(this.#options),
+    });
   }
 
   #recordStaging(): void {
@@ -320,6 +351,7 @@ export class Supervisor {
     this.#server.close();
     await this.#pool.close();
     await Promise.allSettled(this.#work);
+    await this.#spilling.close();
     for (const directory of [...this.#staging.values()].flat()) rmSync(directory, { recursive: true, force: true });
     removeArena(this.#arena);
     this.#removeDirectory();

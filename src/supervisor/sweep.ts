@@ -3,7 +3,7 @@
  * and workers that outlived it. A session that still runs, or is just starting, is left alone.
  */
 import { readdirSync, rmSync, statSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { arenaName } from "../store/index.ts";
 import { isAlive } from "./process-identity.ts";
 import { readRecord, readStaging } from "./session-files.ts";
@@ -37,6 +37,11 @@ function sweepOne(directory: string): boolean {
     // Only what bears the session's name: a record is a file, and files can be wrong.
     if (record.arena !== null && basename(record.arena) === arenaName(basename(directory))) {
       rmSync(record.arena, { force: true });
+    }
+    for (const spill of record.spill) {
+      const owner = dirname(spill);
+      if (basename(owner) !== basename(directory)) continue;
+      rmSync(owner, { recursive: true, force: true });
     }
     for (const staging of readStaging(directory)) rmSync(staging, { recursive: true, force: true });
   }

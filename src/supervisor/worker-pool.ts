@@ -8,21 +8,21 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, writeFileSync } from "node:fs";
 import { type SpillwayError, WorkerDiedError } from "../errors/index.ts";
-import type { Milliseconds, ToWorker, Wire, WorkerId, WorkerMessage } from "../protocol/index.ts";
+import type { Bytes, Milliseconds, ToWorker, Wire, WorkerId, WorkerMessage } from "../protocol/index.ts";
 import type { WorkerEnd } from "../scheduler/index.ts";
 import { identify, type ProcessIdentity } from "./process-identity.ts";
 import { lastWords, openWorkerLog, workerLog } from "./worker-log.ts";
 
 export interface PoolOptions {
   readonly workers: number;
-  /** The command line of worker `id`, after the Node executable. */
-  readonly commandLine: (id: WorkerId) => readonly string[];
+  /** The command line of worker `id`, after the Node executable; `memory`: its limit, where it is not the session's. */
+  readonly commandLine: (id: WorkerId, memory: Bytes | null) => readonly string[];
   readonly env: NodeJS.ProcessEnv;
   readonly logDirectory: string;
 }
 
 export interface PoolEvents {
-  starting(worker: WorkerId): void;
+  starting(worker: WorkerId, memory: Bytes | null): void;
   ready(worker: WorkerId, pid: number): void;
   gone(worker: WorkerId, end: WorkerEnd): void;
   /** Workers do not come up. */
@@ -83,12 +83,12 @@ export class WorkerPool {
     return [...this.#workers.values()].flatMap(({ identity }) => (identity === null ? [] : [identity]));
   }
 
-  spawn(): void {
+  spawn(memory: Bytes | null = null): void {
     if (this.#state !== "open") return;
     this.#lastId += 1;
     const id = this.#lastId as WorkerId;
     const log = openWorkerLog(this.#options.logDirectory, id);
-    const child = spawn(process.execPath, this.#options.commandLine(id), {
+    const child = spawn(process.execPath, this.#options.commandLine(id, memory), {
       stdio: ["ignore", log, log],
       env: this.#options.env,
     });
@@ -109,7 +109,7 @@ export class WorkerPool {
       worker.ended = { exitCode, signal };
       if (worker.wire === null) this.#gone(worker);
     });
-    this.#events.starting(id);
+    this.#events.starting(id, memory);
     this.#events.changed();
   }
 

@@ -77,6 +77,8 @@ class Worker {
     try {
       const operator = this.#operators.get(key(task));
       if (operator === undefined) throw new Error(`a task of the unknown operator ${key(task)} came`);
+      // Before the function is loaded: CUDA looks at it once, when it is first used.
+      if (task.devices !== null) process.env.CUDA_VISIBLE_DEVICES = task.devices.join(",");
       const running = new RunningTask(task, operator, this.#kernel(), {
         arena: this.#arenaOf(),
         capacity: this.#capacity,

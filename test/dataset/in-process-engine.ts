@@ -38,6 +38,7 @@ import type {
 
 const settings: EngineSettings = {
   workers: 2,
+  resources: { cpu: 2, gpu: 0, memory: 2 ** 30 },
   targetMaxBlockSize: 128 * 2 ** 20,
   targetMinBlockSize: 2 ** 20,
   targetShuffleMaxBlockSize: 512 * 2 ** 20,
@@ -322,6 +323,7 @@ function statsOf(operator: Operator, rows: number): OperatorStats {
     cpu: spread(1),
     errored: 0,
     peakMemory: 0,
+    heldBack: {},
     skipped: operator.kind === "tasks" ? operator.skipped : nothing,
   };
 }

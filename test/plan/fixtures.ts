@@ -51,11 +51,13 @@ export function fn(
   } = {},
 ): FunctionNode {
   const { columns: reads = null, isClass = false, name = "f", payload = new Uint8Array(1), ...rest } = more;
+  const batchSize = more.form === "mapBatches" ? 1024 : 1;
   return functionNode({
     input,
     form: "map",
     fn: { payload, name, isClass, columns: reads, columnsDeclared: false },
-    options: { batchSize: 1024, batchFormat: "columns", maxInFlight: 16, onError: "fail" },
+    options: { batchSize, batchFormat: "columns", maxInFlight: 16, onError: "fail" },
+    request: { cpu: 1, gpu: 0, memory: 0 },
     concurrency: null,
     maxRetries: null,
     ...rest,

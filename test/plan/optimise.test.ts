@@ -96,6 +96,7 @@ async function rowsOf(plan: Plan): Promise<readonly Record<string, unknown>[]> {
     sink: { kind: "blocks", targetBytes: 2 ** 20, minBytes: false },
     blocks: { kind: "blocks", targetBytes: 2 ** 20, minBytes: false },
     workers: 2,
+    resources: { cpu: 2, gpu: 0, memory: 2 ** 30 },
     preserveOrder: true,
     maxErroredBlocks: 0,
     maxRetries: 0,

@@ -23,6 +23,8 @@ export interface PlannedJob {
   /** Rows a block of each operator holds at most, and pages a row needs. */
   readonly rowsPerBlock: ReadonlyMap<number, number>;
   readonly pagesPerRow: number;
+  /** How much larger the rows of an operator are than others'. */
+  readonly growth?: ReadonlyMap<number, number>;
   /** Two operators read the same one: in order, that may need all of its rows at once. */
   readonly isDiamond: boolean;
   /** What is told about sizes is true. */
@@ -64,6 +66,7 @@ export function tasks(
     input,
     steps,
     sink: { kind: "blocks", targetBytes: PAGE, minBytes: false },
+    request: { cpu: 1, gpu: 0, memory: 0 },
     concurrency: { min: 1, max: 64 },
     minRowsPerTask: 1,
     maxRowsPerTask: null,
@@ -121,6 +124,30 @@ export function jobOverBlocks(
     isHonest: true,
     pagesNeeded: Number.POSITIVE_INFINITY,
   };
+}
+
+/** Asks for resources at random; what is asked for can be had by one worker at a time at least. */
+export function demanding(chance: Chance, planned: PlannedJob, most: { cpu: number; memory: number }): PlannedJob {
+  const operators = planned.spec.operators.map((operator): Operator => {
+    if (operator.kind !== "tasks") return operator;
+    const cpu = Math.min(most.cpu, chance.oneOf([0, 0.3, 0.5, 1, 1, 2, 4]));
+    const memory = chance.happens(0.5) ? 0 : chance.between(1, most.memory);
+    return { ...operator, request: { cpu, gpu: chance.oneOf([0, 0, 0, 0.5, 1, 2]), memory } };
+  });
+  return { ...planned, spec: { ...planned.spec, operators } };
+}
+
+/** Some of its functions make a hundred times as much of their input, in blocks of a row. */
+export function growing(chance: Chance, planned: PlannedJob): PlannedJob {
+  const growth = new Map<number, number>();
+  const rowsPerBlock = new Map(planned.rowsPerBlock);
+  const operators = planned.spec.operators.map((operator): Operator => {
+    if (operator.kind !== "tasks" || operator.sink.kind !== "blocks" || !chance.happens(0.4)) return operator;
+    growth.set(operator.id, 100);
+    rowsPerBlock.set(operator.id, 1);
+    return { ...operator, sink: { kind: "blocks", targetBytes: 100 * planned.pagesPerRow * PAGE, minBytes: false } };
+  });
+  return { ...planned, growth, rowsPerBlock, spec: { ...planned.spec, operators } };
 }
 
 export function randomJob(chance: Chance, name: string, firstRow: number): PlannedJob {

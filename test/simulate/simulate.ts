@@ -3,9 +3,9 @@
  * end. What must hold at every moment is checked by the world as it goes.
  */
 import { Chance } from "./chance.ts";
-import { jobOverBlocks, randomJob } from "./plans.ts";
+import { demanding, jobOverBlocks, randomJob } from "./plans.ts";
 import type { Story } from "./story.ts";
-import { CALM, type Dangers, type RunningJob, World } from "./world.ts";
+import { ALL_MEMORY, CALM, type Dangers, type RunningJob, World } from "./world.ts";
 
 export const STORM: Dangers = {
   ...CALM,
@@ -30,7 +30,14 @@ export interface Outcome {
   readonly fits: boolean;
 }
 
-export function simulate(seed: number, dangers: Dangers, store: StoreSize, story: Story | null = null): Outcome {
+export interface Traits {
+  /** Operators ask for cores, memory and GPUs. */
+  readonly demands?: boolean;
+  readonly story?: Story | null;
+}
+
+export function simulate(seed: number, dangers: Dangers, store: StoreSize, traits: Traits = {}): Outcome {
+  const { demands = false, story = null } = traits;
   const chance = new Chance(seed);
   const workers = chance.between(1, 4);
   const [least, most] = PAGES[store];
@@ -40,7 +47,8 @@ export function simulate(seed: number, dangers: Dangers, store: StoreSize, story
   const count = chance.between(1, 3);
   let pagesNeeded = 1;
   for (let i = 0; i < count; i++) {
-    const planned = randomJob(chance, `job${i}`, i * 1_000_000);
+    const modest = randomJob(chance, `job${i}`, i * 1_000_000);
+    const planned = demands ? demanding(chance, modest, { cpu: workers, memory: ALL_MEMORY }) : modest;
     const keeps = chance.happens(0.3);
     pagesNeeded += planned.isHonest && !planned.isDiamond ? planned.pagesNeeded : Number.POSITIVE_INFINITY;
     world.later(chance.between(0, 100), () => {
@@ -57,7 +65,8 @@ export function simulate(seed: number, dangers: Dangers, store: StoreSize, story
   }
   world.run();
   world.close();
-  return { world, jobs, workers, fits: pagesNeeded <= pages };
+  // A task that waits for room keeps the memory that whoever would make room may need.
+  return { world, jobs, workers, fits: pagesNeeded <= pages && !demands };
 }
 
 const PAGES: Readonly<Record<StoreSize, readonly [number, number]>> = {

@@ -8,8 +8,10 @@ import type {
   BlockSlice,
   HandedOver,
   JobId,
+  JobStats,
   OperatorOrder,
   PlacedSlice,
+  TaskOperator,
   TaskOrder,
   TaskReport,
   ToProgram,
@@ -36,9 +38,12 @@ interface FakeTask {
 
 interface FakeWorker {
   readonly id: WorkerId;
+  readonly memory: number;
   state: "starting" | "up" | "dead";
   task: FakeTask | null;
   readonly operators: Map<string, OperatorOrder>;
+  /** GPUs of classes' instances. */
+  readonly instances: Map<string, { readonly devices: readonly string[]; readonly amount: number }>;
 }
 
 export interface RunningJob {
@@ -49,6 +54,7 @@ export interface RunningJob {
   outcome: "running" | "finished" | "failed" | "cancelled";
   error: string | null;
   rows: number;
+  stats: JobStats | null;
   wanted: number;
   got: number;
   /** Output blocks that the program has and has not given back or kept. */
@@ -81,6 +87,10 @@ export const CALM: Dangers = {
   slowDisk: 0,
 };
 const MAX_STEPS = 100_000;
+/** Units of memory that a worker has, and all of them together. */
+export const WORKER_MEMORY = 10;
+export const ALL_MEMORY = 40;
+export const GPUS = 2;
 
 export class World {
   readonly scheduler: Scheduler;
@@ -102,6 +112,7 @@ export class World {
   #order = 0;
   #lastWorker = 0;
   spawned = 0;
+  replaced = 0;
   maxAlive = 0;
 
   constructor(
@@ -115,7 +126,15 @@ export class World {
     this.#dangers = dangers;
     this.#slots = workers;
     const capacity = capacityPages * PAGE;
-    this.scheduler = new Scheduler({ arenaSize: capacity * 8, capacity, workers, heapLimit: null });
+    this.scheduler = new Scheduler({
+      arenaSize: capacity * 8,
+      capacity,
+      workers,
+      heapLimit: null,
+      workerMemory: WORKER_MEMORY,
+      localityWithOutput: workers % 2 === 0,
+      resources: { cpu: workers, gpu: GPUS, memory: ALL_MEMORY },
+    });
     this.disk = new SimulatedDisk(chance, dangers, this.#arena, (delay, event) =>
       this.later(delay, () => this.tell(event())),
     );
@@ -201,6 +220,7 @@ export class World {
       outcome: "running",
       error: null,
       rows: 0,
+      stats: null,
       wanted: 0,
       got: 0,
       unread: 0,
@@ -277,8 +297,16 @@ export class World {
       }
       case "spawn":
         this.spawned += 1;
-        this.later(0, () => this.#spawn());
+        this.later(0, () => this.#spawn(command.memory ?? WORKER_MEMORY));
         return;
+      case "replace": {
+        const worker = this.#workers.get(command.worker);
+        if (worker === undefined || worker.task !== null) throw new Error("a busy worker was replaced");
+        this.replaced += 1;
+        this.later(0, () => this.#spawn(command.memory));
+        this.later(1, () => this.#die(worker, false));
+        return;
+      }
       case "commit":
         this.later(this.#delay(), () => {
           this.committed.add(command.job);
@@ -320,6 +348,7 @@ export class World {
     else if (job.outcome !== "running") throw new Error(`${message.type} after the job was ${job.outcome}`);
     else if (message.type === "finished" || message.type === "failed") {
       job.outcome = message.type;
+      job.stats = message.stats;
       if (message.type === "failed") job.error = `${message.error.name}: ${message.error.message}`;
       else job.rows = message.rows;
     }
@@ -350,12 +379,19 @@ export class World {
     if (kept.length > 0) this.fromProgram({ type: "release", blocks: kept.map(({ block }) => block.id) });
   }
 
-  #spawn(): void {
+  #spawn(memory = WORKER_MEMORY): void {
     const id = ++this.#lastWorker as WorkerId;
-    const worker: FakeWorker = { id, state: "starting", task: null, operators: new Map() };
+    const worker: FakeWorker = {
+      id,
+      memory,
+      state: "starting",
+      task: null,
+      operators: new Map(),
+      instances: new Map(),
+    };
     this.#workers.set(id, worker);
     this.maxAlive = Math.max(this.maxAlive, this.#workers.size);
-    this.tell({ type: "workerStarting", worker: id });
+    this.tell({ type: "workerStarting", worker: id, memory });
     this.later(this.#delay(), () => {
       if (worker.state !== "starting") return;
       worker.state = "up";
@@ -397,6 +433,7 @@ export class World {
         if (!worker.operators.delete(`${message.job}/${message.operator}`)) throw new Error("retired twice");
         const { job, operator } = message;
         this.later(this.#delay(), () => {
+          worker.instances.delete(`${job}/${operator}`);
           if (worker.state === "up") this.#say(worker, { type: "retired", job, operator, error: null });
         });
         return;
@@ -417,8 +454,12 @@ export class World {
   }
 
   #concurrencyOf(job: JobId, id: number): number {
+    return this.#operatorOf(job, id)?.concurrency.max ?? 0;
+  }
+
+  #operatorOf(job: JobId, id: number): TaskOperator | null {
     const operator = this.jobs.get(job)?.planned.spec.operators.find((one) => one.id === id);
-    return operator?.kind === "tasks" ? operator.concurrency.max : 0;
+    return operator?.kind === "tasks" ? operator : null;
   }
 
   #startTask(worker: FakeWorker, order: TaskOrder): void {
@@ -448,6 +489,8 @@ export class World {
     );
     if (order.repair === undefined && running.length > this.#concurrencyOf(order.job, order.operator))
       throw new Error("over its concurrency");
+    this.#checkMemory(worker);
+    this.#checkDevices(worker, order);
     this.#step(worker, () => this.#proceed(worker));
   }
 
@@ -456,6 +499,42 @@ export class World {
     const block = blocks[repair];
     if (block === undefined) throw new Error("a repair of a block that never was");
     return [block];
+  }
+
+  #checkMemory(worker: FakeWorker): void {
+    const needs = ({ task }: FakeWorker) =>
+      task === null ? 0 : (this.#operatorOf(task.order.job, task.order.operator)?.request.memory ?? 0);
+    if (needs(worker) > worker.memory) throw new Error("a task that needs more memory than its worker has");
+    const all = [...this.#workers.values()].reduce((sum, one) => sum + needs(one), 0);
+    if (all > ALL_MEMORY) throw new Error(`tasks have ${all} of ${ALL_MEMORY} memory`);
+  }
+
+  #checkDevices(worker: FakeWorker, order: TaskOrder): void {
+    const operator = this.#operatorOf(order.job, order.operator);
+    const amount = operator?.request.gpu ?? 0;
+    const { devices } = order;
+    if (devices === null || new Set(devices).size !== Math.ceil(amount))
+      throw new Error(`${devices} for ${amount} GPUs`);
+    const key = `${order.job}/${order.operator}`;
+    const isClass = operator?.steps.some((step) => step.kind === "function" && step.isClass) === true;
+    const instance = worker.instances.get(key);
+    if (isClass && amount > 0) {
+      if (instance !== undefined && instance.devices.join() !== devices.join()) throw new Error("another device");
+      worker.instances.set(key, { devices, amount });
+    }
+    const load = new Map<string, number>();
+    for (const { task, instances } of this.#workers.values()) {
+      const held = [...instances.values()];
+      if (task !== null && !instances.has(`${task.order.job}/${task.order.operator}`)) {
+        const gpu = this.#operatorOf(task.order.job, task.order.operator)?.request.gpu ?? 0;
+        held.push({ devices: task.order.devices ?? [], amount: gpu });
+      }
+      for (const one of held) {
+        for (const name of one.devices) load.set(name, (load.get(name) ?? 0) + Math.min(1, one.amount));
+      }
+    }
+    for (const [name, amountOf] of load)
+      if (amountOf > 1) throw new Error(`GPU ${name} is given away ${amountOf} times`);
   }
 
   /** Something a worker does after a while, unless it dies or is cancelled first. */
@@ -488,7 +567,8 @@ export class World {
   }
 
   #bytesOf(task: FakeTask, block: readonly number[]): number {
-    return Math.max(1, Math.ceil(block.length * task.planned.pagesPerRow * PAGE));
+    const growth = task.planned.growth?.get(task.order.operator) ?? 1;
+    return Math.max(1, Math.ceil(block.length * task.planned.pagesPerRow * growth * PAGE));
   }
 
   #handOver(worker: FakeWorker, range: ArenaRange): void {

@@ -64,6 +64,45 @@ describe("[R9] fusion", () => {
     expect(names(await build(fn(fn(table()), { maxRetries: 0 })))).toEqual(["read->map", "map"]);
   });
 
+  test("[R9] [O5] functions that need other resources are operators of their own, and explain says what they need", async () => {
+    const request = { cpu: 2, gpu: 1, memory: 2 ** 31 };
+    const built = await build(fn(fn(fn(table()), { request }), { request, name: "g" }));
+    expect(names(built)).toEqual(["read->map", "map->map"]);
+    const text = stageLines(built).join("\n");
+    expect(text).toContain("map(f) needs 2 CPU, 1 GPU, 2.0 GiB memory, read->map 1 CPU.");
+    expect(text).toContain("a task needs 2 CPU, 1 GPU, 2.0 GiB memory");
+  });
+
+  test("[O5] a request that can never be met is refused, with what there is and what to do", async () => {
+    const specOf = async (request: { cpu: number; gpu: number; memory: number }) =>
+      jobSpec(await build(fn(table(), { request, name: "train" })), {
+        id: "j" as JobId,
+        sink: { kind: "count" },
+        blocks: { kind: "blocks", targetBytes: 10, minBytes: false },
+        workers: 3,
+        resources: { cpu: 3, gpu: 1, memory: 2 ** 30 },
+        preserveOrder: true,
+        maxErroredBlocks: 1,
+        maxRetries: 2,
+        payloadOf: () => block(1),
+      });
+    await expect(specOf({ cpu: 4, gpu: 0, memory: 0 })).rejects.toThrow(
+      "map(train): a task needs numCpus 4, and the session has 3 in all. Lower numCpus, or give the session more workers, or a larger resourceLimits.cpu.",
+    );
+    await expect(specOf({ cpu: 1, gpu: 2, memory: 0 })).rejects.toThrow("numGpus 2, and the session has 1 in all");
+    await expect(specOf({ cpu: 1, gpu: 0, memory: 2 ** 31 })).rejects.toThrow(
+      "memory 2.0 GiB, and the session has 1.0 GiB",
+    );
+    const last = (await specOf({ cpu: 3, gpu: 1, memory: 2 ** 30 })).operators.at(-1);
+    expect(last).toMatchObject({ request: { cpu: 3, gpu: 1, memory: 2 ** 30 } });
+  });
+
+  test("[O5] small blocks are put together for a row function that says so", async () => {
+    const options = { batchSize: 500, batchFormat: "columns", maxInFlight: 1, onError: "fail" } as const;
+    const built = await build(fn(limit(table(), 0, 900), { form: "map", options }));
+    expect(built.stages.at(-1)).toMatchObject({ name: "map", minRowsPerTask: 500 });
+  });
+
   test("[A2] small blocks are put together for a batch function", async () => {
     const options = { batchSize: 500, batchFormat: "columns", maxInFlight: 1, onError: "fail" } as const;
     const built = await build(fn(limit(table(), 0, 900), { form: "mapBatches", options }));
@@ -141,6 +180,7 @@ test("a job holds the payloads and blocks it uses", async () => {
     sink: { kind: "count" },
     blocks: { kind: "blocks", targetBytes: 10, minBytes: 4 },
     workers: 3,
+    resources: { cpu: 3, gpu: 0, memory: 2 ** 30 },
     preserveOrder: true,
     maxErroredBlocks: 1,
     maxRetries: 2,

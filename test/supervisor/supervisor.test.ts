@@ -181,13 +181,13 @@ test("a worker that exits too often fails the job with its last words", async ()
 });
 
 test("the V8 heap limit is told apart and not tried again", async () => {
-  const supervisor = await start({ workerHeap: 32 * 2 ** 20 });
+  const supervisor = await start({ workerMemory: 64 * 2 ** 20 });
   const splits = [split({ rows: 1, blocks: 0, bytes: 1, ending: "heap" })];
   const end = await supervisor.run(job("j", [tasks(0, { kind: "splits", splits })]));
   if (end.type !== "failed") throw new Error("it finished");
   const error = fromWire(end.error);
   expect(error).toMatchObject({ name: "WorkerDiedError", cause_: "heap" });
-  expect(error.message).toContain("heap limit of 33554432 bytes");
+  expect(error.message).toContain("heap limit of 48.0 MiB");
   expect(error.message).toContain("batchSize");
   expect(end.stats.operators[0]?.retries).toBe(0);
 });

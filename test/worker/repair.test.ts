@@ -35,6 +35,7 @@ const first: TaskOrder = {
   attempt: 0,
   input: { kind: "sql", sql: `range(0, ${ROWS})`, files: [] },
   payloads: [],
+  devices: null,
   handedOver: [],
 };
 

@@ -42,6 +42,7 @@ function bothOperators(a: OperatorStats, b: OperatorStats): OperatorStats {
     cpu: spread(({ cpu }) => cpu),
     errored: a.errored + b.errored,
     peakMemory: Math.max(a.peakMemory, b.peakMemory),
+    heldBack: bothTimes(a.heldBack, b.heldBack),
     skipped: {
       files: a.skipped.files + b.skipped.files,
       rowGroups: a.skipped.rowGroups + b.skipped.rowGroups,
@@ -58,4 +59,10 @@ function bothSpreads(a: Spread, countA: number, b: Spread, countB: number): Spre
   // Operators without tasks, limits, still pass rows on: each of their runs counts as one.
   const mean = total / (Math.max(1, countA) + Math.max(1, countB));
   return { min: Math.min(a.min, b.min), max: Math.max(a.max, b.max), mean, total };
+}
+
+function bothTimes(a: OperatorStats["heldBack"], b: OperatorStats["heldBack"]): OperatorStats["heldBack"] {
+  const times: Record<string, number> = { ...a };
+  for (const [policy, seconds] of Object.entries(b)) times[policy] = (times[policy] ?? 0) + seconds;
+  return times;
 }

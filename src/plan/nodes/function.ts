@@ -1,5 +1,5 @@
 /** Runs a user's function or class over rows or batches. What comes out of it is known only when it runs. */
-import type { FunctionOptions } from "../../protocol/index.ts";
+import type { FunctionOptions, ResourceRequest } from "../../protocol/index.ts";
 import type { Plan } from "../plan.ts";
 
 /** A function ready to travel. */
@@ -19,6 +19,7 @@ export interface FunctionNode {
   readonly form: "map" | "flatMap" | "filter" | "mapBatches";
   readonly fn: ShippedFunction;
   readonly options: FunctionOptions;
+  readonly request: ResourceRequest;
   /** Workers that may run it at once; null: all of them. */
   readonly concurrency: { readonly min: number; readonly max: number } | null;
   /** Null: the session's. */

@@ -7,8 +7,6 @@ export type { BackpressurePolicy, OperatorView } from "./policy.ts";
 export { ConcurrencyCapBackpressurePolicy, DownstreamCapacityBackpressurePolicy, ResourceBudgetBackpressurePolicy };
 
 export const concurrencyCap: BackpressurePolicy = new ConcurrencyCapBackpressurePolicy();
+export const resourceBudget: BackpressurePolicy = new ResourceBudgetBackpressurePolicy();
 /** These make the store's room go round; stall.ts overrules them where they would stop everything. */
-export const roomPolicies: readonly BackpressurePolicy[] = [
-  new DownstreamCapacityBackpressurePolicy(),
-  new ResourceBudgetBackpressurePolicy(),
-];
+export const roomPolicies: readonly BackpressurePolicy[] = [new DownstreamCapacityBackpressurePolicy(), resourceBudget];

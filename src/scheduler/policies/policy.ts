@@ -10,9 +10,11 @@ export interface OperatorView {
   readonly maxRunning: number;
   /** Its output that no consumer has taken. */
   readonly queuedBlocks: number;
-  readonly queuedBytes: Bytes;
   readonly blockBound: number;
-  readonly byteShare: Bytes;
+  /** Bytes of the store that it can still be given. */
+  readonly budget: Bytes;
+  /** What its running tasks and one more are expected to ask for next. */
+  readonly expected: Bytes;
   /** A consumer still gathers rows for its next task: more blocks are what it waits for. */
   readonly consumerGathers: boolean;
 }
@@ -21,6 +23,6 @@ export interface BackpressurePolicy {
   readonly name: string;
   /** May another task of the operator begin? */
   mayStart(view: OperatorView): boolean;
-  /** May one of its tasks be given room for another block? */
-  mayWrite(view: OperatorView): boolean;
+  /** May one of its tasks be given room for another block, of so many bytes? */
+  mayWrite(view: OperatorView, bytes: Bytes): boolean;
 }

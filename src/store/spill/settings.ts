@@ -1,6 +1,8 @@
 /** What a caller of the spill files says and gets: plain data, no behaviour. */
 import type { ArenaRange, Bytes } from "../../protocol/index.ts";
+import type { SpillPlace } from "../place.ts";
 
+export type { SpillPlace };
 export type SpillCompression = "none" | "lz4" | "zstd" | "auto";
 
 export interface SpillSettings {
@@ -10,14 +12,6 @@ export interface SpillSettings {
   /** The most bytes in files, over all directories. */
   readonly maxSpill: Bytes | null;
   readonly compression: SpillCompression;
-}
-
-/** Where a spilled block lies. */
-export interface SpillPlace {
-  readonly file: number;
-  readonly offset: Bytes;
-  readonly stored: Bytes;
-  readonly codec: "none" | "lz4" | "zstd";
 }
 
 export interface SpillBlock {

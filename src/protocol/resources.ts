@@ -1,0 +1,29 @@
+/** What a session has and what of it is in use, as `session.resources()` tells it. */
+import type { Bytes, WorkerId } from "./job.ts";
+
+export interface ResourceAmounts {
+  /** Cores. */
+  readonly cpu: number;
+  readonly gpu: number;
+  /** Memory that tasks can ask for. */
+  readonly memory: Bytes;
+  /** The store's. */
+  readonly objectStoreMemory: Bytes;
+}
+
+export interface WorkerUse {
+  readonly id: WorkerId;
+  /** 0 until it has said that it is there. */
+  readonly pid: number;
+  readonly state: "starting" | "idle" | "busy" | "stopping";
+  /** Bytes of the blocks in memory that it made. */
+  readonly managed: Bytes;
+  /** The operator whose task it runs. */
+  readonly task: string | null;
+}
+
+export interface SessionResources {
+  readonly total: ResourceAmounts;
+  readonly used: ResourceAmounts;
+  readonly workers: readonly WorkerUse[];
+}

@@ -1,0 +1,79 @@
+/**
+ * Workers with a higher memory limit than the others, for operators that ask for more `memory` than a worker has. A
+ * running V8 cannot be given a larger heap (`--max-old-space-size` set at run time changes nothing), so an idle worker
+ * ends and a larger one takes its place; when nobody needs it any more, one like the others follows it.
+ */
+import type { Bytes } from "../protocol/index.ts";
+import type { OperatorState, State, WorkerState } from "./state.ts";
+
+export function isLargeEnough(state: State, worker: WorkerState, { request }: OperatorState): boolean {
+  return request.memory <= Math.max(worker.memory, state.workerMemory);
+}
+
+/** Orders a worker for the operator, where an idle one can make room for it and none is on its way. */
+export function raise(state: State, operator: OperatorState): void {
+  if (operator.request.memory <= state.workerMemory) return;
+  if (state.raising.some((memory) => memory >= operator.request.memory)) return;
+  for (const worker of state.workers.values()) {
+    if (worker.phase === "starting" && isLargeEnough(state, worker, operator)) return;
+  }
+  for (const worker of state.idle) {
+    if (hasInstance(worker)) continue;
+    leave(state, worker);
+    state.raising.push(operator.request.memory);
+    state.commands.push({ type: "replace", worker: worker.id, memory: operator.request.memory });
+    return;
+  }
+}
+
+export function raisedStarting(state: State, memory: Bytes): void {
+  const at = state.raising.indexOf(memory);
+  if (at !== -1) state.raising.splice(at, 1);
+}
+
+/** Lets raised workers go that nobody needs. */
+export function lower(state: State): void {
+  for (const worker of state.idle) {
+    if (worker.memory <= state.workerMemory || hasInstance(worker) || isNeeded(state)) continue;
+    leave(state, worker);
+    state.commands.push({ type: "dismiss", worker: worker.id });
+  }
+}
+
+/** The limit of a worker that any of these could run in; null where an ordinary one will do. */
+export function raisedFor(state: State, operators: readonly OperatorState[]): Bytes | null {
+  const memory = Math.max(0, ...operators.map(({ request }) => request.memory));
+  return memory > state.workerMemory ? memory : null;
+}
+
+/** V8's part of what the worker may have. */
+export function heapOf(state: State, worker: WorkerState): Bytes | null {
+  if (state.heapLimit === null || worker.memory <= state.workerMemory) return state.heapLimit;
+  return Math.floor((state.heapLimit / state.workerMemory) * worker.memory);
+}
+
+function isNeeded(state: State): boolean {
+  for (const job of state.jobs.values()) {
+    if (
+      raisedFor(
+        state,
+        job.operators.filter((operator) => !operator.ended),
+      ) !== null
+    )
+      return true;
+  }
+  return false;
+}
+
+/** A class's instance is kept: to construct it again may cost more than all the rest. */
+function hasInstance(worker: WorkerState): boolean {
+  for (const operator of worker.knows) if (operator.isClass) return true;
+  return false;
+}
+
+function leave(state: State, worker: WorkerState): void {
+  worker.phase = "stopping";
+  state.idle.delete(worker);
+  for (const operator of worker.knows) operator.workers.delete(worker);
+  worker.knows.clear();
+}

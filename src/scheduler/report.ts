@@ -1,0 +1,23 @@
+/** The answer to "what is there, and what of it is in use?" */
+import type { SessionResources, WorkerUse } from "../protocol/index.ts";
+import type { State, WorkerState } from "./state.ts";
+
+export function resourcesReport(state: State): SessionResources {
+  const { total, used, ledger, devices } = state;
+  return {
+    total: { cpu: total.cpu, gpu: total.gpu, memory: total.memory, objectStoreMemory: ledger.capacity },
+    used: { cpu: used.cpu, gpu: devices.used, memory: used.memory, objectStoreMemory: ledger.live },
+    workers: [...state.workers.values()].map((worker) => workerUse(state, worker)),
+  };
+}
+
+function workerUse(state: State, worker: WorkerState): WorkerUse {
+  const { id, pid, phase, task } = worker;
+  return {
+    id,
+    pid,
+    state: phase === "inspecting" ? "busy" : phase,
+    managed: state.ledger.managed(id),
+    task: task?.operator.spec.name ?? null,
+  };
+}

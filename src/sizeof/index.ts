@@ -1,0 +1,3 @@
+/** How large a JavaScript value is, approximately. */
+export { type Constructor, registerSizeof } from "./registry.ts";
+export { sizeof } from "./sizeof.ts";

@@ -1,0 +1,43 @@
+/** Classes whose instances know better than their fields tell how large they are: handles of native memory, caches. */
+import { OptionError } from "../errors/index.ts";
+
+/** A class, of whatever constructor. */
+export type Constructor<T extends object> = abstract new (...args: never[]) => T;
+
+type Measure = (value: object) => number;
+
+const measures = new Map<object, Measure>();
+
+/** `measure` tells the bytes of an instance of `type`, and of its subclasses unless these have a measure of their own. */
+export function registerSizeof<T extends object>(type: Constructor<T>, measure: (value: T) => number): void {
+  if (typeof type !== "function" || typeof type.prototype !== "object" || typeof measure !== "function") {
+    throw new OptionError("registerSizeof: a class is needed, and a function that tells the bytes of an instance.");
+  }
+  const prototype: T = type.prototype;
+  measures.set(prototype, (value) => {
+    if (!isInstance(value, prototype)) throw new Error(`${type.name} was asked for the size of something else`);
+    const bytes = measure(value);
+    if (typeof bytes === "number" && Number.isFinite(bytes) && bytes >= 0) return bytes;
+    throw new OptionError(
+      `registerSizeof: the function for ${type.name} gave ${String(bytes)}; it must give a number of bytes.`,
+    );
+  });
+}
+
+/** What the nearest registered class says; null where there is none. */
+export function registeredSize(value: object): number | null {
+  if (measures.size === 0) return null;
+  for (let type: unknown = Object.getPrototypeOf(value); isObject(type); type = Object.getPrototypeOf(type)) {
+    const measure = measures.get(type);
+    if (measure !== undefined) return measure(value);
+  }
+  return null;
+}
+
+function isInstance<T extends object>(value: object, prototype: T): value is T {
+  return Object.prototype.isPrototypeOf.call(prototype, value);
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}

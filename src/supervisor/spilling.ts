@@ -1,0 +1,88 @@
+/**
+ * The scheduler's orders to the disks, carried out by the spill files; what came of them goes back as events. Also the
+ * lines that tell the user about it (D2), and the session's spill directories.
+ */
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { SpillDamagedError, toWire } from "../errors/index.ts";
+import type { Command, Event } from "../scheduler/index.ts";
+import type { RestoreOrder, SpillOrder } from "../store/index.ts";
+import { SpillFiles, SpillLog } from "../store/spill/index.ts";
+import { type SupervisorOptions, sessionDirectory } from "./options.ts";
+
+type SpillCommand = Extract<Command, { type: "spill" | "restore" | "unspill" }>;
+
+/** One in each local directory, under the session's name. */
+export function spillDirectories(options: Pick<SupervisorOptions, "localDirectories" | "session">): readonly string[] {
+  const { session } = options;
+  return options.localDirectories.map((localDirectory) => join(sessionDirectory({ localDirectory, session }), "spill"));
+}
+
+export class Spilling {
+  readonly #files: SpillFiles;
+  readonly #log = new SpillLog(`supervisor ${process.pid}`, hostname());
+
+  constructor(
+    options: SupervisorOptions,
+    arenaPath: string,
+    private readonly tell: (event: Event) => void,
+    private readonly notice: (text: string) => void,
+  ) {
+    const { maxSpill, spillCompression } = options;
+    const directories = spillDirectories(options);
+    this.#files = new SpillFiles({ arenaPath, directories, maxSpill, compression: spillCompression });
+  }
+
+  carryOut(command: SpillCommand): void {
+    switch (command.type) {
+      case "spill":
+        void this.#write(command.blocks);
+        return;
+      case "restore":
+        void this.#read(command.block);
+        return;
+      case "unspill":
+        for (const place of command.places) this.#files.free(place);
+        return;
+    }
+  }
+
+  /** Waits for what is under way, and removes everything. */
+  close(): Promise<void> {
+    return this.#files.close();
+  }
+
+  async #write(blocks: readonly SpillOrder[]): Promise<void> {
+    let event: Event;
+    try {
+      const { places, seconds } = await this.#files.write(blocks);
+      const bytes = blocks.reduce((sum, { range }) => sum + range.length, 0);
+      this.#say(this.#log.spilled(bytes, blocks.length, seconds));
+      const written = blocks.flatMap(({ id }, i) => {
+        const place = places[i];
+        return place === undefined ? [] : [{ id, place }];
+      });
+      event = { type: "spilled", blocks: written };
+    } catch (error) {
+      event = { type: "notSpilled", blocks: blocks.map(({ id }) => id), error: toWire(error) };
+    }
+    this.tell(event);
+  }
+
+  async #read({ id, place, range, checksum }: RestoreOrder): Promise<void> {
+    let event: Event;
+    try {
+      const seconds = await this.#files.read(place, range, checksum);
+      this.#say(this.#log.restored(range.length, 1, seconds));
+      event = { type: "restored", block: id };
+    } catch (error) {
+      const type = error instanceof SpillDamagedError ? "damaged" : "notRestored";
+      event = { type, block: id, error: toWire(error) };
+    }
+    this.tell(event);
+  }
+
+  #say(line: string | null): void {
+    if (line !== null) this.notice(line);
+  }
+}

@@ -1,0 +1,35 @@
+/** The text of a run's figures. */
+import { expect, test } from "vitest";
+import { datasetStats } from "../../src/dataset/stats.ts";
+import type { OperatorStats } from "../../src/protocol/index.ts";
+
+const nothing = { min: 0, max: 0, mean: 0, total: 0 };
+
+function textOf(heldBack: OperatorStats["heldBack"]): string {
+  const operator: OperatorStats = {
+    id: 0,
+    name: "map",
+    tasks: 1,
+    tasksDone: 1,
+    retries: 0,
+    blocks: 1,
+    rowsOut: nothing,
+    bytesOut: nothing,
+    wall: nothing,
+    cpu: nothing,
+    errored: 0,
+    peakMemory: 0,
+    heldBack,
+    skipped: { files: 0, rowGroups: 0, rows: 0, columns: 0 },
+  };
+  const peaks = { peakWorkerMemory: 0, peakSupervisorMemory: 0, peakStoreBytes: 0, spilledBytes: 0, restoredBytes: 0 };
+  return datasetStats({ operators: [operator], seconds: 1, files: [], ...peaks }).toString();
+}
+
+test("[O4] stats speak of backpressure exactly where there was some, and name the policy", () => {
+  expect(textOf({})).not.toMatch(/backpressure/i);
+  expect(textOf({ DownstreamCapacityBackpressurePolicy: 0 })).not.toMatch(/backpressure/i);
+  expect(textOf({ ResourceBudgetBackpressurePolicy: 1.25, ConcurrencyCapBackpressurePolicy: 0.5 })).toContain(
+    "Time in backpressure: 1.3s by ResourceBudgetBackpressurePolicy, 500ms by ConcurrencyCapBackpressurePolicy",
+  );
+});
