@@ -59,9 +59,16 @@ export function repaired(state: State, task: TaskState): void {
   operator.liveBytes -= granted.length;
   operator.grantedBytes -= granted.length;
   const { id } = repairs.flow.block;
-  if (state.ledger.has(id)) state.ledger.repaired(id, granted);
+  if (isStillLost(state, task)) state.ledger.repaired(id, granted);
   else state.ledger.abandon(granted);
   state.lost.delete(id);
+}
+
+/** Nobody has let go of the block, and it has not been made again before the task's worker died. */
+export function isStillLost({ ledger }: State, { repairs }: TaskState): boolean {
+  if (repairs === null) return false;
+  const { id } = repairs.flow.block;
+  return ledger.has(id) && ledger.stateOf(id) === "lost";
 }
 
 /** The task is over, however: what it did not make again is lost for good. */

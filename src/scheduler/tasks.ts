@@ -22,7 +22,7 @@ import { pinAll, unpinAll } from "./fetch.ts";
 import { bytesOf, drop, endIfDone, handOver, inputEnded, taken, taskOver } from "./flow.ts";
 import { failJob } from "./job.ts";
 import { heapOf } from "./raised.ts";
-import { repaired, repairOver } from "./repair.ts";
+import { isStillLost, repaired, repairOver } from "./repair.ts";
 import { type OperatorState, type Piece, type State, send, type TaskState, type WorkerState } from "./state.ts";
 
 /** There is input for another task. `partial`: a bundle smaller than the operator likes will do. */
@@ -306,7 +306,8 @@ export function taskDied(state: State, task: TaskState, worker: WorkerState, end
   const { operator } = task;
   leaveWorker(state, task);
   if (resumesLater(state, task)) return;
-  const isWanted = task.repairs === null ? !operator.ended : operator.job.phase === "running";
+  const isWanted =
+    task.repairs === null ? !operator.ended : operator.job.phase === "running" && isStillLost(state, task);
   if (task.cancelledAt !== null || !isWanted || operator.spec.kind !== "tasks") {
     forget(state, task);
     return;

@@ -38,12 +38,12 @@ function sweepOne(directory: string): boolean {
     if (record.arena !== null && basename(record.arena) === arenaName(basename(directory))) {
       rmSync(record.arena, { force: true });
     }
+    for (const staging of readStaging(directory)) rmSync(staging, { recursive: true, force: true });
     for (const spill of record.spill) {
       const owner = dirname(spill);
       if (basename(owner) !== basename(directory)) continue;
       rmSync(owner, { recursive: true, force: true });
     }
-    for (const staging of readStaging(directory)) rmSync(staging, { recursive: true, force: true });
   }
   rmSync(directory, { recursive: true, force: true });
   return true;

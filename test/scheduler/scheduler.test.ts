@@ -1,6 +1,14 @@
 /** Single decisions of the scheduler, each shown alone. */
 import { expect, test } from "vitest";
-import type { BlockId, JobId, JobSpec, TaskOperator, ToProgram, WorkerId } from "../../src/protocol/index.ts";
+import type {
+  BlockId,
+  BlockSlice,
+  JobId,
+  JobSpec,
+  TaskOperator,
+  ToProgram,
+  WorkerId,
+} from "../../src/protocol/index.ts";
 import {
   CANCEL_GRACE,
   type Command,
@@ -18,6 +26,8 @@ class Table {
   readonly scheduler: Scheduler;
   readonly commands: Command[] = [];
   now = 0;
+  #written = 0;
+  #read = 0;
 
   constructor(workers: number, pages: number, more: Partial<SchedulerOptions> = {}) {
     const capacity = pages * PAGE;
@@ -51,6 +61,55 @@ class Table {
     const block = this.wasTold("sealed").at(-1)?.block;
     if (block === undefined) throw new Error("not sealed");
     return block.id;
+  }
+
+  /** The same, where something has to leave first. */
+  putAfterSpilling(pages: number): BlockId {
+    const before = this.wasTold("reserved").length;
+    this.program({ type: "reserve", request: 1, bytes: pages * PAGE });
+    this.diskWrites();
+    const range = this.wasTold("reserved")[before]?.range;
+    if (range === undefined) throw new Error("no room was made");
+    this.program({ type: "seal", request: 2, range, length: pages * PAGE, rows: 1, checksum: 0 });
+    const block = this.wasTold("sealed").at(-1)?.block;
+    if (block === undefined) throw new Error("not sealed");
+    return block.id;
+  }
+
+  /** Blocks that were ordered to be written, in order. */
+  get spilled(): BlockId[] {
+    return this.#spills().flatMap(({ blocks }) => blocks.map(({ id }) => id));
+  }
+
+  #spills() {
+    return this.commands.flatMap((one) => (one.type === "spill" ? [one] : []));
+  }
+
+  /** The disk does what it was last ordered to. */
+  diskWrites(): void {
+    for (const { blocks } of this.#spills().slice(this.#written)) {
+      this.#written += 1;
+      const places = blocks.map(({ id, range }, offset) => {
+        const place = { file: this.#written, offset, stored: range.length, codec: "none" } as const;
+        return { id, place };
+      });
+      this.tell({ type: "spilled", blocks: places });
+    }
+  }
+
+  diskRefuses(message: string): void {
+    for (const { blocks } of this.#spills().slice(this.#written)) {
+      this.#written += 1;
+      const error = { name: "SpillError", message, stack: null, fields: {} };
+      this.tell({ type: "notSpilled", blocks: blocks.map(({ id }) => id), error });
+    }
+  }
+
+  diskReads(): void {
+    for (const command of this.commands.slice(this.#read)) {
+      if (command.type === "restore") this.tell({ type: "restored", block: command.block.id });
+    }
+    this.#read = this.commands.length;
   }
 
   start(spec: JobSpec, want = 0): void {
@@ -116,6 +175,12 @@ class Table {
 function splits(count: number): TaskOperator["input"] {
   return { kind: "splits", splits: Array.from({ length: count }, (_, i) => splitOf([i])) };
 }
+
+const sliceOf = (id: BlockId, pages: number): BlockSlice => ({
+  block: { id, length: pages * PAGE, rows: 1 },
+  start: 0,
+  end: 1,
+});
 
 const from = (...operators: number[]): TaskOperator["input"] => ({ kind: "operators", operators });
 
@@ -273,20 +338,95 @@ test("all workers held back by a paused job: another job gets a worker more, whi
   expect(table.commands.filter((one) => one.type === "dismiss")).toEqual([{ type: "dismiss", worker: 2 }]);
 });
 
-test("what the program keeps and never gives back fails the job that needs room, with the figures", () => {
+test("[D1] what the program keeps goes to disk, the least recently used first, and the job goes on", () => {
   const table = new Table(1, 10);
-  table.start(job("j", [tasks(0, splits(1))]), 1_000_000);
-  while (table.asks(1)) table.handsOver(1);
-  expect(table.wasTold("output").length).toBe(10);
-  table.now += 1_999;
+  table.start(job("j", [tasks(0, splits(1), { sink: blocksOf(2) })]), 4);
+  const kept: BlockId[] = [];
+  for (let i = 0; i < 12; i++) {
+    if (!table.asks(1, 2)) table.diskWrites();
+    table.handsOver(1, 1, 2);
+    const id = table.wasTold("output").at(-1)?.slice.block.id;
+    if (id === undefined) throw new Error("no output");
+    kept.push(id);
+    table.program({ type: "keep", blocks: [id] });
+    table.program({ type: "want", job: "j" as JobId, blocks: 1 });
+    expect(table.scheduler.ledger.live).toBeLessThanOrEqual(10 * PAGE);
+  }
+  expect(table.spilled).toEqual(kept.slice(0, table.spilled.length));
+  expect(table.spilled.length).toBe(7);
+  expect(table.scheduler.ledger.totals).toMatchObject({ spilledBytes: 14 * PAGE, spilledBlocks: 7 });
+});
+
+test("[D1] a block that was read back is evicted again without being written", () => {
+  const table = new Table(1, 4);
+  const [first, second] = [table.put(2), table.put(2)];
+  const third = table.putAfterSpilling(2);
+  expect(table.spilled).toEqual([first]);
+  const input = { kind: "splits", splits: [{ kind: "blocks", slices: [sliceOf(first, 2)] }] } as const;
+  table.start(job("j", [tasks(0, input, { sink: { kind: "count" } })], { holds: [first] }));
+  expect(table.spilled).toEqual([first, second]);
+  table.diskWrites();
+  table.diskReads();
+  expect(table.taskOf(1).input).toMatchObject({ kind: "blocks", slices: [{ start: 0, end: 1 }] });
+  table.done(1);
+  expect(table.wasTold("finished").length).toBe(1);
+  // Room for another: the least recently used is the third, which must be written; the first has its file.
+  table.program({ type: "release", blocks: [third] });
+  table.put(2);
+  table.program({ type: "reserve", request: 9, bytes: 2 * PAGE });
+  expect(table.spilled).toEqual([first, second]);
+  expect(table.scheduler.ledger.stateOf(first)).toBe("spilled");
+});
+
+test("[D3] a disk that refuses: nothing is lost, work waits, goes on when it can, and fails with the disk's words when it cannot", () => {
+  const table = new Table(1, 4);
+  const kept = [table.put(2), table.put(2)];
+  table.start(job("j", [tasks(0, splits(1), { sink: blocksOf(2) })]), 1);
+  table.asks(1, 2);
+  table.diskRefuses("no space left");
+  expect(table.wasTold("notice").map(({ text }) => text)).toEqual(["Work waits for the disk: no space left"]);
+  table.now += 1_000;
   table.tell({ type: "tick" });
-  expect(table.wasTold("failed")).toEqual([]);
-  table.now += 1;
-  table.tell({ type: "tick" });
-  expect(table.wasTold("failed")[0]?.error).toMatchObject({ name: "StoreError" });
-  expect(table.wasTold("failed")[0]?.error.message).toMatch(
-    /40.0 KiB of 40.0 KiB are in use, 40.0 KiB of them kept by the program/,
-  );
+  table.diskWrites();
+  expect(table.grantsTo(1)).toBe(1);
+  expect(kept.map((id) => table.scheduler.ledger.stateOf(id)).sort()).toEqual(["resident", "spilled"]);
+  table.handsOver(1, 1, 2);
+  table.program({ type: "keep", blocks: table.wasTold("output").map(({ slice: one }) => one.block.id) });
+  table.program({ type: "want", job: "j" as JobId, blocks: 1 });
+  table.asks(1, 2);
+  for (let seconds = 0; seconds < 6; seconds++) {
+    table.diskRefuses("no space left");
+    table.now += 1_000;
+    table.tell({ type: "tick" });
+  }
+  expect(table.wasTold("failed")[0]?.error.message).toBe("no space left");
+});
+
+test("[K3] a worker's own blocks above its target go to disk, those of others stay", () => {
+  const table = new Table(2, 100, { managedTarget: 4 * PAGE });
+  table.start(job("j", [tasks(0, splits(2), { sink: blocksOf(1) })]), 20);
+  const keep = () => {
+    const id = table.wasTold("output").at(-1)?.slice.block.id;
+    if (id === undefined) throw new Error("no output");
+    table.program({ type: "keep", blocks: [id] });
+  };
+  for (let i = 0; i < 4; i++) {
+    table.asks(1);
+    table.handsOver(1);
+    keep();
+  }
+  table.asks(2);
+  table.handsOver(2);
+  keep();
+  expect(table.spilled).toEqual([]);
+  expect(table.scheduler.ledger.managed(1 as WorkerId)).toBe(4 * PAGE);
+  table.asks(1);
+  table.handsOver(1);
+  keep();
+  expect(table.spilled).toEqual([1]);
+  table.diskWrites();
+  expect(table.scheduler.ledger.managed(1 as WorkerId)).toBe(4 * PAGE);
+  expect(table.scheduler.ledger.managed(2 as WorkerId)).toBe(PAGE);
 });
 
 test("a program that is still reading is waited for, however long it takes", () => {
@@ -507,6 +647,7 @@ test("[O9] tasks see devices of their own, given back when they end or their wor
 
 test("[O9] an instance keeps its device between tasks and until it is disposed", () => {
   const table = new Table(3, 100, { resources: { cpu: 3, gpu: 2, memory: 0 }, devices: ["3", "5"] });
+  table.put();
   const model = { ...gpus(1), isClass: true, concurrency: { min: 1, max: 2 } };
   table.start(job("j", [tasks(0, splits(4), model)]));
   expect(devicesOf(table, [1, 2])).toEqual([["3"], ["5"]]);
@@ -522,7 +663,8 @@ test("[O9] an instance keeps its device between tasks and until it is disposed",
 });
 
 test("[O9] [O4] two classes that need the same GPU take turns", () => {
-  const table = new Table(2, 20, { resources: { cpu: 2, gpu: 1, memory: 0 } });
+  const table = new Table(2, 21, { resources: { cpu: 2, gpu: 1, memory: 0 } });
+  table.put();
   const model = { request: { cpu: 1, gpu: 1, memory: 0 }, isClass: true };
   table.start(
     job("j", [

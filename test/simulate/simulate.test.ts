@@ -50,7 +50,7 @@ test("[O4] no store is so small that a pipeline stands still: it flows, or is to
     jobs += outcome.jobs.length;
     failed += outcome.jobs.filter((job) => job.outcome === "failed").length;
   });
-  expect(failed / jobs).toBeLessThan(0.25);
+  expect(failed / jobs).toBeLessThan(0.35);
 });
 
 test("[D5] workers that die, jobs that are cancelled, consumers that pause, disks that are slow or full: every row once, nothing left", () => {
