@@ -63,6 +63,11 @@ function localDirectories(given: unknown): readonly string[] {
 }
 
 function workerTarget(worker: WorkerOptions): number | false {
+  if (typeof worker !== "object" || worker === null) {
+    throw new OptionError(
+      `session: worker is an object such as { memory: { target: 0.6 } }, not ${JSON.stringify(worker)}. How many there are is said by "workers".`,
+    );
+  }
   for (const [place, value, keys] of [
     ["worker", worker, ["memory"]],
     ["worker.memory", worker.memory ?? {}, ["target"]],

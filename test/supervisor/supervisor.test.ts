@@ -96,6 +96,8 @@ test("[A15] what a killed supervisor left is swept by the next one, and nothing 
 
   const third = await start({ localDirectory });
   await expect.poll(() => existsSync(sessionDirectory(first.options))).toBe(false);
+  // Killed, and about to be gone.
+  await expect.poll(() => livingWorkersOf(first.options.session)).toEqual([]);
   first.assertNothingLeft();
   expect(existsSync(staging)).toBe(false);
   expect(existsSync(sessionDirectory(other.options))).toBe(true);
