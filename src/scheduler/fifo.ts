@@ -11,6 +11,15 @@ export class Fifo<T> {
     this.#items.push(item);
   }
 
+  /** Before all others. */
+  unshift(item: T): void {
+    if (this.#first === 0) this.#items.unshift(item);
+    else {
+      this.#first -= 1;
+      this.#items[this.#first] = item;
+    }
+  }
+
   peek(): T | undefined {
     return this.#items[this.#first];
   }

@@ -130,6 +130,17 @@ export function taken(piece: Piece): void {
   piece.from.queuedBytes -= bytesOf(piece);
 }
 
+/** A part of a piece that was taken is first in the queue again, with a reference of its own. */
+export function putBack(state: State, operator: OperatorState, piece: Piece): void {
+  state.ledger.retain(piece.flow.block.id, operator.job.holder);
+  piece.flow.uses += 1;
+  piece.from.queuedBlocks += 1;
+  piece.from.queuedBytes += bytesOf(piece);
+  operator.ready.unshift(piece);
+  operator.readyRows += piece.end - piece.start;
+  operator.readyBytes += bytesOf(piece);
+}
+
 /** The piece leaves the job, and with it one reference. */
 export function drop(state: State, piece: Piece, holder: TaskState["holder"]): void {
   state.ledger.release(piece.flow.block.id, holder);

@@ -19,7 +19,7 @@ import { claim, giveBack } from "./claims.ts";
 import { deathMessage } from "./deaths.ts";
 import type { WorkerEnd } from "./events.ts";
 import { pinAll, unpinAll } from "./fetch.ts";
-import { bytesOf, drop, endIfDone, handOver, inputEnded, taken, taskOver } from "./flow.ts";
+import { bytesOf, drop, endIfDone, handOver, inputEnded, putBack, taken, taskOver } from "./flow.ts";
 import { failJob } from "./job.ts";
 import { heapOf } from "./raised.ts";
 import { isStillLost, repaired, repairOver } from "./repair.ts";
@@ -81,6 +81,16 @@ export function nextTask(state: State, operator: OperatorState, spec: TaskOperat
     operator.nextSplit += 1;
     return formNext(operator, split, []);
   }
+  const pieces = takeBundle(state, operator, spec);
+  operator.figures.tasks += 1;
+  const slices = pieces.map(({ flow, start, end }) => ({ block: flow.block, start, end }));
+  const task = formNext(operator, { kind: "blocks", slices }, pieces);
+  for (const { flow } of pieces) state.ledger.pass(flow.block.id, operator.job.holder, task.holder);
+  return task;
+}
+
+/** Whole batches where the operator likes so many rows at a time: what is left of the last piece waits for the next task. */
+function takeBundle(state: State, operator: OperatorState, spec: TaskOperator): readonly Piece[] {
   const pieces: Piece[] = [];
   let rows = 0;
   let bytes = 0;
@@ -94,11 +104,13 @@ export function nextTask(state: State, operator: OperatorState, spec: TaskOperat
   }
   operator.readyRows -= rows;
   operator.readyBytes -= bytes;
-  operator.figures.tasks += 1;
-  const slices = pieces.map(({ flow, start, end }) => ({ block: flow.block, start, end }));
-  const task = formNext(operator, { kind: "blocks", slices }, pieces);
-  for (const { flow } of pieces) state.ledger.pass(flow.block.id, operator.job.holder, task.holder);
-  return task;
+  const last = pieces.at(-1);
+  const isEnd = operator.ready.length === 0 && inputEnded(operator);
+  const surplus = rows > spec.minRowsPerTask && !isEnd ? rows % spec.minRowsPerTask : 0;
+  if (last === undefined || surplus === 0) return pieces;
+  const cut = last.end - surplus;
+  putBack(state, operator, { ...last, start: cut });
+  return [...pieces.slice(0, -1), { ...last, end: cut }];
 }
 
 function formNext(operator: OperatorState, input: Split, pieces: readonly Piece[]): TaskState {

@@ -190,11 +190,11 @@ describe("batches over small blocks", () => {
           return { n: [batch.id.length], first: [batch.id[0] ?? -1] };
         }
       }
-      // A class is not fused with a function: its input are the blocks of five rows.
-      const small = own.range(1020, { overrideNumBlocks: 204 }).map((row) => ({ id: row.id }));
+      // A class is not fused with a function: its input are the blocks of seven rows, which no batch is a multiple of.
+      const small = own.range(1022, { overrideNumBlocks: 146 }).map((row) => ({ id: row.id }));
       const rows = await small.mapBatches(Counted, { batchSize: 100 }).takeAll();
       const sizes = rows.map((row) => row.n);
-      expect(sizes.filter((n) => n !== 100)).toEqual([20]);
+      expect(sizes.filter((n) => n !== 100)).toEqual([22]);
       expect(sizes).toHaveLength(11);
       if (preserveOrder) expect(rows.map((row) => row.first)).toEqual(Array.from({ length: 11 }, (_, i) => 100 * i));
       await own.close();
