@@ -19,8 +19,6 @@ export interface RevivedFunction {
   mapStack(stack: string): string;
 }
 
-let compiled = 0;
-
 export async function reviveFunction(payload: Uint8Array): Promise<RevivedFunction> {
   const content = deserialize(payload) as Payload;
   if (content.version !== PAYLOAD_VERSION) {
@@ -31,7 +29,7 @@ export async function reviveFunction(payload: Uint8Array): Promise<RevivedFuncti
   }
   await registerLoaders(content.loaders);
   const modules = await loadModules(content.modules);
-  const named = content.programs.map((program) => nameProgram(program, ++compiled));
+  const named = content.programs.map(nameProgram);
   const programs = content.programs.map((program, i) => run(program, named[i] as NamedProgram));
   const { root, constructorArgs } = rebuild(content, modules, programs);
   if (typeof root !== "function") throw new SpillwayError("A captured function did not arrive as a function.");

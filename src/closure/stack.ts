@@ -5,6 +5,7 @@
  */
 import { readFileSync } from "node:fs";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { crc32 } from "node:zlib";
 import { type PayloadProgram, POSITION_WIDTH } from "./payload.ts";
 import { originalPosition, pathOf, readSourceMap, type SourceMap, type SourcePosition } from "./source-map.ts";
 
@@ -103,9 +104,9 @@ function mapOfFile(path: string): SourceMap | null {
   return found;
 }
 
-export function nameProgram(program: PayloadProgram, number: number): NamedProgram {
-  const filename = program.url.startsWith("file:")
-    ? `${program.url}?spillway=${number}`
-    : `spillway:function-${number}`;
+/** Named by what it says: the same function in the next job is not compiled, and not kept by V8, once more. */
+export function nameProgram(program: PayloadProgram): NamedProgram {
+  const mark = `${program.code.length.toString(36)}-${crc32(program.code).toString(36)}`;
+  const filename = program.url.startsWith("file:") ? `${program.url}?spillway=${mark}` : `spillway:function-${mark}`;
   return { filename, files: program.files, positions: program.positions.slice() };
 }
