@@ -39,9 +39,15 @@ export interface Engine {
   /** A payload into the store; the program holds one reference. */
   putBytes(bytes: Uint8Array): Promise<BlockRef>;
   release(blocks: readonly BlockId[]): void;
-  /** `wantBlocks`: output blocks that may wait for the reader. */
-  run(job: JobSpec, options: { readonly wantBlocks: number }): RunningJob;
+  run(job: JobSpec, options: RunOptions): RunningJob;
   newJobId(): JobId;
+}
+
+export interface RunOptions {
+  /** Output blocks that may wait for the reader. */
+  readonly wantBlocks: number;
+  /** The reader keeps the blocks, instead of reading and releasing them. */
+  readonly keeps: boolean;
 }
 
 /** Iterating pulls; leaving early (`return()`) cancels the job and frees what it holds. */

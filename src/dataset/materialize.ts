@@ -3,7 +3,7 @@ import { type Schema, unifySchemas } from "../arrow/index.ts";
 import { StoreError } from "../errors/index.ts";
 import type { Column, Source } from "../plan/index.ts";
 import type { BlockSlice } from "../protocol/index.ts";
-import { blocksOf, type Run } from "./consume/blocks.ts";
+import { blocksOf, DEFAULT_PREFETCH, type Run } from "./consume/blocks.ts";
 import type { Engine } from "./engine.ts";
 import { BlockHold, blocksSource, columnsOfBatch } from "./sources/blocks.ts";
 
@@ -17,7 +17,7 @@ export async function materialized(run: Run): Promise<Materialized> {
   const slices: BlockSlice[] = [];
   let schema: Schema | null = null;
   try {
-    for await (const block of blocksOf(run)) {
+    for await (const block of blocksOf(run, DEFAULT_PREFETCH, undefined, true)) {
       const found = block.read().schema;
       slices.push(block.keep());
       // A block of nothing but nulls says less of a type than a later one.

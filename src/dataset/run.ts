@@ -22,6 +22,8 @@ export async function optimised(engine: Engine, plan: Plan): Promise<Plan> {
 export interface StartOptions {
   /** Output blocks that may wait for the reader. */
   readonly wantBlocks: number;
+  /** The reader keeps the blocks; false by default. */
+  readonly keeps?: boolean;
   readonly preserveOrder?: boolean;
 }
 
@@ -30,7 +32,7 @@ export async function start(
   engine: Engine,
   plan: Plan,
   sinkFor: (id: JobId) => Sink,
-  { wantBlocks, preserveOrder = engine.settings.preserveOrder }: StartOptions,
+  { wantBlocks, keeps = false, preserveOrder = engine.settings.preserveOrder }: StartOptions,
 ): Promise<RunningJob> {
   const id = engine.newJobId();
   const sink = sinkFor(id);
@@ -54,7 +56,7 @@ export async function start(
   });
   const release = () => engine.release([...payloads.values()].map((block) => block.id));
   try {
-    const job = engine.run(spec, { wantBlocks });
+    const job = engine.run(spec, { wantBlocks, keeps });
     // Whoever reads the job learns of its error; here only its end matters. `plan` is kept until then, and with it the
     // blocks that it reads.
     job.finished.then(release, release).finally(() => plan);

@@ -72,8 +72,17 @@ export type ToProgram =
   | { readonly type: "inspected"; readonly request: number; readonly rows: readonly InspectedRow[] }
   | { readonly type: "resources"; readonly request: number; readonly resources: SessionResources }
   | { readonly type: "refused"; readonly request: number; readonly error: WireError }
-  /** The program now holds one reference to the slice's block, which stays in `range` until it is released or kept. */
-  | { readonly type: "output"; readonly job: JobId; readonly slice: BlockSlice; readonly range: ArenaRange }
+  /**
+   * The program now holds one reference to the slice's block, which stays in `range` until it is released or kept. `copy`: it
+   * has much of the store already, and a block that is to be read and not kept shall be copied and released at once.
+   */
+  | {
+      readonly type: "output";
+      readonly job: JobId;
+      readonly slice: BlockSlice;
+      readonly range: ArenaRange;
+      readonly copy: boolean;
+    }
   | { readonly type: "progress"; readonly job: JobId; readonly stats: JobStats }
   /** `rows`: what the job's last operator handed over (for a count, what it counted). */
   | { readonly type: "finished"; readonly job: JobId; readonly stats: JobStats; readonly rows: number }

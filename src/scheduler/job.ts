@@ -1,6 +1,7 @@
 /** A job from its start to its end: its operators wired up, its phases, what the program is told. */
 import { OptionError, StoreError, toWire, type WireError } from "../errors/index.ts";
 import type { BlockId, Bytes, FileSink, JobSpec, JobStats, Operator, OperatorId } from "../protocol/index.ts";
+import { wholePages } from "../store/index.ts";
 import { OutputEstimate } from "./budget.ts";
 import { PROGRESS_INTERVAL } from "./events.ts";
 import { bringBack, stopFetching } from "./fetch.ts";
@@ -23,6 +24,11 @@ const NO_STATS: JobStats = {
   restoredBytes: 0,
 };
 
+/**
+ * Of the store: what the program may have in hand without copying it. A reader that has stopped holds its blocks for as
+ * long as it likes; several of them would fill a small store with what cannot leave.
+ */
+const UNREAD_SHARE = 1 / 4;
 /** Of the store: what one task's input may take, if it is more than one block. */
 const MAX_BUNDLE = 1 / 8;
 
@@ -199,7 +205,9 @@ export function deliverOutput(state: State, job: JobState): void {
     const { id } = slice.block;
     state.outputs.set(id, [...(state.outputs.get(id) ?? []), job]);
     job.rowsDelivered += slice.end - slice.start;
-    tell(state, { type: "output", job: job.id, slice, range });
+    state.unreadBytes += wholePages(slice.block.length);
+    const copy = state.unreadBytes > state.ledger.capacity * UNREAD_SHARE;
+    tell(state, { type: "output", job: job.id, slice, range, copy });
   }
   for (const id of awaited(job)) if (!state.ledger.isInMemory(id)) bringBack(state, id);
 }
@@ -220,6 +228,7 @@ export function outputRead(state: State, id: BlockId): boolean {
   const job = jobs?.pop();
   if (job === undefined) return false;
   job.unread -= 1;
+  state.unreadBytes -= wholePages(state.ledger.lengthOf(id));
   if (jobs?.length === 0) state.outputs.delete(id);
   state.ledger.unpin(id);
   return true;

@@ -20,7 +20,7 @@ import { toWire } from "../errors/index.ts";
 import type { ArenaRange, Bytes } from "../protocol/index.ts";
 import { wholePages } from "../store/index.ts";
 import { advance } from "./fetch.ts";
-import { failJob } from "./job.ts";
+import { failJob, isPaused } from "./job.ts";
 import { roomPolicies } from "./policies/index.ts";
 import { availableRoom, makeRoom } from "./spill.ts";
 import { type OperatorState, type State, send, type TaskState, tell } from "./state.ts";
@@ -149,7 +149,10 @@ export function grantProgram(state: State, strictness: Strictness): boolean {
   if (ask === undefined) return false;
   const room = availableRoom(state) - wholePages(ask.bytes);
   let promised = 0;
-  if (strictness !== "none") for (const job of state.jobs.values()) promised += promisedAfter(state, job.operators, -1);
+  for (const job of strictness === "none" ? [] : state.jobs.values()) {
+    // One that the program has stopped reading needs no room for now.
+    if (!isPaused(job)) promised += promisedAfter(state, job.operators, -1);
+  }
   if (room < promised) return false;
   const range = take(state, ask.bytes, true);
   if (range === null) return false;

@@ -95,6 +95,7 @@ export class Scheduler {
       disk: { writing: 0, restoring: new Set(), refusal: null, spokenFor: 0 },
       programAsks: [],
       programRanges: new Map(),
+      unreadBytes: 0,
       outputs: new Map(),
       inspections: [],
       cancelling: new Set(),

@@ -53,6 +53,7 @@ export function resolveStall(state: State): boolean {
     if (isDiskBusy || !isStill(job) || isPaused(job)) continue;
     if (moveDevices(state, job, anybodyActive) || overrulePolicies(state, job, anybodyActive)) return true;
   }
+  if (!isDiskBusy && makeRoomForProgram(state)) return true;
   if (anybodyActive) {
     state.slotStallSince = null;
     state.storeStallSince = null;
@@ -117,6 +118,12 @@ function overrulePolicies(state: State, job: JobState, anybodyActive: boolean): 
     if (startOneOf(state, job, leniency) || fetchOneOf(state, job, leniency)) return true;
   }
   return [...state.jobs.values()].some((other) => other !== job && isPaused(other)) && serve(state, job, "paused");
+}
+
+/** What the program puts into the store comes before what it has stopped reading. */
+function makeRoomForProgram(state: State): boolean {
+  const [ask] = state.programAsks;
+  return ask !== undefined && changes(state, () => makeRoom(state, wholePages(ask.bytes), "paused"));
 }
 
 /** Where the task that all wait for waits for room itself, only what takes blocks downstream of it can make any. */

@@ -312,6 +312,8 @@ export interface State {
   readonly disk: DiskState;
   readonly programAsks: ProgramAsk[];
   readonly programRanges: Map<Bytes, ArenaRange>;
+  /** What the program has to read, and has not copied. */
+  unreadBytes: Bytes;
   /** Whose output a block in the program's hands is. */
   readonly outputs: Map<BlockId, JobState[]>;
   readonly inspections: Inspection[];

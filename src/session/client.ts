@@ -8,6 +8,7 @@ import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { crc32 } from "node:zlib";
+import type { RunOptions } from "../dataset/engine.ts";
 import { fromWire, SessionClosedError, type WireError } from "../errors/index.ts";
 import {
   type ArenaRange,
@@ -110,9 +111,9 @@ export class Client {
     if (blocks.length > 0) this.send({ type: "release", blocks });
   }
 
-  run(spec: JobSpec, wantBlocks: number, observer: JobObserver): Job {
+  run(spec: JobSpec, { wantBlocks, keeps }: RunOptions, observer: JobObserver): Job {
     if (this.#closed !== null) throw this.#closed;
-    const job = new Job(spec.id, this, observer, () => {
+    const job = new Job(spec.id, this, observer, keeps, () => {
       this.#jobs.delete(spec.id);
       this.#hold();
     });

@@ -5,7 +5,7 @@
 import { randomBytes } from "node:crypto";
 import { planBlock } from "../arrow/index.ts";
 import type { RecordBatch } from "../arrow/types.ts";
-import type { Engine, EngineSettings, RunningJob } from "../dataset/engine.ts";
+import type { Engine, EngineSettings, RunningJob, RunOptions } from "../dataset/engine.ts";
 import { OptionError, SessionClosedError } from "../errors/index.ts";
 import type { BlockId, BlockRef, InspectedRow, JobId, JobSpec, SessionResources } from "../protocol/index.ts";
 import { Client } from "./client.ts";
@@ -59,9 +59,9 @@ export class SessionEngine implements Engine {
     if (!this.#closed) this.#started?.release(blocks);
   }
 
-  run(job: JobSpec, options: { readonly wantBlocks: number }): RunningJob {
+  run(job: JobSpec, options: RunOptions): RunningJob {
     const observer = this.settings.progress ? progressLine(process.stderr) : silent;
-    return new StartingJob(this.#running().then((client) => client.run(job, options.wantBlocks, observer)));
+    return new StartingJob(this.#running().then((client) => client.run(job, options, observer)));
   }
 
   newJobId(): JobId {

@@ -2,11 +2,17 @@
 import { type RecordBatch, readBlock, sliceBatch } from "../arrow/index.ts";
 import type { FinishedJob, ReceivedBlock, RunningJob } from "../dataset/engine.ts";
 import { CancelledError, fromWire } from "../errors/index.ts";
-import type { BlockSlice, JobId, JobStats, ToProgram } from "../protocol/index.ts";
+import type { ArenaRange, BlockSlice, JobId, JobStats, ToProgram } from "../protocol/index.ts";
 import type { Client } from "./client.ts";
 
 type JobMessage = Extract<ToProgram, { job: JobId }>;
-type Output = Extract<ToProgram, { type: "output" }>;
+
+/** A block that came, and its bytes where they were copied out of the store at once. */
+interface Output {
+  readonly slice: BlockSlice;
+  readonly range: ArenaRange;
+  readonly copied: Uint8Array | null;
+}
 
 /** Who wants to see how a job goes on: the progress line. */
 export interface JobObserver {
@@ -27,6 +33,8 @@ export class Job implements RunningJob {
     private readonly id: JobId,
     private readonly client: Client,
     private readonly observer: JobObserver,
+    /** Its blocks stay in the store, whoever reads them. */
+    private readonly keeps: boolean,
     private readonly onEnd: () => void,
   ) {
     const { promise, resolve, reject } = deferred<FinishedJob>();
@@ -39,7 +47,7 @@ export class Job implements RunningJob {
   receive(message: JobMessage): void {
     switch (message.type) {
       case "output":
-        this.#blocks.push(message);
+        this.#blocks.push(this.#taken(message));
         break;
       case "progress":
         this.observer.progress(message.stats);
@@ -92,7 +100,14 @@ export class Job implements RunningJob {
     }
   }
 
-  #received({ slice, range }: Output): ReceivedBlock {
+  #taken({ slice, range, copy }: Extract<JobMessage, { type: "output" }>): Output {
+    if (!copy || this.keeps) return { slice, range, copied: null };
+    const copied = Uint8Array.from(this.client.view(range));
+    this.client.release([slice.block.id]);
+    return { slice, range, copied };
+  }
+
+  #received({ slice, range, copied }: Output): ReceivedBlock {
     let held = true;
     let doneReading: (() => void) | null = null;
     const { client } = this;
@@ -107,8 +122,8 @@ export class Job implements RunningJob {
       slice,
       read(): RecordBatch {
         if (!held) throw new Error("a released block was read");
-        doneReading ??= client.holdArena();
-        const batch = readBlock(client.view(range));
+        if (copied === null) doneReading ??= client.holdArena();
+        const batch = readBlock(copied ?? client.view(range));
         return slice.start === 0 && slice.end === batch.length ? batch : sliceBatch(batch, slice.start, slice.end);
       },
       keep(): BlockSlice {
@@ -120,7 +135,7 @@ export class Job implements RunningJob {
       release: () => {
         if (!held) return;
         letGo();
-        client.release([slice.block.id]);
+        if (copied === null) client.release([slice.block.id]);
         wantNext();
       },
     };
@@ -149,7 +164,8 @@ export class Job implements RunningJob {
   }
 
   #dropBlocks(): void {
-    this.client.release(this.#blocks.splice(0).map(({ slice }) => slice.block.id));
+    const blocks = this.#blocks.splice(0).filter(({ copied }) => copied === null);
+    this.client.release(blocks.map(({ slice }) => slice.block.id));
   }
 }
 

@@ -344,7 +344,7 @@ export class World {
     if (message.type === "welcome" || message.type === "notice") return;
     const job = this.jobs.get(message.job);
     if (job === undefined) throw new Error(`a word about an unknown job ${message.job}`);
-    if (message.type === "output") this.#receive(job, message.slice, message.range);
+    if (message.type === "output") this.#receive(job, message);
     else if (job.outcome !== "running") throw new Error(`${message.type} after the job was ${job.outcome}`);
     else if (message.type === "finished" || message.type === "failed") {
       job.outcome = message.type;
@@ -354,7 +354,7 @@ export class World {
     }
   }
 
-  #receive(job: RunningJob, slice: BlockSlice, range: ArenaRange): void {
+  #receive(job: RunningJob, { slice, range, copy }: Extract<ToProgram, { type: "output" }>): void {
     if (job.outcome !== "running") throw new Error(`output after the job was ${job.outcome}`);
     job.got += 1;
     if (job.got > job.wanted) throw new Error("more output than the program wanted");
@@ -364,11 +364,15 @@ export class World {
     job.received.push(...rows);
     job.unread += 1;
     job.kept?.push(slice);
+    const isCopied = copy && job.kept === null;
+    if (isCopied) this.later(1, () => this.fromProgram({ type: "release", blocks: [slice.block.id] }));
     const pause = this.#chance.happens(this.#dangers.pause) ? 5_000 : this.#delay();
     this.later(pause, () => {
-      if (this.#read(placed).join() !== rows.join()) throw new Error("a block changed while the program held it");
       job.unread -= 1;
-      this.fromProgram({ type: job.kept === null ? "release" : "keep", blocks: [slice.block.id] });
+      if (!isCopied) {
+        if (this.#read(placed).join() !== rows.join()) throw new Error("a block changed while the program held it");
+        this.fromProgram({ type: job.kept === null ? "release" : "keep", blocks: [slice.block.id] });
+      }
       if (job.outcome === "running") this.want(job, 1);
     });
   }

@@ -17,15 +17,19 @@ export type Blocks = (prefetch: number, left: AbortSignal) => AsyncGenerator<Rec
 
 export const DEFAULT_PREFETCH = 2;
 
-/** `left` cancels although the next block is still waited for, which leaving a generator cannot: it would wait as well. */
+/**
+ * `left` cancels although the next block is still waited for, which leaving a generator cannot: it would wait as well.
+ * `keeps`: whoever reads them keeps the blocks.
+ */
 export async function* blocksOf(
   run: Run,
   prefetch = DEFAULT_PREFETCH,
   left?: AbortSignal,
+  keeps = false,
 ): AsyncGenerator<ReceivedBlock, void, undefined> {
   const isLeft = () => left?.aborted === true;
   if (isLeft()) return;
-  const job = await startBlocks(run.engine, run.plan, { wantBlocks: prefetch });
+  const job = await startBlocks(run.engine, run.plan, { wantBlocks: prefetch, keeps });
   const cancel = () => void job.cancel();
   if (isLeft()) await job.cancel();
   left?.addEventListener("abort", cancel);
