@@ -15,8 +15,8 @@ import { BlockBuilder, planBlock, type RecordBatch, RowBuilder, readBlock, toCol
 import { createArena, removeArena } from "../../src/store/index.ts";
 import { MappedArena } from "../../src/store/mapping.ts";
 
-const ROUNDS = 9;
-const rows = Number(process.argv[2] ?? 3e6);
+const ROUNDS = 7;
+const rows = Number(process.argv[2] ?? 2e6);
 
 /** A concurrency of its own keeps a function an operator of its own. */
 const APART = { concurrency: { min: 1, max: 64 } } as const;
