@@ -9,11 +9,13 @@ import { errnoName, fromC, isLinux } from "./libc.ts";
 const PROT_READ = 1;
 const PROT_WRITE = 2;
 const MAP_SHARED = 1;
+const MADV_POPULATE_WRITE = 23;
 const ALIGNMENT = 64;
 
 const mmap = fromC<[number, number, number, number, number, number], number>(
   "int64 mmap(uint64 address, uint64 length, int protection, int flags, int fd, int64 offset)",
 );
+const madvise = fromC<[number, number, number], number>("int madvise(uint64 address, uint64 length, int advice)");
 const munmap = fromC<[number, number], number>("int munmap(uint64 address, uint64 length)");
 const alignedAlloc = fromC<[number, number], number>("uint64 aligned_alloc(uint64 alignment, uint64 size)");
 const free = fromC<[number], void>("void free(uint64 address)");
@@ -85,6 +87,14 @@ function remembered(address: number, length: number): ArrayBuffer {
 
 /** A mapped file. */
 export class NativeMemory extends Region {
+  /**
+   * Makes pages for a range (which begins at one) and maps them for writing, at one go instead of a fault each. False where
+   * it could not be: no space, or a Linux before 5.14.
+   */
+  populate(offset: number, length: number): boolean {
+    return isLinux && madvise(this.address + offset, length, MADV_POPULATE_WRITE) === 0;
+  }
+
   unmap(): void {
     if (this.forget() && munmap(this.address, this.size) !== 0) {
       throw new StoreError(`munmap of ${this.size} bytes failed: ${errnoName()}.`);

@@ -3,12 +3,15 @@
  * because it loads the C boundary, which the supervisor does without.
  * Views are for this project's own code only: what reaches a user is always a copy (docs/architecture.md).
  */
-import { closeSync, openSync } from "node:fs";
-import { mapFile, type NativeMemory, reserveRange } from "../native/index.ts";
+import { closeSync, openSync, statfsSync } from "node:fs";
+import { mapFile, type NativeMemory, punchHole, reserveRange } from "../native/index.ts";
 import type { ArenaPlace, ArenaRange } from "../protocol/index.ts";
+
+const TMPFS_MAGIC = 0x01021994;
 
 export class MappedArena {
   readonly #fd: number;
+  readonly #inMemory: boolean;
   readonly #memory: NativeMemory;
   #readers = 0;
   #closed = false;
@@ -16,6 +19,7 @@ export class MappedArena {
   constructor(place: ArenaPlace) {
     this.#fd = openSync(place.path, "r+");
     this.#memory = mapFile(this.#fd, place.size, true);
+    this.#inMemory = statfsSync(place.path).type === TMPFS_MAGIC;
   }
 
   /** Sealed bytes, to be read. */
@@ -23,9 +27,14 @@ export class MappedArena {
     return this.#memory.view(range.offset, range.length);
   }
 
-  /** A granted range, to be written. Backed by memory first: touching a full tmpfs would kill the process. */
+  /**
+   * A granted range, to be written. Backed by memory first: touching a full tmpfs would kill the process. In memory its
+   * pages are mapped by the same call: a fault for each while it is written costs four times the writing. A file system on
+   * disk may put off finding the space, so there the range is reserved in the file.
+   */
   writable(range: ArenaRange): Uint8Array {
-    reserveRange(this.#fd, range.offset, range.length);
+    if (!this.#inMemory) reserveRange(this.#fd, range.offset, range.length);
+    else if (!this.#memory.populate(range.offset, range.length)) this.#reserve(range);
     return this.#memory.view(range.offset, range.length);
   }
 
@@ -46,6 +55,16 @@ export class MappedArena {
     this.#closed = true;
     closeSync(this.#fd);
     this.#unmapIfUnread();
+  }
+
+  /** For kernels that cannot populate, and to learn why one could not: what it populated before is then given back. */
+  #reserve({ offset, length }: ArenaRange): void {
+    try {
+      reserveRange(this.#fd, offset, length);
+    } catch (error) {
+      punchHole(this.#fd, offset, length);
+      throw error;
+    }
   }
 
   #unmapIfUnread(): void {

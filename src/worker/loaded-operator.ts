@@ -40,7 +40,9 @@ export class LoadedOperator {
     return this.#functions;
   }
 
+  /** No task of it runs any more. */
   async dispose(): Promise<void> {
+    this.scratch.release();
     if (this.#functions === null) return;
     const functions = await this.#functions.catch(() => null);
     for (const fn of functions?.values() ?? []) await fn.dispose?.();

@@ -91,6 +91,13 @@ export class BlockBuilder {
     this.restart();
   }
 
+  /** Forgets everything; the memory is used again by other builders, so that nothing finished here may be read any more. */
+  release(): void {
+    this.clear();
+    for (const column of this.spare) column.release();
+    this.spare = [];
+  }
+
   private restart(): void {
     for (const column of this.columns) column.reset();
     this.length = 0;

@@ -20,6 +20,8 @@ export interface ColumnBuilder {
   paddedBy(count: number, someNull: boolean, bytes: number): number;
   /** Forgets the values and keeps the memory. */
   reset(): void;
+  /** Forgets the values and the memory, which is used again elsewhere: what `finish` gave is bad from here on. */
+  release(): void;
   append(vector: Vector, start: number, end: number): void;
   appendNulls(count: number): void;
   /** Views of the scratch memory, good until the next append. */

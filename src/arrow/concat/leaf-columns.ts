@@ -23,6 +23,9 @@ export class NullColumn implements ColumnBuilder {
   reset(): void {
     this.length = 0;
   }
+  release(): void {
+    this.length = 0;
+  }
   append(_vector: Vector, start: number, end: number): void {
     this.length += end - start;
   }
@@ -53,6 +56,11 @@ export class BitColumn implements ColumnBuilder {
   reset(): void {
     this.length = 0;
     this.validity.reset();
+  }
+  release(): void {
+    this.reset();
+    this.validity.release();
+    this.bits.release();
   }
   append(vector: Vector, start: number, end: number): void {
     const count = end - start;
@@ -95,6 +103,11 @@ export class FixedColumn implements ColumnBuilder {
   reset(): void {
     this.length = 0;
     this.validity.reset();
+  }
+  release(): void {
+    this.reset();
+    this.validity.release();
+    this.data.release();
   }
   append(vector: Vector, start: number, end: number): void {
     const { width } = this;
@@ -148,6 +161,12 @@ export class BytesColumn implements ColumnBuilder {
     this.length = 0;
     this.validity.reset();
     this.offsets.reset();
+  }
+  release(): void {
+    this.reset();
+    this.validity.release();
+    this.offsets.release();
+    this.data.release();
   }
   append(vector: Vector, start: number, end: number): void {
     const at = this.offsets.end;

@@ -34,6 +34,11 @@ export abstract class ParentColumn implements ColumnBuilder {
     this.validity.reset();
     for (const child of this.children) child.reset();
   }
+  release(): void {
+    this.length = 0;
+    this.validity.release();
+    for (const child of this.children) child.release();
+  }
   widen(type: DataType): void {
     const fields = childFields(type);
     this.children = this.children.map((child, index) => widened(child, fields[index]?.type ?? child.type));
@@ -88,6 +93,10 @@ export class ListColumn extends ParentColumn {
   override reset(): void {
     super.reset();
     this.offsets.reset();
+  }
+  override release(): void {
+    super.release();
+    this.offsets.release();
   }
   protected paddedChildrenWith(vector: Vector, start: number, end: number): number {
     const { from, to } = rangeOf(vector, start, end);

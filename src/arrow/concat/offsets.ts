@@ -24,6 +24,11 @@ export class OffsetsBuilder {
     this.end = 0;
     this.length = 0;
   }
+  release(): void {
+    this.reset();
+    this.scratch.release();
+    this.wide.release();
+  }
   /** Returns the range of the source's data that belongs to rows [start, end). */
   append(vector: Vector, start: number, end: number): { from: number; to: number } {
     const offsets = offsetsOf(vector);

@@ -30,6 +30,11 @@ export class ValidityBuilder {
     this.length = 0;
   }
 
+  release(): void {
+    this.reset();
+    this.bits.release();
+  }
+
   append(vector: Vector, start: number, end: number): void {
     const count = end - start;
     const source = validityOf(vector);

@@ -1,0 +1,43 @@
+/**
+ * Buffers that were touched and are not needed now, up to a number of bytes; the ones given back longest ago go first.
+ * Small ones are not worth keeping: the allocator has them at hand.
+ */
+
+const SMALLEST = 64 << 10;
+/** A buffer this many times too large is left for who needs it. */
+const TOO_LARGE = 4;
+
+export class SpareMemory {
+  /** The oldest first. */
+  readonly #buffers: ArrayBufferLike[] = [];
+  #bytes = 0;
+
+  constructor(private readonly capacity: number) {}
+
+  get byteLength(): number {
+    return this.#bytes;
+  }
+
+  /** The smallest buffer of at least `size` bytes, with whatever is in it; null where none is about as large. */
+  take(size: number): ArrayBufferLike | null {
+    let best = -1;
+    for (const [index, { byteLength }] of this.#buffers.entries()) {
+      if (byteLength < size || byteLength > size * TOO_LARGE) continue;
+      if (byteLength < (this.#buffers[best]?.byteLength ?? Number.POSITIVE_INFINITY)) best = index;
+    }
+    return best === -1 ? null : this.#remove(best);
+  }
+
+  give(buffer: ArrayBufferLike): void {
+    if (buffer.byteLength < SMALLEST || buffer.byteLength > this.capacity) return;
+    this.#buffers.push(buffer);
+    this.#bytes += buffer.byteLength;
+    while (this.#bytes > this.capacity) this.#remove(0);
+  }
+
+  #remove(index: number): ArrayBufferLike | null {
+    const [buffer] = this.#buffers.splice(index, 1);
+    this.#bytes -= buffer?.byteLength ?? 0;
+    return buffer ?? null;
+  }
+}
