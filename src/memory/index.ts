@@ -1,3 +1,3 @@
 export { type MemoryGauge, ownMemory, procGauge } from "./gauge.ts";
 export { nodeMemory, type ReadText } from "./limits.ts";
-export { heapThatFits, workersThatFit } from "./shares.ts";
+export { extraWorkersThatFit, heapThatFits, workersThatFit } from "./shares.ts";

@@ -27,6 +27,11 @@ export function workersThatFit({ memory, cores, store }: Node): number {
   return Math.max(1, Math.min(cores, Math.floor((memory - store - PROGRAM_AND_SUPERVISOR) / WORKER)));
 }
 
+/** Workers beyond these that there is memory for, if work that others wait for needs them for a while. */
+export function extraWorkersThatFit({ memory, store }: Node, workers: number): number {
+  return Math.max(0, Math.floor((memory - store - PROGRAM_AND_SUPERVISOR) / WORKER) - workers);
+}
+
 /** The V8 heap of each worker, such that all of them, a full store and the program fit. */
 export function heapThatFits({ memory, store }: Node, workers: number): Bytes {
   const share = (memory - store - PROGRAM_AND_SUPERVISOR) / workers;

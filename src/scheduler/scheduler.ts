@@ -50,6 +50,8 @@ export interface SchedulerOptions {
   readonly arenaSize: Bytes;
   readonly capacity: Bytes;
   readonly workers: number;
+  /** How many more there may be for a while; 8 by default, and at most. */
+  readonly extraWorkers?: number;
   readonly heapLimit: Bytes | null;
   /** Resident bytes of a worker's own blocks above which they go to disk; null: only the capacity counts. */
   readonly managedTarget?: Bytes | null;
@@ -63,6 +65,8 @@ export interface SchedulerOptions {
   readonly resources?: ResourceRequest;
 }
 
+/** Each level of a pipeline and each job inside a job can need one; more than a few is a loop. */
+const MAX_EXTRA_WORKERS = 8;
 /** A worker's death under a question is no reason not to ask again, once. */
 const INSPECT_ATTEMPTS = 2;
 
@@ -75,6 +79,7 @@ export class Scheduler {
     this.#state = {
       ledger: new Ledger(arenaSize, capacity),
       slots: workers,
+      extraSlots: Math.min(MAX_EXTRA_WORKERS, options.extraWorkers ?? MAX_EXTRA_WORKERS),
       heapLimit,
       managedTarget: managedTarget ?? null,
       localityWithOutput: options.localityWithOutput ?? false,

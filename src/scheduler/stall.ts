@@ -6,7 +6,8 @@
  *     1. a policy is overruled: room for the task that most waits for it, or a start, or a smaller bundle;
  *     2. what waits in jobs that the program has stopped reading goes to disk;
  *   no worker computes, no disk writes or reads:
- *     3. work waits for workers that all wait: an instance moves to another worker, or one more worker is started;
+ *     3. work waits for workers that all wait: an instance moves to another worker, one more worker is started, or, where
+ *        there can be no more, a task of a job that the program has stopped reading gives its worker up;
  *     4. a promise is broken (see room.ts);
  *     5. whatever nobody reads goes to disk, for the one that everything waits for;
  *     6. a task stands back: what it reads may go to disk as well, and it is run again later;
@@ -41,8 +42,6 @@ import { type JobState, type OperatorState, type State, type TaskState, tell } f
 import { comesAgain, retireFrom, standBack } from "./tasks.ts";
 import { byUrgency, isOnHeadPath, isUrgent } from "./view.ts";
 
-/** Each level of a pipeline and each job inside a job can need one; more than a few is a loop. */
-const MAX_EXTRA_WORKERS = 8;
 const ANYTHING: Leniency = { overBound: true, partial: true };
 
 /** True where it has changed something, so that there may be more to do. */
@@ -249,10 +248,13 @@ function findWorker(state: State): "changed" | "coming" | "none" {
     return "changed";
   }
   const useful = waiting.some((operator) => !(operator.isClass && isSpread(operator)));
-  const isFull = state.workers.size >= state.slots + MAX_EXTRA_WORKERS;
-  if ((!useful && state.inspections.length === 0) || state.workers.size === 0 || isFull) {
+  if ((!useful && state.inspections.length === 0) || state.workers.size === 0) {
     state.slotStallSince = null;
     return "none";
+  }
+  if (state.workers.size >= state.slots + state.extraSlots) {
+    state.slotStallSince = null;
+    return takeWorkerFromPaused(state) ? "changed" : "none";
   }
   state.slotStallSince ??= state.now;
   if (state.now - state.slotStallSince >= SLOT_GRACE) {
@@ -260,6 +262,19 @@ function findWorker(state: State): "changed" | "coming" | "none" {
     state.commands.push({ type: "spawn", memory: raisedFor(state, waiting) });
   }
   return "coming";
+}
+
+/** There can be no more workers: a task that waits in a job that the program has stopped reading gives its own up. */
+function takeWorkerFromPaused(state: State): boolean {
+  for (const { job, asking } of state.askers) {
+    if (!isPaused(job)) continue;
+    for (const task of asking) {
+      if (task.cancelledAt !== null) continue;
+      standBack(state, task);
+      return true;
+    }
+  }
+  return false;
 }
 
 function startable(state: State): OperatorState[] {

@@ -285,6 +285,8 @@ export interface State {
   readonly managedTarget: Bytes | null;
   /** Workers that the session keeps alive. */
   readonly slots: number;
+  /** How many more there may be for a while. */
+  readonly extraSlots: number;
   readonly heapLimit: Bytes | null;
   /** Tasks go where their input was made, if that worker is idle. */
   readonly localityWithOutput: boolean;

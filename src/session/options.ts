@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { OptionError } from "../errors/index.ts";
-import { heapThatFits, nodeMemory, workersThatFit } from "../memory/index.ts";
+import { extraWorkersThatFit, heapThatFits, nodeMemory, workersThatFit } from "../memory/index.ts";
 import type { Bytes, ResourceRequest } from "../protocol/index.ts";
 import type { SpillCompression } from "../store/spill/index.ts";
 import { heapFor, type SupervisorOptions, socketPath } from "../supervisor/options.ts";
@@ -62,6 +62,8 @@ export interface ResolvedOptions extends ResolvedSpilling {
   readonly workers: number;
   readonly capacity: Bytes;
   readonly workerMemory: Bytes;
+  /** Workers beyond these that there may be for a while. */
+  readonly extraWorkers: number;
   /** Limit of a worker's V8 heap. */
   readonly workerHeap: Bytes;
   /** What tasks can have at once. */
@@ -153,6 +155,7 @@ export function resolveOptions(options: SessionOptions): ResolvedOptions {
     workers,
     capacity,
     workerMemory,
+    extraWorkers: extraWorkersThatFit(node, workers),
     workerHeap: limit === "auto" ? heapThatFits(node, workers) : heapFor(workerMemory),
     resources: {
       cpu: options.resourceLimits?.cpu === undefined ? workers : limits.cpu,
@@ -193,6 +196,7 @@ export function supervisorOptions(options: ResolvedOptions): SupervisorOptions {
     managedTarget: options.managedTarget,
     capacity: options.capacity,
     workers: options.workers,
+    extraWorkers: options.extraWorkers,
     workerHeap: options.workerHeap,
     workerMemory: options.workerMemory,
     resources: options.resources,

@@ -25,6 +25,8 @@ export interface SupervisorOptions {
   readonly capacity: Bytes;
   /** Worker processes kept alive. */
   readonly workers: number;
+  /** Workers beyond these that there is memory for, where others wait for work that has no worker. */
+  readonly extraWorkers: number;
   /** V8 old-space limit of an ordinary worker; null: V8's own. */
   readonly workerHeap: Bytes | null;
   /** Memory limit of a worker; null: none. */

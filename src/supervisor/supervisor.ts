@@ -92,6 +92,7 @@ export class Supervisor {
       arenaSize: size,
       capacity,
       workers: options.workers,
+      extraWorkers: options.extraWorkers,
       heapLimit: options.workerHeap,
       managedTarget: options.managedTarget,
       ...(options.workerMemory === null ? {} : { workerMemory: options.workerMemory }),

@@ -177,6 +177,7 @@ export function supervisorOptions(more: Partial<SupervisorOptions> = {}): Superv
     managedTarget: null,
     capacity: 4 * 2 ** 20,
     workers: 2,
+    extraWorkers: 8,
     workerHeap: null,
     workerMemory: null,
     resources: { cpu: 2, gpu: 0, memory: 2 ** 30 },
