@@ -140,7 +140,7 @@ export class Client {
   /** A supervisor that was killed could not clean up after itself. */
   async #sweepAfterLoss(): Promise<void> {
     const { sweep } = await import("../supervisor/sweep.ts");
-    sweep(sessionsDirectory(this.options.localDirectory), "");
+    for (const local of this.options.localDirectories) sweep(sessionsDirectory(local), "");
   }
 
   #ask(question: Unnumbered<Asking>): Promise<ToProgram> {

@@ -181,7 +181,7 @@ test("a worker that exits too often fails the job with its last words", async ()
 });
 
 test("the V8 heap limit is told apart and not tried again", async () => {
-  const supervisor = await start({ workerMemory: 64 * 2 ** 20 });
+  const supervisor = await start({ workerMemory: 64 * 2 ** 20, workerHeap: 48 * 2 ** 20 });
   const splits = [split({ rows: 1, blocks: 0, bytes: 1, ending: "heap" })];
   const end = await supervisor.run(job("j", [tasks(0, { kind: "splits", splits })]));
   if (end.type !== "failed") throw new Error("it finished");
