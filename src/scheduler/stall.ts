@@ -4,7 +4,8 @@
  *   a job stands still, and not because the program has stopped reading:
  *     0. GPUs that an idle instance has go to an operator that waits for them;
  *     1. a policy is overruled: room for the task that most waits for it, or a start, or a smaller bundle;
- *     2. what waits in jobs that the program has stopped reading goes to disk;
+ *     2. what waits in jobs that the program has stopped reading goes to disk; also for the program itself, where it has
+ *        stopped reading all of them: it is about to start another;
  *   no worker computes, no disk writes or reads:
  *     3. work waits for workers that all wait: an instance moves to another worker, or one more worker is started;
  *     4. a promise is broken (see room.ts);
@@ -53,6 +54,7 @@ export function resolveStall(state: State): boolean {
     if (isDiskBusy || !isStill(job) || isPaused(job)) continue;
     if (moveDevices(state, job, anybodyActive) || overrulePolicies(state, job, anybodyActive)) return true;
   }
+  if (!isDiskBusy && serveProgram(state)) return true;
   if (anybodyActive) {
     state.slotStallSince = null;
     state.storeStallSince = null;
@@ -117,6 +119,15 @@ function overrulePolicies(state: State, job: JobState, anybodyActive: boolean): 
     if (startOneOf(state, job, leniency) || fetchOneOf(state, job, leniency)) return true;
   }
   return [...state.jobs.values()].some((other) => other !== job && isPaused(other)) && serve(state, job, "paused");
+}
+
+/** No job that goes on could give the program room. */
+function serveProgram(state: State): boolean {
+  const [ask] = state.programAsks;
+  const jobs = [...state.jobs.values()].filter(({ phase }) => phase === "running");
+  if (ask === undefined || jobs.length === 0 || !jobs.every(isPaused)) return false;
+  const bytes = wholePages(ask.bytes);
+  return grantProgram(state, "none") || changes(state, () => makeRoom(state, bytes, "paused"));
 }
 
 /** Where the task that all wait for waits for room itself, only what takes blocks downstream of it can make any. */
