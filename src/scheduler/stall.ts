@@ -309,6 +309,8 @@ function overruleStore(state: State): boolean {
   if (refusal !== null && state.now < refusal.retryAt) {
     state.storeStallSince = null;
     if (state.now - refusal.since < DISK_GRACE) return false;
+    // Who comes next waits for the disks anew: they may be well by then.
+    state.disk.refusal = null;
     return giveUp(state, () => refusal.error);
   }
   if (!isReading && letSomebodyStandBack(state)) return true;

@@ -3,7 +3,7 @@
  * arena. Keeps the program alive exactly while something it asked for is under way.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -23,7 +23,7 @@ import {
   Wire,
 } from "../protocol/index.ts";
 import type { MappedArena } from "../store/mapping.ts";
-import { type SupervisorOptions, sessionsDirectory, socketPath } from "../supervisor/options.ts";
+import { type SupervisorOptions, sessionDirectory, sessionsDirectory, socketPath } from "../supervisor/options.ts";
 import { Job, type JobObserver } from "./job.ts";
 
 type Welcome = Extract<ToProgram, { type: "welcome" }>;
@@ -38,6 +38,9 @@ interface Question {
 
 /** A supervisor that does not answer within this time will not. */
 const START_MS = 15_000;
+/** One that was killed takes this long to end at most, unless it hangs in a system call. */
+const SWEEP_MS = 2_000;
+const SWEEP_RETRY_MS = 20;
 
 export class Client {
   readonly #wire: Wire<ToProgram, ProgramMessage>;
@@ -137,10 +140,15 @@ export class Client {
     await ended;
   }
 
-  /** A supervisor that was killed could not clean up after itself. */
+  /** A supervisor that was killed could not clean up after itself. Its connection ends a moment before it does. */
   async #sweepAfterLoss(): Promise<void> {
     const { sweep } = await import("../supervisor/sweep.ts");
-    for (const local of this.options.localDirectories) sweep(sessionsDirectory(local), "");
+    const own = sessionDirectory(this.options);
+    for (let waited = 0; ; waited += SWEEP_RETRY_MS) {
+      for (const local of this.options.localDirectories) sweep(sessionsDirectory(local), "");
+      if (waited >= SWEEP_MS || !existsSync(own)) return;
+      await new Promise((resolve) => setTimeout(resolve, SWEEP_RETRY_MS));
+    }
   }
 
   #ask(question: Unnumbered<Asking>): Promise<ToProgram> {
