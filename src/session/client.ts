@@ -134,7 +134,13 @@ export class Client {
   async close(): Promise<void> {
     if (this.#closed !== null) return this.#sweepAfterLoss();
     const ended = new Promise<void>((resolve) => this.#wire.onClose(() => resolve()));
-    await this.#ask({ type: "close" });
+    try {
+      await this.#ask({ type: "close" });
+    } catch (error) {
+      // Killed before it had answered.
+      if (error !== this.#closed) throw error;
+      return this.#sweepAfterLoss();
+    }
     this.socket.ref();
     this.#wire.close();
     await ended;
