@@ -74,12 +74,24 @@ async function paused(s: Session): Promise<{ rest(): Promise<Wide[]> }[]> {
   return left;
 }
 
+/** Spill files, when those that are not needed any more are gone. */
+async function filesThatStay(): Promise<readonly string[]> {
+  let files: readonly string[] = [];
+  let same = 0;
+  await until(() => {
+    const now = spillFilesIn(local);
+    same = now.length === files.length ? same + 1 : 0;
+    files = now;
+    return same === 10;
+  });
+  return files;
+}
+
 describe("spill files that are", () => {
   test.each(damages)("[D3] %s: blocks whose inputs still exist are made again", async (_, __, damage) => {
     const s = open();
     const left = await paused(s);
-    await until(() => spillFilesIn(local).length < 20);
-    const files = spillFilesIn(local);
+    const files = await filesThatStay();
     expect(files.length).toBeGreaterThan(0);
     damage(files);
     for (const one of left) check(await one.rest(), 150);
