@@ -168,7 +168,7 @@ describe.skipIf(cannotMount)("a disk that", () => {
     await s.close();
   });
 
-  test("[D3] fills up while it is written to, whatever it said before: nothing is lost, half a file is not left", async () => {
+  test("[D3] refuses new files (ENOSPC) although it has bytes free: nothing is lost, and work goes on when it takes them", async () => {
     disk(4096 * KIB);
     const s = open();
     const kept = await wide(s, 300).materialize();

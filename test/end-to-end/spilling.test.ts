@@ -141,7 +141,7 @@ describe("data many times the store", () => {
     await s.close();
   });
 
-  test("[D1] an iterator left half way does not stop another job: its blocks go to disk, and it can go on later", async () => {
+  test("[D1] an iterator left half way does not stop another job, and can go on later", async () => {
     const s = open(SMALL);
     const left = wide(s, 1000).iterRows()[Symbol.asyncIterator]();
     const rows: Wide[] = [];
