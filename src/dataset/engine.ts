@@ -19,6 +19,8 @@ export interface EngineSettings {
   readonly workers: number;
   /** All that tasks can have at once. */
   readonly resources: ResourceRequest;
+  /** Of the store. */
+  readonly capacity: Bytes;
   readonly targetMaxBlockSize: Bytes;
   /** False: blocks are not put together. */
   readonly targetMinBlockSize: Bytes | false;

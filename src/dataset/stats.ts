@@ -1,5 +1,5 @@
 /** What the last run of a dataset did, as fields and as text. */
-import type { JobStats, OperatorStats, Spread } from "../protocol/index.ts";
+import type { Bytes, JobStats, OperatorStats, Spread } from "../protocol/index.ts";
 import { formatDuration, formatSize } from "../units/index.ts";
 
 export interface DatasetStats {
@@ -7,6 +7,9 @@ export interface DatasetStats {
   readonly job: JobStats | null;
   readonly operators: readonly OperatorStats[];
   readonly seconds: number;
+  /** Bytes of blocks that the session's store wrote to disk, and read back, during the run. */
+  readonly spilledBytes: Bytes;
+  readonly restoredBytes: Bytes;
   toString(): string;
 }
 
@@ -15,6 +18,8 @@ export function datasetStats(job: JobStats | null): DatasetStats {
     job,
     operators: job?.operators ?? [],
     seconds: job?.seconds ?? 0,
+    spilledBytes: job?.spilledBytes ?? 0,
+    restoredBytes: job?.restoredBytes ?? 0,
     toString: () => (job === null ? "This dataset has not run yet." : statsText(job)),
   };
 }
@@ -22,9 +27,14 @@ export function datasetStats(job: JobStats | null): DatasetStats {
 function statsText(job: JobStats): string {
   const lines = job.operators.flatMap((operator, i) => operatorLines(operator, i, job));
   lines.push(
-    `Total: ${formatDuration(job.seconds * 1000)}; peak memory: worker ${formatSize(job.peakWorkerMemory)}, supervisor ${formatSize(job.peakSupervisorMemory)}, store ${formatSize(job.peakStoreBytes)}`,
+    `Total: ${formatDuration(job.seconds * 1000)}; peak memory: worker ${formatSize(job.peakWorkerMemory)}, supervisor ${formatSize(job.peakSupervisorMemory)}, store ${formatSize(job.peakStoreBytes)}${spillText(job)}`,
   );
   return lines.join("\n");
+}
+
+function spillText({ spilledBytes, restoredBytes }: JobStats): string {
+  if (spilledBytes + restoredBytes === 0) return "";
+  return `. Spilled ${formatSize(spilledBytes)}, restored ${formatSize(restoredBytes)}`;
 }
 
 function operatorLines(operator: OperatorStats, index: number, job: JobStats): readonly string[] {

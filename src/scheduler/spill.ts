@@ -9,7 +9,7 @@
 import type { WireError } from "../errors/index.ts";
 import type { BlockId, Bytes, Milliseconds, WorkerId } from "../protocol/index.ts";
 import { type SpillOrder, type SpillPlace, wholePages } from "../store/index.ts";
-import { DISK_RETRY } from "./events.ts";
+import { DISK_GRACE, DISK_RETRY } from "./events.ts";
 import { isPaused } from "./job.ts";
 import { type State, tell } from "./state.ts";
 
@@ -144,8 +144,11 @@ export function blocksNotSpilled(state: State, blocks: readonly BlockId[], error
 
 export function diskRefused(state: State, error: WireError, isReading = false): void {
   const { disk, now } = state;
-  if (disk.refusal === null) tell(state, { type: "notice", text: `Work waits for the disk: ${error.message}` });
-  disk.refusal = { error, since: disk.refusal?.since ?? now, retryAt: now + DISK_RETRY, isReading };
+  const { refusal } = disk;
+  // One that nobody has tried to get over since is another story.
+  const isSame = refusal !== null && now - refusal.retryAt < DISK_GRACE;
+  if (!isSame) tell(state, { type: "notice", text: `Work waits for the disk: ${error.message}` });
+  disk.refusal = { error, since: isSame ? refusal.since : now, retryAt: now + DISK_RETRY, isReading };
 }
 
 /** When to try the disks again, if somebody waits for them. */

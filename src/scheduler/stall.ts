@@ -4,7 +4,8 @@
  *   a job stands still, and not because the program has stopped reading:
  *     0. GPUs that an idle instance has go to an operator that waits for them;
  *     1. a policy is overruled: room for the task that most waits for it, or a start, or a smaller bundle;
- *     2. what waits in jobs that the program has stopped reading goes to disk;
+ *     2. what waits in jobs that the program has stopped reading goes to disk, also for what the program itself puts into the
+ *        store;
  *   no worker computes, no disk writes or reads:
  *     3. work waits for workers that all wait: an instance moves to another worker, one more worker is started, or, where
  *        there can be no more, a task of a job that the program has stopped reading gives its worker up;
@@ -320,6 +321,8 @@ function overruleStore(state: State): boolean {
   if (refusal !== null && state.now < refusal.retryAt) {
     state.storeStallSince = null;
     if (state.now - refusal.since < DISK_GRACE) return false;
+    // Who comes next waits for the disks anew: they may be well by then.
+    state.disk.refusal = null;
     return giveUp(state, () => refusal.error);
   }
   if (!isReading && letSomebodyStandBack(state)) return true;

@@ -3,7 +3,7 @@
  * arena. Keeps the program alive exactly while something it asked for is under way.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -24,7 +24,7 @@ import {
   Wire,
 } from "../protocol/index.ts";
 import type { MappedArena } from "../store/mapping.ts";
-import { type SupervisorOptions, sessionsDirectory, socketPath } from "../supervisor/options.ts";
+import { type SupervisorOptions, sessionDirectory, sessionsDirectory, socketPath } from "../supervisor/options.ts";
 import { Job, type JobObserver } from "./job.ts";
 
 type Welcome = Extract<ToProgram, { type: "welcome" }>;
@@ -39,6 +39,9 @@ interface Question {
 
 /** A supervisor that does not answer within this time will not. */
 const START_MS = 15_000;
+/** One that was killed takes this long to end at most, unless it hangs in a system call. */
+const SWEEP_MS = 2_000;
+const SWEEP_RETRY_MS = 20;
 
 export class Client {
   readonly #wire: Wire<ToProgram, ProgramMessage>;
@@ -132,16 +135,27 @@ export class Client {
   async close(): Promise<void> {
     if (this.#closed !== null) return this.#sweepAfterLoss();
     const ended = new Promise<void>((resolve) => this.#wire.onClose(() => resolve()));
-    await this.#ask({ type: "close" });
+    try {
+      await this.#ask({ type: "close" });
+    } catch (error) {
+      // Killed before it had answered.
+      if (error !== this.#closed) throw error;
+      return this.#sweepAfterLoss();
+    }
     this.socket.ref();
     this.#wire.close();
     await ended;
   }
 
-  /** A supervisor that was killed could not clean up after itself. */
+  /** A supervisor that was killed could not clean up after itself. Its connection ends a moment before it does. */
   async #sweepAfterLoss(): Promise<void> {
     const { sweep } = await import("../supervisor/sweep.ts");
-    sweep(sessionsDirectory(this.options.localDirectory), "");
+    const own = sessionDirectory(this.options);
+    for (let waited = 0; ; waited += SWEEP_RETRY_MS) {
+      for (const local of this.options.localDirectories) sweep(sessionsDirectory(local), "");
+      if (waited >= SWEEP_MS || !existsSync(own)) return;
+      await new Promise((resolve) => setTimeout(resolve, SWEEP_RETRY_MS));
+    }
   }
 
   #ask(question: Unnumbered<Asking>): Promise<ToProgram> {

@@ -1,6 +1,6 @@
 /**
  * What a running session keeps on disk so that the next one could clean up after it: who it is (pids.json) and where
- * its jobs stage files (staging.json); and, next to its logs, whose they are (owner.json). Each is written whole or not at all.
+ * its jobs stage files (staging.json); and, next to its logs and its spill files elsewhere, whose they are (owner.json). Each is written whole or not at all.
  */
 import { mkdirSync, readFileSync, renameSync, rmdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -49,13 +49,15 @@ export function readStaging(directory: string): readonly string[] {
   return readJson<string[]>(join(directory, "staging.json")) ?? [];
 }
 
-/** Whose logs a directory holds: those of a running session are not old, whatever their name says. */
+/** Whose logs or spill files a directory holds: those of a running session are not old, whatever their name says. */
+export const OWNER_FILE = "owner.json";
+
 export function writeOwner(directory: string, owner: ProcessIdentity): void {
-  replaceFile(join(directory, "owner.json"), owner);
+  replaceFile(join(directory, OWNER_FILE), owner);
 }
 
 export function readOwner(directory: string): ProcessIdentity | null {
-  return readJson<ProcessIdentity>(join(directory, "owner.json"));
+  return readJson<ProcessIdentity>(join(directory, OWNER_FILE));
 }
 
 function replaceFile(path: string, content: unknown): void {
@@ -67,7 +69,8 @@ function readJson<T>(path: string): T | null {
   try {
     return JSON.parse(readFileSync(path, "utf8")) as T;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    // Half a file, of a disk that was full, says as little as none.
+    if ((error as NodeJS.ErrnoException).code === "ENOENT" || error instanceof SyntaxError) return null;
     throw error;
   }
 }

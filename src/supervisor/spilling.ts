@@ -9,6 +9,8 @@ import type { Command, Event } from "../scheduler/index.ts";
 import type { RestoreOrder, SpillOrder } from "../store/index.ts";
 import { SpillFiles, SpillLog } from "../store/spill/index.ts";
 import { type SupervisorOptions, sessionDirectory } from "./options.ts";
+import { identify } from "./process-identity.ts";
+import { OWNER_FILE } from "./session-files.ts";
 
 type SpillCommand = Extract<Command, { type: "spill" | "restore" | "unspill" }>;
 
@@ -30,7 +32,8 @@ export class Spilling {
   ) {
     const { maxSpill, spillCompression } = options;
     const directories = spillDirectories(options);
-    this.#files = new SpillFiles({ arenaPath, directories, maxSpill, compression: spillCompression });
+    const label = { name: OWNER_FILE, text: JSON.stringify(identify(process.pid)) };
+    this.#files = new SpillFiles({ arenaPath, directories, maxSpill, compression: spillCompression, label });
   }
 
   carryOut(command: SpillCommand): void {

@@ -138,7 +138,10 @@ export class Supervisor {
     this.#programPoll = setInterval(() => {
       if (!isAlive({ pid: this.#options.parentPid, started: null })) void this.close();
     }, PROGRAM_POLL);
-    setImmediate(() => sweep(sessionsDirectory(this.#options.localDirectory), this.#options.session));
+    const { localDirectories, session } = this.#options;
+    setImmediate(() => {
+      for (const local of localDirectories) sweep(sessionsDirectory(local), session);
+    });
   }
 
   #workerCommandLine(id: WorkerId, oldSpace: Bytes | null): readonly string[] {
@@ -322,16 +325,27 @@ export class Supervisor {
   #record(): void {
     if (this.#state !== "open") return;
     const { path } = this.#arena.place;
-    writeRecord(this.#directory, {
+    const record = {
       supervisor: identify(process.pid),
       workers: this.#pool.processes,
       arena: path,
       spill: spillDirectories(this.#options),
-    });
+    };
+    this.#note(() => writeRecord(this.#directory, record));
   }
 
   #recordStaging(): void {
-    if (this.#state === "open") writeStaging(this.#directory, [...this.#staging.values()].flat());
+    if (this.#state === "open") this.#note(() => writeStaging(this.#directory, [...this.#staging.values()].flat()));
+  }
+
+  /** For a later session. A disk that is full or gone is no reason to end this one; the log has it. */
+  #note(write: () => void): void {
+    try {
+      makeSessionDirectory(this.#directory);
+      write();
+    } catch (error) {
+      process.stderr.write(`${toWire(error).message}\n`);
+    }
   }
 
   /** A local directory that was not there before shall not be there afterwards, unless others use it now. */

@@ -2,11 +2,11 @@
  * Finds what sessions left behind whose supervisor was killed, and removes it: arena, staged files, directory,
  * and workers that outlived it. A session that still runs, or is just starting, is left alone.
  */
-import { readdirSync, rmSync, statSync } from "node:fs";
+import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { arenaName } from "../store/index.ts";
+import { arenaName, SHARED_MEMORY } from "../store/index.ts";
 import { isAlive } from "./process-identity.ts";
-import { readRecord, readStaging } from "./session-files.ts";
+import { readOwner, readRecord, readStaging, type SessionRecord } from "./session-files.ts";
 
 /** A directory without a record this old is no session that is about to write one. */
 const NEWBORN_MS = 60_000;
@@ -28,25 +28,31 @@ export function sweep(sessions: string, ownSession: string): string[] {
 
 function sweepOne(directory: string): boolean {
   const record = readRecord(directory);
-  if (record === null) {
+  // Only the first of a session's local directories has its record; in the others is written whose they are.
+  const owner = record?.supervisor ?? readOwner(directory);
+  if (owner === null) {
     const age = ageOf(directory);
     if (age === null || age < NEWBORN_MS) return false;
-  } else {
-    if (isAlive(record.supervisor)) return false;
-    for (const worker of record.workers) if (isAlive(worker)) process.kill(worker.pid, "SIGKILL");
-    // Only what bears the session's name: a record is a file, and files can be wrong.
-    if (record.arena !== null && basename(record.arena) === arenaName(basename(directory))) {
-      rmSync(record.arena, { force: true });
-    }
-    for (const staging of readStaging(directory)) rmSync(staging, { recursive: true, force: true });
-    for (const spill of record.spill) {
-      const owner = dirname(spill);
-      if (basename(owner) !== basename(directory)) continue;
-      rmSync(owner, { recursive: true, force: true });
-    }
-  }
+  } else if (isAlive(owner)) return false;
+  if (record !== null) removeRecorded(directory, record);
+  // Also of one that was killed before it wrote down that there is an arena.
+  rmSync(join(SHARED_MEMORY, arenaName(basename(directory))), { force: true });
   rmSync(directory, { recursive: true, force: true });
   return true;
+}
+
+function removeRecorded(directory: string, record: SessionRecord): void {
+  for (const worker of record.workers) if (isAlive(worker)) process.kill(worker.pid, "SIGKILL");
+  // Only what bears the session's name: a record is a file, and files can be wrong.
+  if (record.arena !== null && basename(record.arena) === arenaName(basename(directory))) {
+    rmSync(record.arena, { force: true });
+  }
+  // Before the spill directories: the first of them lies in the directory that the list is in.
+  for (const staging of readStaging(directory)) rmSync(staging, { recursive: true, force: true });
+  for (const spill of record.spill) {
+    const other = dirname(spill);
+    if (basename(other) === basename(directory)) rmSync(other, { recursive: true, force: true });
+  }
 }
 
 function ageOf(directory: string): number | null {
@@ -55,6 +61,7 @@ function ageOf(directory: string): number | null {
 }
 
 function directoriesIn(sessions: string): string[] {
+  if (!existsSync(sessions)) return [];
   return readdirSync(sessions, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map((entry) => entry.name);

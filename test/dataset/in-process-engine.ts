@@ -41,6 +41,7 @@ const settings: EngineSettings = {
   resources: { cpu: 2, gpu: 0, memory: 2 ** 30 },
   targetMaxBlockSize: 128 * 2 ** 20,
   targetMinBlockSize: 2 ** 20,
+  capacity: 2 ** 30,
   targetShuffleMaxBlockSize: 512 * 2 ** 20,
   eager: false,
   preserveOrder: true,

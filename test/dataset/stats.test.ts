@@ -5,7 +5,7 @@ import type { OperatorStats } from "../../src/protocol/index.ts";
 
 const nothing = { min: 0, max: 0, mean: 0, total: 0 };
 
-function textOf(heldBack: OperatorStats["heldBack"]): string {
+function textOf(heldBack: OperatorStats["heldBack"], spilledBytes = 0, restoredBytes = 0): string {
   const operator: OperatorStats = {
     id: 0,
     name: "map",
@@ -22,7 +22,7 @@ function textOf(heldBack: OperatorStats["heldBack"]): string {
     heldBack,
     skipped: { files: 0, rowGroups: 0, rows: 0, columns: 0 },
   };
-  const peaks = { peakWorkerMemory: 0, peakSupervisorMemory: 0, peakStoreBytes: 0, spilledBytes: 0, restoredBytes: 0 };
+  const peaks = { peakWorkerMemory: 0, peakSupervisorMemory: 0, peakStoreBytes: 0, spilledBytes, restoredBytes };
   return datasetStats({ operators: [operator], seconds: 1, files: [], ...peaks }).toString();
 }
 
@@ -32,4 +32,10 @@ test("[O4] stats speak of backpressure exactly where there was some, and name th
   expect(textOf({ ResourceBudgetBackpressurePolicy: 1.25, ConcurrencyCapBackpressurePolicy: 0.5 })).toContain(
     "Time in backpressure: 1.3s by ResourceBudgetBackpressurePolicy, 500ms by ConcurrencyCapBackpressurePolicy",
   );
+});
+
+test("[D2] stats speak of spilling exactly where there was some", () => {
+  expect(textOf({})).not.toMatch(/spilled|restored/i);
+  expect(textOf({}, 3 * 2 ** 20, 2 ** 20)).toMatch(/^Total: .*\. Spilled 3.0 MiB, restored 1.0 MiB$/m);
+  expect(textOf({}, 0, 2 ** 20)).toMatch(/Spilled 0 B, restored 1.0 MiB$/m);
 });

@@ -7,7 +7,12 @@ import { StoreError } from "../../errors/index.ts";
 import { type Column, nothingSkipped, type OpenSource, type ScanRequest, type Source } from "../../plan/index.ts";
 import type { BlockId, BlockSlice, Bytes, Split } from "../../protocol/index.ts";
 import type { Engine } from "../engine.ts";
-import { cutByRows, taskCount } from "./splitting.ts";
+import { bundled, cutByRows, taskCount } from "./splitting.ts";
+
+/** Of the store: a task's blocks are all in memory while it runs, beside those of other tasks and what it makes. */
+const TASK_SHARE = 1 / 8;
+/** The same where the user says how many tasks there are to be. */
+const OVERRIDE_SHARE = 1 / 2;
 
 export interface HeldBlocks {
   readonly slices: readonly BlockSlice[];
@@ -162,7 +167,17 @@ function cutSlices(
   override: number | null,
 ): readonly (readonly BlockSlice[])[] {
   const rows = rowsOf(slices);
-  const count = taskCount({ bytes: bytesOf(slices), rows, pieces: rows }, override, engine.settings);
+  const bytes = bytesOf(slices);
+  const asked = taskCount({ bytes, rows, pieces: rows }, override, engine.settings);
+  const share = override === null ? TASK_SHARE : OVERRIDE_SHARE;
+  const count = Math.min(rows, Math.max(asked, Math.ceil(bytes / (engine.settings.capacity * share))));
+  if (override !== null) return cutRows(slices, count);
+  if (count <= slices.length) return bundled(slices, count, (slice) => bytesOf([slice]));
+  // Each block for itself: a task with parts of two would keep both in memory.
+  return slices.flatMap((slice) => cutRows([slice], Math.ceil((count * (slice.end - slice.start)) / rows)));
+}
+
+function cutRows(slices: readonly BlockSlice[], count: number): readonly (readonly BlockSlice[])[] {
   return cutByRows(slices, count, ({ start, end }) => end - start).map((part) =>
     part.map(({ item, start, end }) => ({ block: item.block, start: item.start + start, end: item.start + end })),
   );

@@ -3,19 +3,23 @@
  * before anything is written. No memory of failures: a disk that was full is asked again next time.
  */
 import { statfsSync } from "node:fs";
-import { mkdir, rmdir, statfs } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
+import { mkdir, rmdir, statfs, unlink, writeFile } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
 import type { Bytes } from "../../protocol/index.ts";
 import { formatSize } from "../../units/index.ts";
+import type { SpillLabel } from "./settings.ts";
 import { codeOf } from "./whole.ts";
 
 export class SpillDirectories {
   readonly paths: readonly string[];
   /** Every directory that had to be made, parents too. */
   readonly #made = new Set<string>();
+  readonly #labelled = new Set<string>();
+  readonly #label: SpillLabel | null;
   #turn = 0;
 
-  constructor(paths: readonly string[]) {
+  constructor(paths: readonly string[], label: SpillLabel | null = null) {
+    this.#label = label;
     this.paths = [...new Set(paths.map((path) => resolve(path)))];
   }
 
@@ -31,7 +35,8 @@ export class SpillDirectories {
 
   /** Throws where the directory cannot be had, or has no room for so many bytes. */
   async prepare(path: string, bytes: Bytes): Promise<void> {
-    await this.#make(path);
+    const isNew = await this.#make(path);
+    if (isNew || !this.#labelled.has(path)) await this.#putLabel(path);
     const { bavail, bsize } = await statfs(path);
     const free = bavail * bsize;
     if (free < bytes) throw new Error(`there is too little space for ${formatSize(bytes)}`);
@@ -51,6 +56,8 @@ export class SpillDirectories {
 
   /** Those that were made here and are empty. */
   async removeMade(): Promise<void> {
+    for (const path of this.#labelled) await unlink(this.#labelOf(path)).catch(() => {});
+    this.#labelled.clear();
     const innermostFirst = [...this.#made].sort((one, other) => other.length - one.length);
     // One that others use, or that is gone already, stays as it is.
     for (const path of innermostFirst) await rmdir(path).catch(() => {});
@@ -58,22 +65,34 @@ export class SpillDirectories {
   }
 
   /** Node's own recursive mkdir calls a read-only file system ENOENT, and does not say which parents it made. */
-  async #make(path: string): Promise<void> {
-    const made = await this.#makeOne(path);
-    if (made || dirname(path) === path) return;
+  async #make(path: string): Promise<boolean> {
+    const found = await this.#makeOne(path);
+    if (found !== "no parent" || dirname(path) === path) return found === "made";
     await this.#make(dirname(path));
-    if (!(await this.#makeOne(path))) throw new Error(`ENOENT: a parent of ${path} vanishes, or is a link to nowhere`);
+    if ((await this.#makeOne(path)) !== "no parent") return true;
+    throw new Error(`ENOENT: a parent of ${path} vanishes, or is a link to nowhere`);
   }
 
-  /** False where its parent is missing. */
-  async #makeOne(path: string): Promise<boolean> {
+  async #makeOne(path: string): Promise<"made" | "there" | "no parent"> {
     try {
       await mkdir(path, { mode: 0o700 });
       this.#made.add(path);
+      return "made";
     } catch (error) {
-      if (codeOf(error) === "ENOENT") return false;
+      if (codeOf(error) === "ENOENT") return "no parent";
       if (codeOf(error) !== "EEXIST") throw error;
+      return "there";
     }
-    return true;
+  }
+
+  async #putLabel(path: string): Promise<void> {
+    this.#labelled.delete(path);
+    if (this.#label === null) return;
+    await writeFile(this.#labelOf(path), this.#label.text, { mode: 0o600 });
+    this.#labelled.add(path);
+  }
+
+  #labelOf(path: string): string {
+    return join(dirname(path), this.#label?.name ?? "");
   }
 }

@@ -12,6 +12,13 @@ export interface SpillSettings {
   /** The most bytes in files, over all directories. */
   readonly maxSpill: Bytes | null;
   readonly compression: SpillCompression;
+  /** A file put beside each directory, as long as it is used: whose it is. */
+  readonly label?: SpillLabel;
+}
+
+export interface SpillLabel {
+  readonly name: string;
+  readonly text: string;
 }
 
 export interface SpillBlock {

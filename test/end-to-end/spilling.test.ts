@@ -1,0 +1,453 @@
+/** Sessions whose data is many times their store: what leaves memory, where it goes, what is told, and that all of it comes back. */
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, rmSync, statfsSync, utimesSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
+import { dirname, join } from "node:path";
+import { type Dataset, type Session, type SessionOptions, SpillError } from "spillway";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { testSessions, workerPids } from "../support/sessions.ts";
+import { bytesIn, check, KIB, overheard, SMALL, spillFilesIn, until, type Wide, wide } from "../support/spilled.ts";
+import { cannotMount, mountTmpfs } from "../support/spilling.ts";
+
+const sessions = testSessions("spilling");
+const PAGE = 4 * KIB;
+const STORE = 256 * KIB;
+let heard: ReturnType<typeof overheard>;
+
+beforeEach(() => {
+  heard = overheard();
+});
+afterEach(() => heard.end());
+
+function open(options: SessionOptions): Session {
+  const s = sessions.open(options);
+  onTestFinished(() => s.close());
+  return s;
+}
+
+function pages(bytes: number): number {
+  return Math.ceil(bytes / PAGE) * PAGE;
+}
+
+async function rowsOf<R extends Wide>(ds: Dataset<R>): Promise<R[]> {
+  const rows: R[] = [];
+  for await (const row of ds.iterRows()) rows.push(row);
+  return rows;
+}
+
+/** Resolves when what is in the store has not changed for a while. */
+async function standingStill(s: Session): Promise<void> {
+  let before = -1;
+  let same = 0;
+  await until(async () => {
+    const { used } = await s.resources();
+    same = used.objectStoreMemory === before ? same + 1 : 0;
+    before = used.objectStoreMemory;
+    return same === 8;
+  });
+}
+
+function tmpfs(name: string, size: number): string {
+  const at = join(sessions.directory, name);
+  const unmount = mountTmpfs(at, size);
+  onTestFinished(unmount);
+  return at;
+}
+
+describe("data many times the store", () => {
+  test("[D1] flows through every operator, comes back right, and the store is never above its capacity", async () => {
+    const s = open({ ...SMALL, workers: 2, objectStoreMemory: 2 * STORE });
+    const count = 4000;
+    const made = wide(s, count);
+    const kept = await made.materialize();
+    expect(made.stats().spilledBytes).toBeGreaterThan(7 * STORE);
+    const runs: [string, Dataset<Wide>, number][] = [
+      ["read", kept, count],
+      ["read again", kept, count],
+      ["map", kept.map((row) => ({ id: row.id, text: row.text })), count],
+      ["filter", kept.filter((row) => row.id % 2 === 0), count / 2],
+      ["flatMap", kept.flatMap((row) => (row.id % 4 === 0 ? [row] : [])), count / 4],
+      ["mapBatches", kept.mapBatches((batch) => batch, { batchSize: 64 }), count],
+      [
+        "several",
+        kept
+          .filter((row) => row.id % 2 === 1)
+          .map((row) => row, { numCpus: 0.5 })
+          .map((row) => row),
+        count / 2,
+      ],
+      ["union", kept.filter((row) => row.id < 3000).union(kept.filter((row) => row.id >= 3000)), count],
+      ["limit", kept.limit(2500), 2500],
+    ];
+    for (const [name, ds, expected] of runs) {
+      check(await rowsOf(ds), expected);
+      const { job } = ds.stats();
+      expect(job?.peakStoreBytes, name).toBeLessThanOrEqual(2 * STORE);
+    }
+    const out = join(sessions.directory, "written");
+    await kept.writeParquet(out);
+    check(await rowsOf(s.readParquet<Wide>(join(out, "*.parquet"))), count);
+    await s.close();
+  });
+
+  test("[D1] rows that the program has are many times the store, too", async () => {
+    const s = open(SMALL);
+    const items = Array.from({ length: 1500 }, (_, id) => ({ id, text: `${id}:`.padEnd(1000, String(id % 10)) }));
+    const ds = s.fromItems(items);
+    check(await rowsOf(ds), 1500);
+    check(await rowsOf(ds.map((row) => row)), 1500);
+    expect(ds.stats().job?.peakStoreBytes).toBeLessThanOrEqual(STORE);
+    expect(ds.stats().restoredBytes).toBeGreaterThan(STORE);
+    await s.close();
+  });
+
+  test("[R11] a slow reader behind a fast pipeline holds it back, and nothing is spilled", async () => {
+    const s = open({ ...SMALL, workers: 2, objectStoreMemory: 2 * STORE });
+    const ds = wide(s, 3000).map((row) => row, { numCpus: 0.5 });
+    const rows: Wide[] = [];
+    for await (const row of ds.iterRows()) {
+      // Every now and then the store is as full as it gets before the reader goes on.
+      if (rows.length % 500 === 0) await standingStill(s);
+      rows.push(row);
+    }
+    check(rows, 3000);
+    expect(ds.stats().operators.reduce((sum, { bytesOut }) => sum + bytesOut.total, 0)).toBeGreaterThan(5 * STORE);
+    expect(ds.stats().spilledBytes).toBe(0);
+    expect(spillFilesIn(sessions.localDirectory)).toEqual([]);
+    await s.close();
+  });
+
+  test("[D1] blocks that did not change are written once, however often they leave", async () => {
+    const s = open(SMALL);
+    const made = wide(s, 1000);
+    const kept = await made.materialize();
+    check(await rowsOf(kept), 1000);
+    const { spilledBytes } = kept.stats();
+    const { files, bytes } = { files: spillFilesIn(sessions.localDirectory).length, bytes: kept.byteLength };
+    expect(made.stats().spilledBytes + spilledBytes).toBe(bytes);
+    check(await rowsOf(kept), 1000);
+    expect(kept.stats().spilledBytes).toBe(0);
+    expect(kept.stats().restoredBytes).toBeGreaterThan(STORE);
+    expect(spillFilesIn(sessions.localDirectory).length).toBe(files);
+    await s.close();
+  });
+
+  test("[D1] two jobs at once share the store and do not mix", async () => {
+    const s = open({ ...SMALL, workers: 2, objectStoreMemory: 2 * STORE });
+    const [a, b] = await Promise.all([wide(s, 1500).materialize(), wide(s, 1200).materialize()]);
+    const [one, other] = await Promise.all([rowsOf(a.map((row) => row)), rowsOf(b.map((row) => row))]);
+    check(one, 1500);
+    check(other, 1200);
+    await s.close();
+  });
+
+  test("[D1] an iterator left half way does not stop another job, and can go on later", async () => {
+    const s = open(SMALL);
+    const left = wide(s, 1000).iterRows()[Symbol.asyncIterator]();
+    const rows: Wide[] = [];
+    for (let i = 0; i < 10; i++) rows.push((await left.next()).value);
+    const kept = await wide(s, 1000).materialize();
+    check(await rowsOf(kept), 1000);
+    expect(spillFilesIn(sessions.localDirectory).length).toBeGreaterThan(0);
+    kept.dispose();
+    for (let next = await left.next(); next.done !== true; next = await left.next()) rows.push(next.value);
+    check(rows, 1000);
+    await s.close();
+  });
+});
+
+describe("what is told", () => {
+  test("[D2] totals at the first spill and whenever they have doubled, with process and host; the same in stats", async () => {
+    const s = open(SMALL);
+    const made = wide(s, 1024);
+    const kept = await made.materialize();
+    check(await rowsOf(kept), 1024);
+    const blocks = kept.numBlocks;
+    const line =
+      /^spillway: (Spilled|Restored) (\d+) MiB, (\d+) objects, (write|read) throughput \d+ MiB\/s\. \(supervisor (\d+) on (.+)\)$/;
+    const said = heard.lines.filter((text) => /Spilled|Restored/.test(text)).map((text) => line.exec(text));
+    expect(said.every((match) => match !== null && match[6] === hostname())).toBe(true);
+    for (const [verb, way, bytes] of [
+      ["Spilled", "write", made.stats().spilledBytes + kept.stats().spilledBytes],
+      ["Restored", "read", kept.stats().restoredBytes],
+    ] as const) {
+      const lines = said.filter((match) => match?.[1] === verb);
+      expect(lines.every((match) => match?.[4] === way)).toBe(true);
+      const objects = lines.map((match) => Number(match?.[3]));
+      expect(objects[0]).toBeLessThanOrEqual(4);
+      for (const [i, count] of objects.entries()) {
+        if (i > 0) expect(count).toBeGreaterThanOrEqual(2 * (objects[i - 1] ?? 0) - 1);
+      }
+      // Blocks are alike: bytes double when objects do.
+      const total = bytes / (kept.byteLength / blocks);
+      expect(Math.ceil(total / 2)).toBeLessThanOrEqual(objects.at(-1) ?? 0);
+      expect(lines.length).toBeGreaterThanOrEqual(4);
+    }
+    const { spilledBytes, restoredBytes } = kept.stats();
+    expect(restoredBytes).toBe(kept.byteLength);
+    expect(spilledBytes).toBeGreaterThan(0);
+    expect(kept.stats().toString()).toMatch(/Spilled [\d.]+ KiB, restored 1\.\d MiB$/);
+    await s.close();
+  });
+
+  test("[D2] nothing is said where nothing is spilled", async () => {
+    const s = open({ workers: 1 });
+    const ds = wide(s, 100);
+    check(await rowsOf(ds), 100);
+    expect(heard.lines).toEqual([]);
+    expect(ds.stats().toString()).not.toMatch(/spilled|restored/i);
+    await s.close();
+  });
+});
+
+describe("directories and disks", () => {
+  test("[D3] several directories take files in turn, and [K4] all are gone afterwards", async () => {
+    const local = ["one", "two", "three"].map((name) => join(sessions.directory, `in-turn-${name}`));
+    mkdirSync(local[0] ?? "");
+    const s = open({ ...SMALL, localDirectory: local });
+    const kept = await wide(s, 1000).materialize();
+    const counts = local.map((directory) => spillFilesIn(directory).length);
+    expect(Math.min(...counts)).toBeGreaterThan(5);
+    expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(1);
+    check(await rowsOf(kept), 1000);
+    await s.close();
+    // Those that were made go, too.
+    expect(local.map(existsSync)).toEqual([true, false, false]);
+    expect(spillFilesIn(sessions.directory)).toEqual([]);
+  });
+
+  test("[D3] a session that uses one of its directories as its own leaves its files there alone", async () => {
+    const local = ["first", "second"].map((name) => join(sessions.directory, `shared-${name}`));
+    const s = open({ ...SMALL, localDirectory: local });
+    const kept = await wide(s, 600).materialize();
+    const [, second = ""] = local;
+    const files = spillFilesIn(second);
+    expect(files.length).toBeGreaterThan(0);
+    // Old enough to be taken for something that nobody owns.
+    const longAgo = new Date(Date.now() - 600_000);
+    utimesSync(dirname(dirname(files[0] ?? "")), longAgo, longAgo);
+    const other = open({ ...SMALL, localDirectory: second });
+    expect(
+      await other
+        .range(10)
+        .map((row) => row)
+        .count(),
+    ).toBe(10);
+    await other.close();
+    expect(spillFilesIn(second)).toEqual(files);
+    check(await rowsOf(kept), 600);
+  });
+
+  test("[D3] maxSpill holds to the byte: a job that fits it is done, one that does not ends with a SpillError", async () => {
+    const measure = open(SMALL);
+    const made = wide(measure, 600);
+    const kept = await made.materialize();
+    const needed = made.stats().spilledBytes;
+    const block = kept.byteLength / kept.numBlocks;
+    expect(bytesIn(sessions.localDirectory)).toBe(needed);
+    await measure.close();
+
+    const enough = open({ ...SMALL, maxSpill: needed });
+    expect((await wide(enough, 600).materialize()).byteLength).toBe(kept.byteLength);
+    expect(bytesIn(sessions.localDirectory)).toBeLessThanOrEqual(needed);
+    await enough.close();
+
+    const s = open({ ...SMALL, maxSpill: needed - 1 });
+    const small = await wide(s, 40).materialize();
+    const error = await wide(s, 600)
+      .materialize()
+      .then(
+        () => null,
+        (reason: unknown) => reason,
+      );
+    if (!(error instanceof SpillError)) throw error ?? new Error("It worked.");
+    expect(error.maxSpill).toBe(needed - 1);
+    expect(error.spilled).toBeLessThan(needed);
+    expect(error.spilled + 2 * block).toBeGreaterThan(needed);
+    expect(error.directories.map(({ path }) => path.startsWith(sessions.localDirectory))).toEqual([true]);
+    // No block was lost, and the session goes on.
+    check(await rowsOf(small), 40);
+    check(await rowsOf(wide(s, 600)), 600);
+    await s.close();
+  });
+
+  test.skipIf(cannotMount)("[D3] on a full disk work waits, and goes on when there is space again", async () => {
+    const disk = tmpfs("full", 2048 * KIB);
+    const s = open({ ...SMALL, localDirectory: disk });
+    const small = await wide(s, 40).materialize();
+    const filler = join(disk, "filler");
+    fill(disk, filler);
+    const made = wide(s, 1000).materialize();
+    await until(() => heard.lines.some((line) => line.includes("Work waits for the disk: ")));
+    rmSync(filler);
+    check(await rowsOf(await made), 1000);
+    check(await rowsOf(small), 40);
+    await s.close();
+    expect(bytesIn(disk)).toBe(0);
+  });
+
+  test.skipIf(cannotMount)(
+    "[D3] a disk that stays full ends the job: directory, quota and free bytes are named",
+    async () => {
+      const disk = tmpfs("stays-full", 1024 * KIB);
+      const s = open({ ...SMALL, localDirectory: disk, maxSpill: "1 GiB" });
+      const small = await wide(s, 40).materialize();
+      fill(disk, join(disk, "filler"));
+      const error = await wide(s, 1000)
+        .materialize()
+        .then(
+          () => null,
+          (reason: unknown) => reason,
+        );
+      if (!(error instanceof SpillError)) throw error ?? new Error("It worked.");
+      const [directory] = error.directories;
+      expect(directory?.path.startsWith(disk)).toBe(true);
+      expect(directory?.free).toBeLessThan(16 * KIB);
+      expect(error.maxSpill).toBe(2 ** 30);
+      expect(error.message).toContain(directory?.path ?? "");
+      expect(error.message).toMatch(/ free\).*maxSpill is 1\.0 GiB/);
+      check(await rowsOf(small), 40);
+      await s.close();
+    },
+  );
+
+  /** Leaves less than a block. */
+  function fill(disk: string, file: string): void {
+    const { bavail, bsize } = statfsSync(disk);
+    writeFileSync(file, new Uint8Array(Math.max(0, bavail - 1) * bsize));
+  }
+
+  test("[K4] localDirectory says where; `spillway info` prints it", async () => {
+    const local = join(sessions.directory, "said");
+    const s = open({ ...SMALL, localDirectory: local });
+    const kept = await wide(s, 500).materialize();
+    expect(spillFilesIn(local).length).toBeGreaterThan(0);
+    expect(spillFilesIn(sessions.localDirectory)).toEqual([]);
+    check(await rowsOf(kept), 500);
+    await s.close();
+    expect(existsSync(local)).toBe(false);
+    const cli = join(import.meta.dirname, "../../dist/cli/main.js");
+    const told = execFileSync(process.execPath, [cli, "info"], { env: { ...process.env, TMPDIR: sessions.directory } });
+    expect(String(told)).toMatch(new RegExp(`^spilling +to ${sessions.directory} \\(localDirectory\\)`, "m"));
+  });
+});
+
+describe("what a worker answers for", () => {
+  /** Each row is a block of its own, and says who made it. */
+  const alone = (rows: number) => (s: Session) =>
+    s.range(rows, { overrideNumBlocks: rows }).map((row) => ({ id: row.id, pid: process.pid, text: "x".repeat(6000) }));
+
+  test("[K2] managed bytes are the resident blocks that each worker made, exactly", async () => {
+    const s = open({ workers: 2, objectStoreMemory: "4 MiB" });
+    const made = alone(40)(s);
+    const kept = await made.materialize();
+    const bytesOut = made.stats().operators.at(-1)?.bytesOut;
+    expect(bytesOut?.min).toBe(bytesOut?.max);
+    const block = pages(bytesOut?.max ?? 0);
+    const rows = await kept.takeAll();
+    const { workers } = await s.resources();
+    for (const { pid, managed } of workers) {
+      expect(managed).toBe(block * rows.filter((row) => row.pid === pid).length);
+    }
+    expect(workers.reduce((sum, { managed }) => sum + managed, 0)).toBe(40 * block);
+    // A worker that is gone answers for nothing, its blocks are still there.
+    const [first] = workers;
+    process.kill(first?.pid ?? 0, "SIGKILL");
+    await until(async () => (await s.resources()).workers.every(({ pid }) => pid !== first?.pid));
+    const after = await s.resources();
+    expect(after.workers.reduce((sum, { managed }) => sum + managed, 0)).toBe(40 * block - (first?.managed ?? 0));
+    expect((await kept.takeAll()).length).toBe(40);
+    kept.dispose();
+    const { workers: free } = await s.resources();
+    expect(free.every(({ managed }) => managed === 0)).toBe(true);
+    await s.close();
+  });
+
+  test("[K2] what has left memory is not managed any more", async () => {
+    const s = open(SMALL);
+    const kept = await wide(s, 1000).materialize();
+    const { workers, used } = await s.resources();
+    const managed = workers.reduce((sum, worker) => sum + worker.managed, 0);
+    expect(managed).toBeGreaterThan(STORE / 2);
+    expect(managed).toBeLessThanOrEqual(used.objectStoreMemory);
+    expect(used.objectStoreMemory).toBeLessThanOrEqual(STORE);
+    expect(kept.byteLength).toBeGreaterThan(3 * STORE);
+    await s.close();
+  });
+
+  test("[K3] above target x memoryLimit the least recently used blocks leave, and not before; with false none does", async () => {
+    // 64 MiB x target: nine blocks of two pages, and not ten.
+    const memory = { memoryLimit: "64 MiB", workers: 1, objectStoreMemory: "4 MiB" } as const;
+    const target = (9.5 * 2 * PAGE) / (64 * 2 ** 20);
+    const s = open({ ...memory, worker: { memory: { target } } });
+    const nine = alone(9)(s);
+    const kept = await nine.materialize();
+    expect(nine.stats().spilledBytes).toBe(0);
+    const managed = async () => (await s.resources()).workers.reduce((sum, worker) => sum + worker.managed, 0);
+    expect(await managed()).toBe(9 * 2 * PAGE);
+    const one = alone(1)(s);
+    const tenth = await one.materialize();
+    await until(async () => (await managed()) === 9 * 2 * PAGE);
+    expect(spillFilesIn(sessions.localDirectory).length).toBe(1);
+    // It was the first that left: reading the tenth brings nothing back, reading the first does.
+    await tenth.take(1);
+    const head = kept.limit(1);
+    await head.takeAll();
+    expect(head.stats().restoredBytes).toBe(kept.byteLength / 9);
+    await s.close();
+
+    const without = open({ ...memory, worker: { memory: { target: false } } });
+    const many = alone(100)(without);
+    await many.materialize();
+    expect(many.stats().spilledBytes).toBe(0);
+    expect((await without.resources()).workers[0]?.managed).toBe(100 * 2 * PAGE);
+    await without.close();
+  });
+});
+
+describe("letting go", () => {
+  test("[R6] dispose frees memory and files at once", async () => {
+    const s = open(SMALL);
+    const kept = await wide(s, 800).materialize();
+    const other = await wide(s, 300).materialize();
+    expect(spillFilesIn(sessions.localDirectory).length).toBeGreaterThan(0);
+    kept.dispose();
+    check(await rowsOf(other), 300);
+    const bytes = other.byteLength;
+    await until(() => bytesIn(sessions.localDirectory) <= bytes);
+    other.dispose();
+    await until(() => spillFilesIn(sessions.localDirectory).length === 0);
+    // The session lives, and only what was disposed of is gone.
+    expect(workerPids("").length).toBeGreaterThan(0);
+    check(await rowsOf(wide(s, 100)), 100);
+    await expect(kept.count().then(() => kept.takeAll())).rejects.toThrow(/disposed/);
+    await s.close();
+  });
+
+  test("[R6] a collected dataset's files go", () => {
+    const local = join(sessions.directory, "collected");
+    const script = join(sessions.directory, "collected.mjs");
+    writeFileSync(
+      script,
+      `import { readdirSync } from "node:fs";
+       import { session } from ${JSON.stringify(import.meta.resolve("spillway"))};
+       const local = ${JSON.stringify(local)};
+       const files = () => readdirSync(local, { recursive: true }).filter((name) => name.endsWith(".arrows")).length;
+       const s = session({ ...${JSON.stringify(SMALL)}, localDirectory: local, progress: false });
+       async function make() {
+         const kept = await s.range(800, { overrideNumBlocks: 8 }).map((row) => ({ id: row.id, text: "x".repeat(1000) })).materialize();
+         return (await kept.takeAll()).length;
+       }
+       console.log("rows", await make(), "files", files() > 0);
+       for (let i = 0; i < 200 && files() > 0; i++) {
+         global.gc();
+         await s.resources();
+         await new Promise((resolve) => setTimeout(resolve, 20));
+       }
+       console.log("files", files(), "bytes", (await s.resources()).used.objectStoreMemory);
+       await s.close();`,
+    );
+    const { stdout } = spawnSync(process.execPath, ["--expose-gc", script], { encoding: "utf8", timeout: 30_000 });
+    expect(stdout).toBe("rows 800 files true\nfiles 0 bytes 0\n");
+  });
+});

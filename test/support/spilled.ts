@@ -1,0 +1,78 @@
+/** Sessions so small that they spill, and what they leave on disk meanwhile. */
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { Dataset, Session, SessionOptions } from "spillway";
+import { vi } from "vitest";
+
+export const KIB = 1024;
+
+/** The smallest store there is for one worker, and blocks of two pages. */
+export const SMALL: SessionOptions = {
+  workers: 1,
+  objectStoreMemory: 256 * KIB,
+  targetMaxBlockSize: 8 * KIB,
+  targetMinBlockSize: 4 * KIB,
+};
+
+export interface Wide {
+  id: number;
+  text: string;
+}
+
+/** Rows of a kilobyte that tell whether they are what they were. */
+export function wide(s: Session, rows: number, tasks = 8): Dataset<Wide> {
+  return s.range(rows, { overrideNumBlocks: tasks }).map((row) => {
+    return { id: row.id, text: `${row.id}:`.padEnd(1000, String(row.id % 10)) };
+  });
+}
+
+/** Throws where a row is not as it was made, is missing or is there twice. */
+export function check(rows: readonly Wide[], count: number): void {
+  const seen = new Set<number>();
+  for (const { id, text } of rows) {
+    if (seen.has(id)) throw new Error(`row ${id} came twice`);
+    if (text !== `${id}:`.padEnd(1000, String(id % 10))) throw new Error(`row ${id} is ${text.slice(0, 20)}…`);
+    seen.add(id);
+  }
+  if (seen.size !== count) throw new Error(`${seen.size} rows of ${count}`);
+}
+
+/** Paths of all spill files under a directory. */
+export function spillFilesIn(directory: string): string[] {
+  return entriesIn(directory).filter((path) => /spill-[0-9a-f]+-\d+\.(arrows|blocks)$/.test(path));
+}
+
+export function bytesIn(directory: string): number {
+  return spillFilesIn(directory).reduce((sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0), 0);
+}
+
+function entriesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name));
+  } catch {
+    // Not made yet, or taken away while it was looked at.
+    return [];
+  }
+}
+
+/** Resolves when this holds. */
+export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  await vi.waitFor(
+    async () => {
+      if (!(await holds())) throw new Error("It did not come to that.");
+    },
+    { timeout: 10_000, interval: 10 },
+  );
+}
+
+/** What sessions say on stderr, from now on. */
+export function overheard(): { readonly lines: string[]; end(): void } {
+  const lines: string[] = [];
+  const spy = vi.spyOn(process.stderr, "write").mockImplementation((text) => {
+    lines.push(String(text).trimEnd());
+    return true;
+  });
+  return { lines, end: () => spy.mockRestore() };
+}
