@@ -6,7 +6,7 @@ import { OutputEstimate } from "./budget.ts";
 import { PROGRESS_INTERVAL } from "./events.ts";
 import { bringBack, stopFetching } from "./fetch.ts";
 import { Fifo } from "./fifo.ts";
-import { closeEdge, deliver, endIfDone, endOperator } from "./flow.ts";
+import { bytesOf, closeEdge, deliver, endIfDone, endOperator } from "./flow.ts";
 import { repairOver } from "./repair.ts";
 import { Resources } from "./resources.ts";
 import { type Edge, type JobState, type OperatorState, type Piece, type State, tell } from "./state.ts";
@@ -78,6 +78,7 @@ function wire(state: State, spec: JobSpec): JobState {
     error: null,
     credit: 0,
     unread: 0,
+    readerIsFull: false,
     rowsDelivered: 0,
     erroredTasks: 0,
     runningTasks: 0,
@@ -196,7 +197,7 @@ export function fileSinks(job: JobState): readonly FileSink[] {
 /** Hands the program what it has credit for; what is on disk is fetched first. */
 export function deliverOutput(state: State, job: JobState): void {
   const output = outputOf(job);
-  while (job.credit > 0) {
+  while (job.credit > 0 && mayTakeMore(state, job, output)) {
     const delivery = deliver(state, output);
     if (delivery === null) break;
     const { slice, range } = delivery;
@@ -205,16 +206,27 @@ export function deliverOutput(state: State, job: JobState): void {
     const { id } = slice.block;
     state.outputs.set(id, [...(state.outputs.get(id) ?? []), job]);
     job.rowsDelivered += slice.end - slice.start;
+    const isAlone = state.unreadBytes === 0;
     state.unreadBytes += wholePages(slice.block.length);
-    const copy = state.unreadBytes > state.ledger.capacity * UNREAD_SHARE;
+    const copy = !isAlone && state.unreadBytes > state.ledger.capacity * UNREAD_SHARE;
     tell(state, { type: "output", job: job.id, slice, range, copy });
   }
+  job.readerIsFull = !mayTakeMore(state, job, output);
+  if (job.readerIsFull) return;
   for (const id of awaited(job)) if (!state.ledger.isInMemory(id)) bringBack(state, id);
+}
+
+/** A reader has one block at least, and more where they are small: what waits for it in the queue can leave. */
+function mayTakeMore({ unreadBytes, ledger }: State, job: JobState, output: Edge): boolean {
+  const next = output.queue.peek();
+  if (next === undefined || job.unread === 0) return true;
+  return unreadBytes + bytesOf(next) <= ledger.capacity * UNREAD_SHARE;
 }
 
 /** The output blocks that the program has credit for. */
 export function awaited(job: JobState): readonly BlockId[] {
   const ids: BlockId[] = [];
+  if (job.readerIsFull) return ids;
   for (const { flow } of outputOf(job).queue) {
     if (ids.length >= job.credit) break;
     ids.push(flow.block.id);
@@ -234,10 +246,10 @@ export function outputRead(state: State, id: BlockId): boolean {
   return true;
 }
 
-/** The program has stopped reading: then standing still is what it wants. */
+/** The program has stopped reading, or has as much to read as it may: then standing still is what it wants. */
 export function isPaused(job: JobState): boolean {
   const { spec } = outputOf(job).producer;
-  return job.credit <= 0 && (spec.kind === "slice" || spec.sink.kind === "blocks");
+  return (job.credit <= 0 || job.readerIsFull) && (spec.kind === "slice" || spec.sink.kind === "blocks");
 }
 
 /** The job cannot go on. The program is told at once, but of a job that writes files only when none is left. */

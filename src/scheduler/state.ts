@@ -218,6 +218,8 @@ export interface JobState {
   credit: number;
   /** Output blocks that the program has and will give back when it has read them. */
   unread: number;
+  /** It has so many of them that it gets no more before it has given some back. */
+  readerIsFull: boolean;
   rowsDelivered: number;
   erroredTasks: number;
   runningTasks: number;

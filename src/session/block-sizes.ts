@@ -35,6 +35,8 @@ export type Preset = keyof typeof PRESETS;
 
 /** Arrow counts the bytes of a column's text in 31 bits. */
 const LARGEST_BLOCK: Bytes = 2 ** 31 - 1;
+/** A worker puts a block together, has the rows that go into it, and reads another. */
+const HEAP_SHARE = 1 / 4;
 /** A minimum that nobody asked for is at most this part of the maximum, as in the presets. */
 const MIN_OF_MAX = 1 / 4;
 
@@ -48,13 +50,13 @@ export interface BlockSizes {
 
 export function blockSizes(
   options: SessionOptions,
-  capacity: Bytes,
-  workers: number,
+  { capacity, workers, workerHeap }: { readonly capacity: Bytes; readonly workers: number; readonly workerHeap: Bytes },
   bytesOf: (name: keyof Sizes, value: Size) => Bytes,
 ): BlockSizes {
   const asked = askedSizes(options, bytesOf);
   const unlimited = options.targetMaxBlockSize === false;
-  const fits = Math.min(LARGEST_BLOCK, Math.floor(capacity / (2 * workers)));
+  const inStore = Math.floor(capacity / (2 * workers));
+  const fits = Math.min(LARGEST_BLOCK, inStore, Math.floor(workerHeap * HEAP_SHARE));
   const max = unlimited ? Math.min(LARGEST_BLOCK, capacity) : Math.min(asked.targetMaxBlockSize, fits);
   const ownMin = options.targetMinBlockSize;
   const mostMin = ownMin === undefined ? Math.floor(max * MIN_OF_MAX) : max;
@@ -71,7 +73,11 @@ export function blockSizes(
     notice:
       lowered.length === 0
         ? null
-        : `Block sizes lowered to ${formatSize(fits)} (${from}): the store holds ${formatSize(capacity)}, which is two such blocks a worker (workers: ${workers}). A larger objectStoreMemory or fewer workers allow larger blocks.`,
+        : `Block sizes lowered to ${formatSize(fits)} (${from}): ${
+            fits < inStore
+              ? `a worker's heap is ${formatSize(workerHeap)}. A larger memoryLimit or fewer workers allow`
+              : `the store holds ${formatSize(capacity)}, which is two such blocks a worker (workers: ${workers}). A larger objectStoreMemory or fewer workers allow`
+          } larger blocks.`,
   };
 }
 

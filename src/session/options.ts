@@ -144,7 +144,8 @@ export function resolveOptions(options: SessionOptions): ResolvedOptions {
       `session: memoryLimit of ${formatSize(workerMemory)} is too small: a worker needs at least ${formatSize(SMALLEST_WORKER)}.${limit === "auto" ? ` There are ${formatSize(limits.memory)} for ${workers} workers: use fewer.` : ""}`,
     );
   }
-  const { notice, ...sizes } = blockSizes(options, capacity, workers, size);
+  const workerHeap = limit === "auto" ? heapThatFits(node, workers) : heapFor(workerMemory);
+  const { notice, ...sizes } = blockSizes(options, { capacity, workers, workerHeap }, size);
   const notices = notice === null ? [] : [notice];
   if (options.workers === undefined && workers < node.cores) {
     notices.push(
@@ -156,7 +157,7 @@ export function resolveOptions(options: SessionOptions): ResolvedOptions {
     capacity,
     workerMemory,
     extraWorkers: extraWorkersThatFit(node, workers),
-    workerHeap: limit === "auto" ? heapThatFits(node, workers) : heapFor(workerMemory),
+    workerHeap,
     resources: {
       cpu: options.resourceLimits?.cpu === undefined ? workers : limits.cpu,
       gpu: limits.devices.length,

@@ -6,7 +6,7 @@ const MIB = 2 ** 20;
 
 /** In a store that has room for everything, unless said otherwise. */
 function sizes(options: SessionOptions = {}) {
-  const resolved = resolveOptions({ workers: 2, objectStoreMemory: "64 GiB", memoryLimit: "1 GiB", ...options });
+  const resolved = resolveOptions({ workers: 2, objectStoreMemory: "64 GiB", memoryLimit: "16 GiB", ...options });
   const { targetMaxBlockSize: max, targetMinBlockSize: min, targetShuffleMaxBlockSize: shuffle, notices } = resolved;
   return { max, min, shuffle, notices };
 }

@@ -12,7 +12,7 @@ const FIRST_BYTES = 1024;
 const GROWTH = 3;
 
 /** What one job's blocks were put together in serves the next job's. */
-const spare = new SpareMemory(64 << 20);
+const spare = new SpareMemory(32 << 20);
 
 const NO_BYTES = new Uint8Array(0);
 const NO_WORDS = new Int32Array(0);
