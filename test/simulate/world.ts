@@ -59,6 +59,14 @@ export interface RunningJob {
   got: number;
   /** Output blocks that the program has and has not given back or kept. */
   unread: number;
+  /** The program forgets the job with so many blocks; those it has then, it neither gives back nor keeps. */
+  readonly abandonedAfter: number | null;
+  readonly forgotten: BlockSlice[];
+}
+
+export interface Consumption {
+  readonly keeps?: boolean;
+  readonly abandonedAfter?: number | null;
 }
 
 export interface Dangers {
@@ -76,17 +84,14 @@ export interface Dangers {
   readonly slowDisk: number;
 }
 
-export const CALM: Dangers = {
-  death: 0,
-  functionError: 0,
-  deaf: 0,
-  cancelJob: 0,
-  pause: 0,
-  diskFull: 0,
-  damage: 0,
-  slowDisk: 0,
-};
-const MAX_STEPS = 100_000;
+/** What the session is given. */
+export interface Means {
+  readonly workers: number;
+  readonly pages: number;
+  readonly managedTarget?: number | null;
+}
+
+const MAX_STEPS = 30_000;
 /** Units of memory that a worker has, and all of them together. */
 export const WORKER_MEMORY = 10;
 export const ALL_MEMORY = 40;
@@ -111,26 +116,28 @@ export class World {
   #events = 0;
   #order = 0;
   #lastWorker = 0;
+  /** What the scheduler is being told: where it never comes back from, if the watchdog had to end it. */
+  handling: Event | null = null;
   spawned = 0;
   replaced = 0;
   maxAlive = 0;
 
   constructor(
     chance: Chance,
-    workers: number,
-    capacityPages: number,
+    { workers, pages, managedTarget = null }: Means,
     dangers: Dangers,
     private readonly story: Story | null = null,
   ) {
     this.#chance = chance;
     this.#dangers = dangers;
     this.#slots = workers;
-    const capacity = capacityPages * PAGE;
+    const capacity = pages * PAGE;
     this.scheduler = new Scheduler({
       arenaSize: capacity * 8,
       capacity,
       workers,
       heapLimit: null,
+      managedTarget,
       workerMemory: WORKER_MEMORY,
       localityWithOutput: workers % 2 === 0,
       resources: { cpu: workers, gpu: GPUS, memory: ALL_MEMORY },
@@ -156,6 +163,10 @@ export class World {
   /** The program is through with everything. */
   close(): void {
     this.fromProgram({ type: "release", blocks: [PAYLOAD] });
+  }
+
+  get events(): number {
+    return this.#events;
   }
 
   get now(): number {
@@ -199,7 +210,9 @@ export class World {
   }
 
   tell(event: Event): void {
+    this.handling = event;
     const commands = this.scheduler.handle(event, this.#now);
+    this.handling = null;
     const { live, capacity, leaving, onDisk } = this.scheduler.ledger;
     this.story?.add(this.#now, event, commands, `${live} of ${capacity} live, ${leaving} leaving, ${onDisk} on disk`);
     for (const command of commands) this.#carryOut(command);
@@ -212,7 +225,7 @@ export class World {
     this.tell({ type: "fromProgram", message });
   }
 
-  start(planned: PlannedJob, consume: boolean, keeps = false): RunningJob {
+  start(planned: PlannedJob, { keeps = false, abandonedAfter = null }: Consumption = {}): RunningJob {
     const job: RunningJob = {
       planned,
       received: [],
@@ -224,10 +237,12 @@ export class World {
       wanted: 0,
       got: 0,
       unread: 0,
+      abandonedAfter,
+      forgotten: [],
     };
     this.jobs.set(planned.spec.id, job);
     this.fromProgram({ type: "start", job: planned.spec });
-    if (consume) this.want(job, this.#chance.between(1, 4));
+    this.want(job, this.#chance.between(1, 4));
     return job;
   }
 
@@ -240,6 +255,13 @@ export class World {
     if (job.outcome !== "running") return;
     job.outcome = "cancelled";
     this.fromProgram({ type: "cancel", job: job.planned.spec.id });
+  }
+
+  /** The end of the session, for a job that the program has forgotten. */
+  giveUp(job: RunningJob): void {
+    this.cancel(job);
+    const blocks = job.forgotten.splice(0).map(({ block }) => block.id);
+    if (blocks.length > 0) this.fromProgram({ type: "release", blocks });
   }
 
   /** Blocks that the program keeps for a while. */
@@ -364,6 +386,10 @@ export class World {
     job.received.push(...rows);
     job.unread += 1;
     job.kept?.push(slice);
+    if (job.abandonedAfter !== null && job.got > job.abandonedAfter) {
+      job.forgotten.push(slice);
+      return;
+    }
     const pause = this.#chance.happens(this.#dangers.pause) ? 5_000 : this.#delay();
     this.later(pause, () => {
       if (this.#read(placed).join() !== rows.join()) throw new Error("a block changed while the program held it");
