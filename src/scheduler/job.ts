@@ -167,6 +167,7 @@ function operatorState(
     running: new Map(),
     repairing: new Set(),
     asking: new Set(),
+    askingBytes: 0,
     head: 0,
     heldBack: new Map(),
     heldBackBlocks: 0,
@@ -175,10 +176,12 @@ function operatorState(
     queuedBytes: 0,
     liveBytes: 0,
     grantedBytes: 0,
+    grantedTasks: 0,
     largestReservation: 0,
     estimate: new OutputEstimate(),
     heldBy: null,
     workers: new Set(),
+    idle: new Set(),
     retiring: new Set(),
   };
 }
@@ -201,14 +204,20 @@ export function deliverOutput(state: State, job: JobState): void {
     job.rowsDelivered += slice.end - slice.start;
     tell(state, { type: "output", job: job.id, slice, range });
   }
+  if (state.ledger.isAllInMemory) return;
   for (const id of awaited(job)) if (!state.ledger.isInMemory(id)) bringBack(state, id);
 }
 
-/** The output blocks that the program has credit for. */
+/** Blocks that are fetched for the program ahead of its reading. */
+const MAX_AWAITED = 16;
+
+/** The next output blocks that the program has credit for. */
 export function awaited(job: JobState): readonly BlockId[] {
   const ids: BlockId[] = [];
+  const most = Math.min(job.credit, MAX_AWAITED);
+  if (most <= 0) return ids;
   for (const { flow } of outputOf(job).queue) {
-    if (ids.length >= job.credit) break;
+    if (ids.length >= most) break;
     ids.push(flow.block.id);
   }
   return ids;

@@ -139,7 +139,7 @@ function fetchOneOf(state: State, job: JobState, leniency: Leniency): boolean {
 
 /** Only for the one that everything waits for does something leave memory; others take what is free. */
 function breakPromise(state: State): boolean {
-  const [first] = waitingTasks(state, null);
+  const first = firstWaiting(state, null);
   return (
     asksOf(state, null).some((task) => grantTask(state, task, "none", task === first)) || grantProgram(state, "none")
   );
@@ -171,7 +171,7 @@ function serve(state: State, only: JobState | null, leaving: Leaving): boolean {
     const next = awaited(job).find((id) => !state.ledger.isInMemory(id));
     if (next !== undefined && changes(state, () => bringBack(state, next, leaving))) return true;
   }
-  const [first] = waitingTasks(state, only);
+  const first = firstWaiting(state, only);
   if (first !== undefined) return changes(state, () => makeRoomFor(state, first, leaving));
   const ask = only === null ? state.programAsks[0] : undefined;
   return ask !== undefined && changes(state, () => makeRoom(state, wholePages(ask.bytes), leaving));
@@ -179,6 +179,12 @@ function serve(state: State, only: JobState | null, leaving: Leaving): boolean {
 
 function waitingTasks(state: State, only: JobState | null): TaskState[] {
   return [...asksOf(state, only), ...fetchesOf(state, only)].sort(byUrgency);
+}
+
+/** The one that everything waits for: where others have stood back for a task, that one until it is through. */
+function firstWaiting(state: State, only: JobState | null): TaskState | undefined {
+  const waiting = waitingTasks(state, only);
+  return waiting.find((task) => task === state.yieldsTo) ?? waiting[0];
 }
 
 function makeRoomFor(state: State, task: TaskState, leaving: Leaving): void {
@@ -197,8 +203,7 @@ function changes(state: State, run: () => void): boolean {
 
 /** The least urgent that keeps something in memory lets go of it; never the one that everything waits for. */
 function letSomebodyStandBack(state: State): boolean {
-  const waiting = waitingTasks(state, null);
-  const first = waiting.find((task) => task === state.yieldsTo) ?? waiting[0];
+  const first = firstWaiting(state, null);
   if (first === undefined) return false;
   state.yieldsTo = first;
   for (const job of state.jobs.values()) {

@@ -119,8 +119,9 @@ export interface OperatorState {
   readonly running: Map<number, TaskState>;
   /** Running to make lost blocks again. */
   readonly repairing: Set<TaskState>;
-  /** Those of both that wait for room, in the order of asking. */
+  /** Those of both that wait for room, in the order of asking, and what they wait for. */
   readonly asking: Set<TaskState>;
+  askingBytes: Bytes;
 
   /** Ordered: the task whose output is next, and what later ones have handed over already. */
   head: number;
@@ -132,15 +133,17 @@ export interface OperatorState {
   queuedBytes: Bytes;
   /** Reserved for it, or made by it and still in the job. */
   liveBytes: Bytes;
-  /** Of these, reserved and not written yet. */
+  /** Of these, reserved and not written yet, and for how many tasks. */
   grantedBytes: Bytes;
+  grantedTasks: number;
   largestReservation: Bytes;
   readonly estimate: OutputEstimate;
   /** The policy that holds it back at this moment. */
   heldBy: string | null;
 
-  /** Who has been sent the operator, and who was asked to forget it and has not answered. */
+  /** Who has been sent the operator; which of them are idle; who was asked to forget it and has not answered. */
   readonly workers: Set<WorkerState>;
+  readonly idle: Set<WorkerState>;
   readonly retiring: Set<WorkerState>;
 }
 
@@ -242,7 +245,6 @@ export interface WorkerState {
   phase: WorkerPhase;
   task: TaskState | null;
   inspection: Inspection | null;
-  killed: boolean;
   readonly knows: Set<OperatorState>;
   /** Classes' instances that have GPUs, by job and operator. */
   readonly instances: Map<string, { readonly devices: readonly string[]; readonly amount: number }>;
@@ -298,8 +300,9 @@ export interface State {
   readonly devices: DevicePool;
   readonly jobs: Map<JobId, JobState>;
   readonly workers: Map<WorkerId, WorkerState>;
-  /** Kept apart, so that finding one never means looking at all. */
+  /** Kept apart, so that finding one never means looking at all; so are those with more memory than most. */
   readonly idle: Set<WorkerState>;
+  readonly raised: Set<WorkerState>;
   /** Operators with tasks that wait for room, and the number of these tasks. */
   readonly askers: Set<OperatorState>;
   askingTasks: number;
@@ -315,6 +318,7 @@ export interface State {
   /** Whose output a block in the program's hands is. */
   readonly outputs: Map<BlockId, JobState[]>;
   readonly inspections: Inspection[];
+  /** Cancelled, the one that has been for the longest time first; not those whose worker is being killed. */
   readonly cancelling: Set<TaskState>;
   readonly commands: Command[];
   /** Workers can not be started. */

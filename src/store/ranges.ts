@@ -25,20 +25,28 @@ export interface Allocation {
   readonly punch: readonly ArenaRange[];
 }
 
+/** Cached ranges of one length. Those that are no longer cached are left in it, and skipped, until they are half of it. */
+interface SizeClass {
+  readonly length: Bytes;
+  /** In the order of freeing. */
+  ranges: CachedRange[];
+  cached: number;
+}
+
 interface CachedRange extends ArenaRange {
-  /** Rises with every freeing. */
-  readonly freed: number;
+  isCached: boolean;
 }
 
 export class RangeAllocator {
   readonly capacity: Bytes;
-  readonly #live = new Map<Bytes, Bytes>();
+  /** Pages by first page: small numbers, which need no box of their own. */
+  readonly #live = new Map<number, number>();
   /** By offset, in the order of freeing: the first is the oldest. */
   readonly #cached = new Map<Bytes, CachedRange>();
   readonly #cachedByEnd = new Map<Bytes, CachedRange>();
-  /** Ascending by length, then by time of freeing. */
-  readonly #cachedBySize: CachedRange[] = [];
-  #freed = 0;
+  readonly #classes = new Map<Bytes, SizeClass>();
+  /** Their lengths, ascending. Blocks of a job are of few sizes, however many there are. */
+  readonly #lengths: Bytes[] = [];
   /** Ascending by offset, never adjacent. */
   #fresh: ArenaRange[];
   #liveBytes: Bytes = 0;
@@ -85,14 +93,14 @@ export class RangeAllocator {
     const kept = wholePages(length);
     if (kept > before) throw new StoreError(`The range at ${offset} has ${before} bytes, not ${length}.`);
     if (kept === before) return;
-    this.#live.set(offset, kept);
+    this.#live.set(offset / PAGE, kept / PAGE);
     this.#liveBytes -= before - kept;
     this.#cache({ offset: offset + kept, length: before - kept });
   }
 
   free(offset: Bytes): void {
     const length = this.#lengthOf(offset);
-    this.#live.delete(offset);
+    this.#live.delete(offset / PAGE);
     this.#liveBytes -= length;
     this.#cache({ offset, length });
   }
@@ -100,7 +108,7 @@ export class RangeAllocator {
   /** Throws where the figures, or the ranges, contradict each other. For tests and the end of every job. */
   assertConsistent(): void {
     const all = [
-      ...[...this.#live].map(([offset, length]) => ({ offset, length })),
+      ...[...this.#live].map(([page, pages]) => ({ offset: page * PAGE, length: pages * PAGE })),
       ...this.#cached.values(),
       ...this.#fresh,
     ].sort((a, b) => a.offset - b.offset);
@@ -109,9 +117,10 @@ export class RangeAllocator {
       if (range.offset !== at) throw new StoreError(`Ranges overlap or leave a gap at ${at}.`);
       at += range.length;
     }
-    const live = [...this.#live.values()].reduce((sum, length) => sum + length, 0);
+    const live = [...this.#live.values()].reduce((sum, pages) => sum + pages * PAGE, 0);
     const cached = [...this.#cached.values()].reduce((sum, range) => sum + range.length, 0);
-    if (live !== this.#liveBytes || cached !== this.#cachedBytes || this.#cachedBySize.length !== this.#cached.size) {
+    const inClasses = [...this.#classes.values()].reduce((sum, one) => sum + one.length * one.cached, 0);
+    if (live !== this.#liveBytes || cached !== this.#cachedBytes || cached !== inClasses) {
       throw new StoreError(
         `Ranges: ${live} live and ${cached} cached, counted ${this.#liveBytes}, ${this.#cachedBytes}.`,
       );
@@ -120,36 +129,22 @@ export class RangeAllocator {
   }
 
   #lengthOf(offset: Bytes): Bytes {
-    const length = this.#live.get(offset);
-    if (length === undefined) throw new StoreError(`No live range begins at ${offset}.`);
-    return length;
+    const pages = this.#live.get(offset / PAGE);
+    if (pages === undefined) throw new StoreError(`No live range begins at ${offset}.`);
+    return pages * PAGE;
   }
 
   #enliven(offset: Bytes, length: Bytes): ArenaRange {
-    this.#live.set(offset, length);
+    this.#live.set(offset / PAGE, length / PAGE);
     this.#liveBytes += length;
     return { offset, length };
   }
 
   #bestFit(length: Bytes): CachedRange | null {
-    const smallest = this.#cachedBySize[this.#placeOf(length, 0)];
-    if (smallest === undefined) return null;
-    return this.#cachedBySize[this.#placeOf(smallest.length + 1, 0) - 1] ?? null;
-  }
-
-  /** The first place in the order by size that is not before a range of this length and time. */
-  #placeOf(length: Bytes, freed: number): number {
-    let low = 0;
-    let high = this.#cachedBySize.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      const range = this.#cachedBySize[middle];
-      const isBefore =
-        range !== undefined && (range.length < length || (range.length === length && range.freed < freed));
-      if (isBefore) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    const smallest = this.#lengths[placeOf(this.#lengths, length)];
+    const { ranges } = (smallest === undefined ? undefined : this.#classes.get(smallest)) ?? { ranges: [] };
+    while (ranges.at(-1)?.isCached === false) ranges.pop();
+    return ranges.at(-1) ?? null;
   }
 
   #cache(freed: ArenaRange): void {
@@ -165,19 +160,34 @@ export class RangeAllocator {
       this.#uncache(after);
       length += after.length;
     }
-    this.#freed += 1;
-    const range = { offset, length, freed: this.#freed };
+    const range = { offset, length, isCached: true };
     this.#cached.set(offset, range);
     this.#cachedByEnd.set(offset + length, range);
-    this.#cachedBySize.splice(this.#placeOf(length, range.freed), 0, range);
     this.#cachedBytes += length;
+    let sameLength = this.#classes.get(length);
+    if (sameLength === undefined) {
+      sameLength = { length, ranges: [], cached: 0 };
+      this.#classes.set(length, sameLength);
+      this.#lengths.splice(placeOf(this.#lengths, length), 0, length);
+    }
+    sameLength.ranges.push(range);
+    sameLength.cached += 1;
   }
 
   #uncache(range: CachedRange): void {
     this.#cached.delete(range.offset);
     this.#cachedByEnd.delete(range.offset + range.length);
-    this.#cachedBySize.splice(this.#placeOf(range.length, range.freed), 1);
     this.#cachedBytes -= range.length;
+    range.isCached = false;
+    const sameLength = this.#classes.get(range.length);
+    if (sameLength === undefined) return;
+    sameLength.cached -= 1;
+    if (sameLength.cached === 0) {
+      this.#classes.delete(range.length);
+      this.#lengths.splice(placeOf(this.#lengths, range.length), 1);
+    } else if (sameLength.ranges.length > 2 * sameLength.cached) {
+      sameLength.ranges = sameLength.ranges.filter(({ isCached }) => isCached);
+    }
   }
 
   #punchFor(length: Bytes): ArenaRange[] {
@@ -201,8 +211,7 @@ export class RangeAllocator {
   }
 
   #addFresh(hole: ArenaRange): void {
-    let at = this.#fresh.findIndex((range) => range.offset > hole.offset);
-    if (at === -1) at = this.#fresh.length;
+    const at = firstAt(this.#fresh.length, (i) => (this.#fresh[i]?.offset ?? 0) > hole.offset);
     const before = this.#fresh[at - 1];
     const after = this.#fresh[at];
     const joinsBefore = before !== undefined && before.offset + before.length === hole.offset;
@@ -222,4 +231,21 @@ export class RangeAllocator {
     else this.#fresh.splice(at, 1);
     return range.offset;
   }
+}
+
+/** The first of so many places of which it holds, where it holds of all after it. */
+function firstAt(count: number, holds: (place: number) => boolean): number {
+  let low = 0;
+  let high = count;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (holds(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** Of the first length that is not smaller. */
+function placeOf(lengths: readonly Bytes[], length: Bytes): number {
+  return firstAt(lengths.length, (i) => (lengths[i] ?? 0) >= length);
 }

@@ -5,6 +5,7 @@
 import { fork } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
+import { setImmediate } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { type Failure, failureOf, told } from "./failure.ts";
 import { isKindName, KINDS, type KindName } from "./kinds.ts";
@@ -34,14 +35,17 @@ interface Part {
   readonly courses: readonly (readonly [KindName, StoreSize])[];
 }
 
-function work({ first, step, count, from, courses }: Part, report: (report: Report) => void): void {
+async function work({ first, step, count, from, courses }: Part, report: (report: Report) => void): Promise<void> {
   let stories = 0;
   let done = 0;
   for (let i = first; i < count; i += step) {
     const [kind, store] = courses[i % courses.length] ?? ["calm", "large"];
     const failure = failureOf(from + Math.floor(i / courses.length), kind, store);
     if (failure !== null) report({ failure, story: stories++ < MAX_STORIES ? told(failure) : null });
-    if (++done % ROUND === 0) report({ sessions: ROUND });
+    if (++done % ROUND !== 0) continue;
+    report({ sessions: ROUND });
+    // Reports go out, and it is heard that nobody wants them any more.
+    await setImmediate();
   }
   report({ sessions: done % ROUND });
 }
@@ -105,7 +109,9 @@ async function main(): Promise<number> {
     },
   });
   if (values.part !== undefined) {
-    work(JSON.parse(values.part), (report) => process.send?.(report));
+    process.on("disconnect", () => process.exit());
+    await work(JSON.parse(values.part), (report) => process.send?.(report));
+    process.disconnect();
     return 0;
   }
   const courses = coursesOf(values.only, values.store);

@@ -5,7 +5,7 @@
 import { Chance } from "./chance.ts";
 import { KINDS, type KindName, mayFail } from "./kinds.ts";
 import { jobOverBlocks } from "./plans.ts";
-import { drawSession, fits, type PlannedStart, type Session, type StoreSize } from "./session.ts";
+import { drawSession, fits, type PlannedStart, STORES, type Session, type StoreSize } from "./session.ts";
 import type { Story } from "./story.ts";
 import { type RunningJob, World } from "./world.ts";
 
@@ -20,8 +20,14 @@ export function simulate(seed: number, kind: KindName, store: StoreSize): Outcom
   return examine(drawSession(seed, KINDS[kind], store), kind, store);
 }
 
-export function examine(session: Session, kind: KindName, store: StoreSize, story: Story | null = null): Outcome {
-  const outcome = run(session, story);
+export function examine(
+  session: Session,
+  kind: KindName,
+  store: StoreSize,
+  story: Story | null = null,
+  begun: (world: World) => void = () => {},
+): Outcome {
+  const outcome = run(session, story, begun);
   check(outcome, (job) => mayFail(kind, store, session, job));
   return outcome;
 }
@@ -29,10 +35,11 @@ export function examine(session: Session, kind: KindName, store: StoreSize, stor
 /** Apart from the session's own chance: a smaller session draws less, and what is left of it should go on as before. */
 const OF_RUNNING = 0x9e3779b9;
 
-export function run(session: Session, story: Story | null = null): Outcome {
+export function run(session: Session, story: Story | null, begun: (world: World) => void): Outcome {
   const { seed, workers, pages, dangers, managedTarget, starts, kept } = session;
   const chance = new Chance(seed ^ OF_RUNNING);
   const world = new World(chance, { workers, pages, managedTarget }, dangers, story);
+  begun(world);
   const jobs: RunningJob[] = [];
   for (const start of starts) world.later(start.at, () => begin(world, chance, start, jobs));
   if (kept !== null) world.keep(kept.pages, kept.duration);
@@ -106,7 +113,9 @@ export function check({ world, jobs, session }: Outcome, mayFail: (job: RunningJ
 function mustNotSpill(session: Session): boolean {
   const isOnlySlow = Object.entries(session.dangers).every(([danger, value]) => danger === "pause" || value === 0);
   const keepsNothing = session.kept === null && session.starts.every(({ keeps }) => !keeps);
-  return isOnlySlow && keepsNothing && session.managedTarget === null && fits(session);
+  // Twice what flows, so that the payloads of functions have a place as well.
+  const isAmple = fits({ ...session, pages: session.pages / 2 });
+  return isOnlySlow && keepsNothing && session.managedTarget === null && isAmple && session.pages >= STORES.large[0];
 }
 
 function checkJob(world: World, job: RunningJob, mayFail: (job: RunningJob) => boolean): void {
