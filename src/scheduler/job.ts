@@ -72,6 +72,7 @@ function wire(state: State, spec: JobSpec): JobState {
     error: null,
     credit: 0,
     unread: 0,
+    movedAt: state.now,
     rowsDelivered: 0,
     erroredTasks: 0,
     runningTasks: 0,
@@ -199,6 +200,7 @@ export function deliverOutput(state: State, job: JobState): void {
     const { slice, range } = delivery;
     job.credit -= 1;
     job.unread += 1;
+    job.movedAt = state.now;
     const { id } = slice.block;
     state.outputs.set(id, [...(state.outputs.get(id) ?? []), job]);
     job.rowsDelivered += slice.end - slice.start;
@@ -229,6 +231,7 @@ export function outputRead(state: State, id: BlockId): boolean {
   const job = jobs?.pop();
   if (job === undefined) return false;
   job.unread -= 1;
+  job.movedAt = state.now;
   if (jobs?.length === 0) state.outputs.delete(id);
   state.ledger.unpin(id);
   return true;

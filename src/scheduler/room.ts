@@ -173,7 +173,7 @@ export function hasRoomToStart(state: State, operator: OperatorState, index: num
 }
 
 /** What has to be left for others before the task may have any. */
-function promisedBefore(state: State, operator: OperatorState, index: number): Bytes {
+export function promisedBefore(state: State, operator: OperatorState, index: number): Bytes {
   const { operators } = operator.job;
   // Another input of the job comes first: everybody has precedence.
   if (!isOnHeadPath(operator)) return promisedAfter(state, operators, -1) + promise(state, operator);

@@ -360,7 +360,9 @@ function fromProgram(state: State, message: JobMessage): void {
       return;
     case "want": {
       const job = state.jobs.get(message.job);
-      if (job !== undefined) job.credit += message.blocks;
+      if (job === undefined) return;
+      job.credit += message.blocks;
+      job.movedAt = state.now;
       return;
     }
     case "cancel": {

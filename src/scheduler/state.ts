@@ -221,6 +221,8 @@ export interface JobState {
   credit: number;
   /** Output blocks that the program has and will give back when it has read them. */
   unread: number;
+  /** When the program last got something of it, gave something back, or asked for more. */
+  movedAt: Milliseconds;
   rowsDelivered: number;
   erroredTasks: number;
   runningTasks: number;

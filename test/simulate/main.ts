@@ -4,8 +4,8 @@
  */
 import { fork } from "node:child_process";
 import { availableParallelism } from "node:os";
-import { fileURLToPath } from "node:url";
 import { setImmediate } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { type Failure, failureOf, told } from "./failure.ts";
 import { isKindName, KINDS, type KindName } from "./kinds.ts";

@@ -6,8 +6,8 @@ import type { Operator } from "../../src/protocol/index.ts";
 import { type PlannedJob, resultOf, rowsOfSplit, splitOf } from "./plans.ts";
 import type { PlannedStart, Session } from "./session.ts";
 
-/** Sessions tried at most: each takes milliseconds, and the first few hundred bring nearly everything. */
-const TRIES = 1_500;
+/** How long to try: a session takes milliseconds, and the first few hundred bring nearly everything. */
+const PATIENCE = 15_000;
 /** A smaller session takes another course, so a few of them are tried. */
 const COURSES = 4;
 
@@ -16,11 +16,11 @@ export function shrink(session: Session, fails: (session: Session) => string | n
   const way = fails(session);
   if (way === null) return session;
   let smallest = session;
-  let tries = 0;
+  const end = performance.now() + PATIENCE;
   const firstFailing = (): Session | null => {
     for (const smaller of smallerOnes(smallest)) {
       for (let course = 0; course < COURSES; course++) {
-        if (tries++ > TRIES) return null;
+        if (performance.now() > end) return null;
         const candidate = { ...smaller, seed: smallest.seed + course };
         if (fails(candidate) === way) return candidate;
       }

@@ -143,3 +143,19 @@ test("[O4] a function that multiplies its data by a hundred never has more than 
 test("[A14] a failing function ends its job and leaves nothing", () => {
   everySeed("errors", "large");
 });
+
+/** Seeds that have failed. What was wrong, by kind and store. */
+const MENDED: readonly (readonly [KindName, StoreSize, readonly number[], string])[] = [
+  ["errors", "tiny", [1321], "the one that others stood back for was not the one that room was made for"],
+  ["storm", "tiny", [1321], "the same, with dying workers"],
+  ["demands", "tiny", [69, 1131, 1286, 1310], "two tasks with all they read, and no resources, took turns in memory"],
+  ["abandoned", "tiny", [1133], "two jobs took turns to have the room of a forgotten one"],
+  ["abandoned", "tiny", [1305], "others waited for a forgotten job at every step"],
+  ["abandoned", "small", [1151], "the same"],
+];
+
+for (const [kind, store, seeds, what] of MENDED) {
+  test(`[O4] ${kind}, ${store}, seeds ${seeds.join(", ")}: ${what}`, () => {
+    for (const seed of seeds) withinTime(10_000, () => simulate(seed, kind, store));
+  });
+}

@@ -5,7 +5,7 @@
 import { Chance } from "./chance.ts";
 import { KINDS, type KindName, mayFail } from "./kinds.ts";
 import { jobOverBlocks } from "./plans.ts";
-import { drawSession, fits, type PlannedStart, STORES, type Session, type StoreSize } from "./session.ts";
+import { drawSession, fits, type PlannedStart, type Session, STORES, type StoreSize } from "./session.ts";
 import type { Story } from "./story.ts";
 import { type RunningJob, World } from "./world.ts";
 
