@@ -7,6 +7,7 @@ import { availableParallelism } from "node:os";
 import { setImmediate } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { bytesPerBlock, decisionsPerSecond } from "./big.ts";
 import { type Failure, failureOf, told } from "./failure.ts";
 import { isKindName, KINDS, type KindName } from "./kinds.ts";
 import { STORES, type StoreSize } from "./session.ts";
@@ -17,7 +18,7 @@ const USAGE = `npm run simulate -- [options]
   --only KIND    ${Object.keys(KINDS).join(", ")}
   --store SIZE   ${Object.keys(STORES).join(", ")}
   --story SEED   one session (with --only and --store): what is wrong with it, made as small as it gets
-  --big          one job of a million blocks, with ten workers and with ten thousand`;
+  --big          one job of a million blocks, with ten workers and with ten thousand (--blocks N: another number)`;
 
 /** Seeds that a process works through before it says so. */
 const ROUND = 50;
@@ -95,10 +96,26 @@ async function runAll(count: number, from: number, courses: Part["courses"]): Pr
   return failures;
 }
 
+/** In this process alone: what is measured is one scheduler. */
+function runBig(blocks: number): number {
+  const collect = globalThis.gc;
+  if (collect === undefined) throw new Error("--big needs node --expose-gc, which npm run simulate gives");
+  for (const workers of [10, 10_000]) {
+    const rate = decisionsPerSecond(workers, blocks);
+    process.stdout.write(`${blocks} blocks, ${workers} workers: ${Math.round(rate)} decisions a second of CPU\n`);
+  }
+  for (const where of ["kept in memory", "kept on disk", "queued"] as const) {
+    const bytes = bytesPerBlock(blocks, where, () => void collect());
+    process.stdout.write(`${blocks} blocks ${where}: ${Math.round(bytes)} bytes of state a block\n`);
+  }
+  return 0;
+}
+
 async function main(): Promise<number> {
   const { values } = parseArgs({
     options: {
       seeds: { type: "string", default: "10000" },
+      blocks: { type: "string", default: "1000000" },
       from: { type: "string", default: "1" },
       only: { type: "string" },
       store: { type: "string" },
@@ -119,6 +136,7 @@ async function main(): Promise<number> {
     process.stdout.write(`${USAGE}\n`);
     return values.help === true ? 0 : 2;
   }
+  if (values.big === true) return runBig(Number(values.blocks));
   if (values.story !== undefined) {
     const seed = Number(values.story);
     const failures = courses.flatMap(([kind, store]) => failureOf(seed, kind, store) ?? []);
