@@ -60,6 +60,7 @@ function wire(state: State, spec: JobSpec): JobState {
     id: spec.id,
     spec,
     holder: `job:${spec.id}`,
+    taskHolder: `task:${spec.id}`,
     inputHolder: `input:${spec.id}`,
     operators: [],
     blockOperators: spec.operators.filter((one) => one.kind === "tasks" && one.sink.kind === "blocks").length,
@@ -151,6 +152,7 @@ function operatorState(
     consumers: [],
     figures,
     columns: null,
+    lastColumns: [],
     ended: false,
     ready: new Fifo<Piece>(),
     readyRows: 0,
@@ -338,7 +340,7 @@ function finishJob(state: State, job: JobState): void {
 
 function leave(state: State, job: JobState): void {
   for (const id of job.spec.holds) state.ledger.release(id, job.inputHolder);
-  const left = state.ledger.holds(job.holder).references;
+  const left = state.ledger.holds(job.holder).references + state.ledger.holds(job.taskHolder).references;
   const live = job.operators.reduce((sum, operator) => sum + operator.liveBytes, 0);
   if (left !== 0 || live !== 0) {
     throw new StoreError(`The job ${job.id} has ended and still holds ${left} references and ${live} bytes.`);

@@ -90,8 +90,9 @@ export interface OperatorState {
   readonly inputs: Edge[];
   readonly consumers: Edge[];
   readonly figures: OperatorFigures;
-  /** Of the first block that came in. */
+  /** Of the first block that came in, and of the last one that it made. */
   columns: SeenColumns | null;
+  lastColumns: readonly string[];
   ended: boolean;
 
   /** Input that waits for a task, in the order in which it will be taken. */
@@ -163,7 +164,6 @@ export interface TaskState {
   readonly input: Split;
   /** What of the input came through the job, and is released with the task. */
   readonly pieces: readonly Piece[];
-  readonly holder: Holder;
   /** The blocks of its input, then the payloads of its functions; where each lies while it is pinned. */
   readonly needs: readonly BlockId[];
   readonly pins: (ArenaRange | null)[];
@@ -201,8 +201,9 @@ export type JobPhase = "running" | "committing" | "stopping" | "discarding" | "g
 export interface JobState {
   readonly id: JobId;
   readonly spec: JobSpec;
-  /** For what is in its queues, and for what it reads. */
+  /** For what is in its queues, for what its tasks have taken, and for what it reads. */
   readonly holder: Holder;
+  readonly taskHolder: Holder;
   readonly inputHolder: Holder;
   readonly operators: OperatorState[];
   /** How many of them hand over blocks. */

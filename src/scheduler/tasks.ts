@@ -98,7 +98,7 @@ export function nextTask(state: State, operator: OperatorState, spec: TaskOperat
   operator.figures.tasks += 1;
   const slices = pieces.map(({ flow, start, end }) => ({ block: flow.block, start, end }));
   const task = formNext(operator, { kind: "blocks", slices }, pieces);
-  for (const { flow } of pieces) state.ledger.pass(flow.block.id, operator.job.holder, task.holder);
+  for (const { flow } of pieces) state.ledger.pass(flow.block.id, operator.job.holder, operator.job.taskHolder);
   return task;
 }
 
@@ -122,7 +122,6 @@ export function formTask(
     index,
     input,
     pieces,
-    holder: `task:${id}`,
     needs,
     pins: needs.map(() => null),
     repairs: null,
@@ -366,7 +365,7 @@ function forget(state: State, task: TaskState): void {
 /** The task will not run, or has run: what it read may go. */
 export function dropTask(state: State, task: TaskState): void {
   unpinAll(state, task);
-  for (const piece of task.pieces) drop(state, piece, task.holder);
+  for (const piece of task.pieces) drop(state, piece, task.operator.job.taskHolder);
 }
 
 /**

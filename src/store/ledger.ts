@@ -27,8 +27,8 @@ import { type Allocation, PAGE, RangeAllocator, wholePages } from "./ranges.ts";
 import { type Link, UseOrder } from "./use-order.ts";
 
 /**
- * Who keeps a block alive: the program, a job that reads it as its input or has it in a queue, a task. Only in the last
- * two is the block flowing: on its way through a job, and soon to be used.
+ * Who keeps a block alive: the program, a job that reads it as its input or has it in a queue, the tasks of a job. Only
+ * in the last two is the block flowing: on its way through a job, and soon to be used.
  */
 export type Holder = "program" | `input:${string}` | `job:${string}` | `task:${string}`;
 
@@ -273,27 +273,27 @@ export class Ledger {
   }
 
   #retain(entry: Entry, holder: Holder): void {
+    this.#count(holder, 1, hold(entry, holder) ? pagesOf(entry) : 0);
+    if (isFlowing(holder)) entry.flowing += 1;
+  }
+
+  #count(holder: Holder, sign: 1 | -1, bytes: Bytes): void {
     let holdings = this.#holdings.get(holder);
     if (holdings === undefined) {
       holdings = { references: 0, bytes: 0 };
       this.#holdings.set(holder, holdings);
     }
-    holdings.references += 1;
-    if (hold(entry, holder)) holdings.bytes += pagesOf(entry);
-    if (isFlowing(holder)) entry.flowing += 1;
+    holdings.references += sign;
+    holdings.bytes += sign * bytes;
+    if (holdings.references === 0) this.#holdings.delete(holder);
   }
 
   /** Frees the block with its last reference. */
   release(id: BlockId, holder: Holder): void {
     const entry = this.#entry(id);
-    const holdings = this.#holdings.get(holder);
     const left = letGo(entry, holder);
-    if (left === null || holdings === undefined) {
-      throw new StoreError(`Block ${id} is not held by ${holder}, which gave it back.`);
-    }
-    holdings.references -= 1;
-    if (left === 0) holdings.bytes -= pagesOf(entry);
-    if (holdings.references === 0) this.#holdings.delete(holder);
+    if (left === null) throw new StoreError(`Block ${id} is not held by ${holder}, which gave it back.`);
+    this.#count(holder, -1, left === 0 ? pagesOf(entry) : 0);
     if (isFlowing(holder)) {
       entry.flowing -= 1;
       if (entry.flowing === 0) this.#settle(entry);
@@ -303,8 +303,16 @@ export class Ledger {
 
   /** One of the references of `from` is now one of `to`. */
   pass(id: BlockId, from: Holder, to: Holder): void {
-    this.retain(id, to);
-    this.release(id, from);
+    // With one reference, as most have, no table is made for two.
+    const entry = this.#entry(id);
+    if (entry.holder !== from || entry.count !== 1 || entry.others !== null || isFlowing(from) !== isFlowing(to)) {
+      this.retain(id, to);
+      this.release(id, from);
+      return;
+    }
+    this.#count(from, -1, pagesOf(entry));
+    entry.holder = to;
+    this.#count(to, 1, pagesOf(entry));
   }
 
   holds(holder: Holder): Readonly<Holdings> {
