@@ -333,7 +333,8 @@ function overruleStore(state: State): boolean {
 }
 
 function makeDo(state: State): boolean {
-  return breakPromise(state) || serve(state, null, "any");
+  // Room that is only on its way to somebody is a change, too.
+  return changes(state, () => breakPromise(state)) || serve(state, null, "any");
 }
 
 function isAnybodyWaiting(state: State): boolean {

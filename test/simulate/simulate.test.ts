@@ -150,6 +150,7 @@ const MENDED: readonly (readonly [KindName, StoreSize, readonly number[], string
   ["storm", "tiny", [1321], "the same, with dying workers"],
   ["demands", "tiny", [69, 1131, 1286, 1310], "two tasks with all they read, and no resources, took turns in memory"],
   ["target", "tiny", [2014, 2112], "a block came from disk, and left before the task that waited for it could pin it"],
+  ["growing", "large", [11870], "a job failed for want of room that was on its way"],
   ["abandoned", "tiny", [1133], "two jobs took turns to have the room of a forgotten one"],
   ["abandoned", "tiny", [1305], "others waited for a forgotten job at every step"],
   ["abandoned", "small", [1151], "the same"],
