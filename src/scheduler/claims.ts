@@ -18,12 +18,12 @@ export function isFree(state: State, operator: OperatorState, waiting: "count" |
       used = used.subtract(new Resources({ cpu: request.cpu * asking.size }));
     }
   }
-  return operator.request.add(used).fits(state.total) && hasDevices(state, operator);
+  return operator.request.fitsBeside(used, state.total) && hasDevices(state, operator);
 }
 
 export function hasDevices(state: State, operator: OperatorState): boolean {
   if (operator.gpus === 0) return true;
-  if (operator.isClass) for (const worker of operator.workers) if (worker.phase === "idle") return true;
+  if (operator.isClass && operator.idle.size > 0) return true;
   return state.devices.canTake(operator.gpus);
 }
 

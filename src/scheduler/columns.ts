@@ -13,6 +13,7 @@ export interface SeenColumns {
 
 /** What is wrong with a block that came after `first`, or null. `place` names where they meet. */
 export function differingColumns(first: SeenColumns, next: SeenColumns, place: string): RowShapeError | null {
+  if (first.names === next.names) return null;
   if (first.names.length === next.names.length && first.names.every((name, i) => next.names[i] === name)) return null;
   const extra = next.names.find((name) => !first.names.includes(name));
   const missing = first.names.find((name) => !next.names.includes(name));

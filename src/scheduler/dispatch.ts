@@ -11,6 +11,7 @@ import { hasRoomToStart, yields } from "./room.ts";
 import { type JobState, type OperatorState, type State, send, type WorkerState } from "./state.ts";
 import { isRunnable, nextIndex, nextNeeds, nextTask, startTask } from "./tasks.ts";
 import { isHeadTask, isOnHeadPath, viewOf } from "./view.ts";
+import { noLongerIdle } from "./workers.ts";
 
 export interface Leniency {
   /** Overrule the policies about room. */
@@ -22,6 +23,9 @@ export interface Leniency {
   /** Only operators that this says are worth it. */
   readonly helps?: (operator: OperatorState) => boolean;
 }
+
+/** Tasks whose input comes from disk at the same time: enough for any disk, and few enough to be looked at each time. */
+const MAX_FETCHES = 16;
 
 export const STRICT: Leniency = { overBound: false, partial: false };
 
@@ -37,8 +41,7 @@ function inspectNext(state: State): boolean {
   const [worker] = state.idle;
   if (inspection === undefined || worker === undefined) return false;
   state.inspections.shift();
-  state.idle.delete(worker);
-  worker.phase = "inspecting";
+  noLongerIdle(state, worker, "inspecting");
   worker.inspection = inspection;
   send(state, worker, { type: "inspect", request: inspection.request, sql: inspection.sql });
   return true;
@@ -56,18 +59,22 @@ function repairNext(state: State): boolean {
   return true;
 }
 
-/** Forms the tasks whose input has to come from disk, as many as there are workers, those downstream first. */
+/** Forms the tasks whose input has to come from disk, those downstream first: no more than there are workers. */
 export function readAhead(state: State): void {
-  if (yields(state, null)) return;
+  if (state.ledger.isAllInMemory || yields(state, null)) return;
+  const most = Math.min(state.slots, MAX_FETCHES);
   for (const job of state.jobs.values()) {
-    for (const operator of [...job.operators].reverse()) {
-      while (state.fetching.size < state.slots && mayFetch(state, operator, STRICT)) fetchNext(state, operator);
+    for (let depth = job.operators.length - 1; depth >= 0; depth--) {
+      const operator = job.operators[depth];
+      if (operator === undefined) continue;
+      while (state.fetching.size < most && mayFetch(state, operator, STRICT)) fetchNext(state, operator);
     }
   }
 }
 
 export function mayFetch(state: State, operator: OperatorState, leniency: Leniency): boolean {
-  if (operator.job.phase !== "running" || !isRunnable(operator, leniency.partial)) return false;
+  if (state.ledger.isAllInMemory || operator.job.phase !== "running") return false;
+  if (!isRunnable(operator, leniency.partial)) return false;
   return !isAllInMemory(state, nextNeeds(operator)) && mayBegin(state, operator, leniency);
 }
 
@@ -126,8 +133,11 @@ export function waitsForOthers(state: State, operator: OperatorState): boolean {
 
 /** There is input for the operator's next task, and nothing speaks against it but what others have. */
 export function isWanted(state: State, operator: OperatorState, leniency: Leniency): boolean {
-  if (!isRunnable(operator, leniency.partial)) return false;
-  return isAllInMemory(state, nextNeeds(operator)) && mayBegin(state, operator, leniency);
+  return (
+    isRunnable(operator, leniency.partial) &&
+    mayBegin(state, operator, leniency) &&
+    (state.ledger.isAllInMemory || isAllInMemory(state, nextNeeds(operator)))
+  );
 }
 
 function mayBegin(state: State, operator: OperatorState, leniency: Leniency): boolean {
@@ -142,10 +152,13 @@ function mayBegin(state: State, operator: OperatorState, leniency: Leniency): bo
 function idleWorkerFor(state: State, operator: OperatorState): WorkerState | null {
   const maker = state.localityWithOutput ? makerOfInput(operator) : null;
   if (maker !== null && maker.phase === "idle" && mayHave(state, operator, maker)) return maker;
-  for (const worker of operator.workers) if (worker.phase === "idle") return worker;
+  for (const worker of operator.idle) return worker;
+  if (operator.isClass && isSpread(operator)) return null;
+  const needsRaised = operator.request.memory > state.workerMemory;
   let smallest: WorkerState | null = null;
-  for (const worker of state.idle) {
-    if (!mayHave(state, operator, worker)) continue;
+  for (const worker of needsRaised ? state.raised : state.idle) {
+    if (worker.phase !== "idle" || !mayHave(state, operator, worker)) continue;
+    if (worker.memory <= state.workerMemory) return worker;
     // A raised one is left to those who need it.
     if (smallest === null || worker.memory < smallest.memory) smallest = worker;
   }

@@ -94,8 +94,8 @@ export const SLOT_GRACE: Milliseconds = 50;
 /** How long the program may keep what fills the store before a job that needs room gives up. */
 export const STORE_GRACE: Milliseconds = 2_000;
 /**
- * The same where the program is reading another job's output, and so will give it back, unless that reading itself
- * waits for the job without room.
+ * How long the program may go without a move while it reads another job's output, before nobody waits any longer for
+ * it to give that back: it may itself wait for the job without room, or have forgotten what it reads.
  */
 export const READING_GRACE: Milliseconds = 60_000;
 /** How long everything may wait for room on disk before the job that needs it fails. */

@@ -7,6 +7,7 @@ import type { WireError } from "../errors/index.ts";
 import type { ArenaRange, BlockId } from "../protocol/index.ts";
 import { wholePages } from "../store/index.ts";
 import { repair } from "./repair.ts";
+import { yields } from "./room.ts";
 import { diskRefused, type Leaving, makeRoom } from "./spill.ts";
 import type { State, TaskState } from "./state.ts";
 import { comesAgain } from "./tasks.ts";
@@ -91,6 +92,13 @@ export function isAllInMemory(state: State, needs: readonly BlockId[]): boolean 
 export function blockRestored(state: State, id: BlockId): void {
   state.disk.restoring.delete(id);
   state.ledger.restored(id);
+  // Before anybody else can send it away again.
+  for (const task of state.fetching) if (!yields(state, task)) pinOne(state, task, id);
+}
+
+function pinOne(state: State, task: TaskState, id: BlockId): void {
+  const at = task.needs.indexOf(id);
+  if (at !== -1 && task.pins[at] === null) task.pins[at] = state.ledger.pin(id);
 }
 
 export function blockNotRestored(state: State, id: BlockId, error: WireError): void {

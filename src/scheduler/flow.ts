@@ -5,7 +5,7 @@
  */
 import { toWire } from "../errors/index.ts";
 import type { ArenaRange, BlockRef, BlockSlice, Bytes } from "../protocol/index.ts";
-import { wholePages } from "../store/index.ts";
+import { type Holder, wholePages } from "../store/index.ts";
 import { differingColumns } from "./columns.ts";
 import { stopFetching } from "./fetch.ts";
 import { failJob } from "./job.ts";
@@ -17,7 +17,7 @@ export function handOver(state: State, task: TaskState, block: BlockRef, columns
   const { operator } = task;
   const { input, index, handedOver, worker: maker } = task;
   const recipe = { input, index, handedOver, number: handedOver.length - 1 };
-  const flow: Flow = { block, origin: operator, maker, columns, recipe, uses: 1 };
+  const flow: Flow = { block, origin: operator, maker, columns: sameColumns(operator, columns), recipe, uses: 1 };
   operator.figures.blocks += 1;
   const piece: Piece = { flow, start: 0, end: block.rows, from: operator };
   if (!operator.ordered || task.index === operator.head) {
@@ -84,6 +84,15 @@ function arrive(state: State, edge: Edge, piece: Piece): void {
   else accept(state, consumer, piece);
 }
 
+/** Names of the last block where they are the same: a million blocks do not remember a million lists. */
+function sameColumns(operator: OperatorState, columns: readonly string[] | null): readonly string[] | null {
+  const { lastColumns } = operator;
+  const isSame =
+    columns !== null && columns.length === lastColumns.length && columns.every((name, i) => name === lastColumns[i]);
+  if (columns !== null && !isSame) operator.lastColumns = columns;
+  return isSame ? lastColumns : columns;
+}
+
 function checkColumns(state: State, { consumer, producer }: Edge, { flow, from }: Piece): void {
   if (flow.columns === null) return;
   const place = consumer ?? producer.job;
@@ -142,7 +151,7 @@ export function putBack(state: State, operator: OperatorState, piece: Piece): vo
 }
 
 /** The piece leaves the job, and with it one reference. */
-export function drop(state: State, piece: Piece, holder: TaskState["holder"]): void {
+export function drop(state: State, piece: Piece, holder: Holder): void {
   state.ledger.release(piece.flow.block.id, holder);
   departed(piece.flow);
 }

@@ -66,6 +66,7 @@ function wire(state: State, spec: JobSpec): JobState {
     id: spec.id,
     spec,
     holder: `job:${spec.id}`,
+    taskHolder: `task:${spec.id}`,
     inputHolder: `input:${spec.id}`,
     operators: [],
     blockOperators: spec.operators.filter((one) => one.kind === "tasks" && one.sink.kind === "blocks").length,
@@ -79,6 +80,7 @@ function wire(state: State, spec: JobSpec): JobState {
     credit: 0,
     unread: 0,
     readerIsFull: false,
+    movedAt: state.now,
     rowsDelivered: 0,
     erroredTasks: 0,
     runningTasks: 0,
@@ -157,6 +159,7 @@ function operatorState(
     consumers: [],
     figures,
     columns: null,
+    lastColumns: [],
     ended: false,
     ready: new Fifo<Piece>(),
     readyRows: 0,
@@ -174,6 +177,7 @@ function operatorState(
     running: new Map(),
     repairing: new Set(),
     asking: new Set(),
+    askingBytes: 0,
     head: 0,
     heldBack: new Map(),
     heldBackBlocks: 0,
@@ -182,10 +186,12 @@ function operatorState(
     queuedBytes: 0,
     liveBytes: 0,
     grantedBytes: 0,
+    grantedTasks: 0,
     largestReservation: 0,
     estimate: new OutputEstimate(),
     heldBy: null,
     workers: new Set(),
+    idle: new Set(),
     retiring: new Set(),
   };
 }
@@ -203,6 +209,7 @@ export function deliverOutput(state: State, job: JobState): void {
     const { slice, range } = delivery;
     job.credit -= 1;
     job.unread += 1;
+    job.movedAt = state.now;
     const { id } = slice.block;
     state.outputs.set(id, [...(state.outputs.get(id) ?? []), job]);
     job.rowsDelivered += slice.end - slice.start;
@@ -212,7 +219,7 @@ export function deliverOutput(state: State, job: JobState): void {
     tell(state, { type: "output", job: job.id, slice, range, copy });
   }
   job.readerIsFull = !mayTakeMore(state, job, output);
-  if (job.readerIsFull) return;
+  if (job.readerIsFull || state.ledger.isAllInMemory) return;
   for (const id of awaited(job)) if (!state.ledger.isInMemory(id)) bringBack(state, id);
 }
 
@@ -223,12 +230,16 @@ function mayTakeMore({ unreadBytes, ledger }: State, job: JobState, output: Edge
   return unreadBytes + bytesOf(next) <= ledger.capacity * UNREAD_SHARE;
 }
 
-/** The output blocks that the program has credit for. */
+/** Blocks that are fetched for the program ahead of its reading. */
+const MAX_AWAITED = 16;
+
+/** The next output blocks that the program has credit for. */
 export function awaited(job: JobState): readonly BlockId[] {
   const ids: BlockId[] = [];
-  if (job.readerIsFull) return ids;
+  const most = job.readerIsFull ? 0 : Math.min(job.credit, MAX_AWAITED);
+  if (most <= 0) return ids;
   for (const { flow } of outputOf(job).queue) {
-    if (ids.length >= job.credit) break;
+    if (ids.length >= most) break;
     ids.push(flow.block.id);
   }
   return ids;
@@ -241,6 +252,7 @@ export function outputRead(state: State, id: BlockId): boolean {
   if (job === undefined) return false;
   job.unread -= 1;
   state.unreadBytes -= wholePages(state.ledger.lengthOf(id));
+  job.movedAt = state.now;
   if (jobs?.length === 0) state.outputs.delete(id);
   state.ledger.unpin(id);
   return true;
@@ -347,7 +359,7 @@ function finishJob(state: State, job: JobState): void {
 
 function leave(state: State, job: JobState): void {
   for (const id of job.spec.holds) state.ledger.release(id, job.inputHolder);
-  const left = state.ledger.holds(job.holder).references;
+  const left = state.ledger.holds(job.holder).references + state.ledger.holds(job.taskHolder).references;
   const live = job.operators.reduce((sum, operator) => sum + operator.liveBytes, 0);
   if (left !== 0 || live !== 0) {
     throw new StoreError(`The job ${job.id} has ended and still holds ${left} references and ${live} bytes.`);

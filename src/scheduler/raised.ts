@@ -5,6 +5,7 @@
  */
 import type { Bytes } from "../protocol/index.ts";
 import type { OperatorState, State, WorkerState } from "./state.ts";
+import { stopping } from "./workers.ts";
 
 export function isLargeEnough(state: State, worker: WorkerState, { request }: OperatorState): boolean {
   return request.memory <= Math.max(worker.memory, state.workerMemory);
@@ -19,7 +20,7 @@ export function raise(state: State, operator: OperatorState): void {
   }
   for (const worker of state.idle) {
     if (hasInstance(worker)) continue;
-    leave(state, worker);
+    stopping(state, worker);
     state.raising.push(operator.request.memory);
     state.commands.push({ type: "replace", worker: worker.id, memory: operator.request.memory });
     return;
@@ -33,9 +34,9 @@ export function raisedStarting(state: State, memory: Bytes): void {
 
 /** Lets raised workers go that nobody needs. */
 export function lower(state: State): void {
-  for (const worker of state.idle) {
-    if (worker.memory <= state.workerMemory || hasInstance(worker) || isNeeded(state)) continue;
-    leave(state, worker);
+  for (const worker of state.raised) {
+    if (worker.phase !== "idle" || hasInstance(worker) || isNeeded(state)) continue;
+    stopping(state, worker);
     state.commands.push({ type: "dismiss", worker: worker.id });
   }
 }
@@ -69,11 +70,4 @@ function isNeeded(state: State): boolean {
 function hasInstance(worker: WorkerState): boolean {
   for (const operator of worker.knows) if (operator.isClass) return true;
   return false;
-}
-
-function leave(state: State, worker: WorkerState): void {
-  worker.phase = "stopping";
-  state.idle.delete(worker);
-  for (const operator of worker.knows) operator.workers.delete(worker);
-  worker.knows.clear();
 }

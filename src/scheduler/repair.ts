@@ -58,6 +58,7 @@ export function repaired(state: State, task: TaskState): void {
   task.granted = null;
   operator.liveBytes -= granted.length;
   operator.grantedBytes -= granted.length;
+  operator.grantedTasks -= 1;
   const { id } = repairs.flow.block;
   if (isStillLost(state, task)) state.ledger.repaired(id, granted);
   else state.ledger.abandon(granted);

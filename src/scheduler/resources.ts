@@ -70,6 +70,16 @@ export class Resources {
     );
   }
 
+  /** There is enough of everything in `available` besides what is `used` of it. */
+  fitsBeside(used: Resources, available: Resources): boolean {
+    return (
+      inParts(this.cpu + used.cpu) <= available.cpu &&
+      inParts(this.gpu + used.gpu) <= available.gpu &&
+      this.memory + used.memory <= available.memory &&
+      this.objectStore + used.objectStore <= available.objectStore
+    );
+  }
+
   toString(): string {
     const parts: string[] = [];
     if (this.cpu !== 0) parts.push(`${this.cpu} CPU`);

@@ -45,6 +45,7 @@ export function askForRoom(state: State, task: TaskState, bytes: Bytes): void {
   task.asking = { bytes, order: state.order++ };
   operator.job.askingTasks += 1;
   operator.asking.add(task);
+  operator.askingBytes += bytes;
   state.askers.add(operator);
   state.askingTasks += 1;
 }
@@ -68,7 +69,8 @@ export function grantRoom(state: State): void {
     const waiting = new Set(state.askers);
     for (const { operator } of state.fetching) waiting.add(operator);
     let isShort = false;
-    for (const operator of [...waiting].sort(byDownstream)) isShort = serveOperator(state, operator, isShort);
+    const inTurn = waiting.size === 1 ? waiting : [...waiting].sort(byDownstream);
+    for (const operator of inTurn) isShort = serveOperator(state, operator, isShort);
   }
   while (state.programAsks.length > 0 && grantProgram(state, "all")) {
     // One after the other, in the order of asking.
@@ -124,6 +126,7 @@ function grant(state: State, task: TaskState, strictness: Strictness, mayEvict =
   task.granted = range;
   operator.liveBytes += range.length;
   operator.grantedBytes += range.length;
+  operator.grantedTasks += 1;
   send(state, worker, { type: "reserved", task: task.id, range });
   notePeak(state);
   return null;
@@ -166,13 +169,14 @@ export function grantProgram(state: State, strictness: Strictness): boolean {
 /** A task that begins now would find room for its first block; else it would only keep a worker from others. */
 export function hasRoomToStart(state: State, operator: OperatorState, index: number): boolean {
   const own = promise(state, operator);
+  const room = availableRoom(state) - (own === 0 ? 0 : own + promisedBefore(state, operator, index));
+  if (own > 0 && room < 0) return false;
   const input = nextNeeds(operator).reduce((sum, id) => sum + state.ledger.costOfPin(id), 0);
-  if (own === 0) return input === 0 || availableRoom(state) >= input;
-  return availableRoom(state) >= input + own + promisedBefore(state, operator, index);
+  return input === 0 || room >= input;
 }
 
 /** What has to be left for others before the task may have any. */
-function promisedBefore(state: State, operator: OperatorState, index: number): Bytes {
+export function promisedBefore(state: State, operator: OperatorState, index: number): Bytes {
   const { operators } = operator.job;
   // Another input of the job comes first: everybody has precedence.
   if (!isOnHeadPath(operator)) return promisedAfter(state, operators, -1) + promise(state, operator);

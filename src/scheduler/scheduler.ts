@@ -45,6 +45,7 @@ import { blocksNotSpilled, blocksSpilled, diskDeadline, spillOverTarget } from "
 import { endStandingBack, resolveStall, stallDeadline } from "./stall.ts";
 import { type State, tell, type WorkerState } from "./state.ts";
 import { taskDied, taskDone, taskFailed, taskOutput, taskStopped } from "./tasks.ts";
+import { addWorker, becomeIdle, stopping } from "./workers.ts";
 
 export interface SchedulerOptions {
   readonly arenaSize: Bytes;
@@ -77,7 +78,7 @@ export class Scheduler {
     const { arenaSize, capacity, workers, heapLimit, workerMemory, resources, devices, managedTarget } = options;
     const { cpu, gpu, memory } = resources ?? { cpu: workers, gpu: 0, memory: Number.POSITIVE_INFINITY };
     this.#state = {
-      ledger: new Ledger(arenaSize, capacity),
+      ledger: new Ledger(arenaSize, capacity, managedTarget ?? null),
       slots: workers,
       extraSlots: Math.min(MAX_EXTRA_WORKERS, options.extraWorkers ?? MAX_EXTRA_WORKERS),
       heapLimit,
@@ -91,6 +92,7 @@ export class Scheduler {
       jobs: new Map(),
       workers: new Map(),
       idle: new Set(),
+      raised: new Set(),
       askers: new Set(),
       askingTasks: 0,
       fetching: new Set(),
@@ -125,9 +127,8 @@ export class Scheduler {
   get alarmAt(): Milliseconds | null {
     const state = this.#state;
     let at = Math.min(stallDeadline(state) ?? Number.POSITIVE_INFINITY, diskDeadline(state));
-    for (const { cancelledAt, worker } of state.cancelling) {
-      if (cancelledAt !== null && worker?.killed === false) at = Math.min(at, cancelledAt + CANCEL_GRACE);
-    }
+    const [longest] = state.cancelling;
+    if (longest !== undefined) at = Math.min(at, (longest.cancelledAt ?? 0) + CANCEL_GRACE);
     for (const job of state.jobs.values()) {
       if (job.changed && !job.told) at = Math.min(at, job.progressAt + PROGRESS_INTERVAL);
     }
@@ -164,10 +165,11 @@ function settle(state: State): void {
     // What a job has left behind may be what another one waits for.
   } while (state.jobs.size < jobs);
   for (const job of state.jobs.values()) tellProgress(state, job);
-  for (const { cancelledAt, worker } of state.cancelling) {
-    if (cancelledAt === null || worker === null || worker.killed || state.now < cancelledAt + CANCEL_GRACE) continue;
-    worker.killed = true;
-    state.commands.push({ type: "kill", worker: worker.id });
+  for (const task of state.cancelling) {
+    const { cancelledAt, worker } = task;
+    if (state.now < (cancelledAt ?? 0) + CANCEL_GRACE) break;
+    state.cancelling.delete(task);
+    if (worker !== null) state.commands.push({ type: "kill", worker: worker.id });
   }
   dismissExtraWorkers(state);
   lower(state);
@@ -181,8 +183,7 @@ function dismissExtraWorkers(state: State): void {
     if (extra <= 0) return;
     if (worker.knows.size > 0) continue;
     extra -= 1;
-    worker.phase = "stopping";
-    state.idle.delete(worker);
+    stopping(state, worker);
     state.commands.push({ type: "dismiss", worker: worker.id });
   }
 }
@@ -191,7 +192,7 @@ function receive(state: State, event: Event): void {
   switch (event.type) {
     case "workerStarting":
       if (event.memory !== undefined) raisedStarting(state, event.memory);
-      state.workers.set(event.worker, newWorker(event.worker, event.memory ?? state.workerMemory));
+      addWorker(state, event.worker, event.memory ?? state.workerMemory);
       return;
     case "workerReady":
       workerReady(state, event.worker, event.pid);
@@ -250,27 +251,11 @@ function receive(state: State, event: Event): void {
   }
 }
 
-function newWorker(id: WorkerId, memory: Bytes): WorkerState {
-  return {
-    id,
-    pid: 0,
-    memory,
-    phase: "starting",
-    task: null,
-    inspection: null,
-    killed: false,
-    knows: new Set(),
-    instances: new Map(),
-    lastDevices: [],
-  };
-}
-
 function workerReady(state: State, id: WorkerId, pid: number): void {
   const worker = state.workers.get(id);
   if (worker === undefined || worker.phase !== "starting") return;
   worker.pid = pid;
-  worker.phase = "idle";
-  state.idle.add(worker);
+  becomeIdle(state, worker);
   state.unavailable = null;
 }
 
@@ -278,10 +263,9 @@ function workerGone(state: State, id: WorkerId, end: WorkerEnd): void {
   const worker = state.workers.get(id);
   if (worker === undefined) return;
   state.workers.delete(id);
-  state.idle.delete(worker);
-  worker.phase = "stopping";
+  state.raised.delete(worker);
   workerLost(state, worker);
-  for (const operator of worker.knows) operator.workers.delete(worker);
+  stopping(state, worker);
   // Its dispose cannot run any more; nobody waits for that.
   for (const job of state.jobs.values()) for (const operator of job.operators) operator.retiring.delete(worker);
   state.ledger.forgetMaker(id);
@@ -310,8 +294,7 @@ function fromWorker(state: State, worker: WorkerState, message: TaskMessage): vo
     case "refused":
       if (worker.inspection?.request !== message.request) return;
       worker.inspection = null;
-      worker.phase = "idle";
-      state.idle.add(worker);
+      becomeIdle(state, worker);
       tell(state, message);
       return;
     case "retired":
@@ -383,7 +366,9 @@ function fromProgram(state: State, message: JobMessage): void {
       return;
     case "want": {
       const job = state.jobs.get(message.job);
-      if (job !== undefined) job.credit += message.blocks;
+      if (job === undefined) return;
+      job.credit += message.blocks;
+      job.movedAt = state.now;
       return;
     }
     case "cancel": {

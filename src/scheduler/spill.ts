@@ -50,8 +50,8 @@ function bytesThatMayLeave(state: State, leaving: Leaving): Bytes {
   const { ledger } = state;
   if (leaving === "cold") return ledger.available - ledger.room - ledger.leaving;
   if (leaving === "any") return ledger.evictable;
-  let bytes = 0;
-  for (const id of candidates(state, leaving)) bytes += wholePages(ledger.lengthOf(id));
+  let bytes = ledger.available - ledger.room - ledger.leaving;
+  for (const id of ledger.warm()) if (isOfPausedJobs(state, id)) bytes += wholePages(ledger.lengthOf(id));
   return bytes;
 }
 
@@ -63,11 +63,9 @@ function* candidates(state: State, leaving: Leaving): IterableIterator<BlockId> 
 }
 
 function isOfPausedJobs(state: State, id: BlockId): boolean {
-  const paused = new Set<string>();
-  for (const job of state.jobs.values()) if (isPaused(job)) paused.add(job.holder);
-  for (const holder of state.ledger.heldBy(id)) {
-    if (holder.startsWith("task:") || (holder.startsWith("job:") && !paused.has(holder))) return false;
-  }
+  const holders = state.ledger.heldBy(id);
+  if (holders.some((holder) => holder.startsWith("task:"))) return false;
+  for (const job of state.jobs.values()) if (holders.includes(job.holder) && !isPaused(job)) return false;
   return true;
 }
 
@@ -75,8 +73,8 @@ function isOfPausedJobs(state: State, id: BlockId): boolean {
 export function spillOverTarget(state: State): void {
   const { ledger, managedTarget, disk } = state;
   if (managedTarget === null || disk.writing > 0) return;
-  for (const worker of state.workers.keys()) {
-    if (ledger.managed(worker) > managedTarget) spillOf(state, worker, ledger.managed(worker) - managedTarget);
+  for (const worker of ledger.overTarget) {
+    if (state.workers.has(worker)) spillOf(state, worker, ledger.managed(worker) - managedTarget);
   }
 }
 

@@ -37,7 +37,7 @@ import { DISK_GRACE, READING_GRACE, SLOT_GRACE, STORE_GRACE } from "./events.ts"
 import { advance, bringBack, unpinAll } from "./fetch.ts";
 import { awaited, failJob, isPaused, outputOf } from "./job.ts";
 import { raisedFor } from "./raised.ts";
-import { grantProgram, grantTask } from "./room.ts";
+import { grantProgram, grantTask, promisedBefore } from "./room.ts";
 import { type Leaving, makeRoom } from "./spill.ts";
 import { type JobState, type OperatorState, type State, type TaskState, tell } from "./state.ts";
 import { comesAgain, retireFrom, standBack } from "./tasks.ts";
@@ -71,7 +71,7 @@ export function resolveStall(state: State): boolean {
 export function stallDeadline(state: State): Milliseconds | null {
   if (state.slotStallSince !== null) return state.slotStallSince + SLOT_GRACE;
   if (state.storeStallSince === null) return null;
-  const deadline = state.storeStallSince + storeGrace(state);
+  const deadline = storeDeadline(state, state.storeStallSince);
   return deadline === Number.POSITIVE_INFINITY ? null : deadline;
 }
 
@@ -92,19 +92,25 @@ function isStill(job: JobState): boolean {
   );
 }
 
-/** The program reads some job's output, and will give it back. */
-function isProgramReading(state: State): boolean {
+/**
+ * Until when the program is taken to be reading some job's output, which it will give back. One that has not moved for
+ * long may have forgotten it, and then others do not wait for it at every step; where there are no others, nobody minds.
+ */
+function readsUntil(state: State): Milliseconds {
+  let until = 0;
   for (const job of state.jobs.values()) {
     if (job.phase !== "running") continue;
-    if (job.unread > 0 || (isPaused(job) && outputOf(job).queue.length > 0)) return true;
+    if (job.unread === 0 && !(isPaused(job) && outputOf(job).queue.length > 0)) continue;
+    until = Math.max(until, state.jobs.size > 1 ? job.movedAt + READING_GRACE : Number.POSITIVE_INFINITY);
   }
-  return false;
+  return until;
 }
 
-/** How long to wait for the program to let something go. */
-function storeGrace(state: State): Milliseconds {
-  if (isProgramReading(state)) return state.jobs.size > 1 ? READING_GRACE : Number.POSITIVE_INFINITY;
-  return state.outputs.size > 0 || state.programRanges.size > 0 ? STORE_GRACE : 0;
+/** When to stop waiting for the program to let something go. */
+function storeDeadline(state: State, since: Milliseconds): Milliseconds {
+  const until = readsUntil(state);
+  if (state.now < until) return until;
+  return since + (state.outputs.size > 0 || state.programRanges.size > 0 ? STORE_GRACE : 0);
 }
 
 function overrulePolicies(state: State, job: JobState, anybodyActive: boolean): boolean {
@@ -146,7 +152,7 @@ function fetchOneOf(state: State, job: JobState, leniency: Leniency): boolean {
 
 /** Only for the one that everything waits for does something leave memory; others take what is free. */
 function breakPromise(state: State): boolean {
-  const [first] = waitingTasks(state, null);
+  const first = firstWaiting(state);
   return (
     asksOf(state, null).some((task) => grantTask(state, task, "none", task === first)) || grantProgram(state, "none")
   );
@@ -161,16 +167,13 @@ function asksOf(state: State, only: JobState | null): TaskState[] {
   return asks.sort(byUrgency);
 }
 
-function fetchesOf(state: State, only: JobState | null): TaskState[] {
-  const fetches = [...state.fetching].filter(({ operator: { job } }) =>
-    only === null ? !isPaused(job) : job === only,
-  );
-  return fetches.sort(byUrgency);
+function fetchesOf(state: State): TaskState[] {
+  return [...state.fetching].filter(({ operator: { job } }) => !isPaused(job));
 }
 
 /**
- * Makes room for the one of the job, or of all jobs, that everything waits for, and for nobody else: others would take it
- * first. The program comes before tasks. True where something leaves memory, or comes back.
+ * Makes room for the one that everything waits for, where it is of the job (null: whosever it is), and for nobody else:
+ * others would take it first. The program comes before tasks. True where something leaves memory, or comes back.
  */
 function serve(state: State, only: JobState | null, leaving: Leaving): boolean {
   const jobs = only === null ? [...state.jobs.values()].filter((job) => !isPaused(job)) : [only];
@@ -178,19 +181,39 @@ function serve(state: State, only: JobState | null, leaving: Leaving): boolean {
     const next = awaited(job).find((id) => !state.ledger.isInMemory(id));
     if (next !== undefined && changes(state, () => bringBack(state, next, leaving))) return true;
   }
-  const [first] = waitingTasks(state, only);
-  if (first !== undefined) return changes(state, () => makeRoomFor(state, first, leaving));
+  const first = firstWaiting(state);
+  if (first !== undefined && (only === null || first.operator.job === only)) {
+    return changes(state, () => makeRoomFor(state, first, leaving));
+  }
   const ask = only === null ? state.programAsks[0] : undefined;
   return ask !== undefined && changes(state, () => makeRoom(state, wholePages(ask.bytes), leaving));
 }
 
-function waitingTasks(state: State, only: JobState | null): TaskState[] {
-  return [...asksOf(state, only), ...fetchesOf(state, only)].sort(byUrgency);
+function waitingTasks(state: State): TaskState[] {
+  return [...asksOf(state, null), ...fetchesOf(state)].sort(byUrgency);
+}
+
+/** The one that everything waits for: where others have stood back for a task, that one until it is through. */
+function firstWaiting(state: State): TaskState | undefined {
+  const { yieldsTo } = state;
+  const waiting = waitingTasks(state);
+  if (yieldsTo === null || !isUnderWay(yieldsTo)) return waiting[0];
+  // It may have all that it reads, and wait for a worker: nobody else is served before.
+  return waiting.find((task) => task === yieldsTo);
+}
+
+/** It has begun, or waits to begin. */
+function isUnderWay(task: TaskState): boolean {
+  const { worker, operator } = task;
+  return worker !== null || operator.fetching.has(task) || operator.again.includes(task);
 }
 
 function makeRoomFor(state: State, task: TaskState, leaving: Leaving): void {
   if (task.asking === null) advance(state, task, leaving);
-  else makeRoom(state, wholePages(task.asking.bytes), leaving);
+  // Short of breaking promises, room that leaves them no room is of no use to it.
+  else if (leaving === "any") makeRoom(state, wholePages(task.asking.bytes), leaving);
+  else if (isUrgent(task))
+    makeRoom(state, wholePages(task.asking.bytes) + promisedBefore(state, task.operator, task.index), leaving);
 }
 
 function changes(state: State, run: () => void): boolean {
@@ -204,17 +227,21 @@ function changes(state: State, run: () => void): boolean {
 
 /** The least urgent that keeps something in memory lets go of it; never the one that everything waits for. */
 function letSomebodyStandBack(state: State): boolean {
-  const waiting = waitingTasks(state, null);
-  const first = waiting.find((task) => task === state.yieldsTo) ?? waiting[0];
+  const { yieldsTo } = state;
+  const first = yieldsTo !== null && isUnderWay(yieldsTo) ? yieldsTo : firstWaiting(state);
   if (first === undefined) return false;
   state.yieldsTo = first;
   for (const job of state.jobs.values()) {
-    for (const { again } of job.operators) if (again.some((task) => unpinAll(state, task))) return true;
+    for (const { again } of job.operators) {
+      if (again.some((task) => task !== first && unpinAll(state, task))) return true;
+    }
   }
   const all = [...state.askers].flatMap(({ asking }) => [...asking]).concat(...state.fetching);
   const others = all.filter((task) => task !== first).sort((a, b) => byUrgency(b, a));
   if (others.some((task) => task.asking === null && unpinAll(state, task))) return true;
-  const next = others.find((task) => task.asking !== null && task.needs.length > 0);
+  // What it needs is memory that others read, or where it has only to begin, the worker or the resources of any of them.
+  const hasToBegin = first.operator.again.includes(first);
+  const next = others.find((task) => task.asking !== null && (hasToBegin || task.needs.length > 0));
   if (next === undefined) return false;
   standBack(state, next);
   return true;
@@ -224,9 +251,7 @@ function letSomebodyStandBack(state: State): boolean {
 export function endStandingBack(state: State): void {
   const { yieldsTo } = state;
   if (yieldsTo === null) return;
-  const { operator } = yieldsTo;
-  const isUnderWay = yieldsTo.worker !== null || operator.fetching.has(yieldsTo) || operator.again.includes(yieldsTo);
-  if (!isUnderWay || isPaused(operator.job)) bringBackAside(state);
+  if (!isUnderWay(yieldsTo) || isPaused(yieldsTo.operator.job)) bringBackAside(state);
 }
 
 function bringBackAside(state: State): boolean {
@@ -314,7 +339,7 @@ function overruleStore(state: State): boolean {
     state.storeStallSince = null;
     return state.yieldsTo !== null && bringBackAside(state);
   }
-  const isReading = isProgramReading(state);
+  const isReading = state.now < readsUntil(state);
   if (!isReading && makeDo(state)) return true;
   const { refusal } = state.disk;
   // Where it is time to try the disks again and nobody did, they are not what everything waits for.
@@ -327,25 +352,25 @@ function overruleStore(state: State): boolean {
   }
   if (!isReading && letSomebodyStandBack(state)) return true;
   state.storeStallSince ??= state.now;
-  if (state.now - state.storeStallSince < storeGrace(state)) return false;
+  if (state.now < storeDeadline(state, state.storeStallSince)) return false;
   state.storeStallSince = null;
-  if (isReading && (makeDo(state) || letSomebodyStandBack(state))) return true;
   return giveUp(state, (who, bytes) => full(state, who, bytes));
 }
 
 function makeDo(state: State): boolean {
-  return breakPromise(state) || serve(state, null, "any");
+  // Room that is only on its way to somebody is a change, too.
+  return changes(state, () => breakPromise(state)) || serve(state, null, "any");
 }
 
 function isAnybodyWaiting(state: State): boolean {
-  if (state.programAsks.length > 0 || waitingTasks(state, null).length > 0) return true;
+  if (state.programAsks.length > 0 || waitingTasks(state).length > 0) return true;
   for (const job of state.jobs.values()) if (job.phase === "running" && awaited(job).length > 0) return true;
   return false;
 }
 
 function giveUp(state: State, error: (who: string, bytes: number) => WireError): boolean {
   const { ledger } = state;
-  const [youngest] = waitingTasks(state, null).sort((a, b) => b.operator.job.order - a.operator.job.order);
+  const [youngest] = waitingTasks(state).sort((a, b) => b.operator.job.order - a.operator.job.order);
   if (youngest !== undefined) {
     const bytes = youngest.asking?.bytes ?? youngest.needs.reduce((sum, id) => sum + ledger.lengthOf(id), 0);
     failJob(state, youngest.operator.job, error(`${youngest.operator.spec.name}: a task`, bytes));

@@ -90,8 +90,9 @@ export interface OperatorState {
   readonly inputs: Edge[];
   readonly consumers: Edge[];
   readonly figures: OperatorFigures;
-  /** Of the first block that came in. */
+  /** Of the first block that came in, and of the last one that it made. */
   columns: SeenColumns | null;
+  lastColumns: readonly string[];
   ended: boolean;
 
   /** Input that waits for a task, in the order in which it will be taken. */
@@ -119,8 +120,9 @@ export interface OperatorState {
   readonly running: Map<number, TaskState>;
   /** Running to make lost blocks again. */
   readonly repairing: Set<TaskState>;
-  /** Those of both that wait for room, in the order of asking. */
+  /** Those of both that wait for room, in the order of asking, and what they wait for. */
   readonly asking: Set<TaskState>;
+  askingBytes: Bytes;
 
   /** Ordered: the task whose output is next, and what later ones have handed over already. */
   head: number;
@@ -132,15 +134,17 @@ export interface OperatorState {
   queuedBytes: Bytes;
   /** Reserved for it, or made by it and still in the job. */
   liveBytes: Bytes;
-  /** Of these, reserved and not written yet. */
+  /** Of these, reserved and not written yet, and for how many tasks. */
   grantedBytes: Bytes;
+  grantedTasks: number;
   largestReservation: Bytes;
   readonly estimate: OutputEstimate;
   /** The policy that holds it back at this moment. */
   heldBy: string | null;
 
-  /** Who has been sent the operator, and who was asked to forget it and has not answered. */
+  /** Who has been sent the operator; which of them are idle; who was asked to forget it and has not answered. */
   readonly workers: Set<WorkerState>;
+  readonly idle: Set<WorkerState>;
   readonly retiring: Set<WorkerState>;
 }
 
@@ -160,7 +164,6 @@ export interface TaskState {
   readonly input: Split;
   /** What of the input came through the job, and is released with the task. */
   readonly pieces: readonly Piece[];
-  readonly holder: Holder;
   /** The blocks of its input, then the payloads of its functions; where each lies while it is pinned. */
   readonly needs: readonly BlockId[];
   readonly pins: (ArenaRange | null)[];
@@ -198,8 +201,9 @@ export type JobPhase = "running" | "committing" | "stopping" | "discarding" | "g
 export interface JobState {
   readonly id: JobId;
   readonly spec: JobSpec;
-  /** For what is in its queues, and for what it reads. */
+  /** For what is in its queues, for what its tasks have taken, and for what it reads. */
   readonly holder: Holder;
+  readonly taskHolder: Holder;
   readonly inputHolder: Holder;
   readonly operators: OperatorState[];
   /** How many of them hand over blocks. */
@@ -220,6 +224,8 @@ export interface JobState {
   unread: number;
   /** It has so many of them that it gets no more before it has given some back. */
   readerIsFull: boolean;
+  /** When the program last got something of it, gave something back, or asked for more. */
+  movedAt: Milliseconds;
   rowsDelivered: number;
   erroredTasks: number;
   runningTasks: number;
@@ -244,7 +250,6 @@ export interface WorkerState {
   phase: WorkerPhase;
   task: TaskState | null;
   inspection: Inspection | null;
-  killed: boolean;
   readonly knows: Set<OperatorState>;
   /** Classes' instances that have GPUs, by job and operator. */
   readonly instances: Map<string, { readonly devices: readonly string[]; readonly amount: number }>;
@@ -302,8 +307,9 @@ export interface State {
   readonly devices: DevicePool;
   readonly jobs: Map<JobId, JobState>;
   readonly workers: Map<WorkerId, WorkerState>;
-  /** Kept apart, so that finding one never means looking at all. */
+  /** Kept apart, so that finding one never means looking at all; so are those with more memory than most. */
   readonly idle: Set<WorkerState>;
+  readonly raised: Set<WorkerState>;
   /** Operators with tasks that wait for room, and the number of these tasks. */
   readonly askers: Set<OperatorState>;
   askingTasks: number;
@@ -321,6 +327,7 @@ export interface State {
   /** Whose output a block in the program's hands is. */
   readonly outputs: Map<BlockId, JobState[]>;
   readonly inspections: Inspection[];
+  /** Cancelled, the one that has been for the longest time first; not those whose worker is being killed. */
   readonly cancelling: Set<TaskState>;
   readonly commands: Command[];
   /** Workers can not be started. */

@@ -24,6 +24,7 @@ import { failJob } from "./job.ts";
 import { heapOf } from "./raised.ts";
 import { isStillLost, repaired, repairOver } from "./repair.ts";
 import { type OperatorState, type Piece, type State, send, type TaskState, type WorkerState } from "./state.ts";
+import { becomeIdle, noLongerIdle } from "./workers.ts";
 
 /** There is input for another task. `partial`: a bundle smaller than the operator likes will do. */
 export function isRunnable(operator: OperatorState, partial: boolean): boolean {
@@ -85,7 +86,7 @@ export function nextTask(state: State, operator: OperatorState, spec: TaskOperat
   operator.figures.tasks += 1;
   const slices = pieces.map(({ flow, start, end }) => ({ block: flow.block, start, end }));
   const task = formNext(operator, { kind: "blocks", slices }, pieces);
-  for (const { flow } of pieces) state.ledger.pass(flow.block.id, operator.job.holder, task.holder);
+  for (const { flow } of pieces) state.ledger.pass(flow.block.id, operator.job.holder, operator.job.taskHolder);
   return task;
 }
 
@@ -133,7 +134,6 @@ export function formTask(
     index,
     input,
     pieces,
-    holder: `task:${id}`,
     needs,
     pins: needs.map(() => null),
     repairs: null,
@@ -169,13 +169,14 @@ export function startTask(state: State, task: TaskState, spec: TaskOperator, wor
   }
   task.worker = worker;
   claim(state, task, worker);
-  if (repairs === null) operator.running.set(task.index, task);
-  else operator.repairing.add(task);
+  if (repairs === null) {
+    operator.running.set(task.index, task);
+    operator.estimate.began(task);
+  } else operator.repairing.add(task);
   job.runningTasks += 1;
   job.changed = true;
-  worker.phase = "busy";
+  noLongerIdle(state, worker, "busy");
   worker.task = task;
-  state.idle.delete(worker);
   const ranges = pinAll(state, task);
   const { id, index, attempt, input, handedOver } = task;
   const order: TaskOrder = {
@@ -220,6 +221,7 @@ export function standBack(state: State, task: TaskState): void {
 export function stopAsking(state: State, task: TaskState): void {
   const { operator } = task;
   if (task.asking === null) return;
+  operator.askingBytes -= task.asking.bytes;
   task.asking = null;
   operator.job.askingTasks -= 1;
   operator.asking.delete(task);
@@ -255,11 +257,13 @@ export function taskOutput(
   }
   task.granted = null;
   operator.grantedBytes -= granted.length;
+  operator.grantedTasks -= 1;
   const { length, rows, checksum } = output;
   const maker = task.worker?.id ?? null;
   const block: BlockRef = state.ledger.seal(granted, length, rows, checksum, operator.job.holder, maker);
   operator.liveBytes -= granted.length - wholePages(length);
   task.bytesOut += wholePages(length);
+  operator.estimate.grew(task, wholePages(length));
   task.handedOver.push({ rows, length, checksum });
   operator.job.changed = true;
   handOver(state, task, block, output.columns ?? null);
@@ -271,6 +275,7 @@ function giveBackGrant(state: State, task: TaskState): void {
   task.granted = null;
   operator.liveBytes -= granted.length;
   operator.grantedBytes -= granted.length;
+  operator.grantedTasks -= 1;
   state.ledger.abandon(granted);
 }
 
@@ -349,15 +354,15 @@ function leaveWorker(state: State, task: TaskState): void {
   state.cancelling.delete(task);
   giveBackGrant(state, task);
   giveBack(state, task);
-  if (task.repairs === null) operator.running.delete(task.index);
-  else operator.repairing.delete(task);
+  if (task.repairs === null) {
+    operator.running.delete(task.index);
+    operator.estimate.left(task);
+  } else operator.repairing.delete(task);
   operator.job.runningTasks -= 1;
   task.worker = null;
   if (worker === null) return;
   worker.task = null;
-  if (worker.phase !== "busy") return;
-  worker.phase = "idle";
-  state.idle.add(worker);
+  if (worker.phase === "busy") becomeIdle(state, worker);
 }
 
 function forget(state: State, task: TaskState): void {
@@ -372,7 +377,7 @@ function forget(state: State, task: TaskState): void {
 /** The task will not run, or has run: what it read may go. */
 export function dropTask(state: State, task: TaskState): void {
   unpinAll(state, task);
-  for (const piece of task.pieces) drop(state, piece, task.holder);
+  for (const piece of task.pieces) drop(state, piece, task.operator.job.taskHolder);
 }
 
 /**
@@ -386,6 +391,7 @@ export function retire(state: State, operator: OperatorState): void {
 
 export function retireFrom(state: State, operator: OperatorState, worker: WorkerState): void {
   operator.workers.delete(worker);
+  operator.idle.delete(worker);
   worker.knows.delete(operator);
   if (operator.isClass) operator.retiring.add(worker);
   send(state, worker, { type: "retire", job: operator.job.id, operator: operator.spec.id });

@@ -2,7 +2,7 @@
 
 import type { Bytes, TaskOperator } from "../protocol/index.ts";
 import { wholePages } from "../store/index.ts";
-import { type Account, budgetLeft, bytesOfInput } from "./budget.ts";
+import { type Account, budgetLeft, bytesOfSlice } from "./budget.ts";
 import { inputEnded } from "./flow.ts";
 import type { OperatorView } from "./policies/index.ts";
 import type { OperatorState, State, TaskState } from "./state.ts";
@@ -10,33 +10,62 @@ import { isBundle } from "./tasks.ts";
 
 /** `isHead`: for a task whose output is next in plan order, what waits behind it is no reason to wait. */
 export function viewOf(state: State, operator: OperatorState, isHead: boolean): OperatorView {
-  const { spec } = operator;
-  let queuedBlocks = isHead ? 0 : operator.heldBackBlocks;
-  let consumerGathers = false;
-  // A slice keeps no tasks waiting: what it has passed on and nobody took is its producer's backlog.
-  const producers = [operator];
-  for (let next = producers.pop(); next !== undefined; next = producers.pop()) {
-    queuedBlocks += next.queuedBlocks;
-    for (const { consumer, closed } of next.consumers) {
-      if (closed || consumer === null) continue;
-      if (consumer.spec.kind === "slice") producers.push(consumer);
-      else if (isGathering(consumer, consumer.spec)) consumerGathers = true;
-    }
+  return new View(state, operator, isHead);
+}
+
+/** Worked out as far as it comes to that: most of the time operators are far from any bound. */
+class View implements OperatorView {
+  readonly queuedBlocks: number;
+
+  constructor(
+    private readonly state: State,
+    private readonly operator: OperatorState,
+    isHead: boolean,
+  ) {
+    this.queuedBlocks = queuedBy(operator) + (isHead ? 0 : operator.heldBackBlocks);
   }
-  return {
-    running: operator.running.size,
-    maxRunning: spec.kind === "tasks" ? spec.concurrency.max : 0,
-    queuedBlocks,
-    blockBound: 2 * state.slots + 2,
-    consumerGathers,
-    // Only worked out where it comes to that: most of the time operators are far from their budget's end.
-    get budget() {
-      return budgetOf(state, operator);
-    },
-    get expected() {
-      return expectedOf(operator);
-    },
-  };
+
+  get running(): number {
+    return this.operator.running.size;
+  }
+
+  get maxRunning(): number {
+    const { spec } = this.operator;
+    return spec.kind === "tasks" ? spec.concurrency.max : 0;
+  }
+
+  get blockBound(): number {
+    return 2 * this.state.slots + 2;
+  }
+
+  get consumerGathers(): boolean {
+    return isAwaited(this.operator);
+  }
+
+  get budget(): Bytes {
+    return budgetOf(this.state, this.operator);
+  }
+
+  get expected(): Bytes {
+    return expectedOf(this.operator);
+  }
+}
+
+/** A slice keeps no tasks waiting: what it has passed on and nobody took is its producer's backlog. */
+function queuedBy({ queuedBlocks, consumers }: OperatorState): number {
+  let blocks = queuedBlocks;
+  for (const { consumer, closed } of consumers) {
+    if (!closed && consumer?.spec.kind === "slice") blocks += queuedBy(consumer);
+  }
+  return blocks;
+}
+
+/** A consumer, be it behind a slice, gathers rows for its next task. */
+function isAwaited({ consumers }: OperatorState): boolean {
+  return consumers.some(({ consumer, closed }) => {
+    if (closed || consumer === null) return false;
+    return consumer.spec.kind === "slice" ? isAwaited(consumer) : isGathering(consumer, consumer.spec);
+  });
 }
 
 function isGathering(consumer: OperatorState, spec: TaskOperator): boolean {
@@ -76,27 +105,23 @@ function blockOf({ spec, largestReservation }: OperatorState): Bytes {
 
 /**
  * What the running tasks and one more are going to ask for next. Each hands over block by block, every one for a grant:
- * no more than a block of a task is outstanding that nobody has granted.
+ * no more than a block of a task is outstanding that nobody has granted. What was granted is in the operator's usage.
  */
 function expectedOf(operator: OperatorState): Bytes {
   const block = blockOf(operator);
   if (block === 0) return 0;
-  const estimate = operator.estimate.correctedBy(operator.running.values());
-  let bytes = Math.min(block, estimate.of(nextInput(operator)) ?? block);
-  for (const { granted, asking, bytesIn, bytesOut } of operator.running.values()) {
-    // What it was granted is in the operator's usage.
-    if (granted !== null) continue;
-    const rest = (estimate.of(bytesIn) ?? Number.POSITIVE_INFINITY) - bytesOut;
-    bytes += Math.min(block, Math.max(asking?.bytes ?? 0, rest));
-  }
-  return bytes;
+  const { estimate, running, askingBytes, grantedTasks, grantedBytes } = operator;
+  const rest = (estimate.rest ?? Number.POSITIVE_INFINITY) - grantedBytes;
+  const ofRunning = Math.min(block * (running.size - grantedTasks), Math.max(askingBytes, rest));
+  return Math.min(block, estimate.of(nextInput(operator)) ?? block) + ofRunning;
 }
 
 /** Bytes that the operator's next task will read; null where that is not known. */
 function nextInput({ spec, ready }: OperatorState): Bytes | null {
   if (spec.kind !== "tasks" || spec.minRowsPerTask > 1) return null;
   const piece = ready.peek();
-  return piece === undefined ? null : bytesOfInput({ kind: "blocks", slices: [{ ...piece, block: piece.flow.block }] });
+  if (piece === undefined) return null;
+  return bytesOfSlice(piece.flow.block, piece.start, piece.end);
 }
 
 /** Everything after the operator waits for its output, not for another input before it. */

@@ -23,25 +23,36 @@ import { StoreError } from "../errors/index.ts";
 import type { ArenaRange, BlockId, BlockRef, Bytes, WorkerId } from "../protocol/index.ts";
 import { formatSize } from "../units/index.ts";
 import type { SpillPlace } from "./place.ts";
-import { type Allocation, RangeAllocator, wholePages } from "./ranges.ts";
+import { type Allocation, PAGE, RangeAllocator, wholePages } from "./ranges.ts";
+import { type Link, UseOrder } from "./use-order.ts";
 
 /**
- * Who keeps a block alive: the program, a job that reads it as its input or has it in a queue, a task. Only in the last
- * two is the block flowing: on its way through a job, and soon to be used.
+ * Who keeps a block alive: the program, a job that reads it as its input or has it in a queue, the tasks of a job. Only
+ * in the last two is the block flowing: on its way through a job, and soon to be used.
  */
 export type Holder = "program" | `input:${string}` | `job:${string}` | `task:${string}`;
 
 export type BlockState = "resident" | "spilling" | "spilled" | "restoring" | "lost";
 
-interface Entry {
-  readonly ref: BlockRef;
+/**
+ * There may be a million of these, so they are small: numbers that fit 31 bits need no box of their own, and a table is
+ * only made for the few blocks with more than one holder.
+ */
+interface Entry extends Link<Entry> {
+  readonly id: BlockId;
+  readonly length: Bytes;
+  /** As a signed number. */
   readonly checksum: number;
   /** Who made it; null: the program. */
   readonly maker: WorkerId | null;
-  readonly holders: Map<Holder, number>;
+  /** Null where nobody holds it. */
+  holder: Holder | null;
+  /** References of that holder. */
+  count: number;
+  others: Map<Holder, number> | null;
   state: BlockState;
   /** In the arena; meaningless where it is only on disk. */
-  offset: Bytes;
+  page: number;
   place: SpillPlace | null;
   pins: number;
   /** References by jobs' queues and tasks. */
@@ -81,21 +92,26 @@ export class Ledger {
   readonly #blocks = new Map<BlockId, Entry>();
   readonly #reserved = new Map<Bytes, Bytes>();
   readonly #holdings = new Map<Holder, Holdings>();
-  /** Resident and not pinned, in the order of use: those that nobody is about to read, and those that flow. */
-  readonly #cold = new Map<BlockId, Entry>();
-  readonly #warm = new Map<BlockId, Entry>();
+  /** Resident and not pinned: those that nobody is about to read, without and with a file, and those that flow. */
+  readonly #cold = new UseOrder<Entry>();
+  readonly #filed = new UseOrder<Entry>();
+  readonly #warm = new UseOrder<Entry>();
+  /** The most that a worker may be answerable for; null: without end. */
+  readonly #target: Bytes | null;
+  readonly #over = new Set<WorkerId>();
   readonly #managed = new Map<WorkerId | null, Bytes>();
   readonly #gone = new Set<WorkerId>();
   readonly #totals: SpillTotals = { spilledBytes: 0, spilledBlocks: 0, restoredBytes: 0, restoredBlocks: 0 };
   #orphans: SpillPlace[] = [];
-  #coldBytes: Bytes = 0;
-  #warmBytes: Bytes = 0;
+  /** Blocks that are not in memory. */
+  #away = 0;
   #spillingBytes: Bytes = 0;
   #onDisk: Bytes = 0;
   #ticks = 0;
   #lastId = 0;
 
-  constructor(size: Bytes, capacity: Bytes) {
+  constructor(size: Bytes, capacity: Bytes, target: Bytes | null = null) {
+    this.#target = target;
     this.#ranges = new RangeAllocator(size, capacity);
     this.capacity = this.#ranges.capacity;
   }
@@ -121,7 +137,11 @@ export class Ledger {
 
   /** What could leave memory: all that nobody reads. */
   get evictable(): Bytes {
-    return this.#coldBytes + this.#warmBytes;
+    return this.#coldBytes + this.#warm.bytes;
+  }
+
+  get #coldBytes(): Bytes {
+    return this.#cold.bytes + this.#filed.bytes;
   }
 
   /** Being written: room that is on its way. */
@@ -136,6 +156,16 @@ export class Ledger {
   /** Bytes of blocks that are on disk alone. */
   get onDisk(): Bytes {
     return this.#onDisk;
+  }
+
+  /** No block is on disk alone, or on its way from there. */
+  get isAllInMemory(): boolean {
+    return this.#away === 0;
+  }
+
+  /** Workers that are answerable for more than the target. */
+  get overTarget(): ReadonlySet<WorkerId> {
+    return this.#over;
   }
 
   get totals(): Readonly<SpillTotals> {
@@ -180,24 +210,30 @@ export class Ledger {
     this.#unreserve(range);
     this.#ranges.shrink(range.offset, length);
     this.#lastId += 1;
-    const ref: BlockRef = { id: this.#lastId as BlockId, length, rows };
+    const id = this.#lastId as BlockId;
     const entry: Entry = {
-      ref,
-      checksum,
+      id,
+      length,
+      checksum: checksum | 0,
       maker,
-      holders: new Map(),
+      holder: null,
+      count: 0,
+      others: null,
       state: "resident",
-      offset: range.offset,
+      page: range.offset / PAGE,
       place: null,
       pins: 0,
       flowing: 0,
       used: this.#ticks,
+      order: null,
+      older: null,
+      younger: null,
     };
-    this.#blocks.set(ref.id, entry);
+    this.#blocks.set(id, entry);
     this.#manage(entry, 1);
+    this.#retain(entry, holder);
     this.#settle(entry);
-    this.retain(ref.id, holder);
-    return ref;
+    return { id, length, rows };
   }
 
   abandon(range: ArenaRange): void {
@@ -214,7 +250,7 @@ export class Ledger {
   }
 
   lengthOf(id: BlockId): Bytes {
-    return this.#entry(id).ref.length;
+    return this.#entry(id).length;
   }
 
   isInMemory(id: BlockId): boolean {
@@ -225,52 +261,68 @@ export class Ledger {
   /** What pinning the block would take from `available`. */
   costOfPin(id: BlockId): Bytes {
     const entry = this.#entry(id);
-    const counted = entry.state === "restoring" || (entry.state === "resident" && !this.#cold.has(id));
+    const isCold = entry.order === this.#cold || entry.order === this.#filed;
+    const counted = entry.state === "restoring" || (entry.state === "resident" && !isCold);
     return counted ? 0 : pagesOf(entry);
   }
 
   retain(id: BlockId, holder: Holder): void {
     const entry = this.#entry(id);
-    const count = entry.holders.get(holder) ?? 0;
-    entry.holders.set(holder, count + 1);
-    const holdings = this.#holdings.get(holder) ?? { references: 0, bytes: 0 };
-    holdings.references += 1;
-    if (count === 0) holdings.bytes += pagesOf(entry);
-    this.#holdings.set(holder, holdings);
-    if (isFlowing(holder)) this.#flow(entry, 1);
+    this.#retain(entry, holder);
+    if (isFlowing(holder) && entry.flowing === 1) this.#settle(entry);
+  }
+
+  #retain(entry: Entry, holder: Holder): void {
+    this.#count(holder, 1, hold(entry, holder) ? pagesOf(entry) : 0);
+    if (isFlowing(holder)) entry.flowing += 1;
+  }
+
+  #count(holder: Holder, sign: 1 | -1, bytes: Bytes): void {
+    let holdings = this.#holdings.get(holder);
+    if (holdings === undefined) {
+      holdings = { references: 0, bytes: 0 };
+      this.#holdings.set(holder, holdings);
+    }
+    holdings.references += sign;
+    holdings.bytes += sign * bytes;
+    if (holdings.references === 0) this.#holdings.delete(holder);
   }
 
   /** Frees the block with its last reference. */
   release(id: BlockId, holder: Holder): void {
     const entry = this.#entry(id);
-    const count = entry.holders.get(holder);
-    const holdings = this.#holdings.get(holder);
-    if (count === undefined || holdings === undefined) {
-      throw new StoreError(`Block ${id} is not held by ${holder}, which gave it back.`);
+    const left = letGo(entry, holder);
+    if (left === null) throw new StoreError(`Block ${id} is not held by ${holder}, which gave it back.`);
+    this.#count(holder, -1, left === 0 ? pagesOf(entry) : 0);
+    if (isFlowing(holder)) {
+      entry.flowing -= 1;
+      if (entry.flowing === 0) this.#settle(entry);
     }
-    holdings.references -= 1;
-    if (count > 1) entry.holders.set(holder, count - 1);
-    else {
-      entry.holders.delete(holder);
-      holdings.bytes -= pagesOf(entry);
-    }
-    if (holdings.references === 0) this.#holdings.delete(holder);
-    if (isFlowing(holder)) this.#flow(entry, -1);
-    if (entry.holders.size === 0 && entry.state !== "spilling" && entry.state !== "restoring") this.#free(entry);
+    if (entry.holder === null && entry.state !== "spilling" && entry.state !== "restoring") this.#free(entry);
   }
 
   /** One of the references of `from` is now one of `to`. */
   pass(id: BlockId, from: Holder, to: Holder): void {
-    this.retain(id, to);
-    this.release(id, from);
+    // With one reference, as most have, no table is made for two.
+    const entry = this.#entry(id);
+    if (entry.holder !== from || entry.count !== 1 || entry.others !== null || isFlowing(from) !== isFlowing(to)) {
+      this.retain(id, to);
+      this.release(id, from);
+      return;
+    }
+    this.#count(from, -1, pagesOf(entry));
+    entry.holder = to;
+    this.#count(to, 1, pagesOf(entry));
   }
 
   holds(holder: Holder): Readonly<Holdings> {
     return this.#holdings.get(holder) ?? { references: 0, bytes: 0 };
   }
 
-  heldBy(id: BlockId): IterableIterator<Holder> {
-    return this.#entry(id).holders.keys();
+  heldBy(id: BlockId): readonly Holder[] {
+    const { holder, others } = this.#entry(id);
+    if (holder === null) return [];
+    return others === null ? [holder] : [holder, ...others.keys()];
   }
 
   /** Where it lies, and stays until it is unpinned as often. Only what is in memory can be pinned. */
@@ -284,7 +336,7 @@ export class Ledger {
     // What is being written will stay: the write goes on, for a later eviction that is free then.
     if (entry.pins === 1 && entry.state === "spilling") this.#spillingBytes -= pagesOf(entry);
     this.#settle(entry);
-    return { offset: entry.offset, length: entry.ref.length };
+    return rangeOf(entry);
   }
 
   unpin(id: BlockId): void {
@@ -296,24 +348,33 @@ export class Ledger {
     this.#settle(entry);
   }
 
-  /** Those that do not flow, least recently used first; among equals one that has its file, because evicting it is free. */
+  /**
+   * Those that do not flow, least recently used first; among equals one that has its file, because evicting it is free.
+   * Lazily: there may be a million, and a few are enough. The one told last may be evicted meanwhile.
+   */
   *cold(): IterableIterator<BlockId> {
-    let equals: Entry[] = [];
-    // Lazily: there may be a million, and a few are enough.
-    for (const entry of this.#cold.values()) {
-      const [first] = equals;
-      if (first !== undefined && first.used !== entry.used) {
-        yield* withFileFirst(equals);
-        equals = [];
+    let unfiled = this.#cold.oldest;
+    let filed = this.#filed.oldest;
+    while (unfiled !== null || filed !== null) {
+      if (filed !== null && (unfiled === null || filed.used <= unfiled.used)) {
+        const { id } = filed;
+        filed = filed.younger;
+        yield id;
+      } else if (unfiled !== null) {
+        const { id } = unfiled;
+        unfiled = unfiled.younger;
+        yield id;
       }
-      equals.push(entry);
     }
-    yield* withFileFirst(equals);
   }
 
   /** Those that flow, the one used last first: queues are taken from the other end. */
   *warm(): IterableIterator<BlockId> {
-    for (const { ref } of [...this.#warm.values()].reverse()) yield ref.id;
+    for (let entry = this.#warm.youngest; entry !== null; ) {
+      const { id } = entry;
+      entry = entry.older;
+      yield id;
+    }
   }
 
   hasFile(id: BlockId): boolean {
@@ -336,21 +397,21 @@ export class Ledger {
     }
     this.#become(entry, "spilling");
     this.#spillingBytes += pagesOf(entry);
-    return { id, range: { offset: entry.offset, length: entry.ref.length }, checksum: entry.checksum };
+    return { id, range: rangeOf(entry), checksum: entry.checksum >>> 0 };
   }
 
   /** The write has ended. A block that was pinned meanwhile stays, and has its file. */
   written(id: BlockId, place: SpillPlace): void {
     const entry = this.#entry(id);
     entry.place = place;
-    this.#totals.spilledBytes += entry.ref.length;
+    this.#totals.spilledBytes += entry.length;
     this.#totals.spilledBlocks += 1;
     if (entry.pins > 0) this.#become(entry, "resident");
     else {
       this.#spillingBytes -= pagesOf(entry);
       this.#toDisk(entry);
     }
-    if (entry.holders.size === 0) this.#free(entry);
+    if (entry.holder === null) this.#free(entry);
   }
 
   notWritten(id: BlockId): void {
@@ -358,51 +419,52 @@ export class Ledger {
     if (entry.pins === 0) this.#spillingBytes -= pagesOf(entry);
     entry.used = this.#ticks;
     this.#become(entry, "resident");
-    if (entry.holders.size === 0) this.#free(entry);
+    if (entry.holder === null) this.#free(entry);
   }
 
   /** The block comes back: where to, and the holes to punch before; null where there is no room now. */
   restore(id: BlockId): { readonly order: RestoreOrder; readonly punch: readonly ArenaRange[] } | null {
     const entry = this.#entry(id);
     if (entry.state !== "spilled" || entry.place === null) throw new StoreError(`Block ${id} is ${entry.state}.`);
-    const allocation = this.#ranges.allocate(entry.ref.length);
+    const allocation = this.#ranges.allocate(entry.length);
     if (allocation === null) return null;
-    entry.offset = allocation.range.offset;
+    entry.page = allocation.range.offset / PAGE;
     entry.state = "restoring";
-    this.#onDisk -= entry.ref.length;
+    this.#onDisk -= entry.length;
     this.#manage(entry, 1);
-    const range = { offset: entry.offset, length: entry.ref.length };
-    return { order: { id, range, checksum: entry.checksum, place: entry.place }, punch: allocation.punch };
+    const order = { id, range: rangeOf(entry), checksum: entry.checksum >>> 0, place: entry.place };
+    return { order, punch: allocation.punch };
   }
 
   restored(id: BlockId): void {
     const entry = this.#entry(id);
     entry.used = this.#ticks;
-    this.#totals.restoredBytes += entry.ref.length;
+    this.#totals.restoredBytes += entry.length;
     this.#totals.restoredBlocks += 1;
+    this.#away -= 1;
     this.#become(entry, "resident");
-    if (entry.holders.size === 0) this.#free(entry);
+    if (entry.holder === null) this.#free(entry);
   }
 
   /** It could not be brought back now, and is still on disk. */
   notRestored(id: BlockId): void {
     const entry = this.#entry(id);
-    this.#ranges.free(entry.offset);
+    this.#ranges.free(entry.page * PAGE);
     this.#manage(entry, -1);
     entry.state = "spilled";
-    this.#onDisk += entry.ref.length;
-    if (entry.holders.size === 0) this.#free(entry);
+    this.#onDisk += entry.length;
+    if (entry.holder === null) this.#free(entry);
   }
 
   /** Its file is not what was written: only making it again can bring it back. */
   damaged(id: BlockId): void {
     const entry = this.#entry(id);
-    this.#ranges.free(entry.offset);
+    this.#ranges.free(entry.page * PAGE);
     this.#manage(entry, -1);
     if (entry.place !== null) this.#orphans.push(entry.place);
     entry.place = null;
     entry.state = "lost";
-    if (entry.holders.size === 0) this.#free(entry);
+    if (entry.holder === null) this.#free(entry);
   }
 
   /** A lost block was made again, the same, in a range reserved for it. */
@@ -410,9 +472,10 @@ export class Ledger {
     const entry = this.#entry(id);
     if (entry.state !== "lost") throw new StoreError(`Block ${id} is ${entry.state}, not lost.`);
     this.#unreserve(range);
-    this.#ranges.shrink(range.offset, entry.ref.length);
-    entry.offset = range.offset;
+    this.#ranges.shrink(range.offset, entry.length);
+    entry.page = range.offset / PAGE;
     entry.used = this.#ticks;
+    this.#away -= 1;
     this.#manage(entry, 1);
     this.#become(entry, "resident");
   }
@@ -428,6 +491,7 @@ export class Ledger {
   forgetMaker(worker: WorkerId): void {
     const bytes = this.managed(worker);
     this.#managed.delete(worker);
+    this.#over.delete(worker);
     this.#gone.add(worker);
     this.#managed.set(null, this.managed(null) + bytes);
   }
@@ -441,23 +505,21 @@ export class Ledger {
     let warm = 0;
     let spilling = 0;
     let onDisk = 0;
+    let away = 0;
     for (const entry of this.#blocks.values()) {
-      const { ref, holders, state, pins } = entry;
+      const { id, state, pins, order } = entry;
       const isMoving = state === "spilling" || state === "restoring";
-      if (holders.size === 0 && !isMoving) throw new StoreError(`Block ${ref.id} is ${state} and held by nobody.`);
+      if (entry.holder === null && !isMoving) throw new StoreError(`Block ${id} is ${state} and held by nobody.`);
+      if (state !== "resident" && state !== "spilling") away += 1;
       if (state !== "spilled" && state !== "lost") bytes += pagesOf(entry);
-      if (state === "spilled") onDisk += ref.length;
+      if (state === "spilled") onDisk += entry.length;
       if (state === "spilling" && pins === 0) spilling += pagesOf(entry);
-      const isIdle = state === "resident" && pins === 0;
-      if (
-        isIdle !== (this.#cold.has(ref.id) || this.#warm.has(ref.id)) ||
-        (isIdle && this.#cold.has(ref.id) && this.#warm.has(ref.id))
-      ) {
-        throw new StoreError(`Block ${ref.id} is ${state} with ${pins} pins, and in the wrong order of use.`);
+      if ((state === "resident" && pins === 0) !== (order !== null)) {
+        throw new StoreError(`Block ${id} is ${state} with ${pins} pins, and in the wrong order of use.`);
       }
-      if (isIdle && entry.flowing === 0) cold += pagesOf(entry);
-      else if (isIdle) warm += pagesOf(entry);
-      for (const count of holders.values()) references += count;
+      if (order !== null && entry.flowing === 0) cold += pagesOf(entry);
+      else if (order !== null) warm += pagesOf(entry);
+      references += referencesTo(entry);
     }
     for (const length of this.#reserved.values()) bytes += length;
     if (bytes !== this.live) throw new StoreError(`The ledger holds ${bytes} bytes, ${this.live} are live.`);
@@ -465,12 +527,14 @@ export class Ledger {
     if (references !== 0) throw new StoreError(`Blocks and holders differ by ${references} references.`);
     if (
       cold !== this.#coldBytes ||
-      warm !== this.#warmBytes ||
+      warm !== this.#warm.bytes ||
       spilling !== this.#spillingBytes ||
-      onDisk !== this.#onDisk
+      onDisk !== this.#onDisk ||
+      away !== this.#away
     ) {
       throw new StoreError(
-        `Counted ${cold} bytes cold, ${spilling} spilling, ${onDisk} on disk; kept ${this.#coldBytes}, ${this.#spillingBytes}, ${this.#onDisk}.`,
+        `Counted ${cold} bytes cold, ${spilling} spilling, ${onDisk} on disk in ${away} blocks; ` +
+          `kept ${this.#coldBytes}, ${this.#spillingBytes}, ${this.#onDisk}, ${this.#away}.`,
       );
     }
   }
@@ -482,50 +546,45 @@ export class Ledger {
 
   #toDisk(entry: Entry): void {
     this.#unlist(entry);
-    this.#ranges.free(entry.offset);
+    this.#ranges.free(entry.page * PAGE);
     this.#manage(entry, -1);
     entry.state = "spilled";
-    this.#onDisk += entry.ref.length;
+    this.#away += 1;
+    this.#onDisk += entry.length;
   }
 
   #free(entry: Entry): void {
-    if (entry.pins > 0) throw new StoreError(`Block ${entry.ref.id} was released while somebody reads it.`);
+    if (entry.pins > 0) throw new StoreError(`Block ${entry.id} was released while somebody reads it.`);
     this.#unlist(entry);
-    this.#blocks.delete(entry.ref.id);
-    if (entry.state === "spilled") this.#onDisk -= entry.ref.length;
+    this.#blocks.delete(entry.id);
+    if (entry.state === "spilled" || entry.state === "lost") this.#away -= 1;
+    if (entry.state === "spilled") this.#onDisk -= entry.length;
     else if (entry.state !== "lost") {
-      this.#ranges.free(entry.offset);
+      this.#ranges.free(entry.page * PAGE);
       this.#manage(entry, -1);
     }
     if (entry.place !== null) this.#orphans.push(entry.place);
-  }
-
-  #flow(entry: Entry, by: number): void {
-    entry.flowing += by;
-    if (by > 0 ? entry.flowing === 1 : entry.flowing === 0) this.#settle(entry);
   }
 
   /** Puts the block at the young end of the order of use it belongs to now, if any. */
   #settle(entry: Entry): void {
     this.#unlist(entry);
     if (entry.state !== "resident" || entry.pins > 0) return;
-    if (entry.flowing > 0) {
-      this.#warm.set(entry.ref.id, entry);
-      this.#warmBytes += pagesOf(entry);
-    } else {
-      this.#cold.set(entry.ref.id, entry);
-      this.#coldBytes += pagesOf(entry);
-    }
+    const order = entry.flowing > 0 ? this.#warm : entry.place === null ? this.#cold : this.#filed;
+    order.add(entry, pagesOf(entry));
   }
 
   #unlist(entry: Entry): void {
-    if (this.#cold.delete(entry.ref.id)) this.#coldBytes -= pagesOf(entry);
-    else if (this.#warm.delete(entry.ref.id)) this.#warmBytes -= pagesOf(entry);
+    entry.order?.remove(entry, pagesOf(entry));
   }
 
   #manage(entry: Entry, sign: 1 | -1): void {
     const maker = this.#answerable(entry);
-    this.#managed.set(maker, this.managed(maker) + sign * pagesOf(entry));
+    const bytes = this.managed(maker) + sign * pagesOf(entry);
+    this.#managed.set(maker, bytes);
+    if (maker === null || this.#target === null) return;
+    if (bytes > this.#target) this.#over.add(maker);
+    else this.#over.delete(maker);
   }
 
   #answerable({ maker }: Entry): WorkerId | null {
@@ -549,11 +608,54 @@ function isFlowing(holder: Holder): boolean {
   return holder.startsWith("job:") || holder.startsWith("task:");
 }
 
-function pagesOf({ ref }: Entry): Bytes {
-  return wholePages(ref.length);
+function pagesOf({ length }: Entry): Bytes {
+  return wholePages(length);
 }
 
-function* withFileFirst(equals: readonly Entry[]): IterableIterator<BlockId> {
-  for (const entry of equals) if (entry.place !== null) yield entry.ref.id;
-  for (const entry of equals) if (entry.place === null) yield entry.ref.id;
+function rangeOf({ page, length }: Entry): ArenaRange {
+  return { offset: page * PAGE, length };
+}
+
+/** True where the holder is a new one. */
+function hold(entry: Entry, holder: Holder): boolean {
+  if (entry.holder === null) entry.holder = holder;
+  if (entry.holder === holder) {
+    entry.count += 1;
+    return entry.count === 1;
+  }
+  entry.others ??= new Map();
+  const count = entry.others.get(holder) ?? 0;
+  entry.others.set(holder, count + 1);
+  return count === 0;
+}
+
+/** The references that the holder still has; null where it had none. */
+function letGo(entry: Entry, holder: Holder): number | null {
+  const { others } = entry;
+  if (entry.holder === holder) {
+    entry.count -= 1;
+    if (entry.count === 0) promoteOther(entry);
+    return entry.holder === holder ? entry.count : 0;
+  }
+  const count = others?.get(holder);
+  if (others === null || count === undefined) return null;
+  if (count > 1) others.set(holder, count - 1);
+  else others.delete(holder);
+  if (others.size === 0) entry.others = null;
+  return count - 1;
+}
+
+/** Another holder takes the place of the one that has let go. */
+function promoteOther(entry: Entry): void {
+  const [next] = entry.others ?? [];
+  entry.holder = next?.[0] ?? null;
+  entry.count = next?.[1] ?? 0;
+  if (next !== undefined) entry.others?.delete(next[0]);
+  if (entry.others?.size === 0) entry.others = null;
+}
+
+function referencesTo({ count, others }: Entry): number {
+  let references = count;
+  for (const more of others?.values() ?? []) references += more;
+  return references;
 }

@@ -16,7 +16,7 @@ import type { ArenaRange, Bytes } from "../protocol/index.ts";
 export const PAGE: Bytes = 4096;
 
 export function wholePages(bytes: Bytes): Bytes {
-  return Math.max(1, Math.ceil(bytes / PAGE)) * PAGE;
+  return pagesIn(bytes) * PAGE;
 }
 
 export interface Allocation {
@@ -25,201 +25,252 @@ export interface Allocation {
   readonly punch: readonly ArenaRange[];
 }
 
-interface CachedRange extends ArenaRange {
-  /** Rises with every freeing. */
-  readonly freed: number;
+/** A stretch of pages. All is kept in pages: small numbers need no box of their own, however large the arena. */
+interface Stretch {
+  readonly page: number;
+  readonly pages: number;
+}
+
+interface CachedStretch extends Stretch {
+  isCached: boolean;
+}
+
+/** Cached stretches of one size. Those no longer cached stay in the list, and are skipped, until they are half of it. */
+interface SizeClass {
+  /** In the order of freeing. */
+  stretches: CachedStretch[];
+  cached: number;
 }
 
 export class RangeAllocator {
   readonly capacity: Bytes;
-  readonly #live = new Map<Bytes, Bytes>();
-  /** By offset, in the order of freeing: the first is the oldest. */
-  readonly #cached = new Map<Bytes, CachedRange>();
-  readonly #cachedByEnd = new Map<Bytes, CachedRange>();
-  /** Ascending by length, then by time of freeing. */
-  readonly #cachedBySize: CachedRange[] = [];
-  #freed = 0;
-  /** Ascending by offset, never adjacent. */
-  #fresh: ArenaRange[];
-  #liveBytes: Bytes = 0;
-  #cachedBytes: Bytes = 0;
+  /** Sizes by first page. */
+  readonly #live = new Map<number, number>();
+  /** By first page, in the order of freeing: the first is the oldest. */
+  readonly #cached = new Map<number, CachedStretch>();
+  readonly #cachedByEnd = new Map<number, CachedStretch>();
+  readonly #classes = new Map<number, SizeClass>();
+  /** Their sizes, ascending. Blocks of a job are of few sizes, however many there are. */
+  readonly #sizes: number[] = [];
+  readonly #capacity: number;
+  /** Ascending, never adjacent. */
+  #fresh: Stretch[];
+  #livePages = 0;
+  #cachedPages = 0;
 
   constructor(size: Bytes, capacity: Bytes) {
-    this.capacity = Math.floor(capacity / PAGE) * PAGE;
-    this.#fresh = [{ offset: 0, length: Math.floor(size / PAGE) * PAGE }];
+    this.#capacity = Math.floor(capacity / PAGE);
+    this.capacity = this.#capacity * PAGE;
+    this.#fresh = [{ page: 0, pages: Math.floor(size / PAGE) }];
   }
 
   get live(): Bytes {
-    return this.#liveBytes;
+    return this.#livePages * PAGE;
   }
 
   get cached(): Bytes {
-    return this.#cachedBytes;
+    return this.#cachedPages * PAGE;
   }
 
   /** Null where there is no room now. */
   allocate(bytes: Bytes): Allocation | null {
-    const length = wholePages(bytes);
-    if (this.#liveBytes + length > this.capacity) return null;
-    const fit = this.#bestFit(length);
+    const pages = pagesIn(bytes);
+    if (this.#livePages + pages > this.#capacity) return null;
+    const fit = this.#bestFit(pages);
     if (fit !== null) {
       this.#uncache(fit);
-      if (fit.length > length) this.#cache({ offset: fit.offset + length, length: fit.length - length });
-      return { range: this.#enliven(fit.offset, length), punch: [] };
+      if (fit.pages > pages) this.#cache(fit.page + pages, fit.pages - pages);
+      return { range: this.#enliven(fit.page, pages), punch: [] };
     }
-    const punch = this.#punchFor(length);
-    let offset = this.#takeFresh(length);
-    if (offset === null) {
+    const punch = this.#punchFor(pages);
+    let page = this.#takeFresh(pages);
+    if (page === null) {
       // No stretch of fresh addresses is long enough: join every free one. The arena is many times the capacity,
       // so this is rare, and failing even then only means waiting for a neighbour to be freed.
-      for (const range of [...this.#cached.values()]) punch.push(this.#punch(range, range.length));
-      offset = this.#takeFresh(length);
+      for (const stretch of [...this.#cached.values()]) punch.push(this.#punch(stretch, stretch.pages));
+      page = this.#takeFresh(pages);
     }
-    if (offset === null) return null;
-    return { range: this.#enliven(offset, length), punch };
+    if (page === null) return null;
+    return { range: this.#enliven(page, pages), punch };
   }
 
   /** Keeps the first `length` bytes and gives the tail back. */
   shrink(offset: Bytes, length: Bytes): void {
-    const before = this.#lengthOf(offset);
-    const kept = wholePages(length);
-    if (kept > before) throw new StoreError(`The range at ${offset} has ${before} bytes, not ${length}.`);
+    const page = offset / PAGE;
+    const before = this.#sizeOf(offset);
+    const kept = pagesIn(length);
+    if (kept > before) throw new StoreError(`The range at ${offset} has ${before * PAGE} bytes, not ${length}.`);
     if (kept === before) return;
-    this.#live.set(offset, kept);
-    this.#liveBytes -= before - kept;
-    this.#cache({ offset: offset + kept, length: before - kept });
+    this.#live.set(page, kept);
+    this.#livePages -= before - kept;
+    this.#cache(page + kept, before - kept);
   }
 
   free(offset: Bytes): void {
-    const length = this.#lengthOf(offset);
-    this.#live.delete(offset);
-    this.#liveBytes -= length;
-    this.#cache({ offset, length });
+    const pages = this.#sizeOf(offset);
+    this.#live.delete(offset / PAGE);
+    this.#livePages -= pages;
+    this.#cache(offset / PAGE, pages);
   }
 
   /** Throws where the figures, or the ranges, contradict each other. For tests and the end of every job. */
   assertConsistent(): void {
-    const all = [
-      ...[...this.#live].map(([offset, length]) => ({ offset, length })),
-      ...this.#cached.values(),
-      ...this.#fresh,
-    ].sort((a, b) => a.offset - b.offset);
+    const live = [...this.#live].map(([page, pages]) => ({ page, pages }));
+    const all = [...live, ...this.#cached.values(), ...this.#fresh].sort((a, b) => a.page - b.page);
     let at = 0;
-    for (const range of all) {
-      if (range.offset !== at) throw new StoreError(`Ranges overlap or leave a gap at ${at}.`);
-      at += range.length;
+    for (const { page, pages } of all) {
+      if (page !== at) throw new StoreError(`Ranges overlap or leave a gap at ${at * PAGE}.`);
+      at += pages;
     }
-    const live = [...this.#live.values()].reduce((sum, length) => sum + length, 0);
-    const cached = [...this.#cached.values()].reduce((sum, range) => sum + range.length, 0);
-    if (live !== this.#liveBytes || cached !== this.#cachedBytes || this.#cachedBySize.length !== this.#cached.size) {
+    const livePages = sum(live);
+    const cachedPages = sum(this.#cached.values());
+    let inClasses = 0;
+    for (const [pages, { cached }] of this.#classes) inClasses += pages * cached;
+    if (livePages !== this.#livePages || cachedPages !== this.#cachedPages || cachedPages !== inClasses) {
       throw new StoreError(
-        `Ranges: ${live} live and ${cached} cached, counted ${this.#liveBytes}, ${this.#cachedBytes}.`,
+        `Ranges: ${livePages} pages live and ${cachedPages} cached, counted ${this.#livePages}, ${this.#cachedPages}, ${inClasses}.`,
       );
     }
-    if (live + cached > this.capacity) throw new StoreError(`${live + cached} bytes are over ${this.capacity}.`);
-  }
-
-  #lengthOf(offset: Bytes): Bytes {
-    const length = this.#live.get(offset);
-    if (length === undefined) throw new StoreError(`No live range begins at ${offset}.`);
-    return length;
-  }
-
-  #enliven(offset: Bytes, length: Bytes): ArenaRange {
-    this.#live.set(offset, length);
-    this.#liveBytes += length;
-    return { offset, length };
-  }
-
-  #bestFit(length: Bytes): CachedRange | null {
-    const smallest = this.#cachedBySize[this.#placeOf(length, 0)];
-    if (smallest === undefined) return null;
-    return this.#cachedBySize[this.#placeOf(smallest.length + 1, 0) - 1] ?? null;
-  }
-
-  /** The first place in the order by size that is not before a range of this length and time. */
-  #placeOf(length: Bytes, freed: number): number {
-    let low = 0;
-    let high = this.#cachedBySize.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      const range = this.#cachedBySize[middle];
-      const isBefore =
-        range !== undefined && (range.length < length || (range.length === length && range.freed < freed));
-      if (isBefore) low = middle + 1;
-      else high = middle;
+    if (livePages + cachedPages > this.#capacity) {
+      throw new StoreError(`${livePages + cachedPages} pages are over ${this.#capacity}.`);
     }
-    return low;
   }
 
-  #cache(freed: ArenaRange): void {
-    let { offset, length } = freed;
-    const before = this.#cachedByEnd.get(offset);
+  #sizeOf(offset: Bytes): number {
+    const pages = this.#live.get(offset / PAGE);
+    if (pages === undefined) throw new StoreError(`No live range begins at ${offset}.`);
+    return pages;
+  }
+
+  #enliven(page: number, pages: number): ArenaRange {
+    this.#live.set(page, pages);
+    this.#livePages += pages;
+    return rangeOf({ page, pages });
+  }
+
+  #bestFit(pages: number): CachedStretch | null {
+    const smallest = this.#sizes[placeOf(this.#sizes, pages)];
+    const sameSize = smallest === undefined ? undefined : this.#classes.get(smallest);
+    if (sameSize === undefined) return null;
+    const { stretches } = sameSize;
+    while (stretches.at(-1)?.isCached === false) stretches.pop();
+    return stretches.at(-1) ?? null;
+  }
+
+  #cache(freedPage: number, freedPages: number): void {
+    let page = freedPage;
+    let pages = freedPages;
+    const before = this.#cachedByEnd.get(page);
     if (before !== undefined) {
       this.#uncache(before);
-      offset = before.offset;
-      length += before.length;
+      page = before.page;
+      pages += before.pages;
     }
-    const after = this.#cached.get(offset + length);
+    const after = this.#cached.get(page + pages);
     if (after !== undefined) {
       this.#uncache(after);
-      length += after.length;
+      pages += after.pages;
     }
-    this.#freed += 1;
-    const range = { offset, length, freed: this.#freed };
-    this.#cached.set(offset, range);
-    this.#cachedByEnd.set(offset + length, range);
-    this.#cachedBySize.splice(this.#placeOf(length, range.freed), 0, range);
-    this.#cachedBytes += length;
+    const stretch = { page, pages, isCached: true };
+    this.#cached.set(page, stretch);
+    this.#cachedByEnd.set(page + pages, stretch);
+    this.#cachedPages += pages;
+    let sameSize = this.#classes.get(pages);
+    if (sameSize === undefined) {
+      sameSize = { stretches: [], cached: 0 };
+      this.#classes.set(pages, sameSize);
+      this.#sizes.splice(placeOf(this.#sizes, pages), 0, pages);
+    }
+    sameSize.stretches.push(stretch);
+    sameSize.cached += 1;
   }
 
-  #uncache(range: CachedRange): void {
-    this.#cached.delete(range.offset);
-    this.#cachedByEnd.delete(range.offset + range.length);
-    this.#cachedBySize.splice(this.#placeOf(range.length, range.freed), 1);
-    this.#cachedBytes -= range.length;
+  #uncache(stretch: CachedStretch): void {
+    const { page, pages } = stretch;
+    stretch.isCached = false;
+    this.#cached.delete(page);
+    this.#cachedByEnd.delete(page + pages);
+    this.#cachedPages -= pages;
+    const sameSize = this.#classes.get(pages);
+    if (sameSize === undefined) return;
+    sameSize.cached -= 1;
+    if (sameSize.cached === 0) {
+      this.#classes.delete(pages);
+      this.#sizes.splice(placeOf(this.#sizes, pages), 1);
+    } else if (sameSize.stretches.length > 2 * sameSize.cached) {
+      sameSize.stretches = sameSize.stretches.filter(({ isCached }) => isCached);
+    }
   }
 
-  #punchFor(length: Bytes): ArenaRange[] {
+  #punchFor(pages: number): ArenaRange[] {
     const punched: ArenaRange[] = [];
-    for (const range of this.#cached.values()) {
-      const excess = this.#liveBytes + this.#cachedBytes + length - this.capacity;
+    for (const stretch of this.#cached.values()) {
+      const excess = this.#livePages + this.#cachedPages + pages - this.#capacity;
       if (excess <= 0) break;
-      punched.push(this.#punch(range, Math.min(excess, range.length)));
+      punched.push(this.#punch(stretch, Math.min(excess, stretch.pages)));
     }
     return punched;
   }
 
-  /** The last `length` bytes of a cached range become fresh. */
-  #punch(range: CachedRange, length: Bytes): ArenaRange {
-    this.#uncache(range);
-    const kept = range.length - length;
-    if (kept > 0) this.#cache({ offset: range.offset, length: kept });
-    const hole = { offset: range.offset + kept, length };
+  /** The last pages of a cached stretch become fresh. */
+  #punch(stretch: CachedStretch, pages: number): ArenaRange {
+    this.#uncache(stretch);
+    const kept = stretch.pages - pages;
+    if (kept > 0) this.#cache(stretch.page, kept);
+    const hole = { page: stretch.page + kept, pages };
     this.#addFresh(hole);
-    return hole;
+    return rangeOf(hole);
   }
 
-  #addFresh(hole: ArenaRange): void {
-    let at = this.#fresh.findIndex((range) => range.offset > hole.offset);
-    if (at === -1) at = this.#fresh.length;
+  #addFresh(hole: Stretch): void {
+    const at = firstAt(this.#fresh.length, (i) => (this.#fresh[i]?.page ?? 0) > hole.page);
     const before = this.#fresh[at - 1];
     const after = this.#fresh[at];
-    const joinsBefore = before !== undefined && before.offset + before.length === hole.offset;
-    const joinsAfter = after !== undefined && hole.offset + hole.length === after.offset;
-    const offset = joinsBefore ? before.offset : hole.offset;
-    const end = joinsAfter ? after.offset + after.length : hole.offset + hole.length;
+    const joinsBefore = before !== undefined && before.page + before.pages === hole.page;
+    const joinsAfter = after !== undefined && hole.page + hole.pages === after.page;
+    const page = joinsBefore ? before.page : hole.page;
+    const end = joinsAfter ? after.page + after.pages : hole.page + hole.pages;
     const from = joinsBefore ? at - 1 : at;
-    this.#fresh.splice(from, (joinsBefore ? 1 : 0) + (joinsAfter ? 1 : 0), { offset, length: end - offset });
+    this.#fresh.splice(from, (joinsBefore ? 1 : 0) + (joinsAfter ? 1 : 0), { page, pages: end - page });
   }
 
-  #takeFresh(length: Bytes): Bytes | null {
-    const at = this.#fresh.findIndex((range) => range.length >= length);
-    const range = this.#fresh[at];
-    if (range === undefined) return null;
-    const rest = { offset: range.offset + length, length: range.length - length };
-    if (rest.length > 0) this.#fresh[at] = rest;
+  #takeFresh(pages: number): number | null {
+    const at = this.#fresh.findIndex((stretch) => stretch.pages >= pages);
+    const stretch = this.#fresh[at];
+    if (stretch === undefined) return null;
+    if (stretch.pages > pages) this.#fresh[at] = { page: stretch.page + pages, pages: stretch.pages - pages };
     else this.#fresh.splice(at, 1);
-    return range.offset;
+    return stretch.page;
   }
+}
+
+function pagesIn(bytes: Bytes): number {
+  return Math.max(1, Math.ceil(bytes / PAGE));
+}
+
+function rangeOf({ page, pages }: Stretch): ArenaRange {
+  return { offset: page * PAGE, length: pages * PAGE };
+}
+
+function sum(stretches: Iterable<Stretch>): number {
+  let all = 0;
+  for (const { pages } of stretches) all += pages;
+  return all;
+}
+
+/** The first of so many places of which it holds, where it holds of all after it. */
+function firstAt(count: number, holds: (place: number) => boolean): number {
+  let low = 0;
+  let high = count;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (holds(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** Of the first size that is not smaller. */
+function placeOf(sizes: readonly number[], size: number): number {
+  return firstAt(sizes.length, (i) => (sizes[i] ?? 0) >= size);
 }

@@ -36,13 +36,38 @@ test("[O4] what a task will hand over is learned: by input byte where the input 
 
 test("[O4] a running task that has handed over more than expected raises the estimate at once; one with less does not", () => {
   const estimate = new OutputEstimate();
-  const running = { bytesIn: 10, bytesOut: 700 };
-  expect(estimate.correctedBy([{ bytesIn: 10, bytesOut: 0 }]).of(10)).toBeNull();
-  expect(estimate.correctedBy([running]).of(20)).toBe(1400);
+  const running = { bytesIn: 10, bytesOut: 0 };
+  estimate.began(running);
+  expect(estimate.of(10)).toBeNull();
   estimate.done({ bytesIn: 10, bytesOut: 100 });
-  expect(estimate.correctedBy([{ bytesIn: 10, bytesOut: 20 }])).toBe(estimate);
-  expect(estimate.correctedBy([running]).of(10)).toBe(400);
+  running.bytesOut = 20;
+  estimate.grew(running, 20);
   expect(estimate.of(10)).toBe(100);
+  running.bytesOut = 700;
+  estimate.grew(running, 680);
+  expect(estimate.of(10)).toBe(400);
+  estimate.left(running);
+  expect(estimate.of(10)).toBe(100);
+});
+
+test("[O4] what running tasks have still to hand over is what is expected of each, less what it has", () => {
+  const estimate = new OutputEstimate();
+  const [first, second] = [
+    { bytesIn: 10, bytesOut: 0 },
+    { bytesIn: 30, bytesOut: 0 },
+  ];
+  estimate.began(first);
+  estimate.began(second);
+  expect(estimate.rest).toBeNull();
+  estimate.done({ bytesIn: 10, bytesOut: 100 });
+  expect(estimate.rest).toBe(400);
+  second.bytesOut = 150;
+  estimate.grew(second, 150);
+  expect(estimate.rest).toBe(250);
+  estimate.left(second);
+  expect(estimate.rest).toBe(100);
+  estimate.began({ bytesIn: null, bytesOut: 0 });
+  expect(estimate.rest).toBe(200);
 });
 
 test("bytes of an input: slices of blocks by their rows, splits of files unknown", () => {

@@ -147,12 +147,29 @@ export function growing(chance: Chance, planned: PlannedJob): PlannedJob {
     rowsPerBlock.set(operator.id, 1);
     return { ...operator, sink: { kind: "blocks", targetBytes: 100 * planned.pagesPerRow * PAGE, minBytes: false } };
   });
-  return { ...planned, growth, rowsPerBlock, spec: { ...planned.spec, operators } };
+  const pagesNeeded = 520 + 160 * operators.length;
+  return { ...planned, growth, rowsPerBlock, pagesNeeded, spec: { ...planned.spec, operators } };
+}
+
+/** The rows that the last operator hands on, in plan order. */
+export function resultOf(operators: readonly Operator[]): readonly number[] {
+  const results = new Map<number, readonly number[]>();
+  let last: readonly number[] = [];
+  for (const operator of operators) {
+    const { input } = operator;
+    const rows =
+      input.kind === "splits"
+        ? input.splits.flatMap((split) => (split.kind === "sql" ? rowsOfSplit(split) : []))
+        : input.operators.flatMap((id) => results.get(id) ?? []);
+    const end = operator.kind === "slice" && operator.limit !== null ? operator.offset + operator.limit : undefined;
+    last = operator.kind === "slice" ? rows.slice(operator.offset, end) : rows;
+    results.set(operator.id, last);
+  }
+  return last;
 }
 
 export function randomJob(chance: Chance, name: string, firstRow: number): PlannedJob {
   const operators: Operator[] = [];
-  const results = new Map<number, number[]>();
   const rowsPerBlock = new Map<number, number>();
   const unused: number[] = [];
   const count = chance.between(1, 6);
@@ -172,10 +189,6 @@ export function randomJob(chance: Chance, name: string, firstRow: number): Plann
         return splitOf(rows);
       });
       operators.push(tasks(id, { kind: "splits", splits }, traits));
-      results.set(
-        id,
-        splits.flatMap((split) => (split.kind === "sql" ? rowsOfSplit(split) : [])),
-      );
     } else {
       const inputs = isLast ? unused.splice(0) : [unused.splice(chance.between(0, unused.length - 1), 1)[0] ?? 0];
       if (!isLast && unused.length > 0 && chance.happens(0.3)) inputs.push(...unused.splice(0, 1));
@@ -183,15 +196,12 @@ export function randomJob(chance: Chance, name: string, firstRow: number): Plann
         isDiamond = true;
         inputs.push(chance.between(0, id - 1));
       }
-      const rows = inputs.flatMap((input) => results.get(input) ?? []);
       if (chance.happens(0.25)) {
         const offset = chance.happens(0.5) ? 0 : chance.between(0, 40);
         const limit = chance.happens(0.2) ? null : chance.between(0, 60);
         operators.push(slice(id, inputs, offset, limit));
-        results.set(id, rows.slice(offset, limit === null ? undefined : offset + limit));
       } else {
         operators.push(tasks(id, { kind: "operators", operators: inputs }, traits));
-        results.set(id, rows);
       }
     }
     unused.push(id);
@@ -205,7 +215,7 @@ export function randomJob(chance: Chance, name: string, firstRow: number): Plann
   for (const rows of rowsPerBlock.values()) pagesNeeded += pages(rows, 1.5);
   return {
     spec: job(name, operators, { preserveOrder }),
-    expected: results.get(operators.length - 1) ?? [],
+    expected: resultOf(operators),
     rowsPerBlock,
     pagesPerRow,
     isDiamond,

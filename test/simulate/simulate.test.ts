@@ -2,39 +2,38 @@
 import { expect, test } from "vitest";
 import { PAGE } from "../../src/store/index.ts";
 import { Chance } from "./chance.ts";
-import { growing, job as jobOf, randomJob, splitOf, tasks } from "./plans.ts";
-import { check, ERRORS, isStoreTooSmall, type Outcome, ROT, STORM, simulate } from "./simulate.ts";
-import { CALM, type RunningJob, World } from "./world.ts";
+import { CALM, type KindName } from "./kinds.ts";
+import { job as jobOf, splitOf, tasks } from "./plans.ts";
+import { fits, type StoreSize } from "./session.ts";
+import { type Outcome, simulate } from "./simulate.ts";
+import { withinTime } from "./watchdog.ts";
+import { World } from "./world.ts";
 
-const CASES = Number(process.env.SPILLWAY_SIMULATE ?? 600);
+const CASES = Number(process.env.SPILLWAY_SIMULATE ?? 250);
 
-function everySeed(run: (seed: number) => void): void {
+function everySeed(kind: KindName, store: StoreSize, look: (outcome: Outcome) => void = () => {}): void {
   for (let seed = 1; seed <= CASES; seed++) {
     try {
-      run(seed);
+      look(withinTime(10_000, () => simulate(seed, kind, store)));
     } catch (error) {
-      throw new Error(`seed ${seed}: ${(error as Error).message}`, { cause: error });
+      const again = `npm run simulate -- --story ${seed} --only ${kind} --store ${store}`;
+      throw new Error(`${(error as Error).message} (${again})`, { cause: error });
     }
   }
 }
 
-const isDamage = (job: RunningJob) => job.error === "SpillwayError: a flipped byte";
-const isFullDisk = (job: RunningJob) => job.error === "SpillwayError: the disk is full";
-
 test("[R6] with room enough every row arrives once, whatever the plan, and nothing is left", () => {
-  everySeed((seed) => check(simulate(seed, CALM, "large"), () => false));
+  everySeed("calm", "large");
 });
 
 test("[D1] a store of one block an operator is enough for any pipeline; with a smaller one blocks go to disk and come back", () => {
   let fitting = 0;
   let spilled = 0;
   let restored = 0;
-  everySeed((seed) => {
-    const outcome = simulate(seed, CALM, "small");
-    check(outcome, isStoreTooSmall);
-    fitting += Number(outcome.fits);
-    spilled += outcome.world.disk.spilled;
-    restored += outcome.world.disk.restored;
+  everySeed("calm", "small", ({ session, world }) => {
+    fitting += Number(fits(session));
+    spilled += world.disk.spilled;
+    restored += world.disk.restored;
   });
   expect(fitting).toBeGreaterThan(CASES * 0.05);
   expect(spilled).toBeGreaterThan(CASES);
@@ -43,31 +42,26 @@ test("[D1] a store of one block an operator is enough for any pipeline; with a s
 
 test("[O4] no store is so small that a pipeline stands still: it flows, or is told what is missing", () => {
   let failed = 0;
-  let jobs = 0;
-  everySeed((seed) => {
-    const outcome = simulate(seed, CALM, "tiny");
-    check(outcome, isStoreTooSmall);
-    jobs += outcome.jobs.length;
-    failed += outcome.jobs.filter((job) => job.outcome === "failed").length;
+  let all = 0;
+  everySeed("calm", "tiny", ({ jobs }) => {
+    all += jobs.length;
+    failed += jobs.filter((job) => job.outcome === "failed").length;
   });
-  expect(failed / jobs).toBeLessThan(0.35);
+  expect(failed / all).toBeLessThan(0.35);
 });
 
 test("[D5] workers that die, jobs that are cancelled, consumers that pause, disks that are slow or full: every row once, nothing left", () => {
-  everySeed((seed) => check(simulate(seed, STORM, "large"), () => false));
-  const mayFail = (job: RunningJob, outcome: Outcome) => isStoreTooSmall(job, outcome) || isFullDisk(job);
-  everySeed((seed) => check(simulate(seed, STORM, "small"), mayFail));
-  everySeed((seed) => check(simulate(seed, STORM, "tiny"), mayFail));
+  everySeed("storm", "large");
+  everySeed("storm", "small");
+  everySeed("storm", "tiny");
 });
 
 test("[D1] files that rot on disk: a block is made again or its job fails, and no wrong row is handed on", () => {
   let damaged = 0;
   let survived = 0;
-  everySeed((seed) => {
-    const outcome = simulate(seed, ROT, "small");
-    check(outcome, (job) => isStoreTooSmall(job, outcome) || isFullDisk(job) || isDamage(job));
-    damaged += outcome.world.disk.damaged;
-    if (outcome.world.disk.damaged > 0 && outcome.jobs.every((job) => job.outcome === "finished")) survived += 1;
+  everySeed("rot", "small", ({ world, jobs }) => {
+    damaged += world.disk.damaged;
+    if (world.disk.damaged > 0 && jobs.every((job) => job.outcome === "finished")) survived += 1;
   });
   expect(damaged).toBeGreaterThan(CASES / 10);
   expect(survived).toBeGreaterThan(0);
@@ -75,26 +69,39 @@ test("[D1] files that rot on disk: a block is made again or its job fails, and n
 
 test("[O5] operators that ask for cores, memory and GPUs: nobody has more than there is, and everything flows", () => {
   let replaced = 0;
-  everySeed((seed) => {
-    const outcome = simulate(seed, { ...STORM, diskFull: 0 }, "large", { demands: true });
-    check(outcome, () => false);
-    replaced += outcome.world.replaced;
+  everySeed("demands", "large", ({ world }) => {
+    replaced += world.replaced;
   });
   expect(replaced).toBeGreaterThan(CASES * 0.1);
-  everySeed((seed) => check(simulate(seed, CALM, "small", { demands: true }), isStoreTooSmall));
+  everySeed("demands", "small");
 });
 
 test("[O4] functions that multiply their data by a hundred: everything flows, within the store", () => {
-  everySeed((seed) => {
-    const chance = new Chance(seed);
-    const workers = chance.between(1, 4);
-    const planned = growing(chance, randomJob(chance, "job", 0));
-    const world = new World(chance, workers, 520 + 160 * planned.spec.operators.length, CALM);
-    const jobs = [world.start(planned, true)];
-    world.run();
-    world.close();
-    check({ world, jobs, workers, fits: planned.isHonest && !planned.isDiamond }, isStoreTooSmall);
+  everySeed("growing", "large");
+  everySeed("growing", "small");
+});
+
+test("[K3] workers answerable for little: their blocks go to disk, and every row arrives once", () => {
+  let spilled = 0;
+  everySeed("target", "large", ({ world }) => {
+    spilled += world.disk.spilled;
   });
+  expect(spilled).toBeGreaterThan(0);
+  everySeed("target", "small");
+});
+
+test("[D5] a job that the program has forgotten, with blocks of it in its hands, stops no other", () => {
+  let forgotten = 0;
+  for (const store of ["large", "small", "tiny"] as const) {
+    everySeed("abandoned", store, ({ jobs }) => {
+      forgotten += jobs.filter((job) => job.abandonedAfter !== null && job.outcome === "cancelled").length;
+    });
+  }
+  expect(forgotten).toBeGreaterThan(CASES / 10);
+});
+
+test("[O4] a consumer that takes its time sends nothing to disk where the store holds what flows", () => {
+  everySeed("slow", "large");
 });
 
 test("[O4] a function that multiplies its data by a hundred never has more than its budget, and spills nothing", () => {
@@ -111,7 +118,7 @@ test("[O4] a function that multiplies its data by a hundred never has more than 
       tasks(1, { kind: "operators", operators: [0] }, { sink: blocks(block) }),
       tasks(2, { kind: "operators", operators: [1] }, { sink: { kind: "count" }, concurrency: { min: 1, max: 1 } }),
     ];
-    const world = new World(chance, workers, capacity, { ...CALM, pause: 0.2 });
+    const world = new World(chance, { workers, pages: capacity }, { ...CALM, pause: 0.2 });
     const planned = {
       spec: jobOf("job", operators),
       expected: rows,
@@ -122,7 +129,7 @@ test("[O4] a function that multiplies its data by a hundred never has more than 
       isHonest: true,
       pagesNeeded: 0,
     };
-    const running = world.start(planned, true);
+    const running = world.start(planned);
     world.run();
     expect(running.rows).toBe(rows.length);
     expect(world.disk.spilled).toBe(0);
@@ -134,5 +141,23 @@ test("[O4] a function that multiplies its data by a hundred never has more than 
 });
 
 test("[A14] a failing function ends its job and leaves nothing", () => {
-  everySeed((seed) => check(simulate(seed, ERRORS, "large"), (job) => job.error === "FunctionError: boom"));
+  everySeed("errors", "large");
 });
+
+/** Seeds that have failed. What was wrong, by kind and store. */
+const MENDED: readonly (readonly [KindName, StoreSize, readonly number[], string])[] = [
+  ["errors", "tiny", [1321], "the one that others stood back for was not the one that room was made for"],
+  ["storm", "tiny", [1321], "the same, with dying workers"],
+  ["demands", "tiny", [69, 1131, 1286, 1310], "two tasks with all they read, and no resources, took turns in memory"],
+  ["target", "tiny", [2014, 2112], "a block came from disk, and left before the task that waited for it could pin it"],
+  ["growing", "large", [11870], "a job failed for want of room that was on its way"],
+  ["abandoned", "tiny", [1133], "two jobs took turns to have the room of a forgotten one"],
+  ["abandoned", "tiny", [1305], "others waited for a forgotten job at every step"],
+  ["abandoned", "small", [1151], "the same"],
+];
+
+for (const [kind, store, seeds, what] of MENDED) {
+  test(`[O4] ${kind}, ${store}, seeds ${seeds.join(", ")}: ${what}`, () => {
+    for (const seed of seeds) withinTime(10_000, () => simulate(seed, kind, store));
+  });
+}

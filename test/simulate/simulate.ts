@@ -1,79 +1,66 @@
 /**
- * One random session from its seed: jobs, what the program does with them, and every danger; and what must hold at its
- * end. What must hold at every moment is checked by the world as it goes.
+ * Runs a session (session.ts) in an invented world (world.ts), and says what must hold at its end. What must hold at
+ * every moment is checked by the world as it goes.
  */
 import { Chance } from "./chance.ts";
-import { demanding, jobOverBlocks, randomJob } from "./plans.ts";
+import { KINDS, type KindName, mayFail } from "./kinds.ts";
+import { jobOverBlocks } from "./plans.ts";
+import { drawSession, fits, type PlannedStart, type Session, STORES, type StoreSize } from "./session.ts";
 import type { Story } from "./story.ts";
-import { ALL_MEMORY, CALM, type Dangers, type RunningJob, World } from "./world.ts";
-
-export const STORM: Dangers = {
-  ...CALM,
-  death: 0.03,
-  deaf: 0.3,
-  cancelJob: 0.2,
-  pause: 0.05,
-  diskFull: 0.2,
-  slowDisk: 0.2,
-};
-export const ROT: Dangers = { ...STORM, damage: 0.3 };
-export const ERRORS: Dangers = { ...CALM, death: 0.01, functionError: 0.02, deaf: 0.3, cancelJob: 0.2, pause: 0.05 };
-
-/** How much the store holds: plenty, about a block an operator, or hardly one. */
-export type StoreSize = "large" | "small" | "tiny";
+import { type RunningJob, World } from "./world.ts";
 
 export interface Outcome {
   readonly world: World;
   readonly jobs: readonly RunningJob[];
-  readonly workers: number;
-  /** The store holds what all the jobs need to flow, and was told the truth about it. */
-  readonly fits: boolean;
+  readonly session: Session;
 }
 
-export interface Traits {
-  /** Operators ask for cores, memory and GPUs. */
-  readonly demands?: boolean;
-  readonly story?: Story | null;
+/** Draws the session of the seed, runs it, and throws where something is not as it must be. */
+export function simulate(seed: number, kind: KindName, store: StoreSize): Outcome {
+  return examine(drawSession(seed, KINDS[kind], store), kind, store);
 }
 
-export function simulate(seed: number, dangers: Dangers, store: StoreSize, traits: Traits = {}): Outcome {
-  const { demands = false, story = null } = traits;
-  const chance = new Chance(seed);
-  const workers = chance.between(1, 4);
-  const [least, most] = PAGES[store];
-  const pages = chance.between(least, most);
-  const world = new World(chance, workers, pages, dangers, story);
+export function examine(
+  session: Session,
+  kind: KindName,
+  store: StoreSize,
+  story: Story | null = null,
+  begun: (world: World) => void = () => {},
+): Outcome {
+  const outcome = run(session, story, begun);
+  check(outcome, (job) => mayFail(kind, store, session, job));
+  return outcome;
+}
+
+/** Apart from the session's own chance: a smaller session draws less, and what is left of it should go on as before. */
+const OF_RUNNING = 0x9e3779b9;
+
+export function run(session: Session, story: Story | null, begun: (world: World) => void): Outcome {
+  const { seed, workers, pages, dangers, managedTarget, starts, kept } = session;
+  const chance = new Chance(seed ^ OF_RUNNING);
+  const world = new World(chance, { workers, pages, managedTarget }, dangers, story);
+  begun(world);
   const jobs: RunningJob[] = [];
-  const count = chance.between(1, 3);
-  let pagesNeeded = 1;
-  for (let i = 0; i < count; i++) {
-    const modest = randomJob(chance, `job${i}`, i * 1_000_000);
-    const planned = demands ? demanding(chance, modest, { cpu: workers, memory: ALL_MEMORY }) : modest;
-    const keeps = chance.happens(0.3);
-    pagesNeeded += planned.isHonest && !planned.isDiamond ? planned.pagesNeeded : Number.POSITIVE_INFINITY;
-    world.later(chance.between(0, 100), () => {
-      const job = world.start(planned, true, keeps);
-      jobs.push(job);
-      if (chance.happens(dangers.cancelJob)) world.later(chance.between(0, 500), () => world.cancel(job));
-      if (keeps) whenOver(world, job, () => readKept(world, chance, job, jobs));
-    });
+  for (const start of starts) world.later(start.at, () => begin(world, chance, start, jobs));
+  if (kept !== null) world.keep(kept.pages, kept.duration);
+  world.run();
+  for (const job of jobs) {
+    if (job.abandonedAfter === null && job.outcome === "running") {
+      throw new Error(`the job ${job.planned.spec.id} did not end while the program had forgotten others`);
+    }
   }
-  if (chance.happens(0.3)) {
-    const kept = chance.between(1, Math.ceil(pages / 8));
-    pagesNeeded += kept;
-    world.keep(kept, chance.between(1, 1000));
-  }
+  for (const job of jobs) if (job.abandonedAfter !== null) world.giveUp(job);
   world.run();
   world.close();
-  // A task that waits for room keeps the memory that whoever would make room may need.
-  return { world, jobs, workers, fits: pagesNeeded <= pages && !demands };
+  return { world, jobs, session };
 }
 
-const PAGES: Readonly<Record<StoreSize, readonly [number, number]>> = {
-  large: [300, 2000],
-  small: [12, 60],
-  tiny: [2, 14],
-};
+function begin(world: World, chance: Chance, start: PlannedStart, jobs: RunningJob[]): void {
+  const job = world.start(start.planned, { keeps: start.keeps, abandonedAfter: start.abandonedAfter });
+  jobs.push(job);
+  if (start.cancelledAfter !== null) world.later(start.cancelledAfter, () => world.cancel(job));
+  if (start.keeps) whenOver(world, job, () => readKept(world, chance, job, jobs));
+}
 
 function whenOver(world: World, job: RunningJob, run: () => void): void {
   world.later(50, () => {
@@ -93,7 +80,7 @@ function readKept(world: World, chance: Chance, job: RunningJob, jobs: RunningJo
   }
   const again = [1, 2].map((n) => {
     const name = `${job.planned.spec.id}-again${n}`;
-    return world.start(jobOverBlocks(chance, name, slices, job.received, job.planned.pagesPerRow), true);
+    return world.start(jobOverBlocks(chance, name, slices, job.received, job.planned.pagesPerRow));
   });
   jobs.push(...again);
   const [first, second] = again;
@@ -102,24 +89,8 @@ function readKept(world: World, chance: Chance, job: RunningJob, jobs: RunningJo
 }
 
 /** Throws where the session has not ended as it must. */
-export function check(outcome: Outcome, mayFail: (job: RunningJob, outcome: Outcome) => boolean): void {
-  const { world, jobs, workers } = outcome;
-  for (const job of jobs) {
-    const { expected, spec } = job.planned;
-    const name = `the job ${spec.id}`;
-    if (job.outcome === "failed" && !mayFail(job, outcome)) throw new Error(`${name} failed: ${job.error}`);
-    if (job.outcome === "running") throw new Error(`${name} did not end`);
-    if (job.outcome !== "finished") continue;
-    const last = spec.operators.at(-1);
-    if (job.rows !== expected.length) throw new Error(`${name} has ${job.rows} rows instead of ${expected.length}`);
-    if (last?.kind === "tasks" && last.sink.kind === "files" && !world.committed.has(spec.id)) {
-      throw new Error(`${name} did not commit its files`);
-    }
-    if (last?.kind === "tasks" && last.sink.kind !== "blocks") continue;
-    const ordered = (rows: readonly number[]) => (spec.preserveOrder ? rows : [...rows].sort((a, b) => a - b));
-    if (ordered(job.received).join() !== ordered(expected).join())
-      throw new Error(`${name} has other rows, or another order`);
-  }
+export function check({ world, jobs, session }: Outcome, mayFail: (job: RunningJob) => boolean): void {
+  for (const job of jobs) checkJob(world, job, mayFail);
   const { ledger } = world.scheduler;
   ledger.assertConsistent();
   const left = {
@@ -130,10 +101,36 @@ export function check(outcome: Outcome, mayFail: (job: RunningJob, outcome: Outc
     busyWorkers: world.busyWorkers,
   };
   for (const [what, count] of Object.entries(left)) if (count !== 0) throw new Error(`${count} ${what} are left`);
-  if (world.liveWorkers !== workers) throw new Error(`${world.liveWorkers} workers instead of ${workers}`);
+  if (world.liveWorkers !== session.workers) {
+    throw new Error(`${world.liveWorkers} workers instead of ${session.workers}`);
+  }
+  if (mustNotSpill(session) && world.disk.spilled > 0) {
+    throw new Error(`${world.disk.spilled} blocks went to disk, though the store had room for all that flows`);
+  }
 }
 
-/** A store that is too small is named; one that is large enough never is. */
-export function isStoreTooSmall(job: RunningJob, { fits }: Outcome): boolean {
-  return !fits && job.error?.startsWith("StoreError") === true;
+/** Nothing but what flows is in the store, there is room for it, and the program only takes its time. */
+function mustNotSpill(session: Session): boolean {
+  const isOnlySlow = Object.entries(session.dangers).every(([danger, value]) => danger === "pause" || value === 0);
+  const keepsNothing = session.kept === null && session.starts.every(({ keeps }) => !keeps);
+  // Twice what flows, so that the payloads of functions have a place as well.
+  const isAmple = fits({ ...session, pages: session.pages / 2 });
+  return isOnlySlow && keepsNothing && session.managedTarget === null && isAmple && session.pages >= STORES.large[0];
+}
+
+function checkJob(world: World, job: RunningJob, mayFail: (job: RunningJob) => boolean): void {
+  const { expected, spec } = job.planned;
+  const name = `the job ${spec.id}`;
+  if (job.outcome === "failed" && !mayFail(job)) throw new Error(`${name} failed: ${job.error}`);
+  if (job.outcome === "running") throw new Error(`${name} did not end`);
+  if (job.outcome !== "finished") return;
+  const last = spec.operators.at(-1);
+  if (job.rows !== expected.length) throw new Error(`${name} has ${job.rows} rows instead of ${expected.length}`);
+  if (last?.kind === "tasks" && last.sink.kind === "files" && !world.committed.has(spec.id)) {
+    throw new Error(`${name} did not commit its files`);
+  }
+  if (last?.kind === "tasks" && last.sink.kind !== "blocks") return;
+  const received = spec.preserveOrder ? job.received : Float64Array.from(job.received).sort();
+  const wanted = spec.preserveOrder ? expected : Float64Array.from(expected).sort();
+  if (received.some((row, i) => row !== wanted[i])) throw new Error(`${name} has other rows, or another order`);
 }

@@ -10,7 +10,6 @@ import type {
   JobId,
   JobStats,
   OperatorOrder,
-  PlacedSlice,
   TaskOperator,
   TaskOrder,
   TaskReport,
@@ -59,6 +58,14 @@ export interface RunningJob {
   got: number;
   /** Output blocks that the program has and has not given back or kept. */
   unread: number;
+  /** The program forgets the job with so many blocks; those it has then, it neither gives back nor keeps. */
+  readonly abandonedAfter: number | null;
+  readonly forgotten: BlockSlice[];
+}
+
+export interface Consumption {
+  readonly keeps?: boolean;
+  readonly abandonedAfter?: number | null;
 }
 
 export interface Dangers {
@@ -76,17 +83,14 @@ export interface Dangers {
   readonly slowDisk: number;
 }
 
-export const CALM: Dangers = {
-  death: 0,
-  functionError: 0,
-  deaf: 0,
-  cancelJob: 0,
-  pause: 0,
-  diskFull: 0,
-  damage: 0,
-  slowDisk: 0,
-};
-const MAX_STEPS = 100_000;
+/** What the session is given. */
+export interface Means {
+  readonly workers: number;
+  readonly pages: number;
+  readonly managedTarget?: number | null;
+}
+
+const MAX_STEPS = 30_000;
 /** Units of memory that a worker has, and all of them together. */
 export const WORKER_MEMORY = 10;
 export const ALL_MEMORY = 40;
@@ -111,26 +115,28 @@ export class World {
   #events = 0;
   #order = 0;
   #lastWorker = 0;
+  /** What the scheduler is being told: where it never comes back from, if the watchdog had to end it. */
+  handling: Event | null = null;
   spawned = 0;
   replaced = 0;
   maxAlive = 0;
 
   constructor(
     chance: Chance,
-    workers: number,
-    capacityPages: number,
+    { workers, pages, managedTarget = null }: Means,
     dangers: Dangers,
     private readonly story: Story | null = null,
   ) {
     this.#chance = chance;
     this.#dangers = dangers;
     this.#slots = workers;
-    const capacity = capacityPages * PAGE;
+    const capacity = pages * PAGE;
     this.scheduler = new Scheduler({
       arenaSize: capacity * 8,
       capacity,
       workers,
       heapLimit: null,
+      managedTarget,
       workerMemory: WORKER_MEMORY,
       localityWithOutput: workers % 2 === 0,
       resources: { cpu: workers, gpu: GPUS, memory: ALL_MEMORY },
@@ -156,6 +162,10 @@ export class World {
   /** The program is through with everything. */
   close(): void {
     this.fromProgram({ type: "release", blocks: [PAYLOAD] });
+  }
+
+  get events(): number {
+    return this.#events;
   }
 
   get now(): number {
@@ -199,20 +209,22 @@ export class World {
   }
 
   tell(event: Event): void {
+    this.handling = event;
     const commands = this.scheduler.handle(event, this.#now);
+    this.handling = null;
     const { live, capacity, leaving, onDisk } = this.scheduler.ledger;
     this.story?.add(this.#now, event, commands, `${live} of ${capacity} live, ${leaving} leaving, ${onDisk} on disk`);
     for (const command of commands) this.#carryOut(command);
     if (live > capacity) throw new Error(`${live} bytes are resident, the capacity is ${capacity}`);
     // It looks at everything, so not every time: a broken sum stays broken.
-    if (this.#events++ % 16 === 0) this.scheduler.ledger.assertConsistent();
+    if (this.#events++ % 32 === 0) this.scheduler.ledger.assertConsistent();
   }
 
   fromProgram(message: JobMessage): void {
     this.tell({ type: "fromProgram", message });
   }
 
-  start(planned: PlannedJob, consume: boolean, keeps = false): RunningJob {
+  start(planned: PlannedJob, { keeps = false, abandonedAfter = null }: Consumption = {}): RunningJob {
     const job: RunningJob = {
       planned,
       received: [],
@@ -224,10 +236,12 @@ export class World {
       wanted: 0,
       got: 0,
       unread: 0,
+      abandonedAfter,
+      forgotten: [],
     };
     this.jobs.set(planned.spec.id, job);
     this.fromProgram({ type: "start", job: planned.spec });
-    if (consume) this.want(job, this.#chance.between(1, 4));
+    this.want(job, this.#chance.between(1, 4));
     return job;
   }
 
@@ -240,6 +254,13 @@ export class World {
     if (job.outcome !== "running") return;
     job.outcome = "cancelled";
     this.fromProgram({ type: "cancel", job: job.planned.spec.id });
+  }
+
+  /** The end of the session, for a job that the program has forgotten. */
+  giveUp(job: RunningJob): void {
+    this.cancel(job);
+    const blocks = job.forgotten.splice(0).map(({ block }) => block.id);
+    if (blocks.length > 0) this.fromProgram({ type: "release", blocks });
   }
 
   /** Blocks that the program keeps for a while. */
@@ -358,19 +379,23 @@ export class World {
     if (job.outcome !== "running") throw new Error(`output after the job was ${job.outcome}`);
     job.got += 1;
     if (job.got > job.wanted) throw new Error("more output than the program wanted");
-    const placed = { range, start: slice.start, end: slice.end };
-    const rows = this.#read(placed);
+    const source = this.#at(range);
+    const rows = source.slice(slice.start, slice.end);
     if (rows.length !== slice.end - slice.start) throw new Error(`block ${slice.block.id} is not what it was`);
     job.received.push(...rows);
     job.unread += 1;
     job.kept?.push(slice);
     const isCopied = copy && job.kept === null;
     if (isCopied) this.later(1, () => this.fromProgram({ type: "release", blocks: [slice.block.id] }));
+    if (job.abandonedAfter !== null && job.got > job.abandonedAfter) {
+      if (!isCopied) job.forgotten.push(slice);
+      return;
+    }
     const pause = this.#chance.happens(this.#dangers.pause) ? 5_000 : this.#delay();
     this.later(pause, () => {
       job.unread -= 1;
       if (!isCopied) {
-        if (this.#read(placed).join() !== rows.join()) throw new Error("a block changed while the program held it");
+        if (this.#at(range) !== source) throw new Error("a block changed while the program held it");
         this.fromProgram({ type: job.kept === null ? "release" : "keep", blocks: [slice.block.id] });
       }
       if (job.outcome === "running") this.want(job, 1);
@@ -472,14 +497,21 @@ export class World {
     const [made] = order.id.split("~");
     const before = this.#handedOver.get(made ?? "") ?? [];
     const known = order.repair === undefined ? before : before.slice(0, order.repair + 1);
-    if (JSON.stringify(known) !== JSON.stringify(order.handedOver)) throw new Error("a replay of something else");
+    if (!isSame(known, order.handedOver)) throw new Error("a replay of something else");
     const planned = this.jobs.get(order.job)?.planned;
     if (planned === undefined) throw new Error("a task of an unknown job");
     const { input } = order;
-    const read = () => (input.kind === "blocks" ? input.slices.flatMap((slice) => this.#read(slice)) : []);
-    const rows = input.kind === "sql" ? rowsOfSplit(input) : read();
+    const slices = input.kind === "blocks" ? input.slices : [];
+    const sources = slices.map(({ range }) => this.#at(range));
+    const rows =
+      input.kind === "sql"
+        ? rowsOfSplit(input)
+        : slices.flatMap(({ start, end }, i) => sources[i]?.slice(start, end) ?? []);
+    // What is written into a range is another array each time, so the same array is the same rows.
     const unchanged = () => {
-      if (input.kind === "blocks" && read().join() !== rows.join()) throw new Error("a task's input changed under it");
+      if (slices.some(({ range }, i) => this.#at(range) !== sources[i])) {
+        throw new Error("a task's input changed under it");
+      }
     };
     const size = planned.rowsPerBlock.get(order.operator) ?? 1;
     const blocks: number[][] = [];
@@ -519,6 +551,7 @@ export class World {
     const { devices } = order;
     if (devices === null || new Set(devices).size !== Math.ceil(amount))
       throw new Error(`${devices} for ${amount} GPUs`);
+    if (amount === 0) return;
     const key = `${order.job}/${order.operator}`;
     const isClass = operator?.steps.some((step) => step.kind === "function" && step.isClass) === true;
     const instance = worker.instances.get(key);
@@ -601,15 +634,23 @@ export class World {
     this.#arena.set(range.offset, rows);
   }
 
-  #read({ range, start, end }: PlacedSlice): readonly number[] {
+  #at(range: ArenaRange): readonly number[] {
     const rows = this.#arena.get(range.offset);
     if (rows === undefined) throw new Error(`there is nothing at ${range.offset}`);
-    return rows.slice(start, end);
+    return rows;
   }
 
   #delay(): number {
     return this.#chance.happens(0.1) ? this.#chance.between(10, 300) : this.#chance.between(1, 10);
   }
+}
+
+function isSame(before: readonly HandedOver[], now: readonly HandedOver[]): boolean {
+  if (before.length !== now.length) return false;
+  return before.every((one, i) => {
+    const other = now[i];
+    return one.rows === other?.rows && one.length === other.length && one.checksum === other.checksum;
+  });
 }
 
 function reportOf(rows: number): TaskReport {

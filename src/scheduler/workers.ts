@@ -1,0 +1,38 @@
+/** A worker comes, becomes idle, has something to do, goes: the sets in which it is found without looking at all of them. */
+import type { Bytes, WorkerId } from "../protocol/index.ts";
+import type { State, WorkerPhase, WorkerState } from "./state.ts";
+
+export function addWorker(state: State, id: WorkerId, memory: Bytes): void {
+  const worker: WorkerState = {
+    id,
+    pid: 0,
+    memory,
+    phase: "starting",
+    task: null,
+    inspection: null,
+    knows: new Set(),
+    instances: new Map(),
+    lastDevices: [],
+  };
+  state.workers.set(id, worker);
+  if (memory > state.workerMemory) state.raised.add(worker);
+}
+
+export function becomeIdle(state: State, worker: WorkerState): void {
+  worker.phase = "idle";
+  state.idle.add(worker);
+  for (const operator of worker.knows) operator.idle.add(worker);
+}
+
+export function noLongerIdle(state: State, worker: WorkerState, phase: Exclude<WorkerPhase, "idle">): void {
+  worker.phase = phase;
+  state.idle.delete(worker);
+  for (const operator of worker.knows) operator.idle.delete(worker);
+}
+
+/** It is told nothing more, and what it knew is gone with it. */
+export function stopping(state: State, worker: WorkerState): void {
+  noLongerIdle(state, worker, "stopping");
+  for (const operator of worker.knows) operator.workers.delete(worker);
+  worker.knows.clear();
+}

@@ -1,0 +1,39 @@
+/**
+ * Things in the order of their use, as a chain through the things themselves: a thing costs three fields and no table's
+ * entry, is put in and taken out at the same cost however many there are, and the chain can be followed both ways.
+ */
+import type { Bytes } from "../protocol/index.ts";
+
+export interface Link<T extends Link<T>> {
+  /** The chain that it is in. */
+  order: UseOrder<T> | null;
+  older: T | null;
+  younger: T | null;
+}
+
+export class UseOrder<T extends Link<T>> {
+  oldest: T | null = null;
+  youngest: T | null = null;
+  bytes: Bytes = 0;
+
+  /** At the young end. */
+  add(item: T, bytes: Bytes): void {
+    item.order = this;
+    item.older = this.youngest;
+    if (this.youngest === null) this.oldest = item;
+    else this.youngest.younger = item;
+    this.youngest = item;
+    this.bytes += bytes;
+  }
+
+  remove(item: T, bytes: Bytes): void {
+    if (item.older === null) this.oldest = item.younger;
+    else item.older.younger = item.younger;
+    if (item.younger === null) this.youngest = item.older;
+    else item.younger.older = item.older;
+    item.order = null;
+    item.older = null;
+    item.younger = null;
+    this.bytes -= bytes;
+  }
+}

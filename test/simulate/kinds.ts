@@ -1,0 +1,62 @@
+/** The kinds of sessions that are drawn, and how a job of each may end badly without anything being wrong. */
+import { fits, type Session, type StoreSize } from "./session.ts";
+import type { Dangers, RunningJob } from "./world.ts";
+
+export const CALM: Dangers = {
+  death: 0,
+  functionError: 0,
+  deaf: 0,
+  cancelJob: 0,
+  pause: 0,
+  diskFull: 0,
+  damage: 0,
+  slowDisk: 0,
+};
+const STORM: Dangers = { ...CALM, death: 0.03, deaf: 0.3, cancelJob: 0.2, pause: 0.05, diskFull: 0.2, slowDisk: 0.2 };
+
+export interface Kind {
+  readonly dangers: Dangers;
+  /** Operators ask for cores, memory and GPUs. */
+  readonly demands: boolean;
+  /** Functions make a hundred times as much of their input. */
+  readonly grows: boolean;
+  /** Workers may be answerable for so much only (K3). */
+  readonly hasTarget: boolean;
+  /** Probability that the program forgets a job without closing it. */
+  readonly abandons: number;
+  /** Nothing is in the store but what flows. */
+  readonly isLean: boolean;
+}
+
+const PLAIN: Kind = { dangers: CALM, demands: false, grows: false, hasTarget: false, abandons: 0, isLean: false };
+
+export const KINDS = {
+  calm: PLAIN,
+  storm: { ...PLAIN, dangers: STORM },
+  rot: { ...PLAIN, dangers: { ...STORM, damage: 0.3 } },
+  errors: {
+    ...PLAIN,
+    dangers: { ...CALM, death: 0.01, functionError: 0.02, deaf: 0.3, cancelJob: 0.2, pause: 0.05 },
+  },
+  demands: { ...PLAIN, dangers: { ...STORM, diskFull: 0 }, demands: true },
+  growing: { ...PLAIN, grows: true },
+  target: { ...PLAIN, dangers: { ...STORM, diskFull: 0 }, hasTarget: true },
+  abandoned: { ...PLAIN, dangers: { ...CALM, death: 0.01, pause: 0.02 }, abandons: 0.5 },
+  slow: { ...PLAIN, dangers: { ...CALM, pause: 0.5 }, isLean: true },
+} as const satisfies Record<string, Kind>;
+
+export type KindName = keyof typeof KINDS;
+
+export function isKindName(name: string): name is KindName {
+  return name in KINDS;
+}
+
+/** A store that is too small is named; one that is large enough never is. */
+export function mayFail(name: KindName, store: StoreSize, session: Session, { error }: RunningJob): boolean {
+  const { diskFull, damage, functionError } = KINDS[name].dangers;
+  if (error === null) return false;
+  if (error.startsWith("StoreError")) return store !== "large" && !fits(session);
+  if (error === "SpillwayError: the disk is full") return diskFull > 0 && store !== "large";
+  if (error === "SpillwayError: a flipped byte") return damage > 0;
+  return error === "FunctionError: boom" && functionError > 0;
+}

@@ -1,0 +1,79 @@
+/**
+ * A random session as data: which jobs, when they start, what the program does with each, how large the store is. Drawn
+ * from a seed before anything runs, so that a session that fails can be made smaller piece by piece (shrink.ts).
+ */
+import { PAGE } from "../../src/store/index.ts";
+import { Chance } from "./chance.ts";
+import type { Kind } from "./kinds.ts";
+import { demanding, growing, type PlannedJob, randomJob } from "./plans.ts";
+import { ALL_MEMORY, type Dangers } from "./world.ts";
+
+/** How much the store holds: plenty, about a block an operator, or hardly one. */
+export type StoreSize = "large" | "small" | "tiny";
+
+export const STORES: Readonly<Record<StoreSize, readonly [number, number]>> = {
+  large: [300, 2000],
+  small: [12, 60],
+  tiny: [2, 14],
+};
+
+export interface PlannedStart {
+  readonly planned: PlannedJob;
+  readonly at: number;
+  /** The program keeps the result and reads it twice afterwards. */
+  readonly keeps: boolean;
+  readonly cancelledAfter: number | null;
+  /** The program never asks again, nor gives anything back, once it has so many blocks. */
+  readonly abandonedAfter: number | null;
+}
+
+export interface Session {
+  /** Of delays and dangers while it runs. */
+  readonly seed: number;
+  readonly workers: number;
+  readonly pages: number;
+  readonly managedTarget: number | null;
+  readonly dangers: Dangers;
+  readonly starts: readonly PlannedStart[];
+  /** A block that the program puts there, and keeps for a while. */
+  readonly kept: { readonly pages: number; readonly duration: number } | null;
+  readonly demands: boolean;
+}
+
+export function drawSession(seed: number, kind: Kind, store: StoreSize): Session {
+  const chance = new Chance(seed);
+  const workers = chance.between(1, 4);
+  const pages = chance.between(...STORES[store]) * (kind.grows ? 10 : 1);
+  const count = chance.between(1, 3);
+  const starts = Array.from({ length: count }, (_, i) => drawStart(chance, kind, i, workers));
+  const managedTarget = kind.hasTarget ? chance.between(1, Math.ceil(pages / workers)) * PAGE : null;
+  const kept = chance.happens(kind.isLean ? 0 : 0.3)
+    ? { pages: chance.between(1, Math.ceil(pages / 8)), duration: chance.between(1, 1000) }
+    : null;
+  return { seed, workers, pages, managedTarget, dangers: kind.dangers, starts, kept, demands: kind.demands };
+}
+
+function drawStart(chance: Chance, kind: Kind, i: number, workers: number): PlannedStart {
+  const plain = randomJob(chance, `job${i}`, i * 1_000_000);
+  const grown = kind.grows ? growing(chance, plain) : plain;
+  const planned = kind.demands ? demanding(chance, grown, { cpu: workers, memory: ALL_MEMORY }) : grown;
+  const isAbandoned = chance.happens(kind.abandons);
+  return {
+    planned,
+    at: chance.between(0, 100),
+    keeps: !kind.isLean && !isAbandoned && chance.happens(0.3),
+    cancelledAfter: chance.happens(kind.dangers.cancelJob) ? chance.between(0, 500) : null,
+    abandonedAfter: isAbandoned ? chance.between(0, 6) : null,
+  };
+}
+
+/** The store holds what all the jobs need to flow, and was told the truth about it. */
+export function fits({ starts, kept, pages, demands }: Session): boolean {
+  // A task that waits for room keeps the memory that whoever would make room may need.
+  if (demands) return false;
+  let needed = 1 + (kept?.pages ?? 0);
+  for (const { planned } of starts) {
+    needed += planned.isHonest && !planned.isDiamond ? planned.pagesNeeded : Number.POSITIVE_INFINITY;
+  }
+  return needed <= pages;
+}
