@@ -22,44 +22,21 @@
 import { StoreError } from "../errors/index.ts";
 import type { ArenaRange, BlockId, BlockRef, Bytes, WorkerId } from "../protocol/index.ts";
 import { formatSize } from "../units/index.ts";
+import {
+  type BlockState,
+  type Entry,
+  type Holder,
+  hold,
+  isFlowing,
+  letGo,
+  pagesOf,
+  rangeOf,
+  referencesTo,
+} from "./entry.ts";
+import { Makers } from "./makers.ts";
 import type { SpillPlace } from "./place.ts";
 import { type Allocation, PAGE, RangeAllocator, wholePages } from "./ranges.ts";
-import { type Link, UseOrder } from "./use-order.ts";
-
-/**
- * Who keeps a block alive: the program, a job that reads it as its input or has it in a queue, the tasks of a job. Only
- * in the last two is the block flowing: on its way through a job, and soon to be used.
- */
-export type Holder = "program" | `input:${string}` | `job:${string}` | `task:${string}`;
-
-export type BlockState = "resident" | "spilling" | "spilled" | "restoring" | "lost";
-
-/**
- * There may be a million of these, so they are small: numbers that fit 31 bits need no box of their own, and a table is
- * only made for the few blocks with more than one holder.
- */
-interface Entry extends Link<Entry> {
-  readonly id: BlockId;
-  readonly length: Bytes;
-  /** As a signed number. */
-  readonly checksum: number;
-  /** Who made it; null: the program. */
-  readonly maker: WorkerId | null;
-  /** Null where nobody holds it. */
-  holder: Holder | null;
-  /** References of that holder. */
-  count: number;
-  others: Map<Holder, number> | null;
-  state: BlockState;
-  /** In the arena; meaningless where it is only on disk. */
-  page: number;
-  place: SpillPlace | null;
-  pins: number;
-  /** References by jobs' queues and tasks. */
-  flowing: number;
-  /** When it was last used, in ticks. */
-  used: number;
-}
+import { UseOrder } from "./use-order.ts";
 
 interface Holdings {
   references: number;
@@ -96,11 +73,7 @@ export class Ledger {
   readonly #cold = new UseOrder<Entry>();
   readonly #filed = new UseOrder<Entry>();
   readonly #warm = new UseOrder<Entry>();
-  /** The most that a worker may be answerable for; null: without end. */
-  readonly #target: Bytes | null;
-  readonly #over = new Set<WorkerId>();
-  readonly #managed = new Map<WorkerId | null, Bytes>();
-  readonly #gone = new Set<WorkerId>();
+  readonly #makers: Makers;
   readonly #totals: SpillTotals = { spilledBytes: 0, spilledBlocks: 0, restoredBytes: 0, restoredBlocks: 0 };
   #orphans: SpillPlace[] = [];
   /** Blocks that are not in memory. */
@@ -111,7 +84,7 @@ export class Ledger {
   #lastId = 0;
 
   constructor(size: Bytes, capacity: Bytes, target: Bytes | null = null) {
-    this.#target = target;
+    this.#makers = new Makers(target);
     this.#ranges = new RangeAllocator(size, capacity);
     this.capacity = this.#ranges.capacity;
   }
@@ -165,7 +138,7 @@ export class Ledger {
 
   /** Workers that are answerable for more than the target. */
   get overTarget(): ReadonlySet<WorkerId> {
-    return this.#over;
+    return this.#makers.over;
   }
 
   get totals(): Readonly<SpillTotals> {
@@ -174,7 +147,7 @@ export class Ledger {
 
   /** Resident bytes of the blocks that a worker made; null: of all that no living worker is answerable for. */
   managed(worker: WorkerId | null): Bytes {
-    return this.#managed.get(worker) ?? 0;
+    return this.#makers.managed(worker);
   }
 
   /** Time passes: what is used from now on is used later than what was used before. */
@@ -382,7 +355,7 @@ export class Ledger {
   }
 
   makerOf(id: BlockId): WorkerId | null {
-    return this.#answerable(this.#entry(id));
+    return this.#makers.answerable(this.#entry(id).maker);
   }
 
   /** The block leaves memory: at once where it has its file (null), else when it is written, which is to be ordered. */
@@ -489,11 +462,7 @@ export class Ledger {
 
   /** Nobody alive is answerable for what the worker made. */
   forgetMaker(worker: WorkerId): void {
-    const bytes = this.managed(worker);
-    this.#managed.delete(worker);
-    this.#over.delete(worker);
-    this.#gone.add(worker);
-    this.#managed.set(null, this.managed(null) + bytes);
+    this.#makers.forget(worker);
   }
 
   /** Throws where the sum is not the live blocks. Looks at everything: for tests and the end of a job. */
@@ -579,16 +548,7 @@ export class Ledger {
   }
 
   #manage(entry: Entry, sign: 1 | -1): void {
-    const maker = this.#answerable(entry);
-    const bytes = this.managed(maker) + sign * pagesOf(entry);
-    this.#managed.set(maker, bytes);
-    if (maker === null || this.#target === null) return;
-    if (bytes > this.#target) this.#over.add(maker);
-    else this.#over.delete(maker);
-  }
-
-  #answerable({ maker }: Entry): WorkerId | null {
-    return maker === null || this.#gone.has(maker) ? null : maker;
+    this.#makers.add(entry.maker, sign * pagesOf(entry));
   }
 
   #unreserve(range: ArenaRange): void {
@@ -602,60 +562,4 @@ export class Ledger {
     if (entry === undefined) throw new StoreError(`There is no block ${id}: it was freed, or never made.`);
     return entry;
   }
-}
-
-function isFlowing(holder: Holder): boolean {
-  return holder.startsWith("job:") || holder.startsWith("task:");
-}
-
-function pagesOf({ length }: Entry): Bytes {
-  return wholePages(length);
-}
-
-function rangeOf({ page, length }: Entry): ArenaRange {
-  return { offset: page * PAGE, length };
-}
-
-/** True where the holder is a new one. */
-function hold(entry: Entry, holder: Holder): boolean {
-  if (entry.holder === null) entry.holder = holder;
-  if (entry.holder === holder) {
-    entry.count += 1;
-    return entry.count === 1;
-  }
-  entry.others ??= new Map();
-  const count = entry.others.get(holder) ?? 0;
-  entry.others.set(holder, count + 1);
-  return count === 0;
-}
-
-/** The references that the holder still has; null where it had none. */
-function letGo(entry: Entry, holder: Holder): number | null {
-  const { others } = entry;
-  if (entry.holder === holder) {
-    entry.count -= 1;
-    if (entry.count === 0) promoteOther(entry);
-    return entry.holder === holder ? entry.count : 0;
-  }
-  const count = others?.get(holder);
-  if (others === null || count === undefined) return null;
-  if (count > 1) others.set(holder, count - 1);
-  else others.delete(holder);
-  if (others.size === 0) entry.others = null;
-  return count - 1;
-}
-
-/** Another holder takes the place of the one that has let go. */
-function promoteOther(entry: Entry): void {
-  const [next] = entry.others ?? [];
-  entry.holder = next?.[0] ?? null;
-  entry.count = next?.[1] ?? 0;
-  if (next !== undefined) entry.others?.delete(next[0]);
-  if (entry.others?.size === 0) entry.others = null;
-}
-
-function referencesTo({ count, others }: Entry): number {
-  let references = count;
-  for (const more of others?.values() ?? []) references += more;
-  return references;
 }
