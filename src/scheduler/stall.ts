@@ -47,14 +47,14 @@ const ANYTHING: Leniency = { overBound: true, partial: true };
 
 /** True where it has changed something, so that there may be more to do. */
 export function resolveStall(state: State): boolean {
-  const isDiskBusy = state.disk.writing > 0 || state.disk.restoring.size > 0;
-  const anybodyActive = isDiskBusy || isAnybodyActive(state);
+  const anybodyActive = isAnybodyActive(state);
   for (const job of state.jobs.values()) {
-    if (isDiskBusy || !isStill(job) || isPaused(job)) continue;
+    if (isDiskBusy(state) || !isStill(job) || isPaused(job)) continue;
     if (moveDevices(state, job, anybodyActive) || overrulePolicies(state, job, anybodyActive)) return true;
   }
-  if (!isDiskBusy && makeRoomForProgram(state)) return true;
-  if (anybodyActive) {
+  if (!isDiskBusy(state) && makeRoomForProgram(state)) return true;
+  // What could not be served at once may have set the disks to work.
+  if (anybodyActive || isDiskBusy(state)) {
     state.slotStallSince = null;
     state.storeStallSince = null;
     return false;
@@ -75,8 +75,13 @@ export function stallDeadline(state: State): Milliseconds | null {
   return deadline === Number.POSITIVE_INFINITY ? null : deadline;
 }
 
+function isDiskBusy({ disk }: State): boolean {
+  return disk.writing > 0 || disk.restoring.size > 0;
+}
+
 /** A worker that computes, ends, starts or answers will say something by itself. */
 function isAnybodyActive(state: State): boolean {
+  if (isDiskBusy(state)) return true;
   if (state.workers.size - state.idle.size - state.askingTasks > 0) return true;
   for (const job of state.jobs.values()) {
     if (job.operators.some((operator) => operator.retiring.size > 0)) return true;
