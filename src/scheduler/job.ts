@@ -220,7 +220,11 @@ export function deliverOutput(state: State, job: JobState): void {
   }
   job.readerIsFull = !mayTakeMore(state, job, output);
   if (job.readerIsFull || state.ledger.isAllInMemory) return;
-  for (const id of awaited(job)) if (!state.ledger.isInMemory(id)) bringBack(state, id);
+  for (const id of awaited(job)) {
+    if (!state.ledger.isInMemory(id)) bringBack(state, id);
+    // In order: a later one would take the room that the next one waits for.
+    if (state.ledger.stateOf(id) === "spilled") return;
+  }
 }
 
 /** A reader has one block at least, and more where they are small: what waits for it in the queue can leave. */

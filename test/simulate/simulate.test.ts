@@ -151,6 +151,8 @@ const MENDED: readonly (readonly [KindName, StoreSize, readonly number[], string
   ["demands", "tiny", [69, 1131, 1286, 1310], "two tasks with all they read, and no resources, took turns in memory"],
   ["target", "tiny", [2014, 2112], "a block came from disk, and left before the task that waited for it could pin it"],
   ["growing", "large", [11870], "a job failed for want of room that was on its way"],
+  ["target", "tiny", [2002153], "a later block took the room of the one that the program waited for"],
+  ["storm", "tiny", [2002153], "the same"],
   ["growing", "large", [101021], "a job failed for room that the disks were about to make"],
   ["abandoned", "tiny", [1133], "two jobs took turns to have the room of a forgotten one"],
   ["abandoned", "tiny", [1305], "others waited for a forgotten job at every step"],
