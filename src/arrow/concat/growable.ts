@@ -2,6 +2,7 @@
  * Scratch memory that grows and is kept: touching fresh pages costs six times a copy into pages touched before,
  * so nothing here is given back before its owner is, and what its owner releases is used again by the next.
  */
+import { getHeapStatistics } from "node:v8";
 import { SpareMemory } from "./spare-memory.ts";
 
 const FIRST_BYTES = 1024;
@@ -11,8 +12,8 @@ const FIRST_BYTES = 1024;
  */
 const GROWTH = 3;
 
-/** What one job's blocks were put together in serves the next job's. */
-const spare = new SpareMemory(32 << 20);
+/** What one job's blocks were put together in serves the next job's; little where the process has little. */
+const spare = new SpareMemory(Math.min(64 << 20, getHeapStatistics().heap_size_limit / 16));
 
 const NO_BYTES = new Uint8Array(0);
 const NO_WORDS = new Int32Array(0);
