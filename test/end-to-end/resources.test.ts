@@ -1,7 +1,6 @@
 /** What functions ask for and what sessions allow, with real workers. */
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as after } from "node:timers/promises";
 import { OptionError, type Session } from "spillway";
 import { expect, test } from "vitest";
 import { testSessions } from "../support/sessions.ts";
@@ -93,7 +92,7 @@ test("[O6] resources() says what is in use, and who uses it", async () => {
     .range(2, { overrideNumBlocks: 2 })
     .map(
       async function wait(row) {
-        while (!existsSync(gate)) await after(5);
+        while (!existsSync(gate)) await new Promise((resolve) => setTimeout(resolve, 5));
         return row;
       },
       { numCpus: 0.5, memory: "100 MiB" },
