@@ -201,3 +201,10 @@ describe("batches over small blocks", () => {
     });
   }
 });
+
+test("[A6] a sample of so many rows is that many, however small the store", async () => {
+  const own = sessions.open({ workers: 2, objectStoreMemory: "8 MiB" });
+  const wide = own.range(200_000).map((row) => ({ id: row.id, text: "x".repeat(100) }));
+  expect((await wide.sample({ rows: 1000, seed: 1 }).takeAll()).length).toBe(1000);
+  await own.close();
+});
