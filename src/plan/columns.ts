@@ -14,6 +14,12 @@ export function columnsOf(plan: Plan): readonly string[] | null {
   return answer;
 }
 
+/** The columns of both, those of the right under other names where the left has them. */
+function besides(left: readonly string[], right: readonly string[], suffix: string): readonly string[] {
+  const taken = new Set(left);
+  return [...left, ...right.map((name) => (taken.has(name) ? `${name}${suffix}` : name))];
+}
+
 function compute(plan: Plan): readonly string[] | null {
   switch (plan.kind) {
     case "scan":
@@ -34,6 +40,25 @@ function compute(plan: Plan): readonly string[] | null {
     }
     case "rename":
       return columnsOf(plan.input)?.map((name) => plan.names.get(name) ?? name) ?? null;
+    case "aggregate":
+      return [...plan.keys, ...plan.items].map(({ name }) => name);
+    case "join": {
+      const left = columnsOf(plan.left);
+      const right = columnsOf(plan.right);
+      if (plan.how === "semi" || plan.how === "anti") return left;
+      if (left === null || right === null) return null;
+      const keys = new Set(plan.rightOn);
+      return besides(
+        left,
+        right.filter((name) => !keys.has(name)),
+        plan.suffix,
+      );
+    }
+    case "zip": {
+      const left = columnsOf(plan.left);
+      const right = columnsOf(plan.right);
+      return left === null || right === null ? null : besides(left, right, plan.suffix);
+    }
     default:
       return columnsOf(plan.input);
   }

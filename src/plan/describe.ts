@@ -36,6 +36,22 @@ function planLine(plan: Plan): string {
         .join(" ");
     case "union":
       return `union of ${plan.inputs.length}`;
+    case "aggregate":
+      return plan.keys.length === 0
+        ? `aggregate ${items(plan.items)}`
+        : `groupBy ${items(plan.keys)}: ${items(plan.items)}`;
+    case "distinct":
+      return `distinct ${plan.columns?.join(", ") ?? "rows"}`;
+    case "join":
+      return `${plan.how} join${plan.leftOn.length === 0 ? "" : ` on ${plan.leftOn.map((name, i) => (name === plan.rightOn[i] ? name : `${name} = ${plan.rightOn[i]}`)).join(", ")}`}`;
+    case "sort":
+      return `sort ${list(plan.keys.map(({ expression, descending, nulls }) => `${expressionSql(expression)}${descending ? " descending" : ""} nulls ${nulls}`))}`;
+    case "shuffle":
+      return `randomShuffle (seed ${plan.seed})`;
+    case "repartition":
+      return `repartition by ${plan.into.kind}`;
+    case "zip":
+      return "zip";
     case "explode":
       return `explode ${plan.column}`;
     case "sample":

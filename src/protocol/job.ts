@@ -72,6 +72,10 @@ export interface FunctionOptions extends ValueOptions {
   /** Declared result columns: name to SQL type; what is not declared is inferred. */
   readonly schema?: Readonly<Record<string, string>>;
   readonly passes?: PassedColumns;
+  /** mapGroups: the rows come sorted by these, and each call gets the rows of one combination of them. */
+  readonly keys?: readonly string[];
+  /** mapGroups: a call gets its group as an async iterable of batches, so that a group may be larger than memory. */
+  readonly stream?: boolean;
 }
 
 export type Step =
@@ -81,7 +85,7 @@ export type Step =
       readonly kind: "function";
       /** The name shown: `map(addTax)`, `mapBatches(Model)`. */
       readonly operator: string;
-      readonly form: "map" | "flatMap" | "filter" | "mapBatches";
+      readonly form: "map" | "flatMap" | "filter" | "mapBatches" | "mapGroups";
       /** A class is constructed once in a worker with the arguments in the payload; its instance's `call` is used. */
       readonly isClass: boolean;
       readonly payload: BlockRef;
@@ -108,6 +112,8 @@ export interface FileSink {
 /** Rows become blocks of the store. */
 export interface BlockShape {
   readonly kind: "blocks";
+  /** Rows go to so many partitions, by their number in the column `PARTITION`, which is left out of the blocks. */
+  readonly scatter?: number;
   /** No block is larger, unless it is one row. */
   readonly targetBytes: Bytes;
   /** Smaller neighbours are put together; false: every batch that comes is a block, or several. */
@@ -121,6 +127,26 @@ export type Sink =
   | FileSink;
 
 export type OperatorId = number;
+
+/** The column that says which partition a row goes to, from 0. */
+export const PARTITION = "__spillway_partition";
+
+/** A table of a fed task: `{t0}` in its SQL is the first of the operator's tables. */
+export interface FedTable {
+  readonly operators: readonly OperatorId[];
+  /** What it holds if no block comes. A null type: whatever the kernel makes of nothing but nulls. */
+  readonly columns: readonly { readonly name: string; readonly type: string | null }[];
+}
+
+/** Which rows of a fed operator's tables meet in one task. */
+export type Gather =
+  /** All: one task, fed while its producers run. */
+  | { readonly kind: "all" }
+  /** Those of a partition: a task for each, once all producers have ended. */
+  | { readonly kind: "partitions"; readonly count: number }
+  /** Equal stretches in plan order, so many, or each of so many rows; one table, and no SQL over it. */
+  | { readonly kind: "parts"; readonly count: number }
+  | { readonly kind: "rows"; readonly rows: number };
 
 /** What one task of an operator needs while it runs: cores and GPUs, also parts of them, and memory of its worker. */
 export interface ResourceRequest {
@@ -136,7 +162,18 @@ export interface TaskOperator {
   readonly name: string;
   readonly input:
     | { readonly kind: "splits"; readonly splits: readonly Split[] }
-    | { readonly kind: "operators"; readonly operators: readonly OperatorId[] };
+    | { readonly kind: "operators"; readonly operators: readonly OperatorId[] }
+    /**
+     * Blocks come one after another while the task runs. Where the first step is SQL they become tables first and it runs
+     * once all are there, over `{t0}`, `{t1}`, …; else they go through the steps as they come.
+     */
+    | { readonly kind: "fed"; readonly tables: readonly FedTable[]; readonly gather: Gather };
+  /** "wide": in the wide kernel, with all threads; its output is seen when it is complete. */
+  readonly place: "worker" | "wide";
+  /** Operators whose whole output every task has as tables, `{b0}`, `{b1}`, … in its first SQL step; small. */
+  readonly broadcast: readonly FedTable[];
+  /** Its rows have an order that whoever comes after keeps: a sort. */
+  readonly setsOrder: boolean;
   readonly steps: readonly Step[];
   readonly sink: Sink;
   readonly request: ResourceRequest;

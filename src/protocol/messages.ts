@@ -9,6 +9,7 @@ import type {
   BlockRef,
   BlockSlice,
   Bytes,
+  FedTable,
   JobId,
   JobSpec,
   OperatorId,
@@ -107,6 +108,8 @@ export interface TaskOrder {
   readonly input: TaskInput;
   /** Where the payload of each of the operator's functions lies, in the order of the steps. */
   readonly payloads: readonly ArenaRange[];
+  /** The operator's broadcast tables, each as its blocks. */
+  readonly broadcast: readonly (readonly PlacedSlice[])[];
   readonly handedOver: readonly HandedOver[];
   /** Run again for this block of `handedOver` alone: those before it are made and compared, it is handed over, the rest is left. */
   readonly repair?: number;
@@ -121,10 +124,19 @@ export interface Notice {
   readonly about?: { readonly job: JobId; readonly what: string };
 }
 
+/** What a kernel may use: threads, and bytes of its own buffers before it goes to disk, in its own `directory`. */
+export interface KernelLease {
+  readonly threads: number;
+  /** Null: the kernel's own idea. */
+  readonly memory: Bytes | null;
+}
+
 /** What a task reads; blocks are pinned where they are until it ends. */
 export type TaskInput =
   | Exclude<Split, { kind: "blocks" }>
-  | { readonly kind: "blocks"; readonly slices: readonly PlacedSlice[] };
+  | { readonly kind: "blocks"; readonly slices: readonly PlacedSlice[] }
+  /** What comes by `feed`, table by table in any order, until `feedEnd`. */
+  | { readonly kind: "fed"; readonly tables: readonly FedTable["columns"][] };
 
 /** An operator as a worker needs it; sent once to a worker before its first task of it. */
 export interface OperatorOrder {
@@ -137,11 +149,27 @@ export interface OperatorOrder {
 }
 
 export type ToWorker =
-  | { readonly type: "welcome"; readonly worker: WorkerId; readonly arena: ArenaPlace; readonly directory: string }
+  | {
+      readonly type: "welcome";
+      readonly worker: WorkerId;
+      readonly arena: ArenaPlace;
+      readonly directory: string;
+      readonly lease: KernelLease;
+    }
   | { readonly type: "operator"; readonly order: OperatorOrder }
   | { readonly type: "run"; readonly task: TaskOrder }
   | { readonly type: "cancel"; readonly task: TaskId }
   | { readonly type: "reserved"; readonly task: TaskId; readonly range: ArenaRange }
+  /** More input of a fed task; the blocks are pinned until it says `fed`, once for each message. */
+  | {
+      readonly type: "feed";
+      readonly task: TaskId;
+      readonly table: number;
+      readonly slices: readonly PlacedSlice[];
+    }
+  | { readonly type: "feedEnd"; readonly task: TaskId }
+  /** What the kernel may use from now on. */
+  | { readonly type: "lease"; readonly lease: KernelLease }
   /** The operator has ended: dispose its instances, forget its functions. */
   | { readonly type: "retire"; readonly job: JobId; readonly operator: OperatorId }
   | { readonly type: "inspect"; readonly request: number; readonly sql: string }
@@ -161,6 +189,10 @@ export type WorkerMessage =
       /** The block's columns: blocks that meet must have the same. */
       readonly columns?: readonly string[];
     }
+  /** The oldest `feed` that was not answered yet has been read. */
+  | { readonly type: "fed"; readonly task: TaskId }
+  /** What the kernel of a fed task holds in memory and on disk, from time to time. */
+  | { readonly type: "kernel"; readonly memory: Bytes; readonly spilled: Bytes }
   | { readonly type: "done"; readonly task: TaskId; readonly report: TaskReport }
   | { readonly type: "failed"; readonly task: TaskId; readonly error: WireError }
   | { readonly type: "cancelled"; readonly task: TaskId }

@@ -303,6 +303,8 @@ function fromWorker(state: State, worker: WorkerState, message: TaskMessage): vo
     case "notice":
       tell(state, message);
       return;
+    case "kernel":
+      return;
   }
   const { task } = worker;
   // A worker has one task at a time; a word about another one is a word about the past.

@@ -193,6 +193,7 @@ export function startTask(state: State, task: TaskState, spec: TaskOperator, wor
     attempt,
     input: placed(input, ranges),
     payloads: ranges.slice(ranges.length - operator.payloads.length),
+    broadcast: [],
     handedOver: [...handedOver],
     devices: state.devices.count === 0 ? null : task.devices,
     ...(repairs === null ? {} : { repair: repairs.flow.recipe.number }),

@@ -84,6 +84,14 @@ class Builder {
         return withNode(await this.draft(plan.input), plan);
       case "fillNull":
         throw new Error("fillNull is resolved before stages are built");
+      case "aggregate":
+      case "distinct":
+      case "join":
+      case "sort":
+      case "shuffle":
+      case "repartition":
+      case "zip":
+        throw new Error(`${plan.kind} needs a wide stage`);
       default:
         return withNode(await this.draft(plan.input), plan);
     }

@@ -190,7 +190,8 @@ export class Supervisor {
   }
 
   #welcomeWorker({ worker, pid }: Extract<Greeting, { type: "ready" }>, wire: Wire<WorkerMessage, ToWorker>): boolean {
-    wire.send({ type: "welcome", worker, arena: this.#arena.place, directory: this.#directory });
+    const lease = { threads: 1, memory: null };
+    wire.send({ type: "welcome", worker, arena: this.#arena.place, directory: this.#directory, lease });
     wire.onMessage((message) => {
       if (message.type !== "ready") this.#tell({ type: "fromWorker", worker, message });
     });

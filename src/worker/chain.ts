@@ -108,6 +108,7 @@ function functionStage(
   const failures = new Failures(step.operator, options.onError, fn.mapStack, scope, dead);
   const { maxInFlight, passes } = options;
   if (form === "filter") return new FilterFunctionStep(call, options, maxInFlight, failures, next, scope);
+  if (form === "mapGroups") throw new Error("mapGroups needs a fed task");
   if (form !== "mapBatches") {
     return new RowFunctionStep({ form, call, values: options, declared, passes, maxInFlight }, failures, next, scope);
   }

@@ -52,7 +52,7 @@ export class RunningTask implements TaskScope {
     private readonly connection: Connection,
     private readonly outlet: BlockOutlet,
   ) {
-    this.files = task.input.kind === "blocks" ? [] : task.input.files;
+    this.files = "files" in task.input ? task.input.files : [];
   }
 
   cancel(): void {
@@ -99,6 +99,7 @@ export class RunningTask implements TaskScope {
       const sql = first?.kind === "sql" ? overInput(first.sql, input.sql) : `SELECT * FROM ${input.sql}`;
       return this.#fromSql(sql, first?.kind === "sql" ? rest : this.operator.order.steps, "async");
     }
+    if (input.kind === "fed") throw new Error("fed tasks");
     const batches = this.#batches(input);
     if (first?.kind !== "sql") return this.#fromBatches(batches);
     return this.#overTable(first.sql, rest, batches);
@@ -184,7 +185,7 @@ export class RunningTask implements TaskScope {
     this.check();
   }
 
-  #batches(input: Exclude<TaskInput, { kind: "sql" }>): readonly RecordBatch[] {
+  #batches(input: Exclude<TaskInput, { kind: "sql" | "fed" }>): readonly RecordBatch[] {
     if (input.kind === "arrow") return input.files.flatMap((file) => this.#readArrowFile(file));
     return input.slices.map(({ range, start, end }) => {
       const batch = readBlock(this.outlet.arena.view(range));

@@ -40,13 +40,39 @@ export interface RawExpression {
   readonly sql: string;
 }
 
+/** Of many rows one value; only in the items of an aggregate. */
+export interface AggregateExpression {
+  readonly kind: "aggregate";
+  readonly name: AggregateName;
+  /** Null: rows are counted, whatever they hold. */
+  readonly input: Expression | null;
+  /** Only rows for which this holds; null: all. */
+  readonly where: Expression | null;
+  /** Of a quantile, from 0 to 1. */
+  readonly fraction: number | null;
+}
+
+export type AggregateName =
+  | "count"
+  | "sum"
+  | "mean"
+  | "min"
+  | "max"
+  | "std"
+  | "var"
+  | "first"
+  | "list"
+  | "countDistinct"
+  | "quantile";
+
 export type Expression =
   | ColumnExpression
   | LiteralExpression
   | CallExpression
   | CastExpression
   | CaseExpression
-  | RawExpression;
+  | RawExpression
+  | AggregateExpression;
 
 export interface NamedExpression {
   readonly name: string;

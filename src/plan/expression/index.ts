@@ -1,5 +1,7 @@
 export type { CallName } from "./calls.ts";
 export {
+  type AggregateExpression,
+  type AggregateName,
   type CallExpression,
   type ColumnExpression,
   call,

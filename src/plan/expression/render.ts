@@ -1,6 +1,6 @@
 /** An expression as SQL text. */
 import { calls, comparisons } from "./calls.ts";
-import type { Expression } from "./expression.ts";
+import type { AggregateExpression, AggregateName, Expression } from "./expression.ts";
 import { literalSql } from "./literal.ts";
 import { quoteIdentifier } from "./quote.ts";
 
@@ -25,10 +25,33 @@ export function expressionSql(expression: Expression, compared = false): string 
       );
       return `(CASE ${branches.join(" ")} ELSE ${expressionSql(expression.otherwise)} END)`;
     }
+    case "aggregate":
+      return aggregateSql(expression);
     case "raw":
       // A comment at the end of the user's text must not swallow the bracket.
       return expression.sql.includes("--") ? `(${expression.sql}\n)` : `(${expression.sql})`;
   }
+}
+
+const AGGREGATES: Readonly<Record<AggregateName, string>> = {
+  count: "count",
+  sum: "sum",
+  mean: "avg",
+  min: "min",
+  max: "max",
+  std: "stddev_samp",
+  var: "var_samp",
+  first: "first",
+  list: "list",
+  countDistinct: "count",
+  quantile: "quantile_cont",
+};
+
+function aggregateSql({ name, input, where, fraction }: AggregateExpression): string {
+  const argument = input === null ? "*" : expressionSql(input);
+  const args = fraction === null ? argument : `${argument}, ${literalSql(fraction)}`;
+  const filter = where === null ? "" : ` FILTER (WHERE ${expressionSql(where)})`;
+  return `${AGGREGATES[name]}(${name === "countDistinct" ? "DISTINCT " : ""}${args})${filter}`;
 }
 
 export function namedSql(name: string, expression: Expression): string {

@@ -9,6 +9,8 @@ export function children(expression: Expression): readonly Expression[] {
       return [expression.input];
     case "case":
       return [...expression.branches.flatMap(({ when, value }) => [when, value]), expression.otherwise];
+    case "aggregate":
+      return [expression.input, expression.where].filter((child) => child !== null);
     default:
       return [];
   }
@@ -60,6 +62,14 @@ export function substitute(expression: Expression, columns: ReadonlyMap<string, 
         })),
         otherwise: substitute(expression.otherwise, columns),
       };
+    case "aggregate": {
+      const { input, where } = expression;
+      return {
+        ...expression,
+        input: input === null ? null : substitute(input, columns),
+        where: where === null ? null : substitute(where, columns),
+      };
+    }
     default:
       return expression;
   }

@@ -16,7 +16,7 @@ export interface ShippedFunction {
 export interface FunctionNode {
   readonly kind: "function";
   readonly input: Plan;
-  readonly form: "map" | "flatMap" | "filter" | "mapBatches";
+  readonly form: "map" | "flatMap" | "filter" | "mapBatches" | "mapGroups";
   readonly fn: ShippedFunction;
   readonly options: FunctionOptions;
   readonly request: ResourceRequest;

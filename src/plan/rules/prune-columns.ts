@@ -8,7 +8,7 @@ import type { FunctionNode } from "../nodes/function.ts";
 import { type ProjectNode, project } from "../nodes/project.ts";
 import type { ScanNode } from "../nodes/scan.ts";
 import { type UnionNode, union } from "../nodes/union.ts";
-import { type Plan, withInputs } from "../plan.ts";
+import { inputsOf, type Plan, withInputs } from "../plan.ts";
 
 /** Names needed of a node; null: all it has. */
 type Needed = ReadonlySet<string> | null;
@@ -35,7 +35,10 @@ function prune(plan: Plan, needed: Needed): Plan {
       return withInputs(plan, [prune(plan.input, needed)]);
     default:
       // A sample hashes whole rows; the others only remain where the columns are not known.
-      return withInputs(plan, [prune(plan.input, null)]);
+      return withInputs(
+        plan,
+        inputsOf(plan).map((input) => prune(input, null)),
+      );
   }
 }
 

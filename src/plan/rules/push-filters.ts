@@ -54,7 +54,7 @@ function sink(plan: Plan, conditions: readonly Expression[]): Plan {
 
 /** Splits conditions into those that have a form below the node and those that stay above it. */
 function through(
-  plan: Exclude<Plan, { kind: "scan" } | { kind: "union" }>,
+  plan: Exclude<Plan, { kind: "scan" | "union" | "join" | "zip" }>,
   conditions: readonly Expression[],
   below: (condition: Expression) => Expression | null,
 ): Plan {

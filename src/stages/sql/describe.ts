@@ -20,6 +20,14 @@ function typed(plan: Plan): Select {
       if (plan.kind === "function" && plan.form === "filter" && input !== undefined) return typed(input);
       throw new Error(`the types after ${plan.kind} cannot be told without running it`);
     }
+    case "aggregate":
+    case "distinct":
+    case "join":
+    case "sort":
+    case "shuffle":
+    case "repartition":
+    case "zip":
+      throw new Error(`${plan.kind} needs a wide stage`);
     case "sample":
       return typed(plan.input);
     default:

@@ -20,7 +20,10 @@ import {
 export const INPUT = "{input}";
 
 /** Nodes that become SQL; each of them looks at one row at a time. */
-export type RelationalNode = Exclude<Plan, { kind: "scan" | "function" | "union" | "limit" | "fillNull" }>;
+export type RelationalNode = Extract<
+  Plan,
+  { kind: "project" | "drop" | "rename" | "dropNull" | "filter" | "explode" | "sample" }
+>;
 
 export interface Select {
   readonly from: string;

@@ -1,0 +1,13 @@
+/** One row of those that are the same, in all columns or in some of them. */
+import type { Plan } from "../plan.ts";
+
+export interface DistinctNode {
+  readonly kind: "distinct";
+  readonly input: Plan;
+  /** Null: all columns. */
+  readonly columns: readonly string[] | null;
+}
+
+export function distinct(input: Plan, columns: readonly string[] | null): DistinctNode {
+  return Object.freeze({ kind: "distinct", input, columns });
+}

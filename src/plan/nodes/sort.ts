@@ -1,0 +1,19 @@
+/** All rows in an order. Whoever comes after keeps it. */
+import type { Expression } from "../expression/index.ts";
+import type { Plan } from "../plan.ts";
+
+export interface SortKey {
+  readonly expression: Expression;
+  readonly descending: boolean;
+  readonly nulls: "first" | "last";
+}
+
+export interface SortNode {
+  readonly kind: "sort";
+  readonly input: Plan;
+  readonly keys: readonly SortKey[];
+}
+
+export function sort(input: Plan, keys: readonly SortKey[]): SortNode {
+  return Object.freeze({ kind: "sort", input, keys });
+}

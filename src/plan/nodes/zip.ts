@@ -1,0 +1,14 @@
+/** Two inputs of equally many rows side by side, row by row. */
+import type { Plan } from "../plan.ts";
+
+export interface ZipNode {
+  readonly kind: "zip";
+  readonly left: Plan;
+  readonly right: Plan;
+  /** Appended to the name of a right column that the left has, too. */
+  readonly suffix: string;
+}
+
+export function zip(left: Plan, right: Plan, suffix: string): ZipNode {
+  return Object.freeze({ kind: "zip", left, right, suffix });
+}
