@@ -174,6 +174,8 @@ export interface TaskOperator {
   readonly broadcast: readonly FedTable[];
   /** Its rows have an order that whoever comes after keeps: a sort. */
   readonly setsOrder: boolean;
+  /** It takes its input in plan order: what it makes of it depends on it. */
+  readonly inOrder: boolean;
   readonly steps: readonly Step[];
   readonly sink: Sink;
   readonly request: ResourceRequest;

@@ -54,6 +54,7 @@ function taskOperator(stage: TaskStage, sink: Sink, context: JobContext): Operat
     place: "worker",
     broadcast: [],
     setsOrder: false,
+    inOrder: false,
     steps: stage.steps.map((step) => jobStep(step, context)),
     sink,
     concurrency: stage.concurrency ?? { min: 1, max: context.workers },
