@@ -353,9 +353,9 @@ export function taskDone(state: State, task: TaskState, report: TaskReport): voi
   if (task.cancelledAt === null) {
     operator.figures.taskDone(report);
     operator.estimate.done(task);
-    reveal(state, task);
   }
   leaveWorker(state, task);
+  if (task.cancelledAt === null) reveal(state, task);
   forget(state, task);
 }
 

@@ -657,7 +657,9 @@ export class World {
     const { task } = worker;
     this.later(this.#delay(), () => {
       if (worker.state === "dead" || worker.task !== task) return;
-      if (this.#chance.happens(this.#dangers.death)) this.#die(worker, false);
+      // A fed task takes many steps and begins anew each time: as likely as others to die at each, it would never end.
+      const death = task?.order.input.kind === "fed" ? this.#dangers.death / 10 : this.#dangers.death;
+      if (this.#chance.happens(death)) this.#die(worker, false);
       else run();
     });
   }
