@@ -27,7 +27,7 @@ describe.each([1, 2])("a kernel with a lease of %i threads", (threads) => {
     new TestTask(kernel, orderOf([sqlStep(sql)], more), task);
   const tablesLeft = () => kernel.connection.all("SELECT table_name FROM duckdb_tables()");
 
-  test("[D6] blocks become tables in the order they came, and are no longer needed once they are read", async () => {
+  test("blocks become tables in the order they came, and are no longer needed once they are read", async () => {
     const task = make("SELECT * FROM {t0}", fed(1));
     for (let i = 0; i < 20; i++) {
       task.feed(
@@ -43,7 +43,7 @@ describe.each([1, 2])("a kernel with a lease of %i threads", (threads) => {
     expect(tablesLeft()).toEqual([]);
   });
 
-  test("[A7] several tables, in any order, joined", async () => {
+  test("[A9] several tables, in any order, joined", async () => {
     const task = make("SELECT l.id, r.name FROM {t0} l JOIN {t1} r USING (id) ORDER BY id", fed(2));
     task.feed(1, rows({ id: 2, name: "two" }));
     task.feed(0, rows({ id: 1 }, { id: 2 }), rows({ id: 3 }));
@@ -210,7 +210,7 @@ describe.each([1, 2])("a kernel with a lease of %i threads", (threads) => {
     expect(task.outlet.column("id")).toEqual([...numbers]);
   });
 
-  test("[E2] a cancel ends it while it waits, ingests or runs, and leaves no table", async () => {
+  test("a cancel ends it while it waits, ingests or runs, and leaves no table", async () => {
     const waiting = make("SELECT * FROM {t0}", fed(1));
     const first = waiting.running.run();
     const read = new Promise<void>((resolve) => {
@@ -246,7 +246,7 @@ describe.each([1, 2])("a kernel with a lease of %i threads", (threads) => {
     expect(tablesLeft()).toEqual([]);
   });
 
-  test("[A7] broadcast tables stand in the SQL, are stored once an operator, and go with it", async () => {
+  test("[A9] broadcast tables stand in the SQL, are stored once an operator, and go with it", async () => {
     const order = orderOf(
       [sqlStep("SELECT i.range AS id, b.name FROM {input} i JOIN {b0} b ON b.id = i.range ORDER BY id")],
       {
