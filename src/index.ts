@@ -41,6 +41,7 @@ export {
   CaptureError,
   FunctionError,
   KernelError,
+  KernelMemoryError,
   NondeterministicFunctionError,
   OptionError,
   RowShapeError,
