@@ -90,6 +90,7 @@ function wire(state: State, spec: JobSpec): JobState {
     changed: false,
     progressAt: state.now,
     peakStoreBytes: state.ledger.live,
+    kernelSpilled: 0,
     spillsBefore: { ...state.ledger.totals },
     peakWorkerMemory: 0,
     peakSupervisorMemory: 0,
@@ -443,7 +444,7 @@ function jobStats(state: State, job: JobState, whole: boolean): JobStats {
     peakWorkerMemory: Math.max(job.peakWorkerMemory, ...reported),
     peakSupervisorMemory: job.peakSupervisorMemory,
     peakStoreBytes: job.peakStoreBytes,
-    spilledBytes: state.ledger.totals.spilledBytes - job.spillsBefore.spilledBytes,
+    spilledBytes: state.ledger.totals.spilledBytes - job.spillsBefore.spilledBytes + job.kernelSpilled,
     restoredBytes: state.ledger.totals.restoredBytes - job.spillsBefore.restoredBytes,
   };
 }
