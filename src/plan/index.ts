@@ -34,4 +34,5 @@ export {
   type ScanSplits,
   type Source,
   type SourceCut,
+  type WholeScan,
 } from "./source.ts";

@@ -3,7 +3,16 @@ import { randomBytes } from "node:crypto";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { OptionError } from "../errors/index.ts";
-import { extraWorkersThatFit, heapThatFits, nodeMemory, workersThatFit } from "../memory/index.ts";
+import {
+  extraWorkersThatFit,
+  firstLease,
+  fixedShares,
+  heapThatFits,
+  kernelThatFits,
+  type MemoryPool,
+  nodeMemory,
+  workersThatFit,
+} from "../memory/index.ts";
 import type { Bytes, ResourceRequest } from "../protocol/index.ts";
 import type { SpillCompression } from "../store/spill/index.ts";
 import { heapFor, type SupervisorOptions, socketPath } from "../supervisor/options.ts";
@@ -42,6 +51,11 @@ export interface SessionOptions {
   readonly eager?: boolean;
   /** Results in the order of the input; false by default, because waiting for the order costs time. */
   readonly preserveOrder?: boolean;
+  /**
+   * Sort, group, join and shuffle by partitions of the rows, each in a worker, as a cluster does; false by default: on one machine
+   * one kernel with all threads is faster.
+   */
+  readonly exchange?: boolean;
   /** Prefer for a task the worker that made its input, whose caches have it; false by default. */
   readonly localityWithOutput?: boolean;
   /** Tasks that may fail by the user's own error before a job does; 0 by default. */
@@ -66,6 +80,9 @@ export interface ResolvedOptions extends ResolvedSpilling {
   readonly extraWorkers: number;
   /** Limit of a worker's V8 heap. */
   readonly workerHeap: Bytes;
+  /** What a worker's kernel may hold. */
+  readonly workerKernel: Bytes;
+  readonly pool: MemoryPool;
   /** What tasks can have at once. */
   readonly resources: ResourceRequest;
   readonly devices: readonly string[];
@@ -74,6 +91,7 @@ export interface ResolvedOptions extends ResolvedSpilling {
   readonly targetShuffleMaxBlockSize: Bytes;
   readonly eager: boolean;
   readonly preserveOrder: boolean;
+  readonly exchange: boolean;
   readonly localityWithOutput: boolean;
   readonly maxErroredBlocks: number;
   readonly maxRetries: number;
@@ -106,6 +124,7 @@ const KNOWN: ReadonlySet<string> = new Set<keyof SessionOptions>([
   "preset",
   "eager",
   "preserveOrder",
+  "exchange",
   "localityWithOutput",
   "maxErroredBlocks",
   "maxRetries",
@@ -158,6 +177,8 @@ export function resolveOptions(options: SessionOptions): ResolvedOptions {
     workerMemory,
     extraWorkers: extraWorkersThatFit(node, workers),
     workerHeap,
+    workerKernel: kernelThatFits(node, workers),
+    pool: { memory: limits.memory, ...fixedShares, threads: node.cores },
     resources: {
       cpu: options.resourceLimits?.cpu === undefined ? workers : limits.cpu,
       gpu: limits.devices.length,
@@ -168,6 +189,7 @@ export function resolveOptions(options: SessionOptions): ResolvedOptions {
     ...spilling(options, workerMemory, size),
     eager: flag("eager", options.eager ?? false),
     preserveOrder: flag("preserveOrder", options.preserveOrder ?? false),
+    exchange: flag("exchange", options.exchange ?? false),
     localityWithOutput: flag("localityWithOutput", options.localityWithOutput ?? false),
     maxErroredBlocks: wholeNumber("maxErroredBlocks", options.maxErroredBlocks ?? 0, 0),
     maxRetries: wholeNumber("maxRetries", options.maxRetries ?? 3, 0),
@@ -201,6 +223,9 @@ export function supervisorOptions(options: ResolvedOptions): SupervisorOptions {
     workerHeap: options.workerHeap,
     workerMemory: options.workerMemory,
     resources: options.resources,
+    workerLease: { threads: 1, memory: options.workerKernel },
+    wideLease: firstLease(options.pool, options.capacity, options.workers),
+    pool: options.pool,
     devices: options.devices,
     localityWithOutput: options.localityWithOutput,
     stateDirectory: join(stateRoot(), session),
