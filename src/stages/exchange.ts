@@ -206,7 +206,7 @@ export class Exchange {
       tables.push(ordered ? { ...table, ordered } : table);
     }
     const select = relation(plan, [T0, T1]);
-    return { ...draftOverTables(tables, { kind: "all" }, select, [nodeName(plan)]), place: "wide" };
+    return { ...draftOverTables(tables, { kind: "all" }, select, [nodeName(plan)]), place: "wide", setsOrder: ordered };
   }
 }
 

@@ -19,7 +19,7 @@ import { type TwoPhase, twoPhase } from "./aggregates/two-phase.ts";
 import { type Draft, draftOverTables } from "./draft.ts";
 import { type Names, neededOf } from "./needed.ts";
 import { wholeOf } from "./scans.ts";
-import { holdsAllToAll, isRegionNode, keepsOrder, type RegionNode, relation } from "./sql/relation.ts";
+import { goesByPlace, holdsAllToAll, isRegionNode, keepsOrder, type RegionNode, relation } from "./sql/relation.ts";
 import { nodeName, type Select, selectFrom, selectFromScan } from "./sql/select.ts";
 
 /** Makes operators of what a region is fed with. */
@@ -35,7 +35,7 @@ export async function regionDraft(plan: RegionNode, feeding: Feeding): Promise<D
   return {
     ...draftOverTables(region.tables, { kind: "all" }, select, region.names),
     place: "wide",
-    setsOrder: keepsOrder(plan),
+    setsOrder: keepsOrder(plan) || goesByPlace(plan),
     skipped: region.skipped,
     notes: region.notes,
   };
@@ -63,7 +63,7 @@ class Region {
     const wanted = neededOf(plan, needed);
     const selects: Select[] = [];
     for (const [i, input] of inputsOf(plan).entries()) {
-      selects.push(await this.select(input, wanted[i] ?? needed, placed || goesByPlace(plan)));
+      selects.push(await this.select(input, wanted[i] ?? needed, placed || readsPlaces(plan)));
     }
     this.#named(nodeName(plan));
     return relation(plan, selects);
@@ -114,7 +114,7 @@ class Region {
   }
 }
 
-const goesByPlace = ({ kind }: RegionNode) => kind === "zip" || kind === "shuffle";
+const readsPlaces = ({ kind }: RegionNode) => kind === "zip" || kind === "shuffle";
 
 export function sumSkipped(a: Skipped, b: Skipped): Skipped {
   return {
