@@ -186,8 +186,8 @@ export class Exchange {
     const map = { ...draft, select: { ...select, list: (select.list ?? "*").replace("*,", `* EXCLUDE (${place}),`) } };
     const operator = this.operators.close({ ...named(map, "shuffleMap"), scatter: count });
     const table = await this.operators.table([operator], plan.input, new Set());
-    const reduce = reduced([{ ...table, ordered: true }], count, relation(plan, [T0]), nodeName(plan));
-    return { ...reduce, setsOrder: true };
+    const reduce = reduced([table], count, relation(plan, [T0]), nodeName(plan));
+    return { ...reduce, setsOrder: true, inOrder: true };
   }
 
   async #zip(plan: ZipNode, left: Draft, right: Draft): Promise<Draft> {
@@ -202,11 +202,15 @@ export class Exchange {
     ];
     const tables: FedTable[] = [];
     for (const [side, draft] of sides) {
-      const table = await this.operators.table(this.operators.inputs(draft), side, new Set());
-      tables.push(ordered ? { ...table, ordered } : table);
+      tables.push(await this.operators.table(this.operators.inputs(draft), side, new Set()));
     }
     const select = relation(plan, [T0, T1]);
-    return { ...draftOverTables(tables, { kind: "all" }, select, [nodeName(plan)]), place: "wide", setsOrder: ordered };
+    return {
+      ...draftOverTables(tables, { kind: "all" }, select, [nodeName(plan)]),
+      place: "wide",
+      setsOrder: ordered,
+      inOrder: ordered,
+    };
   }
 }
 
