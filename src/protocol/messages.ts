@@ -190,8 +190,6 @@ export type WorkerMessage =
       readonly length: Bytes;
       readonly rows: number;
       readonly checksum: number;
-      /** Where the operator scatters its rows: the partition that all rows of the block belong to. */
-      readonly partition?: number;
       /** The block's columns: blocks that meet must have the same. */
       readonly columns?: readonly string[];
       /** Where the sink scatters: which partition all its rows are of. */

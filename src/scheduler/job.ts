@@ -167,7 +167,8 @@ function setsOrder(operator: Operator): boolean {
 }
 
 function needsOrder(operator: Operator): boolean {
-  if (operator.kind === "slice" || operator.inOrder) return true;
+  if (operator.kind === "slice") return true;
+  if (operator.input.kind === "fed" && operator.input.tables.some(({ ordered }) => ordered === true)) return true;
   return (
     operator.input.kind === "fed" && (operator.input.gather.kind === "parts" || operator.input.gather.kind === "rows")
   );

@@ -33,7 +33,6 @@ export interface Draft {
   readonly place: "worker" | "wide";
   readonly broadcast: readonly FedTable[];
   readonly setsOrder: boolean;
-  readonly inOrder: boolean;
   readonly scatter: number | null;
   readonly blockSize: Pick<BlockShape, "targetBytes" | "minBytes"> | null;
   readonly names: readonly string[];
@@ -56,7 +55,6 @@ function draftOver(input: StageInput, names: readonly string[]): Draft {
     place: "worker",
     broadcast: [],
     setsOrder: false,
-    inOrder: false,
     scatter: null,
     blockSize: null,
     names,

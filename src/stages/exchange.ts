@@ -186,8 +186,8 @@ export class Exchange {
     const map = { ...draft, select: { ...select, list: (select.list ?? "*").replace("*,", `* EXCLUDE (${place}),`) } };
     const operator = this.operators.close({ ...named(map, "shuffleMap"), scatter: count });
     const table = await this.operators.table([operator], plan.input, new Set());
-    const reduce = reduced([table], count, relation(plan, [T0]), nodeName(plan));
-    return { ...reduce, setsOrder: true, inOrder: true };
+    const reduce = reduced([{ ...table, ordered: true }], count, relation(plan, [T0]), nodeName(plan));
+    return { ...reduce, setsOrder: true };
   }
 
   async #zip(plan: ZipNode, left: Draft, right: Draft): Promise<Draft> {
@@ -202,7 +202,7 @@ export class Exchange {
     ];
     const tables: FedTable[] = [];
     for (const [side, draft] of sides) {
-      tables.push(await this.operators.table(this.operators.inputs(draft), side, new Set()));
+      tables.push({ ...(await this.operators.table(this.operators.inputs(draft), side, new Set())), ordered });
     }
     const select = relation(plan, [T0, T1]);
     return {

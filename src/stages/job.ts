@@ -54,7 +54,6 @@ function taskOperator(stage: TaskStage, sink: Sink, context: JobContext): Operat
     place: stage.place,
     broadcast: stage.broadcast,
     setsOrder: stage.setsOrder,
-    inOrder: stage.inOrder,
     steps: stage.steps.map((step) => jobStep(step, context)),
     sink: sinkOf(stage, sink),
     concurrency: stage.concurrency ?? { min: 1, max: context.workers },

@@ -40,11 +40,11 @@ export interface Feeding {
 export async function regionDraft(plan: RegionNode, feeding: Feeding): Promise<Draft> {
   const region = new Region(feeding);
   const select = await region.select(plan, new Set());
+  const tables = readsPlaces(plan) ? region.tables.map((table) => ({ ...table, ordered: true })) : region.tables;
   return {
-    ...draftOverTables(region.tables, { kind: "all" }, select, region.names),
+    ...draftOverTables(tables, { kind: "all" }, select, region.names),
     place: "wide",
     setsOrder: keepsOrder(plan) || goesByPlace(plan),
-    inOrder: readsPlaces(plan),
     skipped: region.skipped,
     notes: region.notes,
   };

@@ -15,8 +15,8 @@ export async function repartitioned(
   if (into.kind === "keys") return exchange.byKeys(draft, input, into.keys, into.count);
   const passed = async (made: readonly OperatorId[], gather: Gather, more: Partial<Draft>) => {
     const table = await operators.table(made, input, new Set());
-    const gathered = draftOverTables([table], gather, selectFrom(), ["repartition"]);
-    return draftOverOperators([operators.close({ ...gathered, ...more, inOrder: true })]);
+    const gathered = draftOverTables([{ ...table, ordered: true }], gather, selectFrom(), ["repartition"]);
+    return draftOverOperators([operators.close({ ...gathered, ...more })]);
   };
   const made = operators.inputs(draft);
   switch (into.kind) {

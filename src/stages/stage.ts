@@ -10,7 +10,6 @@ export interface TaskStage {
   readonly place: "worker" | "wide";
   readonly broadcast: readonly FedTable[];
   readonly setsOrder: boolean;
-  readonly inOrder: boolean;
   readonly steps: readonly StageStep[];
   /** Rows go to so many partitions; null: to blocks as they come. */
   readonly scatter: number | null;

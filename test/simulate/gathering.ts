@@ -27,8 +27,8 @@ function gathered(
   inOrder: boolean,
 ): Operator[] {
   const replaced = (more: Partial<TaskOperator>) =>
-    operators.map((one) => (one === operator ? { ...operator, inOrder, ...more } : one));
-  const table = (ids: readonly OperatorId[]): FedTable => ({ operators: ids, columns: [] });
+    operators.map((one) => (one === operator ? { ...operator, ...more } : one));
+  const table = (ids: readonly OperatorId[]): FedTable => ({ operators: ids, columns: [], ordered: inOrder });
   switch (chance.oneOf(["wide", "wide", "parts", "rows", "partitions", "broadcast"] as const)) {
     case "wide": {
       const [first = 0, ...others] = inputs;

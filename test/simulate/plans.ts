@@ -71,7 +71,6 @@ export function tasks(
     place: "worker",
     broadcast: [],
     setsOrder: false,
-    inOrder: false,
     minRowsPerTask: 1,
     maxRowsPerTask: null,
     maxRetries: 1000,
