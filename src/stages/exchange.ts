@@ -209,7 +209,6 @@ export class Exchange {
       ...draftOverTables(tables, { kind: "all" }, select, [nodeName(plan)]),
       place: "wide",
       setsOrder: ordered,
-      inOrder: ordered,
     };
   }
 }
