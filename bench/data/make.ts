@@ -3,11 +3,9 @@
  * of a smaller one; a scale that ends inside a file gets a file of its own for the rest.
  */
 import { spawn } from "node:child_process";
-import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { FileOrder } from "../programs/make-data.ts";
+import { dropIfOutdated, type FileOrder } from "./files.ts";
 import { ROWS_PER_FILE, type TableName, tableRows, tableSql } from "./tables.ts";
 
 export interface MakeOptions {
@@ -27,7 +25,7 @@ export async function makeTables(options: MakeOptions): Promise<MadeTables> {
   const missing: FileOrder[] = [];
   for (const table of options.tables) {
     const directory = join(options.directory, table);
-    await dropIfOutdated(directory, table);
+    await dropIfOutdated(directory, tableSql(table, 0, ROWS_PER_FILE));
     const files = filesOf(directory, table, tableRows(table, options.rows));
     missing.push(...files.filter((file) => !existsSync(file.path)));
     made[table] = files.map((file) => file.path);
@@ -47,20 +45,6 @@ function filesOf(directory: string, table: TableName, rows: number): FileOrder[]
     files.push({ path: join(directory, `${name}.parquet`), sql: tableSql(table, first, end) });
   }
   return files;
-}
-
-/** Files made by another version of the generating query must not be mixed with ours. */
-async function dropIfOutdated(directory: string, table: TableName): Promise<void> {
-  const stamp = join(directory, "made-by.sha256");
-  const current = createHash("sha256")
-    .update(tableSql(table, 0, ROWS_PER_FILE))
-    .digest("hex");
-  const found = existsSync(stamp) ? await readFile(stamp, "utf8") : null;
-  if (found !== current) {
-    await rm(directory, { recursive: true, force: true });
-    await mkdir(directory, { recursive: true });
-    await writeFile(stamp, current);
-  }
 }
 
 function runProgram(program: string, files: readonly FileOrder[], onFile: MakeOptions["onFile"]): Promise<void> {
