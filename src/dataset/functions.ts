@@ -54,29 +54,38 @@ const rowKeys = [
   "timestamp",
 ];
 const batchKeys = [...rowKeys, "batchFormat", "constructorArgs"];
+const groupKeys = [...batchKeys, "stream"];
+
+interface Given extends BatchFunctionOptions {
+  readonly constructorArgs?: readonly unknown[];
+  readonly stream?: boolean;
+}
+
+const takesClass = (form: FunctionNode["form"]) => form === "mapBatches" || form === "mapGroups";
 
 export function functionOver(
   input: Plan,
   form: FunctionNode["form"],
   fn: unknown,
-  options: BatchFunctionOptions & { readonly constructorArgs?: readonly unknown[] },
+  options: Given,
+  keys?: readonly string[],
 ): FunctionNode {
-  checkKeys(form, options, form === "mapBatches" ? batchKeys : rowKeys);
+  checkKeys(form, options, form === "mapGroups" ? groupKeys : form === "mapBatches" ? batchKeys : rowKeys);
   if (typeof fn !== "function") throw new OptionError(`${form}: a function is needed, not ${describe(fn)}.`);
-  const { constructorArgs, columns } = options;
+  const { constructorArgs, columns, stream = false } = options;
+  if (typeof stream !== "boolean")
+    throw new OptionError(`${form}: stream is ${describe(stream)}; it must be true or false.`);
   const gives = givenBy(form, options);
   const captured = captureFunction(fn, {
     operator: form,
     ...(constructorArgs === undefined ? {} : { constructorArgs }),
     ...(gives === null ? {} : { gives }),
   });
-  if (captured.isClass && form !== "mapBatches") {
+  if (captured.isClass && !takesClass(form)) {
     throw new OptionError(`${form}: a class is for mapBatches. Give a function here.`);
   }
   if (!captured.isClass && constructorArgs !== undefined) {
-    throw new OptionError(
-      "mapBatches: constructorArgs are for a class; this is a function, which captures what it uses.",
-    );
+    throw new OptionError(`${form}: constructorArgs are for a class; this is a function, which captures what it uses.`);
   }
   const declared = columns === undefined ? null : textList(form, "columns", columns);
   return functionNode({
@@ -86,10 +95,14 @@ export function functionOver(
       payload: captured.payload,
       name: captured.name,
       isClass: captured.isClass,
-      columns: declared ?? captured.columns,
+      columns: declared ?? (stream ? null : captured.columns),
       columnsDeclared: declared !== null,
     },
-    options: { ...checkedOptions(form, options), ...(captured.passes === null ? {} : { passes: captured.passes }) },
+    options: {
+      ...checkedOptions(form, options),
+      ...(captured.passes === null ? {} : { passes: captured.passes }),
+      ...(keys === undefined ? {} : { keys, stream }),
+    },
     request: checkedRequest(form, options),
     concurrency: checkedConcurrency(form, options.concurrency),
     maxRetries: options.maxRetries === undefined ? null : wholeNumber(form, "maxRetries", options.maxRetries),
@@ -108,7 +121,7 @@ function givenBy(
 
 function checkedOptions(form: FunctionNode["form"], options: BatchFunctionOptions): FunctionOptions {
   const { batchFormat = "columns", maxInFlight = 16, onError = "fail", schema } = options;
-  const { batchSize = form === "mapBatches" ? 1024 : 1 } = options;
+  const { batchSize = takesClass(form) ? 1024 : 1 } = options;
   return {
     batchSize: positiveInteger(form, "batchSize", batchSize),
     batchFormat: oneOf(form, "batchFormat", batchFormat, ["columns", "rows", "arrow"]),

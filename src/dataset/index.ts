@@ -3,12 +3,15 @@
 export type { BatchClass, BatchFormat, ClassOptions } from "./batch-functions.ts";
 export type { IterBatchesOptions } from "./consume/batch-options.ts";
 export type { DatasetSchema } from "./consume/schema.ts";
+export type { TrainTestOptions } from "./consume/split.ts";
 export { Dataset, MaterializedDataset } from "./dataset.ts";
 export type { Engine, EngineSettings, FinishedJob, ReceivedBlock, RunningJob } from "./engine.ts";
 export {
+  AggregateExpr,
   coalesce,
   col,
   concat,
+  count,
   type DateUnit,
   Expr,
   greatest,
@@ -19,7 +22,10 @@ export {
   when,
 } from "./expressions/index.ts";
 export type { BatchFunctionOptions, RowFunctionOptions } from "./functions.ts";
+export { GroupedDataset, type GroupFunctionOptions } from "./grouped.ts";
 export { DatasetPipeline, type WindowOptions } from "./pipeline/index.ts";
+export type { RepartitionOptions, SortOptions } from "./relational-methods.ts";
+export type { JoinOptions, ZipOptions } from "./relational-types.ts";
 export type { AnyRow, BatchColumn, ColumnsBatch } from "./row-types.ts";
 export type { SampleOptions } from "./sample-options.ts";
 export {

@@ -24,6 +24,11 @@ export function wholeNumber(operator: string, name: string, value: unknown): num
   throw new OptionError(`${operator}: ${name} is ${describe(value)}; it must be a whole number, 0 or above.`);
 }
 
+/** A seed as given, or one that chance draws. */
+export function seedOf(operator: string, seed: unknown): number {
+  return seed === undefined ? Math.floor(Math.random() * 2 ** 31) : wholeNumber(operator, "seed", seed);
+}
+
 /** Of something that can be had in parts; smaller ones than a ten-thousandth are not told apart. */
 export function amount(operator: string, name: string, value: unknown): number {
   if (typeof value === "number" && Number.isFinite(value) && (value === 0 || value >= 0.0001)) {

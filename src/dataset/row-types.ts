@@ -10,13 +10,20 @@ export type AnyRow = Record<string, any>;
 export type ColumnName<R> = keyof R & string;
 
 /** The row type is not known: any column may exist. */
-type IsOpen<R> = string extends keyof R ? true : false;
+export type IsOpen<R> = string extends keyof R ? true : false;
 
-type Flat<T> = { [K in keyof T]: T[K] };
+export type Flat<T> = { [K in keyof T]: T[K] };
 
 /** An expression's value, where a column's is known from the row. */
 export type ValueIn<R, E> = E extends Expr<infer T, string, string | Unnamed> ? Resolved<R, T> : never;
-type Resolved<R, T> = T extends ColumnValue<infer N> ? (N extends keyof R ? R[N] : unknown) : T;
+type Resolved<R, T> =
+  T extends ColumnValue<infer N>
+    ? N extends keyof R
+      ? R[N]
+      : unknown
+    : T extends ColumnValue<infer N>[]
+      ? (N extends keyof R ? R[N] : unknown)[]
+      : T;
 
 /** A column to select: by name, or an expression that has one. */
 export type SelectItem<R> = ColumnName<R> | Expr<unknown, ColumnName<R>, string>;
@@ -28,7 +35,7 @@ type ItemName<I> = I extends string
       ? N
       : never
     : never;
-type ItemValue<R, I> = I extends string ? (I extends keyof R ? R[I] : never) : ValueIn<R, I>;
+export type ItemValue<R, I> = I extends string ? (I extends keyof R ? R[I] : never) : ValueIn<R, I>;
 export type Selected<R, Items extends readonly unknown[]> = Flat<{
   [I in Items[number] as ItemName<I>]: ItemValue<R, I>;
 }>;

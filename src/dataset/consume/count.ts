@@ -11,7 +11,7 @@ export async function countRows(run: Run): Promise<number> {
   return rows;
 }
 
-async function countByMetadata(plan: Plan): Promise<number | null> {
+export async function countByMetadata(plan: Plan): Promise<number | null> {
   switch (plan.kind) {
     case "scan":
       return plan.filters.length === 0 && plan.samples.length === 0 ? ((await plan.open?.countRows()) ?? null) : null;

@@ -3,15 +3,26 @@
  * become SQL with names and values quoted, and follow SQL's logic of nulls: a condition that is null is not true.
  */
 import { OptionError } from "../../errors/index.ts";
-import { call, cases, column, type Expression, type Literal, literal, raw } from "../../plan/index.ts";
+import {
+  type AggregateExpression,
+  type AggregateName,
+  aggregateOf,
+  call,
+  cases,
+  column,
+  type Expression,
+  type Literal,
+  literal,
+  raw,
+} from "../../plan/index.ts";
+import { AggregateMethods } from "./aggregates.ts";
 import { type ColumnValue, type Operand, type RefsOf, toExpression, type Unnamed } from "./core.ts";
-import { NestedMethods } from "./nested.ts";
 
 export class Expr<
   T = unknown,
   Refs extends string = string,
   Name extends string | Unnamed = string,
-> extends NestedMethods<T, Refs, Name> {
+> extends AggregateMethods<T, Refs, Name> {
   /** Names the result column. */
   as<N extends string>(name: N): Expr<T, Refs, N> {
     if (typeof name !== "string" || name === "")
@@ -22,6 +33,33 @@ export class Expr<
   protected override derive<V, R extends string>(expression: Expression): Expr<V, R, Unnamed> {
     return new Expr(expression, null);
   }
+
+  protected override aggregated<V>(name: AggregateName, fraction?: number): AggregateExpr<V, Refs> {
+    return new AggregateExpr(aggregateOf(name, this.expression, { fraction }));
+  }
+}
+
+/** An aggregate, which can be told to look at some of the rows only. */
+export class AggregateExpr<T = unknown, Refs extends string = string> extends Expr<T, Refs, Unnamed> {
+  readonly #aggregate: AggregateExpression;
+
+  constructor(aggregate: AggregateExpression) {
+    super(aggregate, null);
+    this.#aggregate = aggregate;
+  }
+
+  /** Only of the rows for which the condition is true: `col("fare").sum().where(col("city").eq("Oslo"))`. */
+  where<C extends Operand>(condition: C): AggregateExpr<T, Refs | RefsOf<C>> {
+    const { where: before } = this.#aggregate;
+    const added = toExpression(condition);
+    const where = before === null ? added : call("and", before, added);
+    return new AggregateExpr({ ...this.#aggregate, where });
+  }
+}
+
+/** The number of rows. */
+export function count(): AggregateExpr<number, never> {
+  return new AggregateExpr(aggregateOf("count", null));
 }
 
 /** A column by name. */

@@ -1,3 +1,3 @@
 export { type AnyExpr, type ColumnValue, type Operand, type RefsOf, toExpression, type Unnamed } from "./core.ts";
 export type { DateUnit } from "./dates.ts";
-export { coalesce, col, concat, Expr, greatest, least, lit, sql, when } from "./expr.ts";
+export { AggregateExpr, coalesce, col, concat, count, Expr, greatest, least, lit, sql, when } from "./expr.ts";

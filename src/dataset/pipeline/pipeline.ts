@@ -15,7 +15,8 @@ import { DEFAULT_PREFETCH } from "../consume/blocks.ts";
 import { RowIterator } from "../consume/rows.ts";
 import { type DatasetSchema, schemaOf } from "../consume/schema.ts";
 import { showRows } from "../consume/show.ts";
-import { Dataset, insideOf } from "../dataset.ts";
+import { insideOf } from "../core.ts";
+import { Dataset } from "../dataset.ts";
 import { Expr } from "../expressions/index.ts";
 import {
   type BatchFunctionOptions,

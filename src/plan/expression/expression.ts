@@ -87,6 +87,15 @@ export const cast = (input: Expression, type: string, lenient = false): CastExpr
 export const cases = (branches: CaseExpression["branches"], otherwise: Expression): CaseExpression =>
   Object.freeze({ kind: "case", branches, otherwise });
 
+export const aggregateOf = (
+  name: AggregateName,
+  input: Expression | null,
+  {
+    where = null,
+    fraction = null,
+  }: { readonly where?: Expression | null; readonly fraction?: number | null | undefined } = {},
+): AggregateExpression => Object.freeze({ kind: "aggregate", name, input, where, fraction });
+
 /** AND and OR are kept flat: a thousand conditions are one wide node, not a thousand deep. */
 export function call(name: CallName, ...args: readonly Expression[]): CallExpression {
   const flat = name === "and" || name === "or" ? args.flatMap((arg) => sameCall(arg, name)) : args;

@@ -2,6 +2,7 @@ export type { CallName } from "./calls.ts";
 export {
   type AggregateExpression,
   type AggregateName,
+  aggregateOf,
   type CallExpression,
   type ColumnExpression,
   call,

@@ -7,7 +7,10 @@ export interface AggregateNode {
   readonly input: Plan;
   /** Row-wise expressions. */
   readonly keys: readonly NamedExpression[];
-  /** Expressions over aggregates (`sum(x) / count(*)`); every column in them is inside an aggregate, or a key. */
+  /**
+   * Expressions over aggregates (`sum(x) / count(*)`). As the user wrote them, keys may stand in them, too; resolved,
+   * every column is inside an aggregate (or in raw SQL, which may be an aggregate itself).
+   */
   readonly items: readonly NamedExpression[];
 }
 

@@ -1,4 +1,4 @@
-/** Two inputs of equally many rows side by side, row by row. */
+/** Two inputs side by side, row by row in plan order; that they have not equally many is an error when it runs. */
 import type { Plan } from "../plan.ts";
 
 export interface ZipNode {

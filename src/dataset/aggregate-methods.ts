@@ -1,0 +1,82 @@
+/** Of all rows one value, or one row of several: these run the plan. */
+import type { ValueOptions } from "../arrow/index.ts";
+import { OptionError } from "../errors/index.ts";
+import { type AggregateName, aggregate, aggregateOf, column, type NamedExpression } from "../plan/index.ts";
+import { collectRows } from "./consume/rows.ts";
+import { Expr } from "./expressions/index.ts";
+import { onlyValues } from "./functions.ts";
+import { itemsByName } from "./items.ts";
+import { describe, text } from "./options.ts";
+import { RelationalMethods } from "./relational-methods.ts";
+import type { Aggregated, AggregateItems } from "./relational-types.ts";
+import type { AnyRow, ColumnName, Condition, ItemValue } from "./row-types.ts";
+
+/** What is summed up: a column by name, or an expression. */
+type Summed<R> = ColumnName<R> | Condition<R>;
+
+export abstract class AggregateMethods<out R extends AnyRow> extends RelationalMethods<R> {
+  /** Several aggregates at once, of all rows: `const { n, total } = await ds.agg({ n: count(), total: col("x").sum() })`. */
+  agg<const Items extends AggregateItems<R, unknown>, Row = R>(
+    items: Items,
+    values: ValueOptions = {},
+  ): Promise<Aggregated<Row, unknown, Items>> {
+    return this.#row(itemsByName("agg", items), onlyValues("agg", values));
+  }
+
+  /** Null where there is no value, as of the others but `countDistinct`; nulls are passed over. */
+  sum(of: Summed<R>): Promise<number | null> {
+    return this.#value("sum", of);
+  }
+
+  mean(of: Summed<R>): Promise<number | null> {
+    return this.#value("mean", of);
+  }
+
+  min<const I extends Summed<R>, Row = R>(of: I): Promise<ItemValue<Row, I> | null> {
+    return this.#value("min", of);
+  }
+
+  max<const I extends Summed<R>, Row = R>(of: I): Promise<ItemValue<Row, I> | null> {
+    return this.#value("max", of);
+  }
+
+  /** The standard deviation of a sample (n - 1); null of fewer than two values. */
+  std(of: Summed<R>): Promise<number | null> {
+    return this.#value("std", of);
+  }
+
+  /** The variance of a sample (n - 1); null of fewer than two values. */
+  var(of: Summed<R>): Promise<number | null> {
+    return this.#value("var", of);
+  }
+
+  /** The value below which a fraction of the values lies, computed between two of them where it falls there. */
+  quantile(of: Summed<R>, fraction: number): Promise<number | null> {
+    return this.#value("quantile", of, fraction);
+  }
+
+  median(of: Summed<R>): Promise<number | null> {
+    return this.#value("quantile", of, 0.5);
+  }
+
+  /** How many different values there are, null not counted. */
+  countDistinct(of: Summed<R>): Promise<number> {
+    return this.#value("countDistinct", of);
+  }
+
+  async #value<V>(name: AggregateName, of: unknown, fraction?: number): Promise<V> {
+    if (fraction !== undefined && !(typeof fraction === "number" && fraction >= 0 && fraction <= 1)) {
+      throw new OptionError(`quantile: the fraction is ${describe(fraction)}; it must be from 0 to 1.`);
+    }
+    const input = of instanceof Expr ? of.expression : column(text(name, "the column", of));
+    const expression = aggregateOf(name, input, { fraction });
+    const { value } = await this.#row<{ value: V }>([{ name: "value", expression }], {});
+    return value;
+  }
+
+  async #row<O extends AnyRow>(items: readonly NamedExpression[], values: ValueOptions): Promise<O> {
+    const [row] = await collectRows<O>(this.run(aggregate(this.plan, [], items)), values);
+    if (row === undefined) throw new Error("an aggregate of all rows gave no row");
+    return row;
+  }
+}

@@ -1,0 +1,65 @@
+/**
+ * Aggregates: of many rows one value, for `groupBy(…).agg` and `agg`. What they give can be computed with like any other
+ * expression (`col("a").sum().divide(count())`). Nulls are passed over, by all but `count()`, `first` and `list`.
+ */
+import { OptionError } from "../../errors/index.ts";
+import type { AggregateName } from "../../plan/index.ts";
+import type { Unnamed } from "./core.ts";
+import type { AggregateExpr } from "./expr.ts";
+import { NestedMethods } from "./nested.ts";
+
+export abstract class AggregateMethods<T, Refs extends string, Name extends string | Unnamed> extends NestedMethods<
+  T,
+  Refs,
+  Name
+> {
+  protected abstract aggregated<V>(name: AggregateName, fraction?: number): AggregateExpr<V, Refs>;
+
+  /** Null where there is nothing to add. */
+  sum(): AggregateExpr<number, Refs> {
+    return this.aggregated("sum");
+  }
+  mean(): AggregateExpr<number, Refs> {
+    return this.aggregated("mean");
+  }
+  min(): AggregateExpr<T, Refs> {
+    return this.aggregated("min");
+  }
+  max(): AggregateExpr<T, Refs> {
+    return this.aggregated("max");
+  }
+  /** The standard deviation of a sample (n - 1); null of fewer than two values. */
+  std(): AggregateExpr<number | null, Refs> {
+    return this.aggregated("std");
+  }
+  /** The variance of a sample (n - 1); null of fewer than two values. */
+  var(): AggregateExpr<number | null, Refs> {
+    return this.aggregated("var");
+  }
+  /** The value below which a fraction of the values lies, computed between two of them where it falls there. */
+  quantile<V = number>(fraction: number): AggregateExpr<V, Refs> {
+    if (typeof fraction !== "number" || !(fraction >= 0 && fraction <= 1)) {
+      throw new OptionError(`quantile: the fraction is ${String(fraction)}; it must be from 0 to 1.`);
+    }
+    return this.aggregated("quantile", fraction);
+  }
+  median<V = number>(): AggregateExpr<V, Refs> {
+    return this.aggregated("quantile", 0.5);
+  }
+  /** How many values are not null; `count()` counts rows. */
+  count(): AggregateExpr<number, Refs> {
+    return this.aggregated("count");
+  }
+  /** How many different values there are, null not counted. */
+  countDistinct(): AggregateExpr<number, Refs> {
+    return this.aggregated("countDistinct");
+  }
+  /** The value of the first row, null or not; which row is the first is only sure after a sort. */
+  first(): AggregateExpr<T, Refs> {
+    return this.aggregated("first");
+  }
+  /** All values in a list, nulls too. */
+  list(): AggregateExpr<T[], Refs> {
+    return this.aggregated("list");
+  }
+}

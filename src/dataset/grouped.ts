@@ -1,0 +1,171 @@
+/** A dataset's rows by keys, waiting to be told what becomes of each group. Building the plan is all it does. */
+import type { Table } from "@uwdata/flechette";
+import { OptionError } from "../errors/index.ts";
+import {
+  type AggregateName,
+  aggregate,
+  aggregateOf,
+  column,
+  type NamedExpression,
+  type Plan,
+  project,
+} from "../plan/index.ts";
+import type { AnyFormat, BatchClass, ClassOptions } from "./batch-functions.ts";
+import type { Dataset } from "./dataset.ts";
+import { type BatchFunctionOptions, functionOver } from "./functions.ts";
+import { itemsByName } from "./items.ts";
+import { text } from "./options.ts";
+import type { Aggregated, AggregateItems } from "./relational-types.ts";
+import type { AnyColumns, AnyRow, BatchResult, ColumnName, ColumnsBatch, Flat, RowOfColumns } from "./row-types.ts";
+
+export interface GroupFunctionOptions extends BatchFunctionOptions {
+  /** Rows in a batch of a streamed group; a group that is not streamed is one batch. Default 1024. */
+  readonly batchSize?: number;
+  /** The function gets a group as an async iterable of batches, so that it may be larger than memory. Default false. */
+  readonly stream?: boolean;
+}
+
+type Whole = { readonly stream?: false };
+type Streamed = { readonly stream: true };
+
+/** `R` is the type of the rows, `Keys` that of the keys of a group. */
+export class GroupedDataset<out R extends AnyRow, out Keys extends AnyRow> {
+  readonly #input: Plan;
+  readonly #keys: readonly NamedExpression[];
+  readonly #derive: <O extends AnyRow>(plan: Plan) => Dataset<O>;
+
+  /** @internal Made by `groupBy`. */
+  constructor(input: Plan, keys: readonly NamedExpression[], derive: <O extends AnyRow>(plan: Plan) => Dataset<O>) {
+    this.#input = input;
+    this.#keys = keys;
+    this.#derive = derive;
+  }
+
+  /** A row for each group: its keys, and what the aggregates give of its rows. */
+  agg<const Items extends AggregateItems<R, Keys>, Row = R, K = Keys>(
+    items: Items,
+  ): Dataset<Aggregated<Row, K, Items>> {
+    return this.#aggregate("agg", itemsByName("agg", items));
+  }
+
+  /** The number of rows of each group, as `count`. */
+  count<K = Keys>(): Dataset<Flat<K & { count: number }>> {
+    return this.#aggregate("count", [{ name: "count", expression: aggregateOf("count", null) }]);
+  }
+
+  /** The sums of these columns, each under the column's own name; the others are like it. */
+  sum<const N extends ColumnName<R>, K = Keys>(...columns: readonly N[]): Dataset<Flat<K & { [C in N]: number }>> {
+    return this.#each("sum", columns);
+  }
+
+  mean<const N extends ColumnName<R>, K = Keys>(...columns: readonly N[]): Dataset<Flat<K & { [C in N]: number }>> {
+    return this.#each("mean", columns);
+  }
+
+  min<const N extends ColumnName<R>, Row = R, K = Keys>(
+    ...columns: readonly N[]
+  ): Dataset<Flat<K & { [C in N]: C extends keyof Row ? Row[C] : unknown }>> {
+    return this.#each("min", columns);
+  }
+
+  max<const N extends ColumnName<R>, Row = R, K = Keys>(
+    ...columns: readonly N[]
+  ): Dataset<Flat<K & { [C in N]: C extends keyof Row ? Row[C] : unknown }>> {
+    return this.#each("max", columns);
+  }
+
+  std<const N extends ColumnName<R>, K = Keys>(
+    ...columns: readonly N[]
+  ): Dataset<Flat<K & { [C in N]: number | null }>> {
+    return this.#each("std", columns);
+  }
+
+  var<const N extends ColumnName<R>, K = Keys>(
+    ...columns: readonly N[]
+  ): Dataset<Flat<K & { [C in N]: number | null }>> {
+    return this.#each("var", columns);
+  }
+
+  median<const N extends ColumnName<R>, K = Keys>(...columns: readonly N[]): Dataset<Flat<K & { [C in N]: number }>> {
+    return this.#each("quantile", columns, 0.5);
+  }
+
+  countDistinct<const N extends ColumnName<R>, K = Keys>(
+    ...columns: readonly N[]
+  ): Dataset<Flat<K & { [C in N]: number }>> {
+    return this.#each("countDistinct", columns);
+  }
+
+  /**
+   * Each group whole through a function or a class, which gives rows as a batch function does; in the group's rows a
+   * computed key is a column, too. With `stream` the function gets the group's batches one after the other.
+   */
+  mapGroups<C extends AnyColumns, Batch = ColumnsBatch<R>>(
+    fn: (group: Batch) => BatchResult<C>,
+    options?: GroupFunctionOptions & Whole & { readonly batchFormat?: "columns" },
+  ): Dataset<RowOfColumns<C>>;
+  mapGroups<O extends AnyRow>(
+    fn: (group: R[]) => BatchResult<readonly O[]>,
+    options: GroupFunctionOptions & Whole & { readonly batchFormat: "rows" },
+  ): Dataset<O>;
+  mapGroups<O extends AnyRow = AnyRow>(
+    fn: (group: Table) => BatchResult<unknown>,
+    options: GroupFunctionOptions & Whole & { readonly batchFormat: "arrow" },
+  ): Dataset<O>;
+  mapGroups<C extends AnyColumns, Batch = ColumnsBatch<R>>(
+    fn: (batches: AsyncIterable<Batch>) => BatchResult<C>,
+    options: GroupFunctionOptions & Streamed & { readonly batchFormat?: "columns" },
+  ): Dataset<RowOfColumns<C>>;
+  mapGroups<O extends AnyRow>(
+    fn: (batches: AsyncIterable<R[]>) => BatchResult<readonly O[]>,
+    options: GroupFunctionOptions & Streamed & { readonly batchFormat: "rows" },
+  ): Dataset<O>;
+  mapGroups<O extends AnyRow = AnyRow>(
+    fn: (batches: AsyncIterable<Table>) => BatchResult<unknown>,
+    options: GroupFunctionOptions & Streamed & { readonly batchFormat: "arrow" },
+  ): Dataset<O>;
+  mapGroups<C extends AnyColumns, Args extends readonly unknown[], Batch = ColumnsBatch<R>>(
+    fn: BatchClass<Batch, C, Args>,
+    options?: GroupFunctionOptions & Whole & ClassOptions<Args> & { readonly batchFormat?: "columns" },
+  ): Dataset<RowOfColumns<C>>;
+  mapGroups<O extends AnyRow, Args extends readonly unknown[]>(
+    fn: BatchClass<R[], readonly O[], Args>,
+    options: GroupFunctionOptions & Whole & ClassOptions<Args> & { readonly batchFormat: "rows" },
+  ): Dataset<O>;
+  mapGroups<O extends AnyRow = AnyRow, Options extends GroupFunctionOptions = GroupFunctionOptions>(
+    fn: (group: never) => unknown,
+    options: Options & AnyFormat<Options>,
+  ): Dataset<O>;
+  mapGroups(
+    fn: unknown,
+    options: GroupFunctionOptions & { readonly constructorArgs?: readonly unknown[] } = {},
+  ): Dataset<AnyRow> {
+    const computed = this.#keys.filter(
+      ({ name, expression }) => expression.kind !== "column" || expression.name !== name,
+    );
+    const keyed = computed.length === 0 ? this.#input : project(this.#input, "with", computed, "groupBy");
+    const keys = this.#keys.map(({ name }) => name);
+    return this.#derive(functionOver(keyed, "mapGroups", fn, options, keys));
+  }
+
+  #each<O extends AnyRow>(name: AggregateName, columns: readonly string[], fraction?: number): Dataset<O> {
+    const operator = name === "quantile" ? "median" : name;
+    if (columns.length === 0) throw new OptionError(`${operator}: name at least one column.`);
+    const items = columns.map((each) => ({
+      name: text(operator, "a column", each),
+      expression: aggregateOf(name, column(each), { fraction }),
+    }));
+    return this.#aggregate(operator, items);
+  }
+
+  #aggregate<O extends AnyRow>(operator: string, items: readonly NamedExpression[]): Dataset<O> {
+    const names = [...this.#keys, ...items].map(({ name }) => name);
+    const twice = names.find((name, i) => names.indexOf(name) !== i);
+    if (twice !== undefined) {
+      throw new OptionError(
+        `${operator}: two columns would be called "${twice}". Give the key or the aggregate another name.`,
+      );
+    }
+    return this.#derive(aggregate(this.#input, this.#keys, items));
+  }
+}

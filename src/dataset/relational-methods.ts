@@ -1,0 +1,163 @@
+/** What looks at many rows at once and gives a dataset: groups, order, joins, partitions. */
+
+import { OptionError } from "../errors/index.ts";
+import {
+  column,
+  distinct,
+  type Expression,
+  join,
+  type RepartitionNode,
+  repartition,
+  type SortKey,
+  shuffle,
+  sort,
+  zip,
+} from "../plan/index.ts";
+import { parseSize } from "../units/index.ts";
+import type { Dataset } from "./dataset.ts";
+import { Expr } from "./expressions/index.ts";
+import { GroupedDataset } from "./grouped.ts";
+import { namedItems } from "./items.ts";
+import { joinKeys } from "./join-options.ts";
+import { checkKeys, describe, oneOf, positiveInteger, seedOf, text, textList } from "./options.ts";
+import type { Joined, JoinOptions, ZipOptions, Zipped } from "./relational-types.ts";
+import { RowMethods } from "./row-methods.ts";
+import type { AnyRow, ColumnName, Condition, Selected, SelectItem } from "./row-types.ts";
+
+export interface SortOptions {
+  /** For all keys, or one for each. Default false. */
+  readonly descending?: boolean | readonly boolean[];
+  /** Where nulls stand, descending or not. Default "last". */
+  readonly nulls?: "first" | "last";
+}
+
+export type RepartitionOptions<Name extends string = string> =
+  /** So many rows in each, but for the last. */
+  | { readonly targetRows: number }
+  /** About so many bytes in each: 64e6, "64 MiB". */
+  | { readonly targetBytes: number | string }
+  /** Rows with equal keys in one; `count` partitions, or as many as suit. */
+  | { readonly keys: Name | readonly Name[]; readonly count?: number };
+
+type SortBy<R> = ColumnName<R> | Condition<R>;
+
+export abstract class RelationalMethods<out R extends AnyRow> extends RowMethods<R> {
+  /** The rows with equal keys together: `groupBy("city", col("at").year().as("year")).agg({ n: count() })`. */
+  groupBy<const Items extends readonly SelectItem<R>[], Row extends AnyRow = R>(
+    ...keys: Items
+  ): GroupedDataset<Row, Selected<Row, Items>> {
+    return new GroupedDataset(this.plan, namedItems("groupBy", keys), (plan) => this.derive(plan));
+  }
+
+  /** All rows in the order of a key, or of several, the first one deciding first. */
+  sort(keys: SortBy<R> | readonly SortBy<R>[], options: SortOptions = {}): Dataset<R> {
+    return this.derive(sort(this.plan, sortKeys(keys, options)));
+  }
+
+  /** One row of those that are equal in these columns, or in all; which one of them is not said. */
+  distinct(...columns: readonly ColumnName<R>[]): Dataset<R> {
+    return this.derive(distinct(this.plan, columns.length === 0 ? null : textList("distinct", "the columns", columns)));
+  }
+
+  /**
+   * The rows of this one beside those of the other that have the same keys; null is equal to nothing. Columns of this
+   * one come first, then those of the other without its keys; in right and full joins the keys of a row that only the
+   * other has are the other's.
+   */
+  join<Other extends AnyRow, const O extends JoinOptions<R, Other>, Row extends AnyRow = R>(
+    other: Dataset<Other>,
+    options: O,
+  ): Dataset<Joined<Row, Other, O>> {
+    return this.derive(join({ left: this.plan, right: this.planOf("join", other), ...joinKeys(options) }));
+  }
+
+  /** The rows of this one and of the other side by side, the first beside the first; both have equally many. */
+  zip<Other extends AnyRow, const O extends ZipOptions = ZipOptions, Row extends AnyRow = R>(
+    other: Dataset<Other>,
+    options?: O,
+  ): Dataset<Zipped<Row, Other, O>> {
+    checkKeys("zip", options ?? {}, ["suffix"]);
+    const { suffix = "_right" } = options ?? {};
+    return this.derive(zip(this.plan, this.planOf("zip", other), text("zip", "suffix", suffix)));
+  }
+
+  /** All rows in an order that chance gives; the same seed over the same rows gives the same one. */
+  randomShuffle(options: { readonly seed?: number } = {}): Dataset<R> {
+    checkKeys("randomShuffle", options, ["seed"]);
+    return this.derive(shuffle(this.plan, seedOf("randomShuffle", options.seed)));
+  }
+
+  /** The same rows, in their order, in so many partitions of equally many rows; or cut by rows, bytes or keys. */
+  repartition(into: number | RepartitionOptions<ColumnName<R>>): Dataset<R> {
+    return this.derive(repartition(this.plan, intoPartitions(into)));
+  }
+
+  /** As `repartition(n)`: `ds.intoPartitions(2 * (await ds.numPartitions()))` halves every partition. */
+  intoPartitions(count: number): Dataset<R> {
+    const parts = positiveInteger("intoPartitions", "the number of partitions", count);
+    return this.derive(repartition(this.plan, { kind: "parts", count: parts }));
+  }
+}
+
+function sortKeys(keys: unknown, options: SortOptions): readonly SortKey[] {
+  checkKeys("sort", options, ["descending", "nulls"]);
+  const list: readonly unknown[] = Array.isArray(keys) ? keys : [keys];
+  if (list.length === 0) throw new OptionError("sort: name at least one key.");
+  const nulls = oneOf("sort", "nulls", options.nulls ?? "last", ["first", "last"]);
+  const descending = directions(options.descending ?? false, list.length);
+  return list.map((key, i) => ({ expression: sortExpression(key), descending: descending[i] === true, nulls }));
+}
+
+function sortExpression(key: unknown): Expression {
+  if (key instanceof Expr) return key.expression;
+  if (typeof key === "string") return column(text("sort", "a key", key));
+  throw new OptionError(`sort: ${describe(key)} is neither a name nor an expression.`);
+}
+
+function directions(descending: unknown, keys: number): readonly boolean[] {
+  if (typeof descending === "boolean") return Array.from({ length: keys }, () => descending);
+  if (!Array.isArray(descending) || descending.some((each) => typeof each !== "boolean")) {
+    throw new OptionError(
+      `sort: descending is ${describe(descending)}; it must be true, false, or one of them for each key.`,
+    );
+  }
+  if (descending.length === keys) return descending;
+  throw new OptionError(
+    `sort: descending has ${descending.length} values for ${keys} keys; give one, or one for each key.`,
+  );
+}
+
+function intoPartitions(into: unknown): RepartitionNode["into"] {
+  const operator = "repartition";
+  if (typeof into === "number") {
+    return { kind: "parts", count: positiveInteger(operator, "the number of partitions", into) };
+  }
+  if (typeof into !== "object" || into === null) {
+    throw new OptionError(`${operator}: ${describe(into)} is neither a number nor options.`);
+  }
+  checkKeys(operator, into, ["targetRows", "targetBytes", "keys", "count"]);
+  const given = ["targetRows", "targetBytes", "keys"].filter((name) => name in into);
+  if (given.length !== 1)
+    throw new OptionError(`${operator}: give a number, or one of targetRows, targetBytes and keys.`);
+  if ("count" in into && !("keys" in into)) {
+    throw new OptionError(
+      `${operator}: count goes with keys. For so many partitions of equally many rows: repartition(n).`,
+    );
+  }
+  if ("targetRows" in into) return { kind: "rows", rows: positiveInteger(operator, "targetRows", into.targetRows) };
+  if ("targetBytes" in into) {
+    const { targetBytes } = into;
+    if (typeof targetBytes !== "number" && typeof targetBytes !== "string") {
+      throw new OptionError(
+        `${operator}: targetBytes is ${describe(targetBytes)}; it must be a size, such as "64 MiB".`,
+      );
+    }
+    return {
+      kind: "bytes",
+      bytes: positiveInteger(operator, "targetBytes", parseSize(targetBytes, { name: `${operator}: targetBytes` })),
+    };
+  }
+  const keys = "keys" in into ? into.keys : undefined;
+  const count = "count" in into && into.count !== undefined ? positiveInteger(operator, "count", into.count) : null;
+  return { kind: "keys", keys: textList(operator, "keys", typeof keys === "string" ? [keys] : keys), count };
+}

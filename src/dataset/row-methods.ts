@@ -1,0 +1,195 @@
+/** What is done to rows one at a time, or a batch at a time: functions, columns, limits, unions, samples. */
+import type { Table } from "@uwdata/flechette";
+import { OptionError } from "../errors/index.ts";
+import {
+  checkLiteral,
+  drop,
+  dropNull,
+  explode,
+  fillNull,
+  filter,
+  type Literal,
+  limit,
+  project,
+  rename,
+  sample,
+  union,
+} from "../plan/index.ts";
+import type { AnyFormat, BatchClass, ClassOptions } from "./batch-functions.ts";
+import { DatasetCore } from "./core.ts";
+import type { Dataset } from "./dataset.ts";
+import { Expr } from "./expressions/index.ts";
+import { type BatchFunctionOptions, functionOver, type RowFunctionOptions } from "./functions.ts";
+import { namedItems } from "./items.ts";
+import { checkKeys, describe, seedOf, text, textList, wholeNumber } from "./options.ts";
+import type {
+  AnyColumns,
+  AnyRow,
+  BatchResult,
+  ColumnName,
+  ColumnsBatch,
+  Condition,
+  Dropped,
+  Exploded,
+  Renamed,
+  RowOfColumns,
+  Selected,
+  SelectItem,
+  WithColumn,
+} from "./row-types.ts";
+import { type SampleOptions, sampleSize } from "./sample-options.ts";
+
+export abstract class RowMethods<out R extends AnyRow> extends DatasetCore {
+  // Rows and batches through functions
+
+  /** A row for each row. */
+  map<O extends AnyRow>(fn: (row: R) => O | Promise<O>, options: RowFunctionOptions = {}): Dataset<O> {
+    return this.derive(functionOver(this.plan, "map", fn, options));
+  }
+
+  /** Any number of rows for each row. */
+  flatMap<O extends AnyRow>(
+    fn: (row: R) => Iterable<O> | AsyncIterable<O> | Promise<Iterable<O>>,
+    options: RowFunctionOptions = {},
+  ): Dataset<O> {
+    return this.derive(functionOver(this.plan, "flatMap", fn, options));
+  }
+
+  /** The rows for which the function gives true, or for which the condition holds. */
+  filter<S extends R>(fn: (row: R) => row is S, options?: RowFunctionOptions): Dataset<S>;
+  filter(fn: (row: R) => boolean | Promise<boolean>, options?: RowFunctionOptions): Dataset<R>;
+  filter(condition: Condition<R>): Dataset<R>;
+  filter(test: unknown, options: RowFunctionOptions = {}): Dataset<R> {
+    if (test instanceof Expr) return this.derive(filter(this.plan, test.expression));
+    return this.derive(functionOver(this.plan, "filter", test, options));
+  }
+
+  /** The rows for which the condition is true; null is not. */
+  where(condition: Condition<R>): Dataset<R> {
+    if (!(condition instanceof Expr)) {
+      throw new OptionError(`where: an expression is needed, not ${describe(condition)}. For a function use filter.`);
+    }
+    return this.derive(filter(this.plan, condition.expression));
+  }
+
+  /** Batches of rows through a function or a class. */
+  mapBatches<C extends AnyColumns, Batch = ColumnsBatch<R>>(
+    fn: (batch: Batch) => BatchResult<C>,
+    options?: BatchFunctionOptions & { readonly batchFormat?: "columns" },
+  ): Dataset<RowOfColumns<C>>;
+  mapBatches<O extends AnyRow>(
+    fn: (batch: R[]) => BatchResult<readonly O[]>,
+    options: BatchFunctionOptions & { readonly batchFormat: "rows" },
+  ): Dataset<O>;
+  mapBatches<O extends AnyRow = AnyRow>(
+    fn: (batch: Table) => BatchResult<unknown>,
+    options: BatchFunctionOptions & { readonly batchFormat: "arrow" },
+  ): Dataset<O>;
+  mapBatches<C extends AnyColumns, Args extends readonly unknown[], Batch = ColumnsBatch<R>>(
+    fn: BatchClass<Batch, C, Args>,
+    options?: ClassOptions<Args> & { readonly batchFormat?: "columns" },
+  ): Dataset<RowOfColumns<C>>;
+  mapBatches<O extends AnyRow, Args extends readonly unknown[]>(
+    fn: BatchClass<R[], readonly O[], Args>,
+    options: ClassOptions<Args> & { readonly batchFormat: "rows" },
+  ): Dataset<O>;
+  mapBatches<O extends AnyRow, Args extends readonly unknown[]>(
+    fn: BatchClass<Table, unknown, Args>,
+    options: ClassOptions<Args> & { readonly batchFormat: "arrow" },
+  ): Dataset<O>;
+  mapBatches<O extends AnyRow = AnyRow, Options extends BatchFunctionOptions = BatchFunctionOptions>(
+    fn: (batch: never) => unknown,
+    options: Options & AnyFormat<Options>,
+  ): Dataset<O>;
+  mapBatches(
+    fn: unknown,
+    options: BatchFunctionOptions & { readonly constructorArgs?: readonly unknown[] } = {},
+  ): Dataset<AnyRow> {
+    return this.derive(functionOver(this.plan, "mapBatches", fn, options));
+  }
+
+  // Columns
+
+  /** These columns only, in this order: names, or expressions with a name. */
+  select<const Items extends readonly SelectItem<R>[], Row = R>(...items: Items): Dataset<Selected<Row, Items>> {
+    return this.derive(project(this.plan, "select", namedItems("select", items), "select"));
+  }
+
+  drop<const N extends ColumnName<R>, Row extends AnyRow = R>(...names: readonly N[]): Dataset<Dropped<Row, N>> {
+    if (names.length === 0) throw new OptionError("drop: name at least one column.");
+    return this.derive(drop(this.plan, textList("drop", "the columns", names)));
+  }
+
+  /** `rename({ old: "new" })` */
+  rename<const M extends { readonly [K in ColumnName<R>]?: string }, Row extends AnyRow = R>(
+    names: M,
+  ): Dataset<Renamed<Row, M>> {
+    const pairs = Object.entries(names).map(([from, to]): [string, string] => [from, text("rename", `"${from}"`, to)]);
+    return this.derive(rename(this.plan, new Map(pairs)));
+  }
+
+  /** The column computed for every row; one of that name is replaced. */
+  withColumn<const N extends string, E extends Condition<R>, Row extends AnyRow = R>(
+    name: N,
+    expression: E,
+  ): Dataset<WithColumn<Row, N, E>> {
+    if (!(expression instanceof Expr)) {
+      throw new OptionError(
+        `withColumn: an expression is needed, not ${describe(expression)}. A constant is lit(value).`,
+      );
+    }
+    const item = { name: text("withColumn", "the name", name), expression: expression.expression };
+    return this.derive(project(this.plan, "with", [item], "withColumn"));
+  }
+
+  /** Without the rows that have a null in one of the columns, or in any. */
+  dropNull(columns?: readonly ColumnName<R>[]): Dataset<R> {
+    return this.derive(
+      dropNull(this.plan, columns === undefined ? null : textList("dropNull", "the columns", columns)),
+    );
+  }
+
+  /** A value for every null: one for all columns whose type takes it, or one by column. */
+  fillNull(value: string | number | bigint | boolean | Date | { readonly [K in ColumnName<R>]?: Literal }): Dataset<R> {
+    if (value === null || value === undefined) {
+      throw new OptionError(
+        `fillNull: a value is needed, not ${describe(value)}: fillNull(0) or fillNull({ price: 0 }).`,
+      );
+    }
+    if (typeof value === "object" && !(value instanceof Date)) {
+      const pairs = Object.entries(value).map(([name, fill]): [string, Literal] => [
+        name,
+        checkLiteral(fill, "fillNull"),
+      ]);
+      return this.derive(fillNull(this.plan, { kind: "columns", values: new Map(pairs) }));
+    }
+    return this.derive(fillNull(this.plan, { kind: "everywhere", value: checkLiteral(value, "fillNull") }));
+  }
+
+  /** A row for each item of a list column; a null or empty list gives none. */
+  explode<const N extends ColumnName<R>, Row extends AnyRow = R>(name: N): Dataset<Exploded<Row, N>> {
+    return this.derive(explode(this.plan, text("explode", "the column", name)));
+  }
+
+  // Rows
+
+  limit(rows: number): Dataset<R> {
+    return this.derive(limit(this.plan, 0, wholeNumber("limit", "the number of rows", rows)));
+  }
+
+  offset(rows: number): Dataset<R> {
+    return this.derive(limit(this.plan, wholeNumber("offset", "the number of rows", rows), null));
+  }
+
+  /** The rows of this one, then of the others; columns by name. */
+  union(...others: readonly Dataset<R>[]): Dataset<R> {
+    return this.derive(union([this.plan, ...others.map((other) => this.planOf("union", other))]));
+  }
+
+  /** Some of the rows: about a fraction of them, or a number. The same seed gives the same rows of the same data. */
+  sample(options: SampleOptions): Dataset<R> {
+    checkKeys("sample", options, ["fraction", "rows", "seed"]);
+    const { fraction, rows, seed } = options;
+    return this.derive(sample(this.plan, sampleSize(fraction, rows), seedOf("sample", seed)));
+  }
+}
