@@ -11,4 +11,5 @@ export const q06 = ({ lineitem }: Tables) =>
         .and(col("l_discount").between(0.05, 0.07))
         .and(col("l_quantity").lt(24)),
     )
+    .groupBy()
     .agg({ revenue: col("l_extendedprice").multiply(col("l_discount")).sum() });

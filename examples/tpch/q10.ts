@@ -12,15 +12,7 @@ export const q10 = ({ customer, orders, lineitem, nation }: Tables) =>
     })
     .join(customer, { leftOn: "o_custkey", rightOn: "c_custkey" })
     .join(nation, { leftOn: "c_nationkey", rightOn: "n_nationkey" })
-    .groupBy(
-      col("o_custkey").as("c_custkey"),
-      "c_name",
-      "c_acctbal",
-      "c_phone",
-      "n_name",
-      "c_address",
-      "c_comment",
-    )
+    .groupBy(col("o_custkey").as("c_custkey"), "c_name", "c_acctbal", "c_phone", "n_name", "c_address", "c_comment")
     .agg({ revenue: revenue.sum() })
     .select("c_custkey", "c_name", "revenue", "c_acctbal", "n_name", "c_address", "c_phone", "c_comment")
     .sort("revenue", { descending: true })

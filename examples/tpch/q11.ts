@@ -7,7 +7,7 @@ export function q11({ partsupp, supplier, nation, scale }: Tables) {
     .join(supplier, { leftOn: "ps_suppkey", rightOn: "s_suppkey" })
     .join(nation.where(col("n_name").eq("GERMANY")), { leftOn: "s_nationkey", rightOn: "n_nationkey" });
   const value = col("ps_supplycost").multiply(col("ps_availqty")).sum();
-  const whole = stock.agg({ notable: value.multiply(0.0001 / scale) });
+  const whole = stock.groupBy().agg({ notable: value.multiply(0.0001 / scale) });
   return stock
     .groupBy("ps_partkey")
     .agg({ value })

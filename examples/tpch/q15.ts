@@ -8,7 +8,7 @@ export function q15({ lineitem, supplier }: Tables) {
     .where(col("l_shipdate").ge("1996-01-01").and(col("l_shipdate").lt("1996-04-01")))
     .groupBy("l_suppkey")
     .agg({ total_revenue: revenue.sum() });
-  const most = earned.agg({ most: col("total_revenue").max() });
+  const most = earned.groupBy().agg({ most: col("total_revenue").max() });
   return supplier
     .join(earned, { leftOn: "s_suppkey", rightOn: "l_suppkey" })
     .join(most, { leftOn: "total_revenue", rightOn: "most" })

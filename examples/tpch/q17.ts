@@ -11,5 +11,6 @@ export function q17({ lineitem, part }: Tables) {
   return lines
     .join(few, { on: "l_partkey" })
     .where(col("l_quantity").lt(col("few")))
+    .groupBy()
     .agg({ avg_yearly: col("l_extendedprice").sum().divide(7) });
 }

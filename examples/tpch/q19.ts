@@ -20,4 +20,5 @@ export const q19 = ({ lineitem, part }: Tables) =>
         .or(kind("Brand#23", ["MED BAG", "MED BOX", "MED PKG", "MED PACK"], 10, 10))
         .or(kind("Brand#34", ["LG CASE", "LG BOX", "LG PACK", "LG PKG"], 20, 15)),
     )
+    .groupBy()
     .agg({ revenue: revenue.sum() });

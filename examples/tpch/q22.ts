@@ -6,7 +6,10 @@ export function q22({ customer, orders }: Tables) {
   const candidates = customer
     .withColumn("cntrycode", col("c_phone").left(2))
     .where(col("cntrycode").in(["13", "31", "23", "29", "30", "18", "17"]));
-  const usual = candidates.where(col("c_acctbal").gt(0)).agg({ usual: col("c_acctbal").mean() });
+  const usual = candidates
+    .where(col("c_acctbal").gt(0))
+    .groupBy()
+    .agg({ usual: col("c_acctbal").mean() });
   return candidates
     .join(usual, { how: "cross" })
     .where(col("c_acctbal").gt(col("usual")))

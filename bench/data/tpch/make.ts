@@ -15,7 +15,16 @@ export interface TpchOptions {
 }
 
 export async function makeTpch({ directory, scale, execute }: TpchOptions): Promise<TpchFiles> {
-  const files = { region: [], nation: [], supplier: [], customer: [], part: [], partsupp: [], orders: [], lineitem: [] };
+  const files = {
+    region: [],
+    nation: [],
+    supplier: [],
+    customer: [],
+    part: [],
+    partsupp: [],
+    orders: [],
+    lineitem: [],
+  };
   const made: Record<TpchTable, string[]> = files;
   for (const table of TPCH_TABLES) {
     const orders = await tpchFiles(directory, table, scale);

@@ -4,8 +4,8 @@
  * tables, so that each of the 22 queries finds something from a scale of 0.01 on.
  */
 import { lineitem, orders } from "./orders.ts";
-import { part, partsupp } from "./parts.ts";
 import { customer, nation, region, supplier } from "./parties.ts";
+import { part, partsupp } from "./parts.ts";
 import { type TpchSize, tpchSize } from "./size.ts";
 
 export const TPCH_TABLES = [
