@@ -8,6 +8,8 @@ export interface Database {
   execute(sql: string): Promise<void>;
   /** The one row of a query, as JSON values. */
   row(sql: string): Promise<Readonly<Record<string, unknown>>>;
+  /** All rows of a query, in its order, as JSON values. */
+  rows(sql: string): Promise<readonly Readonly<Record<string, unknown>>[]>;
   close(): void;
 }
 
@@ -23,16 +25,19 @@ export async function openDatabase(threads: number): Promise<Database> {
     }
   };
   await withConnection((connection) => duckdb.query(connection, `SET threads = ${threads}`));
+  const text = (sql: string): Promise<string> =>
+    withConnection(async (connection) => firstText(await duckdb.query(connection, sql)));
   return {
     execute: async (sql) => {
       await withConnection((connection) => duckdb.query(connection, sql));
     },
-    row: (sql) =>
-      withConnection(async (connection) =>
-        JSON.parse(
-          firstText(await duckdb.query(connection, `SELECT to_json(only_row)::VARCHAR FROM (${sql}) AS only_row`)),
-        ),
-      ),
+    row: async (sql) => JSON.parse(await text(`SELECT to_json(only_row)::VARCHAR FROM (${sql}) AS only_row`)),
+    rows: async (sql) => {
+      const numbered = `SELECT row_number() OVER () AS number, one FROM (${sql}) AS one`;
+      return JSON.parse(
+        await text(`SELECT coalesce(to_json(list(one ORDER BY number)), '[]')::VARCHAR FROM (${numbered})`),
+      );
+    },
     close: () => duckdb.close_sync(database),
   };
 }
