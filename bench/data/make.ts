@@ -6,7 +6,13 @@ import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { dropIfOutdated, type FileOrder } from "./files.ts";
-import { ROWS_PER_FILE, type TableName, tableRows, tableSql } from "./tables.ts";
+import { type FlatTable, ROWS_PER_FILE, tableRows, tableSql } from "./tables.ts";
+import { noTpchFiles, TPCH_TABLES, type TpchTable, tpchFiles, tpchScale } from "./tpch/index.ts";
+
+/** "tpch": all eight tables of TPC-H, at the scale at which lineitem has so many rows. */
+export type TableName = FlatTable | "tpch";
+
+export const TABLE_NAMES: readonly TableName[] = ["lineitem", "orders", "tpch"];
 
 export interface MakeOptions {
   readonly directory: string;
@@ -18,17 +24,31 @@ export interface MakeOptions {
   readonly onFile: (path: string, left: number) => void;
 }
 
-export type MadeTables = Readonly<Record<TableName, readonly string[]>>;
+export interface MadeTables extends Readonly<Record<FlatTable, readonly string[]>> {
+  readonly tpch: Readonly<Record<TpchTable, readonly string[]>>;
+}
 
 export async function makeTables(options: MakeOptions): Promise<MadeTables> {
-  const made: Record<TableName, readonly string[]> = { lineitem: [], orders: [] };
+  const made: Record<FlatTable, string[]> & { tpch: Record<TpchTable, string[]> } = {
+    lineitem: [],
+    orders: [],
+    tpch: noTpchFiles(),
+  };
   const missing: FileOrder[] = [];
-  for (const table of options.tables) {
-    const directory = join(options.directory, table);
-    await dropIfOutdated(directory, tableSql(table, 0, ROWS_PER_FILE));
-    const files = filesOf(directory, table, tableRows(table, options.rows));
+  const keep = (files: readonly FileOrder[]): string[] => {
     missing.push(...files.filter((file) => !existsSync(file.path)));
-    made[table] = files.map((file) => file.path);
+    return files.map((file) => file.path);
+  };
+  for (const table of options.tables) {
+    if (table === "tpch") {
+      const directory = join(options.directory, table);
+      const scale = tpchScale(options.rows);
+      for (const one of TPCH_TABLES) made.tpch[one] = keep(await tpchFiles(directory, one, scale));
+    } else {
+      const directory = join(options.directory, table);
+      await dropIfOutdated(directory, tableSql(table, 0, ROWS_PER_FILE));
+      made[table] = keep(filesOf(directory, table, tableRows(table, options.rows)));
+    }
   }
   if (missing.length > 0) {
     await runProgram(options.program, missing, options.onFile);
@@ -36,7 +56,7 @@ export async function makeTables(options: MakeOptions): Promise<MadeTables> {
   return made;
 }
 
-function filesOf(directory: string, table: TableName, rows: number): FileOrder[] {
+function filesOf(directory: string, table: FlatTable, rows: number): FileOrder[] {
   const files: FileOrder[] = [];
   for (let first = 0; first < rows; first += ROWS_PER_FILE) {
     const part = `part-${String(first / ROWS_PER_FILE).padStart(3, "0")}`;

@@ -3,12 +3,9 @@
  * instead of decimals. Every value is a hash of its row's number, so row 17 is the same at every scale and on every
  * machine. Not TPC-H data: totals are not consistent with line items, and keys do not grow with the scale.
  */
-
 import { comment, list, pick, uniform } from "./draw.ts";
 
-export type TableName = "lineitem" | "orders";
-
-export const TABLE_NAMES: readonly TableName[] = ["lineitem", "orders"];
+export type FlatTable = "lineitem" | "orders";
 
 export const ROWS_PER_FILE = 1_500_000;
 
@@ -78,12 +75,12 @@ FROM numbered`;
 }
 
 /** A query for rows [first, end) of a table. */
-export function tableSql(table: TableName, first: number, end: number): string {
+export function tableSql(table: FlatTable, first: number, end: number): string {
   return table === "lineitem" ? lineitem(first, end) : orders(first, end);
 }
 
 /** How many rows a table has when lineitem has this many: orders has exactly those that a line belongs to. */
-export function tableRows(table: TableName, lineitems: number): number {
+export function tableRows(table: FlatTable, lineitems: number): number {
   if (table === "lineitem") {
     return lineitems;
   }

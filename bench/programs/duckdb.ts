@@ -13,7 +13,7 @@ export interface Database {
   close(): void;
 }
 
-export async function openDatabase(threads: number): Promise<Database> {
+export async function openDatabase(threads: number, settings: readonly string[] = []): Promise<Database> {
   const database = await duckdb.open(":memory:");
   // A connection runs one statement at a time, and callers run several at once: one connection per statement.
   const withConnection = async <T>(use: (connection: duckdb.Connection) => Promise<T>): Promise<T> => {
@@ -24,7 +24,9 @@ export async function openDatabase(threads: number): Promise<Database> {
       duckdb.disconnect_sync(connection);
     }
   };
-  await withConnection((connection) => duckdb.query(connection, `SET threads = ${threads}`));
+  for (const setting of [`threads = ${threads}`, ...settings]) {
+    await withConnection((connection) => duckdb.query(connection, `SET GLOBAL ${setting}`));
+  }
   const text = (sql: string): Promise<string> =>
     withConnection(async (connection) => firstText(await duckdb.query(connection, sql)));
   return {

@@ -15,23 +15,17 @@ export interface TpchOptions {
 }
 
 export async function makeTpch({ directory, scale, execute }: TpchOptions): Promise<TpchFiles> {
-  const files = {
-    region: [],
-    nation: [],
-    supplier: [],
-    customer: [],
-    part: [],
-    partsupp: [],
-    orders: [],
-    lineitem: [],
-  };
-  const made: Record<TpchTable, string[]> = files;
+  const made = noTpchFiles();
   for (const table of TPCH_TABLES) {
     const orders = await tpchFiles(directory, table, scale);
     for (const order of orders.filter(({ path }) => !existsSync(path))) await writeParquet(order, execute);
     made[table] = orders.map(({ path }) => path);
   }
   return made;
+}
+
+export function noTpchFiles(): Record<TpchTable, string[]> {
+  return { region: [], nation: [], supplier: [], customer: [], part: [], partsupp: [], orders: [], lineitem: [] };
 }
 
 /** A table's files, in a folder of the table and the scale; those of an older query are gone from it. */
