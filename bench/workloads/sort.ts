@@ -2,7 +2,7 @@
 import { SUPERVISOR_TARGET, type Workload } from "../workload.ts";
 
 /** One number that orders as the two keys do. */
-const KEY = "(l_shipdate - DATE '1992-01-01')::BIGINT * 10000000 + l_partkey";
+const KEY = "(l_shipdate::DATE - DATE '1992-01-01')::BIGINT * 10000000 + l_partkey";
 
 export const sort: Workload = {
   name: "sort",
