@@ -27,6 +27,8 @@ export interface EngineSettings {
   readonly targetShuffleMaxBlockSize: Bytes;
   readonly eager: boolean;
   readonly preserveOrder: boolean;
+  /** Sorts, groups and joins by partitions in the workers instead of in one kernel with all threads. */
+  readonly exchange: boolean;
   readonly maxErroredBlocks: number;
   readonly maxRetries: number;
   readonly progress: boolean;

@@ -1,7 +1,7 @@
 /** From a plan to a job that runs: resolved, optimised, cut into stages, its functions put into the store. */
 import { type Column, type Describe, type FunctionNode, optimise, type Plan, resolve } from "../plan/index.ts";
 import type { BlockRef, BlockShape, JobId, Sink } from "../protocol/index.ts";
-import { buildStages, describeSql, jobSpec, type Stages } from "../stages/index.ts";
+import { buildStages, describeSql, jobSpec, type Planning, type Stages } from "../stages/index.ts";
 import type { Engine, FinishedJob, RunningJob } from "./engine.ts";
 
 export function describeWith(engine: Engine): Describe {
@@ -17,6 +17,12 @@ export function resolved(engine: Engine, plan: Plan): Promise<Plan> {
 
 export async function optimised(engine: Engine, plan: Plan): Promise<Plan> {
   return optimise(await resolved(engine, plan));
+}
+
+/** How the session wants plans to be cut. */
+export function planningOf(engine: Engine): Omit<Planning, "takesRows"> {
+  const { exchange, workers, capacity } = engine.settings;
+  return { exchange, workers, capacity, describe: describeWith(engine) };
 }
 
 export interface StartOptions {
@@ -36,7 +42,7 @@ export async function start(
 ): Promise<RunningJob> {
   const id = engine.newJobId();
   const sink = sinkFor(id);
-  const stages = await buildStages(await optimised(engine, plan), sink.kind !== "blocks");
+  const stages = await buildStages(await optimised(engine, plan), sink.kind !== "blocks", planningOf(engine));
   const payloads = await putPayloads(engine, stages);
   const { workers, resources, maxErroredBlocks, maxRetries } = engine.settings;
   const spec = jobSpec(stages, {

@@ -33,4 +33,5 @@ export {
   type ScanSplits,
   type Source,
   type SourceCut,
+  type WholeScan,
 } from "./source.ts";

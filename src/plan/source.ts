@@ -33,8 +33,19 @@ export interface OpenSource {
   /** Exact number of rows by metadata alone; null where rows must be read to be counted. */
   countRows(): Promise<number | null>;
   splits(request: ScanRequest): Promise<ScanSplits>;
+  /** All that is asked for as one table, for a kernel with all threads; null or absent: only splits can be read. */
+  whole?(request: ScanRequest): Promise<WholeScan | null>;
+  /** About how many bytes its rows are in memory; null or absent: not known. */
+  readonly bytes?: Bytes | null;
   /** Cuts a read of everything where its splits end, so that it can be read a stretch at a time. */
   cut(): Promise<SourceCut>;
+}
+
+export interface WholeScan {
+  /** Stands where a table stands; columns, types and rows are those of the splits. */
+  readonly sql: string;
+  readonly skipped: Skipped;
+  readonly notes: readonly string[];
 }
 
 /** A read of everything as its splits, in order: their sizes, and a source of the splits [from, to) alone. */

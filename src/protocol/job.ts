@@ -136,6 +136,8 @@ export interface FedTable {
   readonly operators: readonly OperatorId[];
   /** What it holds if no block comes. A null type: whatever the kernel makes of nothing but nulls. */
   readonly columns: readonly { readonly name: string; readonly type: string | null }[];
+  /** The SQL goes by the place of its rows (a zip, a shuffle): blocks are fed in plan order. */
+  readonly ordered?: boolean;
 }
 
 /** Which rows of a fed operator's tables meet in one task. */

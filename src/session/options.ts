@@ -42,6 +42,11 @@ export interface SessionOptions {
   readonly eager?: boolean;
   /** Results in the order of the input; false by default, because waiting for the order costs time. */
   readonly preserveOrder?: boolean;
+  /**
+   * Sort, group, join and shuffle by partitions of the rows, each in a worker, as a cluster does; false by default: on one machine
+   * one kernel with all threads is faster.
+   */
+  readonly exchange?: boolean;
   /** Prefer for a task the worker that made its input, whose caches have it; false by default. */
   readonly localityWithOutput?: boolean;
   /** Tasks that may fail by the user's own error before a job does; 0 by default. */
@@ -74,6 +79,7 @@ export interface ResolvedOptions extends ResolvedSpilling {
   readonly targetShuffleMaxBlockSize: Bytes;
   readonly eager: boolean;
   readonly preserveOrder: boolean;
+  readonly exchange: boolean;
   readonly localityWithOutput: boolean;
   readonly maxErroredBlocks: number;
   readonly maxRetries: number;
@@ -106,6 +112,7 @@ const KNOWN: ReadonlySet<string> = new Set<keyof SessionOptions>([
   "preset",
   "eager",
   "preserveOrder",
+  "exchange",
   "localityWithOutput",
   "maxErroredBlocks",
   "maxRetries",
@@ -168,6 +175,7 @@ export function resolveOptions(options: SessionOptions): ResolvedOptions {
     ...spilling(options, workerMemory, size),
     eager: flag("eager", options.eager ?? false),
     preserveOrder: flag("preserveOrder", options.preserveOrder ?? false),
+    exchange: flag("exchange", options.exchange ?? false),
     localityWithOutput: flag("localityWithOutput", options.localityWithOutput ?? false),
     maxErroredBlocks: wholeNumber("maxErroredBlocks", options.maxErroredBlocks ?? 0, 0),
     maxRetries: wholeNumber("maxRetries", options.maxRetries ?? 3, 0),

@@ -3,11 +3,12 @@
  * a function or the end closes it. Immutable; every addition is a new draft.
  */
 import { type FunctionNode, nothingSkipped, type ScanNode, type ScanPart, type ScanSplits } from "../plan/index.ts";
-import type { OperatorId, ResourceRequest, Skipped, Split } from "../protocol/index.ts";
+import type { BlockShape, FedTable, Gather, OperatorId, ResourceRequest, Skipped, Split } from "../protocol/index.ts";
 import {
   applyNode,
   INPUT,
   isTrivial,
+  nodeName,
   type RelationalNode,
   type Select,
   selectFrom,
@@ -21,13 +22,19 @@ export type StageStep =
 
 export type StageInput =
   | { readonly kind: "splits"; readonly splits: readonly Split[] }
-  | { readonly kind: "operators"; readonly operators: readonly OperatorId[] };
+  | { readonly kind: "operators"; readonly operators: readonly OperatorId[] }
+  | { readonly kind: "fed"; readonly tables: readonly FedTable[]; readonly gather: Gather };
 
 /** A task without a function has a core, as a function has that asks for nothing. */
 const ONE_CORE: ResourceRequest = { cpu: 1, gpu: 0, memory: 0 };
 
 export interface Draft {
   readonly input: StageInput;
+  readonly place: "worker" | "wide";
+  readonly broadcast: readonly FedTable[];
+  readonly setsOrder: boolean;
+  readonly scatter: number | null;
+  readonly blockSize: Pick<BlockShape, "targetBytes" | "minBytes"> | null;
   readonly names: readonly string[];
   readonly steps: readonly StageStep[];
   readonly select: Select;
@@ -45,6 +52,11 @@ export interface Draft {
 function draftOver(input: StageInput, names: readonly string[]): Draft {
   return {
     input,
+    place: "worker",
+    broadcast: [],
+    setsOrder: false,
+    scatter: null,
+    blockSize: null,
     names,
     steps: [],
     select: selectFrom(),
@@ -67,6 +79,16 @@ export function draftOverSplits(splits: readonly Split[], names: readonly string
   return draftOver({ kind: "splits", splits }, names);
 }
 
+/** A task for each gathering of the tables' rows; the SELECT reads them as `{t0}`, `{t1}`, … */
+export function draftOverTables(
+  tables: readonly FedTable[],
+  gather: Gather,
+  select: Select,
+  names: readonly string[],
+): Draft {
+  return { ...draftOver({ kind: "fed", tables, gather }, names), select, selectNames: names };
+}
+
 export function draftOverScan(scan: ScanNode, { splits, skipped, notes }: ScanSplits): Draft {
   const filters = scan.filters.length > 0 ? ["filter"] : [];
   const samples = scan.samples.length > 0 ? ["sample"] : [];
@@ -86,7 +108,7 @@ export function draftOverPart(scan: ScanNode, part: ScanPart, found: ScanSplits)
 }
 
 export function withNode(draft: Draft, node: RelationalNode): Draft {
-  const name = node.kind === "project" ? node.operator : node.kind;
+  const name = nodeName(node);
   return {
     ...draft,
     select: applyNode(draft.select, node),

@@ -1,9 +1,9 @@
 /** Stages as text: what each reads, runs and leaves out, and where fusion stopped. */
 import { functionLabel } from "../plan/index.ts";
 import type { Split } from "../protocol/index.ts";
-import type { Stage, Stages, TaskStage } from "./build.ts";
 import type { StageStep } from "./draft.ts";
 import { isUsual, requestText } from "./request.ts";
+import type { Stage, Stages, TaskStage } from "./stage.ts";
 
 export function stageLines({ stages, notFused }: Stages): readonly string[] {
   const lines = stages.flatMap((stage) => (stage.kind === "slice" ? sliceLines(stage) : taskLines(stage)));
@@ -17,7 +17,18 @@ const count = (number: number, what: string) => `${number} ${what}${number === 1
 
 function inputText(stage: Stage): string {
   if (stage.input.kind === "splits") return count(stage.input.splits.length, "task");
-  return `over ${stage.input.operators.map((id) => `stage ${id + 1}`).join(", ")}`;
+  if (stage.input.kind === "fed") return fedText(stage.input);
+  return over(stage.input.operators);
+}
+
+const over = (operators: readonly number[]) => `over ${operators.map((id) => `stage ${id + 1}`).join(", ")}`;
+
+function fedText({ tables, gather }: Extract<Stage["input"], { kind: "fed" }>): string {
+  const inputs = tables.flatMap(({ operators }) => operators);
+  const tasks = gather.kind === "all" ? "one task" : gather.kind === "rows" ? "tasks" : count(gather.count, "task");
+  const what =
+    gather.kind === "partitions" ? ", a partition each" : gather.kind === "rows" ? ` of ${gather.rows} rows` : "";
+  return `${tasks}${what}${inputs.length === 0 ? "" : ` ${over(inputs)}`}`;
 }
 
 function sliceLines(stage: Extract<Stage, { kind: "slice" }>): string[] {

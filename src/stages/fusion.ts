@@ -7,6 +7,8 @@ export function whyNotFused(draft: Draft, node: FunctionNode): string | null {
   const label = functionLabel(node);
   const before = draft.names.join("->");
   const functions = functionsIn(draft);
+  if (draft.input.kind === "fed")
+    return `${label} goes row by row (one-to-one), ${before} needs all rows (all-to-all) first.`;
   const strangers = functions.find(({ fn }) => fn.isClass !== node.fn.isClass);
   if (strangers !== undefined) {
     const [one, other] = node.fn.isClass ? ["a class function", "a plain one"] : ["a plain function", "a class"];

@@ -1,5 +1,7 @@
-export { buildStages, type SliceStage, type Stage, type Stages, type TaskStage } from "./build.ts";
+export { buildStages } from "./build.ts";
 export { stageLines } from "./explain.ts";
 export { type JobContext, jobSpec } from "./job.ts";
+export type { Planning } from "./planning.ts";
 export { describeSql } from "./sql/describe.ts";
 export { placeSampleSql } from "./sql/select.ts";
+export type { SliceStage, Stage, Stages, TaskStage } from "./stage.ts";

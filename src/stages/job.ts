@@ -11,9 +11,9 @@ import type {
   Sink,
   Step,
 } from "../protocol/index.ts";
-import type { Stages, TaskStage } from "./build.ts";
 import type { StageStep } from "./draft.ts";
 import { assertPossible } from "./request.ts";
+import type { Stages, TaskStage } from "./stage.ts";
 
 export interface JobContext {
   readonly id: JobId;
@@ -51,17 +51,22 @@ function taskOperator(stage: TaskStage, sink: Sink, context: JobContext): Operat
     name,
     request: stage.request,
     input,
-    place: "worker",
-    broadcast: [],
-    setsOrder: false,
+    place: stage.place,
+    broadcast: stage.broadcast,
+    setsOrder: stage.setsOrder,
     steps: stage.steps.map((step) => jobStep(step, context)),
-    sink,
+    sink: sinkOf(stage, sink),
     concurrency: stage.concurrency ?? { min: 1, max: context.workers },
     minRowsPerTask,
     maxRowsPerTask,
     maxRetries: stage.maxRetries ?? context.maxRetries,
     skipped,
   };
+}
+
+function sinkOf({ scatter, blockSize }: TaskStage, sink: Sink): Sink {
+  if (sink.kind !== "blocks") return sink;
+  return { ...sink, ...blockSize, ...(scatter === null ? {} : { scatter }) };
 }
 
 function jobStep(step: StageStep, context: JobContext): Step {

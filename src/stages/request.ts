@@ -3,7 +3,7 @@ import { OptionError } from "../errors/index.ts";
 import { functionLabel } from "../plan/index.ts";
 import type { ResourceRequest } from "../protocol/index.ts";
 import { formatSize } from "../units/index.ts";
-import type { TaskStage } from "./build.ts";
+import type { TaskStage } from "./stage.ts";
 
 export function sameRequest(a: ResourceRequest, b: ResourceRequest): boolean {
   return a.cpu === b.cpu && a.gpu === b.gpu && a.memory === b.memory;

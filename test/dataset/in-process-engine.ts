@@ -20,20 +20,22 @@ import {
 import { reviveFunction } from "../../src/closure/index.ts";
 import type { Engine, EngineSettings, FinishedJob, ReceivedBlock, RunningJob } from "../../src/dataset/index.ts";
 import { type Connection, Kernel } from "../../src/kernel/index.ts";
-import type {
-  BlockId,
-  BlockRef,
-  BlockSlice,
-  InspectedRow,
-  JobId,
-  JobSpec,
-  JobStats,
-  Operator,
-  OperatorStats,
-  Split,
-  Step,
-  TaskOperator,
-  WrittenFile,
+import {
+  type BlockId,
+  type BlockRef,
+  type BlockSlice,
+  type FedTable,
+  type InspectedRow,
+  type JobId,
+  type JobSpec,
+  type JobStats,
+  type Operator,
+  type OperatorStats,
+  PARTITION,
+  type Split,
+  type Step,
+  type TaskOperator,
+  type WrittenFile,
 } from "../../src/protocol/index.ts";
 
 const settings: EngineSettings = {
@@ -45,6 +47,7 @@ const settings: EngineSettings = {
   targetShuffleMaxBlockSize: 512 * 2 ** 20,
   eager: false,
   preserveOrder: true,
+  exchange: false,
   maxErroredBlocks: 0,
   maxRetries: 3,
   progress: false,
@@ -150,14 +153,14 @@ export class InProcessEngine implements Engine {
   }
 
   async #execute(job: JobSpec): Promise<FinishedJob & { slices: readonly BlockSlice[] }> {
-    const outputs = new Map<number, RecordBatch[]>();
+    const outputs: Outputs = new Map();
     const stats: OperatorStats[] = [];
     const files: WrittenFile[] = [];
     let rows = 0;
     for (const operator of job.operators) {
       const out = await this.#operator(operator, outputs, files);
       outputs.set(operator.id, out);
-      rows = out.reduce((sum, batch) => sum + batch.length, 0);
+      rows = rowsOf(out);
       stats.push(statsOf(operator, rows));
     }
     const last = job.operators.at(-1);
@@ -169,33 +172,34 @@ export class InProcessEngine implements Engine {
     return { stats: jobStats(stats, files), rows, slices };
   }
 
-  async #operator(
-    operator: Operator,
-    outputs: ReadonlyMap<number, RecordBatch[]>,
-    files: WrittenFile[],
-  ): Promise<RecordBatch[]> {
+  async #operator(operator: Operator, outputs: Outputs, files: WrittenFile[]): Promise<Piece[]> {
     if (operator.kind === "slice") {
-      const all = operator.input.operators.flatMap((id) => outputs.get(id) ?? []);
-      return sliced(all, operator.offset, operator.limit);
+      return sliced(madeBy(operator.input.operators, outputs), operator.offset, operator.limit);
     }
-    const tasks: (Split | readonly RecordBatch[])[] = [];
+    const tasks: Task[] = [];
     if (operator.input.kind === "splits") tasks.push(...operator.input.splits);
+    else if (operator.input.kind === "fed") tasks.push(...gatherings(operator.input, outputs));
     else {
-      const all = operator.input.operators.flatMap((id) => outputs.get(id) ?? []);
+      const all = madeBy(operator.input.operators, outputs);
       if (operator.minRowsPerTask === Number.MAX_SAFE_INTEGER) tasks.push(all);
       else tasks.push(...all.map((batch) => [batch]));
     }
-    const out: RecordBatch[] = [];
+    const out: Piece[] = [];
     for (const [index, task] of tasks.entries()) {
-      const made = await this.#task(operator, task);
+      const made = await this.#withTables(
+        "b",
+        operator.broadcast.map((table) => fedTable(table, outputs)),
+        (named) => this.#task(operator, task, named),
+      );
       const batches = operator.maxRowsPerTask === null ? made : sliced(made, 0, operator.maxRowsPerTask);
-      out.push(...batches);
+      const scatter = operator.sink.kind === "blocks" ? operator.sink.scatter : undefined;
+      out.push(...(scatter === undefined ? batches : this.#scattered(batches, scatter)));
       if (operator.sink.kind === "files") files.push(...this.#write(operator, batches, index));
     }
     return out;
   }
 
-  async #task(operator: TaskOperator, input: Split | readonly RecordBatch[]): Promise<RecordBatch[]> {
+  async #task(operator: TaskOperator, input: Task, named: Named): Promise<RecordBatch[]> {
     const [first, ...rest] = operator.steps;
     let batches: RecordBatch[];
     let steps: readonly Step[] = operator.steps;
@@ -203,23 +207,74 @@ export class InProcessEngine implements Engine {
       const sql =
         first?.kind === "sql" ? first.sql.replaceAll("{input}", () => input.sql) : `SELECT * FROM ${input.sql}`;
       if (first?.kind === "sql") steps = rest;
-      batches = [this.#query(sql)];
+      batches = [this.#query(named(sql))];
+    } else if ("kind" in input && input.kind === "fed") {
+      if (first?.kind === "sql") {
+        steps = rest;
+        batches = await this.#withTables("t", input.tables, async (fed) => [
+          this.#query(this.#withoutHugeint(fed(named(first.sql)))),
+        ]);
+      } else batches = input.tables.flatMap((table) => [...table.batches]);
     } else if ("kind" in input) {
       batches =
         input.kind === "arrow"
           ? input.files.flatMap((file) => readArrowBytes(readFileSync(file)).batches)
           : input.slices.map(({ block, start, end }) => sliceBatch(this.#batch(block.id), start, end));
     } else batches = [...input];
-    for (const step of steps) batches = await this.#step(step, batches);
+    for (const step of steps) batches = await this.#step(step, batches, named);
     return batches;
   }
 
-  async #step(step: Step, batches: readonly RecordBatch[]): Promise<RecordBatch[]> {
-    if (batches.length === 0) return [];
+  /** Tables `{t0}`, `{t1}`, … (or `{b0}`, …) while `work` goes on: those of blocks, or empty ones. */
+  async #withTables<T>(letter: string, tables: readonly Fed[], work: (named: Named) => Promise<T>): Promise<T> {
+    const names: string[] = [];
+    for (const { batches, columns } of tables) {
+      const name = `in_process_${this.#next++}`;
+      names.push(name);
+      if (rowsOf(batches) === 0) {
+        const items = columns.map(
+          ({ name: column, type }) => `CAST(NULL AS ${type ?? "INTEGER"}) AS "${column.replaceAll('"', '""')}"`,
+        );
+        this.connection.execute(`CREATE TABLE ${name} AS SELECT ${items.join(", ") || "NULL AS nothing"} WHERE false`);
+        continue;
+      }
+      const table = this.connection.table([concatBatches(batches)]);
+      try {
+        this.connection.execute(`CREATE TABLE ${name} AS SELECT * FROM ${table.sql}`);
+      } finally {
+        table.release();
+      }
+    }
+    try {
+      return await work((sql) => names.reduce((text, name, i) => text.replaceAll(`{${letter}${i}}`, () => name), sql));
+    } finally {
+      for (const name of names) this.connection.execute(`DROP TABLE ${name}`);
+    }
+  }
+
+  #scattered(batches: readonly RecordBatch[], count: number): Piece[] {
+    const some = batches.filter((batch) => batch.length > 0);
+    if (some.length === 0) return [];
+    const table = this.connection.table([concatBatches(some)]);
+    try {
+      const out: Piece[] = [];
+      for (let partition = 0; partition < count; partition++) {
+        const rows = this.#query(`SELECT * EXCLUDE (${PARTITION}) FROM ${table.sql} WHERE ${PARTITION} = ${partition}`);
+        if (rows.length > 0) out.push({ ...rows, partition });
+      }
+      if (rowsOf(out) !== rowsOf(some)) throw new Error(`rows have a partition that is not one of ${count}`);
+      return out;
+    } finally {
+      table.release();
+    }
+  }
+
+  async #step(step: Step, batches: readonly RecordBatch[], named: Named): Promise<RecordBatch[]> {
+    if (rowsOf(batches) === 0) return [];
     if (step.kind === "sql") {
       const table = this.connection.table(batches);
       try {
-        return [this.#query(step.sql.replaceAll("{input}", () => table.sql))];
+        return [this.#query(named(step.sql.replaceAll("{input}", () => table.sql)))];
       } finally {
         table.release();
       }
@@ -245,6 +300,17 @@ export class InProcessEngine implements Engine {
     }
   }
 
+  /** As a worker hands on the rows of a fed task: the sum of whole numbers is a BIGINT. */
+  #withoutHugeint(sql: string): string {
+    const huge = this.connection
+      .all(`SELECT column_name AS name FROM (DESCRIBE ${sql}) WHERE column_type = 'HUGEINT'`)
+      .map(
+        ({ name }) =>
+          `CAST("${String(name).replaceAll('"', '""')}" AS BIGINT) AS "${String(name).replaceAll('"', '""')}"`,
+      );
+    return huge.length === 0 ? sql : `SELECT * REPLACE (${huge.join(", ")}) FROM (${sql})`;
+  }
+
   #write(operator: TaskOperator, batches: readonly RecordBatch[], index: number): readonly WrittenFile[] {
     const { sink } = operator;
     if (sink.kind !== "files" || batches.every((batch) => batch.length === 0)) return [];
@@ -260,11 +326,52 @@ export class InProcessEngine implements Engine {
   }
 }
 
+/** A block, and the partition it was scattered to. */
+type Piece = RecordBatch & { readonly partition?: number };
+type Outputs = Map<number, readonly Piece[]>;
+type Named = (sql: string) => string;
+type Fed = { readonly batches: readonly Piece[]; readonly columns: FedTable["columns"] };
+type Task = Split | { readonly kind: "fed"; readonly tables: readonly Fed[] } | readonly RecordBatch[];
+
+const madeBy = (operators: readonly number[], outputs: Outputs) => operators.flatMap((id) => outputs.get(id) ?? []);
+const rowsOf = (batches: readonly RecordBatch[]) => batches.reduce((sum, batch) => sum + batch.length, 0);
+
+function fedTable({ operators, columns }: FedTable, outputs: Outputs): Fed {
+  return { batches: madeBy(operators, outputs).filter((batch) => batch.length > 0), columns };
+}
+
+/** The tables of each task of a fed operator. */
+function gatherings(
+  { tables, gather }: Extract<TaskOperator["input"], { kind: "fed" }>,
+  outputs: Outputs,
+): { kind: "fed"; tables: readonly Fed[] }[] {
+  const all = tables.map((table) => fedTable(table, outputs));
+  if (gather.kind === "all") return [{ kind: "fed", tables: all }];
+  if (gather.kind === "partitions") {
+    return Array.from({ length: gather.count }, (_, i) => ({
+      kind: "fed",
+      tables: all.map(({ batches, columns }) => ({
+        batches: batches.filter(({ partition }) => partition === i),
+        columns,
+      })),
+    }));
+  }
+  const [{ batches, columns } = { batches: [], columns: [] }] = all;
+  const total = rowsOf(batches);
+  const count = gather.kind === "parts" ? gather.count : Math.ceil(total / gather.rows);
+  const bound = (i: number) => (gather.kind === "parts" ? Math.floor((total * i) / count) : i * gather.rows);
+  return Array.from({ length: count }, (_, i) => ({
+    kind: "fed",
+    tables: [{ batches: sliced(batches, bound(i), bound(i + 1) - bound(i)), columns }],
+  }));
+}
+
 async function functionStep(
   step: Extract<Step, { kind: "function" }>,
   call: (value: unknown) => unknown,
   whole: RecordBatch,
 ): Promise<RecordBatch[]> {
+  if (step.form === "mapGroups") return groupsStep(step, call, whole);
   if (step.form === "mapBatches") {
     const out: RecordBatch[] = [];
     for (let at = 0; at < whole.length; at += step.options.batchSize) {
@@ -286,13 +393,37 @@ async function functionStep(
   return kept.length === 0 ? [] : [fromRows(kept)];
 }
 
+/** The rows come sorted by their keys. */
+async function groupsStep(
+  step: Extract<Step, { kind: "function" }>,
+  call: (value: unknown) => unknown,
+  whole: RecordBatch,
+): Promise<RecordBatch[]> {
+  const rows = toRows(whole, step.options) as Record<string, unknown>[];
+  const made: unknown[] = [];
+  const keyOf = (row: Record<string, unknown> | undefined) =>
+    JSON.stringify((step.options.keys ?? []).map((name) => row?.[name] ?? null));
+  for (let at = 0; at < rows.length; ) {
+    let end = at + 1;
+    while (end < rows.length && keyOf(rows[end]) === keyOf(rows[at])) end++;
+    const given =
+      step.options.batchFormat === "rows" ? rows.slice(at, end) : toColumns(sliceBatch(whole, at, end), step.options);
+    const out = await call(given);
+    if (Array.isArray(out)) made.push(...out);
+    else if (step.options.batchFormat === "rows") made.push(out);
+    else made.push(...toRows(columnsToBatch(out as Parameters<typeof columnsToBatch>[0]), step.options));
+    at = end;
+  }
+  return made.length === 0 ? [] : [fromRows(made)];
+}
+
 function fromRows(rows: readonly unknown[]): RecordBatch {
   const builder = new RowBuilder();
   for (const row of rows) builder.append(row);
   return readBlock(blockBytes(builder.finish()));
 }
 
-function sliced(batches: readonly RecordBatch[], offset: number, limit: number | null): RecordBatch[] {
+function sliced(batches: readonly Piece[], offset: number, limit: number | null): RecordBatch[] {
   const out: RecordBatch[] = [];
   let skip = offset;
   let left = limit ?? Number.POSITIVE_INFINITY;

@@ -13,12 +13,13 @@ import {
   type ScanSplits,
   type Source,
   type SourceCut,
+  type WholeScan,
 } from "../../plan/index.ts";
-import type { Split } from "../../protocol/index.ts";
+import type { Bytes, Split } from "../../protocol/index.ts";
 import { placeSampleSql } from "../../stages/index.ts";
 import type { Engine } from "../engine.ts";
 import { fileSource } from "./file-source.ts";
-import { listFiles } from "./files.ts";
+import { bytesOf, listFiles } from "./files.ts";
 import { inSourceWords } from "./kernel-words.ts";
 import { type CheckedReadOptions, ofStretch } from "./options.ts";
 import { type FileSchemas, schemasOf } from "./parquet-schema.ts";
@@ -52,6 +53,8 @@ interface Stretch {
   readonly whole: boolean;
 }
 
+/** What Parquet's encodings and compression save, about. */
+const UNPACKED = 2;
 const ROW = quoteIdentifier("file_row_number");
 const FILE = quoteIdentifier("__spillway_file");
 
@@ -60,6 +63,7 @@ class ParquetReader implements OpenSource {
   readonly partitionColumns: readonly string[];
   readonly prunes = true;
   readonly samples = true;
+  readonly bytes: Bytes;
   readonly #own: readonly Column[];
   readonly #casts: boolean;
   #groups: Promise<readonly RowGroup[]> | null = null;
@@ -88,6 +92,7 @@ class ParquetReader implements OpenSource {
     const path = options.includePaths ? [{ name: "path", type: "VARCHAR" }] : [];
     this.columns = [...this.#own, ...path, ...partitions.columns];
     this.partitionColumns = partitions.columns.map(({ name }) => name);
+    this.bytes = bytesOf(partitions.files) * UNPACKED;
   }
 
   async countRows(): Promise<number> {
@@ -117,10 +122,7 @@ class ParquetReader implements OpenSource {
 
   async splits(request: ScanRequest): Promise<ScanSplits> {
     const files = await prunePartitions(this.partitions, request.filters, this.engine);
-    const trusted = this.found.columns.filter(
-      ({ name, type }) => this.options.schema[name] === undefined || this.options.schema[name] === type,
-    );
-    const condition = this.found.uniform ? mayMatchSql(request.filters, trusted) : "TRUE";
+    const condition = this.#condition(request);
     const plain = condition === "TRUE" && request.columns === null && files.length === this.partitions.files.length;
     const all = plain ? await this.#allGroups() : await readRowGroups(this.engine, files, request.columns, condition);
     const groups = within(all, this.rows);
@@ -132,17 +134,51 @@ class ParquetReader implements OpenSource {
     };
   }
 
+  /** Whole files, but for a stretch of a read: the kernel leaves out row groups by itself, here they are only counted. */
+  async whole(request: ScanRequest): Promise<WholeScan | null> {
+    const files = await prunePartitions(this.partitions, request.filters, this.engine);
+    const condition = this.#condition(request);
+    if (condition === "TRUE" && this.rows === null) {
+      if (files.length === 0) return null;
+      const stretches = files.map((file) => ({ file, start: 0, end: 0, whole: true }));
+      return { sql: this.#sql(stretches, request.samples), ...this.#report(files, [], [], [], request, files.length) };
+    }
+    const all = await readRowGroups(this.engine, files, request.columns, condition);
+    const groups = within(all, this.rows);
+    const kept = groups.filter((group) => group.mayMatch && group.rows > 0);
+    if (kept.length === 0) return null;
+    const wanted = new Set(kept.map((group) => group.path));
+    const read = this.rows === null ? groups.filter((group) => wanted.has(group.path)) : kept;
+    const stretches = this.#stretches(files, all, read);
+    return { sql: this.#sql(stretches, request.samples), ...this.#report(files, groups, kept, kept, request) };
+  }
+
+  #condition({ filters }: ScanRequest): string {
+    const trusted = this.found.columns.filter(
+      ({ name, type }) => this.options.schema[name] === undefined || this.options.schema[name] === type,
+    );
+    return this.found.uniform ? mayMatchSql(filters, trusted) : "TRUE";
+  }
+
+  #stretches(
+    files: readonly PartitionedFile[],
+    all: readonly RowGroup[],
+    groups: readonly RowGroup[],
+  ): readonly Stretch[] {
+    const byPath = new Map(files.map((file) => [file.path, file]));
+    const fileRows = new Map<string, number>();
+    for (const { path, rows } of all) fileRows.set(path, (fileRows.get(path) ?? 0) + rows);
+    return stretchesOf(groups, byPath, fileRows);
+  }
+
   #splits(
     files: readonly PartitionedFile[],
     all: readonly RowGroup[],
     kept: readonly RowGroup[],
     request: ScanRequest,
   ): readonly Split[] {
-    const byPath = new Map(files.map((file) => [file.path, file]));
-    const fileRows = new Map<string, number>();
-    for (const { path, rows } of all) fileRows.set(path, (fileRows.get(path) ?? 0) + rows);
     return this.#bundles(kept).map((groups): Split => {
-      const stretches = stretchesOf(groups, byPath, fileRows);
+      const stretches = this.#stretches(files, all, groups);
       const sql = this.#sql(stretches, request.samples);
       const paths = [...new Set(stretches.map(({ file }) => file.path))];
       if (request.samples.length > 0) return { kind: "sql", sql, files: paths };
@@ -217,9 +253,9 @@ class ParquetReader implements OpenSource {
     matching: readonly RowGroup[],
     kept: readonly RowGroup[],
     { columns }: ScanRequest,
+    readFiles: number = new Set(kept.map((group) => group.path)).size,
   ): Omit<ScanSplits, "splits"> {
     const allFiles = this.partitions.files.length;
-    const readFiles = new Set(kept.map((group) => group.path)).size;
     const notes: string[] = [];
     if (files.length < allFiles) notes.push(`partitions leave ${files.length} of ${allFiles} files to be read`);
     if (matching.length < groups.length)

@@ -2,6 +2,7 @@
 import {
   nothingSkipped,
   type OpenSource,
+  type RowSample,
   type ScanRequest,
   type ScanSplits,
   type Source,
@@ -37,6 +38,9 @@ function openRange(engine: Engine, bounds: RangeBounds, override: number | null)
     prunes: false,
     samples: true,
     countRows: async () => rows,
+    bytes: rows * 8,
+    whole: async ({ samples }) =>
+      rows === 0 ? null : { sql: tableSql(bounds, 0, rows, samples), skipped: nothingSkipped, notes: [] },
     splits: async (request) => splits(engine, bounds, rows, override, request),
     cut: async () => cut(engine, bounds, rows, override),
   };
@@ -54,21 +58,26 @@ function cut(engine: Engine, { start, step }: RangeBounds, rows: number, overrid
   };
 }
 
+/** The numbers from the first-th to the last-th, which is not included. */
+function tableSql({ start, step }: RangeBounds, first: number, last: number, samples: readonly RowSample[]): string {
+  const where = samples.map((sample) => placeSampleSql("range", sample)).join(" AND ");
+  const from = `range(${start + first * step}, ${start + last * step}, ${step})`;
+  return `(SELECT range AS id FROM ${from}${where === "" ? "" : ` WHERE ${where}`})`;
+}
+
 function splits(
   engine: Engine,
-  { start, step }: RangeBounds,
+  bounds: RangeBounds,
   rows: number,
   override: number | null,
   { limit, samples }: ScanRequest,
 ): ScanSplits {
   const wanted = limit === null ? rows : Math.min(rows, limit);
   const count = taskCount({ bytes: wanted * 8, rows: wanted, pieces: wanted }, override, engine.settings);
-  const where = samples.map((sample) => placeSampleSql("range", sample)).join(" AND ");
   const cut = Array.from({ length: count }, (_, i): Split => {
     const first = Math.floor((wanted * i) / count);
     const last = Math.floor((wanted * (i + 1)) / count);
-    const from = `range(${start + first * step}, ${start + last * step}, ${step})`;
-    const sql = `(SELECT range AS id FROM ${from}${where === "" ? "" : ` WHERE ${where}`})`;
+    const sql = tableSql(bounds, first, last, samples);
     return samples.length > 0 ? { kind: "sql", sql, files: [] } : { kind: "sql", sql, files: [], rows: last - first };
   });
   return { splits: cut, skipped: { ...nothingSkipped, rows: rows - wanted }, notes: [] };

@@ -13,8 +13,9 @@ import {
   type ScanSplits,
   type Source,
   type SourceCut,
+  type WholeScan,
 } from "../../plan/index.ts";
-import type { Split } from "../../protocol/index.ts";
+import type { Bytes, Split } from "../../protocol/index.ts";
 import { placeSampleSql } from "../../stages/index.ts";
 import type { Engine } from "../engine.ts";
 import { fileSource } from "./file-source.ts";
@@ -65,6 +66,7 @@ class SqlFileReader implements OpenSource {
   readonly partitionColumns: readonly string[];
   readonly prunes = true;
   readonly samples = true;
+  readonly bytes: Bytes;
   readonly #ownNames: readonly string[];
 
   constructor(
@@ -81,6 +83,7 @@ class SqlFileReader implements OpenSource {
     this.#ownNames = [...kept, ...path].map(({ name }) => name);
     this.columns = [...kept, ...path, ...partitions.columns];
     this.partitionColumns = partitions.columns.map(({ name }) => name);
+    this.bytes = bytesOf(partitions.files);
   }
 
   async countRows(): Promise<null> {
@@ -91,7 +94,6 @@ class SqlFileReader implements OpenSource {
     // Nothing but empty files: no columns, no rows.
     if (this.columns.length === 0) return { splits: [], skipped: nothingSkipped, notes: [] };
     const files = await prunePartitions(this.partitions, request.filters, this.engine);
-    const skippedFiles = this.partitions.files.length - files.length;
     return {
       splits: this.#bundles(files).map(
         (bundle): Split => ({
@@ -100,6 +102,20 @@ class SqlFileReader implements OpenSource {
           files: bundle.map((file) => file.path),
         }),
       ),
+      ...this.#report(files, request),
+    };
+  }
+
+  async whole(request: ScanRequest): Promise<WholeScan | null> {
+    if (this.columns.length === 0) return null;
+    const files = await prunePartitions(this.partitions, request.filters, this.engine);
+    if (files.length === 0) return null;
+    return { sql: this.#sql(files, request.samples), ...this.#report(files, request) };
+  }
+
+  #report(files: readonly PartitionedFile[], request: ScanRequest): Omit<ScanSplits, "splits"> {
+    const skippedFiles = this.partitions.files.length - files.length;
+    return {
       skipped: {
         ...nothingSkipped,
         files: skippedFiles,

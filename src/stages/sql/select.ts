@@ -25,6 +25,20 @@ export type RelationalNode = Extract<
   { kind: "project" | "drop" | "rename" | "dropNull" | "filter" | "explode" | "sample" }
 >;
 
+/** As the user called it. */
+export function nodeName(node: Exclude<Plan, { kind: "scan" | "function" }>): string {
+  switch (node.kind) {
+    case "project":
+      return node.operator;
+    case "aggregate":
+      return node.keys.length === 0 ? "aggregate" : "groupBy";
+    case "shuffle":
+      return "randomShuffle";
+    default:
+      return node.kind;
+  }
+}
+
 export interface Select {
   readonly from: string;
   /** Conditions, already SQL. */
@@ -33,11 +47,16 @@ export interface Select {
   readonly list: string | null;
   /** The list where none is decided. */
   readonly all: string;
+  /** ` GROUP BY …`; null: not grouped. */
+  readonly group: string | null;
+  /** What to order by; null: nothing. */
+  readonly order: string | null;
   readonly limit: number | null;
+  readonly offset: number;
 }
 
 export function selectFrom(from: string = INPUT): Select {
-  return { from, where: [], list: null, all: "*", limit: null };
+  return { from, where: [], list: null, all: "*", group: null, order: null, limit: null, offset: 0 };
 }
 
 export function selectFromScan(scan: ScanNode): Select {
@@ -50,7 +69,7 @@ export function selectFromScan(scan: ScanNode): Select {
 
 /** Everything of what it reads, as it is. */
 function isWhole(select: Select): boolean {
-  return select.where.length === 0 && select.list === null && select.all === "*" && select.limit === null;
+  return select.where.length === 0 && select.all === "*" && isOpen(select);
 }
 
 /** Does nothing to the step's table. */
@@ -60,8 +79,15 @@ export function isTrivial(select: Select): boolean {
 
 export function selectSql(select: Select): string {
   const where = select.where.length === 0 ? "" : ` WHERE ${select.where.join(" AND ")}`;
+  const order = select.order === null ? "" : ` ORDER BY ${select.order}`;
   const limit = select.limit === null ? "" : ` LIMIT ${select.limit}`;
-  return `SELECT ${select.list ?? select.all} FROM ${select.from}${where}${limit}`;
+  const offset = select.offset === 0 ? "" : ` OFFSET ${select.offset}`;
+  return `SELECT ${select.list ?? select.all} FROM ${select.from}${where}${select.group ?? ""}${order}${limit}${offset}`;
+}
+
+/** Where a table stands. */
+export function tableSql(select: Select): string {
+  return nested(select).from;
 }
 
 /** A SELECT over this one. */
@@ -73,7 +99,10 @@ export function limited(select: Select, rows: number): Select {
   return { ...select, limit: Math.min(rows, select.limit ?? rows) };
 }
 
-const isOpen = (select: Select) => select.list === null && select.limit === null;
+/** Conditions, a list and an order can still be added to it. */
+export function isOpen({ list, group, order, limit, offset }: Select): boolean {
+  return list === null && group === null && order === null && limit === null && offset === 0;
+}
 
 export function applyNode(select: Select, node: RelationalNode): Select {
   const open = isOpen(select) ? select : nested(select);
@@ -161,7 +190,7 @@ export function smallestKeys(rows: number): Select {
 }
 
 /** Hashed twice: the kernel only xors the seed's hash with the rest, which for a half would leave two samples in all. */
-function mixed(values: string, seed: number): string {
+export function mixed(values: string, seed: number): string {
   return `hash(hash(${values}, ${literalSql(seed)}))`;
 }
 

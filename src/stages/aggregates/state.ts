@@ -1,0 +1,93 @@
+/**
+ * One aggregate in two phases: columns that hold what some of the rows come to, and SQL that puts any number of such
+ * states together. Whatever the split, nulls and empty parts included, the outcome is that of the aggregate over all.
+ */
+import { type AggregateExpression, expressionSql, literalSql, quoteIdentifier } from "../../plan/index.ts";
+
+export interface State {
+  /** Made by the partial aggregate; a type where the kernel could not do with nothing but nulls. */
+  readonly columns: readonly { readonly name: string; readonly sql: string; readonly type: string | null }[];
+  /** A list among them whose values stand in rows of their own for the final aggregate. */
+  readonly unnested: string | null;
+  /** Over the states of a group. */
+  readonly final: string;
+}
+
+/** `id` makes the names of its columns its own. `unnested` rows are told from the others by the column `kind`. */
+export function stateOf(aggregate: AggregateExpression, id: number, kind: string): State {
+  const { name, input, where, fraction } = aggregate;
+  const argument = input === null ? "*" : expressionSql(input);
+  const conditions = where === null ? [] : [expressionSql(where)];
+  const rows = filter(conditions);
+  const values = filter([...conditions, ...(input === null ? [] : [`${argument} IS NOT NULL`])]);
+  const own = (part: string) => `__spillway_s${id}${part}`;
+  const q = (part: string) => quoteIdentifier(own(part));
+  const column = (part: string, sql: string, type: string | null = null) => ({ name: own(part), sql, type });
+  const plain = (sql: string, final: string): State => ({ columns: [column("", sql)], unnested: null, final });
+  const listed = (sql: string, final: string): State => ({
+    columns: [column("", sql, "INTEGER[]")],
+    unnested: own(""),
+    final,
+  });
+  switch (name) {
+    case "count":
+      return plain(`count(${argument})${rows}`, `CAST(coalesce(sum(${q("")}), 0) AS BIGINT)`);
+    case "sum":
+      return {
+        columns: [column("", `sum(${argument})${rows}`), column("type", `min(${argument}) FILTER (WHERE false)`)],
+        unnested: null,
+        // A sum of whole numbers travels as a DECIMAL: of the type of what was summed, the kernel says what a sum is.
+        final: `sum(cast_to_type(${q("")}, list_sum([${q("type")}])))`,
+      };
+    case "min":
+    case "max":
+      return plain(`${name}(${argument})${rows}`, `${name}(${q("")})`);
+    case "mean":
+      return {
+        columns: [
+          column("", `sum(CAST(${argument} AS DOUBLE))${rows}`, "DOUBLE"),
+          column("n", `count(${argument})${rows}`, "BIGINT"),
+        ],
+        unnested: null,
+        final: `sum(${q("")}) / sum(${q("n")})`,
+      };
+    case "var":
+    case "std": {
+      const square = merged(q("n"), q("mean"), q("m2"));
+      const variance = `CASE WHEN ${square}.n > 1 THEN ${square}.m2 / (${square}.n - 1) END`;
+      return {
+        columns: [
+          column("n", `CAST(count(${argument})${rows} AS DOUBLE)`, "DOUBLE"),
+          column("mean", `avg(CAST(${argument} AS DOUBLE))${rows}`, "DOUBLE"),
+          column("m2", `var_pop(${argument})${rows} * count(${argument})${rows}`, "DOUBLE"),
+        ],
+        unnested: null,
+        final: name === "var" ? variance : `sqrt(${variance})`,
+      };
+    }
+    case "first":
+      return {
+        columns: [column("", `first(${argument})${rows}`), column("n", `count(*)${rows}`, "BIGINT")],
+        unnested: null,
+        final: `first(${q("")}) FILTER (WHERE ${q("n")} > 0)`,
+      };
+    case "list":
+      return listed(`list(${argument})${rows}`, `list(${q("")}) FILTER (WHERE ${kind} = ${id})`);
+    case "countDistinct":
+      return listed(`list(DISTINCT ${argument})${values}`, `count(DISTINCT ${q("")})`);
+    case "quantile":
+      return listed(`list(${argument})${values}`, `quantile_cont(${q("")}, ${literalSql(fraction ?? 0.5)})`);
+  }
+}
+
+function filter(conditions: readonly string[]): string {
+  return conditions.length === 0 ? "" : ` FILTER (WHERE ${conditions.join(" AND ")})`;
+}
+
+/** Chan's formula, pair by pair: sums of squares would lose what differs where the mean is large. */
+function merged(n: string, mean: string, m2: string): string {
+  const states = `list({'n': ${n}, 'mean': ${mean}, 'm2': ${m2}}) FILTER (WHERE ${n} > 0)`;
+  const sum = "(a.n + b.n)";
+  const delta = "(b.mean - a.mean)";
+  return `list_reduce(${states}, lambda a, b: {'n': ${sum}, 'mean': a.mean + ${delta} * b.n / ${sum}, 'm2': a.m2 + b.m2 + ${delta} * ${delta} * a.n * b.n / ${sum}})`;
+}

@@ -1,0 +1,232 @@
+/**
+ * Work on all rows as an exchange: the operators before it scatter their rows to partitions, and a task for each partition does
+ * the same SQL over its rows alone. Keys are hashed, sorts go by ranges (range-sort.ts), a shuffle by chance; a join side that
+ * is small is given to every task instead. What has no partitions (a zip, one row of all) stays one task.
+ */
+import {
+  type AggregateNode,
+  columnsOf,
+  type DistinctNode,
+  type FunctionNode,
+  type JoinNode,
+  type NamedExpression,
+  namedSql,
+  type Plan,
+  quoteIdentifier,
+  type ShuffleNode,
+  type ZipNode,
+} from "../plan/index.ts";
+import type { FedTable } from "../protocol/index.ts";
+import { twoPhase } from "./aggregates/two-phase.ts";
+import { type Draft, draftOverOperators, draftOverTables, functionsIn, withFunction } from "./draft.ts";
+import type { Operators } from "./operators.ts";
+import { comparableKeys, hashPartition, looseKey, type Side, withPartition } from "./partition.ts";
+import type { Planning } from "./planning.ts";
+import { rangeSort } from "./range-sort.ts";
+import { estimatedBytes, isSmall, partitionCount } from "./size.ts";
+import { joined } from "./sql/join.ts";
+import { type AllToAllNode, relation } from "./sql/relation.ts";
+import { mixed, nested, nodeName, type Select, selectFrom, tableSql } from "./sql/select.ts";
+
+type DraftOf = (plan: Plan) => Promise<Draft>;
+
+const q = quoteIdentifier;
+const T0 = selectFrom("{t0}");
+const T1 = selectFrom("{t1}");
+
+export class Exchange {
+  constructor(
+    private readonly planning: Planning,
+    private readonly operators: Operators,
+  ) {}
+
+  async draft(plan: AllToAllNode, draftOf: DraftOf): Promise<Draft> {
+    switch (plan.kind) {
+      case "aggregate":
+        return this.#aggregate(plan, await draftOf(plan.input));
+      case "distinct":
+        return this.#distinct(plan, await draftOf(plan.input));
+      case "join":
+        return this.#join(plan, draftOf);
+      case "sort":
+        return rangeSort(plan, await draftOf(plan.input), this.#partitions(plan.input), this.operators);
+      case "shuffle":
+        return this.#shuffle(plan, await draftOf(plan.input));
+      case "zip":
+        return this.#zip(plan, await draftOf(plan.left), await draftOf(plan.right));
+    }
+  }
+
+  /** Groups meet whole in a task, sorted by their keys. */
+  async groups(draft: Draft, node: FunctionNode): Promise<Draft> {
+    const keys = node.options.keys ?? [];
+    const names = keys.map((name) => q(name));
+    const { table, count } = await this.#scattered(draft, { plan: node.input, keys }, null);
+    const select = { ...T0, order: names.join(", ") };
+    const gathered = draftOverTables([table], { kind: "partitions", count }, select, []);
+    return withFunction({ ...gathered, selectNames: ["groups"] }, node);
+  }
+
+  async byKeys(draft: Draft, plan: Plan, keys: readonly string[], wanted: number | null): Promise<Draft> {
+    const { table, count } = await this.#scattered(draft, { plan, keys }, wanted);
+    const gathered = draftOverTables([table], { kind: "partitions", count }, selectFrom(), ["repartition"]);
+    return draftOverOperators([this.operators.close(gathered)]);
+  }
+
+  async #scattered(draft: Draft, side: Side, wanted: number | null): Promise<{ table: FedTable; count: number }> {
+    const count = wanted ?? this.#partitions(side.plan);
+    const [keys = []] = await comparableKeys([side], this.planning.describe);
+    const operator = this.#scatter(draft, hashPartition(keys, count), count);
+    return { table: await this.operators.table([operator], side.plan, new Set(side.keys)), count };
+  }
+
+  #partitions(plan: Plan): number {
+    return partitionCount(estimatedBytes(plan), this.planning.workers);
+  }
+
+  #scatter(draft: Draft, partition: string, count: number): number {
+    return this.operators.close(scattered(draft, partition, count));
+  }
+
+  async #aggregate(plan: AggregateNode, draft: Draft): Promise<Draft> {
+    const phases = twoPhase(plan);
+    const name = nodeName(plan);
+    if (phases === null) return this.#wholeAggregate(plan, draft);
+    const map = { ...named(draft, `partial ${name}`), select: phases.partial(draft.select) };
+    const { columns } = phases;
+    if (plan.keys.length === 0) {
+      const table = { operators: [this.operators.close(map)], columns };
+      return { ...draftOverTables([table], { kind: "all" }, phases.final("{t0}"), [name]), place: "wide" };
+    }
+    const count = this.#partitions(plan.input);
+    const operator = this.#scatter(map, hashPartition(phases.keys.map(looseKey), count), count);
+    return reduced([{ operators: [operator], columns }], count, phases.final("{t0}"), name);
+  }
+
+  async #wholeAggregate(plan: AggregateNode, draft: Draft): Promise<Draft> {
+    const name = nodeName(plan);
+    const select = relation(plan, [T0]);
+    if (plan.keys.length === 0) {
+      const table = await this.operators.table(this.operators.inputs(draft), plan.input, new Set());
+      return { ...draftOverTables([table], { kind: "all" }, select, [name]), place: "wide" };
+    }
+    const count = this.#partitions(plan.input);
+    const keyed = withKeys(draft, plan.keys);
+    const names = plan.keys.map((_, i) => keyName(i));
+    const operator = this.#scatter(keyed, hashPartition(names.map(looseKey), count), count);
+    const table = await this.operators.table([operator], plan.input, new Set());
+    const columns = [...table.columns, ...names.map((key) => ({ name: key, type: null }))];
+    return reduced([{ ...table, columns }], count, select, name);
+  }
+
+  async #distinct(plan: DistinctNode, draft: Draft): Promise<Draft> {
+    const count = this.#partitions(plan.input);
+    const once = { ...draft, select: relation(plan, [draft.select]) };
+    const known = plan.columns ?? columnsOf(plan.input);
+    const keys =
+      known === null
+        ? ["*COLUMNS(*)"]
+        : ((await comparableKeys([{ plan: plan.input, keys: known }], this.planning.describe))[0] ?? []);
+    const operator = this.#scatter(named(once, "partial distinct"), hashPartition(keys, count), count);
+    const table = await this.operators.table([operator], plan.input, new Set(plan.columns ?? []));
+    return reduced([table], count, relation(plan, [T0]), "distinct");
+  }
+
+  async #join(plan: JoinNode, draftOf: DraftOf): Promise<Draft> {
+    const left = await draftOf(plan.left);
+    const right = await draftOf(plan.right);
+    const { capacity, describe } = this.planning;
+    const [leftBytes, rightBytes] = [estimatedBytes(plan.left), estimatedBytes(plan.right)];
+    const { how } = plan;
+    if (how !== "right" && how !== "full" && isSmall(rightBytes, capacity)) {
+      return this.#broadcast(plan, left, { plan: plan.right, draft: right, keys: plan.rightOn }, "right");
+    }
+    if ((how === "inner" || how === "right" || how === "cross") && isSmall(leftBytes, capacity)) {
+      return this.#broadcast(plan, right, { plan: plan.left, draft: left, keys: plan.leftOn }, "left");
+    }
+    if (plan.leftOn.length === 0) return this.#oneTask(plan, left, right);
+    const bytes = leftBytes === null || rightBytes === null ? null : leftBytes + rightBytes;
+    const count = partitionCount(bytes, this.planning.workers);
+    const sides = [
+      { plan: plan.left, keys: plan.leftOn, draft: left },
+      { plan: plan.right, keys: plan.rightOn, draft: right },
+    ];
+    const keys = await comparableKeys(sides, describe);
+    const tables: FedTable[] = [];
+    for (const [i, side] of sides.entries()) {
+      const operator = this.#scatter(side.draft, hashPartition(keys[i] ?? [], count), count);
+      tables.push(await this.operators.table([operator], side.plan, new Set(side.keys)));
+    }
+    return reduced(tables, count, relation(plan, [T0, T1]), "join");
+  }
+
+  /** Every task of the other side has the whole of the small one. */
+  async #broadcast(
+    plan: JoinNode,
+    large: Draft,
+    small: { readonly plan: Plan; readonly draft: Draft; readonly keys: readonly string[] },
+    side: "left" | "right",
+  ): Promise<Draft> {
+    const table = await this.operators.table(this.operators.inputs(small.draft), small.plan, new Set(small.keys));
+    // Broadcast tables are there for a task's first SQL.
+    const ready = functionsIn(large).length === 0 ? large : draftOverOperators([this.operators.close(large)]);
+    const own = tableSql(ready.select);
+    const given = `{b${ready.broadcast.length}}`;
+    const sql = side === "right" ? joined(plan, own, given) : joined(plan, given, own);
+    const name = "broadcast join";
+    return { ...named(ready, name), broadcast: [...ready.broadcast, table], select: selectFrom(`(${sql})`) };
+  }
+
+  async #shuffle(plan: ShuffleNode, draft: Draft): Promise<Draft> {
+    const count = this.#partitions(plan.input);
+    const place = q("__spillway_place");
+    const placed = selectFrom(`(SELECT *, row_number() OVER () AS ${place} FROM ${tableSql(draft.select)})`);
+    const chance = `${mixed("*COLUMNS(*)", plan.seed)} % ${count}`;
+    const select = { ...withPartition(placed, chance) };
+    const map = { ...draft, select: { ...select, list: (select.list ?? "*").replace("*,", `* EXCLUDE (${place}),`) } };
+    const operator = this.operators.close({ ...named(map, "shuffleMap"), scatter: count });
+    const table = await this.operators.table([operator], plan.input, new Set());
+    const reduce = reduced([{ ...table, ordered: true }], count, relation(plan, [T0]), nodeName(plan));
+    return { ...reduce, setsOrder: true };
+  }
+
+  async #zip(plan: ZipNode, left: Draft, right: Draft): Promise<Draft> {
+    return this.#oneTask(plan, left, right);
+  }
+
+  async #oneTask(plan: JoinNode | ZipNode, left: Draft, right: Draft): Promise<Draft> {
+    const ordered = plan.kind === "zip";
+    const sides: (readonly [Plan, Draft])[] = [
+      [plan.left, left],
+      [plan.right, right],
+    ];
+    const tables: FedTable[] = [];
+    for (const [side, draft] of sides) {
+      const table = await this.operators.table(this.operators.inputs(draft), side, new Set());
+      tables.push(ordered ? { ...table, ordered } : table);
+    }
+    const select = relation(plan, [T0, T1]);
+    return { ...draftOverTables(tables, { kind: "all" }, select, [nodeName(plan)]), place: "wide", setsOrder: ordered };
+  }
+}
+
+/** The draft's last SELECT sends its rows to partitions. */
+export function scattered(draft: Draft, partition: string, count: number): Draft {
+  return { ...named(draft, "shuffleMap"), select: withPartition(draft.select, partition), scatter: count };
+}
+
+function reduced(tables: readonly FedTable[], count: number, select: Select, name: string): Draft {
+  return draftOverTables(tables, { kind: "partitions", count }, select, [name]);
+}
+
+function named(draft: Draft, name: string): Draft {
+  return { ...draft, names: [...draft.names, name], selectNames: [...draft.selectNames, name] };
+}
+
+const keyName = (i: number) => `__spillway_k${i}`;
+
+/** The keys as columns beside the others, to be hashed. */
+function withKeys(draft: Draft, keys: readonly NamedExpression[]): Draft {
+  const items = keys.map(({ expression }, i) => namedSql(keyName(i), expression));
+  return { ...draft, select: { ...nested(draft.select), list: `*, ${items.join(", ")}` } };
+}

@@ -1,0 +1,81 @@
+/**
+ * Which columns the SQL above a table needs of it. Only for a table that no block comes for: what a function would have
+ * made is not known then, but the SQL over it must still be right.
+ */
+import { columnsOf, columnsRead, type Expression, namedColumns, type Plan } from "../plan/index.ts";
+import type { RegionNode } from "./sql/relation.ts";
+
+export type Names = ReadonlySet<string>;
+
+function read(expressions: readonly Expression[]): Set<string> {
+  return new Set(expressions.flatMap((each) => [...(columnsRead(each, null) ?? namedColumns(each))]));
+}
+
+const joined = (...sets: readonly Iterable<string>[]): Names => new Set(sets.flatMap((set) => [...set]));
+const without = (names: Names, taken: Iterable<string>): Names => {
+  const out = new Set(taken);
+  return new Set([...names].filter((name) => !out.has(name)));
+};
+
+/** By input of the node: what it reads itself, and what `above` passes through it. */
+export function neededOf(node: RegionNode, above: Names): readonly Names[] {
+  switch (node.kind) {
+    case "project": {
+      const own = read(node.items.map(({ expression }) => expression));
+      if (node.mode === "select") return [own];
+      const made = node.items.map(({ name }) => name);
+      return [joined(without(above, made), own)];
+    }
+    case "aggregate":
+      return [
+        without(
+          read([...node.keys, ...node.items].map(({ expression }) => expression)),
+          node.keys
+            .filter(({ name, expression }) => expression.kind !== "column" || expression.name !== name)
+            .map(({ name }) => name),
+        ),
+      ];
+    case "rename": {
+      const back = new Map([...node.names].map(([from, to]) => [to, from]));
+      return [
+        joined(
+          [...above].map((name) => back.get(name) ?? name),
+          node.names.keys(),
+        ),
+      ];
+    }
+    case "drop":
+      return [joined(above, node.names)];
+    case "dropNull":
+    case "distinct":
+      return [joined(above, node.columns ?? [])];
+    case "filter":
+      return [joined(above, read([node.predicate]))];
+    case "explode":
+      return [joined(above, [node.column])];
+    case "sort":
+      return [joined(above, read(node.keys.map(({ expression }) => expression)))];
+    case "join":
+      return [
+        joined(passed(above, node.right, node.rightOn), node.leftOn),
+        joined(passed(above, node.left, node.leftOn), node.rightOn),
+      ];
+    case "zip":
+      return [passed(above, node.right, []), passed(above, node.left, [])];
+    case "union":
+      return node.inputs.map(() => above);
+    default:
+      return [above];
+  }
+}
+
+/** What must come from one side, because the other is known not to have it. */
+function passed(above: Names, other: Plan, keys: readonly string[]): Names {
+  const known = columnsOf(other);
+  return known === null
+    ? new Set()
+    : without(
+        above,
+        known.filter((name) => !keys.includes(name)),
+      );
+}

@@ -1,0 +1,74 @@
+/**
+ * A sort by ranges: some keys of every part of the rows are looked at first, and cut into as many ranges as there are
+ * partitions. A key is one BLOB whose order is that of all sort keys together, descending ones and nulls included, so that
+ * equal keys stay together and the partitions, each sorted, follow one another.
+ */
+import { expressionSql, quoteIdentifier, quoteText, type SortNode } from "../plan/index.ts";
+import { type Draft, draftOverOperators, draftOverTables, functionsIn } from "./draft.ts";
+import type { Operators } from "./operators.ts";
+import { withPartition } from "./partition.ts";
+import { relation } from "./sql/relation.ts";
+import { nested, type Select, selectFrom, tableSql } from "./sql/select.ts";
+
+const KEY = quoteIdentifier("__spillway_key");
+/** Looked at by each task. */
+const SAMPLED_KEYS = 1000;
+
+export async function rangeSort(plan: SortNode, draft: Draft, count: number, operators: Operators): Promise<Draft> {
+  // Files are read twice, the keys alone the first time; what functions or other operators made has two readers.
+  const readsTwice = draft.input.kind === "splits" && functionsIn(draft).length === 0 && draft.broadcast.length === 0;
+  const input = readsTwice ? draft : draftOverOperators(operators.inputs(draft));
+  const key = sortKey(plan);
+  const sampled = operators.close({
+    ...input,
+    names: [...input.names, "sample keys"],
+    selectNames: [...input.selectNames, "sample keys"],
+    select: sampleOf(input.select, key),
+  });
+  const keys = { operators: [sampled], columns: [{ name: "__spillway_key", type: "BLOB" }] };
+  const bounds = operators.close(draftOverTables([keys], { kind: "all" }, boundsOf(count), ["sort bounds"]));
+  const given = { operators: [bounds], columns: keys.columns };
+  const map = {
+    ...input,
+    skipped: draft.skipped,
+    names: [...input.names, "shuffleMap"],
+    selectNames: [...input.selectNames, "shuffleMap"],
+    broadcast: [...input.broadcast, given],
+    select: withPartition(input.select, rangeOf(key, `{b${input.broadcast.length}}`)),
+    scatter: count,
+  };
+  const table = await operators.table([operators.close(map)], plan.input, keyNames(plan));
+  const sort = draftOverTables([table], { kind: "partitions", count }, relation(plan, [selectFrom("{t0}")]), ["sort"]);
+  return { ...sort, setsOrder: true };
+}
+
+function sortKey({ keys }: SortNode): string {
+  const args = keys.flatMap(({ expression, descending, nulls }) => [
+    expressionSql(expression),
+    quoteText(`${descending ? "DESC" : "ASC"} NULLS ${nulls.toUpperCase()}`),
+  ]);
+  return `create_sort_key(${args.join(", ")})`;
+}
+
+function keyNames({ keys }: SortNode): ReadonlySet<string> {
+  return new Set(keys.flatMap(({ expression }) => (expression.kind === "column" ? [expression.name] : [])));
+}
+
+function sampleOf(select: Select, key: string): Select {
+  const keys = `(SELECT ${key} AS ${KEY} FROM ${tableSql(nested(select))})`;
+  return selectFrom(`(SELECT * FROM ${keys} USING SAMPLE reservoir(${SAMPLED_KEYS} ROWS) REPEATABLE (1))`);
+}
+
+/** Every so many-th of the sampled keys: count - 1 of them, fewer where they are equal. */
+function boundsOf(count: number): Select {
+  const numbered = `(SELECT ${KEY}, row_number() OVER (ORDER BY ${KEY}) AS i, count(*) OVER () AS n FROM {t0})`;
+  return selectFrom(
+    `(SELECT DISTINCT ${KEY} FROM ${numbered} WHERE (i * ${count}) // n > ((i - 1) * ${count}) // n AND i < n)`,
+  );
+}
+
+/** How many bounds are below the key. */
+function rangeOf(key: string, bounds: string): string {
+  const list = `(SELECT list(${KEY}) FROM ${bounds})`;
+  return `coalesce(len(list_filter(${list}, lambda bound: bound < ${key})), 0)`;
+}

@@ -1,0 +1,126 @@
+/**
+ * The largest relational part of a plan that holds a node which looks at all rows, as one SELECT for one task. Scans
+ * stand in it as SQL over their files; what needs functions, or blocks, or must stop its readers at a limit, is made by
+ * operators of its own and fed to the task as the table `{t0}`, `{t1}`, …
+ *
+ * A limit over work that is done in parallel anyway stays outside: there it is a slice, which stops readers and functions
+ * the moment it is satisfied and takes the first rows in plan order, however many threads the kernel has.
+ */
+import {
+  type AggregateNode,
+  inputsOf,
+  nothingSkipped,
+  type Plan,
+  type ScanNode,
+  type WholeScan,
+} from "../plan/index.ts";
+import type { FedTable, Skipped } from "../protocol/index.ts";
+import { type TwoPhase, twoPhase } from "./aggregates/two-phase.ts";
+import { type Draft, draftOverTables } from "./draft.ts";
+import { type Names, neededOf } from "./needed.ts";
+import { wholeOf } from "./scans.ts";
+import { goesByPlace, holdsAllToAll, isRegionNode, keepsOrder, type RegionNode, relation } from "./sql/relation.ts";
+import { nodeName, type Select, selectFrom, selectFromScan } from "./sql/select.ts";
+
+/** Makes operators of what a region is fed with. */
+export interface Feeding {
+  table(plan: Plan, needed: Names): Promise<FedTable>;
+  /** The partial aggregate of the plan's rows; null where it would be a step of its own and save nothing. */
+  partial(plan: Plan, phases: TwoPhase): Promise<FedTable | null>;
+}
+
+export async function regionDraft(plan: RegionNode, feeding: Feeding): Promise<Draft> {
+  const region = new Region(feeding);
+  const select = await region.select(plan, new Set(), false);
+  return {
+    ...draftOverTables(region.tables, { kind: "all" }, select, region.names),
+    place: "wide",
+    setsOrder: keepsOrder(plan) || goesByPlace(plan),
+    skipped: region.skipped,
+    notes: region.notes,
+  };
+}
+
+class Region {
+  readonly tables: FedTable[] = [];
+  readonly names: string[] = [];
+  readonly notes: string[] = [];
+  skipped: Skipped = nothingSkipped;
+  readonly #wholes = new Map<ScanNode, WholeScan | null>();
+
+  constructor(private readonly feeding: Feeding) {}
+
+  /** `placed`: what is above goes by the place of a row, so that rows must come in plan order. */
+  async select(plan: Plan, needed: Names, placed: boolean): Promise<Select> {
+    if (plan.kind === "scan" && (await this.#whole(plan)) !== null) return this.#scan(plan);
+    if (!isRegionNode(plan) || (!holdsAllToAll(plan) && !(await this.#isInline(plan)))) {
+      return this.#fed(await this.feeding.table(plan, needed), placed);
+    }
+    if (plan.kind === "aggregate") {
+      const halves = await this.#twoPhases(plan, placed);
+      if (halves !== null) return halves;
+    }
+    const wanted = neededOf(plan, needed);
+    const selects: Select[] = [];
+    for (const [i, input] of inputsOf(plan).entries()) {
+      selects.push(await this.select(input, wanted[i] ?? needed, placed || readsPlaces(plan)));
+    }
+    this.#named(nodeName(plan));
+    return relation(plan, selects);
+  }
+
+  async #twoPhases(plan: AggregateNode, placed: boolean): Promise<Select | null> {
+    const phases = twoPhase(plan);
+    if (phases === null || holdsAllToAll(plan.input) || (await this.#isInline(plan.input))) return null;
+    const table = await this.feeding.partial(plan.input, phases);
+    if (table === null) return null;
+    this.#named(nodeName(plan));
+    return phases.final(this.#fed(table, placed).from);
+  }
+
+  #fed(table: FedTable, placed: boolean): Select {
+    this.tables.push(placed ? { ...table, ordered: true } : table);
+    return selectFrom(`{t${this.tables.length - 1}}`);
+  }
+
+  /** Nothing but SQL over files. */
+  async #isInline(plan: Plan): Promise<boolean> {
+    if (plan.kind === "scan") return (await this.#whole(plan)) !== null;
+    if (!isRegionNode(plan) || plan.kind === "limit") return false;
+    if (plan.kind === "sample" && plan.size.kind === "rows") return false;
+    for (const input of inputsOf(plan)) if (!(await this.#isInline(input))) return false;
+    return true;
+  }
+
+  async #whole(scan: ScanNode): Promise<WholeScan | null> {
+    const known = this.#wholes.get(scan);
+    if (known !== undefined) return known;
+    const whole = await wholeOf(scan);
+    this.#wholes.set(scan, whole);
+    return whole;
+  }
+
+  async #scan(scan: ScanNode): Promise<Select> {
+    const whole = await this.#whole(scan);
+    this.#named(scan.source.name);
+    if (scan.filters.length > 0) this.#named("filter");
+    this.notes.push(...(whole?.notes ?? []));
+    this.skipped = sumSkipped(this.skipped, whole?.skipped ?? nothingSkipped);
+    return { ...selectFromScan(scan), from: whole?.sql ?? "" };
+  }
+
+  #named(name: string): void {
+    if (this.names.at(-1) !== name) this.names.push(name);
+  }
+}
+
+const readsPlaces = ({ kind }: RegionNode) => kind === "zip" || kind === "shuffle";
+
+export function sumSkipped(a: Skipped, b: Skipped): Skipped {
+  return {
+    files: a.files + b.files,
+    rowGroups: a.rowGroups + b.rowGroups,
+    rows: a.rows + b.rows,
+    columns: a.columns + b.columns,
+  };
+}

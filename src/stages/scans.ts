@@ -1,0 +1,40 @@
+/** What a scan asks of its source, cut into splits or as one table. */
+import { columnsRead, type ScanNode, type ScanRequest, type ScanSplits, type WholeScan } from "../plan/index.ts";
+import { typedNulls } from "./sql/describe.ts";
+
+export async function splitsOf(scan: ScanNode): Promise<ScanSplits> {
+  const found = await opened(scan).splits(requestOf(scan));
+  if (found.splits.length > 0 || !scan.open?.columns?.length) return found;
+  // Nothing to read, but its columns are known: one task over no rows lets a writer write a file that says so.
+  return { ...found, splits: [{ kind: "sql", sql: noRows(scan), files: [] }] };
+}
+
+/** Null where its rows must come as blocks. */
+export async function wholeOf(scan: ScanNode): Promise<WholeScan | null> {
+  const open = opened(scan);
+  if (open.whole === undefined) return null;
+  const whole = await open.whole({ ...requestOf(scan), limit: null });
+  if (whole !== null || !open.columns?.length) return whole;
+  const { skipped, notes } = await open.splits(requestOf(scan));
+  return { sql: noRows(scan), skipped, notes };
+}
+
+const noRows = (scan: ScanNode) => `(SELECT * FROM ${typedNulls(scan)} WHERE false)`;
+
+function opened({ open, source }: ScanNode) {
+  if (open === null) throw new Error(`${source.name} is opened before stages are built`);
+  return open;
+}
+
+function requestOf(scan: ScanNode): ScanRequest {
+  const { filters, samples, limit } = scan;
+  const available = scan.open?.columns?.map(({ name }) => name) ?? null;
+  if (scan.columns === null) return { columns: null, filters, samples, limit };
+  const read = new Set(scan.columns);
+  for (const filter of filters) {
+    const reads = columnsRead(filter, available);
+    if (reads === null) return { columns: null, filters, samples, limit };
+    for (const name of reads) read.add(name);
+  }
+  return { columns: available?.filter((name) => read.has(name)) ?? null, filters, samples, limit };
+}
