@@ -50,6 +50,7 @@ export {
   CaptureError,
   FunctionError,
   KernelError,
+  KernelMemoryError,
   NondeterministicFunctionError,
   OptionError,
   RowShapeError,

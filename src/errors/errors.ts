@@ -21,6 +21,19 @@ export class KernelError extends SpillwayError {
   }
 }
 
+/** The kernel may use so much memory, and needed more at once, for something that it cannot put on disk. */
+export class KernelMemoryError extends SpillwayError {
+  constructor(
+    message: string,
+    readonly operator: string,
+    /** Bytes; null where the kernel had no limit of ours. */
+    readonly limit: number | null,
+    readonly threads: number,
+  ) {
+    super(message);
+  }
+}
+
 export class UnknownColumnError extends SpillwayError {
   constructor(
     readonly column: string,
@@ -168,6 +181,7 @@ export class SessionClosedError extends SpillwayError {}
 export const errorClasses: ReadonlyMap<string, { readonly prototype: SpillwayError }> = new Map(
   [
     KernelError,
+    KernelMemoryError,
     UnknownColumnError,
     SourceError,
     WriteError,

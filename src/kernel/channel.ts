@@ -34,10 +34,14 @@ function call<Arguments extends readonly unknown[]>(
 
 type Steps<Result> = Generator<Call, Result, number>;
 
+/** How many threads a kernel has now; it may change between statements. */
+export interface Threads {
+  count: number;
+}
+
 export class Channel implements Reader {
   readonly id: number;
   readonly handle: number;
-  readonly threads: number;
   readonly scratch = new Scratch();
   readonly uses: TableUse[] = [];
   failure: unknown = NO_FAILURE;
@@ -49,15 +53,21 @@ export class Channel implements Reader {
   #waiting = 0;
   #repeating: NodeJS.Timeout | null = null;
 
-  constructor(database: number, threads: number) {
+  constructor(
+    database: number,
+    private readonly kernelThreads: Threads,
+  ) {
     const api = duckdb();
-    this.threads = threads;
     if (api.connect(database, this.#cells.at(CONNECTION)) !== 0) {
       throw new KernelError("The kernel refused a connection.", "Connection");
     }
     this.handle = this.#cells.get(CONNECTION);
     this.id = connectionId(this.handle);
     api.arrowOptions(this.handle, this.#cells.at(OPTIONS));
+  }
+
+  get threads(): number {
+    return this.kernelThreads.count;
   }
 
   get arrowOptions(): number {

@@ -50,10 +50,12 @@ export class Connection {
     }
   }
 
-  async queryAsync(sql: string): Promise<KernelStream> {
+  /** `untypedNulls`: the SQL may give nulls of no type, which shall stay such. Of no use over batches of a kernel with several threads. */
+  async queryAsync(sql: string, { untypedNulls = false } = {}): Promise<KernelStream> {
     const channel = this.#acquire();
     try {
-      return this.#stream(await channel.elsewhere(channel.open(sql)), channel);
+      const schema = await channel.elsewhere(channel.open(sql));
+      return this.#stream(untypedNulls ? this.#typesInside(sql, schema) : schema, channel);
     } catch (error) {
       this.#release(channel);
       throw error;
@@ -113,7 +115,11 @@ export class Connection {
 
   /** Only where a table with such columns is read, and only on this thread: tables are read by synchronous queries. */
   #untypedNulls(sql: string, schema: Schema, channel: Channel): Schema {
-    if (!channel.readsUntypedNulls || !mayBeUntyped(schema)) return schema;
+    return channel.readsUntypedNulls ? this.#typesInside(sql, schema) : schema;
+  }
+
+  #typesInside(sql: string, schema: Schema): Schema {
+    if (!mayBeUntyped(schema)) return schema;
     const [inside] = this.all(typesInside(sql, schema));
     return inside === undefined ? schema : withUntypedNulls(schema, inside);
   }

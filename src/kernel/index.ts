@@ -1,6 +1,7 @@
 /** The kernel: DuckDB behind SQL text, Arrow batches and errors. Nothing outside of this folder knows of it. */
 export type { Connection } from "./connection.ts";
-export { Kernel, type KernelOptions } from "./kernel.ts";
+export { Kernel, type KernelOptions, type KernelSettings, settingsSql } from "./kernel.ts";
 export { quoteIdentifier, quoteLiteral } from "./quote.ts";
+export { type DeclaredColumn, StoredTable } from "./stored-table.ts";
 export type { KernelStream } from "./stream.ts";
 export type { KernelTable } from "./tables.ts";

@@ -6,11 +6,12 @@ import type { RecordBatch, Schema } from "../arrow/types.ts";
 import { KernelError } from "../errors/index.ts";
 import { textAt } from "../native/index.ts";
 import { Cells } from "./cells.ts";
-import { Channel } from "./channel.ts";
+import { Channel, type Threads } from "./channel.ts";
 import { Connection, type ConnectionHost } from "./connection.ts";
 import { Conversions } from "./conversions.ts";
 import { kernelError } from "./failure.ts";
 import { duckdb } from "./library.ts";
+import { quoteLiteral } from "./quote.ts";
 import { ChunkPool } from "./table-memory.ts";
 import { createTable, type KernelTable, registerBlockFunction } from "./tables.ts";
 
@@ -18,8 +19,19 @@ export interface KernelOptions {
   readonly threads: number;
   /** Bytes; covers DuckDB's buffers only, the process takes 1.4 to 1.8 times as much at two threads. */
   readonly memoryLimit?: number;
-  /** Where DuckDB spills. Without one it does not. */
+  /** Where DuckDB spills. Without one it does not. It makes the directory when it first needs it. */
   readonly tempDirectory?: string;
+}
+
+/** What may change while a kernel is open; what is not named stays. */
+export interface KernelSettings {
+  readonly threads?: number;
+  /** Null: DuckDB's own, which is most of the machine's memory. */
+  readonly memoryLimit?: number | null;
+  /** Only as long as nothing was spilled. */
+  readonly tempDirectory?: string;
+  /** False: results, and files written from them, may come in any order that the SQL does not ask for; that takes less memory. */
+  readonly keepOrder?: boolean;
 }
 
 /** Copies of JavaScript buffers that are kept for the next table. */
@@ -57,7 +69,7 @@ export class Kernel implements ConnectionHost {
   readonly #number: number;
   readonly #database: number;
   readonly #cells: Cells;
-  readonly #threads: number;
+  readonly #threads: Threads;
   readonly #connections = new Set<Connection>();
   readonly #channels = new Map<number, Channel>();
   /** Runs no SQL: conversions of Arrow data need some connection. */
@@ -71,11 +83,9 @@ export class Kernel implements ConnectionHost {
   }
 
   private constructor(options: KernelOptions) {
-    if (!Number.isInteger(options.threads) || options.threads < 1) {
-      throw new KernelError(`A kernel needs a whole number of threads from 1, not ${options.threads}.`, "Settings");
-    }
+    refuseThreads(options.threads);
     this.version = duckdb().version();
-    this.#threads = options.threads;
+    this.#threads = { count: options.threads };
     this.#cells = openDatabase(settings(options));
     this.#database = this.#cells.get(0);
     lastNumber += 1;
@@ -87,6 +97,18 @@ export class Kernel implements ConnectionHost {
       kernels.get(database)?.channel(connection),
     );
     this.#helper.here(this.#helper.execute(EXTENSION_SETTINGS));
+  }
+
+  get threads(): number {
+    return this.#threads.count;
+  }
+
+  /** Waits for what runs if threads are to go; nothing that runs may be reading tables of this thread's memory. */
+  set(changed: KernelSettings): void {
+    const sql = settingsSql(changed);
+    if (sql === "") return;
+    this.#helper.here(this.#helper.execute(sql));
+    if (changed.threads !== undefined) this.#threads.count = changed.threads;
   }
 
   connect(): Connection {
@@ -135,6 +157,24 @@ export class Kernel implements ConnectionHost {
     duckdb().close(this.#cells.address);
     this.#pool.clear();
   }
+}
+
+function refuseThreads(threads: number): void {
+  if (Number.isInteger(threads) && threads >= 1) return;
+  throw new KernelError(`A kernel needs a whole number of threads from 1, not ${threads}.`, "Settings");
+}
+
+export function settingsSql({ threads, memoryLimit, tempDirectory, keepOrder }: KernelSettings): string {
+  const statements: string[] = [];
+  if (threads !== undefined) {
+    refuseThreads(threads);
+    statements.push(`SET GLOBAL threads = ${threads}`);
+  }
+  if (memoryLimit === null) statements.push("RESET GLOBAL memory_limit");
+  else if (memoryLimit !== undefined) statements.push(`SET GLOBAL memory_limit = '${Math.floor(memoryLimit)}B'`);
+  if (tempDirectory !== undefined) statements.push(`SET GLOBAL temp_directory = ${quoteLiteral(tempDirectory)}`);
+  if (keepOrder !== undefined) statements.push(`SET GLOBAL preserve_insertion_order = ${keepOrder}`);
+  return statements.join("; ");
 }
 
 function openDatabase(values: Readonly<Record<string, string>>): Cells {

@@ -20,11 +20,11 @@ function hasInteger(type: DataType): boolean {
   return childFields(type).some((field) => hasInteger(field.type));
 }
 
-/** The SQL that tells the types inside the query, in columns c0, c1, … of one row. */
+/** The SQL that tells the types inside the query, in columns c0, c1, … of one row; the join never holds, so nothing runs. */
 export function typesInside(sql: string, { fields }: Schema): string {
   const names = fields.map((_, index) => `c${index}`);
   const types = names.map((name) => `typeof(${name}) AS ${name}`);
-  return `SELECT ${types.join(", ")} FROM (\n${sql.replace(/[;\s]+$/, "")}\n) AS result(${names.join(", ")}) LIMIT 1`;
+  return `SELECT ${types.join(", ")} FROM (SELECT 1) AS one LEFT JOIN (\n${sql.replace(/[;\s]+$/, "")}\n) AS result(${names.join(", ")}) ON false`;
 }
 
 /** The schema with the null type where the query has no other. */

@@ -146,6 +146,10 @@ export interface OperatorOrder {
   readonly steps: readonly Step[];
   readonly sink: Sink;
   readonly maxRowsPerTask: number | null;
+  /** Its rows have an order that must be kept. */
+  readonly setsOrder: boolean;
+  /** Of each broadcast table: what it holds if it has no blocks. */
+  readonly broadcast: readonly FedTable["columns"][];
 }
 
 export type ToWorker =
@@ -188,6 +192,8 @@ export type WorkerMessage =
       readonly checksum: number;
       /** The block's columns: blocks that meet must have the same. */
       readonly columns?: readonly string[];
+      /** Where the sink scatters: which partition all its rows are of. */
+      readonly partition?: number;
     }
   /** The oldest `feed` that was not answered yet has been read. */
   | { readonly type: "fed"; readonly task: TaskId }

@@ -21,6 +21,8 @@ export interface TaskReport {
   /** Rows dropped by `onError`. */
   readonly errored: number;
   readonly files: readonly WrittenFile[];
+  /** Of a fed task: the most that its kernel held in memory and on disk, as far as it was looked at. */
+  readonly kernel?: { readonly memory: Bytes; readonly spilled: Bytes };
 }
 
 export interface Spread {

@@ -170,7 +170,16 @@ export function startTask(state: State, task: TaskState, spec: TaskOperator, wor
     operator.workers.add(worker);
     worker.knows.add(operator);
     const { name, steps, sink, maxRowsPerTask } = spec;
-    const order: OperatorOrder = { job: job.id, operator: spec.id, name, steps, sink, maxRowsPerTask };
+    const order: OperatorOrder = {
+      job: job.id,
+      operator: spec.id,
+      name,
+      steps,
+      sink,
+      maxRowsPerTask,
+      setsOrder: spec.setsOrder,
+      broadcast: spec.broadcast.map(({ columns }) => columns),
+    };
     send(state, worker, { type: "operator", order });
   }
   task.worker = worker;

@@ -13,7 +13,7 @@ import { DeadLetters } from "./steps/dead-letters.ts";
 import { Failures } from "./steps/failures.ts";
 import { FilterFunctionStep } from "./steps/filter-function.ts";
 import { RowFunctionStep } from "./steps/row-function.ts";
-import { SqlStep } from "./steps/sql-step.ts";
+import { overTables, SqlStep } from "./steps/sql-step.ts";
 
 export interface Chain {
   readonly first: Stage;
@@ -36,6 +36,8 @@ export async function buildChain(
   connection: Connection,
   outlet: BlockOutlet,
   scope: TaskScope,
+  /** What stands for each broadcast table. */
+  broadcast: readonly string[],
   /** The chain is fed by a query: where no step follows it, a count has been made of the query itself. */
   fedBy: "query" | "blocks",
 ): Promise<Chain> {
@@ -52,7 +54,8 @@ export async function buildChain(
   let made: Stage | null = null;
   for (const step of [...steps].reverse()) {
     if (step.kind === "sql") {
-      next = new SqlStep(kernelCounts && step === last ? countSql(step.sql) : step.sql, connection, next, scope);
+      const sql = overTables(step.sql, "b", broadcast);
+      next = new SqlStep(kernelCounts && step === last ? countSql(sql) : sql, connection, next, scope);
     } else {
       const fn = functions.get(step);
       if (fn === undefined) throw new Error(`no function was loaded for ${step.operator}`);

@@ -1,5 +1,15 @@
 /** The kernel's complaints in the user's words: which operator, which column, which file. */
-import { KernelError, SourceError, type SpillwayError, UnknownColumnError } from "../errors/index.ts";
+import { statfsSync } from "node:fs";
+import {
+  KernelError,
+  KernelMemoryError,
+  SourceError,
+  SpillError,
+  type SpillwayError,
+  UnknownColumnError,
+} from "../errors/index.ts";
+import type { KernelLease } from "../protocol/index.ts";
+import { formatSize } from "../units/index.ts";
 
 const UNKNOWN_COLUMN =
   /Referenced column "(.+?)" not found|does not have a column named "(.+?)"|Column "(.+?)" (?:referenced|in \w+ list) /;
@@ -10,14 +20,88 @@ const CANDIDATES = /Candidate bindings:\s*(.*)/;
 /** What the kernel says when a file is not what it should be. */
 const FILE_KINDS = new Set(["IO", "Invalid Input", "Conversion", "Serialization", "HTTP", "Permission"]);
 
-export function inUserWords(error: unknown, operator: string, files: readonly string[]): unknown {
+/** What the kernel had, and where it puts on disk what does not fit. */
+export interface KernelMeans {
+  readonly lease: KernelLease;
+  readonly directory: string | null;
+}
+
+export function inUserWords(
+  error: unknown,
+  operator: string,
+  files: readonly string[],
+  means: KernelMeans | null = null,
+): unknown {
   if (!(error instanceof KernelError)) return error;
   return (
+    noDisk(error, operator, means) ??
+    noMemory(error, operator, means) ??
+    tooLarge(error, operator) ??
     unknownColumn(error, operator) ??
     lacksColumn(error, operator, files) ??
     noList(error, operator) ??
     badFile(error, operator, files) ??
     named(error, operator)
+  );
+}
+
+/** "failed to allocate data of size 8.0 MiB (15.4 MiB/19.0 MiB used)" */
+const SIZES = /of size ([\d.]+ \w+)\s+\(([\d.]+ \w+)\/([\d.]+ \w+) used\)/;
+
+function noMemory(error: KernelError, operator: string, means: KernelMeans | null): SpillwayError | null {
+  if (error.kind !== "Out of Memory") return null;
+  const [, size, used, limit] = SIZES.exec(error.message) ?? [];
+  const asked = size === undefined ? "needed more" : `asked for ${size} more with ${used} of ${limit} in use`;
+  const threads = means?.lease.threads ?? 1;
+  const disk =
+    means?.directory === null || means === null ? "" : ` What can be on disk is in ${means.directory} already.`;
+  return new KernelMemoryError(
+    `${operator}: the kernel ran out of memory: it ${asked}, on ${threads} ${threads === 1 ? "thread" : "threads"}.${disk} Give the session more memory or fewer workers, or make less of it meet at once: fewer columns, rows filtered before, lists and strings that are shorter.`,
+    operator,
+    means?.lease.memory ?? null,
+    threads,
+  );
+}
+
+const NO_ROOM = /No space left on device|max_temp_directory_size|Disk quota exceeded/i;
+
+/** The kernel's own files on disk: not those that the user reads or writes. */
+function noDisk(error: KernelError, operator: string, means: KernelMeans | null): SpillwayError | null {
+  const path = means?.directory ?? null;
+  if (path === null || !NO_ROOM.test(error.message)) return null;
+  if (!error.message.includes(path) && !error.message.includes("max_temp_directory_size")) return null;
+  const free = freeBytes(path);
+  const room = free === null ? "" : `, where ${formatSize(free)} are free`;
+  const reason = error.message.split("\n")[0] ?? error.message;
+  return new SpillError(
+    `${operator}: the kernel cannot put on disk what does not fit its memory: ${path}${room}, took no more of it (${reason}). Free room there, use another localDirectory, or give the session more memory.`,
+    [{ path, reason, free }],
+    null,
+    0,
+  );
+}
+
+function freeBytes(path: string): number | null {
+  try {
+    const { bavail, bsize } = statfsSync(path);
+    return bavail * bsize;
+  } catch {
+    return null;
+  }
+}
+
+const NO_BIGINT =
+  /INT128 with value (-?\d+) can't be cast because the value is out of range for the destination type INT64(?: when casting from source column ([^\n]+))?/;
+
+function tooLarge(error: KernelError, operator: string): SpillwayError | null {
+  const found = NO_BIGINT.exec(error.message);
+  if (found === null) return null;
+  const [, value, column] = found;
+  const which = column === undefined ? "a value" : `column "${column.trim()}"`;
+  return new KernelError(
+    `${operator}: ${which} is ${value}, which does not fit a BIGINT (64 bits). Add up doubles or decimals instead, for example sum(col::DOUBLE).`,
+    error.kind,
+    error.sql,
   );
 }
 

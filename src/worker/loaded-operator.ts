@@ -6,8 +6,10 @@ import { BlockBuilder, type DataType, parseTypeName } from "../arrow/index.ts";
 // Past the door: what captures functions (a parser, the inspector) has no business in a worker and costs 40 ms to load.
 import { reviveFunction } from "../closure/revive.ts";
 import { FunctionError } from "../errors/index.ts";
-import type { ArenaRange, OperatorOrder, Step } from "../protocol/index.ts";
+import type { Connection } from "../kernel/index.ts";
+import type { ArenaRange, OperatorOrder, PlacedSlice, Step } from "../protocol/index.ts";
 import type { MappedArena } from "../store/mapping.ts";
+import { BroadcastTables } from "./broadcast-tables.ts";
 
 type FunctionStep = Extract<Step, { kind: "function" }>;
 
@@ -28,6 +30,7 @@ export class LoadedOperator {
    */
   readonly scratch = new BlockBuilder();
   #functions: Promise<ReadonlyMap<Step, LoadedFunction>> | null = null;
+  #broadcast: BroadcastTables | null = null;
 
   constructor(
     readonly order: OperatorOrder,
@@ -40,9 +43,17 @@ export class LoadedOperator {
     return this.#functions;
   }
 
+  /** What stands for each broadcast table in SQL; made by the first task, used by all. */
+  async broadcast(connection: Connection, blocks: readonly (readonly PlacedSlice[])[]): Promise<readonly string[]> {
+    if (this.order.broadcast.length === 0) return [];
+    this.#broadcast ??= new BroadcastTables(connection, this.order.broadcast, this.arena);
+    return this.#broadcast.fill(blocks);
+  }
+
   /** No task of it runs any more. */
   async dispose(): Promise<void> {
     this.scratch.release();
+    this.#broadcast?.drop();
     if (this.#functions === null) return;
     const functions = await this.#functions.catch(() => null);
     for (const fn of functions?.values() ?? []) await fn.dispose?.();

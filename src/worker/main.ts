@@ -7,7 +7,6 @@
 import { connect } from "node:net";
 import { compileRows } from "../arrow/index.ts";
 import { CancelledError, FunctionError, toWire } from "../errors/index.ts";
-import { type Connection, Kernel } from "../kernel/index.ts";
 import { dieWithParent } from "../native/index.ts";
 import {
   type ArenaRange,
@@ -20,13 +19,14 @@ import {
   type WorkerMessage,
 } from "../protocol/index.ts";
 import { MappedArena } from "../store/mapping.ts";
+import { LeasedKernel } from "./leased-kernel.ts";
 import { LoadedOperator } from "./loaded-operator.ts";
 import { RunningTask } from "./task.ts";
 
 class Worker {
   readonly #wire: Wire<ToWorker, WorkerMessage>;
   readonly #operators = new Map<string, LoadedOperator>();
-  #connection: Connection | null = null;
+  #kernel: LeasedKernel | null = null;
   #arena: MappedArena | null = null;
   #capacity = 0;
   #task: { readonly id: TaskId; readonly running: RunningTask } | null = null;
@@ -47,6 +47,11 @@ class Worker {
       case "welcome":
         this.#arena = new MappedArena(message.arena);
         this.#capacity = message.arena.capacity;
+        this.#kernelOf().spillBelow(message.directory, message.worker);
+        void this.#kernelOf().take(message.lease);
+        return;
+      case "lease":
+        void this.#kernelOf().take(message.lease);
         return;
       case "operator":
         this.#operators.set(key(message.order), new LoadedOperator(message.order, this.#arenaOf()));
@@ -61,6 +66,12 @@ class Worker {
         return;
       case "reserved":
         this.#waiting?.granted(message.range);
+        return;
+      case "feed":
+        if (this.#task?.id === message.task) this.#task.running.feed(message);
+        return;
+      case "feedEnd":
+        if (this.#task?.id === message.task) this.#task.running.feedEnd();
         return;
       case "retire":
         void this.#retire(message);
@@ -79,12 +90,14 @@ class Worker {
       if (operator === undefined) throw new Error(`a task of the unknown operator ${key(task)} came`);
       // Before the function is loaded: CUDA looks at it once, when it is first used.
       if (task.devices !== null) process.env.CUDA_VISIBLE_DEVICES = task.devices.join(",");
-      const running = new RunningTask(task, operator, this.#kernel(), {
+      const running = new RunningTask(task, operator, this.#kernelOf(), {
         arena: this.#arenaOf(),
         capacity: this.#capacity,
         notice: (what, text) => this.#notice(operator, what, text),
         reserve: (bytes) => this.#reserve(task.id, bytes),
         output: (block) => this.#wire.send({ type: "output", task: task.id, ...block }),
+        fed: () => this.#wire.send({ type: "fed", task: task.id }),
+        kernelUsage: (usage) => this.#wire.send({ type: "kernel", ...usage }),
       });
       this.#task = { id: task.id, running };
       const report = await running.run();
@@ -132,7 +145,7 @@ class Worker {
 
   #inspect(request: number, sql: string): void {
     try {
-      const stream = this.#kernel().query(sql);
+      const stream = this.#kernelOf().side.query(sql);
       const rows: InspectedRow[] = [];
       try {
         const reader = compileRows(stream.schema, { int64: "bigint" });
@@ -150,9 +163,13 @@ class Worker {
   }
 
   /** Opened at the first need, or right after the start while nothing is asked of this worker yet. */
-  #kernel(): Connection {
-    this.#connection ??= Kernel.open({ threads: 1 }).connect();
-    return this.#connection;
+  #kernelOf(): LeasedKernel {
+    if (this.#kernel === null) {
+      const kernel = new LeasedKernel();
+      this.#kernel = kernel;
+      process.once("exit", () => kernel.removeFiles());
+    }
+    return this.#kernel;
   }
 
   /** An error that no call of a function can be asked about: a timer's, a promise's that nobody awaits. */
@@ -167,7 +184,7 @@ class Worker {
   }
 
   warmUp(): void {
-    this.#kernel();
+    this.#kernelOf();
   }
 
   #arenaOf(): MappedArena {

@@ -1,36 +1,50 @@
 /**
- * One task from its input to its report. The input is SQL over files, Arrow files, or blocks of the store; the
- * first SQL step reads it directly, and what the kernel can do alone (a copy from files to files, a count) it does
- * without rows coming to JavaScript at all.
+ * One task from its input to its report. The input is SQL over files, Arrow files, blocks of the store, or blocks that come
+ * while it runs; the first SQL step reads it directly, and what the kernel can do alone (a copy from files to files, a
+ * count) it does without rows coming to JavaScript at all.
  */
 import { closeSync, fstatSync, openSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import {
-  concatBatches,
-  type RecordBatch,
-  readArrowBytes,
-  readBlock,
-  schemaEquals,
-  sliceBatch,
-} from "../arrow/index.ts";
+import { concatBatches, type RecordBatch, readArrowBytes, schemaEquals, sliceBatch } from "../arrow/index.ts";
 import { CancelledError, SourceError } from "../errors/index.ts";
-import type { Connection, KernelStream } from "../kernel/index.ts";
+import type { KernelStream } from "../kernel/index.ts";
 import { ownMemory } from "../memory/index.ts";
 import { mapFile, type NativeMemory } from "../native/index.ts";
 import type { Step, TaskInput, TaskOrder, TaskReport, WrittenFile } from "../protocol/index.ts";
 import { buildChain, type Chain, filePrefix } from "./chain.ts";
+import { FedTables } from "./fed-tables.ts";
+import { type FedBlocks, Feed } from "./feed.ts";
 import { inUserWords } from "./kernel-errors.ts";
+import { KernelWatch } from "./kernel-watch.ts";
+import type { KernelUsage, LeasedKernel } from "./leased-kernel.ts";
 import type { LoadedOperator } from "./loaded-operator.ts";
+import { readSlice } from "./read-slice.ts";
 import type { BlockOutlet } from "./sinks/block-sink.ts";
 import { copyQuery, kernelWrites } from "./sinks/copy.ts";
 import { countSql } from "./sinks/count-sink.ts";
 import type { TaskScope } from "./stage.ts";
-import { overInput } from "./steps/sql-step.ts";
+import { overInput, overTables } from "./steps/sql-step.ts";
+import { withoutHugeIntegers } from "./whole-numbers.ts";
 
 /** How long a task may keep the event loop (and with it a cancel) waiting between two batches. */
 const TURN_MS = 20;
+/** A fetch that took so long may take as long again: it is waited for elsewhere, which costs 0.1 ms. */
+const SLOW_FETCH_MS = 2;
 /** Rows of a block given to a function at a time; small enough to come back to the event loop in between. */
 const PIECE_ROWS = 8192;
+
+/** How a task speaks to the supervisor. */
+export interface TaskOutlet extends BlockOutlet {
+  /** The oldest message of a feed that was not answered has been read. */
+  fed(): void;
+  kernelUsage(usage: KernelUsage): void;
+}
+
+/**
+ * How the kernel is called. "sync": on this thread, as it must be where tables of this process's memory call back into it;
+ * "async": elsewhere; "wide": elsewhere, with all the threads that it may have.
+ */
+type Mode = "sync" | "async" | "wide";
 
 interface Outcome {
   readonly rows: number;
@@ -45,19 +59,31 @@ export class RunningTask implements TaskScope {
   #rowsIn = 0;
   #turnStarted = performance.now();
   readonly #mapped: NativeMemory[] = [];
+  readonly #feed = new Feed();
+  #peak: KernelUsage | null = null;
+  #broadcast: readonly string[] = [];
 
   constructor(
     private readonly task: TaskOrder,
     private readonly operator: LoadedOperator,
-    private readonly connection: Connection,
-    private readonly outlet: BlockOutlet,
+    private readonly kernel: LeasedKernel,
+    private readonly outlet: TaskOutlet,
   ) {
     this.files = "files" in task.input ? task.input.files : [];
   }
 
   cancel(): void {
     this.#cancelled = true;
-    this.connection.interrupt();
+    this.kernel.interrupt();
+    this.#feed.end();
+  }
+
+  feed(blocks: FedBlocks): void {
+    this.#feed.push(blocks);
+  }
+
+  feedEnd(): void {
+    this.#feed.end();
   }
 
   check(): void {
@@ -83,51 +109,95 @@ export class RunningTask implements TaskScope {
         peakMemory: ownMemory(),
         errored: this.#errored,
         files: outcome.files,
+        ...(this.#peak === null ? {} : { kernel: this.#peak }),
       };
     } catch (error) {
       this.check();
-      throw inUserWords(error, this.operator.order.name, this.files);
+      throw inUserWords(error, this.operator.order.name, this.files, this.kernel);
     } finally {
       for (const memory of this.#mapped) memory.unmap();
     }
   }
 
-  #outcome(): Promise<Outcome> {
+  async #outcome(): Promise<Outcome> {
     const { input } = this.task;
+    this.#broadcast = await this.operator.broadcast(this.kernel.connection, this.task.broadcast);
     const [first, ...rest] = this.operator.order.steps;
     if (input.kind === "sql") {
-      const sql = first?.kind === "sql" ? overInput(first.sql, input.sql) : `SELECT * FROM ${input.sql}`;
+      const sql = first?.kind === "sql" ? this.#overInput(first.sql, input.sql) : `SELECT * FROM ${input.sql}`;
       return this.#fromSql(sql, first?.kind === "sql" ? rest : this.operator.order.steps, "async");
     }
-    if (input.kind === "fed") throw new Error("fed tasks");
+    if (input.kind === "fed") {
+      return first?.kind === "sql" ? this.#overFed(first.sql, rest, input.tables) : this.#fromFed();
+    }
     const batches = this.#batches(input);
     if (first?.kind !== "sql") return this.#fromBatches(batches);
     return this.#overTable(first.sql, rest, batches);
   }
 
   async #overTable(sql: string, rest: readonly Step[], batches: readonly RecordBatch[]): Promise<Outcome> {
-    const table = this.connection.table(ofOneSchema(batches));
+    const table = this.kernel.connection.table(ofOneSchema(batches));
     try {
-      return await this.#fromSql(overInput(sql, table.sql), rest, "sync");
+      return await this.#fromSql(this.#overInput(sql, table.sql), rest, "sync");
     } finally {
       table.release();
     }
   }
 
-  /** `mode`: whether the kernel may run apart from this thread, which it may where no table calls back into it. */
-  async #fromSql(sql: string, rest: readonly Step[], mode: "sync" | "async"): Promise<Outcome> {
+  #overInput(sql: string, table: string): string {
+    return overTables(overInput(sql, table), "b", this.#broadcast);
+  }
+
+  async #overFed(
+    sql: string,
+    rest: readonly Step[],
+    columns: Extract<TaskInput, { kind: "fed" }>["tables"],
+  ): Promise<Outcome> {
+    const { connection } = this.kernel;
+    const tables = new FedTables(connection, columns, {
+      read: (slice) => readSlice(this.outlet.arena, slice),
+      fed: () => this.outlet.fed(),
+      turn: () => this.#turn(),
+    });
+    const watch = new KernelWatch(this.kernel, (usage) => this.outlet.kernelUsage(usage));
+    try {
+      await tables.fill(this.#feed);
+      this.check();
+      this.#rowsIn = tables.rows;
+      const query = overTables(overTables(sql, "t", tables.sql), "b", this.#broadcast);
+      const whole = withoutHugeIntegers(connection, query);
+      return await this.#fromSql(whole, rest, "wide", tables.hasUntypedNulls);
+    } finally {
+      tables.drop();
+      this.#peak = await watch.end();
+    }
+  }
+
+  async #fromSql(sql: string, rest: readonly Step[], mode: Mode, untypedNulls = false): Promise<Outcome> {
+    const run = () => this.#run(sql, rest, mode, untypedNulls);
+    return mode === "wide" ? this.kernel.wide(this.operator.order.setsOrder, run) : run();
+  }
+
+  async #run(sql: string, rest: readonly Step[], mode: Mode, untypedNulls: boolean): Promise<Outcome> {
+    const { connection } = this.kernel;
     const { sink } = this.operator.order;
     const alone = rest.length === 0 && this.operator.order.maxRowsPerTask === null;
     if (alone && sink.kind === "files" && kernelWrites(sink)) {
-      const { rows, files } = await copyQuery(this.connection, sql, sink, `${filePrefix(this.task)}-000`, mode);
+      const { rows, files } = await copyQuery(
+        connection,
+        sql,
+        sink,
+        `${filePrefix(this.task)}-000`,
+        mode === "sync" ? "sync" : "async",
+      );
       return { rows, bytes: files.reduce((sum, file) => sum + file.bytes, 0), files };
     }
     const query = rest.length === 0 && sink.kind === "count" ? countSql(sql) : sql;
     const chain = await this.#chain(rest, "query");
     return this.#through(chain, async () => {
-      const stream = mode === "async" ? await this.connection.queryAsync(query) : this.connection.query(query);
+      const stream = mode === "sync" ? connection.query(query) : await connection.queryAsync(query, { untypedNulls });
       try {
-        await this.#pump(stream, chain);
+        await this.#pump(stream, chain, mode);
       } finally {
         stream.close();
       }
@@ -137,20 +207,36 @@ export class RunningTask implements TaskScope {
   async #fromBatches(batches: readonly RecordBatch[]): Promise<Outcome> {
     const chain = await this.#chain(this.operator.order.steps, "blocks");
     return this.#through(chain, async () => {
-      for (const batch of batches) {
-        for (let start = 0; start < batch.length && !chain.satisfied; start += PIECE_ROWS) {
-          const piece = sliceBatch(batch, start, Math.min(batch.length, start + PIECE_ROWS));
-          this.#rowsIn += piece.length;
-          const wait = chain.first.push(piece);
-          if (wait !== undefined) await wait;
-          await this.#turn();
+      for (const batch of batches) await this.#pushBatch(batch, chain);
+    });
+  }
+
+  async #fromFed(): Promise<Outcome> {
+    const chain = await this.#chain(this.operator.order.steps, "blocks");
+    return this.#through(chain, async () => {
+      for (let came = await this.#feed.next(); came !== null; came = await this.#feed.next()) {
+        for (const { slices } of came) {
+          for (const slice of slices) await this.#pushBatch(readSlice(this.outlet.arena, slice), chain);
+          this.check();
+          this.outlet.fed();
         }
       }
     });
   }
 
+  async #pushBatch(batch: RecordBatch, chain: Chain): Promise<void> {
+    for (let start = 0; start < batch.length && !chain.satisfied; start += PIECE_ROWS) {
+      const piece = sliceBatch(batch, start, Math.min(batch.length, start + PIECE_ROWS));
+      this.#rowsIn += piece.length;
+      const wait = chain.first.push(piece);
+      if (wait !== undefined) await wait;
+      await this.#turn();
+    }
+  }
+
   #chain(steps: readonly Step[], fedBy: "query" | "blocks"): Promise<Chain> {
-    return buildChain(this.task, this.operator, steps, this.connection, this.outlet, this, fedBy);
+    const { side } = this.kernel;
+    return buildChain(this.task, this.operator, steps, side, this.outlet, this, this.#broadcast, fedBy);
   }
 
   /** Feeds the chain, ends it, and closes it whatever happens. */
@@ -168,9 +254,14 @@ export class RunningTask implements TaskScope {
     }
   }
 
-  async #pump(stream: KernelStream, chain: Chain): Promise<void> {
-    for (let batch = stream.next(); batch !== null && !chain.satisfied; batch = stream.next()) {
-      this.#rowsIn += batch.length;
+  async #pump(stream: KernelStream, chain: Chain, mode: Mode): Promise<void> {
+    let took = 0;
+    while (!chain.satisfied) {
+      const started = performance.now();
+      const batch = mode !== "sync" && took > SLOW_FETCH_MS ? await stream.nextAsync() : stream.next();
+      if (batch === null) return;
+      took = performance.now() - started;
+      if (mode !== "wide") this.#rowsIn += batch.length;
       const wait = chain.first.push(batch);
       if (wait !== undefined) await wait;
       if (performance.now() - this.#turnStarted > TURN_MS) await this.#turn();
@@ -187,10 +278,7 @@ export class RunningTask implements TaskScope {
 
   #batches(input: Exclude<TaskInput, { kind: "sql" | "fed" }>): readonly RecordBatch[] {
     if (input.kind === "arrow") return input.files.flatMap((file) => this.#readArrowFile(file));
-    return input.slices.map(({ range, start, end }) => {
-      const batch = readBlock(this.outlet.arena.view(range));
-      return start === 0 && end === batch.length ? batch : sliceBatch(batch, start, end);
-    });
+    return input.slices.map((slice) => readSlice(this.outlet.arena, slice));
   }
 
   /** Mapped, not read: a record batch is only touched when its turn comes. */

@@ -1,18 +1,14 @@
 /** A whole task, run again for one of its blocks. */
 import { afterAll, expect, test } from "vitest";
-import { Kernel } from "../../src/kernel/index.ts";
 import type { JobId, OperatorOrder, TaskId, TaskOrder } from "../../src/protocol/index.ts";
+import { LeasedKernel } from "../../src/worker/leased-kernel.ts";
 import { LoadedOperator } from "../../src/worker/loaded-operator.ts";
 import { RunningTask } from "../../src/worker/task.ts";
 import { InventedOutlet } from "./invented-outlet.ts";
 
 const ROWS = 500_000;
-const kernel = Kernel.open({ threads: 1 });
-const connection = kernel.connect();
-afterAll(() => {
-  connection.close();
-  kernel.close();
-});
+const kernel = new LeasedKernel();
+afterAll(() => kernel.close());
 
 const job = "j" as JobId;
 const order: OperatorOrder = {
@@ -26,6 +22,8 @@ const order: OperatorOrder = {
   ],
   sink: { kind: "blocks", targetBytes: 500_000, minBytes: 1000 },
   maxRowsPerTask: null,
+  setsOrder: false,
+  broadcast: [],
 };
 const first: TaskOrder = {
   id: "j/0/0" as TaskId,
@@ -35,6 +33,7 @@ const first: TaskOrder = {
   attempt: 0,
   input: { kind: "sql", sql: `range(0, ${ROWS})`, files: [] },
   payloads: [],
+  broadcast: [],
   devices: null,
   handedOver: [],
 };
@@ -42,7 +41,7 @@ const first: TaskOrder = {
 async function run(task: TaskOrder) {
   const outlet = new InventedOutlet();
   const operator = new LoadedOperator(order, outlet.arena);
-  const report = await new RunningTask(task, operator, connection, outlet).run();
+  const report = await new RunningTask(task, operator, kernel, outlet).run();
   return { outlet, report };
 }
 

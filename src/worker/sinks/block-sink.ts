@@ -17,7 +17,14 @@ export interface BlockOutlet {
   /** Of the store: no block can be larger. */
   readonly capacity: Bytes;
   reserve(bytes: Bytes): Promise<ArenaRange>;
-  output(block: { range: ArenaRange; length: Bytes; rows: number; checksum: number; columns: readonly string[] }): void;
+  output(block: {
+    range: ArenaRange;
+    length: Bytes;
+    rows: number;
+    checksum: number;
+    columns: readonly string[];
+    partition?: number;
+  }): void;
   /** Tells the user, once an operator for each `what`. */
   notice(what: string, text: string): void;
 }

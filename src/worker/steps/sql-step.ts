@@ -14,6 +14,11 @@ export function overInput(sql: string, table: string): string {
   return sql.split("{input}").join(table);
 }
 
+/** `{t0}`, `{t1}`, … are the tables of a fed task, `{b0}`, … the broadcast ones. */
+export function overTables(sql: string, letter: "t" | "b", tables: readonly string[]): string {
+  return tables.reduce((text, table, index) => text.split(`{${letter}${index}}`).join(table), sql);
+}
+
 export class SqlStep implements Stage {
   readonly #morsel = new BlockBuilder();
 

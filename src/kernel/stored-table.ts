@@ -1,0 +1,220 @@
+/**
+ * A table inside the kernel that grows batch by batch, in the order of the batches: what is in it lies in the kernel's own
+ * memory, or in its temporary files, and no more where it came from. Columns are matched by name and widen where later
+ * batches need it. Works by synchronous calls: the kernel has one thread while it grows.
+ */
+import { childFields, schemaEquals, sliceBatch, typeEquals, typeName } from "../arrow/index.ts";
+import type { DataType, RecordBatch, Schema } from "../arrow/types.ts";
+import { RowShapeError } from "../errors/index.ts";
+import type { Connection } from "./connection.ts";
+import { acceptedType } from "./intake.ts";
+import { quoteIdentifier } from "./quote.ts";
+import { hasUntypedNulls } from "./untyped-nulls.ts";
+import { widerType } from "./wider-type.ts";
+
+/** Two of the kernel's row groups: about 25 ms of this thread, in which nobody can cancel. */
+const MOST_ROWS = 245_760;
+
+interface Column {
+  readonly name: string;
+  /** The null type: so far there were no values. */
+  readonly type: DataType;
+}
+
+/** What is known of a column before any batch; a null type is not known. */
+export interface DeclaredColumn {
+  readonly name: string;
+  readonly type: string | null;
+}
+
+let lastNumber = 0;
+
+export class StoredTable {
+  readonly #name: string;
+  #columns: readonly Column[] | null = null;
+  /** A schema that fits as it is, and the SQL of its columns. */
+  #fits: { readonly schema: Schema; readonly select: string } | null = null;
+
+  constructor(
+    private readonly connection: Connection,
+    private readonly declared: readonly DeclaredColumn[],
+  ) {
+    lastNumber += 1;
+    this.#name = quoteIdentifier(`stored_${lastNumber}`);
+  }
+
+  /** Whether columns are left of which nothing but nulls were seen. */
+  get hasUntypedNulls(): boolean {
+    return this.#columns?.some(({ type }) => hasUntypedNulls(type)) ?? false;
+  }
+
+  /** Copies the batches; `between` may throw to stop after a part of them. All of one schema. */
+  async append(batches: readonly RecordBatch[], between: () => void | Promise<void>): Promise<void> {
+    const [first] = batches;
+    if (first === undefined) return;
+    const select = this.#selectFor(first.schema);
+    for (const piece of pieces(batches)) {
+      const table = this.connection.table(piece);
+      try {
+        this.connection.execute(`INSERT INTO ${this.#name} SELECT ${select} FROM ${table.sql}`);
+      } finally {
+        table.release();
+      }
+      await between();
+    }
+  }
+
+  /** Stands where a table stands. Nulls of no type are shown as such, and not as the integers that the kernel stores them as. */
+  get sql(): string {
+    if (this.#columns === null) this.#createEmpty();
+    const untyped = (this.#columns ?? []).filter(({ type }) => hasUntypedNulls(type));
+    if (untyped.length === 0) return this.#name;
+    const shown = untyped.map(({ name, type }) => {
+      const column = quoteIdentifier(name);
+      return `${cast(column, type, type, 0)} AS ${column}`;
+    });
+    return `(SELECT * REPLACE (${shown.join(", ")}) FROM ${this.#name})`;
+  }
+
+  drop(): void {
+    if (this.#columns === null) return;
+    this.#columns = null;
+    this.#fits = null;
+    this.connection.execute(`DROP TABLE IF EXISTS ${this.#name}`);
+  }
+
+  #selectFor(schema: Schema): string {
+    if (this.#fits !== null && schemaEquals(this.#fits.schema, schema)) return this.#fits.select;
+    const incoming = schema.fields.map(({ name, type }): Column => ({ name, type: acceptedType(type) }));
+    if (this.#columns === null) this.#create(incoming);
+    else this.#widen(this.#columns, incoming);
+    const select = (this.#columns ?? []).map(({ name }) => quoteIdentifier(name)).join(", ");
+    this.#fits = { schema, select };
+    return select;
+  }
+
+  #create(incoming: readonly Column[]): void {
+    const byName = new Map(incoming.map((column) => [column.name, column]));
+    const known = new Map(this.declared.map(({ name, type }) => [name, type]));
+    const asDeclared = known.size === byName.size && [...known.keys()].every((name) => byName.has(name));
+    const names = asDeclared ? [...known.keys()] : [...byName.keys()];
+    this.#createAs(names.map((name) => ({ name, type: byName.get(name)?.type, sql: known.get(name) ?? null })));
+  }
+
+  #createEmpty(): void {
+    this.#createAs(this.declared.map(({ name, type }) => ({ name, type: undefined, sql: type })));
+  }
+
+  /** By the type that came, else by the one that was declared, else as nulls. */
+  #createAs(
+    columns: readonly { readonly name: string; readonly type: DataType | undefined; readonly sql: string | null }[],
+  ): void {
+    const made = columns.map(({ name, type, sql }) => {
+      const came = type !== undefined && type.kind !== "null" ? type : null;
+      return { name, came, sql: came === null ? sql : stored(came) };
+    });
+    const definitions = made.map(({ name, sql }) => `${quoteIdentifier(name)} ${sql ?? "INTEGER"}`);
+    this.connection.execute(`CREATE TABLE ${this.#name} (${definitions.join(", ")})`);
+    // The kernel reads the declared types.
+    const { fields } = this.connection.describe(`FROM ${this.#name}`);
+    this.#columns = made.map(({ name, came, sql }, index) => ({
+      name,
+      type: came ?? (sql === null ? { kind: "null" } : (fields[index]?.type ?? { kind: "null" })),
+    }));
+  }
+
+  #widen(columns: readonly Column[], incoming: readonly Column[]): void {
+    const byName = new Map(incoming.map((column) => [column.name, column.type]));
+    refuseOthers(columns, byName);
+    this.#columns = columns.map(({ name, type }) => {
+      const other = byName.get(name) ?? type;
+      const wider = widerType(type, other);
+      if (wider === null) throw irreconcilable(name, type, other);
+      if (typeEquals(wider, type)) return { name, type };
+      const column = quoteIdentifier(name);
+      const using = cast(column, type, wider, 0);
+      this.connection.execute(`ALTER TABLE ${this.#name} ALTER ${column} TYPE ${stored(wider)} USING ${using}`);
+      return { name, type: wider };
+    });
+  }
+}
+
+/** Batches in runs of at most so many rows; large ones are cut. */
+function* pieces(batches: readonly RecordBatch[]): Generator<readonly RecordBatch[], void, undefined> {
+  let held: RecordBatch[] = [];
+  let rows = 0;
+  for (const batch of batches) {
+    for (let start = 0; start < batch.length; ) {
+      const end = Math.min(batch.length, start + MOST_ROWS - rows);
+      held.push(sliceBatch(batch, start, end));
+      rows += end - start;
+      start = end;
+      if (rows < MOST_ROWS) continue;
+      yield held;
+      held = [];
+      rows = 0;
+    }
+  }
+  if (rows > 0) yield held;
+}
+
+function refuseOthers(columns: readonly Column[], incoming: ReadonlyMap<string, DataType>): void {
+  const missing = columns.find(({ name }) => !incoming.has(name))?.name;
+  const known = new Set(columns.map(({ name }) => name));
+  const extra = [...incoming.keys()].find((name) => !known.has(name));
+  if (missing === undefined && extra === undefined) return;
+  const what = missing === undefined ? `has a column "${extra}" as well` : `has no column "${missing}"`;
+  throw new RowShapeError(
+    `A later block ${what}: the first has ${[...known].join(", ")}, this one ${[...incoming.keys()].join(", ")}. Rows that meet in one table need the same columns.`,
+    missing ?? extra ?? null,
+  );
+}
+
+function irreconcilable(name: string, have: DataType, came: DataType): RowShapeError {
+  return new RowShapeError(
+    `Column "${name}" is ${typeName(have)} in some rows and ${typeName(came)} in others, and no type holds both. Return one type always, or declare it: schema: { "${name}": "${typeName(have)}" }.`,
+    name,
+  );
+}
+
+/** The type as the kernel stores it: it has no column of nulls alone. */
+function stored(type: DataType): string {
+  switch (type.kind) {
+    case "null":
+      return "INTEGER";
+    case "list":
+      return `${stored(type.child.type)}[]`;
+    case "fixedList":
+      return `${stored(type.child.type)}[${type.size}]`;
+    case "struct":
+      return `STRUCT(${type.children.map((field) => `${quoteIdentifier(field.name)} ${stored(field.type)}`).join(", ")})`;
+    case "map":
+      return `MAP(${stored(type.key.type)}, ${stored(type.value.type)})`;
+    default:
+      return typeName(type);
+  }
+}
+
+/** A value of one type as another; integers that stand for nulls of no type cannot be cast, but become nulls of any. */
+function cast(value: string, from: DataType, to: DataType, depth: number): string {
+  if (from.kind === "null") return to.kind === "null" ? "NULL" : `NULL::${stored(to)}`;
+  if (!hasUntypedNulls(from)) return `${value}::${stored(to)}`;
+  const [inside, outside] = [childFields(from), childFields(to)];
+  const [item = NOTHING] = inside;
+  const [target = NOTHING] = outside;
+  const each = (list: string, one: DataType, other: DataType) =>
+    `list_transform(${list}, lambda v${depth}: ${cast(`v${depth}`, one, other, depth + 1)})`;
+  if (from.kind === "map" && to.kind === "map") {
+    const values = each(`map_values(${value})`, from.value.type, to.value.type);
+    return `CASE WHEN ${value} IS NOT NULL THEN map(${each(`map_keys(${value})`, from.key.type, to.key.type)}, ${values}) END`;
+  }
+  if (from.kind !== "struct") return each(value, item.type, target.type);
+  const fields = inside.map(({ name, type }) => {
+    const other = outside.find((field) => field.name === name)?.type ?? type;
+    const field = quoteIdentifier(name);
+    return `${field} := ${cast(`(${value}).${field}`, type, other, depth)}`;
+  });
+  return `CASE WHEN ${value} IS NOT NULL THEN struct_pack(${fields.join(", ")}) END`;
+}
+
+const NOTHING = { type: { kind: "null" } } as const;

@@ -1,0 +1,40 @@
+/**
+ * The broadcast tables of an operator in this worker: the same for all of its tasks, so they are stored at the first and
+ * stay until the operator is retired.
+ */
+import { type Connection, type DeclaredColumn, StoredTable } from "../kernel/index.ts";
+import type { PlacedSlice } from "../protocol/index.ts";
+import type { MappedArena } from "../store/mapping.ts";
+import { readSlice } from "./read-slice.ts";
+
+export class BroadcastTables {
+  #tables: readonly StoredTable[] | null = null;
+
+  constructor(
+    private readonly connection: Connection,
+    private readonly columns: readonly (readonly DeclaredColumn[])[],
+    private readonly arena: Pick<MappedArena, "view">,
+  ) {}
+
+  /** What stands for each in SQL. */
+  async fill(blocks: readonly (readonly PlacedSlice[])[]): Promise<readonly string[]> {
+    if (this.#tables === null) {
+      const tables = this.columns.map((columns) => new StoredTable(this.connection, columns));
+      try {
+        for (const [index, table] of tables.entries()) {
+          for (const slice of blocks[index] ?? []) await table.append([readSlice(this.arena, slice)], () => {});
+        }
+      } catch (error) {
+        for (const table of tables) table.drop();
+        throw error;
+      }
+      this.#tables = tables;
+    }
+    return this.#tables.map((table) => table.sql);
+  }
+
+  drop(): void {
+    for (const table of this.#tables ?? []) table.drop();
+    this.#tables = null;
+  }
+}

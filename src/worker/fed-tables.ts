@@ -1,0 +1,85 @@
+/**
+ * The tables of a fed task, `{t0}`, `{t1}`, … in its SQL: filled while blocks come, dropped when the task has ended, in
+ * whatever way. A block has been read when it is in its table.
+ */
+import type { RecordBatch } from "../arrow/index.ts";
+import { schemaEquals } from "../arrow/index.ts";
+import { type Connection, type DeclaredColumn, StoredTable } from "../kernel/index.ts";
+import type { PlacedSlice } from "../protocol/index.ts";
+import type { Feed } from "./feed.ts";
+
+export interface FedScope {
+  /** The rows of a slice, where they lie in the store. */
+  read(slice: PlacedSlice): RecordBatch;
+  /** The oldest message that was not answered has been read. */
+  fed(): void;
+  /** Between two short pieces of work; throws where the task is cancelled. */
+  turn(): void | Promise<void>;
+}
+
+/** Rows that are put into a table by one statement, if they come in small blocks: it costs a millisecond, however few they are. */
+const TOGETHER_ROWS = 65_536;
+
+export class FedTables {
+  readonly #tables: readonly StoredTable[];
+  /** What goes into one table next: of one schema. */
+  #run: { readonly table: number; readonly batches: RecordBatch[]; rows: number } | null = null;
+  #unanswered = 0;
+  rows = 0;
+
+  constructor(
+    connection: Connection,
+    tables: readonly (readonly DeclaredColumn[])[],
+    private readonly scope: FedScope,
+  ) {
+    this.#tables = tables.map((columns) => new StoredTable(connection, columns));
+  }
+
+  get hasUntypedNulls(): boolean {
+    return this.#tables.some((table) => table.hasUntypedNulls);
+  }
+
+  /** What stands for each table in SQL. */
+  get sql(): readonly string[] {
+    return this.#tables.map((table) => table.sql);
+  }
+
+  async fill(feed: Feed): Promise<void> {
+    for (let came = await feed.next(); came !== null; came = await feed.next()) {
+      for (const { table, slices } of came) {
+        for (const slice of slices) {
+          const batch = this.scope.read(slice);
+          if (!this.#joins(table, batch)) await this.#store();
+          this.#run ??= { table, batches: [], rows: 0 };
+          this.#run.batches.push(batch);
+          this.#run.rows += batch.length;
+        }
+        this.#unanswered++;
+      }
+      await this.#store();
+    }
+  }
+
+  drop(): void {
+    for (const table of this.#tables) table.drop();
+  }
+
+  #joins(table: number, batch: RecordBatch): boolean {
+    const run = this.#run;
+    const [first] = run?.batches ?? [];
+    if (run === null || first === undefined) return true;
+    return run.table === table && run.rows < TOGETHER_ROWS && schemaEquals(first.schema, batch.schema);
+  }
+
+  async #store(): Promise<void> {
+    const run = this.#run;
+    this.#run = null;
+    if (run !== null) {
+      const table = this.#tables[run.table];
+      if (table === undefined) throw new Error(`a block came for table ${run.table} of ${this.#tables.length}`);
+      await table.append(run.batches, () => this.scope.turn());
+      this.rows += run.rows;
+    }
+    for (; this.#unanswered > 0; this.#unanswered--) this.scope.fed();
+  }
+}

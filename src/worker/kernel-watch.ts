@@ -1,0 +1,39 @@
+/** Looks at what the kernel holds from time to time while a task runs, tells it on, and remembers the most of it. */
+import type { KernelUsage, LeasedKernel } from "./leased-kernel.ts";
+
+const INTERVAL_MS = 250;
+
+export class KernelWatch {
+  readonly #timer: NodeJS.Timeout;
+  #looking: Promise<void> | null = null;
+  #peak: KernelUsage | null = null;
+
+  constructor(
+    private readonly kernel: Pick<LeasedKernel, "usage">,
+    private readonly tell: (usage: KernelUsage) => void,
+  ) {
+    this.#timer = setInterval(() => {
+      this.#looking ??= this.#look();
+    }, INTERVAL_MS);
+  }
+
+  /** The most that was seen; null where the task was over before. */
+  async end(): Promise<KernelUsage | null> {
+    clearInterval(this.#timer);
+    await this.#looking;
+    return this.#peak;
+  }
+
+  async #look(): Promise<void> {
+    try {
+      const usage = await this.kernel.usage();
+      const { memory = 0, spilled = 0 } = this.#peak ?? {};
+      this.#peak = { memory: Math.max(memory, usage.memory), spilled: Math.max(spilled, usage.spilled) };
+      this.tell(usage);
+    } catch {
+      // A kernel out of memory cannot tell: the task itself will say so.
+    } finally {
+      this.#looking = null;
+    }
+  }
+}

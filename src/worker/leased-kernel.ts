@@ -1,0 +1,124 @@
+/**
+ * The worker's kernel and what it may use. It has one thread except while a wide query runs: with more, tables in this
+ * process's own memory can only be read by asynchronous calls, which cost several times as much. Steps that follow a wide
+ * query have a kernel of one thread beside it.
+ */
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { KernelError } from "../errors/index.ts";
+import { type Connection, Kernel, settingsSql } from "../kernel/index.ts";
+import type { Bytes, KernelLease, WorkerId } from "../protocol/index.ts";
+
+/** What a kernel holds in memory and on disk. */
+export interface KernelUsage {
+  readonly memory: Bytes;
+  readonly spilled: Bytes;
+}
+
+const USAGE = `SELECT sum(memory_usage_bytes)::DOUBLE AS memory, sum(temporary_storage_bytes)::DOUBLE AS spilled
+  FROM duckdb_memory()`;
+
+export class LeasedKernel {
+  readonly connection: Connection;
+  readonly #kernel = Kernel.open({ threads: 1 });
+  /** For what is said and asked while the other one is at work: an interrupt of that must not stop it. */
+  readonly #aside: Connection;
+  #side: { readonly kernel: Kernel; readonly connection: Connection } | null = null;
+  #lease: KernelLease = { threads: 1, memory: null };
+  #memoryIsSet = true;
+  #directory: string | null = null;
+
+  constructor() {
+    this.connection = this.#kernel.connect();
+    this.#aside = this.#kernel.connect();
+  }
+
+  get lease(): KernelLease {
+    return this.#lease;
+  }
+
+  /** Where it spills. */
+  get directory(): string | null {
+    return this.#directory;
+  }
+
+  /** For steps and sinks that follow a query: tables in this process's memory can be read by synchronous calls. */
+  get side(): Connection {
+    if (this.#lease.threads === 1) return this.connection;
+    if (this.#side === null) {
+      const kernel = Kernel.open({ threads: 1 });
+      this.#side = { kernel, connection: kernel.connect() };
+    }
+    return this.#side.connection;
+  }
+
+  /** Once, before the first task. The kernel makes the directory when it needs it. */
+  spillBelow(sessionDirectory: string, worker: WorkerId): void {
+    this.#directory = join(sessionDirectory, `kernel-${worker}`);
+    this.#kernel.set({ tempDirectory: this.#directory });
+  }
+
+  /** Memory at once, as far as what is held can go to disk; threads with the next wide query. */
+  async take(lease: KernelLease): Promise<void> {
+    this.#lease = lease;
+    this.#memoryIsSet = false;
+    await this.#setMemory();
+  }
+
+  /** Runs a query with all the threads. `keepOrder`: the order of tables and files matters, not only one that the SQL asks for. */
+  async wide<Result>(keepOrder: boolean, work: () => Promise<Result>): Promise<Result> {
+    if (!this.#memoryIsSet) await this.#setMemory();
+    const { threads } = this.#lease;
+    if (threads === 1) return work();
+    this.#kernel.set({ threads, keepOrder });
+    try {
+      return await work();
+    } finally {
+      this.#kernel.set({ threads: 1, keepOrder: true });
+    }
+  }
+
+  /** Answers while a query runs. */
+  async usage(): Promise<KernelUsage> {
+    const stream = await this.#aside.queryAsync(USAGE);
+    try {
+      const batch = await stream.nextAsync();
+      const [memory = 0, spilled = 0] = batch?.columns.map(({ buffers }) => firstDouble(buffers[1])) ?? [];
+      return { memory, spilled };
+    } finally {
+      stream.close();
+    }
+  }
+
+  interrupt(): void {
+    this.connection.interrupt();
+    this.#side?.connection.interrupt();
+  }
+
+  close(): void {
+    this.#kernel.close();
+    this.#side?.kernel.close();
+    this.removeFiles();
+  }
+
+  /** A process that ends without closing its kernel leaves its files. */
+  removeFiles(): void {
+    if (this.#directory !== null) rmSync(this.#directory, { recursive: true, force: true });
+  }
+
+  async #setMemory(): Promise<void> {
+    const { memory } = this.#lease;
+    try {
+      await this.#aside.executeAsync(settingsSql({ memoryLimit: memory }));
+      if (memory === this.#lease.memory) this.#memoryIsSet = true;
+    } catch (error) {
+      // It holds more than that, and cannot put it on disk just now: again before the next query.
+      if (!(error instanceof KernelError && error.kind === "Out of Memory")) throw error;
+    }
+  }
+}
+
+function firstDouble(bytes: Uint8Array | null | undefined): number {
+  if (bytes === null || bytes === undefined || bytes.byteLength < 8) return 0;
+  return new DataView(bytes.buffer, bytes.byteOffset).getFloat64(0, true);
+}
