@@ -1,7 +1,11 @@
 /** A plan as indented lines, outermost operator first. */
+import { formatSize } from "../units/index.ts";
 import { expressionSql, type NamedExpression, namedSql } from "./expression/index.ts";
-import { functionLabel } from "./nodes/function.ts";
+import { type FunctionNode, functionLabel } from "./nodes/function.ts";
+import type { JoinNode } from "./nodes/join.ts";
+import type { RepartitionNode } from "./nodes/repartition.ts";
 import type { ScanNode } from "./nodes/scan.ts";
+import type { SortKey } from "./nodes/sort.ts";
 import { inputsOf, type Plan } from "./plan.ts";
 
 const MAX_ITEMS = 12;
@@ -29,7 +33,7 @@ function planLine(plan: Plan): string {
     case "filter":
       return `filter ${short(expressionSql(plan.predicate))}`;
     case "function":
-      return `${functionLabel(plan)}${plan.fn.columns === null ? "" : ` reads ${plan.fn.columns.join(", ") || "nothing"}`}`;
+      return functionLine(plan);
     case "limit":
       return [plan.limit === null ? "" : `limit ${plan.limit}`, plan.offset === 0 ? "" : `offset ${plan.offset}`]
         .filter((part) => part !== "")
@@ -39,17 +43,17 @@ function planLine(plan: Plan): string {
     case "aggregate":
       return plan.keys.length === 0
         ? `aggregate ${items(plan.items)}`
-        : `groupBy ${items(plan.keys)}: ${items(plan.items)}`;
+        : `groupBy ${items(plan.keys)}${plan.items.length === 0 ? "" : `: ${items(plan.items)}`}`;
     case "distinct":
       return `distinct ${plan.columns?.join(", ") ?? "rows"}`;
     case "join":
-      return `${plan.how} join${plan.leftOn.length === 0 ? "" : ` on ${plan.leftOn.map((name, i) => (name === plan.rightOn[i] ? name : `${name} = ${plan.rightOn[i]}`)).join(", ")}`}`;
+      return joinLine(plan);
     case "sort":
-      return `sort ${list(plan.keys.map(({ expression, descending, nulls }) => `${expressionSql(expression)}${descending ? " descending" : ""} nulls ${nulls}`))}`;
+      return `sort by ${list(plan.keys.map(sortKey))}`;
     case "shuffle":
       return `randomShuffle (seed ${plan.seed})`;
     case "repartition":
-      return `repartition by ${plan.into.kind}`;
+      return `repartition ${partitions(plan.into)}`;
     case "zip":
       return "zip";
     case "explode":
@@ -58,6 +62,35 @@ function planLine(plan: Plan): string {
       return plan.size.kind === "rows"
         ? `sample ${plan.size.rows} rows (seed ${plan.seed})`
         : `sample ${plan.size.fraction} (seed ${plan.seed})`;
+  }
+}
+
+function functionLine(plan: FunctionNode): string {
+  const { keys } = plan.options;
+  const by = keys === undefined ? "" : ` by ${list(keys)}`;
+  const reads = plan.fn.columns === null ? "" : ` reads ${plan.fn.columns.join(", ") || "nothing"}`;
+  return `${functionLabel(plan)}${by}${reads}`;
+}
+
+function joinLine({ how, leftOn, rightOn }: JoinNode): string {
+  const keys = leftOn.map((name, i) => (name === rightOn[i] ? name : `${name} = ${rightOn[i]}`));
+  return `${how} join${keys.length === 0 ? "" : ` on ${list(keys)}`}`;
+}
+
+function sortKey({ expression, descending, nulls }: SortKey): string {
+  return `${expressionSql(expression)}${descending ? " descending" : ""}${nulls === "first" ? " nulls first" : ""}`;
+}
+
+function partitions(into: RepartitionNode["into"]): string {
+  switch (into.kind) {
+    case "parts":
+      return `into ${into.count}`;
+    case "rows":
+      return `by ${into.rows} rows`;
+    case "bytes":
+      return `by ${formatSize(into.bytes)}`;
+    case "keys":
+      return `by ${list(into.keys)}${into.count === null ? "" : ` into ${into.count}`}`;
   }
 }
 

@@ -1,4 +1,5 @@
 export { columnsOf } from "./columns.ts";
+export { type Describe, isDescribable } from "./describable.ts";
 export { planLines } from "./describe.ts";
 export * from "./expression/index.ts";
 export { type AggregateNode, aggregate } from "./nodes/aggregate.ts";
@@ -22,7 +23,7 @@ export { type UnionNode, union } from "./nodes/union.ts";
 export { type ZipNode, zip } from "./nodes/zip.ts";
 export { optimise } from "./optimise.ts";
 export { inputsOf, type Plan, rewriteUp, someNode, withInputs } from "./plan.ts";
-export { type Describe, isDescribable, resolve } from "./resolve.ts";
+export { resolve } from "./resolve.ts";
 export {
   type Column,
   nothingSkipped,

@@ -1,6 +1,7 @@
 /** The rules in the order in which each finds most to do. */
 import type { Plan } from "./plan.ts";
 import {
+  dropNeedlessOrder,
   dropNoOps,
   foldConstants,
   mergeProjections,
@@ -13,6 +14,7 @@ import {
 const rules: readonly ((plan: Plan) => Plan)[] = [
   dropNoOps,
   foldConstants,
+  dropNeedlessOrder,
   pushFilters,
   pushSamples,
   mergeProjections,

@@ -2,19 +2,11 @@
  * Makes a plan as the user wrote it ready for the rules: sources opened, every column name checked where the columns are
  * known, and what is only another way to say select or filter turned into it. Nothing of the job runs here.
  */
-import { OptionError, UnknownColumnError } from "../errors/index.ts";
-import { nearest } from "../units/index.ts";
+import { OptionError } from "../errors/index.ts";
+import { checkExpressions, checkNames, checkOwnNames } from "./checks.ts";
 import { columnsOf } from "./columns.ts";
-import {
-  call,
-  cast,
-  column,
-  conjunction,
-  type Expression,
-  literal,
-  type NamedExpression,
-  namedColumns,
-} from "./expression/index.ts";
+import { type Describe, isDescribable } from "./describable.ts";
+import { call, cast, column, conjunction, type Expression, literal, type NamedExpression } from "./expression/index.ts";
 import { fillableBy } from "./fillable.ts";
 import type { FillNullNode } from "./nodes/fill-null.ts";
 import { filter } from "./nodes/filter.ts";
@@ -22,12 +14,12 @@ import type { FunctionNode } from "./nodes/function.ts";
 import { functionLabel } from "./nodes/function.ts";
 import { type ProjectNode, project } from "./nodes/project.ts";
 import type { RenameNode } from "./nodes/rename.ts";
+import { type SortNode, sort } from "./nodes/sort.ts";
 import { type UnionNode, union } from "./nodes/union.ts";
-import { inputsOf, type Plan, someNode, withInputs } from "./plan.ts";
+import { inputsOf, type Plan, withInputs } from "./plan.ts";
+import { resolveAggregate } from "./resolve-aggregate.ts";
+import { resolveJoin } from "./resolve-join.ts";
 import type { Column } from "./source.ts";
-
-/** Tells the types of a resolved plan's columns without running it; only asked where `isDescribable`. */
-export type Describe = (plan: Plan) => Promise<readonly Column[]>;
 
 export async function resolve(plan: Plan, describe: Describe): Promise<Plan> {
   if (plan.kind === "scan") {
@@ -36,16 +28,6 @@ export async function resolve(plan: Plan, describe: Describe): Promise<Plan> {
   const inputs: Plan[] = [];
   for (const input of inputsOf(plan)) inputs.push(await resolve(input, describe));
   return resolveNode(withInputs(plan, inputs), describe);
-}
-
-/** Types follow from the sources alone: no function makes rows on the way. */
-export function isDescribable(plan: Plan): boolean {
-  return !someNode(
-    plan,
-    (node) =>
-      (node.kind === "function" && node.form !== "filter") ||
-      (node.kind === "scan" && (node.open?.columns ?? null) === null),
-  );
 }
 
 async function resolveNode(plan: Plan, describe: Describe): Promise<Plan> {
@@ -81,6 +63,21 @@ async function resolveNode(plan: Plan, describe: Describe): Promise<Plan> {
       return plan;
     case "union":
       return resolveUnion(plan, describe);
+    case "aggregate":
+      return resolveAggregate(plan);
+    case "distinct":
+      checkNames(plan.input, plan.columns ?? [], "distinct");
+      return plan;
+    case "join":
+      return resolveJoin(plan, describe);
+    case "sort":
+      return resolveSort(plan);
+    case "repartition":
+      if (plan.into.kind === "keys") checkNames(plan.input, plan.into.keys, "repartition");
+      return plan;
+    case "zip":
+      checkOwnNames(columnsOf(plan), "zip");
+      return plan;
     default:
       return plan;
   }
@@ -90,21 +87,6 @@ const same = (name: string): NamedExpression => ({ name, expression: column(name
 
 function allPresent(names: readonly string[]): Expression {
   return conjunction(names.map((name) => call("isNotNull", column(name))));
-}
-
-/** The columns available, null where they are not known. */
-function checkNames(input: Plan, names: Iterable<string>, operator: string): readonly string[] | null {
-  const available = columnsOf(input);
-  if (available === null) return null;
-  const known = new Set(available);
-  for (const name of names) {
-    if (!known.has(name)) throw new UnknownColumnError(name, available, operator, nearest(name, available));
-  }
-  return available;
-}
-
-function checkExpressions(input: Plan, expressions: readonly Expression[], operator: string): void {
-  for (const expression of expressions) checkNames(input, namedColumns(expression), operator);
 }
 
 function resolveProject(plan: ProjectNode): Plan {
@@ -128,7 +110,19 @@ function resolveRename(plan: RenameNode): Plan {
   return project(plan.input, "select", items, "rename");
 }
 
+/** A constant orders nothing, and SQL takes a number there for the place of a column. */
+function resolveSort(plan: SortNode): Plan {
+  checkExpressions(
+    plan.input,
+    plan.keys.map(({ expression }) => expression),
+    "sort",
+  );
+  const keys = plan.keys.filter(({ expression }) => expression.kind !== "literal");
+  return keys.length === 0 ? plan.input : sort(plan.input, keys);
+}
+
 function checkFunction(plan: FunctionNode): void {
+  checkNames(plan.input, plan.options.keys ?? [], "groupBy");
   if (plan.fn.columnsDeclared) checkNames(plan.input, plan.fn.columns ?? [], functionLabel(plan));
 }
 

@@ -2,14 +2,9 @@
  * What the compiler knows of rows. Nothing here runs: `tsc -p test/tsconfig.json` is the test, and an error that is expected
  * and does not come is one.
  */
-import type { AnyRow, Dataset, DatasetPipeline } from "../../src/dataset/index.ts";
+import type { Dataset, DatasetPipeline } from "../../src/dataset/index.ts";
 import { col, lit, sql, when } from "../../src/dataset/index.ts";
-
-type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
-declare function rowIs<Expected>(): <R extends AnyRow>(
-  dataset: Dataset<R>,
-) => Same<R, Expected> extends true ? void : never;
-declare function test(title: string, body: () => unknown): void;
+import { rowIs, test, windowRowIs } from "./expected.ts";
 
 interface Trip {
   id: number;
@@ -143,10 +138,6 @@ test("[A12] consuming gives the row type", async () => {
   await trips.writeParquet("out", { partitionBy: "cty" });
   return rows;
 });
-
-declare function windowRowIs<Expected>(): <R extends AnyRow>(
-  pipeline: DatasetPipeline<R>,
-) => Same<R, Expected> extends true ? void : never;
 
 test("[R12] pipelines compute row types as datasets do", async () => {
   const windows = trips.window({ blocks: 2 });

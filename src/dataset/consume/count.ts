@@ -6,9 +6,14 @@ import type { Run } from "./blocks.ts";
 export async function countRows(run: Run): Promise<number> {
   const known = await countByMetadata(optimise(await resolved(run.engine, run.plan)));
   if (known !== null) return known;
-  const { rows, stats } = await runToEnd(run.engine, run.plan, () => ({ kind: "count" }));
+  const { rows, stats } = await runToEnd(run.engine, sameRows(run.plan), () => ({ kind: "count" }));
   run.ended(stats);
   return rows;
+}
+
+/** Without what gives the rows another order or other partitions: there are as many. */
+function sameRows(plan: Plan): Plan {
+  return plan.kind === "sort" || plan.kind === "shuffle" || plan.kind === "repartition" ? sameRows(plan.input) : plan;
 }
 
 export async function countByMetadata(plan: Plan): Promise<number | null> {
@@ -18,7 +23,12 @@ export async function countByMetadata(plan: Plan): Promise<number | null> {
     case "project":
     case "drop":
     case "rename":
+    case "sort":
+    case "shuffle":
+    case "repartition":
       return countByMetadata(plan.input);
+    case "aggregate":
+      return plan.keys.length === 0 ? 1 : null;
     case "limit": {
       if (plan.limit === 0) return 0;
       const rows = await countByMetadata(plan.input);

@@ -37,13 +37,13 @@ export abstract class AggregateMethods<T, Refs extends string, Name extends stri
     return this.aggregated("var");
   }
   /** The value below which a fraction of the values lies, computed between two of them where it falls there. */
-  quantile<V = number>(fraction: number): AggregateExpr<V, Refs> {
+  quantile(fraction: number): AggregateExpr<number, Refs> {
     if (typeof fraction !== "number" || !(fraction >= 0 && fraction <= 1)) {
       throw new OptionError(`quantile: the fraction is ${String(fraction)}; it must be from 0 to 1.`);
     }
     return this.aggregated("quantile", fraction);
   }
-  median<V = number>(): AggregateExpr<V, Refs> {
+  median(): AggregateExpr<number, Refs> {
     return this.aggregated("quantile", 0.5);
   }
   /** How many values are not null; `count()` counts rows. */

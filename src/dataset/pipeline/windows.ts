@@ -45,7 +45,10 @@ export function checkPerWindow(plan: Plan): void {
 }
 
 function needsAllRows(plan: Plan): string | null {
+  if (plan.kind === "function" && plan.form === "mapGroups") return "mapGroups";
   if (ROW_BY_ROW.has(plan.kind)) return null;
+  if (plan.kind === "aggregate") return "groupBy";
+  if (plan.kind === "shuffle") return "randomShuffle";
   if (plan.kind === "sample") return plan.size.kind === "fraction" ? null : "sample({ rows })";
   if (plan.kind === "limit") return plan.limit === null ? "offset" : "limit";
   return plan.kind;

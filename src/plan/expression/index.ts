@@ -21,4 +21,14 @@ export { checkLiteral, type Literal, literalSql } from "./literal.ts";
 export { quoteIdentifier, quoteText, quoteTextList } from "./quote.ts";
 export { expressionSql, namedSql } from "./render.ts";
 export { checkTypeName } from "./type-name.ts";
-export { columnsRead, expressionSize, hasRaw, namedColumns, sameExpression, substitute } from "./walk.ts";
+export {
+  aggregatesIn,
+  children,
+  columnsRead,
+  expressionSize,
+  hasRaw,
+  mapChildren,
+  namedColumns,
+  sameExpression,
+  substitute,
+} from "./walk.ts";

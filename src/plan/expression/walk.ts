@@ -1,5 +1,5 @@
 /** Questions about an expression's inside, and replacing columns in it. */
-import type { Expression } from "./expression.ts";
+import type { AggregateExpression, Expression } from "./expression.ts";
 
 export function children(expression: Expression): readonly Expression[] {
   switch (expression.kind) {
@@ -45,34 +45,40 @@ function rawTexts(expression: Expression): readonly string[] {
   return expression.kind === "raw" ? [expression.sql] : children(expression).flatMap(rawTexts);
 }
 
-export function substitute(expression: Expression, columns: ReadonlyMap<string, Expression>): Expression {
+/** The aggregates in it, outermost ones only. */
+export function aggregatesIn(expression: Expression): readonly AggregateExpression[] {
+  return expression.kind === "aggregate" ? [expression] : children(expression).flatMap(aggregatesIn);
+}
+
+/** The same expression over other children. */
+export function mapChildren(expression: Expression, map: (child: Expression) => Expression): Expression {
   switch (expression.kind) {
-    case "column":
-      return columns.get(expression.name) ?? expression;
     case "call":
-      return { ...expression, args: expression.args.map((arg) => substitute(arg, columns)) };
+      return { ...expression, args: expression.args.map(map) };
     case "cast":
-      return { ...expression, input: substitute(expression.input, columns) };
+      return { ...expression, input: map(expression.input) };
     case "case":
       return {
         ...expression,
-        branches: expression.branches.map(({ when, value }) => ({
-          when: substitute(when, columns),
-          value: substitute(value, columns),
-        })),
-        otherwise: substitute(expression.otherwise, columns),
+        branches: expression.branches.map(({ when, value }) => ({ when: map(when), value: map(value) })),
+        otherwise: map(expression.otherwise),
       };
     case "aggregate": {
       const { input, where } = expression;
       return {
         ...expression,
-        input: input === null ? null : substitute(input, columns),
-        where: where === null ? null : substitute(where, columns),
+        input: input === null ? null : map(input),
+        where: where === null ? null : map(where),
       };
     }
     default:
       return expression;
   }
+}
+
+export function substitute(expression: Expression, columns: ReadonlyMap<string, Expression>): Expression {
+  if (expression.kind === "column") return columns.get(expression.name) ?? expression;
+  return mapChildren(expression, (child) => substitute(child, columns));
 }
 
 /** Number of nodes. */

@@ -3,10 +3,12 @@
  * never. Only where JavaScript and SQL agree on the answer; the rest is left to the kernel.
  */
 
-import type { CallExpression } from "../expression/index.ts";
+import type { AggregateExpression, CallExpression, NamedExpression } from "../expression/index.ts";
 import { type Expression, type Literal, literal } from "../expression/index.ts";
+import { aggregate } from "../nodes/aggregate.ts";
 import { filter } from "../nodes/filter.ts";
 import { limit } from "../nodes/limit.ts";
+import { sort } from "../nodes/sort.ts";
 import { type Plan, rewriteUp } from "../plan.ts";
 
 export function foldConstants(plan: Plan): Plan {
@@ -18,11 +20,19 @@ export function foldConstants(plan: Plan): Plan {
         return predicate === node.predicate ? node : filter(node.input, predicate);
       }
       case "project": {
-        const items = node.items.map((item) => {
-          const expression = fold(item.expression);
-          return expression === item.expression ? item : { ...item, expression };
-        });
-        return items.every((item, i) => item === node.items[i]) ? node : Object.freeze({ ...node, items });
+        const items = node.items.map(foldNamed);
+        return isSame(items, node.items) ? node : Object.freeze({ ...node, items });
+      }
+      case "aggregate": {
+        // Not the keys: SQL takes a constant there for the place of a column.
+        const items = node.items.map(foldNamed);
+        return isSame(items, node.items) ? node : aggregate(node.input, node.keys, items);
+      }
+      case "sort": {
+        const keys = node.keys
+          .map((key) => ({ ...key, expression: fold(key.expression) }))
+          .filter(({ expression }) => expression.kind !== "literal");
+        return keys.length === 0 ? node.input : sort(node.input, keys);
       }
       default:
         return node;
@@ -30,15 +40,31 @@ export function foldConstants(plan: Plan): Plan {
   });
 }
 
+function foldNamed(item: NamedExpression): NamedExpression {
+  const expression = fold(item.expression);
+  return expression === item.expression ? item : { ...item, expression };
+}
+
+function isSame<T>(a: readonly T[], b: readonly T[]): boolean {
+  return a.every((each, i) => each === b[i]);
+}
+
+function foldAggregate(expression: AggregateExpression): Expression {
+  const input = expression.input === null ? null : fold(expression.input);
+  const folded = expression.where === null ? null : fold(expression.where);
+  const where = folded !== null && isLiteral(folded, true) ? null : folded;
+  return input === expression.input && where === expression.where ? expression : { ...expression, input, where };
+}
+
 export function fold(expression: Expression): Expression {
+  if (expression.kind === "aggregate") return foldAggregate(expression);
   if (expression.kind === "cast") {
     const input = fold(expression.input);
     return input === expression.input ? expression : { ...expression, input };
   }
   if (expression.kind !== "call") return expression;
   const args = expression.args.map(fold);
-  const same = args.every((arg, i) => arg === expression.args[i]);
-  const folded = same ? expression : { ...expression, args };
+  const folded = isSame(args, expression.args) ? expression : { ...expression, args };
   return foldLogic(folded) ?? foldValues(folded) ?? folded;
 }
 

@@ -1,3 +1,4 @@
+export { dropNeedlessOrder } from "./drop-needless-order.ts";
 export { dropNoOps } from "./drop-no-ops.ts";
 export { fold, foldConstants } from "./fold-constants.ts";
 export { mergeProjections } from "./merge-projections.ts";

@@ -4,11 +4,15 @@
  */
 import { columnsOf } from "../columns.ts";
 import { column, columnsRead, type Expression } from "../expression/index.ts";
+import { type AggregateNode, aggregate } from "../nodes/aggregate.ts";
 import type { FunctionNode } from "../nodes/function.ts";
+import type { JoinNode } from "../nodes/join.ts";
 import { type ProjectNode, project } from "../nodes/project.ts";
 import type { ScanNode } from "../nodes/scan.ts";
 import { type UnionNode, union } from "../nodes/union.ts";
+import type { ZipNode } from "../nodes/zip.ts";
 import { inputsOf, type Plan, withInputs } from "../plan.ts";
+import { rightNames } from "../right-names.ts";
 
 /** Names needed of a node; null: all it has. */
 type Needed = ReadonlySet<string> | null;
@@ -32,7 +36,28 @@ function prune(plan: Plan, needed: Needed): Plan {
     case "union":
       return pruneUnion(plan, needed);
     case "limit":
+    case "shuffle":
       return withInputs(plan, [prune(plan.input, needed)]);
+    case "sort": {
+      const keys = plan.keys.map(({ expression }) => expression);
+      return withInputs(plan, [prune(plan.input, both(needed, readsOf(plan.input, keys)))]);
+    }
+    case "repartition": {
+      const keys = plan.into.kind === "keys" ? plan.into.keys : [];
+      return withInputs(plan, [prune(plan.input, both(needed, new Set(keys)))]);
+    }
+    case "distinct":
+      // Of whole rows, every column tells rows apart.
+      return withInputs(plan, [prune(plan.input, plan.columns === null ? null : both(needed, new Set(plan.columns)))]);
+    case "aggregate":
+      return pruneAggregate(plan, needed);
+    case "join":
+      return pruneJoin(plan, needed);
+    case "zip":
+      return withInputs(
+        plan,
+        sideBySide(plan, needed).map(({ input, names }) => prune(input, names)),
+      );
     default:
       // A sample hashes whole rows; the others only remain where the columns are not known.
       return withInputs(
@@ -54,11 +79,58 @@ function readsOf(input: Plan, expressions: readonly Expression[]): Needed {
 }
 
 function neededBy(node: FunctionNode, above: Needed): Needed {
-  const { columns } = node.fn;
+  const { columns, columnsDeclared } = node.fn;
+  const { batchFormat, keys = [] } = node.options;
   // A dead letter holds the whole row.
   if (columns === null || typeof node.options.onError === "object") return null;
-  if (node.form === "mapBatches" && node.options.batchFormat !== "columns") return null;
-  return node.form === "filter" ? both(above, new Set(columns)) : new Set(columns);
+  // What a function reads of a list of rows or of a table are not columns.
+  const ofBatches = node.form === "mapBatches" || node.form === "mapGroups";
+  if (ofBatches && batchFormat !== "columns" && !columnsDeclared) return null;
+  return node.form === "filter" ? both(above, new Set(columns)) : new Set([...columns, ...keys]);
+}
+
+/** Keys make the groups, whoever reads them; an aggregate that nobody reads is not computed. */
+function pruneAggregate({ input, keys, items }: AggregateNode, needed: Needed): Plan {
+  const used = needed === null ? items : items.filter(({ name }) => needed.has(name));
+  const kept = used.length === 0 && keys.length === 0 ? items.slice(0, 1) : used;
+  const reads = readsOf(
+    input,
+    [...keys, ...kept].map(({ expression }) => expression),
+  );
+  return aggregate(prune(input, reads), keys, kept);
+}
+
+function pruneJoin(plan: JoinNode, needed: Needed): Plan {
+  const [left, right] = sideBySide(plan, needed);
+  const onlyKeys = plan.how === "semi" || plan.how === "anti";
+  return withInputs(plan, [
+    prune(plan.left, both(onlyKeys ? needed : left.names, new Set(plan.leftOn))),
+    prune(plan.right, onlyKeys ? new Set(plan.rightOn) : both(right.names, new Set(plan.rightOn))),
+  ]);
+}
+
+/**
+ * What is needed of each side. A right column bears a suffix because the left has one of its name: as long as the one is
+ * needed, so is the other, or the suffix would go.
+ */
+function sideBySide(plan: JoinNode | ZipNode, needed: Needed): readonly [Side, Side] {
+  const names = needed === null ? null : rightNames(plan);
+  if (needed === null || names === null)
+    return [
+      { input: plan.left, names: null },
+      { input: plan.right, names: null },
+    ];
+  const right = new Set([...names].filter(([shown]) => needed.has(shown)).map(([, own]) => own));
+  const left = new Set((columnsOf(plan.left) ?? []).filter((name) => needed.has(name) || right.has(name)));
+  return [
+    { input: plan.left, names: left },
+    { input: plan.right, names: right },
+  ];
+}
+
+interface Side {
+  readonly input: Plan;
+  readonly names: Needed;
 }
 
 function pruneScan(plan: ScanNode, needed: Needed): Plan {

@@ -1,6 +1,7 @@
 /**
  * Moves conditions towards the reader: through computed columns (which they then compute themselves), unions, renames,
- * and explodes of another column, into the scan. Never past functions, limits or samples: those see other rows then.
+ * explodes of another column, keys of groups, joins and orders, into the scan. Never past limits or samples, which see
+ * other rows then, nor past functions, but for a filter whose user has said which columns it looks at.
  */
 import {
   column,
@@ -10,12 +11,17 @@ import {
   type Expression,
   expressionSize,
   hasRaw,
+  namedColumns,
   substitute,
 } from "../expression/index.ts";
+import type { AggregateNode } from "../nodes/aggregate.ts";
 import { filter } from "../nodes/filter.ts";
+import type { FunctionNode } from "../nodes/function.ts";
+import type { JoinNode } from "../nodes/join.ts";
 import type { ProjectNode } from "../nodes/project.ts";
 import { union } from "../nodes/union.ts";
 import { type Plan, rewriteUp, withInputs } from "../plan.ts";
+import { sidesOf } from "./join-conditions.ts";
 
 /** A condition that would grow beyond this by taking in what it compares is left where it is. */
 const MAX_CONDITION_SIZE = 64;
@@ -47,6 +53,22 @@ function sink(plan: Plan, conditions: readonly Expression[]): Plan {
         const reads = columnsRead(condition, null);
         return reads === null || reads.has(plan.column) ? null : condition;
       });
+    case "function":
+      return through(plan, conditions, (condition) => (isPlainFilter(plan) && !hasRaw(condition) ? condition : null));
+    case "aggregate":
+      return through(plan, conditions, (condition) => belowAggregate(plan, condition));
+    case "distinct":
+      return through(plan, conditions, (condition) => {
+        const reads = columnsRead(condition, null);
+        const { columns } = plan;
+        return reads !== null && (columns === null || isWithin(reads, columns)) ? condition : null;
+      });
+    case "sort":
+    case "shuffle":
+    case "repartition":
+      return through(plan, conditions, (condition) => (hasRaw(condition) ? null : condition));
+    case "join":
+      return throughJoin(plan, conditions);
     default:
       return filter(plan, conjunction(conditions));
   }
@@ -69,11 +91,50 @@ function through(
   return stay.length === 0 ? under : filter(under, conjunction(stay));
 }
 
+function throughJoin(plan: JoinNode, conditions: readonly Expression[]): Plan {
+  const sides = conditions.map((condition) => sidesOf(plan, condition));
+  const stay = conditions.filter((_, i) => sides[i]?.left === null && sides[i]?.right === null);
+  const under = withInputs(plan, [
+    sink(
+      plan.left,
+      sides.flatMap(({ left }) => left ?? []),
+    ),
+    sink(
+      plan.right,
+      sides.flatMap(({ right }) => right ?? []),
+    ),
+  ]);
+  return stay.length === 0 ? under : filter(under, conjunction(stay));
+}
+
+/** Rows that fail the condition would have been left out after it anyway, and it does not look at others. */
+function isPlainFilter({ form, fn, options }: FunctionNode): boolean {
+  return form === "filter" && fn.columnsDeclared && options.onError === "fail";
+}
+
+/** A condition on keys alone leaves out whole groups; without keys there is a row even of no rows. */
+function belowAggregate({ keys }: AggregateNode, condition: Expression): Expression | null {
+  const reads = columnsRead(condition, null);
+  if (reads === null || reads.size === 0) return null;
+  const definitions = new Map(keys.map(({ name, expression }) => [name, expression]));
+  if (!isWithin(reads, [...definitions.keys()])) return null;
+  return grown(condition, definitions);
+}
+
+function isWithin(names: ReadonlySet<string>, allowed: readonly string[]): boolean {
+  return [...names].every((name) => allowed.includes(name));
+}
+
 function belowProject(plan: ProjectNode, condition: Expression): Expression | null {
   const reads = columnsRead(condition, null);
   if (reads === null) return null;
   const definitions = new Map(plan.items.map(({ name, expression }) => [name, expression]));
-  for (const name of reads) {
+  return grown(condition, definitions);
+}
+
+/** The condition over what defines the columns it reads; null where that is raw SQL, which may be volatile, or too much. */
+function grown(condition: Expression, definitions: ReadonlyMap<string, Expression>): Expression | null {
+  for (const name of namedColumns(condition)) {
     const definition = definitions.get(name);
     if (definition !== undefined && hasRaw(definition)) return null;
   }

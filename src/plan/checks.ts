@@ -1,0 +1,50 @@
+/** Column names and expressions checked against what a resolved plan hands on, where that is known. */
+import { OptionError, UnknownColumnError } from "../errors/index.ts";
+import { nearest } from "../units/index.ts";
+import { columnsOf } from "./columns.ts";
+import {
+  type AggregateExpression,
+  aggregatesIn,
+  type Expression,
+  expressionSql,
+  namedColumns,
+} from "./expression/index.ts";
+import type { Plan } from "./plan.ts";
+
+/** The columns available, null where they are not known. */
+export function checkNames(input: Plan, names: Iterable<string>, operator: string): readonly string[] | null {
+  const available = columnsOf(input);
+  if (available !== null) checkAmong(names, available, operator);
+  return available;
+}
+
+export function checkAmong(names: Iterable<string>, available: readonly string[], operator: string): void {
+  const known = new Set(available);
+  for (const name of names) {
+    if (!known.has(name)) throw new UnknownColumnError(name, available, operator, nearest(name, available));
+  }
+}
+
+/** Expressions of one row at a time. */
+export function checkExpressions(input: Plan, expressions: readonly Expression[], operator: string): void {
+  for (const expression of expressions) {
+    const [found] = aggregatesIn(expression);
+    if (found !== undefined) throw misplaced(found, operator);
+    checkNames(input, namedColumns(expression), operator);
+  }
+}
+
+function misplaced(found: AggregateExpression, operator: string): OptionError {
+  return new OptionError(
+    `${operator}: ${expressionSql(found)} is of many rows, and ${operator} looks at one at a time. Compute it first, with groupBy(…).agg({ … }) or await ds.agg({ … }), and use its result.`,
+  );
+}
+
+/** Columns side by side must have names of their own. */
+export function checkOwnNames(names: readonly string[] | null, operator: string): void {
+  const twice = names?.find((name, i) => names.indexOf(name) !== i);
+  if (twice === undefined) return;
+  throw new OptionError(
+    `${operator}: two columns would be called "${twice}". Give another suffix, or rename or drop one of them first.`,
+  );
+}

@@ -1,0 +1,26 @@
+/** The SQL type of a column that comes from a scan as it is; null where it is computed, or only running the plan tells. */
+import type { Plan } from "./plan.ts";
+
+export function columnType(plan: Plan, name: string): string | null {
+  switch (plan.kind) {
+    case "scan":
+      return plan.open?.columns?.find((each) => each.name === name)?.type ?? null;
+    case "filter":
+    case "limit":
+    case "sample":
+    case "sort":
+    case "shuffle":
+    case "repartition":
+    case "distinct":
+    case "drop":
+    case "dropNull":
+      return columnType(plan.input, name);
+    case "project": {
+      const item = plan.items.find((each) => each.name === name);
+      if (item === undefined) return plan.mode === "with" ? columnType(plan.input, name) : null;
+      return item.expression.kind === "column" ? columnType(plan.input, item.expression.name) : null;
+    }
+    default:
+      return null;
+  }
+}

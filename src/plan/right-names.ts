@@ -1,0 +1,13 @@
+/** The right's columns beside the left's: the name each has there, and its own. Null where the columns are not known. */
+import { columnsOf } from "./columns.ts";
+import type { JoinNode } from "./nodes/join.ts";
+import type { ZipNode } from "./nodes/zip.ts";
+
+export function rightNames(plan: JoinNode | ZipNode): ReadonlyMap<string, string> | null {
+  const taken = columnsOf(plan.left);
+  const own = columnsOf(plan.right);
+  if (taken === null || own === null) return null;
+  const keys = plan.kind === "join" ? plan.rightOn : [];
+  const names = own.filter((name) => !keys.includes(name));
+  return new Map(names.map((name) => [taken.includes(name) ? `${name}${plan.suffix}` : name, name]));
+}
