@@ -19,7 +19,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   closure: ["errors"],
   sizeof: ["errors"],
   store: ["errors", "protocol", "native", "units", "lz4"],
-  scheduler: ["errors", "protocol", "store", "units"],
+  scheduler: ["errors", "protocol", "store", "units", "memory"],
   supervisor: ["errors", "protocol", "store", "scheduler", "memory", "native", "units"],
   worker: ["errors", "protocol", "arrow", "kernel", "closure", "native", "store", "memory", "units"],
   plan: ["errors", "arrow", "protocol", "units", "closure"],

@@ -15,6 +15,9 @@ const HEAP_SHARE = 0.75;
 /** Below this a worker cannot even load. */
 const SMALLEST_HEAP: Bytes = 32 * MIB;
 
+/** What the kernel of a worker may use of the worker's share, beside functions and the blocks they make. */
+const KERNEL_SHARE = 0.4;
+
 export interface Node {
   readonly memory: Bytes;
   readonly cores: number;
@@ -30,6 +33,14 @@ export function workersThatFit({ memory, cores, store }: Node): number {
 /** Workers beyond these that there is memory for, if work that others wait for needs them for a while. */
 export function extraWorkersThatFit({ memory, store }: Node, workers: number): number {
   return Math.max(0, Math.floor((memory - store - PROGRAM_AND_SUPERVISOR) / WORKER) - workers);
+}
+
+/** For the program and the supervisor, and for a worker that does nothing much. */
+export const fixedShares = { overhead: PROGRAM_AND_SUPERVISOR, worker: WORKER };
+
+/** What a worker's kernel may hold before it goes to disk. */
+export function kernelThatFits({ memory, store }: Node, workers: number): Bytes {
+  return Math.max(SMALLEST_HEAP, Math.floor(((memory - store - PROGRAM_AND_SUPERVISOR) / workers) * KERNEL_SHARE));
 }
 
 /** The V8 heap of each worker, such that all of them, a full store and the program fit. */

@@ -11,6 +11,7 @@ import { hasRoomToStart, yields } from "./room.ts";
 import { type JobState, type OperatorState, type State, send, type WorkerState } from "./state.ts";
 import { isRunnable, nextIndex, nextNeeds, nextTask, startTask } from "./tasks.ts";
 import { isHeadTask, isOnHeadPath, viewOf } from "./view.ts";
+import { waitsForWide } from "./wide.ts";
 import { noLongerIdle } from "./workers.ts";
 
 export interface Leniency {
@@ -74,7 +75,7 @@ export function readAhead(state: State): void {
 
 export function mayFetch(state: State, operator: OperatorState, leniency: Leniency): boolean {
   if (state.ledger.isAllInMemory || operator.job.phase !== "running") return false;
-  if (!isRunnable(operator, leniency.partial)) return false;
+  if (!isRunnable(state, operator, leniency.partial)) return false;
   return !isAllInMemory(state, nextNeeds(operator)) && mayBegin(state, operator, leniency);
 }
 
@@ -128,13 +129,14 @@ export function mayStart(state: State, operator: OperatorState, leniency: Lenien
 
 /** Its next task would run, if others did not have the workers or the resources. */
 export function waitsForOthers(state: State, operator: OperatorState): boolean {
+  if (waitsForWide(state, operator)) return true;
   return isWanted(state, operator, STRICT) && (state.idle.size === 0 || !isFree(state, operator, "count"));
 }
 
 /** There is input for the operator's next task, and nothing speaks against it but what others have. */
 export function isWanted(state: State, operator: OperatorState, leniency: Leniency): boolean {
   return (
-    isRunnable(operator, leniency.partial) &&
+    isRunnable(state, operator, leniency.partial) &&
     mayBegin(state, operator, leniency) &&
     (state.ledger.isAllInMemory || isAllInMemory(state, nextNeeds(operator)))
   );
@@ -151,7 +153,7 @@ function mayBegin(state: State, operator: OperatorState, leniency: Leniency): bo
 /** One that has the operator already, or a class's instance above all; a class never gets more than it may have. */
 function idleWorkerFor(state: State, operator: OperatorState): WorkerState | null {
   const maker = state.localityWithOutput ? makerOfInput(operator) : null;
-  if (maker !== null && maker.phase === "idle" && mayHave(state, operator, maker)) return maker;
+  if (maker !== null && state.idle.has(maker) && mayHave(state, operator, maker)) return maker;
   for (const worker of operator.idle) return worker;
   if (operator.isClass && isSpread(operator)) return null;
   const needsRaised = operator.request.memory > state.workerMemory;

@@ -28,7 +28,7 @@ export interface WorkerEnd {
 
 export type Event =
   /** `memory`: its limit, where it is not the session's. */
-  | { readonly type: "workerStarting"; readonly worker: WorkerId; readonly memory?: Bytes }
+  | { readonly type: "workerStarting"; readonly worker: WorkerId; readonly memory?: Bytes; readonly isWide?: boolean }
   | { readonly type: "workerReady"; readonly worker: WorkerId; readonly pid: number }
   /** Its process has ended and everything that it had sent has been handled. */
   | { readonly type: "workerGone"; readonly worker: WorkerId; readonly end: WorkerEnd }
@@ -70,6 +70,10 @@ export type Command =
   | { readonly type: "kill"; readonly worker: WorkerId }
   /** One worker more than the session has, for work that all the others wait for. */
   | { readonly type: "spawn"; readonly memory: Bytes | null }
+  /** The process of the wide kernel. */
+  | { readonly type: "spawnWide" }
+  /** So many workers are kept alive from now on. */
+  | { readonly type: "want"; readonly workers: number }
   /** An idle worker ends, and one with this memory limit takes its place. */
   | { readonly type: "replace"; readonly worker: WorkerId; readonly memory: Bytes }
   /** An idle worker that is no longer needed. */

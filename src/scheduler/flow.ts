@@ -7,19 +7,42 @@ import { toWire } from "../errors/index.ts";
 import type { ArenaRange, BlockRef, BlockSlice, Bytes } from "../protocol/index.ts";
 import { type Holder, wholePages } from "../store/index.ts";
 import { differingColumns } from "./columns.ts";
+import { areAllFormed, dropGathered, gatherPiece } from "./fed.ts";
 import { stopFetching } from "./fetch.ts";
 import { failJob } from "./job.ts";
 import type { Edge, Flow, OperatorState, Piece, State, TaskState } from "./state.ts";
 import { cancelTask, dropTask, retire } from "./tasks.ts";
+import { hide, isWide } from "./wide.ts";
 
 /** A task's block is sealed; the job holds its one reference. */
-export function handOver(state: State, task: TaskState, block: BlockRef, columns: readonly string[] | null): void {
+export function handOver(
+  state: State,
+  task: TaskState,
+  block: BlockRef,
+  columns: readonly string[] | null,
+  partition: number | null,
+): void {
   const { operator } = task;
   const { input, index, handedOver, worker: maker } = task;
   const recipe = { input, index, handedOver, number: handedOver.length - 1 };
-  const flow: Flow = { block, origin: operator, maker, columns: sameColumns(operator, columns), recipe, uses: 1 };
+  const rests = isWide(operator);
+  const flow: Flow = {
+    block,
+    origin: operator,
+    maker,
+    columns: sameColumns(operator, columns),
+    recipe,
+    partition,
+    rests,
+    uses: 1,
+  };
   operator.figures.blocks += 1;
   const piece: Piece = { flow, start: 0, end: block.rows, from: operator };
+  if (rests) {
+    operator.liveBytes -= bytesOf(piece);
+    hide(state, task, piece);
+    return;
+  }
   if (!operator.ordered || task.index === operator.head) {
     emit(state, operator, piece);
     return;
@@ -58,9 +81,9 @@ function heldBackOf(operator: OperatorState, index: number) {
 }
 
 /** Passes a piece on to every consumer that still wants any; the piece's one reference becomes one for each. */
-function emit(state: State, operator: OperatorState, piece: Piece): void {
+export function emit(state: State, operator: OperatorState, piece: Piece): void {
   const open = operator.consumers.filter((edge) => !edge.closed);
-  const holder = operator.job.holder;
+  const holder = holderOf(piece.flow);
   for (let extra = 1; extra < open.length; extra++) {
     state.ledger.retain(piece.flow.block.id, holder);
     piece.flow.uses += 1;
@@ -74,14 +97,29 @@ function arrive(state: State, edge: Edge, piece: Piece): void {
   if (!edge.closed) checkColumns(state, edge, piece);
   // Other columns than before, or an earlier consumer of the same piece, may have ended everything meanwhile.
   if (edge.closed) {
-    drop(state, piece, edge.producer.job.holder);
+    drop(state, piece, holderOf(piece.flow));
     return;
   }
   piece.from.queuedBlocks += 1;
   piece.from.queuedBytes += bytesOf(piece);
   if (consumer === null) edge.queue.push(piece);
+  else if (edge.isBroadcast) keepForAll(state, consumer, edge.table, piece);
   else if (consumer.ordered && consumer.inputs[consumer.currentInput] !== edge) edge.queue.push(piece);
-  else accept(state, consumer, piece);
+  else accept(state, consumer, edge.table, piece);
+}
+
+/** Every task of the consumer will have it: it waits without flowing. */
+function keepForAll(state: State, consumer: OperatorState, table: number, piece: Piece): void {
+  const { keptHolder } = consumer.job;
+  taken(piece);
+  if (!piece.flow.rests) state.ledger.pass(piece.flow.block.id, holderOf(piece.flow), keptHolder);
+  departed(piece.flow);
+  consumer.broadcast[table]?.push(piece);
+}
+
+/** Who holds the reference of a piece that is in a queue. */
+export function holderOf({ rests, origin: { job } }: Flow): Holder {
+  return rests ? job.keptHolder : job.holder;
 }
 
 /** Names of the last block where they are the same: a million blocks do not remember a million lists. */
@@ -102,7 +140,11 @@ function checkColumns(state: State, { consumer, producer }: Edge, { flow, from }
   if (error !== null) failJob(state, producer.job, toWire(error));
 }
 
-function accept(state: State, operator: OperatorState, piece: Piece): void {
+function accept(state: State, operator: OperatorState, table: number, piece: Piece): void {
+  if (operator.fed !== null) {
+    gatherPiece(state, operator, operator.fed, table, piece);
+    return;
+  }
   if (operator.spec.kind === "slice") {
     passThroughSlice(state, operator, operator.spec, piece);
     return;
@@ -129,7 +171,7 @@ function passThroughSlice(
     operator.figures.blocks += 1;
     operator.figures.rowsPassed += to - from;
     emit(state, operator, { flow: piece.flow, start: piece.start + from, end: piece.start + to, from: operator });
-  } else drop(state, piece, operator.job.holder);
+  } else drop(state, piece, holderOf(piece.flow));
   if (operator.rowsSeen >= stop) endOperator(state, operator);
 }
 
@@ -141,7 +183,7 @@ export function taken(piece: Piece): void {
 
 /** A part of a piece that was taken is first in the queue again, with a reference of its own. */
 export function putBack(state: State, operator: OperatorState, piece: Piece): void {
-  state.ledger.retain(piece.flow.block.id, operator.job.holder);
+  state.ledger.retain(piece.flow.block.id, holderOf(piece.flow));
   piece.flow.uses += 1;
   piece.from.queuedBlocks += 1;
   piece.from.queuedBytes += bytesOf(piece);
@@ -164,14 +206,14 @@ export function deliver(state: State, edge: Edge): { readonly slice: BlockSlice;
   taken(piece);
   const { block } = piece.flow;
   const range = state.ledger.pin(block.id);
-  state.ledger.pass(block.id, edge.producer.job.holder, "program");
+  state.ledger.pass(block.id, holderOf(piece.flow), "program");
   departed(piece.flow);
   return { slice: { block, start: piece.start, end: piece.end }, range };
 }
 
-function departed(flow: Flow): void {
+export function departed(flow: Flow): void {
   flow.uses -= 1;
-  if (flow.uses === 0) flow.origin.liveBytes -= wholePages(flow.block.length);
+  if (flow.uses === 0 && !flow.rests) flow.origin.liveBytes -= wholePages(flow.block.length);
 }
 
 export function bytesOf(piece: Piece): Bytes {
@@ -187,10 +229,10 @@ export function inputEnded(operator: OperatorState): boolean {
 export function endIfDone(state: State, operator: OperatorState): void {
   if (operator.ended || operator.running.size > 0 || operator.again.length > 0 || operator.ready.length > 0) return;
   if (operator.fetching.size > 0 || operator.aside.size > 0) return;
-  const { spec } = operator;
+  const { spec, fed } = operator;
   if (spec.kind === "tasks" && spec.input.kind === "splits") {
     if (operator.nextSplit < spec.input.splits.length) return;
-  } else if (!inputEnded(operator)) return;
+  } else if (!inputEnded(operator) || (fed !== null && !areAllFormed(state, operator, fed))) return;
   endOperator(state, operator);
 }
 
@@ -210,29 +252,39 @@ export function endOperator(state: State, operator: OperatorState): void {
     dropTask(state, task);
   }
   for (const { pieces } of operator.heldBack.values()) {
-    for (const piece of pieces.splice(0)) drop(state, piece, operator.job.holder);
+    for (const piece of pieces.splice(0)) drop(state, piece, holderOf(piece.flow));
   }
   operator.heldBackBlocks = 0;
   operator.heldBackBytes = 0;
-  dropQueued(state, operator, operator.ready.drain());
+  dropQueued(state, operator.ready.drain());
   operator.readyRows = 0;
   operator.readyBytes = 0;
+  dropGathered(state, operator);
   for (const edge of operator.inputs) closeEdge(state, edge);
+  for (const edge of operator.broadcasts) closeEdge(state, edge);
+  if (operator.running.size === 0) dropBroadcast(state, operator);
   retire(state, operator);
   for (const edge of operator.consumers) edgeEnded(state, edge);
+}
+
+/** Nobody reads its broadcast tables any more. */
+export function dropBroadcast(state: State, operator: OperatorState): void {
+  for (const table of operator.broadcast) {
+    for (const { flow } of table.splice(0)) state.ledger.release(flow.block.id, operator.job.keptHolder);
+  }
 }
 
 export function closeEdge(state: State, edge: Edge): void {
   if (edge.closed) return;
   edge.closed = true;
-  dropQueued(state, edge.producer, edge.queue.drain());
+  dropQueued(state, edge.queue.drain());
   if (edge.producer.consumers.every((other) => other.closed)) endOperator(state, edge.producer);
 }
 
-function dropQueued(state: State, operator: OperatorState, pieces: readonly Piece[]): void {
+function dropQueued(state: State, pieces: readonly Piece[]): void {
   for (const piece of pieces) {
     taken(piece);
-    drop(state, piece, operator.job.holder);
+    drop(state, piece, holderOf(piece.flow));
   }
 }
 
@@ -240,7 +292,7 @@ function edgeEnded(state: State, edge: Edge): void {
   edge.ended = true;
   const { consumer } = edge;
   if (consumer === null || consumer.ended) return;
-  if (consumer.ordered) moveToNextInput(state, consumer);
+  if (consumer.ordered && !edge.isBroadcast) moveToNextInput(state, consumer);
   if (!consumer.ended) endIfDone(state, consumer);
 }
 
@@ -253,7 +305,7 @@ function moveToNextInput(state: State, operator: OperatorState): void {
     while (!operator.ended) {
       const piece = next.queue.shift();
       if (piece === undefined) break;
-      accept(state, operator, piece);
+      accept(state, operator, next.table, piece);
     }
   }
 }

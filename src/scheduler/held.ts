@@ -37,7 +37,7 @@ function heldBy(state: State, operator: OperatorState): string | null {
     // A store that is full is a budget that is used up.
     return (roomPolicies.find((policy) => !policy.mayWrite(view, wholePages(asking.bytes))) ?? resourceBudget).name;
   }
-  if (state.idle.size === 0 || !isRunnable(operator, false)) return null;
+  if (state.idle.size === 0 || !isRunnable(state, operator, false)) return null;
   const index = nextIndex(operator);
   const view = viewOf(state, operator, isHeadTask(operator, index));
   const holding = ALL.find((policy) => !policy.mayStart(view));

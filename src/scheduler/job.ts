@@ -4,6 +4,7 @@ import type { BlockId, Bytes, FileSink, JobSpec, JobStats, Operator, OperatorId 
 import { wholePages } from "../store/index.ts";
 import { OutputEstimate } from "./budget.ts";
 import { PROGRESS_INTERVAL } from "./events.ts";
+import { fedState } from "./fed.ts";
 import { bringBack, stopFetching } from "./fetch.ts";
 import { Fifo } from "./fifo.ts";
 import { bytesOf, closeEdge, deliver, endIfDone, endOperator } from "./flow.ts";
@@ -68,6 +69,7 @@ function wire(state: State, spec: JobSpec): JobState {
     holder: `job:${spec.id}`,
     taskHolder: `task:${spec.id}`,
     inputHolder: `input:${spec.id}`,
+    keptHolder: `kept:${spec.id}`,
     operators: [],
     blockOperators: spec.operators.filter((one) => one.kind === "tasks" && one.sink.kind === "blocks").length,
     startedAt: state.now,
@@ -96,11 +98,10 @@ function wire(state: State, spec: JobSpec): JobState {
   const byId = new Map<OperatorId, OperatorState>();
   for (const [depth, operator] of spec.operators.entries()) {
     const made = operatorState(job, operator, depth, ordered.has(operator.id), state.ledger.capacity * MAX_BUNDLE);
-    for (const input of inputsOf(operator)) {
-      const producer = byId.get(input);
-      if (producer === undefined)
-        throw new OptionError(`${operator.name} needs operator ${input}, not listed before it.`);
-      made.inputs.push(edgeFrom(producer, made));
+    for (const { id, table, isBroadcast } of inputsOf(operator)) {
+      const producer = byId.get(id);
+      if (producer === undefined) throw new OptionError(`${operator.name} needs operator ${id}, not listed before it.`);
+      (isBroadcast ? made.broadcasts : made.inputs).push(edgeFrom(producer, made, table, isBroadcast));
     }
     byId.set(operator.id, made);
     job.operators.push(made);
@@ -118,24 +119,65 @@ export function outputOf(job: JobState): Edge {
   return edge;
 }
 
-function edgeFrom(producer: OperatorState, consumer: OperatorState | null): Edge {
-  const edge: Edge = { producer, consumer, queue: new Fifo<Piece>(), ended: false, closed: false };
+function edgeFrom(producer: OperatorState, consumer: OperatorState | null, table = 0, isBroadcast = false): Edge {
+  const queue = new Fifo<Piece>();
+  const edge: Edge = { producer, consumer, table, isBroadcast, queue, ended: false, closed: false };
   producer.consumers.push(edge);
   return edge;
 }
 
-function inputsOf(operator: Operator): readonly OperatorId[] {
-  return operator.input.kind === "operators" ? operator.input.operators : [];
+interface Input {
+  readonly id: OperatorId;
+  readonly table: number;
+  readonly isBroadcast: boolean;
 }
 
-/** In plan order: everything where the user wants it, and always what a slice counts rows of. */
+function inputsOf(operator: Operator): readonly Input[] {
+  const { input } = operator;
+  const of = (ids: readonly OperatorId[], table: number, isBroadcast: boolean): readonly Input[] =>
+    ids.map((id) => ({ id, table, isBroadcast }));
+  const tables = operator.kind === "tasks" ? operator.broadcast : [];
+  const broadcast = tables.flatMap(({ operators }, table) => of(operators, table, true));
+  if (input.kind === "splits") return broadcast;
+  if (input.kind === "operators") return [...of(input.operators, 0, false), ...broadcast];
+  return [...input.tables.flatMap(({ operators }, table) => of(operators, table, false)), ...broadcast];
+}
+
+/**
+ * In plan order: everything where the user wants it, what comes after a sort up to the next operator that gathers all
+ * rows, and always what a slice counts rows of, or whatever else depends on their order.
+ */
 function orderedOperators(spec: JobSpec): ReadonlySet<OperatorId> {
   const ordered = new Set<OperatorId>();
+  for (const operator of spec.operators) {
+    if (spec.preserveOrder || setsOrder(operator)) ordered.add(operator.id);
+    if (mixes(operator)) continue;
+    if (inputsOf(operator).some(({ id, isBroadcast }) => !isBroadcast && ordered.has(id))) ordered.add(operator.id);
+  }
   for (const operator of [...spec.operators].reverse()) {
-    if (spec.preserveOrder || operator.kind === "slice") ordered.add(operator.id);
-    if (ordered.has(operator.id)) for (const input of inputsOf(operator)) ordered.add(input);
+    if (needsOrder(operator)) ordered.add(operator.id);
+    if (!ordered.has(operator.id) || (mixes(operator) && !needsOrder(operator) && !spec.preserveOrder)) continue;
+    for (const { id, isBroadcast } of inputsOf(operator)) if (!isBroadcast) ordered.add(id);
   }
   return ordered;
+}
+
+function setsOrder(operator: Operator): boolean {
+  return operator.kind === "tasks" && operator.setsOrder;
+}
+
+function needsOrder(operator: Operator): boolean {
+  if (operator.kind === "slice") return true;
+  if (operator.input.kind === "fed" && operator.input.tables.some(({ ordered }) => ordered === true)) return true;
+  return (
+    operator.input.kind === "fed" && (operator.input.gather.kind === "parts" || operator.input.gather.kind === "rows")
+  );
+}
+
+/** What it makes of its rows has an order of its own, or none. */
+function mixes(operator: Operator): boolean {
+  if (operator.kind === "slice" || operator.input.kind !== "fed") return false;
+  return operator.input.gather.kind === "all" || operator.input.gather.kind === "partitions";
 }
 
 function operatorState(
@@ -153,9 +195,14 @@ function operatorState(
     depth,
     ordered,
     isClass: spec.kind === "tasks" && spec.steps.some((step) => step.kind === "function" && step.isClass),
-    request: spec.kind === "tasks" ? new Resources({ ...spec.request, gpu: 0 }) : Resources.none,
+    // The wide kernel is beside the workers, and so is what it has.
+    request:
+      spec.kind === "tasks" && spec.place === "worker" ? new Resources({ ...spec.request, gpu: 0 }) : Resources.none,
     gpus: spec.kind === "tasks" ? spec.request.gpu : 0,
     inputs: [],
+    broadcasts: [],
+    broadcast: spec.kind === "tasks" ? spec.broadcast.map(() => []) : [],
+    fed: spec.kind === "tasks" ? fedState(spec) : null,
     consumers: [],
     figures,
     columns: null,
@@ -363,7 +410,8 @@ function finishJob(state: State, job: JobState): void {
 
 function leave(state: State, job: JobState): void {
   for (const id of job.spec.holds) state.ledger.release(id, job.inputHolder);
-  const left = state.ledger.holds(job.holder).references + state.ledger.holds(job.taskHolder).references;
+  const holders = [job.holder, job.taskHolder, job.keptHolder];
+  const left = holders.reduce((sum, holder) => sum + state.ledger.holds(holder).references, 0);
   const live = job.operators.reduce((sum, operator) => sum + operator.liveBytes, 0);
   if (left !== 0 || live !== 0) {
     throw new StoreError(`The job ${job.id} has ended and still holds ${left} references and ${live} bytes.`);

@@ -5,6 +5,7 @@
  */
 import type { WireError } from "../errors/index.ts";
 import type { BlockId, TaskId } from "../protocol/index.ts";
+import { stillToRead } from "./fed.ts";
 import { failJob, outputOf } from "./job.ts";
 import type { Flow, JobState, State, TaskState } from "./state.ts";
 import { formTask } from "./tasks.ts";
@@ -29,7 +30,7 @@ export function repair(state: State, id: BlockId): void {
 
 function repairTask(flow: Flow, error: WireError): TaskState | null {
   const { origin, recipe, block } = flow;
-  if (origin.spec.kind !== "tasks" || origin.spec.input.kind !== "splits") return null;
+  if (origin.spec.kind !== "tasks" || recipe.input.kind === "fed" || origin.spec.input.kind !== "splits") return null;
   const id = `${origin.job.id}/${origin.spec.id}/${recipe.index}~${block.id}` as TaskId;
   const made = recipe.handedOver.slice(0, recipe.number + 1);
   return { ...formTask(origin, id, recipe.index, recipe.input, []), repairs: { flow, error }, handedOver: made };
@@ -45,6 +46,11 @@ function flowOf(job: JobState, id: BlockId): Flow | null {
   for (const operator of job.operators) {
     for (const task of operator.fetching) {
       for (const { flow } of task.pieces) if (flow.block.id === id) return flow;
+    }
+  }
+  for (const { fed, running } of job.operators) {
+    for (const task of fed === null ? [] : running.values()) {
+      for (const { flow } of stillToRead(task)) if (flow.block.id === id) return flow;
     }
   }
   for (const { flow } of outputOf(job).queue) if (flow.block.id === id) return flow;

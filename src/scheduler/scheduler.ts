@@ -9,6 +9,7 @@
  *                                                      then jobs that are through end (job.ts) ──▶ commands
  */
 import { SpillwayError, StoreError, toWire, WorkerDiedError } from "../errors/index.ts";
+import type { MemoryPool } from "../memory/index.ts";
 import type { BlockId, Bytes, Milliseconds, ResourceRequest, WorkerId } from "../protocol/index.ts";
 import { Ledger } from "../store/index.ts";
 import { instanceGone, workerLost } from "./claims.ts";
@@ -24,6 +25,7 @@ import {
   type TaskMessage,
   type WorkerEnd,
 } from "./events.ts";
+import { feedTask, taskFed } from "./fed.ts";
 import { blockDamaged, blockNotRestored, blockRestored } from "./fetch.ts";
 import { noteHeldBack, passTime } from "./held.ts";
 import {
@@ -37,15 +39,17 @@ import {
   startJob,
   tellProgress,
 } from "./job.ts";
+import { settleLease } from "./lease.ts";
 import { heapOf, lower, raisedStarting } from "./raised.ts";
 import { resourcesReport } from "./report.ts";
 import { Resources } from "./resources.ts";
-import { askForProgram, askForRoom, grantRoom } from "./room.ts";
+import { askForProgram, askForRoom, grantRoom, yields } from "./room.ts";
 import { blocksNotSpilled, blocksSpilled, diskDeadline, spillOverTarget } from "./spill.ts";
 import { endStandingBack, resolveStall, stallDeadline } from "./stall.ts";
 import { type State, tell, type WorkerState } from "./state.ts";
 import { taskDied, taskDone, taskFailed, taskOutput, taskStopped } from "./tasks.ts";
-import { addWorker, becomeIdle, stopping } from "./workers.ts";
+import { startWide } from "./wide.ts";
+import { addWorker, becomeIdle, stopping, workerOf } from "./workers.ts";
 
 export interface SchedulerOptions {
   readonly arenaSize: Bytes;
@@ -62,6 +66,8 @@ export interface SchedulerOptions {
   readonly localityWithOutput?: boolean;
   /** Names of the GPUs, as tasks are told them; numbers from 0 by default. */
   readonly devices?: readonly string[];
+  /** The memory that the wide kernel shares in; by default it is told nothing. */
+  readonly pool?: MemoryPool;
   /** What tasks can have at once: by default a core for each worker, no GPU, memory without end. */
   readonly resources?: ResourceRequest;
 }
@@ -93,6 +99,9 @@ export class Scheduler {
       workers: new Map(),
       idle: new Set(),
       raised: new Set(),
+      wide: { worker: null, isOrdered: false },
+      lease: options.pool === undefined ? null : { pool: options.pool, told: null, isParked: false },
+      feeding: new Set(),
       askers: new Set(),
       askingTasks: 0,
       fetching: new Set(),
@@ -155,8 +164,10 @@ function settle(state: State): void {
     do {
       state.disk.spokenFor = 0;
       endStandingBack(state);
+      for (const task of state.feeding) if (!yields(state, task)) feedTask(state, task, "cold");
       for (const job of state.jobs.values()) deliverOutput(state, job);
       grantRoom(state);
+      startWide(state);
       dispatch(state);
       spillOverTarget(state);
     } while (resolveStall(state));
@@ -164,6 +175,7 @@ function settle(state: State): void {
     for (const job of state.jobs.values()) settleJob(state, job);
     // What a job has left behind may be what another one waits for.
   } while (state.jobs.size < jobs);
+  settleLease(state);
   for (const job of state.jobs.values()) tellProgress(state, job);
   for (const task of state.cancelling) {
     const { cancelledAt, worker } = task;
@@ -192,7 +204,7 @@ function receive(state: State, event: Event): void {
   switch (event.type) {
     case "workerStarting":
       if (event.memory !== undefined) raisedStarting(state, event.memory);
-      addWorker(state, event.worker, event.memory ?? state.workerMemory);
+      addWorker(state, event.worker, event.memory ?? state.workerMemory, event.isWide === true);
       return;
     case "workerReady":
       workerReady(state, event.worker, event.pid);
@@ -208,7 +220,7 @@ function receive(state: State, event: Event): void {
       }
       return;
     case "fromWorker": {
-      const worker = state.workers.get(event.worker);
+      const worker = workerOf(state, event.worker);
       if (worker !== undefined) fromWorker(state, worker, event.message);
       return;
     }
@@ -252,7 +264,7 @@ function receive(state: State, event: Event): void {
 }
 
 function workerReady(state: State, id: WorkerId, pid: number): void {
-  const worker = state.workers.get(id);
+  const worker = workerOf(state, id);
   if (worker === undefined || worker.phase !== "starting") return;
   worker.pid = pid;
   becomeIdle(state, worker);
@@ -260,8 +272,9 @@ function workerReady(state: State, id: WorkerId, pid: number): void {
 }
 
 function workerGone(state: State, id: WorkerId, end: WorkerEnd): void {
-  const worker = state.workers.get(id);
+  const worker = workerOf(state, id);
   if (worker === undefined) return;
+  if (worker === state.wide.worker) state.wide.worker = null;
   state.workers.delete(id);
   state.raised.delete(worker);
   workerLost(state, worker);
@@ -315,6 +328,9 @@ function fromWorker(state: State, worker: WorkerState, message: TaskMessage): vo
       return;
     case "output":
       taskOutput(state, task, message);
+      return;
+    case "fed":
+      taskFed(state, task);
       return;
     case "done":
       taskDone(state, task, message.report);

@@ -34,6 +34,7 @@ import {
   waitsForOthers,
 } from "./dispatch.ts";
 import { DISK_GRACE, READING_GRACE, SLOT_GRACE, STORE_GRACE } from "./events.ts";
+import { feedTask, isHungry, isStarving, stillToRead } from "./fed.ts";
 import { advance, bringBack, unpinAll } from "./fetch.ts";
 import { awaited, failJob, isPaused, outputOf } from "./job.ts";
 import { raisedFor } from "./raised.ts";
@@ -82,7 +83,13 @@ function isDiskBusy({ disk }: State): boolean {
 /** A worker that computes, ends, starts or answers will say something by itself. */
 function isAnybodyActive(state: State): boolean {
   if (isDiskBusy(state)) return true;
-  if (state.workers.size - state.idle.size - state.askingTasks > 0) return true;
+  const { worker, isOrdered } = state.wide;
+  if (isOrdered) return true;
+  // The wide kernel is no worker, but its task is among those that ask or wait to be fed.
+  const wide = worker !== null && worker.phase !== "idle" ? 1 : 0;
+  let waiting = state.askingTasks;
+  for (const task of state.feeding) if (isStarving(task)) waiting += 1;
+  if (state.workers.size + wide - state.idle.size - waiting > 0) return true;
   for (const job of state.jobs.values()) {
     if (job.operators.some((operator) => operator.retiring.size > 0)) return true;
   }
@@ -92,9 +99,17 @@ function isAnybodyActive(state: State): boolean {
 function isStill(job: JobState): boolean {
   return (
     job.phase === "running" &&
-    job.runningTasks === job.askingTasks &&
+    job.runningTasks === job.askingTasks + starvingOf(job) &&
     !job.operators.some((operator) => operator.retiring.size > 0)
   );
+}
+
+function starvingOf(job: JobState): number {
+  let tasks = 0;
+  for (const { fed, running } of job.operators) {
+    if (fed !== null) for (const task of running.values()) if (isStarving(task)) tasks += 1;
+  }
+  return tasks;
 }
 
 /**
@@ -172,8 +187,10 @@ function asksOf(state: State, only: JobState | null): TaskState[] {
   return asks.sort(byUrgency);
 }
 
+/** Tasks whose input is to come from disk: all of it before they start, or the next block of a fed one. */
 function fetchesOf(state: State): TaskState[] {
-  return [...state.fetching].filter(({ operator: { job } }) => !isPaused(job));
+  const hungry = [...state.feeding].filter(isHungry);
+  return [...state.fetching, ...hungry].filter(({ operator: { job } }) => !isPaused(job));
 }
 
 /**
@@ -214,7 +231,8 @@ function isUnderWay(task: TaskState): boolean {
 }
 
 function makeRoomFor(state: State, task: TaskState, leaving: Leaving): void {
-  if (task.asking === null) advance(state, task, leaving);
+  if (isHungry(task)) feedTask(state, task, leaving);
+  else if (task.asking === null) advance(state, task, leaving);
   // Short of breaking promises, room that leaves them no room is of no use to it.
   else if (leaving === "any") makeRoom(state, wholePages(task.asking.bytes), leaving);
   else if (isUrgent(task))
@@ -377,7 +395,7 @@ function giveUp(state: State, error: (who: string, bytes: number) => WireError):
   const { ledger } = state;
   const [youngest] = waitingTasks(state).sort((a, b) => b.operator.job.order - a.operator.job.order);
   if (youngest !== undefined) {
-    const bytes = youngest.asking?.bytes ?? youngest.needs.reduce((sum, id) => sum + ledger.lengthOf(id), 0);
+    const bytes = youngest.asking?.bytes ?? bytesToRead(ledger, youngest);
     failJob(state, youngest.operator.job, error(`${youngest.operator.spec.name}: a task`, bytes));
     return true;
   }
@@ -391,6 +409,11 @@ function giveUp(state: State, error: (who: string, bytes: number) => WireError):
   if (ask === undefined) return false;
   tell(state, { type: "refused", request: ask.request, error: error("The program", ask.bytes) });
   return true;
+}
+
+function bytesToRead(ledger: State["ledger"], task: TaskState): number {
+  for (const { flow } of stillToRead(task)) return flow.block.length;
+  return task.needs.reduce((sum, id) => sum + ledger.lengthOf(id), 0);
 }
 
 function full(state: State, who: string, bytes: number): WireError {

@@ -12,6 +12,7 @@ import type {
   BlockId,
   BlockRef,
   Bytes,
+  Gather,
   HandedOver,
   JobId,
   JobSpec,
@@ -27,6 +28,7 @@ import type { SeenColumns } from "./columns.ts";
 import type { DevicePool } from "./devices.ts";
 import type { Command } from "./events.ts";
 import type { Fifo } from "./fifo.ts";
+import type { LeaseState } from "./lease.ts";
 import type { Resources } from "./resources.ts";
 import type { OperatorFigures } from "./stats.ts";
 
@@ -39,12 +41,16 @@ export interface Flow {
   /** Null where the worker did not say. */
   readonly columns: readonly string[] | null;
   readonly recipe: Recipe;
+  /** Of an operator that scatters its rows. */
+  readonly partition: number | null;
+  /** It waits without flowing: output of a wide task, as much as it may be. It goes to disk before what flows does. */
+  readonly rests: boolean;
   uses: number;
 }
 
 /** The task that made a block, and which of its blocks it is: what it takes to make it again. */
 export interface Recipe {
-  readonly input: Split;
+  readonly input: TaskState["input"];
   readonly index: number;
   readonly handedOver: readonly HandedOver[];
   readonly number: number;
@@ -62,11 +68,39 @@ export interface Edge {
   readonly producer: OperatorState;
   /** Null: the program. */
   readonly consumer: OperatorState | null;
+  /** Which of a fed consumer's tables it fills, or of its broadcast tables. */
+  readonly table: number;
+  readonly isBroadcast: boolean;
   readonly queue: Fifo<Piece>;
   /** Nothing more will come. */
   ended: boolean;
   /** Nothing more is wanted. */
   closed: boolean;
+}
+
+/** A piece for a table of a fed task. It is kept, fed again and again if need be, until the task is through. */
+export interface FedPiece {
+  readonly table: number;
+  readonly piece: Piece;
+  /** It does not flow any more: whoever made it has delivered. */
+  isKept: boolean;
+}
+
+/** What a fed operator has gathered: by partition, or in one pool. */
+export interface Fed {
+  readonly gather: Gather;
+  readonly pools: FedPiece[][];
+  /** The input of each task to come, once all is there; null before. */
+  inputs: FedPiece[][] | null;
+}
+
+/** How far a fed task has been fed. */
+export interface Feed {
+  readonly queue: FedPiece[];
+  next: number;
+  /** Sent, pinned, and not read yet, by message. */
+  readonly inFlight: FedPiece[][];
+  ended: boolean;
 }
 
 /** Output of a task that is not the next one in plan order. */
@@ -88,6 +122,11 @@ export interface OperatorState {
   /** GPUs that a task of it, or an instance of its class, has. */
   readonly gpus: number;
   readonly inputs: Edge[];
+  /** Inputs that every task has whole, and their blocks as far as they have come. */
+  readonly broadcasts: Edge[];
+  readonly broadcast: readonly Piece[][];
+  /** Null: its tasks have all of their input when they start. */
+  readonly fed: Fed | null;
   readonly consumers: Edge[];
   readonly figures: OperatorFigures;
   /** Of the first block that came in, and of the last one that it made. */
@@ -161,10 +200,13 @@ export interface TaskState {
   readonly id: TaskId;
   readonly operator: OperatorState;
   readonly index: number;
-  readonly input: Split;
+  readonly input: Split | { readonly kind: "fed" };
   /** What of the input came through the job, and is released with the task. */
   readonly pieces: readonly Piece[];
-  /** The blocks of its input, then the payloads of its functions; where each lies while it is pinned. */
+  readonly feed: Feed | null;
+  /** Output that nobody sees before the task is done. */
+  readonly hidden: Piece[];
+  /** The blocks of its input, of its broadcast tables, the payloads of its functions; where each lies while it is pinned. */
   readonly needs: readonly BlockId[];
   readonly pins: (ArenaRange | null)[];
   /** The lost block that it is to make again. */
@@ -205,6 +247,8 @@ export interface JobState {
   readonly holder: Holder;
   readonly taskHolder: Holder;
   readonly inputHolder: Holder;
+  /** For what waits without flowing: input that is kept in case a task dies, output of wide tasks. */
+  readonly keptHolder: Holder;
   readonly operators: OperatorState[];
   /** How many of them hand over blocks. */
   readonly blockOperators: number;
@@ -310,6 +354,12 @@ export interface State {
   /** Kept apart, so that finding one never means looking at all; so are those with more memory than most. */
   readonly idle: Set<WorkerState>;
   readonly raised: Set<WorkerState>;
+  /** The wide kernel, apart from the workers; `isOrdered`: it was asked for and has not begun to start. */
+  readonly wide: { worker: WorkerState | null; isOrdered: boolean };
+  /** Null: nobody counts memory. */
+  readonly lease: LeaseState | null;
+  /** Running tasks that are fed. */
+  readonly feeding: Set<TaskState>;
   /** Operators with tasks that wait for room, and the number of these tasks. */
   readonly askers: Set<OperatorState>;
   askingTasks: number;

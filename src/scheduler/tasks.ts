@@ -6,7 +6,6 @@ import type {
   BlockRef,
   Bytes,
   OperatorOrder,
-  Split,
   TaskId,
   TaskInput,
   TaskOperator,
@@ -18,19 +17,42 @@ import { bytesOfInput } from "./budget.ts";
 import { claim, giveBack } from "./claims.ts";
 import { deathMessage } from "./deaths.ts";
 import type { WorkerEnd } from "./events.ts";
+import { dropFed, feedTask, isFormable, nextFeed, stopFeeding } from "./fed.ts";
 import { pinAll, unpinAll } from "./fetch.ts";
-import { bytesOf, drop, endIfDone, handOver, inputEnded, putBack, taken, taskOver } from "./flow.ts";
+import {
+  bytesOf,
+  drop,
+  dropBroadcast,
+  endIfDone,
+  handOver,
+  holderOf,
+  inputEnded,
+  putBack,
+  taken,
+  taskOver,
+} from "./flow.ts";
 import { failJob } from "./job.ts";
 import { heapOf } from "./raised.ts";
 import { isStillLost, repaired, repairOver } from "./repair.ts";
-import { type OperatorState, type Piece, type State, send, type TaskState, type WorkerState } from "./state.ts";
+import {
+  type Feed,
+  type OperatorState,
+  type Piece,
+  type State,
+  send,
+  type TaskState,
+  type WorkerState,
+} from "./state.ts";
+import { dropHidden, reveal } from "./wide.ts";
 import { becomeIdle, noLongerIdle } from "./workers.ts";
 
 /** There is input for another task. `partial`: a bundle smaller than the operator likes will do. */
-export function isRunnable(operator: OperatorState, partial: boolean): boolean {
+export function isRunnable(state: State, operator: OperatorState, partial: boolean): boolean {
   const { spec } = operator;
-  if (operator.ended || spec.kind !== "tasks") return false;
+  if (operator.ended || spec.kind !== "tasks" || spec.place === "wide") return false;
+  if (operator.broadcasts.some((edge) => !edge.ended)) return false;
   if (operator.again.length > 0) return true;
+  if (operator.fed !== null) return isFormable(state, operator, operator.fed);
   if (spec.input.kind === "splits") return operator.nextSplit < spec.input.splits.length;
   if (operator.ready.length === 0) return false;
   if (partial && !needsAllRows(spec)) return true;
@@ -57,10 +79,11 @@ export function nextNeeds(operator: OperatorState): readonly BlockId[] {
   const { spec } = operator;
   const [again] = operator.again;
   if (again !== undefined) return again.needs;
-  if (spec.kind !== "tasks") return [];
+  const always = alwaysNeeded(operator);
+  if (spec.kind !== "tasks" || operator.fed !== null) return always;
   if (spec.input.kind === "splits") {
     const split = spec.input.splits[operator.nextSplit];
-    return split === undefined ? [] : needsOf(split, operator.payloads);
+    return split === undefined ? [] : needsOf(split, always);
   }
   const needs: BlockId[] = [];
   let rows = 0;
@@ -71,17 +94,27 @@ export function nextNeeds(operator: OperatorState): readonly BlockId[] {
     bytes += bytesOf(piece);
     if (isBundle(operator, spec, rows, bytes)) break;
   }
-  return [...needs, ...operator.payloads];
+  return [...needs, ...always];
 }
 
-function needsOf(input: Split, payloads: readonly BlockId[]): readonly BlockId[] {
-  return input.kind === "blocks" ? [...input.slices.map(({ block }) => block.id), ...payloads] : payloads;
+function needsOf(input: TaskState["input"], always: readonly BlockId[]): readonly BlockId[] {
+  return input.kind === "blocks" ? [...input.slices.map(({ block }) => block.id), ...always] : always;
+}
+
+/** What every task of the operator reads. */
+function alwaysNeeded({ broadcast, payloads }: OperatorState): readonly BlockId[] {
+  if (broadcast.length === 0) return payloads;
+  return [...broadcast.flat().map(({ flow }) => flow.block.id), ...payloads];
 }
 
 /** Takes the operator's next task out of its input; only where `isRunnable`. */
 export function nextTask(state: State, operator: OperatorState, spec: TaskOperator): TaskState {
   const again = operator.again.shift();
   if (again !== undefined) return again;
+  if (operator.fed !== null) {
+    const feed = nextFeed(state, operator, operator.fed);
+    return formNext(operator, { kind: "fed" }, [], feed);
+  }
   if (spec.input.kind === "splits") {
     const split = spec.input.splits[operator.nextSplit];
     if (split === undefined) throw new Error(`${spec.name} has no split ${operator.nextSplit}`);
@@ -92,7 +125,7 @@ export function nextTask(state: State, operator: OperatorState, spec: TaskOperat
   operator.figures.tasks += 1;
   const slices = pieces.map(({ flow, start, end }) => ({ block: flow.block, start, end }));
   const task = formNext(operator, { kind: "blocks", slices }, pieces);
-  for (const { flow } of pieces) state.ledger.pass(flow.block.id, operator.job.holder, operator.job.taskHolder);
+  for (const { flow } of pieces) state.ledger.pass(flow.block.id, holderOf(flow), operator.job.taskHolder);
   return task;
 }
 
@@ -120,31 +153,39 @@ function takeBundle(state: State, operator: OperatorState, spec: TaskOperator): 
   return [...pieces.slice(0, -1), { ...last, end: cut }];
 }
 
-function formNext(operator: OperatorState, input: Split, pieces: readonly Piece[]): TaskState {
+function formNext(
+  operator: OperatorState,
+  input: TaskState["input"],
+  pieces: readonly Piece[],
+  feed: Feed | null = null,
+): TaskState {
   const index = operator.nextIndex;
   operator.nextIndex += 1;
-  return formTask(operator, `${operator.job.id}/${operator.spec.id}/${index}` as TaskId, index, input, pieces);
+  return formTask(operator, `${operator.job.id}/${operator.spec.id}/${index}` as TaskId, index, input, pieces, feed);
 }
 
 export function formTask(
   operator: OperatorState,
   id: TaskId,
   index: number,
-  input: Split,
+  input: TaskState["input"],
   pieces: readonly Piece[],
+  feed: Feed | null = null,
 ): TaskState {
-  const needs = needsOf(input, operator.payloads);
+  const needs = needsOf(input, alwaysNeeded(operator));
   return {
     id,
     operator,
     index,
     input,
     pieces,
+    feed,
+    hidden: [],
     needs,
     pins: needs.map(() => null),
     repairs: null,
     handedOver: [],
-    bytesIn: bytesOfInput(input),
+    bytesIn: input.kind === "fed" ? null : bytesOfInput(input),
     bytesOut: 0,
     attempt: 0,
     worker: null,
@@ -158,6 +199,7 @@ export function formTask(
 
 /** The task waits for a worker, with what it has pinned. */
 export function comesAgain(state: State, task: TaskState): void {
+  dropHidden(state, task);
   if (task.repairs === null) insertByIndex(task.operator.again, task);
   else state.repairs.push(task);
 }
@@ -200,17 +242,35 @@ export function startTask(state: State, task: TaskState, spec: TaskOperator, wor
     operator: spec.id,
     index,
     attempt,
-    input: placed(input, ranges),
+    input: placed(input, spec, ranges),
     payloads: ranges.slice(ranges.length - operator.payloads.length),
-    broadcast: [],
+    broadcast: broadcastOf(operator, ranges),
     handedOver: [...handedOver],
     devices: state.devices.count === 0 ? null : task.devices,
     ...(repairs === null ? {} : { repair: repairs.flow.recipe.number }),
   };
   send(state, worker, { type: "run", task: order });
+  if (task.feed !== null) {
+    state.feeding.add(task);
+    feedTask(state, task, "cold");
+  }
 }
 
-function placed(input: Split, ranges: readonly ArenaRange[]): TaskInput {
+function broadcastOf({ broadcast, payloads }: OperatorState, ranges: readonly ArenaRange[]): TaskOrder["broadcast"] {
+  let at = ranges.length - payloads.length - broadcast.reduce((sum, table) => sum + table.length, 0);
+  return broadcast.map((table) =>
+    table.map(({ start, end }) => {
+      const range = ranges[at++];
+      if (range === undefined) throw new Error("a broadcast block that is not pinned");
+      return { range, start, end };
+    }),
+  );
+}
+
+function placed(input: TaskState["input"], spec: TaskOperator, ranges: readonly ArenaRange[]): TaskInput {
+  if (input.kind === "fed") {
+    return { kind: "fed", tables: spec.input.kind === "fed" ? spec.input.tables.map(({ columns }) => columns) : [] };
+  }
   if (input.kind !== "blocks") return input;
   const slices = input.slices.map(({ start, end }, i) => {
     const range = ranges[i];
@@ -253,6 +313,7 @@ export function taskOutput(
     readonly length: number;
     readonly rows: number;
     readonly checksum: number;
+    readonly partition?: number;
     readonly columns?: readonly string[];
   },
 ): void {
@@ -282,7 +343,7 @@ export function taskOutput(
   operator.estimate.grew(task, wholePages(length));
   task.handedOver.push({ rows, length, checksum });
   operator.job.changed = true;
-  handOver(state, task, block, output.columns ?? null);
+  handOver(state, task, block, output.columns ?? null, output.partition ?? null);
 }
 
 function giveBackGrant(state: State, task: TaskState): void {
@@ -303,6 +364,7 @@ export function taskDone(state: State, task: TaskState, report: TaskReport): voi
     operator.estimate.done(task);
   }
   leaveWorker(state, task);
+  if (task.cancelledAt === null) reveal(state, task);
   forget(state, task);
 }
 
@@ -370,6 +432,7 @@ function leaveWorker(state: State, task: TaskState): void {
   state.cancelling.delete(task);
   giveBackGrant(state, task);
   giveBack(state, task);
+  stopFeeding(state, task);
   if (task.repairs === null) {
     operator.running.delete(task.index);
     operator.estimate.left(task);
@@ -386,14 +449,18 @@ function forget(state: State, task: TaskState): void {
   dropTask(state, task);
   if (task.repairs === null) taskOver(state, operator, task.index);
   else repairOver(state, task);
-  if (operator.ended) retire(state, operator);
-  else endIfDone(state, operator);
+  if (operator.ended) {
+    if (operator.running.size === 0) dropBroadcast(state, operator);
+    retire(state, operator);
+  } else endIfDone(state, operator);
 }
 
 /** The task will not run, or has run: what it read may go. */
 export function dropTask(state: State, task: TaskState): void {
   unpinAll(state, task);
   for (const piece of task.pieces) drop(state, piece, task.operator.job.taskHolder);
+  dropHidden(state, task);
+  if (task.feed !== null) dropFed(state, task.feed.queue);
 }
 
 /**

@@ -69,6 +69,8 @@ function isAwaited({ consumers }: OperatorState): boolean {
 }
 
 function isGathering(consumer: OperatorState, spec: TaskOperator): boolean {
+  // A fed consumer takes what it can when it can: nothing is gained by more.
+  if (consumer.fed !== null) return false;
   return !isBundle(consumer, spec, consumer.readyRows, consumer.readyBytes) && !inputEnded(consumer);
 }
 
@@ -130,7 +132,7 @@ export function isOnHeadPath(operator: OperatorState): boolean {
     const { consumer } = edge;
     if (edge.closed) continue;
     if (consumer === null) return true;
-    if (consumer.ordered && consumer.inputs[consumer.currentInput] !== edge) continue;
+    if (consumer.ordered && !edge.isBroadcast && consumer.inputs[consumer.currentInput] !== edge) continue;
     if (isOnHeadPath(consumer)) return true;
   }
   return false;

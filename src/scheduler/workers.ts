@@ -2,7 +2,7 @@
 import type { Bytes, WorkerId } from "../protocol/index.ts";
 import type { State, WorkerPhase, WorkerState } from "./state.ts";
 
-export function addWorker(state: State, id: WorkerId, memory: Bytes): void {
+export function addWorker(state: State, id: WorkerId, memory: Bytes, isWide: boolean): void {
   const worker: WorkerState = {
     id,
     pid: 0,
@@ -14,12 +14,18 @@ export function addWorker(state: State, id: WorkerId, memory: Bytes): void {
     instances: new Map(),
     lastDevices: [],
   };
+  if (isWide) {
+    state.wide.worker = worker;
+    state.wide.isOrdered = false;
+    return;
+  }
   state.workers.set(id, worker);
   if (memory > state.workerMemory) state.raised.add(worker);
 }
 
 export function becomeIdle(state: State, worker: WorkerState): void {
   worker.phase = "idle";
+  if (worker === state.wide.worker) return;
   state.idle.add(worker);
   for (const operator of worker.knows) operator.idle.add(worker);
 }
@@ -28,6 +34,10 @@ export function noLongerIdle(state: State, worker: WorkerState, phase: Exclude<W
   worker.phase = phase;
   state.idle.delete(worker);
   for (const operator of worker.knows) operator.idle.delete(worker);
+}
+
+export function workerOf({ workers, wide }: State, id: WorkerId): WorkerState | undefined {
+  return wide.worker?.id === id ? wide.worker : workers.get(id);
 }
 
 /** It is told nothing more, and what it knew is gone with it. */

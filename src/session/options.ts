@@ -3,7 +3,16 @@ import { randomBytes } from "node:crypto";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { OptionError } from "../errors/index.ts";
-import { extraWorkersThatFit, heapThatFits, nodeMemory, workersThatFit } from "../memory/index.ts";
+import {
+  extraWorkersThatFit,
+  firstLease,
+  fixedShares,
+  heapThatFits,
+  kernelThatFits,
+  type MemoryPool,
+  nodeMemory,
+  workersThatFit,
+} from "../memory/index.ts";
 import type { Bytes, ResourceRequest } from "../protocol/index.ts";
 import type { SpillCompression } from "../store/spill/index.ts";
 import { heapFor, type SupervisorOptions, socketPath } from "../supervisor/options.ts";
@@ -71,6 +80,9 @@ export interface ResolvedOptions extends ResolvedSpilling {
   readonly extraWorkers: number;
   /** Limit of a worker's V8 heap. */
   readonly workerHeap: Bytes;
+  /** What a worker's kernel may hold. */
+  readonly workerKernel: Bytes;
+  readonly pool: MemoryPool;
   /** What tasks can have at once. */
   readonly resources: ResourceRequest;
   readonly devices: readonly string[];
@@ -165,6 +177,8 @@ export function resolveOptions(options: SessionOptions): ResolvedOptions {
     workerMemory,
     extraWorkers: extraWorkersThatFit(node, workers),
     workerHeap,
+    workerKernel: kernelThatFits(node, workers),
+    pool: { memory: limits.memory, ...fixedShares, threads: node.cores },
     resources: {
       cpu: options.resourceLimits?.cpu === undefined ? workers : limits.cpu,
       gpu: limits.devices.length,
@@ -209,6 +223,9 @@ export function supervisorOptions(options: ResolvedOptions): SupervisorOptions {
     workerHeap: options.workerHeap,
     workerMemory: options.workerMemory,
     resources: options.resources,
+    workerLease: { threads: 1, memory: options.workerKernel },
+    wideLease: firstLease(options.pool, options.capacity, options.workers),
+    pool: options.pool,
     devices: options.devices,
     localityWithOutput: options.localityWithOutput,
     stateDirectory: join(stateRoot(), session),

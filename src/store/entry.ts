@@ -8,7 +8,7 @@ import type { Link } from "./use-order.ts";
  * Who keeps a block alive: the program, a job that reads it as its input or has it in a queue, the tasks of a job. Only
  * in the last two is the block flowing: on its way through a job, and soon to be used.
  */
-export type Holder = "program" | `input:${string}` | `job:${string}` | `task:${string}`;
+export type Holder = "program" | `input:${string}` | `job:${string}` | `task:${string}` | `kept:${string}`;
 
 export type BlockState = "resident" | "spilling" | "spilled" | "restoring" | "lost";
 

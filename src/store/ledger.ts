@@ -100,7 +100,17 @@ export class Ledger {
   }
 
   get room(): Bytes {
-    return this.capacity - this.#ranges.live;
+    return this.capacity - this.#ranges.live - this.#ranges.lent;
+  }
+
+  /** Of the capacity, what is others' for a while. */
+  get lent(): Bytes {
+    return this.#ranges.lent;
+  }
+
+  /** Lends so much, no more than there is room for; gives what has to be given back to the system for it. */
+  lend(bytes: Bytes): readonly ArenaRange[] {
+    return this.#ranges.lend(bytes);
   }
 
   /** Room, and what can be made room without anybody missing it: blocks that do not flow, and those on their way out. */

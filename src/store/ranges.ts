@@ -57,6 +57,8 @@ export class RangeAllocator {
   #fresh: Stretch[];
   #livePages = 0;
   #cachedPages = 0;
+  /** Pages that others may have instead. */
+  #lentPages = 0;
 
   constructor(size: Bytes, capacity: Bytes) {
     this.#capacity = Math.floor(capacity / PAGE);
@@ -72,10 +74,24 @@ export class RangeAllocator {
     return this.#cachedPages * PAGE;
   }
 
+  get lent(): Bytes {
+    return this.#lentPages * PAGE;
+  }
+
+  /** So much of the capacity is others' until the next call; what is cached there is to be given back to the system. */
+  lend(bytes: Bytes): readonly ArenaRange[] {
+    const pages = Math.floor(bytes / PAGE);
+    if (pages > this.#capacity - this.#livePages) {
+      throw new StoreError(`${bytes} bytes cannot be lent: ${this.live} of ${this.capacity} are in use.`);
+    }
+    this.#lentPages = pages;
+    return this.#punchFor(0);
+  }
+
   /** Null where there is no room now. */
   allocate(bytes: Bytes): Allocation | null {
     const pages = pagesIn(bytes);
-    if (this.#livePages + pages > this.#capacity) return null;
+    if (this.#livePages + this.#lentPages + pages > this.#capacity) return null;
     const fit = this.#bestFit(pages);
     if (fit !== null) {
       this.#uncache(fit);
@@ -131,8 +147,10 @@ export class RangeAllocator {
         `Ranges: ${livePages} pages live and ${cachedPages} cached, counted ${this.#livePages}, ${this.#cachedPages}, ${inClasses}.`,
       );
     }
-    if (livePages + cachedPages > this.#capacity) {
-      throw new StoreError(`${livePages + cachedPages} pages are over ${this.#capacity}.`);
+    if (livePages + cachedPages + this.#lentPages > this.#capacity) {
+      throw new StoreError(
+        `${livePages + cachedPages} pages, and ${this.#lentPages} lent, are over ${this.#capacity}.`,
+      );
     }
   }
 
@@ -205,7 +223,7 @@ export class RangeAllocator {
   #punchFor(pages: number): ArenaRange[] {
     const punched: ArenaRange[] = [];
     for (const stretch of this.#cached.values()) {
-      const excess = this.#livePages + this.#cachedPages + pages - this.#capacity;
+      const excess = this.#livePages + this.#cachedPages + this.#lentPages + pages - this.#capacity;
       if (excess <= 0) break;
       punched.push(this.#punch(stretch, Math.min(excess, stretch.pages)));
     }

@@ -4,7 +4,8 @@
  */
 import { userInfo } from "node:os";
 import { join } from "node:path";
-import type { Bytes, ResourceRequest } from "../protocol/index.ts";
+import type { MemoryPool } from "../memory/index.ts";
+import type { Bytes, KernelLease, ResourceRequest } from "../protocol/index.ts";
 import type { SpillCompression } from "../store/spill/index.ts";
 
 export interface SupervisorOptions {
@@ -33,6 +34,11 @@ export interface SupervisorOptions {
   readonly workerMemory: Bytes | null;
   /** What tasks can have at once. */
   readonly resources: ResourceRequest;
+  /** What the kernel of a worker may use, and at the start the wide one. */
+  readonly workerLease: KernelLease;
+  readonly wideLease: KernelLease;
+  /** The memory that the session's processes share. */
+  readonly pool: MemoryPool;
   /** Give a task to the worker that made its input, if that is idle. */
   readonly localityWithOutput: boolean;
   /** Names of the GPUs, as CUDA_VISIBLE_DEVICES gives them. */

@@ -97,6 +97,7 @@ export class Supervisor {
       managedTarget: options.managedTarget,
       ...(options.workerMemory === null ? {} : { workerMemory: options.workerMemory }),
       resources: options.resources,
+      pool: options.pool,
       devices: options.devices,
       localityWithOutput: options.localityWithOutput,
     });
@@ -115,8 +116,13 @@ export class Supervisor {
         logDirectory: options.stateDirectory,
       },
       {
-        starting: (worker, memory) =>
-          this.#tell({ type: "workerStarting", worker, ...(memory === null ? {} : { memory }) }),
+        starting: (worker, memory, kind) =>
+          this.#tell({
+            type: "workerStarting",
+            worker,
+            isWide: kind === "wide",
+            ...(memory === null ? {} : { memory }),
+          }),
         ready: (worker, pid) => this.#tell({ type: "workerReady", worker, pid }),
         gone: (worker, end) => this.#tell({ type: "workerGone", worker, end }),
         unavailable: (error) => this.#tell({ type: "workersUnavailable", error: toWire(error) }),
@@ -190,7 +196,8 @@ export class Supervisor {
   }
 
   #welcomeWorker({ worker, pid }: Extract<Greeting, { type: "ready" }>, wire: Wire<WorkerMessage, ToWorker>): boolean {
-    const lease = { threads: 1, memory: null };
+    const { workerLease, wideLease } = this.#options;
+    const lease = this.#pool.kindOf(worker) === "wide" ? wideLease : workerLease;
     wire.send({ type: "welcome", worker, arena: this.#arena.place, directory: this.#directory, lease });
     wire.onMessage((message) => {
       if (message.type !== "ready") this.#tell({ type: "fromWorker", worker, message });
@@ -237,6 +244,12 @@ export class Supervisor {
       case "spawn":
         // Not from within the handling of an event.
         setImmediate(() => this.#pool.spawn(command.memory));
+        return;
+      case "spawnWide":
+        setImmediate(() => this.#pool.spawn(null, "wide"));
+        return;
+      case "want":
+        this.#pool.want(command.workers);
         return;
       case "replace":
         this.#pool.dismiss(command.worker);

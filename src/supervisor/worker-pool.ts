@@ -21,8 +21,11 @@ export interface PoolOptions {
   readonly logDirectory: string;
 }
 
+/** An ordinary worker, or the wide kernel, which is beside them and is only started when it is asked for. */
+export type WorkerKind = "worker" | "wide";
+
 export interface PoolEvents {
-  starting(worker: WorkerId, memory: Bytes | null): void;
+  starting(worker: WorkerId, memory: Bytes | null, kind: WorkerKind): void;
   ready(worker: WorkerId, pid: number): void;
   gone(worker: WorkerId, end: WorkerEnd): void;
   /** Workers do not come up. */
@@ -48,6 +51,7 @@ const OOM_SCORE = "1000";
 
 interface WorkerProcess {
   readonly id: WorkerId;
+  readonly kind: WorkerKind;
   readonly child: ChildProcess;
   readonly identity: ProcessIdentity | null;
   wire: Wire<WorkerMessage, ToWorker> | null;
@@ -61,12 +65,15 @@ export class WorkerPool {
   readonly #workers = new Map<WorkerId, WorkerProcess>();
   #lastId = 0;
   #startFailures = 0;
+  /** How many are kept alive. */
+  #wanted: number;
   #pause: NodeJS.Timeout | null = null;
   #state: "open" | "closing" = "open";
   #onEmpty: (() => void) | null = null;
 
   constructor(options: PoolOptions, events: PoolEvents) {
     this.#options = options;
+    this.#wanted = options.workers;
     this.#events = events;
   }
 
@@ -83,7 +90,17 @@ export class WorkerPool {
     return [...this.#workers.values()].flatMap(({ identity }) => (identity === null ? [] : [identity]));
   }
 
-  spawn(memory: Bytes | null = null): void {
+  /** So many are to be there from now on; those that are too many are dismissed one by one. */
+  want(workers: number): void {
+    this.#wanted = workers;
+    this.#replenish();
+  }
+
+  kindOf(id: WorkerId): WorkerKind {
+    return this.#workers.get(id)?.kind ?? "worker";
+  }
+
+  spawn(memory: Bytes | null = null, kind: WorkerKind = "worker"): void {
     if (this.#state !== "open") return;
     this.#lastId += 1;
     const id = this.#lastId as WorkerId;
@@ -97,6 +114,7 @@ export class WorkerPool {
     if (pid !== undefined) preferForOomKiller(pid);
     const worker: WorkerProcess = {
       id,
+      kind,
       child,
       identity: pid === undefined ? null : identify(pid),
       wire: null,
@@ -109,7 +127,7 @@ export class WorkerPool {
       worker.ended = { exitCode, signal };
       if (worker.wire === null) this.#gone(worker);
     });
-    this.#events.starting(id, memory);
+    this.#events.starting(id, memory, kind);
     this.#events.changed();
   }
 
@@ -173,7 +191,9 @@ export class WorkerPool {
 
   #replenish(): void {
     if (this.#state !== "open" || this.#pause !== null) return;
-    while (this.#workers.size < this.#options.workers) this.spawn();
+    let ordinary = 0;
+    for (const { kind } of this.#workers.values()) if (kind === "worker") ordinary += 1;
+    for (; ordinary < this.#wanted; ordinary++) this.spawn();
   }
 
   #gone(worker: WorkerProcess): void {

@@ -1,5 +1,6 @@
 /** How a session failed, and the story of it: made as small as it gets, then told. */
 import type { Operator } from "../../src/protocol/index.ts";
+import { readsOf } from "./gathering.ts";
 import { KINDS, type KindName } from "./kinds.ts";
 import { rowsOfSplit } from "./plans.ts";
 import { drawSession, type PlannedStart, type Session, type StoreSize } from "./session.ts";
@@ -107,14 +108,17 @@ function describeOperator(operator: Operator): string {
   const from =
     input.kind === "operators"
       ? `of ${input.operators.join(" and ")}`
-      : `of splits with ${input.splits.map((one) => (one.kind === "sql" ? rowsOfSplit(one).length : "?")).join(", ")} rows`;
+      : input.kind === "fed"
+        ? `fed ${input.gather.kind} of ${input.tables.map(({ operators }) => operators.join(" and ")).join(" beside ")}`
+        : `of splits with ${input.splits.map((one) => (one.kind === "sql" ? rowsOfSplit(one).length : "?")).join(", ")} rows`;
   if (operator.kind === "slice") return `${operator.id} slice ${operator.offset}, ${operator.limit} ${from}`;
   const { sink, concurrency, minRowsPerTask, request, steps } = operator;
   const isClass = steps.some((step) => step.kind === "function" && step.isClass);
   const demands =
     request.gpu > 0 || request.memory > 0 || request.cpu !== 1 ? ` asking ${JSON.stringify(request)}` : "";
   return (
-    `${operator.id} ${isClass ? "class" : "tasks"} ${from} to ${sink.kind}` +
+    `${operator.id} ${operator.place === "wide" ? "wide" : isClass ? "class" : "tasks"} ${from} to ${sink.kind}` +
+    (operator.broadcast.length > 0 ? ` beside ${readsOf(operator).at(-1)}` : "") +
     `${sink.kind === "blocks" ? ` of ${sink.targetBytes}` : ""}, ${concurrency.max} at once, ${minRowsPerTask} rows a task${demands}`
   );
 }

@@ -26,9 +26,19 @@ export interface Kind {
   readonly abandons: number;
   /** Nothing is in the store but what flows. */
   readonly isLean: boolean;
+  /** Operators gather their rows: wide tasks, partitions, parts, broadcasts. */
+  readonly gathers: boolean;
 }
 
-const PLAIN: Kind = { dangers: CALM, demands: false, grows: false, hasTarget: false, abandons: 0, isLean: false };
+const PLAIN: Kind = {
+  dangers: CALM,
+  demands: false,
+  grows: false,
+  hasTarget: false,
+  abandons: 0,
+  isLean: false,
+  gathers: false,
+};
 
 export const KINDS = {
   calm: PLAIN,
@@ -42,6 +52,16 @@ export const KINDS = {
   growing: { ...PLAIN, grows: true },
   target: { ...PLAIN, dangers: { ...STORM, diskFull: 0 }, hasTarget: true },
   abandoned: { ...PLAIN, dangers: { ...CALM, death: 0.01, pause: 0.02 }, abandons: 0.5 },
+  gathered: { ...PLAIN, gathers: true },
+  wide: { ...PLAIN, dangers: STORM, gathers: true },
+  wideRot: { ...PLAIN, dangers: { ...STORM, damage: 0.3 }, gathers: true },
+  wideTarget: {
+    ...PLAIN,
+    dangers: { ...CALM, death: 0.02, pause: 0.05 },
+    gathers: true,
+    hasTarget: true,
+    abandons: 0.2,
+  },
   slow: { ...PLAIN, dangers: { ...CALM, pause: 0.5 }, isLean: true },
 } as const satisfies Record<string, Kind>;
 

@@ -68,6 +68,9 @@ export function tasks(
     sink: { kind: "blocks", targetBytes: PAGE, minBytes: false },
     request: { cpu: 1, gpu: 0, memory: 0 },
     concurrency: { min: 1, max: 64 },
+    place: "worker",
+    broadcast: [],
+    setsOrder: false,
     minRowsPerTask: 1,
     maxRowsPerTask: null,
     maxRetries: 1000,
@@ -160,12 +163,30 @@ export function resultOf(operators: readonly Operator[]): readonly number[] {
     const rows =
       input.kind === "splits"
         ? input.splits.flatMap((split) => (split.kind === "sql" ? rowsOfSplit(split) : []))
-        : input.operators.flatMap((id) => results.get(id) ?? []);
+        : input.kind === "operators"
+          ? input.operators.flatMap((id) => results.get(id) ?? [])
+          : gatheredRows(input, results);
     const end = operator.kind === "slice" && operator.limit !== null ? operator.offset + operator.limit : undefined;
     last = operator.kind === "slice" ? rows.slice(operator.offset, end) : rows;
     results.set(operator.id, last);
   }
   return last;
+}
+
+/** Of a partition the rows of each table in turn; which partition a row belongs to, the row says. */
+function gatheredRows(
+  { tables, gather }: Extract<TaskOperator["input"], { kind: "fed" }>,
+  results: ReadonlyMap<number, readonly number[]>,
+): readonly number[] {
+  const rows = tables.flatMap(({ operators }) => operators.flatMap((id) => results.get(id) ?? []));
+  if (gather.kind !== "partitions") return rows;
+  return Array.from({ length: gather.count }, (_, i) =>
+    rows.filter((row) => partitionOf(row, gather.count) === i),
+  ).flat();
+}
+
+export function partitionOf(row: number, count: number): number {
+  return row % count;
 }
 
 export function randomJob(chance: Chance, name: string, firstRow: number): PlannedJob {

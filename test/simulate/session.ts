@@ -4,6 +4,7 @@
  */
 import { PAGE } from "../../src/store/index.ts";
 import { Chance } from "./chance.ts";
+import { gathering } from "./gathering.ts";
 import type { Kind } from "./kinds.ts";
 import { demanding, growing, type PlannedJob, randomJob } from "./plans.ts";
 import { ALL_MEMORY, type Dangers } from "./world.ts";
@@ -55,7 +56,7 @@ export function drawSession(seed: number, kind: Kind, store: StoreSize): Session
 
 function drawStart(chance: Chance, kind: Kind, i: number, workers: number): PlannedStart {
   const plain = randomJob(chance, `job${i}`, i * 1_000_000);
-  const grown = kind.grows ? growing(chance, plain) : plain;
+  const grown = kind.grows ? growing(chance, plain) : kind.gathers ? gathering(chance, plain) : plain;
   const planned = kind.demands ? demanding(chance, grown, { cpu: workers, memory: ALL_MEMORY }) : grown;
   const isAbandoned = chance.happens(kind.abandons);
   return {

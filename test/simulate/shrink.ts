@@ -2,7 +2,8 @@
  * Makes a failing session smaller as long as it still fails in the same way: fewer jobs, operators, splits, rows, workers
  * and dangers. What is left is what the failure needs.
  */
-import type { Operator } from "../../src/protocol/index.ts";
+import type { Operator, TaskOperator } from "../../src/protocol/index.ts";
+import { readsOf } from "./gathering.ts";
 import { type PlannedJob, resultOf, rowsOfSplit, splitOf } from "./plans.ts";
 import type { PlannedStart, Session } from "./session.ts";
 
@@ -93,8 +94,15 @@ function without(operators: readonly Operator[], gone: Operator): readonly Opera
   for (const operator of operators) {
     if (operator === gone) continue;
     const { input } = operator;
-    if (input.kind !== "operators" || !input.operators.includes(gone.id)) {
+    if (!readsOf(operator).includes(gone.id)) {
       left.push(operator);
+      continue;
+    }
+    if (input.kind !== "operators" || !input.operators.includes(gone.id)) {
+      // A fed operator reads what the one before it read; a broadcast goes with its table.
+      const replaced = operator.kind === "tasks" ? fedWithout(operator, gone) : null;
+      if (replaced === null) return null;
+      left.push(replaced);
       continue;
     }
     const inputs = input.operators.flatMap((id) =>
@@ -107,9 +115,21 @@ function without(operators: readonly Operator[], gone: Operator): readonly Opera
   return left.length === 0 || isAnyUnread(left) ? null : left;
 }
 
+function fedWithout(operator: TaskOperator, gone: Operator): TaskOperator | null {
+  const { input } = operator;
+  if (operator.broadcast.some(({ operators }) => operators.includes(gone.id))) return { ...operator, broadcast: [] };
+  if (input.kind !== "fed" || input.gather.kind === "partitions" || gone.input.kind !== "operators") return null;
+  const before = gone.input.operators;
+  const tables = input.tables.map((table) => ({
+    ...table,
+    operators: table.operators.flatMap((id) => (id === gone.id ? before : [id])),
+  }));
+  return { ...operator, input: { ...input, tables } };
+}
+
 /** Only the last operator's output goes to the program. */
 function isAnyUnread(operators: readonly Operator[]): boolean {
-  const read = new Set(operators.flatMap(({ input }) => (input.kind === "operators" ? input.operators : [])));
+  const read = new Set(operators.flatMap(readsOf));
   return operators.slice(0, -1).some(({ id }) => !read.has(id));
 }
 

@@ -21,15 +21,22 @@ import { type Command, type Event, type JobMessage, Scheduler, type TaskMessage 
 import { PAGE } from "../../src/store/index.ts";
 import type { Chance } from "./chance.ts";
 import { SimulatedDisk } from "./disk.ts";
-import { PAYLOAD, type PlannedJob, rowsOfSplit } from "./plans.ts";
+import { PAYLOAD, type PlannedJob, partitionOf, rowsOfSplit } from "./plans.ts";
 import type { Story } from "./story.ts";
+
+interface Block {
+  readonly rows: number[];
+  readonly partition?: number;
+}
 
 interface FakeTask {
   readonly order: TaskOrder;
   readonly planned: PlannedJob;
   /** Blocks it still has to hand over. */
-  readonly todo: number[][];
-  readonly rows: readonly number[];
+  todo: Block[];
+  rows: readonly number[];
+  /** What it was sent and has not looked at; of a fed task. */
+  readonly inbox: Extract<ToWorker, { type: "feed" | "feedEnd" }>[];
   /** What it reads must be what it was as long as it runs. */
   unchanged(): void;
   cancelled: boolean;
@@ -38,6 +45,7 @@ interface FakeTask {
 interface FakeWorker {
   readonly id: WorkerId;
   readonly memory: number;
+  readonly isWide: boolean;
   state: "starting" | "up" | "dead";
   task: FakeTask | null;
   readonly operators: Map<string, OperatorOrder>;
@@ -173,7 +181,11 @@ export class World {
   }
 
   get liveWorkers(): number {
-    return this.#workers.size;
+    return this.#ordinary.length;
+  }
+
+  get #ordinary(): readonly FakeWorker[] {
+    return [...this.#workers.values()].filter(({ isWide }) => !isWide);
   }
 
   get busyWorkers(): number {
@@ -320,6 +332,11 @@ export class World {
         this.spawned += 1;
         this.later(0, () => this.#spawn(command.memory ?? WORKER_MEMORY));
         return;
+      case "spawnWide":
+        this.later(0, () => this.#spawn(WORKER_MEMORY, true));
+        return;
+      case "want":
+        throw new Error("nobody counts memory here");
       case "replace": {
         const worker = this.#workers.get(command.worker);
         if (worker === undefined || worker.task !== null) throw new Error("a busy worker was replaced");
@@ -408,19 +425,21 @@ export class World {
     if (kept.length > 0) this.fromProgram({ type: "release", blocks: kept.map(({ block }) => block.id) });
   }
 
-  #spawn(memory = WORKER_MEMORY): void {
+  #spawn(memory = WORKER_MEMORY, isWide = false): void {
+    if (isWide && [...this.#workers.values()].some((one) => one.isWide)) throw new Error("a second wide kernel");
     const id = ++this.#lastWorker as WorkerId;
     const worker: FakeWorker = {
       id,
       memory,
+      isWide,
       state: "starting",
       task: null,
       operators: new Map(),
       instances: new Map(),
     };
     this.#workers.set(id, worker);
-    this.maxAlive = Math.max(this.maxAlive, this.#workers.size);
-    this.tell({ type: "workerStarting", worker: id, memory });
+    this.maxAlive = Math.max(this.maxAlive, this.liveWorkers);
+    this.tell({ type: "workerStarting", worker: id, memory, isWide });
     this.later(this.#delay(), () => {
       if (worker.state !== "starting") return;
       worker.state = "up";
@@ -435,7 +454,7 @@ export class World {
     this.#workers.delete(worker.id);
     const end = { exitCode: null, signal: "SIGKILL", outOfHeap, tail: "" };
     this.tell({ type: "workerGone", worker: worker.id, end });
-    if (this.#workers.size < this.#slots) this.#spawn();
+    if (this.liveWorkers < this.#slots) this.#spawn();
   }
 
   #toWorker(worker: FakeWorker, message: ToWorker): void {
@@ -447,6 +466,14 @@ export class World {
       case "run":
         this.#startTask(worker, message.task);
         return;
+      case "feed":
+      case "feedEnd": {
+        const { task } = worker;
+        if (task?.order.id !== message.task) throw new Error("input for a task that does not run there");
+        task.inbox.push(message);
+        if (task.inbox.length === 1) this.#step(worker, () => this.#read(worker));
+        return;
+      }
       case "reserved":
         this.#write(message.range, []);
         this.#step(worker, () => this.#handOver(worker, message.range));
@@ -497,7 +524,11 @@ export class World {
     const [made] = order.id.split("~");
     const before = this.#handedOver.get(made ?? "") ?? [];
     const known = order.repair === undefined ? before : before.slice(0, order.repair + 1);
-    if (!isSame(known, order.handedOver)) throw new Error("a replay of something else");
+    const { isWide } = worker;
+    if ((this.#operatorOf(order.job, order.operator)?.place === "wide") !== isWide) throw new Error("the wrong place");
+    // What a wide task made before it died, nobody has seen.
+    if (isWide) this.#handedOver.delete(order.id);
+    if (!isSame(isWide ? [] : known, order.handedOver)) throw new Error("a replay of something else");
     const planned = this.jobs.get(order.job)?.planned;
     if (planned === undefined) throw new Error("a task of an unknown job");
     const { input } = order;
@@ -513,12 +544,9 @@ export class World {
         throw new Error("a task's input changed under it");
       }
     };
-    const size = planned.rowsPerBlock.get(order.operator) ?? 1;
-    const blocks: number[][] = [];
-    for (let at = 0; at < rows.length; at += size) blocks.push(rows.slice(at, at + size));
-    const sink = worker.operators.get(`${order.job}/${order.operator}`)?.sink.kind;
-    const todo = sink === "blocks" ? this.#todo(order, blocks) : [];
-    worker.task = { order, planned, todo, rows, unchanged, cancelled: false };
+    this.#checkBroadcast(order);
+    worker.task = { order, planned, todo: [], rows, inbox: [], unchanged, cancelled: false };
+    if (input.kind !== "fed") this.#plan(worker.task);
     const running = [...this.#workers.values()].filter(
       ({ task }) =>
         task?.order.job === order.job && task.order.operator === order.operator && task.order.repair === undefined,
@@ -527,10 +555,60 @@ export class World {
       throw new Error("over its concurrency");
     this.#checkMemory(worker);
     this.#checkDevices(worker, order);
-    this.#step(worker, () => this.#proceed(worker));
+    if (input.kind !== "fed") this.#step(worker, () => this.#proceed(worker));
   }
 
-  #todo({ repair, handedOver }: TaskOrder, blocks: number[][]): number[][] {
+  /** Looks at the next of what it was sent. */
+  #read(worker: FakeWorker): void {
+    const { task } = worker;
+    const message = task?.inbox[0];
+    if (task === null || message === undefined || task.cancelled) return;
+    task.inbox.shift();
+    if (message.type === "feedEnd") {
+      this.#plan(task);
+      this.#step(worker, () => this.#proceed(worker));
+      return;
+    }
+    const rows = message.slices.flatMap(({ range, start, end }) => this.#at(range).slice(start, end));
+    task.rows = [...task.rows, ...rows];
+    this.#say(worker, { type: "fed", task: task.order.id });
+    if (task.inbox.length > 0) this.#step(worker, () => this.#read(worker));
+  }
+
+  /** Cuts what it has read into the blocks that it is to make. */
+  #plan(task: FakeTask): void {
+    const { order, rows, planned } = task;
+    const sink = this.#operatorOf(order.job, order.operator)?.sink;
+    if (sink?.kind !== "blocks") return;
+    const size = planned.rowsPerBlock.get(order.operator) ?? 1;
+    const { scatter } = sink;
+    const blocks: Block[] = [];
+    for (let i = 0; i < (scatter ?? 1); i++) {
+      const own = scatter === undefined ? rows : rows.filter((row) => partitionOf(row, scatter) === i);
+      for (let at = 0; at < own.length; at += size) {
+        blocks.push({ rows: own.slice(at, at + size), ...(scatter === undefined ? {} : { partition: i }) });
+      }
+    }
+    task.todo = this.#todo(order, blocks);
+  }
+
+  /** Every task has all of it, each time. */
+  #checkBroadcast({ job, operator, broadcast }: TaskOrder): void {
+    const spec = this.#operatorOf(job, operator);
+    for (const [i, table] of (spec?.broadcast ?? []).entries()) {
+      const splits = table.operators.flatMap((id) => {
+        const input = this.#operatorOf(job, id)?.input;
+        return input?.kind === "splits" ? input.splits : [];
+      });
+      const expected = splits.flatMap((split) => (split.kind === "sql" ? rowsOfSplit(split) : []));
+      const rows = (broadcast[i] ?? []).flatMap(({ range, start, end }) => this.#at(range).slice(start, end));
+      if (rows.length !== expected.length || rows.some((row) => !expected.includes(row))) {
+        throw new Error(`a broadcast table has the rows ${rows}, not ${expected}`);
+      }
+    }
+  }
+
+  #todo({ repair, handedOver }: TaskOrder, blocks: Block[]): Block[] {
     if (repair === undefined) return blocks.slice(handedOver.length);
     const block = blocks[repair];
     if (block === undefined) throw new Error("a repair of a block that never was");
@@ -579,7 +657,9 @@ export class World {
     const { task } = worker;
     this.later(this.#delay(), () => {
       if (worker.state === "dead" || worker.task !== task) return;
-      if (this.#chance.happens(this.#dangers.death)) this.#die(worker, false);
+      // A fed task takes many steps and begins anew each time: as likely as others to die at each, it would never end.
+      const death = task?.order.input.kind === "fed" ? this.#dangers.death / 10 : this.#dangers.death;
+      if (this.#chance.happens(death)) this.#die(worker, false);
       else run();
     });
   }
@@ -599,7 +679,7 @@ export class World {
       this.#end(worker, { type: "done", task: order.id, report: reportOf(task.rows.length) });
       return;
     }
-    const bytes = Math.ceil(this.#bytesOf(task, block) * 1.5);
+    const bytes = Math.ceil(this.#bytesOf(task, block.rows) * 1.5);
     this.#say(worker, { type: "reserve", task: order.id, bytes });
   }
 
@@ -613,11 +693,12 @@ export class World {
     const block = task?.todo.shift();
     if (task === null || block === undefined) throw new Error("room for nothing");
     if (task.cancelled) return;
-    this.#write(range, block);
-    const made = { rows: block.length, length: this.#bytesOf(task, block), checksum: block[0] ?? 0 };
+    this.#write(range, block.rows);
+    const { rows, partition } = block;
+    const made = { rows: rows.length, length: this.#bytesOf(task, rows), checksum: rows[0] ?? 0 };
     const { id, repair } = task.order;
     if (repair === undefined) this.#handedOver.set(id, [...(this.#handedOver.get(id) ?? []), made]);
-    this.#say(worker, { type: "output", task: id, range, ...made });
+    this.#say(worker, { type: "output", task: id, range, ...made, ...(partition === undefined ? {} : { partition }) });
     this.#step(worker, () => this.#proceed(worker));
   }
 

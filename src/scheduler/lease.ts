@@ -1,0 +1,90 @@
+/**
+ * The one pool of memory, as far as the wide kernel shares in it. While it has a task it is lent what the store does not
+ * need to hold (blocks that do not flow go to disk for it) and, once nothing else is left to do, what idle workers have:
+ * these processes end, and come back when there is work for them. How much its kernel may then use follows from the
+ * lease: buffers are not all that a process has.
+ */
+import { kernelLease, type MemoryPool } from "../memory/index.ts";
+import type { Bytes } from "../protocol/index.ts";
+import { inputEnded } from "./flow.ts";
+import { makeRoom } from "./spill.ts";
+import { type State, send } from "./state.ts";
+import { isRunnable } from "./tasks.ts";
+import { stopping } from "./workers.ts";
+
+/** What the wide kernel has at this moment. */
+export interface LeaseState {
+  readonly pool: MemoryPool;
+  /** Null: nothing was said to the kernel yet. */
+  told: Bytes | null;
+  /** Workers have ended for its sake. */
+  isParked: boolean;
+}
+
+/** Of the pool, while functions run beside it, and when it is alone. */
+const SHARE_BESIDE = 0.5;
+const SHARE_ALONE = 0.8;
+/** The store keeps at least a quarter of itself: for blocks on their way to and from the kernel. */
+const MOST_LENT = 0.75;
+/** Smaller changes are not worth a word to the kernel. */
+const NOTABLE = 0.1;
+
+/** After all that could go on has gone on: the kernel is told what it may have now. */
+export function settleLease(state: State): void {
+  const { lease, ledger, wide } = state;
+  if (lease === null) return;
+  const task = wide.worker?.task ?? null;
+  if (task === null || wide.worker === null) {
+    lease.told = null;
+    ledger.lend(0);
+    unpark(state);
+    return;
+  }
+  const { pool } = lease;
+  const isAlone = inputEnded(task.operator) && isQuiet(state);
+  const wanted = pool.memory * (isAlone ? SHARE_ALONE : SHARE_BESIDE);
+  const rest = pool.memory - pool.overhead - ledger.capacity;
+  if (!isAlone) unpark(state);
+  else if (rest - state.workers.size * pool.worker < wanted) park(state);
+  const free = rest - state.workers.size * pool.worker;
+  lend(state, Math.min(ledger.capacity * MOST_LENT, wanted - free));
+  const process = isAlone ? free + ledger.lent : Math.min(wanted, free + ledger.lent);
+  if (lease.told !== null && Math.abs(process - lease.told) < lease.told * NOTABLE) return;
+  lease.told = process;
+  send(state, wide.worker, { type: "lease", lease: kernelLease(process, pool.threads) });
+}
+
+/** As much as there is room for, and more when blocks that do not flow have gone to disk. */
+function lend(state: State, bytes: Bytes): void {
+  const { ledger } = state;
+  const wanted = Math.max(0, bytes);
+  if (wanted > ledger.lent) makeRoom(state, wanted - ledger.lent, "cold");
+  const punch = ledger.lend(Math.min(wanted, ledger.lent + Math.max(0, ledger.room)));
+  if (punch.length > 0) state.commands.push({ type: "punch", ranges: punch });
+}
+
+/** No worker has anything to do, and nothing waits for one. */
+function isQuiet(state: State): boolean {
+  if (state.idle.size < state.workers.size || state.inspections.length + state.repairs.length > 0) return false;
+  if (state.fetching.size > 0 || state.programAsks.length > 0) return false;
+  for (const job of state.jobs.values()) {
+    if (job.phase === "running" && job.operators.some((operator) => isRunnable(state, operator, true))) return false;
+  }
+  return true;
+}
+
+function park(state: State): void {
+  if (state.lease === null || state.lease.isParked) return;
+  state.lease.isParked = true;
+  state.commands.push({ type: "want", workers: 0 });
+  for (const worker of [...state.idle]) {
+    stopping(state, worker);
+    state.commands.push({ type: "dismiss", worker: worker.id });
+  }
+}
+
+function unpark(state: State): void {
+  if (state.lease === null || !state.lease.isParked) return;
+  state.lease.isParked = false;
+  state.commands.push({ type: "want", workers: state.slots });
+}
