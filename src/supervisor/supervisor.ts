@@ -5,7 +5,7 @@
  */
 import { chmodSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { toWire } from "../errors/index.ts";
 import { type MemoryGauge, procGauge } from "../memory/index.ts";
@@ -22,11 +22,17 @@ import {
   type WorkerMessage,
 } from "../protocol/index.ts";
 import { type Command, type Event, Scheduler } from "../scheduler/index.ts";
-import { type Arena, createArena, removeArena } from "../store/index.ts";
+import { type Arena, arenaName, createArena, removeArena, SHARED_MEMORY } from "../store/index.ts";
 import { commitFiles, discardFiles } from "./commit.ts";
 import { heapFor, type SupervisorOptions, sessionDirectory, sessionsDirectory, socketPath } from "./options.ts";
 import { identify, isAlive } from "./process-identity.ts";
-import { makeSessionDirectory, removeEmptyDirectories, writeRecord, writeStaging } from "./session-files.ts";
+import {
+  firstDirectory,
+  makeSessionDirectory,
+  removeEmptyDirectories,
+  writeRecord,
+  writeStaging,
+} from "./session-files.ts";
 import { Spilling, spillDirectories } from "./spilling.ts";
 import { openStateDirectory } from "./state-directory.ts";
 import { sweep } from "./sweep.ts";
@@ -77,16 +83,13 @@ export class Supervisor {
     this.#onClosed = onClosed;
     this.#gauge = gauge;
     this.#directory = sessionDirectory(options);
-    this.#outermostMade = makeSessionDirectory(this.#directory);
+    this.#outermostMade = firstDirectory(this.#directory, options.localDirectory);
     const spill = spillDirectories(options);
-    writeRecord(this.#directory, { supervisor: identify(process.pid), workers: [], arena: null, spill });
-    openStateDirectory(options.stateDirectory);
-    try {
-      this.#arena = createArena(options.session, options.capacity, this.#directory);
-    } catch (error) {
-      this.#removeDirectory();
-      throw error;
-    }
+    this.#arena = this.#orRemove(() => {
+      writeRecord(this.#directory, { supervisor: identify(process.pid), workers: [], arena: null, spill });
+      openStateDirectory(options.stateDirectory);
+      return createArena(options.session, options.capacity, this.#directory);
+    });
     const { size, capacity } = this.#arena.place;
     this.#scheduler = new Scheduler({
       arenaSize: size,
@@ -100,11 +103,14 @@ export class Supervisor {
       devices: options.devices,
       localityWithOutput: options.localityWithOutput,
     });
-    this.#spilling = new Spilling(
-      options,
-      this.#arena.place.path,
-      (event) => this.#tell(event),
-      (text) => this.#program?.send({ type: "notice", text }),
+    this.#spilling = this.#orRemove(
+      () =>
+        new Spilling(
+          options,
+          this.#arena.place.path,
+          (event) => this.#tell(event),
+          (text) => this.#program?.send({ type: "notice", text }),
+        ),
     );
     this.#pool = new WorkerPool(
       {
@@ -124,6 +130,17 @@ export class Supervisor {
       },
     );
     this.#server = createServer((socket) => this.#greet(socket));
+  }
+
+  /** One part of the start. Where it fails, what the parts before it made is removed. */
+  #orRemove<Part>(make: () => Part): Part {
+    try {
+      return make();
+    } catch (error) {
+      rmSync(join(SHARED_MEMORY, arenaName(this.#options.session)), { force: true });
+      this.#removeDirectory();
+      throw error;
+    }
   }
 
   /** Listens, says so, starts workers, then looks for what earlier sessions left behind. */
