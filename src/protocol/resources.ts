@@ -13,8 +13,8 @@ export interface ResourceAmounts {
 
 export interface WorkerUse {
   readonly id: WorkerId;
-  /** 0 until it has said that it is there. */
-  readonly pid: number;
+  /** Null while it is starting. */
+  readonly pid: number | null;
   readonly state: "starting" | "idle" | "busy" | "stopping";
   /** Bytes of the blocks in memory that it made. */
   readonly managed: Bytes;

@@ -15,7 +15,7 @@ function workerUse(state: State, worker: WorkerState): WorkerUse {
   const { id, pid, phase, task } = worker;
   return {
     id,
-    pid,
+    pid: phase === "starting" ? null : pid,
     state: phase === "inspecting" ? "busy" : phase,
     managed: state.ledger.managed(id),
     task: task?.operator.spec.name ?? null,
