@@ -123,7 +123,7 @@ class Worker {
     const loaded = this.#operators.get(key({ job, operator }));
     this.#operators.delete(key({ job, operator }));
     try {
-      await loaded?.dispose();
+      await loaded?.dispose((what, text) => this.#notice(loaded, what, text));
       this.#wire.send({ type: "retired", job, operator, error: null });
     } catch (error) {
       this.#wire.send({ type: "retired", job, operator, error: toWire(error) });
