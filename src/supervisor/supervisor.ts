@@ -3,11 +3,11 @@
  * nothing itself; it carries the scheduler's commands out in order and tells it what happened. It lives as long as the
  * program's connection, and leaves nothing behind.
  */
-import { chmodSync, rmSync } from "node:fs";
-import { createServer, type Server, type Socket } from "node:net";
+import { existsSync, rmSync } from "node:fs";
+import type { Socket } from "node:net";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { toWire } from "../errors/index.ts";
+import { StoreError, toWire } from "../errors/index.ts";
 import { type MemoryGauge, procGauge } from "../memory/index.ts";
 import {
   type ArenaRange,
@@ -24,6 +24,7 @@ import {
 import { type Command, type Event, Scheduler } from "../scheduler/index.ts";
 import { type Arena, arenaName, createArena, removeArena, SHARED_MEMORY } from "../store/index.ts";
 import { commitFiles, discardFiles } from "./commit.ts";
+import { Door } from "./door.ts";
 import { heapFor, type SupervisorOptions, sessionDirectory, sessionsDirectory, socketPath } from "./options.ts";
 import { identify, isAlive } from "./process-identity.ts";
 import {
@@ -58,12 +59,12 @@ const PROGRAM_POLL: Milliseconds = 1_000;
 export class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #directory: string;
-  readonly #outermostMade: string | null;
+  #outermostMade: string | null;
   readonly #arena: Arena;
   readonly #scheduler: Scheduler;
   readonly #pool: WorkerPool;
   readonly #spilling: Spilling;
-  readonly #server: Server;
+  readonly #door: Door;
   readonly #gauge: MemoryGauge;
   readonly #staging = new Map<JobId, readonly string[]>();
   /** Files being put in place or removed. */
@@ -129,7 +130,7 @@ export class Supervisor {
         changed: () => this.#record(),
       },
     );
-    this.#server = createServer((socket) => this.#greet(socket));
+    this.#door = new Door(socketPath(options), (socket) => this.#greet(socket));
   }
 
   /** One part of the start. Where it fails, what the parts before it made is removed. */
@@ -145,12 +146,7 @@ export class Supervisor {
 
   /** Listens, says so, starts workers, then looks for what earlier sessions left behind. */
   async open(): Promise<void> {
-    const path = socketPath(this.#options);
-    await new Promise<void>((resolve, reject) => {
-      this.#server.once("error", reject);
-      this.#server.listen(path, resolve);
-    });
-    chmodSync(path, 0o600);
+    await this.#door.open();
     this.#pool.start();
     this.#programPoll = setInterval(() => {
       if (!isAlive({ pid: this.#options.parentPid, started: null })) void this.close();
@@ -207,6 +203,10 @@ export class Supervisor {
   }
 
   #welcomeWorker({ worker, pid }: Extract<Greeting, { type: "ready" }>, wire: Wire<WorkerMessage, ToWorker>): boolean {
+    if (!existsSync(this.#arena.place.path)) {
+      this.#tell({ type: "workersUnavailable", error: toWire(arenaGone(this.#arena.place.path)) });
+      return false;
+    }
     const lease = { threads: 1, memory: null };
     wire.send({ type: "welcome", worker, arena: this.#arena.place, directory: this.#directory, lease });
     wire.onMessage((message) => {
@@ -350,6 +350,7 @@ export class Supervisor {
       spill: spillDirectories(this.#options),
     };
     this.#note(() => writeRecord(this.#directory, record));
+    void this.#door.openAgain().catch((error: unknown) => process.stderr.write(`${toWire(error).message}\n`));
   }
 
   #recordStaging(): void {
@@ -359,7 +360,10 @@ export class Supervisor {
   /** For a later session. A disk that is full or gone is no reason to end this one; the log has it. */
   #note(write: () => void): void {
     try {
-      makeSessionDirectory(this.#directory);
+      const made = makeSessionDirectory(this.#directory);
+      if (made !== null && made.length < (this.#outermostMade?.length ?? Number.POSITIVE_INFINITY)) {
+        this.#outermostMade = made;
+      }
       write();
     } catch (error) {
       process.stderr.write(`${toWire(error).message}\n`);
@@ -381,7 +385,7 @@ export class Supervisor {
     if (this.#state !== "open") return;
     this.#state = "closing";
     for (const timer of [this.#alarm, this.#sampler, this.#programPoll]) if (timer !== null) clearInterval(timer);
-    this.#server.close();
+    this.#door.close();
     await this.#pool.close();
     await Promise.allSettled(this.#work);
     await this.#spilling.close();
@@ -397,4 +401,11 @@ export class Supervisor {
     if (request !== null) program.send({ type: "closed", request });
     program.close();
   }
+}
+
+function arenaGone(path: string): StoreError {
+  return new StoreError(
+    `The store's file ${path} was removed while the session ran: a worker that ended cannot be replaced. Start a new session, ` +
+      "with a localDirectory that nobody clears away.",
+  );
 }

@@ -38,7 +38,10 @@ class Worker {
     this.#wire = new Wire(socket);
     this.#wire.onMessage((message) => this.#receive(message));
     // The supervisor is gone: nothing that this process holds matters to anyone.
-    this.#wire.onClose(() => process.exit(0));
+    this.#wire.onClose((error) => {
+      if (error !== null) process.stderr.write(`${error.message}\n`);
+      process.exit(0);
+    });
     socket.once("connect", () => this.#wire.send({ type: "ready", worker: id, pid: process.pid, token }));
   }
 
