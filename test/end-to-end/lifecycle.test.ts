@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readlinkSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { NondeterministicFunctionError, type Session, StoreError } from "spillway";
+import { NondeterministicFunctionError, type Session, SessionClosedError, StoreError } from "spillway";
 import { describe, expect, test } from "vitest";
 import { leftovers, processes, sessionNames, testSessions, workerPids } from "../support/sessions.ts";
 
@@ -148,6 +148,9 @@ describe("the end of a session", () => {
     await s.close();
     expect(await leftovers(sessions.localDirectory, [lastSession()])).toEqual([]);
     await expect(s.range(3).takeAll()).rejects.toThrow(/closed/);
+    // Also what could be known without asking anybody.
+    await expect(s.range(3).count()).rejects.toBeInstanceOf(SessionClosedError);
+    await expect(kept.count()).rejects.toBeInstanceOf(SessionClosedError);
   });
 
   test("[A15] after SIGKILL of the supervisor, close leaves nothing either", async () => {
