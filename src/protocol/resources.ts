@@ -13,8 +13,8 @@ export interface ResourceAmounts {
 
 export interface WorkerUse {
   readonly id: WorkerId;
-  /** 0 until it has said that it is there. */
-  readonly pid: number;
+  /** Null while it is starting. */
+  readonly pid: number | null;
   /** One of the session's workers, or the wide kernel beside them. */
   readonly kind: "worker" | "wide";
   readonly state: "starting" | "idle" | "busy" | "stopping";

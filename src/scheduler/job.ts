@@ -37,7 +37,12 @@ export function startJob(state: State, spec: JobSpec): void {
   try {
     if (state.jobs.has(spec.id)) throw new OptionError(`There is a job ${spec.id} already.`);
     for (const id of spec.holds) {
-      if (!state.ledger.has(id)) throw new StoreError(`The job ${spec.id} uses block ${id}, which was released.`);
+      if (!state.ledger.has(id)) {
+        throw new StoreError(
+          `Rows that this reads are gone (block ${id}): the materialised dataset they belong to was disposed of. Call dispose() when ` +
+            "all that is built on it has been read: after a loop over its windows, not inside it.",
+        );
+      }
     }
     const job = wire(state, spec);
     for (const id of spec.holds) state.ledger.retain(id, job.inputHolder);

@@ -17,7 +17,7 @@ function workerUse(state: State, worker: WorkerState): WorkerUse {
   const { id, pid, phase, task, kernelBytes } = worker;
   return {
     id,
-    pid,
+    pid: phase === "starting" ? null : pid,
     state: phase === "inspecting" ? "busy" : phase,
     kind: worker === state.wide.worker ? "wide" : "worker",
     managed: state.ledger.managed(id) + kernelBytes,
