@@ -29,6 +29,7 @@ import { Exchange } from "./exchange.ts";
 import { whyNotFused } from "./fusion.ts";
 import { isPassing, Operators } from "./operators.ts";
 import { type Planning, plainly } from "./planning.ts";
+import { someOf } from "./reads.ts";
 import { regionDraft, sumSkipped } from "./region.ts";
 import { repartitioned } from "./repartition.ts";
 import { splitsOf } from "./scans.ts";
@@ -53,6 +54,10 @@ class Builder {
   }
 
   async draft(plan: Plan): Promise<Draft> {
+    return { ...(await this.#draft(plan)), makes: { plan, some: false } };
+  }
+
+  async #draft(plan: Plan): Promise<Draft> {
     if (isRegionNode(plan) && holdsAllToAll(plan)) {
       if (!this.planning.exchange) return regionDraft(plan, this.#feeding());
       if (isAllToAll(plan)) return this.#exchange.draft(plan, (input) => this.draft(input));
@@ -100,7 +105,8 @@ class Builder {
         const draft = await this.draft(plan);
         if (isPassing(draft)) return null;
         const names = [...draft.names, "partial groupBy"];
-        const partial = { ...draft, select: phases.partial(draft.select), selectNames: ["partial groupBy"], names };
+        const select = phases.partial(draft.select);
+        const partial = { ...draft, select, selectNames: ["partial groupBy"], names, makes: someOf(draft.makes) };
         return { operators: [this.operators.close(partial)], columns: phases.columns };
       },
     };
@@ -120,15 +126,18 @@ class Builder {
     if (node.form === "mapGroups") return this.#exchange.groups(draft, node);
     const reason = whyNotFused(draft, node);
     if (reason === null || isPassing(draft)) return withFunction(draft, node);
-    this.operators.notFused.push(reason);
-    return withFunction(draftOverOperators([this.operators.close(draft)]), node);
+    const before = this.operators.close(draft);
+    this.operators.notFused.push({ before, reason });
+    return withFunction(draftOverOperators([before]), node);
   }
 
-  #limit(draft: Draft, { offset, limit }: LimitNode): Draft {
+  #limit(draft: Draft, plan: LimitNode): Draft {
+    const { offset, limit } = plan;
     const rows = limit === null ? null : offset + limit;
     const operators = this.operators.inputs(rows === null ? draft : head(draft, rows));
     const name = limit === null ? "offset" : "limit";
-    const id = this.operators.slice({ name, input: { kind: "operators", operators }, offset, limit });
+    const makes = { plan, some: false };
+    const id = this.operators.slice({ name, input: { kind: "operators", operators }, offset, limit, makes });
     return draftOverOperators([id]);
   }
 
@@ -142,6 +151,7 @@ class Builder {
         ...draftOverSplits(folded.flat(), [names, "union"]),
         skipped: drafts.map((draft) => draft.skipped).reduce(sumSkipped),
         notes: drafts.flatMap((draft) => draft.notes),
+        reads: drafts.flatMap((draft) => draft.reads),
       };
     }
     return draftOverOperators(

@@ -23,6 +23,7 @@ import type { Operators } from "./operators.ts";
 import { comparableKeys, hashPartition, looseKey, type Side, withPartition } from "./partition.ts";
 import type { Planning } from "./planning.ts";
 import { rangeSort } from "./range-sort.ts";
+import { someOf } from "./reads.ts";
 import { estimatedBytes, isSmall, partitionCount } from "./size.ts";
 import { joined } from "./sql/join.ts";
 import { type AllToAllNode, relation } from "./sql/relation.ts";
@@ -92,7 +93,8 @@ export class Exchange {
     const phases = twoPhase(plan);
     const name = nodeName(plan);
     if (phases === null) return this.#wholeAggregate(plan, draft);
-    const map = { ...named(draft, `partial ${name}`), select: phases.partial(draft.select) };
+    const partial = { ...named(draft, `partial ${name}`), makes: someOf(draft.makes) };
+    const map = { ...partial, select: phases.partial(draft.select) };
     const { columns } = phases;
     if (plan.keys.length === 0) {
       const table = { operators: [this.operators.close(map)], columns };
@@ -121,7 +123,7 @@ export class Exchange {
 
   async #distinct(plan: DistinctNode, draft: Draft): Promise<Draft> {
     const count = this.#partitions(plan.input);
-    const once = { ...draft, select: relation(plan, [draft.select]) };
+    const once = { ...draft, select: relation(plan, [draft.select]), makes: someOf(draft.makes) };
     const known = plan.columns ?? columnsOf(plan.input);
     const keys =
       known === null

@@ -13,7 +13,7 @@ import type {
 } from "../protocol/index.ts";
 import type { StageStep } from "./draft.ts";
 import { assertPossible } from "./request.ts";
-import type { Stages, TaskStage } from "./stage.ts";
+import type { SliceStage, Stages, TaskStage } from "./stage.ts";
 
 export interface JobContext {
   readonly id: JobId;
@@ -33,13 +33,18 @@ export interface JobContext {
 export function jobSpec({ stages }: Stages, context: JobContext): JobSpec {
   const holds = new Set<BlockId>();
   const operators = stages.map((stage, i): Operator => {
-    if (stage.kind === "slice") return stage;
+    if (stage.kind === "slice") return sliceOperator(stage);
     for (const id of blocksOf(stage, context)) holds.add(id);
     const last = i === stages.length - 1;
     return taskOperator(stage, last ? context.sink : context.blocks, context);
   });
   const { id, preserveOrder, maxErroredBlocks } = context;
   return { id, operators, preserveOrder, maxErroredBlocks, holds: [...holds] };
+}
+
+/** Without the plan, which explain alone looks at. */
+function sliceOperator({ kind, id, name, input, offset, limit }: SliceStage): Operator {
+  return { kind, id, name, input, offset, limit };
 }
 
 function taskOperator(stage: TaskStage, sink: Sink, context: JobContext): Operator {

@@ -7,6 +7,7 @@ import { expressionSql, quoteIdentifier, quoteText, type SortNode } from "../pla
 import { type Draft, draftOverOperators, draftOverTables, functionsIn } from "./draft.ts";
 import type { Operators } from "./operators.ts";
 import { withPartition } from "./partition.ts";
+import { someOf } from "./reads.ts";
 import { relation } from "./sql/relation.ts";
 import { nested, type Select, selectFrom, tableSql } from "./sql/select.ts";
 
@@ -24,6 +25,7 @@ export async function rangeSort(plan: SortNode, draft: Draft, count: number, ope
     names: [...input.names, "sample keys"],
     selectNames: [...input.selectNames, "sample keys"],
     select: sampleOf(input.select, key),
+    makes: someOf(draft.makes),
   });
   const keys = { operators: [sampled], columns: [{ name: "__spillway_key", type: "BLOB" }] };
   const bounds = operators.close(draftOverTables([keys], { kind: "all" }, boundsOf(count), ["sort bounds"]));
@@ -36,6 +38,7 @@ export async function rangeSort(plan: SortNode, draft: Draft, count: number, ope
     broadcast: [...input.broadcast, given],
     select: withPartition(input.select, rangeOf(key, `{b${input.broadcast.length}}`)),
     scatter: count,
+    makes: draft.makes,
   };
   const table = await operators.table([operators.close(map)], plan.input, keyNames(plan));
   const sort = draftOverTables([table], { kind: "partitions", count }, relation(plan, [selectFrom("{t0}")]), ["sort"]);

@@ -18,6 +18,7 @@ import type { FedTable, Skipped } from "../protocol/index.ts";
 import { type TwoPhase, twoPhase } from "./aggregates/two-phase.ts";
 import { type Draft, draftOverTables } from "./draft.ts";
 import { type Names, neededOf } from "./needed.ts";
+import type { StageRead } from "./reads.ts";
 import { wholeOf } from "./scans.ts";
 import {
   goesByPlace,
@@ -47,6 +48,7 @@ export async function regionDraft(plan: RegionNode, feeding: Feeding): Promise<D
     setsOrder: keepsOrder(plan) || goesByPlace(plan),
     skipped: region.skipped,
     notes: region.notes,
+    reads: region.reads,
   };
 }
 
@@ -54,6 +56,7 @@ class Region {
   readonly tables: FedTable[] = [];
   readonly names: string[] = [];
   readonly notes: string[] = [];
+  readonly reads: StageRead[] = [];
   skipped: Skipped = nothingSkipped;
   readonly #wholes = new Map<ScanNode, WholeScan | null>();
 
@@ -113,6 +116,7 @@ class Region {
     this.#named(scan.source.name);
     if (scan.filters.length > 0) this.#named("filter");
     this.notes.push(...(whole?.notes ?? []));
+    this.reads.push({ scan, rows: whole?.rows ?? null, bytes: null });
     this.skipped = sumSkipped(this.skipped, whole?.skipped ?? nothingSkipped);
     return { ...selectFromScan(scan), from: whole?.sql ?? "" };
   }
