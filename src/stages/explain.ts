@@ -121,14 +121,15 @@ function readText(read: StageRead, estimates: Estimates): string {
 
 function tableLines({ input, broadcast }: TaskStage): readonly string[] {
   const from = ({ operators }: FedTable) => operators.map((id) => `stage ${id + 1}`).join(", ");
-  const fed = input.kind === "fed" ? input.tables : [];
-  const how = (table: FedTable) => {
-    if (input.kind === "fed" && input.gather.kind === "partitions") return "a partition of the rows";
-    return table.ordered === true ? "the rows in plan order, fed while it runs" : "the rows, fed while it runs";
+  const byPartition = input.kind === "fed" && input.gather.kind === "partitions";
+  const fed = (table: FedTable) => {
+    if (byPartition) return `a partition of the rows of ${from(table)}`;
+    return `the rows of ${from(table)}, fed ${table.ordered === true ? "in plan order" : "as they come"}`;
   };
+  const tables = input.kind === "fed" ? input.tables : [];
   return [
-    ...fed.map((table, i) => `  table {t${i}}: ${how(table)} of ${from(table)}`),
-    ...broadcast.map((table, i) => `  table {b${i}}: all rows of ${from(table)}, broadcast to every task`),
+    ...tables.map((table, i) => `  {t${i}} is ${fed(table)}`),
+    ...broadcast.map((table, i) => `  {b${i}} is all rows of ${from(table)}, broadcast to every task`),
   ];
 }
 

@@ -48,8 +48,7 @@ class Layout {
   }
 
   #parentheses(open: number, close: number): void {
-    const isQuery = this.#isQuery(open + 1);
-    const broken = isQuery && this.#length(open, close) > SHORT;
+    const broken = this.#isQuery(open, close) && this.#length(open, close) > SHORT;
     this.#line += "(";
     if (broken) {
       this.#break();
@@ -74,10 +73,14 @@ class Layout {
     return length;
   }
 
-  #isQuery(start: number): boolean {
-    let i = start;
-    while (this.tokens[i] === "(" || this.tokens[i]?.trim() === "") i += 1;
-    return /^(SELECT|WITH|FROM|VALUES)$/i.test(this.tokens[i] ?? "");
+  /** A SELECT, or several in parentheses of their own that are put together. */
+  #isQuery(open: number, close: number): boolean {
+    const first = this.#next(open);
+    const end = this.#ends.get(first);
+    if (end === undefined) return /^(SELECT|WITH|FROM|VALUES)$/i.test(this.tokens[first] ?? "");
+    const after = this.#next(end);
+    const together = after === close || /^(UNION|INTERSECT|EXCEPT)$/i.test(this.tokens[after] ?? "");
+    return together && this.#isQuery(first, end);
   }
 
   #startsClause(at: number): boolean {
@@ -92,7 +95,13 @@ class Layout {
     return this.tokens[next]?.toUpperCase() === "JOIN";
   }
 
-  /** What stands before it and is no space. */
+  /** The place of the next token that is no space. */
+  #next(at: number): number {
+    let i = at + 1;
+    while (this.tokens[i]?.trim() === "") i += 1;
+    return i;
+  }
+
   #wordBefore(at: number): string {
     let i = at - 1;
     while (this.tokens[i]?.trim() === "") i -= 1;
