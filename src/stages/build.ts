@@ -163,12 +163,13 @@ class Builder {
   /** Each task keeps its n rows with the smallest keys; one task then keeps the smallest of all. */
   #sampleRows(draft: Draft, node: SampleNode, rows: number): Draft {
     const whole = functionsIn(draft).length === 0 ? draft : draftOverOperators([this.operators.close(draft)]);
-    const kept = this.operators.close(withNode(whole, node));
+    const kept = this.operators.close({ ...withNode(whole, node), makes: someOf(draft.makes) });
     const chosen = {
       ...draftOverOperators([kept], ["sample"]),
       select: smallestKeys(rows),
       selectNames: ["sample"],
       minRowsPerTask: Number.MAX_SAFE_INTEGER,
+      makes: { plan: node, some: false },
     };
     return draftOverOperators([this.operators.close(chosen)]);
   }

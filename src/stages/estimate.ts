@@ -73,16 +73,14 @@ class Estimator {
       case "scan":
         return this.#scan(plan);
       case "project":
-      case "drop": {
-        const input = await this.of(plan.input);
-        return { rows: input.rows, bytes: share(input.bytes, narrowing(plan, plan.input)) };
-      }
+      case "drop":
+        return this.#sameRows(plan);
       case "filter":
       case "dropNull":
       case "distinct":
         return some(await this.of(plan.input));
       case "aggregate":
-        return plan.keys.length === 0 ? { rows: exactly(1), bytes: null } : some(await this.of(plan.input));
+        return plan.keys.length === 0 ? { rows: exactly(1), bytes: null } : some(await this.#sameRows(plan));
       case "limit":
         return limited(await this.of(plan.input), plan);
       case "sample": {
@@ -106,6 +104,12 @@ class Estimator {
       default:
         return this.of(plan.input);
     }
+  }
+
+  /** With other columns, all of about the same width. */
+  async #sameRows(plan: Plan & { readonly input: Plan }): Promise<Estimate> {
+    const { rows, bytes } = await this.of(plan.input);
+    return { rows, bytes: share(bytes, narrowing(plan, plan.input)) };
   }
 
   async #scan(scan: ScanNode): Promise<Estimate> {

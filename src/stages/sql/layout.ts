@@ -3,6 +3,7 @@
  * quoted stays as it is, and nothing is left out.
  */
 const SHORT = 90;
+const LONG = 110;
 const TOKEN = /'(?:[^']|'')*'|"(?:[^"]|"")*"|\$\$[\s\S]*?\$\$|\/\*[\s\S]*?\*\/|\w+|\s+|[\s\S]/gu;
 const CLAUSES = new Set(
   "FROM WHERE GROUP HAVING QUALIFY ORDER LIMIT OFFSET UNION INTERSECT EXCEPT USING JOIN".split(" "),
@@ -20,6 +21,7 @@ class Layout {
   readonly #ends: ReadonlyMap<number, number>;
   #line = "";
   #indent = 0;
+  #goesOn = false;
 
   constructor(private readonly tokens: readonly string[]) {
     this.#ends = closings(tokens);
@@ -43,6 +45,8 @@ class Layout {
       else {
         if (broken && i > from && this.#startsClause(i)) this.#break();
         this.#line += token;
+        // Lists of any length, of columns as of files.
+        if (token === "," && this.#line.length > LONG) this.#break(true);
       }
     }
   }
@@ -62,9 +66,12 @@ class Layout {
     this.#line += ")";
   }
 
-  #break(): void {
-    if (this.#line.trim() !== "") this.#lines.push(`${"  ".repeat(this.#indent)}${this.#line.trimEnd()}`);
+  /** `goesOn`: the next line is still of the same clause. */
+  #break(goesOn = false): void {
+    const indent = this.#indent + (this.#goesOn ? 1 : 0);
+    if (this.#line.trim() !== "") this.#lines.push(`${"  ".repeat(indent)}${this.#line.trimEnd()}`);
     this.#line = "";
+    this.#goesOn = goesOn;
   }
 
   #length(from: number, to: number): number {
