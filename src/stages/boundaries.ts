@@ -15,6 +15,7 @@ export interface Flow {
 
 export function flowsOf({ stages, notFused }: Stages): readonly Flow[] {
   const reasons = new Map(notFused.map(({ before, reason }) => [before, reason]));
+  const readers = (id: OperatorId) => stages.filter((stage) => inputsOf(stage).includes(id)).length;
   const flows: Flow[] = [];
   for (const stage of stages) {
     const flow = (what: Flow["what"], why: (before: Stage) => string) => (id: OperatorId) => {
@@ -22,7 +23,9 @@ export function flowsOf({ stages, notFused }: Stages): readonly Flow[] {
       if (before !== undefined) flows.push({ before: id, after: stage.id, what, reason: why(before) });
     };
     if (stage.input.kind === "operators") {
-      stage.input.operators.forEach(flow("blocks", (before) => reasons.get(before.id) ?? whyApart(before, stage)));
+      stage.input.operators.forEach(
+        flow("blocks", (before) => reasons.get(before.id) ?? whyApart(before, stage, readers(before.id))),
+      );
     }
     if (stage.kind === "slice") continue;
     if (stage.input.kind === "fed") {
@@ -33,6 +36,13 @@ export function flowsOf({ stages, notFused }: Stages): readonly Flow[] {
       table.operators.forEach(flow("broadcast", (before) => whyGiven(before, stage)));
   }
   return flows;
+}
+
+function inputsOf(stage: Stage): readonly OperatorId[] {
+  if (stage.kind === "slice") return stage.input.operators;
+  const tables = stage.input.kind === "fed" ? [...stage.input.tables, ...stage.broadcast] : stage.broadcast;
+  const fed = tables.flatMap(({ operators }) => operators);
+  return stage.input.kind === "operators" ? [...stage.input.operators, ...fed] : fed;
 }
 
 function whyFed(before: Stage, { name, input }: TaskStage): string {
@@ -51,7 +61,8 @@ function whyGiven(before: Stage, { name }: TaskStage): string {
   return `${name} has all rows of ${before.name} in every task.`;
 }
 
-function whyApart(before: Stage, after: Stage): string {
+function whyApart(before: Stage, after: Stage, readers: number): string {
+  if (readers > 1) return `${before.name} has ${readers} readers.`;
   if (after.kind === "slice") return `${after.name} counts the rows of all tasks of ${before.name}.`;
   if (before.kind === "slice") return `${after.name} starts from the rows that the ${before.name} lets through.`;
   if (after.minRowsPerTask === Number.MAX_SAFE_INTEGER) {
@@ -63,5 +74,8 @@ function whyApart(before: Stage, after: Stage): string {
   if (before.input.kind === "fed") {
     return `${after.name} goes row by row (one-to-one), ${before.name} needs all rows (all-to-all) first.`;
   }
-  return `${before.name} has more than one reader, or hands on what a task needs whole.`;
+  if (after.broadcast.length > 0) {
+    return `what is broadcast to ${after.name} is there for the first SQL of its tasks, not after the functions of ${before.name}.`;
+  }
+  return `${after.name} looks at all rows of a task at once, functions of ${before.name} hand them on as they come.`;
 }

@@ -120,6 +120,7 @@ describe("[R9] where fusion stops, and why", () => {
     const plan = fn(sort(fn(known()), byA), { name: "after" });
     const { names, text } = await explain(plan, { exchange: true });
     expect(names).toEqual(["read->map", "sample keys", "sort bounds", "shuffleMap", "sort", "map"]);
+    expect(text).toContain("stage 2 with stage 1: read->map has 2 readers.");
     expect(text).toContain(
       "stage 6 with stage 5: map(after) goes row by row (one-to-one), sort needs all rows (all-to-all) first.",
     );
@@ -168,6 +169,7 @@ describe("[R9] where fusion stops, and why", () => {
     const both = await explain(fn(union([fn(known()), known("u")])));
     expect(both.text).toContain("union->map takes the rows of 2 stages.");
     const some = await explain(sample(fn(known()), { kind: "rows", rows: 3 }, 1));
+    expect(some.text).toContain("sample looks at all rows of a task at once, functions of read->map hand them on");
     expect(some.text).toContain("sample is one task over what all tasks of");
   });
 
@@ -176,6 +178,7 @@ describe("[R9] where fusion stops, and why", () => {
     const { text } = await explain(plan, { exchange: true, capacity: 2 ** 30 });
     expect(text).toContain("{b0} is all rows of stage 1, broadcast to every task");
     expect(text).toContain("broadcast join has all rows of read in every task.");
+    expect(text).toContain("stage 3 with stage 2: what is broadcast to broadcast join is there for the first SQL");
   });
 });
 
