@@ -21,6 +21,7 @@ class Layout {
   readonly #ends: ReadonlyMap<number, number>;
   #line = "";
   #indent = 0;
+  #brackets = 0;
   #goesOn = false;
 
   constructor(private readonly tokens: readonly string[]) {
@@ -45,8 +46,9 @@ class Layout {
       else {
         if (broken && i > from && this.#startsClause(i)) this.#break();
         this.#line += token;
-        // Lists of any length, of columns as of files.
-        if (token === "," && this.#line.length > LONG) this.#break(true);
+        if (token === "[" || token === "]") this.#brackets += token === "[" ? 1 : -1;
+        // Between columns and between files, not between arguments.
+        if (token === "," && this.#line.length > LONG && (broken || this.#brackets > 0)) this.#break(true);
       }
     }
   }
