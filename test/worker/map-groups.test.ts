@@ -149,7 +149,7 @@ describe("[A8] mapGroups", () => {
     expect(most).toBe(4);
   });
 
-  test("[E1] a failure names the group; skipped, it costs its rows alone", async () => {
+  test("a failure names the group; skipped, it costs its rows alone", async () => {
     const failing = (group: Group) => {
       if (Number(group.k[0]) === 5) throw new TypeError("no fives");
       return total(group);
