@@ -279,6 +279,8 @@ export interface JobState {
   changed: boolean;
   progressAt: Milliseconds;
   peakStoreBytes: Bytes;
+  /** The most that kernels have had on disk for it. */
+  kernelSpilled: Bytes;
   /** The store's totals when the job began. */
   readonly spillsBefore: SpillTotals;
   peakWorkerMemory: Bytes;
@@ -294,6 +296,8 @@ export interface WorkerState {
   readonly memory: Bytes;
   phase: WorkerPhase;
   task: TaskState | null;
+  /** What its kernel holds in memory for a fed task, as it last said. */
+  kernelBytes: Bytes;
   inspection: Inspection | null;
   readonly knows: Set<OperatorState>;
   /** Classes' instances that have GPUs, by job and operator. */

@@ -73,6 +73,11 @@ export function keepsOrder(plan: Plan): boolean {
   }
 }
 
+/** What the region makes depends on the places of the rows that it is fed. */
+export function readsPlaces(plan: Plan): boolean {
+  return isRegionNode(plan) && (plan.kind === "zip" || plan.kind === "shuffle" || inputsOf(plan).some(readsPlaces));
+}
+
 /** Within the region rows meet by their places, so that the kernel must not lose them. */
 export function goesByPlace(plan: Plan): boolean {
   return isRegionNode(plan) && (plan.kind === "zip" || inputsOf(plan).some(goesByPlace));
