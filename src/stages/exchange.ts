@@ -202,11 +202,14 @@ export class Exchange {
     ];
     const tables: FedTable[] = [];
     for (const [side, draft] of sides) {
-      const table = await this.operators.table(this.operators.inputs(draft), side, new Set());
-      tables.push(ordered ? { ...table, ordered } : table);
+      tables.push({ ...(await this.operators.table(this.operators.inputs(draft), side, new Set())), ordered });
     }
     const select = relation(plan, [T0, T1]);
-    return { ...draftOverTables(tables, { kind: "all" }, select, [nodeName(plan)]), place: "wide" };
+    return {
+      ...draftOverTables(tables, { kind: "all" }, select, [nodeName(plan)]),
+      place: "wide",
+      setsOrder: ordered,
+    };
   }
 }
 

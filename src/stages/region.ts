@@ -19,7 +19,15 @@ import { type TwoPhase, twoPhase } from "./aggregates/two-phase.ts";
 import { type Draft, draftOverTables } from "./draft.ts";
 import { type Names, neededOf } from "./needed.ts";
 import { wholeOf } from "./scans.ts";
-import { holdsAllToAll, isRegionNode, keepsOrder, type RegionNode, relation } from "./sql/relation.ts";
+import {
+  goesByPlace,
+  holdsAllToAll,
+  isRegionNode,
+  keepsOrder,
+  type RegionNode,
+  readsPlaces,
+  relation,
+} from "./sql/relation.ts";
 import { nodeName, type Select, selectFrom, selectFromScan } from "./sql/select.ts";
 
 /** Makes operators of what a region is fed with. */
@@ -31,11 +39,12 @@ export interface Feeding {
 
 export async function regionDraft(plan: RegionNode, feeding: Feeding): Promise<Draft> {
   const region = new Region(feeding);
-  const select = await region.select(plan, new Set(), false);
+  const select = await region.select(plan, new Set());
+  const tables = readsPlaces(plan) ? region.tables.map((table) => ({ ...table, ordered: true })) : region.tables;
   return {
-    ...draftOverTables(region.tables, { kind: "all" }, select, region.names),
+    ...draftOverTables(tables, { kind: "all" }, select, region.names),
     place: "wide",
-    setsOrder: keepsOrder(plan),
+    setsOrder: keepsOrder(plan) || goesByPlace(plan),
     skipped: region.skipped,
     notes: region.notes,
   };
@@ -50,36 +59,35 @@ class Region {
 
   constructor(private readonly feeding: Feeding) {}
 
-  /** `placed`: what is above goes by the place of a row, so that rows must come in plan order. */
-  async select(plan: Plan, needed: Names, placed: boolean): Promise<Select> {
+  async select(plan: Plan, needed: Names): Promise<Select> {
     if (plan.kind === "scan" && (await this.#whole(plan)) !== null) return this.#scan(plan);
     if (!isRegionNode(plan) || (!holdsAllToAll(plan) && !(await this.#isInline(plan)))) {
-      return this.#fed(await this.feeding.table(plan, needed), placed);
+      return this.#fed(await this.feeding.table(plan, needed));
     }
     if (plan.kind === "aggregate") {
-      const halves = await this.#twoPhases(plan, placed);
+      const halves = await this.#twoPhases(plan);
       if (halves !== null) return halves;
     }
     const wanted = neededOf(plan, needed);
     const selects: Select[] = [];
     for (const [i, input] of inputsOf(plan).entries()) {
-      selects.push(await this.select(input, wanted[i] ?? needed, placed || goesByPlace(plan)));
+      selects.push(await this.select(input, wanted[i] ?? needed));
     }
     this.#named(nodeName(plan));
     return relation(plan, selects);
   }
 
-  async #twoPhases(plan: AggregateNode, placed: boolean): Promise<Select | null> {
+  async #twoPhases(plan: AggregateNode): Promise<Select | null> {
     const phases = twoPhase(plan);
     if (phases === null || holdsAllToAll(plan.input) || (await this.#isInline(plan.input))) return null;
     const table = await this.feeding.partial(plan.input, phases);
     if (table === null) return null;
     this.#named(nodeName(plan));
-    return phases.final(this.#fed(table, placed).from);
+    return phases.final(this.#fed(table).from);
   }
 
-  #fed(table: FedTable, placed: boolean): Select {
-    this.tables.push(placed ? { ...table, ordered: true } : table);
+  #fed(table: FedTable): Select {
+    this.tables.push(table);
     return selectFrom(`{t${this.tables.length - 1}}`);
   }
 
@@ -113,8 +121,6 @@ class Region {
     if (this.names.at(-1) !== name) this.names.push(name);
   }
 }
-
-const goesByPlace = ({ kind }: RegionNode) => kind === "zip" || kind === "shuffle";
 
 export function sumSkipped(a: Skipped, b: Skipped): Skipped {
   return {

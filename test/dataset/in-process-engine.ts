@@ -77,6 +77,8 @@ export class InProcessEngine implements Engine {
     this.kernel.close();
   }
 
+  checkOpen(): void {}
+
   async inspect(sql: string): Promise<readonly InspectedRow[]> {
     this.inspected.push(sql);
     const rows = this.connection.all(sql);
@@ -211,7 +213,9 @@ export class InProcessEngine implements Engine {
     } else if ("kind" in input && input.kind === "fed") {
       if (first?.kind === "sql") {
         steps = rest;
-        batches = await this.#withTables("t", input.tables, async (fed) => [this.#query(fed(named(first.sql)))]);
+        batches = await this.#withTables("t", input.tables, async (fed) => [
+          this.#query(this.#withoutHugeint(fed(named(first.sql)))),
+        ]);
       } else batches = input.tables.flatMap((table) => [...table.batches]);
     } else if ("kind" in input) {
       batches =
@@ -287,7 +291,7 @@ export class InProcessEngine implements Engine {
   }
 
   #query(sql: string): RecordBatch {
-    const stream = this.connection.query(this.#withoutHugeint(sql));
+    const stream = this.connection.query(sql);
     try {
       const copies: RecordBatch[] = [];
       for (let batch = stream.next(); batch !== null; batch = stream.next()) copies.push(concatBatches([batch]));
@@ -298,7 +302,7 @@ export class InProcessEngine implements Engine {
     }
   }
 
-  /** As a worker hands rows on: the sum of whole numbers is a BIGINT. */
+  /** As a worker hands on the rows of a fed task: the sum of whole numbers is a BIGINT. */
   #withoutHugeint(sql: string): string {
     const huge = this.connection
       .all(`SELECT column_name AS name FROM (DESCRIBE ${sql}) WHERE column_type = 'HUGEINT'`)

@@ -33,6 +33,12 @@ export function stateOf(aggregate: AggregateExpression, id: number, kind: string
     case "count":
       return plain(`count(${argument})${rows}`, `CAST(coalesce(sum(${q("")}), 0) AS BIGINT)`);
     case "sum":
+      return {
+        columns: [column("", `sum(${argument})${rows}`), column("type", `min(${argument}) FILTER (WHERE false)`)],
+        unnested: null,
+        // A sum of whole numbers travels as a DECIMAL: of the type of what was summed, the kernel says what a sum is.
+        final: `sum(cast_to_type(${q("")}, list_sum([${q("type")}])))`,
+      };
     case "min":
     case "max":
       return plain(`${name}(${argument})${rows}`, `${name}(${q("")})`);

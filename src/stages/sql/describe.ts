@@ -1,12 +1,14 @@
 /** The SQL that tells a plan's column types without reading anything: sources are stood in for by typed nulls. */
 import { type Column, inputsOf, type Plan, quoteIdentifier, type ScanNode } from "../../plan/index.ts";
-import { isRegionNode, relation } from "./relation.ts";
+import { holdsAllToAll, isRegionNode, relation } from "./relation.ts";
 import { type Select, selectFrom, selectFromScan, selectSql } from "./select.ts";
 
-/** What leaves a stage as HUGEINT (the sum of whole numbers) is made a BIGINT there. */
 export function describeSql(plan: Plan): string {
-  const type = "CASE column_type WHEN 'HUGEINT' THEN 'BIGINT' ELSE column_type END AS column_type";
-  return `SELECT column_name, ${type} FROM (DESCRIBE ${selectSql(typed(plan))})`;
+  const sql = `DESCRIBE ${selectSql(typed(plan))}`;
+  if (!holdsAllToAll(plan)) return sql;
+  // Such a task hands on BIGINT where the kernel made a HUGEINT, which the sum of whole numbers is.
+  const type = "regexp_replace(column_type, '\\bU?HUGEINT\\b', 'BIGINT', 'g') AS column_type";
+  return `SELECT column_name, ${type} FROM (${sql})`;
 }
 
 function typed(plan: Plan): Select {

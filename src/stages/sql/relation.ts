@@ -67,10 +67,20 @@ export function keepsOrder(plan: Plan): boolean {
     case "sample":
       return plan.size.kind === "fraction" && keepsOrder(plan.input);
     case "zip":
-      return keepsOrder(plan.left) || keepsOrder(plan.right);
+      return true;
     default:
       return false;
   }
+}
+
+/** What the region makes depends on the places of the rows that it is fed. */
+export function readsPlaces(plan: Plan): boolean {
+  return isRegionNode(plan) && (plan.kind === "zip" || plan.kind === "shuffle" || inputsOf(plan).some(readsPlaces));
+}
+
+/** Within the region rows meet by their places, so that the kernel must not lose them. */
+export function goesByPlace(plan: Plan): boolean {
+  return isRegionNode(plan) && (plan.kind === "zip" || inputsOf(plan).some(goesByPlace));
 }
 
 export function relation(node: RegionNode, inputs: readonly Select[]): Select {
