@@ -45,6 +45,7 @@ test("[A12] groupBy and agg compute the next row type", () => {
     trips.groupBy(col("at").year().as("year")).agg({ next: col("year").add(1), n: count() }),
   );
   rowIs<{ city: string; odd: bigint }>()(trips.groupBy("city").agg({ odd: sql<bigint>("bit_xor(id)") }));
+  rowIs<{ n: number }>()(trips.groupBy().agg({ n: count() }));
   // @ts-expect-error there is no such column
   trips.groupBy("cty");
   // @ts-expect-error there is no such column
