@@ -90,6 +90,55 @@ describe.each(forms)("%s", (_, session, form) => {
     expect(await source().groupBy("id").count().count()).toBe(200);
   });
 
+  test("[A8] groups whole through functions: columns, rows, streams, classes, computed keys", async () => {
+    const sizes = new Map<string | null, number>();
+    for (const { city } of trips) sizes.set(city, (sizes.get(city) ?? 0) + 1);
+    const expected = inOrder([...sizes].map(([city, n]) => ({ city, n })));
+    const byCity = () => source().groupBy("city");
+    const columns = byCity().mapGroups((group) => ({ city: [group.city[0] ?? null], n: [group.id.length] }));
+    expect(inOrder(await columns.takeAll())).toEqual(expected);
+    const rows = byCity().mapGroups((group) => [{ city: group[0]?.city ?? null, n: group.length }], {
+      batchFormat: "rows",
+    });
+    expect(inOrder(await rows.takeAll())).toEqual(expected);
+    const streamed = byCity().mapGroups(
+      async (batches) => {
+        let n = 0;
+        let city: string | null = null;
+        for await (const batch of batches) {
+          city = batch.city[0] ?? null;
+          n += batch.id.length;
+        }
+        return { city: [city], n: [n] };
+      },
+      { stream: true, batchSize: 7 },
+    );
+    expect(inOrder(await streamed.takeAll())).toEqual(expected);
+    class Times {
+      readonly by: number;
+      constructor(by: number) {
+        this.by = by;
+      }
+      call(group: { odd: ArrayLike<number>; id: ArrayLike<number> }) {
+        return { odd: [group.odd[0] ?? -1], n: [group.id.length * this.by] };
+      }
+    }
+    const computed = source()
+      .groupBy(col("id").modulo(2).as("odd"))
+      .mapGroups(Times as never, { constructorArgs: [10] } as never)
+      .sort("odd");
+    expect(await computed.takeAll()).toEqual([
+      { odd: 0, n: 1000 },
+      { odd: 1, n: 1000 },
+    ]);
+    expect(
+      await none()
+        .groupBy("city")
+        .mapGroups((group) => ({ n: [group.id.length] }))
+        .takeAll(),
+    ).toEqual([]);
+  });
+
   test("[A8] values of all rows, and of none", async () => {
     const fares = present(trips);
     expect(await source().sum("fare")).toBe(sum(fares));
