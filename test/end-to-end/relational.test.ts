@@ -125,7 +125,7 @@ describe.each(forms)("%s", (_, session, form) => {
     }
     const computed = source()
       .groupBy(col("id").modulo(2).as("odd"))
-      .mapGroups(Times as never, { constructorArgs: [10] } as never)
+      .mapGroups(Times, { constructorArgs: [10] })
       .sort("odd");
     expect(await computed.takeAll()).toEqual([
       { odd: 0, n: 1000 },
