@@ -8,6 +8,7 @@ import {
   columnsOf,
   type DistinctNode,
   type FunctionNode,
+  isDescribable,
   type JoinNode,
   type NamedExpression,
   namedSql,
@@ -62,7 +63,7 @@ export class Exchange {
     const keys = node.options.keys ?? [];
     const names = keys.map((name) => q(name));
     const { table, count } = await this.#scattered(draft, { plan: node.input, keys }, null);
-    const select = { ...T0, order: names.join(", ") };
+    const select = { ...T0, order: names.length === 0 ? null : names.join(", ") };
     const gathered = draftOverTables([table], { kind: "partitions", count }, select, []);
     return withFunction({ ...gathered, selectNames: ["groups"] }, node);
   }
@@ -74,7 +75,7 @@ export class Exchange {
   }
 
   async #scattered(draft: Draft, side: Side, wanted: number | null): Promise<{ table: FedTable; count: number }> {
-    const count = wanted ?? this.#partitions(side.plan);
+    const count = wanted ?? (side.keys.length === 0 ? 1 : this.#partitions(side.plan));
     const [keys = []] = await comparableKeys([side], this.planning.describe);
     const operator = this.#scatter(draft, hashPartition(keys, count), count);
     return { table: await this.operators.table([operator], side.plan, new Set(side.keys)), count };
@@ -99,8 +100,13 @@ export class Exchange {
       return { ...draftOverTables([table], { kind: "all" }, phases.final("{t0}"), [name]), place: "wide" };
     }
     const count = this.#partitions(plan.input);
-    const operator = this.#scatter(map, hashPartition(phases.keys.map(looseKey), count), count);
+    const operator = this.#scatter(map, hashPartition(this.#keys(plan, phases.keys), count), count);
     return reduced([{ operators: [operator], columns }], count, phases.final("{t0}"), name);
+  }
+
+  /** Where types follow from the sources, all tasks have the same. */
+  #keys({ input }: AggregateNode, names: readonly string[]): readonly string[] {
+    return names.map(isDescribable(input) ? q : looseKey);
   }
 
   async #wholeAggregate(plan: AggregateNode, draft: Draft): Promise<Draft> {
@@ -113,7 +119,7 @@ export class Exchange {
     const count = this.#partitions(plan.input);
     const keyed = withKeys(draft, plan.keys);
     const names = plan.keys.map((_, i) => keyName(i));
-    const operator = this.#scatter(keyed, hashPartition(names.map(looseKey), count), count);
+    const operator = this.#scatter(keyed, hashPartition(this.#keys(plan, names), count), count);
     const table = await this.operators.table([operator], plan.input, new Set());
     const columns = [...table.columns, ...names.map((key) => ({ name: key, type: null }))];
     return reduced([{ ...table, columns }], count, select, name);

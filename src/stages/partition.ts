@@ -9,7 +9,7 @@ export function withPartition(select: Select, partition: string): Select {
 
 /** Rows with equal keys go to the same of `count`, nulls included. */
 export function hashPartition(keys: readonly string[], count: number): string {
-  return `hash(${keys.join(", ")}) % ${count}`;
+  return keys.length === 0 ? "0" : `hash(${keys.join(", ")}) % ${count}`;
 }
 
 /**
