@@ -50,7 +50,9 @@ async function main(options: BenchOptions): Promise<number> {
 }
 
 function chosen(options: BenchOptions): Workload[] {
-  return WORKLOADS.filter((workload) => options.only?.includes(workload.name) ?? true).map((workload) => ({
+  return WORKLOADS.filter(
+    ({ name, group }) => options.only?.some((wanted) => wanted === name || wanted === group) ?? true,
+  ).map((workload) => ({
     ...workload,
     rows: workload.scales ? (options.rows ?? workload.rows) : workload.rows,
     runs: options.runs ?? workload.runs,
@@ -112,7 +114,7 @@ async function report(results: readonly WorkloadResult[], python: PeersPython, o
 }
 
 try {
-  const names = WORKLOADS.map((workload) => workload.name);
+  const names = [...new Set(WORKLOADS.flatMap(({ name, group }) => (group === undefined ? [name] : [name, group])))];
   const options = parseOptions(process.argv.slice(2), names);
   if (options === null) {
     process.stdout.write(HELP.replace("{workloads}", names.join(", ")));

@@ -10,7 +10,7 @@ export const places = {
   data: join(BENCH, ".data"),
   /** Reports, compiled programs, what the engines write. */
   out: join(BENCH, ".out"),
-  programs: join(BENCH, ".out", "js", "programs"),
+  programs: join(BENCH, ".out", "js", "bench", "programs"),
   written: join(BENCH, ".out", "written"),
   peers: join(BENCH, "peers"),
   venv: join(BENCH, ".venv"),

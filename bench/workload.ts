@@ -1,6 +1,6 @@
 /**
  * The vocabulary of the benchmark. A workload is one piece of work at one scale that several engines do; `workloads/`
- * holds one per file. Its program for an engine is found by name: `programs/<name>.ts` for Spillway,
+ * holds one per file. Its program for an engine is found by the program's name: `programs/<name>.ts` for Spillway,
  * `programs/<name>.duckdb.ts` for DuckDB, `peers/<name with underscores>.py` for the Python engines.
  *
  *   run      one fresh process of one engine doing the work once, after a warm-up on a thousand rows
@@ -9,7 +9,7 @@
  *   box      a memory limit that the kernel enforces on the run
  *   unboxed  an engine that is ours, without the workload's box: what the box costs
  */
-import type { TableName } from "./data/index.ts";
+import type { MadeTables, TableName } from "./data/index.ts";
 
 export const ENGINE_NAMES = ["spillway", "unboxed", "duckdb", "daft", "daft-processes", "ray", "dask"] as const;
 export type EngineName = (typeof ENGINE_NAMES)[number];
@@ -38,6 +38,10 @@ export type Target =
 
 export interface Workload {
   readonly name: string;
+  /** Of workloads that are asked for together, by this name in `--only`. */
+  readonly group?: string;
+  /** What does it, where that is not named like the workload. */
+  readonly program?: string;
   /** One line: what is done. */
   readonly title: string;
   /** Rows of lineitem (or of whatever the work is counted in). */
@@ -50,6 +54,8 @@ export interface Workload {
   readonly runs: number;
   /** "work": from the first call to the answer, engine warm. "process": from the spawn to the answer, all cold. */
   readonly clock: "work" | "process";
+  /** Which one of a program's several questions. */
+  readonly query?: string;
   /** Tasks that the work is cut into, where a time per task is wanted. */
   readonly tasks?: number;
   /** Engines write files: this query over them is the answer. `{written}` stands for a glob of the files. */
@@ -62,7 +68,9 @@ export interface Workload {
 export interface Job {
   readonly rows: number;
   readonly tasks: number;
-  readonly files: Readonly<Record<TableName, readonly string[]>>;
+  /** Empty where the program has one question only. */
+  readonly query: string;
+  readonly files: MadeTables;
   /** A directory, not there yet, for what the program writes. */
   readonly written: string;
 }
@@ -70,6 +78,8 @@ export interface Job {
 /** What a program gets, as JSON, in its last argument. */
 export interface Assignment {
   readonly cores: number;
+  /** The memory that the run is limited to; null: as much as there is. */
+  readonly box: Bytes | null;
   /** The same work on a thousand rows, done first and not timed. */
   readonly warmUp: Job;
   readonly job: Job;
@@ -84,8 +94,11 @@ export interface ProgramReport {
   readonly answer: Answer;
 }
 
-/** Targets for memory, the same for every workload: our processes must stay small whatever the work is. */
+/** The supervisor stays small whatever the work is. */
+export const SUPERVISOR_TARGET: Target = { kind: "below", figure: "supervisorResident", limit: 150e6 };
+
+/** For work that is all functions and streams: our processes must stay small. Relational work takes what it is lent. */
 export const MEMORY_TARGETS: readonly Target[] = [
   { kind: "below", figure: "workerPrivate", limit: 300e6 },
-  { kind: "below", figure: "supervisorResident", limit: 150e6 },
+  SUPERVISOR_TARGET,
 ];

@@ -11,6 +11,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   errors: [],
   units: ["errors", "protocol"],
   lz4: [],
+  files: [],
   arrow: ["errors", "lz4"],
   protocol: ["errors", "arrow"],
   native: ["errors", "protocol"],
@@ -20,12 +21,12 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   sizeof: ["errors"],
   store: ["errors", "protocol", "native", "units", "lz4"],
   scheduler: ["errors", "protocol", "store", "units", "memory"],
-  supervisor: ["errors", "protocol", "store", "scheduler", "memory", "native", "units"],
-  worker: ["errors", "protocol", "arrow", "kernel", "closure", "native", "store", "memory", "units"],
+  supervisor: ["errors", "files", "protocol", "store", "scheduler", "memory", "native", "units"],
+  worker: ["errors", "files", "protocol", "arrow", "kernel", "closure", "native", "store", "memory", "units"],
   plan: ["errors", "arrow", "protocol", "units", "closure"],
   stages: ["errors", "arrow", "protocol", "units", "plan", "closure"],
   dataset: ["errors", "arrow", "protocol", "units", "plan", "stages", "closure"],
-  session: ["errors", "arrow", "protocol", "units", "memory", "dataset", "store", "supervisor"],
+  session: ["errors", "files", "arrow", "protocol", "units", "memory", "dataset", "store", "supervisor"],
   cli: ["errors", "protocol", "units", "session", "supervisor", "memory"],
 };
 

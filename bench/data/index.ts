@@ -1,2 +1,3 @@
-export { type MadeTables, makeTables } from "./make.ts";
-export { TABLE_NAMES, type TableName, tableRows } from "./tables.ts";
+export { type MadeTables, makeTables, TABLE_NAMES, type TableName } from "./make.ts";
+export { tableRows } from "./tables.ts";
+export { tpchScale } from "./tpch/index.ts";

@@ -3,12 +3,16 @@
  * of a smaller one; a scale that ends inside a file gets a file of its own for the rest.
  */
 import { spawn } from "node:child_process";
-import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { FileOrder } from "../programs/make-data.ts";
-import { ROWS_PER_FILE, type TableName, tableRows, tableSql } from "./tables.ts";
+import { dropIfOutdated, type FileOrder } from "./files.ts";
+import { type FlatTable, ROWS_PER_FILE, tableRows, tableSql } from "./tables.ts";
+import { noTpchFiles, TPCH_TABLES, type TpchTable, tpchFiles, tpchScale } from "./tpch/index.ts";
+
+/** "tpch": all eight tables of TPC-H, at the scale at which lineitem has so many rows. */
+export type TableName = FlatTable | "tpch";
+
+export const TABLE_NAMES: readonly TableName[] = ["lineitem", "orders", "tpch"];
 
 export interface MakeOptions {
   readonly directory: string;
@@ -20,17 +24,31 @@ export interface MakeOptions {
   readonly onFile: (path: string, left: number) => void;
 }
 
-export type MadeTables = Readonly<Record<TableName, readonly string[]>>;
+export interface MadeTables extends Readonly<Record<FlatTable, readonly string[]>> {
+  readonly tpch: Readonly<Record<TpchTable, readonly string[]>>;
+}
 
 export async function makeTables(options: MakeOptions): Promise<MadeTables> {
-  const made: Record<TableName, readonly string[]> = { lineitem: [], orders: [] };
+  const made: Record<FlatTable, string[]> & { tpch: Record<TpchTable, string[]> } = {
+    lineitem: [],
+    orders: [],
+    tpch: noTpchFiles(),
+  };
   const missing: FileOrder[] = [];
-  for (const table of options.tables) {
-    const directory = join(options.directory, table);
-    await dropIfOutdated(directory, table);
-    const files = filesOf(directory, table, tableRows(table, options.rows));
+  const keep = (files: readonly FileOrder[]): string[] => {
     missing.push(...files.filter((file) => !existsSync(file.path)));
-    made[table] = files.map((file) => file.path);
+    return files.map((file) => file.path);
+  };
+  for (const table of options.tables) {
+    if (table === "tpch") {
+      const directory = join(options.directory, table);
+      const scale = tpchScale(options.rows);
+      for (const one of TPCH_TABLES) made.tpch[one] = keep(await tpchFiles(directory, one, scale));
+    } else {
+      const directory = join(options.directory, table);
+      await dropIfOutdated(directory, tableSql(table, 0, ROWS_PER_FILE));
+      made[table] = keep(filesOf(directory, table, tableRows(table, options.rows)));
+    }
   }
   if (missing.length > 0) {
     await runProgram(options.program, missing, options.onFile);
@@ -38,7 +56,7 @@ export async function makeTables(options: MakeOptions): Promise<MadeTables> {
   return made;
 }
 
-function filesOf(directory: string, table: TableName, rows: number): FileOrder[] {
+function filesOf(directory: string, table: FlatTable, rows: number): FileOrder[] {
   const files: FileOrder[] = [];
   for (let first = 0; first < rows; first += ROWS_PER_FILE) {
     const part = `part-${String(first / ROWS_PER_FILE).padStart(3, "0")}`;
@@ -47,20 +65,6 @@ function filesOf(directory: string, table: TableName, rows: number): FileOrder[]
     files.push({ path: join(directory, `${name}.parquet`), sql: tableSql(table, first, end) });
   }
   return files;
-}
-
-/** Files made by another version of the generating query must not be mixed with ours. */
-async function dropIfOutdated(directory: string, table: TableName): Promise<void> {
-  const stamp = join(directory, "made-by.sha256");
-  const current = createHash("sha256")
-    .update(tableSql(table, 0, ROWS_PER_FILE))
-    .digest("hex");
-  const found = existsSync(stamp) ? await readFile(stamp, "utf8") : null;
-  if (found !== current) {
-    await rm(directory, { recursive: true, force: true });
-    await mkdir(directory, { recursive: true });
-    await writeFile(stamp, current);
-  }
 }
 
 function runProgram(program: string, files: readonly FileOrder[], onFile: MakeOptions["onFile"]): Promise<void> {

@@ -3,39 +3,15 @@
  * instead of decimals. Every value is a hash of its row's number, so row 17 is the same at every scale and on every
  * machine. Not TPC-H data: totals are not consistent with line items, and keys do not grow with the scale.
  */
+import { comment, list, pick, uniform } from "./draw.ts";
 
-export type TableName = "lineitem" | "orders";
-
-export const TABLE_NAMES: readonly TableName[] = ["lineitem", "orders"];
+export type FlatTable = "lineitem" | "orders";
 
 export const ROWS_PER_FILE = 1_500_000;
 
 /** Seven orders have 28 lines, as many as this each; TPC-H draws 1 to 7 at random, with the same mean of 4. */
 const LINES_OF_ORDER = [4, 1, 7, 3, 5, 2, 6];
 const LINES = LINES_OF_ORDER.reduce((sum, lines) => sum + lines, 0);
-
-const WORDS = (
-  "furiously carefully blithely quickly slyly express regular special final ironic pending bold even silent unusual " +
-  "daring busy ruthless fluffy packages requests accounts deposits foxes ideas theodolites instructions dependencies " +
-  "excuses platelets asymptotes courts dolphins multipliers sauternes warthogs frets dinos attainments somas pinto " +
-  "beans sleep wake haggle nag use boost affix detect integrate cajole among above according beneath"
-).split(" ");
-
-const list = (values: readonly (string | number)[]): string =>
-  `[${values.map((value) => (typeof value === "number" ? value : `'${value}'`)).join(", ")}]`;
-
-/** One of `values`, chosen by the bits of `hash` above `shift`. */
-const pick = (values: readonly (string | number)[], hash: string, shift: number): string =>
-  `${list(values)}[1 + ((${hash} >> ${shift}) % ${values.length})::INTEGER]`;
-
-const uniform = (hash: string, shift: number, low: number, high: number): string =>
-  `${low} + ((${hash} >> ${shift}) % ${high - low + 1})::BIGINT`;
-
-/** 10 to `longest` characters of words. Six words of at least three letters are long enough for 23 at any rate. */
-const comment = (hash: string, longest: number): string => {
-  const words = [0, 6, 12, 18, 24, 30].map((shift) => pick(WORDS, hash, shift)).join(" || ' ' || ");
-  return `left(${words}, (${uniform(hash, 40, 10, longest)})::INTEGER)`;
-};
 
 /** TPC-H's sparse keys: 8 used of every 32. */
 const ORDER_KEY = "((o // 8) * 32 + o % 8 + 1)";
@@ -99,12 +75,12 @@ FROM numbered`;
 }
 
 /** A query for rows [first, end) of a table. */
-export function tableSql(table: TableName, first: number, end: number): string {
+export function tableSql(table: FlatTable, first: number, end: number): string {
   return table === "lineitem" ? lineitem(first, end) : orders(first, end);
 }
 
 /** How many rows a table has when lineitem has this many: orders has exactly those that a line belongs to. */
-export function tableRows(table: TableName, lineitems: number): number {
+export function tableRows(table: FlatTable, lineitems: number): number {
   if (table === "lineitem") {
     return lineitems;
   }

@@ -1,4 +1,4 @@
-/** The command that does a workload in an engine. */
+/** The command that runs a program of an engine. */
 import { join } from "node:path";
 import { places } from "../places.ts";
 import type { Assignment, EngineName } from "../workload.ts";
@@ -8,17 +8,17 @@ export interface Command {
   readonly env: NodeJS.ProcessEnv;
 }
 
-export function commandFor(engine: EngineName, workload: string, assignment: Assignment, python: string): Command {
+export function commandFor(engine: EngineName, program: string, assignment: Assignment, python: string): Command {
   const json = JSON.stringify(assignment);
   switch (engine) {
     case "spillway":
     case "unboxed":
-      return { command: [process.execPath, join(places.programs, `${workload}.js`), json], env: process.env };
+      return { command: [process.execPath, join(places.programs, `${program}.js`), json], env: process.env };
     case "duckdb":
-      return { command: [process.execPath, join(places.programs, `${workload}.duckdb.js`), json], env: process.env };
+      return { command: [process.execPath, join(places.programs, `${program}.duckdb.js`), json], env: process.env };
     default:
       return {
-        command: [python, join(places.peers, `${workload.replaceAll("-", "_")}.py`), engine, json],
+        command: [python, join(places.peers, `${program.replaceAll("-", "_")}.py`), engine, json],
         // No engine reports home during a measurement; the peers folder stays free of compiled files.
         env: { ...process.env, ...QUIET, PYTHONDONTWRITEBYTECODE: "1" },
       };

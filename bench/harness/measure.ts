@@ -11,7 +11,7 @@ import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import type { MadeTables } from "../data/index.ts";
 import { places } from "../places.ts";
-import type { Answer, Assignment, EngineName, Workload } from "../workload.ts";
+import type { Answer, Assignment, Bytes, EngineName, Workload } from "../workload.ts";
 import { differences } from "./answers.ts";
 import type { BoxPeaks } from "./box.ts";
 import { commandFor } from "./engines.ts";
@@ -55,7 +55,8 @@ const WARM_UP_TASKS = 8;
 
 export async function measure(options: MeasureOptions): Promise<WorkloadResult> {
   const { workload } = options;
-  await readIntoPageCache(Object.values(options.files).flat());
+  const { tpch, ...flat } = options.files;
+  await readIntoPageCache([...Object.values(flat), ...Object.values(tpch)].flat());
   const results = new Map<EngineName, EngineResult>(
     options.engines.map((engine) => [engine, { engine, measurements: [], answer: null, failure: null }]),
   );
@@ -72,12 +73,12 @@ export async function measure(options: MeasureOptions): Promise<WorkloadResult> 
 
 async function measureOnce(engine: EngineName, result: EngineResult, options: MeasureOptions): Promise<EngineResult> {
   const { workload, say } = options;
-  const assignment = assign(options);
+  const box = engine === "unboxed" ? null : workload.box;
+  const assignment = assign(options, box);
   await rm(places.written, { recursive: true, force: true });
   await mkdir(places.written, { recursive: true });
-  const { command, env } = commandFor(engine, workload.name, assignment, options.python);
+  const { command, env } = commandFor(engine, workload.program ?? workload.name, assignment, options.python);
   const { timeoutSeconds } = options;
-  const box = engine === "unboxed" ? null : workload.box;
   const done = await run({ command, env, directory: places.project, timeoutSeconds, box });
   if (done.report === null) {
     say(`  ${engine}: failed: ${done.failure}`);
@@ -102,18 +103,20 @@ function aside(done: Run): string {
   return done.leftBehind === 0 ? "" : ` (left ${done.leftBehind} processes behind)`;
 }
 
-function assign(options: MeasureOptions): Assignment {
+function assign(options: MeasureOptions, box: Bytes | null): Assignment {
   const { workload } = options;
-  const tasks = workload.tasks ?? 0;
+  const { tasks = 0, query = "" } = workload;
   return {
     cores: options.cores,
+    box,
     warmUp: {
       rows: Math.min(workload.rows, tasks === 0 ? 1000 : WARM_UP_TASKS),
       tasks: Math.min(tasks, WARM_UP_TASKS),
+      query,
       files: options.warmUpFiles,
       written: join(places.written, "warm-up"),
     },
-    job: { rows: workload.rows, tasks, files: options.files, written: join(places.written, "result") },
+    job: { rows: workload.rows, tasks, query, files: options.files, written: join(places.written, "result") },
   };
 }
 

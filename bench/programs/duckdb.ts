@@ -8,10 +8,12 @@ export interface Database {
   execute(sql: string): Promise<void>;
   /** The one row of a query, as JSON values. */
   row(sql: string): Promise<Readonly<Record<string, unknown>>>;
+  /** All rows of a query, in its order, as JSON values. */
+  rows(sql: string): Promise<readonly Readonly<Record<string, unknown>>[]>;
   close(): void;
 }
 
-export async function openDatabase(threads: number): Promise<Database> {
+export async function openDatabase(threads: number, settings: readonly string[] = []): Promise<Database> {
   const database = await duckdb.open(":memory:");
   // A connection runs one statement at a time, and callers run several at once: one connection per statement.
   const withConnection = async <T>(use: (connection: duckdb.Connection) => Promise<T>): Promise<T> => {
@@ -22,17 +24,22 @@ export async function openDatabase(threads: number): Promise<Database> {
       duckdb.disconnect_sync(connection);
     }
   };
-  await withConnection((connection) => duckdb.query(connection, `SET threads = ${threads}`));
+  for (const setting of [`threads = ${threads}`, ...settings]) {
+    await withConnection((connection) => duckdb.query(connection, `SET GLOBAL ${setting}`));
+  }
+  const text = (sql: string): Promise<string> =>
+    withConnection(async (connection) => firstText(await duckdb.query(connection, sql)));
   return {
     execute: async (sql) => {
       await withConnection((connection) => duckdb.query(connection, sql));
     },
-    row: (sql) =>
-      withConnection(async (connection) =>
-        JSON.parse(
-          firstText(await duckdb.query(connection, `SELECT to_json(only_row)::VARCHAR FROM (${sql}) AS only_row`)),
-        ),
-      ),
+    row: async (sql) => JSON.parse(await text(`SELECT to_json(only_row)::VARCHAR FROM (${sql}) AS only_row`)),
+    rows: async (sql) => {
+      const numbered = `SELECT row_number() OVER () AS number, one FROM (${sql}) AS one`;
+      return JSON.parse(
+        await text(`SELECT coalesce(to_json(list(one ORDER BY number)), '[]')::VARCHAR FROM (${numbered})`),
+      );
+    },
     close: () => duckdb.close_sync(database),
   };
 }

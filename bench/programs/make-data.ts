@@ -1,24 +1,17 @@
 /**
  * Writes table files, two at once (a generating query runs on one thread). Orders come as JSON on stdin: a query
- * per file is more than an argument may hold. A file appears under its name when it is whole, so an interrupted run leaves nothing that looks finished.
+ * per file is more than an argument may hold.
  */
-import { rename } from "node:fs/promises";
 import { json } from "node:stream/consumers";
+import { type FileOrder, writeParquet } from "../data/files.ts";
 import { openDatabase } from "./duckdb.ts";
-
-export interface FileOrder {
-  readonly path: string;
-  readonly sql: string;
-}
 
 const waiting = (await json(process.stdin)) as FileOrder[];
 const database = await openDatabase(2);
 
 async function writeFiles(): Promise<void> {
   for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
-    const unfinished = `${file.path}.unfinished`;
-    await database.execute(`COPY (${file.sql}) TO '${unfinished.replaceAll("'", "''")}' (FORMAT parquet)`);
-    await rename(unfinished, file.path);
+    await writeParquet(file, (sql) => database.execute(sql));
     process.stdout.write(`${JSON.stringify({ written: file.path })}\n`);
   }
 }

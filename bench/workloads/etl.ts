@@ -15,5 +15,5 @@ export const etl: Workload = {
            min(l_shipdate) AS first, max(l_shipdate) AS last
     FROM read_parquet('{written}')`,
   box: null,
-  targets: [{ kind: "within", of: "duckdb", factor: 1.3 }, ...MEMORY_TARGETS],
+  targets: [{ kind: "within", of: "duckdb", factor: 1.15 }, ...MEMORY_TARGETS],
 };

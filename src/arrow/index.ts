@@ -10,6 +10,7 @@ export { childFields, layoutOf, withChildren } from "./layout.ts";
 export { ColumnAssembler, toColumns } from "./read/column-assembler.ts";
 export { compileRows, type RowReader, toRows } from "./read/row-reader.ts";
 export { plainSchema, plainType, schemaEquals, typeEquals, unifySchemas } from "./schema.ts";
+export { takeBatch } from "./take.ts";
 export { typeName } from "./typename.ts";
 export { parseTypeName } from "./typename-parser.ts";
 export type {

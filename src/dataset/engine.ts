@@ -36,6 +36,8 @@ export interface EngineSettings {
 
 export interface Engine {
   readonly settings: EngineSettings;
+  /** Throws where the session has been closed. */
+  checkOpen(): void;
   /** A small metadata query, run in a worker; bigints arrive as text. */
   inspect(sql: string): Promise<readonly InspectedRow[]>;
   /** Rows into the store; the program holds one reference. */

@@ -140,6 +140,9 @@ export class GroupedDataset<out R extends AnyRow, out Keys extends AnyRow> {
     fn: unknown,
     options: GroupFunctionOptions & { readonly constructorArgs?: readonly unknown[] } = {},
   ): Dataset<AnyRow> {
+    if (this.#keys.length === 0) {
+      throw new OptionError("mapGroups: groupBy names no key. For a function of all rows use mapBatches.");
+    }
     const computed = this.#keys.filter(
       ({ name, expression }) => expression.kind !== "column" || expression.name !== name,
     );

@@ -42,11 +42,16 @@ export type RepartitionOptions<Name extends string = string> =
 type SortBy<R> = ColumnName<R> | Condition<R>;
 
 export abstract class RelationalMethods<out R extends AnyRow> extends RowMethods<R> {
-  /** The rows with equal keys together: `groupBy("city", col("at").year().as("year")).agg({ n: count() })`. */
+  /**
+   * The rows with equal keys together: `groupBy("city", col("at").year().as("year")).agg({ n: count() })`. Without keys
+   * all rows are one group: `groupBy().agg({ n: count() })` is a dataset of one row, to join with, say.
+   */
   groupBy<const Items extends readonly SelectItem<R>[], Row extends AnyRow = R>(
     ...keys: Items
   ): GroupedDataset<Row, Selected<Row, Items>> {
-    return new GroupedDataset(this.plan, namedItems("groupBy", keys), (plan) => this.derive(plan));
+    return new GroupedDataset(this.plan, keys.length === 0 ? [] : namedItems("groupBy", keys), (plan) =>
+      this.derive(plan),
+    );
   }
 
   /** All rows in the order of a key, or of several, the first one deciding first. */

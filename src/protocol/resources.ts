@@ -13,10 +13,12 @@ export interface ResourceAmounts {
 
 export interface WorkerUse {
   readonly id: WorkerId;
-  /** 0 until it has said that it is there. */
-  readonly pid: number;
+  /** Null while it is starting. */
+  readonly pid: number | null;
+  /** One of the session's workers, or the wide kernel beside them. */
+  readonly kind: "worker" | "wide";
   readonly state: "starting" | "idle" | "busy" | "stopping";
-  /** Bytes of the blocks in memory that it made. */
+  /** Bytes of the blocks in memory that it made, and of its kernel's buffers. */
   readonly managed: Bytes;
   /** The operator whose task it runs. */
   readonly task: string | null;

@@ -131,12 +131,14 @@ function sameColumns(operator: OperatorState, columns: readonly string[] | null)
   return isSame ? lastColumns : columns;
 }
 
-function checkColumns(state: State, { consumer, producer }: Edge, { flow, from }: Piece): void {
+function checkColumns(state: State, { consumer, producer, table, isBroadcast }: Edge, { flow, from }: Piece): void {
   if (flow.columns === null) return;
   const place = consumer ?? producer.job;
   const seen = { names: flow.columns, from: from.spec.name };
-  place.columns ??= seen;
-  const error = differingColumns(place.columns, seen, (consumer ?? producer).spec.name);
+  const number = isBroadcast ? -1 - table : table;
+  const first = place.columns.get(number) ?? seen;
+  place.columns.set(number, first);
+  const error = differingColumns(first, seen, (consumer ?? producer).spec.name);
   if (error !== null) failJob(state, producer.job, toWire(error));
 }
 

@@ -37,7 +37,12 @@ export function startJob(state: State, spec: JobSpec): void {
   try {
     if (state.jobs.has(spec.id)) throw new OptionError(`There is a job ${spec.id} already.`);
     for (const id of spec.holds) {
-      if (!state.ledger.has(id)) throw new StoreError(`The job ${spec.id} uses block ${id}, which was released.`);
+      if (!state.ledger.has(id)) {
+        throw new StoreError(
+          `Rows that this reads are gone (block ${id}): the materialised dataset they belong to was disposed of. Call dispose() when ` +
+            "all that is built on it has been read: after a loop over its windows, not inside it.",
+        );
+      }
     }
     const job = wire(state, spec);
     for (const id of spec.holds) state.ledger.retain(id, job.inputHolder);
@@ -75,7 +80,7 @@ function wire(state: State, spec: JobSpec): JobState {
     startedAt: state.now,
     order: state.order++,
     lastServed: 0,
-    columns: null,
+    columns: new Map(),
     phase: "running",
     told: false,
     error: null,
@@ -90,6 +95,7 @@ function wire(state: State, spec: JobSpec): JobState {
     changed: false,
     progressAt: state.now,
     peakStoreBytes: state.ledger.live,
+    kernelSpilled: 0,
     spillsBefore: { ...state.ledger.totals },
     peakWorkerMemory: 0,
     peakSupervisorMemory: 0,
@@ -205,7 +211,7 @@ function operatorState(
     fed: spec.kind === "tasks" ? fedState(spec) : null,
     consumers: [],
     figures,
-    columns: null,
+    columns: new Map(),
     lastColumns: [],
     ended: false,
     ready: new Fifo<Piece>(),
@@ -443,7 +449,7 @@ function jobStats(state: State, job: JobState, whole: boolean): JobStats {
     peakWorkerMemory: Math.max(job.peakWorkerMemory, ...reported),
     peakSupervisorMemory: job.peakSupervisorMemory,
     peakStoreBytes: job.peakStoreBytes,
-    spilledBytes: state.ledger.totals.spilledBytes - job.spillsBefore.spilledBytes,
+    spilledBytes: state.ledger.totals.spilledBytes - job.spillsBefore.spilledBytes + job.kernelSpilled,
     restoredBytes: state.ledger.totals.restoredBytes - job.spillsBefore.restoredBytes,
   };
 }

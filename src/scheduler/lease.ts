@@ -8,7 +8,7 @@ import { kernelLease, type MemoryPool } from "../memory/index.ts";
 import type { Bytes } from "../protocol/index.ts";
 import { inputEnded } from "./flow.ts";
 import { makeRoom } from "./spill.ts";
-import { type State, send } from "./state.ts";
+import { type State, send, type TaskState } from "./state.ts";
 import { isRunnable } from "./tasks.ts";
 import { stopping } from "./workers.ts";
 
@@ -19,11 +19,15 @@ export interface LeaseState {
   told: Bytes | null;
   /** Workers have ended for its sake. */
   isParked: boolean;
+  /** How often its task has run out of memory: then with one thread, then with nearly all that there is. */
+  relief: number;
 }
 
 /** Of the pool, while functions run beside it, and when it is alone. */
 const SHARE_BESIDE = 0.5;
 const SHARE_ALONE = 0.8;
+const SHARE_AT_LAST = 0.95;
+const MOST_RELIEF = 2;
 /** The store keeps at least a quarter of itself: for blocks on their way to and from the kernel. */
 const MOST_LENT = 0.75;
 /** Smaller changes are not worth a word to the kernel. */
@@ -40,9 +44,10 @@ export function settleLease(state: State): void {
     unpark(state);
     return;
   }
-  const { pool } = lease;
+  const { pool, relief } = lease;
   const isAlone = inputEnded(task.operator) && isQuiet(state);
-  const wanted = pool.memory * (isAlone ? SHARE_ALONE : SHARE_BESIDE);
+  const share = isAlone ? SHARE_ALONE : SHARE_BESIDE;
+  const wanted = pool.memory * (relief < MOST_RELIEF ? share : SHARE_AT_LAST);
   const rest = pool.memory - pool.overhead - ledger.capacity;
   if (!isAlone) unpark(state);
   else if (rest - state.workers.size * pool.worker < wanted) park(state);
@@ -51,7 +56,23 @@ export function settleLease(state: State): void {
   const process = isAlone ? free + ledger.lent : Math.min(wanted, free + ledger.lent);
   if (lease.told !== null && Math.abs(process - lease.told) < lease.told * NOTABLE) return;
   lease.told = process;
-  send(state, wide.worker, { type: "lease", lease: kernelLease(process, pool.threads) });
+  send(state, wide.worker, { type: "lease", lease: kernelLease(process, relief > 0 ? 1 : pool.threads) });
+}
+
+/** The kernel ran out of memory. True where its task can be run again with more of it for each thread. */
+export function relieve({ lease, wide }: State, { operator, worker }: TaskState): boolean {
+  if (lease === null || worker === null || worker !== wide.worker || lease.relief >= MOST_RELIEF) return false;
+  lease.relief += 1;
+  // One thread already: it is more memory that is missing.
+  if (lease.told !== null && kernelLease(lease.told, lease.pool.threads).threads === 1) lease.relief = MOST_RELIEF;
+  operator.figures.retries += 1;
+  lease.told = null;
+  return true;
+}
+
+/** The next task begins with what all begin with. */
+export function leaseOver({ lease }: State): void {
+  if (lease !== null) lease.relief = 0;
 }
 
 /** As much as there is room for, and more when blocks that do not flow have gone to disk. */

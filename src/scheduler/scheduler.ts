@@ -12,6 +12,7 @@ import { SpillwayError, StoreError, toWire, WorkerDiedError } from "../errors/in
 import type { MemoryPool } from "../memory/index.ts";
 import type { BlockId, Bytes, Milliseconds, ResourceRequest, WorkerId } from "../protocol/index.ts";
 import { Ledger } from "../store/index.ts";
+import { formatSize } from "../units/index.ts";
 import { instanceGone, workerLost } from "./claims.ts";
 import { deathMessage } from "./deaths.ts";
 import { DevicePool } from "./devices.ts";
@@ -100,7 +101,7 @@ export class Scheduler {
       idle: new Set(),
       raised: new Set(),
       wide: { worker: null, isOrdered: false },
-      lease: options.pool === undefined ? null : { pool: options.pool, told: null, isParked: false },
+      lease: options.pool === undefined ? null : { pool: options.pool, told: null, isParked: false, relief: 0 },
       feeding: new Set(),
       askers: new Set(),
       askingTasks: 0,
@@ -317,6 +318,7 @@ function fromWorker(state: State, worker: WorkerState, message: TaskMessage): vo
       tell(state, message);
       return;
     case "kernel":
+      kernelHolds(state, worker, message.memory, message.spilled);
       return;
   }
   const { task } = worker;
@@ -342,6 +344,22 @@ function fromWorker(state: State, worker: WorkerState, message: TaskMessage): vo
       taskStopped(state, task);
       return;
   }
+}
+
+/** The first time that the kernel has so much on disk, and at each doubling, the user is told. */
+const TOLD_FROM: Bytes = 64 * 2 ** 20;
+
+function kernelHolds(state: State, worker: WorkerState, memory: Bytes, spilled: Bytes): void {
+  worker.kernelBytes = memory;
+  const { task } = worker;
+  if (task === null) return;
+  const { job, spec } = task.operator;
+  const before = job.kernelSpilled;
+  job.kernelSpilled = Math.max(before, spilled);
+  const toTell = Math.max(TOLD_FROM, 2 ** Math.floor(Math.log2(Math.max(1, spilled))));
+  if (spilled < toTell || before >= toTell) return;
+  const text = `${spec.name}: the kernel has put ${formatSize(spilled)} on disk, of what its memory does not hold.`;
+  tell(state, { type: "notice", text });
 }
 
 function retired(state: State, worker: WorkerState, message: Extract<TaskMessage, { type: "retired" }>): void {

@@ -129,8 +129,9 @@ export interface OperatorState {
   readonly fed: Fed | null;
   readonly consumers: Edge[];
   readonly figures: OperatorFigures;
-  /** Of the first block that came in, and of the last one that it made. */
-  columns: SeenColumns | null;
+  /** Of the first block that came in, by table: those fed from 0 up, broadcast ones from -1 down. */
+  readonly columns: Map<number, SeenColumns>;
+  /** Of the last block that it made. */
   lastColumns: readonly string[];
   ended: boolean;
 
@@ -256,8 +257,8 @@ export interface JobState {
   /** The order of starting, and of being served: the job served longest ago goes first. */
   readonly order: number;
   lastServed: number;
-  /** Of the first block that went out to the program. */
-  columns: SeenColumns | null;
+  /** Of the first block that went out to the program, as table 0. */
+  readonly columns: Map<number, SeenColumns>;
   phase: JobPhase;
   /** The program knows how it ended, or does not want to know. */
   told: boolean;
@@ -278,6 +279,8 @@ export interface JobState {
   changed: boolean;
   progressAt: Milliseconds;
   peakStoreBytes: Bytes;
+  /** The most that kernels have had on disk for it. */
+  kernelSpilled: Bytes;
   /** The store's totals when the job began. */
   readonly spillsBefore: SpillTotals;
   peakWorkerMemory: Bytes;
@@ -293,6 +296,8 @@ export interface WorkerState {
   readonly memory: Bytes;
   phase: WorkerPhase;
   task: TaskState | null;
+  /** What its kernel holds in memory for a fed task, as it last said. */
+  kernelBytes: Bytes;
   inspection: Inspection | null;
   readonly knows: Set<OperatorState>;
   /** Classes' instances that have GPUs, by job and operator. */

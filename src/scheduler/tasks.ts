@@ -32,6 +32,7 @@ import {
   taskOver,
 } from "./flow.ts";
 import { failJob } from "./job.ts";
+import { leaseOver, relieve } from "./lease.ts";
 import { heapOf } from "./raised.ts";
 import { isStillLost, repaired, repairOver } from "./repair.ts";
 import {
@@ -43,7 +44,7 @@ import {
   type TaskState,
   type WorkerState,
 } from "./state.ts";
-import { dropHidden, reveal } from "./wide.ts";
+import { dropHidden, isWide, reveal } from "./wide.ts";
 import { becomeIdle, noLongerIdle } from "./workers.ts";
 
 /** There is input for another task. `partial`: a bundle smaller than the operator likes will do. */
@@ -387,7 +388,12 @@ function resumesLater(state: State, task: TaskState): boolean {
 
 export function taskFailed(state: State, task: TaskState, error: WireError): void {
   const { job } = task.operator;
+  const isRelieved = task.cancelledAt === null && error.name === "KernelMemoryError" && relieve(state, task);
   leaveWorker(state, task);
+  if (isRelieved) {
+    comesAgain(state, task);
+    return;
+  }
   if (task.cancelledAt === null) {
     const tolerated = error.name === "FunctionError" && job.erroredTasks < job.spec.maxErroredBlocks;
     job.erroredTasks += 1;
@@ -441,11 +447,13 @@ function leaveWorker(state: State, task: TaskState): void {
   task.worker = null;
   if (worker === null) return;
   worker.task = null;
+  worker.kernelBytes = 0;
   if (worker.phase === "busy") becomeIdle(state, worker);
 }
 
 function forget(state: State, task: TaskState): void {
   const { operator } = task;
+  if (isWide(operator)) leaseOver(state);
   dropTask(state, task);
   if (task.repairs === null) taskOver(state, operator, task.index);
   else repairOver(state, task);

@@ -9,6 +9,7 @@ export function addWorker(state: State, id: WorkerId, memory: Bytes, isWide: boo
     memory,
     phase: "starting",
     task: null,
+    kernelBytes: 0,
     inspection: null,
     knows: new Set(),
     instances: new Map(),

@@ -2,14 +2,10 @@
  * The program's end of the socket: starts the supervisor, asks it things, runs jobs, reads blocks from the shared
  * arena. Keeps the program alive exactly while something it asked for is under way.
  */
-import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { crc32 } from "node:zlib";
 import type { RunOptions } from "../dataset/engine.ts";
-import { fromWire, SessionClosedError, type WireError } from "../errors/index.ts";
+import { fromWire, SessionClosedError } from "../errors/index.ts";
 import {
   type ArenaRange,
   type BlockId,
@@ -24,8 +20,9 @@ import {
   Wire,
 } from "../protocol/index.ts";
 import type { MappedArena } from "../store/mapping.ts";
-import { type SupervisorOptions, sessionDirectory, sessionsDirectory, socketPath } from "../supervisor/options.ts";
+import { type SupervisorOptions, socketPath } from "../supervisor/options.ts";
 import { Job, type JobObserver } from "./job.ts";
+import { type SupervisorProcess, startSupervisor, sweepAfterLoss } from "./start.ts";
 
 type Welcome = Extract<ToProgram, { type: "welcome" }>;
 type Asking = Extract<ProgramMessage, { request: number }>;
@@ -36,12 +33,6 @@ interface Question {
   readonly resolve: (answer: ToProgram) => void;
   readonly reject: (error: Error) => void;
 }
-
-/** A supervisor that does not answer within this time will not. */
-const START_MS = 15_000;
-/** One that was killed takes this long to end at most, unless it hangs in a system call. */
-const SWEEP_MS = 2_000;
-const SWEEP_RETRY_MS = 20;
 
 export class Client {
   readonly #wire: Wire<ToProgram, ProgramMessage>;
@@ -63,9 +54,28 @@ export class Client {
     this.#hold();
   }
 
-  static async start(options: SupervisorOptions, onNotice: (text: string) => void): Promise<Client> {
+  static async start(
+    options: SupervisorOptions,
+    onNotice: (text: string) => void,
+    starting: Promise<SupervisorProcess> = startSupervisor(options),
+  ): Promise<Client> {
     // The C boundary is loaded while the supervisor starts, and not with the package.
-    const [{ MappedArena }] = await Promise.all([import("../store/mapping.ts"), startSupervisor(options)]);
+    const loading = import("../store/mapping.ts");
+    loading.catch(() => {});
+    const supervisor = await starting;
+    try {
+      return await Client.#connect(options, onNotice, (await loading).MappedArena);
+    } catch (error) {
+      await supervisor.end();
+      throw error;
+    }
+  }
+
+  static async #connect(
+    options: SupervisorOptions,
+    onNotice: (text: string) => void,
+    Arena: typeof MappedArena,
+  ): Promise<Client> {
     const socket = connect(socketPath(options));
     const wire = new Wire<ToProgram, ProgramMessage>(socket);
     const early: ToProgram[] = [];
@@ -74,7 +84,7 @@ export class Client {
       wire.onClose((error) => reject(gone(error)));
       wire.send({ type: "hello", pid: process.pid, token: options.token });
     });
-    const client = new Client(socket, wire, new MappedArena(welcome.arena), options, onNotice);
+    const client = new Client(socket, wire, new Arena(welcome.arena), options, onNotice);
     for (const message of early) client.#receive(message);
     return client;
   }
@@ -133,29 +143,18 @@ export class Client {
 
   /** The supervisor ends everything and says so last. */
   async close(): Promise<void> {
-    if (this.#closed !== null) return this.#sweepAfterLoss();
+    if (this.#closed !== null) return sweepAfterLoss(this.options);
     const ended = new Promise<void>((resolve) => this.#wire.onClose(() => resolve()));
     try {
       await this.#ask({ type: "close" });
     } catch (error) {
       // Killed before it had answered.
       if (error !== this.#closed) throw error;
-      return this.#sweepAfterLoss();
+      return sweepAfterLoss(this.options);
     }
     this.socket.ref();
     this.#wire.close();
     await ended;
-  }
-
-  /** A supervisor that was killed could not clean up after itself. Its connection ends a moment before it does. */
-  async #sweepAfterLoss(): Promise<void> {
-    const { sweep } = await import("../supervisor/sweep.ts");
-    const own = sessionDirectory(this.options);
-    for (let waited = 0; ; waited += SWEEP_RETRY_MS) {
-      for (const local of this.options.localDirectories) sweep(sessionsDirectory(local), "");
-      if (waited >= SWEEP_MS || !existsSync(own)) return;
-      await new Promise((resolve) => setTimeout(resolve, SWEEP_RETRY_MS));
-    }
   }
 
   #ask(question: Unnumbered<Asking>): Promise<ToProgram> {
@@ -212,51 +211,4 @@ function gone(error: Error | null): SessionClosedError {
 
 function unexpected(message: ToProgram): never {
   throw new Error(`the supervisor answered "${message.type}" to something else`);
-}
-
-async function startSupervisor(options: SupervisorOptions): Promise<void> {
-  const program = fileURLToPath(new URL("../supervisor/main.js", import.meta.url));
-  mkdirSync(options.stateDirectory, { recursive: true });
-  const log = join(options.stateDirectory, "supervisor.log");
-  const stderr = openSync(log, "a");
-  const child = spawn(process.execPath, [program, JSON.stringify(options)], {
-    detached: true,
-    stdio: ["ignore", "pipe", stderr],
-    env: { ...process.env, NODE_OPTIONS: "" },
-  });
-  closeSync(stderr);
-  try {
-    await ready(child, log);
-  } finally {
-    child.stdout?.destroy();
-    child.unref();
-  }
-}
-
-function ready(child: ChildProcess, log: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const failed = (why: string) => {
-      const tail = readFileSync(log, "utf8").trim().split("\n").slice(-12).join("\n");
-      reject(new SessionClosedError(`The supervisor process could not be started: ${why}. Its log (${log}):\n${tail}`));
-    };
-    let said = "";
-    const timer = setTimeout(() => failed(`no sign of life within ${START_MS / 1000} s`), START_MS);
-    child.once("error", (error) => {
-      clearTimeout(timer);
-      failed(error.message);
-    });
-    // Not its exit: what it said last may still be on its way then.
-    child.once("close", (code, signal) => {
-      clearTimeout(timer);
-      failed(`it ended with ${signal ?? `code ${code}`}`);
-    });
-    child.stdout?.on("data", (piece: Buffer) => {
-      said += piece;
-      if (!said.endsWith("\n")) return;
-      clearTimeout(timer);
-      child.removeAllListeners();
-      if (said === "ready\n") resolve();
-      else reject(fromWire(JSON.parse(said) as WireError));
-    });
-  });
 }

@@ -38,6 +38,10 @@ export class SessionEngine implements Engine {
     this.#options = resolveOptions(options);
   }
 
+  checkOpen(): void {
+    if (this.#closed) throw new SessionClosedError("The session was closed. Start a new one.");
+  }
+
   async inspect(sql: string): Promise<readonly InspectedRow[]> {
     return (await this.#running()).inspect(sql);
   }
@@ -80,8 +84,8 @@ export class SessionEngine implements Engine {
     return this.close();
   }
 
-  #running(): Promise<Client> {
-    if (this.#closed) return Promise.reject(new SessionClosedError("The session was closed. Start a new one."));
+  async #running(): Promise<Client> {
+    this.checkOpen();
     if (this.#client === null) {
       const notice = (text: string) => process.stderr.write(`spillway: ${text}\n`);
       for (const text of this.#options.notices) notice(text);

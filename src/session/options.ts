@@ -137,8 +137,8 @@ const KNOWN: ReadonlySet<string> = new Set<keyof SessionOptions>([
 export function resolveOptions(options: SessionOptions): ResolvedOptions {
   for (const key of Object.keys(options)) {
     if (KNOWN.has(key)) continue;
-    const meant = nearest(key, [...KNOWN]);
-    const hint = meant === null ? "" : ` Did you mean "${meant}"?`;
+    const meant = nested(key) ?? quoted(nearest(key, [...KNOWN]));
+    const hint = meant === null ? "" : ` Did you mean ${meant}?`;
     throw new OptionError(`session: there is no option "${key}".${hint} Options: ${[...KNOWN].join(", ")}.`);
   }
   const total = nodeMemory();
@@ -198,6 +198,17 @@ export function resolveOptions(options: SessionOptions): ResolvedOptions {
     workerExecArgv: options.workerExecArgv ?? [],
     notices,
   };
+}
+
+function quoted(name: string | null): string | null {
+  return name === null ? null : `"${name}"`;
+}
+
+/** "worker.memory.target" as it is written here: "{ worker: { memory: { target: … } } }". */
+function nested(key: string): string | null {
+  const path = key.split(".");
+  if (path.length < 2 || !KNOWN.has(path[0] ?? "")) return null;
+  return path.reduceRight((inner, name) => `{ ${name}: ${inner} }`, "…");
 }
 
 /** `~/.local/state/spillway`: what is meant to stay, of the last sessions. */

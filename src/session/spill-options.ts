@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { OptionError } from "../errors/index.ts";
 import type { Bytes } from "../protocol/index.ts";
 import type { SpillCompression } from "../store/spill/index.ts";
+import { checkZstd } from "../store/spill/zstd.ts";
 import { nearest } from "../units/index.ts";
 import type { Size } from "./limits.ts";
 import type { SessionOptions } from "./options.ts";
@@ -45,6 +46,7 @@ export function spilling(
       `session: spillCompression is one of ${COMPRESSIONS.join(", ")}, not ${JSON.stringify(spillCompression)}.${hint}`,
     );
   }
+  checkZstd(spillCompression);
   const target = workerTarget(options.worker ?? {});
   return {
     localDirectory,

@@ -1,10 +1,22 @@
-/** Where a block's bytes are on disk. Small: the ledger keeps one for each block that has been written. */
-import type { Bytes } from "../protocol/index.ts";
+/** Where a block's bytes are on disk, and the orders that bring them there and back. */
+import type { ArenaRange, BlockId, Bytes } from "../protocol/index.ts";
 
+/** Small: the ledger keeps one for each block that has been written. */
 export interface SpillPlace {
   readonly file: number;
   readonly offset: Bytes;
   /** After compression. */
   readonly stored: Bytes;
   readonly codec: "none" | "lz4" | "zstd";
+}
+
+/** A block that is to be written to disk, or read from it. */
+export interface SpillOrder {
+  readonly id: BlockId;
+  readonly range: ArenaRange;
+  readonly checksum: number;
+}
+
+export interface RestoreOrder extends SpillOrder {
+  readonly place: SpillPlace;
 }

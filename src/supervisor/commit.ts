@@ -3,9 +3,10 @@
  * only here do they get their names in the directory the user asked for. What an overwrite replaces is moved aside
  * first and put back if anything goes wrong.
  */
-import { access, mkdir, readdir, rename, rm, rmdir } from "node:fs/promises";
+import { access, readdir, rename, rm, rmdir } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { WriteError } from "../errors/index.ts";
+import { makeDirectory } from "../files/index.ts";
 import type { FileSink } from "../protocol/index.ts";
 import type { FileOutput } from "../scheduler/index.ts";
 
@@ -19,7 +20,7 @@ export async function commitFiles({ sink, files }: FileOutput): Promise<void> {
   const moved: Move[] = [];
   const aside: Move[] = [];
   try {
-    await mkdir(directory, { recursive: true });
+    makeDirectory(directory);
     if (mode !== "append") {
       const old = await dataFiles(directory, staging);
       if (mode === "error" && old[0] !== undefined) {
@@ -60,14 +61,14 @@ function replaced({ staging }: FileSink): string {
 }
 
 async function move(from: string, to: string, done: Move[]): Promise<void> {
-  await mkdir(dirname(to), { recursive: true });
+  makeDirectory(dirname(to));
   await rename(from, to);
   done.push({ from, to });
 }
 
 async function undo(moves: readonly Move[]): Promise<void> {
   for (const { from, to } of moves) {
-    await mkdir(dirname(from), { recursive: true });
+    makeDirectory(dirname(from));
     await rename(to, from);
   }
 }

@@ -2,8 +2,10 @@
  * What a running session keeps on disk so that the next one could clean up after it: who it is (pids.json) and where
  * its jobs stage files (staging.json); and, next to its logs and its spill files elsewhere, whose they are (owner.json). Each is written whole or not at all.
  */
-import { mkdirSync, readFileSync, renameSync, rmdirSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, rmdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { OptionError } from "../errors/index.ts";
+import { makeDirectory } from "../files/index.ts";
 import type { ProcessIdentity } from "./process-identity.ts";
 
 export interface SessionRecord {
@@ -16,7 +18,19 @@ export interface SessionRecord {
 
 /** Nobody else can reach the socket in it. Answers with the outermost directory that had to be made. */
 export function makeSessionDirectory(directory: string): string | null {
-  return mkdirSync(directory, { recursive: true, mode: 0o700 }) ?? null;
+  return makeDirectory(directory, 0o700);
+}
+
+/** The same at the start, where a directory that cannot be had is the user's to change. */
+export function firstDirectory(directory: string, localDirectory: string): string | null {
+  try {
+    return makeSessionDirectory(directory);
+  } catch (error) {
+    throw new OptionError(
+      `session: localDirectory ${localDirectory} cannot be used: ${(error as Error).message}. ` +
+        "Choose a directory that can be written to.",
+    );
+  }
 }
 
 /** Removes empty directories from `directory` outwards, up to and with `outermost`. */

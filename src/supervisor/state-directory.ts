@@ -2,8 +2,9 @@
  * Logs that stay after the session: one directory each, `latest` points to the newest, the last ten are kept, and
  * those of sessions that still run.
  */
-import { mkdirSync, readdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { readdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { makeDirectory } from "../files/index.ts";
 import { identify, isAlive } from "./process-identity.ts";
 import { readOwner, writeOwner } from "./session-files.ts";
 
@@ -11,7 +12,7 @@ const KEPT_SESSIONS = 10;
 const LATEST = "latest";
 
 export function openStateDirectory(directory: string): void {
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  makeDirectory(directory, 0o700);
   writeOwner(directory, identify(process.pid));
   const root = dirname(directory);
   const link = join(root, `${LATEST}.${process.pid}`);

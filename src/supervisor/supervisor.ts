@@ -3,11 +3,11 @@
  * nothing itself; it carries the scheduler's commands out in order and tells it what happened. It lives as long as the
  * program's connection, and leaves nothing behind.
  */
-import { chmodSync, rmSync } from "node:fs";
-import { createServer, type Server, type Socket } from "node:net";
-import { resolve } from "node:path";
+import { existsSync, rmSync } from "node:fs";
+import type { Socket } from "node:net";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { toWire } from "../errors/index.ts";
+import { StoreError, toWire } from "../errors/index.ts";
 import { type MemoryGauge, procGauge } from "../memory/index.ts";
 import {
   type ArenaRange,
@@ -22,11 +22,18 @@ import {
   type WorkerMessage,
 } from "../protocol/index.ts";
 import { type Command, type Event, Scheduler } from "../scheduler/index.ts";
-import { type Arena, createArena, removeArena } from "../store/index.ts";
+import { type Arena, arenaName, createArena, removeArena, SHARED_MEMORY } from "../store/index.ts";
 import { commitFiles, discardFiles } from "./commit.ts";
+import { Door } from "./door.ts";
 import { heapFor, type SupervisorOptions, sessionDirectory, sessionsDirectory, socketPath } from "./options.ts";
 import { identify, isAlive } from "./process-identity.ts";
-import { makeSessionDirectory, removeEmptyDirectories, writeRecord, writeStaging } from "./session-files.ts";
+import {
+  firstDirectory,
+  makeSessionDirectory,
+  removeEmptyDirectories,
+  writeRecord,
+  writeStaging,
+} from "./session-files.ts";
 import { Spilling, spillDirectories } from "./spilling.ts";
 import { openStateDirectory } from "./state-directory.ts";
 import { sweep } from "./sweep.ts";
@@ -52,12 +59,12 @@ const PROGRAM_POLL: Milliseconds = 1_000;
 export class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #directory: string;
-  readonly #outermostMade: string | null;
+  #outermostMade: string | null;
   readonly #arena: Arena;
   readonly #scheduler: Scheduler;
   readonly #pool: WorkerPool;
   readonly #spilling: Spilling;
-  readonly #server: Server;
+  readonly #door: Door;
   readonly #gauge: MemoryGauge;
   readonly #staging = new Map<JobId, readonly string[]>();
   /** Files being put in place or removed. */
@@ -77,16 +84,13 @@ export class Supervisor {
     this.#onClosed = onClosed;
     this.#gauge = gauge;
     this.#directory = sessionDirectory(options);
-    this.#outermostMade = makeSessionDirectory(this.#directory);
+    this.#outermostMade = firstDirectory(this.#directory, options.localDirectory);
     const spill = spillDirectories(options);
-    writeRecord(this.#directory, { supervisor: identify(process.pid), workers: [], arena: null, spill });
-    openStateDirectory(options.stateDirectory);
-    try {
-      this.#arena = createArena(options.session, options.capacity, this.#directory);
-    } catch (error) {
-      this.#removeDirectory();
-      throw error;
-    }
+    this.#arena = this.#orRemove(() => {
+      writeRecord(this.#directory, { supervisor: identify(process.pid), workers: [], arena: null, spill });
+      openStateDirectory(options.stateDirectory);
+      return createArena(options.session, options.capacity, this.#directory);
+    });
     const { size, capacity } = this.#arena.place;
     this.#scheduler = new Scheduler({
       arenaSize: size,
@@ -101,11 +105,14 @@ export class Supervisor {
       devices: options.devices,
       localityWithOutput: options.localityWithOutput,
     });
-    this.#spilling = new Spilling(
-      options,
-      this.#arena.place.path,
-      (event) => this.#tell(event),
-      (text) => this.#program?.send({ type: "notice", text }),
+    this.#spilling = this.#orRemove(
+      () =>
+        new Spilling(
+          options,
+          this.#arena.place.path,
+          (event) => this.#tell(event),
+          (text) => this.#program?.send({ type: "notice", text }),
+        ),
     );
     this.#pool = new WorkerPool(
       {
@@ -129,17 +136,23 @@ export class Supervisor {
         changed: () => this.#record(),
       },
     );
-    this.#server = createServer((socket) => this.#greet(socket));
+    this.#door = new Door(socketPath(options), (socket) => this.#greet(socket));
+  }
+
+  /** One part of the start. Where it fails, what the parts before it made is removed. */
+  #orRemove<Part>(make: () => Part): Part {
+    try {
+      return make();
+    } catch (error) {
+      rmSync(join(SHARED_MEMORY, arenaName(this.#options.session)), { force: true });
+      this.#removeDirectory();
+      throw error;
+    }
   }
 
   /** Listens, says so, starts workers, then looks for what earlier sessions left behind. */
   async open(): Promise<void> {
-    const path = socketPath(this.#options);
-    await new Promise<void>((resolve, reject) => {
-      this.#server.once("error", reject);
-      this.#server.listen(path, resolve);
-    });
-    chmodSync(path, 0o600);
+    await this.#door.open();
     this.#pool.start();
     this.#programPoll = setInterval(() => {
       if (!isAlive({ pid: this.#options.parentPid, started: null })) void this.close();
@@ -196,6 +209,10 @@ export class Supervisor {
   }
 
   #welcomeWorker({ worker, pid }: Extract<Greeting, { type: "ready" }>, wire: Wire<WorkerMessage, ToWorker>): boolean {
+    if (!existsSync(this.#arena.place.path)) {
+      this.#tell({ type: "workersUnavailable", error: toWire(arenaGone(this.#arena.place.path)) });
+      return false;
+    }
     const { workerLease, wideLease } = this.#options;
     const lease = this.#pool.kindOf(worker) === "wide" ? wideLease : workerLease;
     wire.send({ type: "welcome", worker, arena: this.#arena.place, directory: this.#directory, lease });
@@ -346,6 +363,7 @@ export class Supervisor {
       spill: spillDirectories(this.#options),
     };
     this.#note(() => writeRecord(this.#directory, record));
+    void this.#door.openAgain().catch((error: unknown) => process.stderr.write(`${toWire(error).message}\n`));
   }
 
   #recordStaging(): void {
@@ -355,7 +373,10 @@ export class Supervisor {
   /** For a later session. A disk that is full or gone is no reason to end this one; the log has it. */
   #note(write: () => void): void {
     try {
-      makeSessionDirectory(this.#directory);
+      const made = makeSessionDirectory(this.#directory);
+      if (made !== null && made.length < (this.#outermostMade?.length ?? Number.POSITIVE_INFINITY)) {
+        this.#outermostMade = made;
+      }
       write();
     } catch (error) {
       process.stderr.write(`${toWire(error).message}\n`);
@@ -377,7 +398,7 @@ export class Supervisor {
     if (this.#state !== "open") return;
     this.#state = "closing";
     for (const timer of [this.#alarm, this.#sampler, this.#programPoll]) if (timer !== null) clearInterval(timer);
-    this.#server.close();
+    this.#door.close();
     await this.#pool.close();
     await Promise.allSettled(this.#work);
     await this.#spilling.close();
@@ -393,4 +414,11 @@ export class Supervisor {
     if (request !== null) program.send({ type: "closed", request });
     program.close();
   }
+}
+
+function arenaGone(path: string): StoreError {
+  return new StoreError(
+    `The store's file ${path} was removed while the session ran: a worker that ended cannot be replaced. Start a new session, ` +
+      "with a localDirectory that nobody clears away.",
+  );
 }

@@ -1,6 +1,7 @@
 /** A worker's log: its stdout and stderr in one file, and what its last lines say about its end. */
-import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readSync } from "node:fs";
+import { closeSync, existsSync, fstatSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
+import { makeDirectory } from "../files/index.ts";
 import type { WorkerId } from "../protocol/index.ts";
 
 /** V8's last words are a stack trace of some 4 KB, after the line that matters. */
@@ -14,7 +15,7 @@ export function workerLog(stateDirectory: string, worker: WorkerId): string {
 
 /** For appending. Somebody may have cleared old logs away meanwhile; a worker is started all the same. */
 export function openWorkerLog(stateDirectory: string, worker: WorkerId): number {
-  mkdirSync(stateDirectory, { recursive: true, mode: 0o700 });
+  makeDirectory(stateDirectory, 0o700);
   return openSync(workerLog(stateDirectory, worker), "a", 0o600);
 }
 

@@ -6,6 +6,7 @@ import { type BlockOutlet, BlockSink } from "./sinks/block-sink.ts";
 import { CountSink, countSql } from "./sinks/count-sink.ts";
 import { FileSink } from "./sinks/file-sink.ts";
 import { Head } from "./sinks/head.ts";
+import { ScatterSink } from "./sinks/scatter-sink.ts";
 import type { TaskSink } from "./sinks/sink.ts";
 import type { Stage, TaskScope } from "./stage.ts";
 import { BatchFunctionStep } from "./steps/batch-function.ts";
@@ -86,6 +87,9 @@ function makeSink(
   operator.scratch.clear();
   switch (spec.kind) {
     case "blocks":
+      if (spec.scatter !== undefined) {
+        return new ScatterSink(operator.order.name, spec, spec.scatter, task, outlet, operator.scratch);
+      }
       return new BlockSink(operator.order.name, spec, task, outlet, operator.scratch);
     case "count":
       return new CountSink(kernelCounts ? "by the kernel" : "here");

@@ -10,6 +10,7 @@ import type { Connection } from "../kernel/index.ts";
 import type { ArenaRange, OperatorOrder, PlacedSlice, Step } from "../protocol/index.ts";
 import type { MappedArena } from "../store/mapping.ts";
 import { BroadcastTables } from "./broadcast-tables.ts";
+import { type Disposable, disposeAll } from "./dispose.ts";
 
 type FunctionStep = Extract<Step, { kind: "function" }>;
 
@@ -18,7 +19,7 @@ export interface LoadedFunction {
   readonly call: (input: unknown) => unknown;
   readonly mapStack: (stack: string) => string;
   readonly declared: ReadonlyMap<string, DataType> | undefined;
-  readonly dispose: (() => unknown) | null;
+  readonly disposable: Disposable | null;
 }
 
 export class LoadedOperator {
@@ -51,12 +52,15 @@ export class LoadedOperator {
   }
 
   /** No task of it runs any more. */
-  async dispose(): Promise<void> {
+  async dispose(notice: (what: string, text: string) => void): Promise<void> {
     this.scratch.release();
     this.#broadcast?.drop();
     if (this.#functions === null) return;
     const functions = await this.#functions.catch(() => null);
-    for (const fn of functions?.values() ?? []) await fn.dispose?.();
+    await disposeAll(
+      [...(functions?.values() ?? [])].flatMap(({ disposable }) => disposable ?? []),
+      notice,
+    );
   }
 
   async #load(payloads: readonly ArenaRange[]): Promise<ReadonlyMap<Step, LoadedFunction>> {
@@ -79,14 +83,21 @@ export class LoadedOperator {
       step.options.schema === undefined
         ? undefined
         : new Map(Object.entries(step.options.schema).map(([name, type]) => [name, parseTypeName(type)]));
-    if (!step.isClass) return { step, call: revived.call, mapStack, declared, dispose: null };
+    if (!step.isClass) return { step, call: revived.call, mapStack, declared, disposable: null };
     const instance = await this.#construct(step, revived.construct, mapStack);
     return {
       step,
       call: (input) => instance.call(input),
       mapStack,
       declared,
-      dispose: typeof instance.dispose === "function" ? () => instance.dispose?.() : null,
+      disposable:
+        typeof instance.dispose === "function"
+          ? {
+              operator: step.operator,
+              dispose: () => instance.dispose?.(),
+              failure: (thrown) => failure(step, "dispose()", thrown, mapStack),
+            }
+          : null,
     };
   }
 
@@ -99,18 +110,7 @@ export class LoadedOperator {
     try {
       instance = await construct?.();
     } catch (thrown) {
-      const error = thrown instanceof Error ? thrown : new Error(String(thrown));
-      const stack = error.stack === undefined ? null : mapStack(error.stack);
-      const lines = stack?.split("\n").filter((line) => line.trimStart().startsWith("at ")) ?? [];
-      throw new FunctionError(
-        [`${step.operator}: its constructor failed: ${error.name}: ${error.message}`, ...lines].join("\n"),
-        step.operator,
-        null,
-        null,
-        [],
-        error.name,
-        stack,
-      );
+      throw failure(step, "constructor", thrown, mapStack);
     }
     if (isCallable(instance)) return instance;
     throw new FunctionError(
@@ -123,6 +123,19 @@ export class LoadedOperator {
       null,
     );
   }
+}
+
+function failure(
+  { operator }: FunctionStep,
+  part: string,
+  thrown: unknown,
+  mapStack: (stack: string) => string,
+): FunctionError {
+  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  const stack = error.stack === undefined ? null : mapStack(error.stack);
+  const lines = stack?.split("\n").filter((line) => line.trimStart().startsWith("at ")) ?? [];
+  const message = [`${operator}: its ${part} failed: ${error.name}: ${error.message}`, ...lines].join("\n");
+  return new FunctionError(message, operator, null, null, [], error.name, stack);
 }
 
 function isCallable(value: unknown): value is { call(input: unknown): unknown; dispose?(): unknown } {

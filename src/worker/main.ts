@@ -38,7 +38,10 @@ class Worker {
     this.#wire = new Wire(socket);
     this.#wire.onMessage((message) => this.#receive(message));
     // The supervisor is gone: nothing that this process holds matters to anyone.
-    this.#wire.onClose(() => process.exit(0));
+    this.#wire.onClose((error) => {
+      if (error !== null) process.stderr.write(`${error.message}\n`);
+      process.exit(0);
+    });
     socket.once("connect", () => this.#wire.send({ type: "ready", worker: id, pid: process.pid, token }));
   }
 
@@ -136,7 +139,7 @@ class Worker {
     const loaded = this.#operators.get(key({ job, operator }));
     this.#operators.delete(key({ job, operator }));
     try {
-      await loaded?.dispose();
+      await loaded?.dispose((what, text) => this.#notice(loaded, what, text));
       this.#wire.send({ type: "retired", job, operator, error: null });
     } catch (error) {
       this.#wire.send({ type: "retired", job, operator, error: toWire(error) });

@@ -77,6 +77,8 @@ export class InProcessEngine implements Engine {
     this.kernel.close();
   }
 
+  checkOpen(): void {}
+
   async inspect(sql: string): Promise<readonly InspectedRow[]> {
     this.inspected.push(sql);
     const rows = this.connection.all(sql);

@@ -1,5 +1,5 @@
 import { setTimeout as after } from "node:timers/promises";
-import type { Dataset } from "spillway";
+import { type Dataset, FunctionError } from "spillway";
 import { describe, expect, test } from "vitest";
 import { testSessions } from "../support/sessions.ts";
 
@@ -188,6 +188,23 @@ describe("class functions", () => {
     expect(made.length).toBeLessThanOrEqual(2);
     expect(made.length).toBe(new Set(rows.map((row) => row.made)).size);
     expect(disposed.map((name) => name.slice(9)).sort()).toEqual(made.map((name) => name.slice(5)).sort());
+  });
+
+  test("[A3] a dispose that throws is a FunctionError that names the class and the line", async () => {
+    class Stubborn {
+      call(batch: { id: Float64Array }) {
+        return batch;
+      }
+      async dispose() {
+        throw new TypeError("will not go");
+      }
+    }
+    const failure = s.range(10).mapBatches(Stubborn, { concurrency: 1 }).takeAll();
+    await expect(failure).rejects.toBeInstanceOf(FunctionError);
+    await expect(failure).rejects.toMatchObject({ errorName: "TypeError" });
+    await expect(failure).rejects.toThrow(
+      /Stubborn.*: its dispose\(\) failed: TypeError: will not go\n.*functions\.test\.ts:\d+/,
+    );
   });
 
   test("[A3] concurrency 1 runs a class in one worker only", async () => {

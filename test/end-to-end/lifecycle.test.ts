@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readlinkSync, statfsSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readlinkSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { NondeterministicFunctionError } from "spillway";
+import { NondeterministicFunctionError, type Session, SessionClosedError, StoreError } from "spillway";
 import { describe, expect, test } from "vitest";
 import { leftovers, processes, sessionNames, testSessions, workerPids } from "../support/sessions.ts";
 
@@ -109,6 +109,33 @@ describe("a worker that dies", () => {
   });
 });
 
+describe("a session whose files are cleared away while it runs", () => {
+  async function afterClearing(s: Session, paths: () => readonly string[]): Promise<number> {
+    const ds = s.range(10).map((row) => row);
+    await ds.takeAll();
+    for (const path of paths()) rmSync(path, { recursive: true });
+    for (const pid of workerPids(lastSession())) process.kill(pid, "SIGKILL");
+    return (await ds.takeAll()).length;
+  }
+
+  test("[A15] replaces workers that were killed, and leaves nothing behind", async () => {
+    const localDirectory = join(sessions.directory, "cleared");
+    mkdirSync(localDirectory);
+    const s = sessions.open({ workers: 2, localDirectory });
+    expect(await afterClearing(s, () => [localDirectory])).toBe(10);
+    await s.close();
+    expect(existsSync(localDirectory)).toBe(false);
+  });
+
+  test("[A15] says so where the store's own file is gone", async () => {
+    const s = sessions.open({ workers: 2 });
+    const job = afterClearing(s, () => [`/dev/shm/spillway-${lastSession()}`]);
+    await expect(job).rejects.toBeInstanceOf(StoreError);
+    await expect(job).rejects.toThrow(/The store's file .* was removed while the session ran.*Start a new session/);
+    await s.close();
+  });
+});
+
 describe("the end of a session", () => {
   test("[A15] close leaves no process, no shared memory, no file", async () => {
     const s = sessions.open();
@@ -121,6 +148,9 @@ describe("the end of a session", () => {
     await s.close();
     expect(await leftovers(sessions.localDirectory, [lastSession()])).toEqual([]);
     await expect(s.range(3).takeAll()).rejects.toThrow(/closed/);
+    // Also what could be known without asking anybody.
+    await expect(s.range(3).count()).rejects.toBeInstanceOf(SessionClosedError);
+    await expect(kept.count()).rejects.toBeInstanceOf(SessionClosedError);
   });
 
   test("[A15] after SIGKILL of the supervisor, close leaves nothing either", async () => {

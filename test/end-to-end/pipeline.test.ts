@@ -412,6 +412,19 @@ describe("memory", () => {
     await small.close();
   });
 
+  test("[R12] what is disposed of inside a loop over its own windows is an error that says where to do it", async () => {
+    const kept = await ten()
+      .map((row) => row)
+      .materialize();
+    const loop = async () => {
+      for await (const window of kept.window({ blocks: 1 }).iterWindows()) {
+        await window.takeAll();
+        kept.dispose();
+      }
+    };
+    await expect(loop()).rejects.toThrow(/disposed of.*Call dispose\(\).*after a loop over its windows, not inside it/);
+  });
+
   test("[R12] leaving early leaves nothing running", async () => {
     const marker = path("left");
     writeFileSync(marker, "");

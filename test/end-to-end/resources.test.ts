@@ -116,6 +116,22 @@ test("[O6] resources() says what is in use, and who uses it", async () => {
   await s.close();
 });
 
+test("[O6] a worker that is starting has no pid yet", async () => {
+  const s = sessions.open({ workers: 1, workerExecArgv: ["--import", delayed()] });
+  const { workers } = await s.resources();
+  expect(workers).toMatchObject([{ state: "starting", pid: null }]);
+  writeFileSync(`${gate}-start`, "");
+  await s.close();
+});
+
+/** A module that keeps a worker from starting before the test says so. */
+function delayed(): string {
+  const path = join(sessions.directory, "delayed.mjs");
+  const wait = `while (!existsSync(${JSON.stringify(`${gate}-start`)})) await new Promise((go) => setTimeout(go, 5));`;
+  writeFileSync(path, `import { existsSync } from "node:fs";\n${wait}\n`);
+  return path;
+}
+
 test("[O6] resourceLimits are checked", () => {
   const refused = (resourceLimits: object) =>
     expect(() => sessions.open({ resourceLimits }), JSON.stringify(resourceLimits));

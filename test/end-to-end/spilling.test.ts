@@ -157,11 +157,11 @@ describe("data many times the store", () => {
 });
 
 describe("what is told", () => {
-  test("[D2] totals at the first spill and whenever they have doubled, with process and host; the same in stats", async () => {
+  test("[D2] totals at the first MiB and whenever they have doubled, with process and host; the same in stats", async () => {
     const s = open(SMALL);
-    const made = wide(s, 1024);
+    const made = wide(s, 4096);
     const kept = await made.materialize();
-    check(await rowsOf(kept), 1024);
+    check(await rowsOf(kept), 4096);
     const blocks = kept.numBlocks;
     const line =
       /^spillway: (Spilled|Restored) (\d+) MiB, (\d+) objects, (write|read) throughput \d+ MiB\/s\. \(supervisor (\d+) on (.+)\)$/;
@@ -174,19 +174,21 @@ describe("what is told", () => {
       const lines = said.filter((match) => match?.[1] === verb);
       expect(lines.every((match) => match?.[4] === way)).toBe(true);
       const objects = lines.map((match) => Number(match?.[3]));
-      expect(objects[0]).toBeLessThanOrEqual(4);
+      const firstMiB = 2 ** 20 / (kept.byteLength / blocks);
+      expect(objects[0]).toBeGreaterThanOrEqual(Math.floor(firstMiB));
+      expect(objects[0]).toBeLessThanOrEqual(Math.ceil(firstMiB) + 4);
       for (const [i, count] of objects.entries()) {
         if (i > 0) expect(count).toBeGreaterThanOrEqual(2 * (objects[i - 1] ?? 0) - 1);
       }
       // Blocks are alike: bytes double when objects do.
       const total = bytes / (kept.byteLength / blocks);
       expect(Math.ceil(total / 2)).toBeLessThanOrEqual(objects.at(-1) ?? 0);
-      expect(lines.length).toBeGreaterThanOrEqual(4);
+      expect(lines.length).toBeGreaterThanOrEqual(3);
     }
     const { spilledBytes, restoredBytes } = kept.stats();
     expect(restoredBytes).toBe(kept.byteLength);
     expect(spilledBytes).toBeGreaterThan(0);
-    expect(kept.stats().toString()).toMatch(/Spilled [\d.]+ KiB, restored 1\.\d MiB$/);
+    expect(kept.stats().toString()).toMatch(/Spilled [\d.]+ [KM]iB, restored [4-6]\.\d MiB$/);
     await s.close();
   });
 

@@ -107,4 +107,9 @@ describe("whole or not at all", () => {
     await s.readParquet(out).filter(col("id").lt(10)).writeParquet(out, { mode: "overwrite" });
     expect(await s.readParquet(out).count()).toBe(10);
   });
+
+  test("[A11] a directory that cannot be made is an error, and not an endless wait", async () => {
+    await expect(plain.writeParquet("/proc/nope/out")).rejects.toThrow(/ENOENT.*\/proc\/nope/);
+    await expect(mapped.writeArrow("/proc/nope/out")).rejects.toThrow(/ENOENT.*\/proc\/nope/);
+  });
 });

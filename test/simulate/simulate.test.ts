@@ -100,6 +100,25 @@ test("[D5] a job that the program has forgotten, with blocks of it in its hands,
   expect(forgotten).toBeGreaterThan(CASES / 10);
 });
 
+test("[A9] operators that gather their rows, fed while others run, in one kernel or by partition: every row once, nothing left", () => {
+  let wide = 0;
+  for (const store of ["large", "small", "tiny"] as const) {
+    everySeed("gathered", store, ({ session }) => {
+      for (const { planned } of session.starts) {
+        wide += planned.spec.operators.filter((one) => one.kind === "tasks" && one.place === "wide").length;
+      }
+    });
+  }
+  expect(wide).toBeGreaterThan(CASES / 2);
+});
+
+test("[D5] a wide kernel that dies after it has read its input, disks that are slow or full: every row once, nothing left", () => {
+  everySeed("wide", "large");
+  everySeed("wide", "small");
+  everySeed("wideRot", "small");
+  everySeed("wideTarget", "small");
+});
+
 test("[O4] a consumer that takes its time sends nothing to disk where the store holds what flows", () => {
   everySeed("slow", "large");
 });

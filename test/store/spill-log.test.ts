@@ -17,6 +17,14 @@ test("[D2] totals at the first spill and at each doubling, with process and host
   expect(log.spilled(1399 * MIB, 1, 0)).toBe(null);
 });
 
+test("[D2] the first line comes with the first MiB, and has all that was before it", () => {
+  const log = new SpillLog("supervisor 4711", "host-name");
+  expect(log.spilled(MIB / 4, 3, 0.25)).toBe(null);
+  expect(log.spilled(MIB / 2, 1, 0.25)).toBe(null);
+  expect(log.restored(MIB - 1, 1, 0.1)).toBe(null);
+  expect(log.spilled(MIB / 4, 1, 0.5)).toMatch(/^Spilled 1 MiB, 5 objects, write throughput 1 MiB\/s\./);
+});
+
 test("[D2] restores are counted apart from spills", () => {
   const log = new SpillLog("supervisor 4711", "host-name");
   log.spilled(1000 * MIB, 10, 1);

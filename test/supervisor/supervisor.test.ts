@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { dirname, join } from "node:path";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { fromWire, WorkerDiedError } from "../../src/errors/index.ts";
 import { type FileSink, type JobId, type ProgramMessage, type ToProgram, Wire } from "../../src/protocol/index.ts";
 import { sessionDirectory, socketPath } from "../../src/supervisor/index.ts";
@@ -358,3 +358,13 @@ function fileSink(staging: string, directory: string, mode: FileSink["mode"] = "
     compression: null,
   };
 }
+
+test("[A15] a start that fails leaves neither arena nor directory", async () => {
+  const codec: object = { spillCompression: "unheard-of" };
+  for (const more of [codec, { session: `t${"x".repeat(100)}` }]) {
+    const options = supervisorOptions(more);
+    await expect(startProcess(options)).rejects.toThrow();
+    await vi.waitFor(() => expect(existsSync(sessionDirectory(options))).toBe(false));
+    expect(existsSync(join("/dev/shm", `spillway-${options.session}`))).toBe(false);
+  }
+});

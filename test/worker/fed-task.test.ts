@@ -271,7 +271,7 @@ describe.each([1, 2])("a kernel with a lease of %i threads", (threads) => {
       { id: 3, name: "three" },
     ]);
     expect(tablesLeft().length).toBe(1);
-    await again.operator.dispose();
+    await again.operator.dispose(() => {});
     expect(tablesLeft()).toEqual([]);
   });
 

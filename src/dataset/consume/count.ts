@@ -4,6 +4,7 @@ import { resolved, runToEnd } from "../run.ts";
 import type { Run } from "./blocks.ts";
 
 export async function countRows(run: Run): Promise<number> {
+  run.engine.checkOpen();
   const known = await countByMetadata(optimise(await resolved(run.engine, run.plan)));
   if (known !== null) return known;
   const { rows, stats } = await runToEnd(run.engine, sameRows(run.plan), () => ({ kind: "count" }));

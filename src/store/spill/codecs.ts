@@ -8,6 +8,7 @@ import { OptionError } from "../../errors/index.ts";
 import { decodeLz4Block, encodeLz4Block } from "../../lz4/index.ts";
 import type { Bytes } from "../../protocol/index.ts";
 import type { SpillCompression } from "./settings.ts";
+import { checkZstd } from "./zstd.ts";
 
 /** LZ4 takes less than a millisecond for it, on the event loop; smaller ones would find fewer repeats. */
 export const CHUNK: Bytes = 128 << 10;
@@ -67,11 +68,8 @@ export function codecFor(compression: SpillCompression): Codec | null {
     case "auto":
       return zstd ?? lz4;
     case "zstd":
-      if (zstd !== null) return zstd;
-      throw new OptionError(
-        `spillCompression "zstd" needs Node 22.15 or later; this is Node ${process.versions.node}. ` +
-          'Use "lz4", or "auto" for the best that is there.',
-      );
+      checkZstd(compression);
+      return zstd;
     default:
       throw new OptionError(
         `spillCompression: ${JSON.stringify(compression)} is none of "none", "lz4", "zstd" and "auto".`,

@@ -1,5 +1,5 @@
 /**
- * What the user is told of spilling: totals so far, at the first time and whenever they have doubled. Pure; who shows
+ * What the user is told of spilling: totals so far, at the first MiB and whenever they have doubled. Pure; who shows
  * the lines is somebody else's.
  */
 import type { Bytes } from "../../protocol/index.ts";
@@ -14,14 +14,14 @@ class Totals {
   bytes: Bytes = 0;
   #objects = 0;
   #seconds = 0;
-  #nextAt: Bytes = 0;
+  #nextAt: Bytes = MIB;
 
   /** "120 MiB, 3 objects, read throughput 800 MiB/s." where it is time for a line. */
   add(bytes: Bytes, objects: number, seconds: number, verb: string): string | null {
     this.bytes += bytes;
     this.#objects += objects;
     this.#seconds += seconds;
-    if (this.bytes < this.#nextAt || this.bytes === 0) return null;
+    if (this.bytes < this.#nextAt) return null;
     this.#nextAt = 2 * this.bytes;
     const amount = this.bytes / MIB;
     const rate = this.#seconds > 0 ? amount / this.#seconds : 0;

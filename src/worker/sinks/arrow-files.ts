@@ -1,8 +1,9 @@
 /** Arrow IPC files, which the kernel does not write. */
-import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
+import { closeSync, openSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { arrowFileWriter, BlockBuilder } from "../../arrow/index.ts";
 import { WriteError } from "../../errors/index.ts";
+import { makeDirectory } from "../../files/index.ts";
 import type { Connection } from "../../kernel/index.ts";
 import type { WrittenFile } from "../../protocol/index.ts";
 
@@ -12,7 +13,7 @@ const BATCH_ROWS = 65_536;
 /** `path` is relative to the staging directory. */
 export function writeArrowFile(connection: Connection, select: string, staging: string, path: string): WrittenFile {
   const target = join(staging, path);
-  mkdirSync(dirname(target), { recursive: true });
+  makeDirectory(dirname(target));
   const fd = openSync(target, "w");
   let bytes = 0;
   let rows = 0;

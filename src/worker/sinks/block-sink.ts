@@ -1,14 +1,12 @@
 /**
- * Puts rows together to blocks and hands each over as soon as the next rows no longer fit. The size is known before room is
- * asked for, so exactly that much is reserved; asking is also waiting for credit. Where blocks end depends on the task's
- * rows alone: on a replay those that an earlier attempt handed over are made again and compared, not written again.
+ * Puts rows together to blocks and hands each over as soon as the next rows no longer fit. Where blocks end depends on the
+ * task's rows alone, so that a replay makes the same blocks.
  */
-import { crc32 } from "node:zlib";
-import { BlockBuilder, evenSlices, nextCut, planBlock, type RecordBatch } from "../../arrow/index.ts";
-import { NondeterministicFunctionError, StoreError } from "../../errors/index.ts";
-import type { ArenaRange, BlockShape, Bytes, HandedOver, TaskOrder } from "../../protocol/index.ts";
+import { BlockBuilder, evenSlices, nextCut, type RecordBatch } from "../../arrow/index.ts";
+import type { ArenaRange, BlockShape, Bytes, TaskOrder } from "../../protocol/index.ts";
 import type { MappedArena } from "../../store/mapping.ts";
 import { formatSize } from "../../units/index.ts";
+import { Handover, refuseLargeRow } from "./handover.ts";
 import type { TaskSink } from "./sink.ts";
 
 /** How a block reaches the supervisor. */
@@ -37,26 +35,32 @@ export interface BatchMaker {
 }
 
 export class BlockSink implements TaskSink {
-  rows = 0;
-  bytes = 0;
   readonly files = [];
   maker: BatchMaker | null = null;
   readonly #block: BlockBuilder;
-  #sealed = 0;
+  readonly #handover: Handover;
 
   constructor(
     private readonly operator: string,
     private readonly shape: BlockShape,
-    private readonly task: Pick<TaskOrder, "handedOver" | "repair">,
+    task: Pick<TaskOrder, "handedOver" | "repair">,
     private readonly outlet: BlockOutlet,
     scratch: BlockBuilder,
   ) {
     this.#block = scratch;
+    this.#handover = new Handover(operator, task, outlet);
   }
 
-  /** The block that the task was run again for is handed over. */
+  get rows(): number {
+    return this.#handover.rows;
+  }
+
+  get bytes(): number {
+    return this.#handover.bytes;
+  }
+
   get satisfied(): boolean {
-    return this.task.repair !== undefined && this.#sealed > this.task.repair;
+    return this.#handover.satisfied;
   }
 
   push(batch: RecordBatch): void | Promise<void> {
@@ -70,10 +74,7 @@ export class BlockSink implements TaskSink {
   async end(): Promise<void> {
     if (this.satisfied) return;
     if (this.#block.rows > 0) await this.#seal();
-    const { handedOver } = this.task;
-    if (this.#sealed < handedOver.length && !this.satisfied) {
-      throw this.#differs(`${this.#sealed} blocks instead of ${handedOver.length}`);
-    }
+    this.#handover.end();
   }
 
   close(): void {}
@@ -116,14 +117,8 @@ export class BlockSink implements TaskSink {
     return length;
   }
 
-  /** Before its bytes are copied, or room is asked for. */
   #lookAtRow(length: Bytes): void {
-    const { capacity } = this.outlet;
-    if (length > capacity) {
-      throw new StoreError(
-        `${this.operator}: one row takes ${formatSize(length)} (${length} bytes), and the whole store holds ${formatSize(capacity)} (${capacity} bytes). Rows are never cut: use a larger objectStoreMemory, or several rows instead of one.`,
-      );
-    }
+    refuseLargeRow(this.operator, length, this.outlet.capacity);
     this.outlet.notice(
       "row",
       `${this.operator}: one row takes ${formatSize(length)}, more than the ${formatSize(this.shape.targetBytes)} that a block should have (targetMaxBlockSize). Rows are never cut: it gets a block of its own, and so does every such row.`,
@@ -135,44 +130,7 @@ export class BlockSink implements TaskSink {
     if (held === null) return;
     // One block, but where nulls of no type have become values of one that take more.
     for (const batch of evenSlices(held, this.shape.targetBytes)) {
-      if (!this.satisfied) await this.#handOver(batch);
+      if (!this.satisfied) await this.#handover.block(batch);
     }
-  }
-
-  async #handOver(batch: RecordBatch): Promise<void> {
-    const plan = planBlock(batch);
-    const length = plan.byteLength;
-    const place = { rows: batch.length, length };
-    const before = this.task.handedOver[this.#sealed];
-    if (before !== undefined && this.#sealed !== this.task.repair) {
-      const again = new Uint8Array(length);
-      plan.write(again);
-      this.#compare(before, { ...place, checksum: crc32(again) });
-    } else {
-      const range = await this.outlet.reserve(length);
-      const bytes = this.outlet.arena.writable({ offset: range.offset, length });
-      plan.write(bytes);
-      const checksum = crc32(bytes);
-      if (before !== undefined) this.#compare(before, { ...place, checksum });
-      this.outlet.output({ range, ...place, checksum, columns: batch.schema.fields.map(({ name }) => name) });
-    }
-    this.#sealed++;
-    this.rows += batch.length;
-    this.bytes += length;
-  }
-
-  #compare(before: HandedOver, now: HandedOver): void {
-    if (before.rows === now.rows && before.length === now.length && before.checksum === now.checksum) return;
-    throw this.#differs(
-      `its block ${this.#sealed} has ${now.rows} rows and ${now.length} bytes (checksum ${now.checksum}), before ${before.rows} rows and ${before.length} bytes (checksum ${before.checksum})`,
-    );
-  }
-
-  #differs(how: string): NondeterministicFunctionError {
-    const why = this.task.repair === undefined ? "its worker died" : "a block of it was damaged";
-    return new NondeterministicFunctionError(
-      `${this.operator}: ${why} and the task was run again, but gave other rows than before: ${how}. A function whose result depends on time, randomness or outside state cannot be continued; make it depend on its input alone, or materialise before it.`,
-      this.operator,
-    );
   }
 }

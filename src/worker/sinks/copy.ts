@@ -1,7 +1,8 @@
 /** One SQL text to one file, or to one file a partition, under the staging directory: by the kernel's COPY, or by us. */
-import { mkdirSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { type Row, toRows } from "../../arrow/index.ts";
+import { makeDirectory } from "../../files/index.ts";
 import { type Connection, quoteIdentifier, quoteLiteral } from "../../kernel/index.ts";
 import type { FileSink, WrittenFile } from "../../protocol/index.ts";
 import { writeArrowFile } from "./arrow-files.ts";
@@ -35,7 +36,7 @@ export async function copyQuery(
   name: string,
   mode: "sync" | "async",
 ): Promise<Copied> {
-  mkdirSync(sink.staging, { recursive: true });
+  makeDirectory(sink.staging);
   const sql = kernelCopy(connection, select, sink, name, null);
   const stream = mode === "async" ? await connection.queryAsync(sql) : connection.query(sql);
   const answers: Row[] = [];
@@ -55,7 +56,7 @@ export function writeTable(
   name: string,
   rowGroup: number,
 ): Copied {
-  mkdirSync(sink.staging, { recursive: true });
+  makeDirectory(sink.staging);
   const isPartitioned = sink.partitionBy.length > 0;
   const inPieces = isPartitioned && (sink.format === "json" || sink.maxRowsPerFile !== null);
   if (sink.format !== "arrow" && !inPieces) {
@@ -68,7 +69,7 @@ export function writeTable(
     const place = join(directory, piece === 0 ? name : `${name}-${piece}`);
     const path = fileName(sink, place);
     if (sink.format === "arrow") return [writeArrowFile(connection, select, sink.staging, path)];
-    mkdirSync(dirname(join(sink.staging, path)), { recursive: true });
+    makeDirectory(dirname(join(sink.staging, path)));
     return copied(sink, connection.all(copySql(valuesFor(connection, select, sink), sink, place, [], rowGroup))).files;
   });
   return { rows: files.reduce((sum, file) => sum + (file.rows ?? 0), 0), files };

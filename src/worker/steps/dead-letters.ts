@@ -2,8 +2,9 @@
  * Rows that a function failed on, one JSON object a line, in one file a task. Written beside its final name and
  * renamed when the task is done, so that a task that is retried leaves each row once.
  */
-import { closeSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
+import { closeSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { makeDirectory } from "../../files/index.ts";
 
 const FLUSH_BYTES = 1 << 20;
 
@@ -47,7 +48,7 @@ export class DeadLetters {
 
   #flush(): void {
     if (this.#fd === null) {
-      mkdirSync(this.directory, { recursive: true });
+      makeDirectory(this.directory);
       this.#fd = openSync(this.#partial, "w");
     }
     const bytes = Buffer.from(this.#held.join(""));

@@ -1,6 +1,22 @@
 import { describe, expect, test } from "vitest";
-import { col, sql } from "../../../src/dataset/index.ts";
-import { explode, filter, limit, type Plan, planLines, project, sample, union } from "../../../src/plan/index.ts";
+import { col, count, sql } from "../../../src/dataset/index.ts";
+import {
+  aggregate,
+  distinct,
+  explode,
+  filter,
+  join,
+  limit,
+  type Plan,
+  planLines,
+  project,
+  repartition,
+  sample,
+  shuffle,
+  sort,
+  union,
+  zip,
+} from "../../../src/plan/index.ts";
 import { pruneColumns } from "../../../src/plan/rules/index.ts";
 import { columns, fn, openSource, table } from "../fixtures.ts";
 
@@ -70,5 +86,63 @@ describe("[D6] only the columns that are read", () => {
       "      read blocks",
     ]);
     expect(scans(select(union([table("files"), fn(table("more"))]), "b"))).toEqual(["read files", "read more"]);
+  });
+
+  test("[D6] groups read their keys and the aggregates that are wanted", () => {
+    const groups = aggregate(
+      table(),
+      [{ name: "k", expression: col("a").modulo(2).expression }],
+      [
+        { name: "n", expression: col("b").count().expression },
+        { name: "s", expression: col("c").sum().where(col("b").eq("x")).expression },
+      ],
+    );
+    expect(planLines(pruneColumns(select(groups, "n")))).toEqual([
+      `select "n"`,
+      `  groupBy ("a" % 2) AS "k": count("b") AS "n"`,
+      "    read t; columns: a, b (2 of 3)",
+    ]);
+    expect(scans(select(groups, "s"))).toEqual(["read t"]);
+    expect(scans(aggregate(table(), [], [{ name: "n", expression: count().expression }]))).toEqual([
+      "read t; columns: a (1 of 3)",
+    ]);
+  });
+
+  test("[D6] orders, partitions and distinct columns read their keys, too", () => {
+    const order = [{ expression: col("b").expression, descending: false, nulls: "last" as const }];
+    expect(scans(select(sort(table(), order), "a"))).toEqual(["read t; columns: a, b (2 of 3)"]);
+    expect(scans(select(shuffle(table(), 1), "a"))).toEqual(["read t; columns: a (1 of 3)"]);
+    expect(scans(select(repartition(table(), { kind: "keys", keys: ["c"], count: null }), "a"))).toEqual([
+      "read t; columns: a, c (2 of 3)",
+    ]);
+    expect(scans(select(distinct(table(), ["b"]), "a"))).toEqual(["read t; columns: a, b (2 of 3)"]);
+    expect(scans(select(distinct(table(), null), "a"))).toEqual(["read t"]);
+  });
+
+  test("[D6] sides of a join read their keys and what is wanted of them", () => {
+    const joined = (how: "inner" | "semi") =>
+      join({ left: table("l"), right: table("r"), leftOn: ["a"], rightOn: ["a"], how, suffix: "_r" });
+    expect(scans(select(joined("inner"), "b"))).toEqual([
+      "read l; columns: a, b (2 of 3)",
+      "read r; columns: a (1 of 3)",
+    ]);
+    expect(scans(joined("semi"))).toEqual(["read l", "read r; columns: a (1 of 3)"]);
+    // The left's column is what the suffix comes from.
+    expect(scans(select(joined("inner"), "c_r"))).toEqual([
+      "read l; columns: a, c (2 of 3)",
+      "read r; columns: a, c (2 of 3)",
+    ]);
+    expect(scans(select(zip(table("l"), table("r"), "_r"), "b"))).toEqual([
+      "read l; columns: b (1 of 3)",
+      "read r; columns: a (1 of 3)",
+    ]);
+  });
+
+  test("[D6] functions that declare their columns get those, in any format; groups their keys besides", () => {
+    const options = { batchSize: 1, batchFormat: "rows", maxInFlight: 1, onError: "fail", keys: ["b"] } as const;
+    const node = fn(table(), { form: "mapGroups", columns: ["a"], options });
+    expect(scans(node)).toEqual(["read t"]);
+    const declared = Object.freeze({ ...node, fn: { ...node.fn, columnsDeclared: true } });
+    expect(scans(declared)).toEqual(["read t; columns: a, b (2 of 3)"]);
   });
 });

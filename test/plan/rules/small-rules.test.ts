@@ -1,6 +1,18 @@
 import { describe, expect, test } from "vitest";
 import { col, lit } from "../../../src/dataset/index.ts";
-import { expressionSql, filter, limit, type Plan, planLines, project, sample, union } from "../../../src/plan/index.ts";
+import {
+  aggregate,
+  type Expression,
+  expressionSql,
+  filter,
+  limit,
+  type Plan,
+  planLines,
+  project,
+  sample,
+  sort,
+  union,
+} from "../../../src/plan/index.ts";
 import { dropNoOps, fold, foldConstants, pushSamples } from "../../../src/plan/rules/index.ts";
 import { columns, fn, openSource, table } from "../fixtures.ts";
 
@@ -21,6 +33,17 @@ describe("constants are folded", () => {
     expect(planLines(foldConstants(filter(table(), lit(1).eq(1).expression)))).toEqual(["read t"]);
     expect(planLines(foldConstants(filter(table(), lit(1).eq(2).expression)))).toEqual(["limit 0", "  read t"]);
     expect(planLines(foldConstants(filter(table(), lit(null).expression)))).toEqual(["limit 0", "  read t"]);
+  });
+});
+
+describe("constants in groups and orders are folded", () => {
+  test("in aggregates and their conditions, and in sort keys", () => {
+    const items = [{ name: "s", expression: col("a").add(lit(1).add(2)).sum().where(lit(1).eq(1)).expression }];
+    expect(planLines(foldConstants(aggregate(table(), [], items)))[0]).toBe(`aggregate sum(("a" + 3)) AS "s"`);
+    const key = (expression: Expression) => ({ expression, descending: false, nulls: "last" as const });
+    const sorted = sort(table(), [key(lit(1).add(1).expression), key(col("a").expression)]);
+    expect(planLines(foldConstants(sorted))).toEqual([`sort by "a"`, "  read t"]);
+    expect(planLines(foldConstants(sort(table(), [key(lit(1).add(1).expression)])))).toEqual(["read t"]);
   });
 });
 

@@ -1,0 +1,11 @@
+/** Ours: four columns in an order that chance gives, written. */
+import { timed } from "./program.ts";
+
+await timed(async (session, job) => {
+  await session
+    .readParquet([...job.files.lineitem])
+    .select("l_orderkey", "l_partkey", "l_shipdate", "l_extendedprice")
+    .randomShuffle({ seed: 7 })
+    .writeParquet(job.written, { compression: "snappy" });
+  return {};
+});

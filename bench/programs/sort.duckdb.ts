@@ -1,0 +1,17 @@
+/** DuckDB on its own: four columns in the order of two, written. One file: a file per thread would not keep the order. */
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { table, text, timedDuckdb } from "./duckdb-program.ts";
+
+await timedDuckdb(async (database, job) => {
+  await mkdir(job.written, { recursive: true });
+  // The order is what was asked for; only what is in no order may lose the one it came in.
+  await database.execute("SET GLOBAL preserve_insertion_order = true");
+  await database.execute(`
+    COPY (
+      SELECT l_orderkey, l_partkey, l_shipdate, l_extendedprice
+      FROM ${table(job.files.lineitem)}
+      ORDER BY l_shipdate, l_partkey
+    ) TO ${text(join(job.written, "sorted.parquet"))} (FORMAT parquet, COMPRESSION snappy)`);
+  return {};
+});

@@ -1,0 +1,36 @@
+/**
+ * Makes a directory with its parents. Instead of Node's own: that one never comes back where a parent is there and takes
+ * no directories (/proc), and calls a read-only file system ENOENT.
+ */
+import { mkdirSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+
+/** Answers with the outermost directory that had to be made; null where all were there. */
+export function makeDirectory(path: string, mode = 0o777): string | null {
+  return make(resolve(path), mode);
+}
+
+function make(path: string, mode: number): string | null {
+  try {
+    return makeOne(path, mode);
+  } catch (error) {
+    if (codeOf(error) !== "ENOENT" || dirname(path) === path) throw error;
+  }
+  const outermost = make(dirname(path), mode);
+  const made = makeOne(path, mode);
+  return outermost ?? made;
+}
+
+function makeOne(path: string, mode: number): string | null {
+  try {
+    mkdirSync(path, { mode });
+    return path;
+  } catch (error) {
+    if (codeOf(error) === "EEXIST" && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return null;
+    throw error;
+  }
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error ? String(error.code) : undefined;
+}

@@ -1,0 +1,243 @@
+/**
+ * Where blocks are, in memory or on disk, and every way from one to the other (drawn above the ledger). Moves blocks that it is
+ * given; which blocks there are and who holds them is the ledger's.
+ */
+import { StoreError } from "../errors/index.ts";
+import type { ArenaRange, Bytes } from "../protocol/index.ts";
+import { type Entry, pagesOf, rangeOf } from "./entry.ts";
+import { Leavers } from "./leavers.ts";
+import { Makers } from "./makers.ts";
+import type { RestoreOrder, SpillOrder, SpillPlace } from "./place.ts";
+import { PAGE, type RangeAllocator } from "./ranges.ts";
+
+export interface SpillTotals {
+  /** Bytes of blocks, before compression, and their number: since the start. */
+  spilledBytes: Bytes;
+  spilledBlocks: number;
+  restoredBytes: Bytes;
+  restoredBlocks: number;
+}
+
+export class Residency {
+  readonly leavers = new Leavers();
+  readonly makers: Makers;
+  readonly totals: SpillTotals = { spilledBytes: 0, spilledBlocks: 0, restoredBytes: 0, restoredBlocks: 0 };
+  #orphans: SpillPlace[] = [];
+  /** Blocks that are not in memory. */
+  #away = 0;
+  #spillingBytes: Bytes = 0;
+  #onDisk: Bytes = 0;
+  #ticks = 0;
+
+  /** `target`: what a worker may be answerable for; null: without end. */
+  constructor(
+    private readonly ranges: RangeAllocator,
+    target: Bytes | null,
+  ) {
+    this.makers = new Makers(target);
+  }
+
+  /** Being written: room that is on its way. */
+  get leaving(): Bytes {
+    return this.#spillingBytes;
+  }
+
+  /** Bytes of blocks that are on disk alone. */
+  get onDisk(): Bytes {
+    return this.#onDisk;
+  }
+
+  /** No block is on disk alone, or on its way from there. */
+  get isAllInMemory(): boolean {
+    return this.#away === 0;
+  }
+
+  get now(): number {
+    return this.#ticks;
+  }
+
+  tick(): void {
+    this.#ticks += 1;
+  }
+
+  /** A block that was just sealed. */
+  enter(entry: Entry): void {
+    this.#manage(entry, 1);
+    this.leavers.settle(entry);
+  }
+
+  /** A block that nobody holds any more: its room is free, its file needed by nobody. */
+  drop(entry: Entry): void {
+    if (entry.pins > 0) throw new StoreError(`Block ${entry.id} was released while somebody reads it.`);
+    this.leavers.remove(entry);
+    if (entry.state === "spilled" || entry.state === "lost") this.#away -= 1;
+    if (entry.state === "spilled") this.#onDisk -= entry.length;
+    else if (entry.state !== "lost") this.#leaveArena(entry);
+    if (entry.place !== null) this.#orphans.push(entry.place);
+  }
+
+  /** What pinning the block would take from what is available. */
+  costOfPin(entry: Entry): Bytes {
+    const isCounted = entry.state === "restoring" || (entry.state === "resident" && !this.leavers.isCold(entry));
+    return isCounted ? 0 : pagesOf(entry);
+  }
+
+  pin(entry: Entry): ArenaRange {
+    if (entry.state !== "resident" && entry.state !== "spilling") {
+      throw new StoreError(`Block ${entry.id} is ${entry.state}: it cannot be read where it is.`);
+    }
+    entry.pins += 1;
+    entry.used = this.#ticks;
+    // What is being written will stay: the write goes on, for a later eviction that is free then.
+    if (entry.pins === 1 && entry.state === "spilling") this.#spillingBytes -= pagesOf(entry);
+    this.leavers.settle(entry);
+    return rangeOf(entry);
+  }
+
+  unpin(entry: Entry): void {
+    if (entry.pins === 0) throw new StoreError(`Block ${entry.id} is not pinned.`);
+    entry.pins -= 1;
+    entry.used = this.#ticks;
+    if (entry.pins === 0 && entry.state === "spilling") this.#spillingBytes += pagesOf(entry);
+    this.leavers.settle(entry);
+  }
+
+  evict(entry: Entry): SpillOrder | null {
+    const { id } = entry;
+    if (entry.state !== "resident" || entry.pins > 0) {
+      throw new StoreError(`Block ${id} is ${entry.state} with ${entry.pins} pins: it cannot leave.`);
+    }
+    if (entry.place !== null) {
+      this.#toDisk(entry);
+      return null;
+    }
+    this.#become(entry, "spilling");
+    this.#spillingBytes += pagesOf(entry);
+    return { id, range: rangeOf(entry), checksum: entry.checksum >>> 0 };
+  }
+
+  written(entry: Entry, place: SpillPlace): void {
+    entry.place = place;
+    this.totals.spilledBytes += entry.length;
+    this.totals.spilledBlocks += 1;
+    if (entry.pins > 0) this.#become(entry, "resident");
+    else {
+      this.#spillingBytes -= pagesOf(entry);
+      this.#toDisk(entry);
+    }
+  }
+
+  notWritten(entry: Entry): void {
+    if (entry.pins === 0) this.#spillingBytes -= pagesOf(entry);
+    entry.used = this.#ticks;
+    this.#become(entry, "resident");
+  }
+
+  restore(entry: Entry): { readonly order: RestoreOrder; readonly punch: readonly ArenaRange[] } | null {
+    const { id, place } = entry;
+    if (entry.state !== "spilled" || place === null) throw new StoreError(`Block ${id} is ${entry.state}.`);
+    const allocation = this.ranges.allocate(entry.length);
+    if (allocation === null) return null;
+    entry.page = allocation.range.offset / PAGE;
+    entry.state = "restoring";
+    this.#onDisk -= entry.length;
+    this.#manage(entry, 1);
+    const order = { id, range: rangeOf(entry), checksum: entry.checksum >>> 0, place };
+    return { order, punch: allocation.punch };
+  }
+
+  restored(entry: Entry): void {
+    entry.used = this.#ticks;
+    this.totals.restoredBytes += entry.length;
+    this.totals.restoredBlocks += 1;
+    this.#away -= 1;
+    this.#become(entry, "resident");
+  }
+
+  notRestored(entry: Entry): void {
+    this.#leaveArena(entry);
+    entry.state = "spilled";
+    this.#onDisk += entry.length;
+  }
+
+  damaged(entry: Entry): void {
+    this.#leaveArena(entry);
+    if (entry.place !== null) this.#orphans.push(entry.place);
+    entry.place = null;
+    entry.state = "lost";
+  }
+
+  /** Made again in a range of its own, of which the rest is free. */
+  repaired(entry: Entry, offset: Bytes): void {
+    this.ranges.shrink(offset, entry.length);
+    entry.page = offset / PAGE;
+    entry.used = this.#ticks;
+    this.#away -= 1;
+    this.#manage(entry, 1);
+    this.#become(entry, "resident");
+  }
+
+  takeOrphans(): readonly SpillPlace[] {
+    const orphans = this.#orphans;
+    if (orphans.length > 0) this.#orphans = [];
+    return orphans;
+  }
+
+  /** Throws where what is counted along is not what these blocks come to. Answers with their bytes in the arena. */
+  assertConsistent(blocks: Iterable<Entry>): Bytes {
+    let bytes = 0;
+    let cold = 0;
+    let warm = 0;
+    let spilling = 0;
+    let onDisk = 0;
+    let away = 0;
+    for (const entry of blocks) {
+      const { id, state, pins, order } = entry;
+      if (state !== "resident" && state !== "spilling") away += 1;
+      if (state !== "spilled" && state !== "lost") bytes += pagesOf(entry);
+      if (state === "spilled") onDisk += entry.length;
+      if (state === "spilling" && pins === 0) spilling += pagesOf(entry);
+      if ((state === "resident" && pins === 0) !== (order !== null)) {
+        throw new StoreError(`Block ${id} is ${state} with ${pins} pins, and in the wrong order of use.`);
+      }
+      if (order !== null && entry.flowing === 0) cold += pagesOf(entry);
+      else if (order !== null) warm += pagesOf(entry);
+    }
+    const { coldBytes, warmBytes } = this.leavers;
+    if (
+      cold !== coldBytes ||
+      warm !== warmBytes ||
+      spilling !== this.#spillingBytes ||
+      onDisk !== this.#onDisk ||
+      away !== this.#away
+    ) {
+      throw new StoreError(
+        `Counted ${cold} bytes cold, ${warm} warm, ${spilling} spilling, ${onDisk} on disk in ${away} blocks; ` +
+          `kept ${coldBytes}, ${warmBytes}, ${this.#spillingBytes}, ${this.#onDisk}, ${this.#away}.`,
+      );
+    }
+    return bytes;
+  }
+
+  #become(entry: Entry, state: "resident" | "spilling"): void {
+    entry.state = state;
+    this.leavers.settle(entry);
+  }
+
+  #toDisk(entry: Entry): void {
+    this.leavers.remove(entry);
+    this.#leaveArena(entry);
+    entry.state = "spilled";
+    this.#away += 1;
+    this.#onDisk += entry.length;
+  }
+
+  #leaveArena(entry: Entry): void {
+    this.ranges.free(entry.page * PAGE);
+    this.#manage(entry, -1);
+  }
+
+  #manage(entry: Entry, sign: 1 | -1): void {
+    this.makers.add(entry.maker, sign * pagesOf(entry));
+  }
+}

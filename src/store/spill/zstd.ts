@@ -1,0 +1,12 @@
+/** Whether this Node can compress with zstd: zlib has it from Node 22.15 on. Apart from the codecs, so that the program can ask. */
+import * as zlib from "node:zlib";
+import { OptionError } from "../../errors/index.ts";
+import type { SpillCompression } from "./settings.ts";
+
+export function checkZstd(compression: SpillCompression): void {
+  if (compression !== "zstd" || "zstdCompress" in zlib) return;
+  throw new OptionError(
+    `session: spillCompression "zstd" needs Node 22.15 or later; this is Node ${process.versions.node}. ` +
+      'Use "lz4", or "auto" for the best that is there.',
+  );
+}

@@ -1,0 +1,48 @@
+/**
+ * The end of a class function's instance: its `dispose()`, where it has one. The job waits for it, so it gets a bounded time;
+ * a dispose that loops without ever waiting cannot be ended from here.
+ */
+import type { FunctionError } from "../errors/index.ts";
+import type { Milliseconds } from "../protocol/index.ts";
+
+export interface Disposable {
+  /** The operator it belongs to, as the user knows it: "mapBatches(Model)". */
+  readonly operator: string;
+  readonly dispose: () => unknown;
+  readonly failure: (thrown: unknown) => FunctionError;
+}
+
+/** Closing a pool of connections takes a second; what takes longer than this waits for something that does not come. */
+export const DISPOSE_PATIENCE: Milliseconds = 10_000;
+
+/** All of them, also after one that threw; then the first error. */
+export async function disposeAll(
+  instances: Iterable<Disposable>,
+  notice: (what: string, text: string) => void,
+): Promise<void> {
+  let first: FunctionError | null = null;
+  for (const instance of instances) {
+    try {
+      if (await isLate(instance)) notice("dispose", lateText(instance.operator));
+    } catch (thrown) {
+      first ??= instance.failure(thrown);
+    }
+  }
+  if (first !== null) throw first;
+}
+
+async function isLate({ dispose }: Disposable): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<true>((resolve) => {
+    timer = setTimeout(() => resolve(true), DISPOSE_PATIENCE);
+  });
+  try {
+    return await Promise.race([Promise.resolve(dispose()).then(() => false), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function lateText(operator: string): string {
+  return `${operator}: its dispose() has not ended after ${DISPOSE_PATIENCE / 1000} s; the job goes on without it.`;
+}

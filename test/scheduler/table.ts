@@ -1,0 +1,185 @@
+/** A scheduler whose workers do exactly what the test says. */
+import type {
+  BlockId,
+  BlockSlice,
+  JobSpec,
+  TaskInput,
+  TaskOperator,
+  ToProgram,
+  WorkerId,
+} from "../../src/protocol/index.ts";
+import {
+  type Command,
+  type Event,
+  type JobMessage,
+  Scheduler,
+  type SchedulerOptions,
+  type TaskMessage,
+} from "../../src/scheduler/index.ts";
+import { PAGE } from "../../src/store/index.ts";
+import { splitOf } from "../simulate/plans.ts";
+
+export class Table {
+  readonly scheduler: Scheduler;
+  readonly commands: Command[] = [];
+  now = 0;
+  #written = 0;
+  #read = 0;
+
+  constructor(workers: number, pages: number, more: Partial<SchedulerOptions> = {}) {
+    const capacity = pages * PAGE;
+    this.scheduler = new Scheduler({ arenaSize: capacity * 8, capacity, workers, heapLimit: null, ...more });
+    for (let worker = 1; worker <= workers; worker++) this.up(worker);
+  }
+
+  up(worker: number, more: { readonly memory?: number; readonly isWide?: boolean } = {}): void {
+    this.tell({ type: "workerStarting", worker: worker as WorkerId, ...more });
+    this.tell({ type: "workerReady", worker: worker as WorkerId, pid: 1000 + worker });
+  }
+
+  tell(event: Event): void {
+    this.commands.push(...this.scheduler.handle(event, this.now));
+  }
+
+  program(message: JobMessage): void {
+    this.tell({ type: "fromProgram", message });
+  }
+
+  says(worker: number, message: TaskMessage): void {
+    this.tell({ type: "fromWorker", worker: worker as WorkerId, message });
+  }
+
+  /** A block of the program's; the first one is the payload of every function. */
+  put(pages = 1): BlockId {
+    this.program({ type: "reserve", request: 1, bytes: pages * PAGE });
+    const range = this.wasTold("reserved").at(-1)?.range;
+    if (range === undefined) throw new Error("no room was given");
+    this.program({ type: "seal", request: 2, range, length: pages * PAGE, rows: 1, checksum: 0 });
+    const block = this.wasTold("sealed").at(-1)?.block;
+    if (block === undefined) throw new Error("not sealed");
+    return block.id;
+  }
+
+  /** The same, where something has to leave first. */
+  putAfterSpilling(pages: number): BlockId {
+    const before = this.wasTold("reserved").length;
+    this.program({ type: "reserve", request: 1, bytes: pages * PAGE });
+    this.diskWrites();
+    const range = this.wasTold("reserved")[before]?.range;
+    if (range === undefined) throw new Error("no room was made");
+    this.program({ type: "seal", request: 2, range, length: pages * PAGE, rows: 1, checksum: 0 });
+    const block = this.wasTold("sealed").at(-1)?.block;
+    if (block === undefined) throw new Error("not sealed");
+    return block.id;
+  }
+
+  /** Blocks that were ordered to be written, in order. */
+  get spilled(): BlockId[] {
+    return this.#spills().flatMap(({ blocks }) => blocks.map(({ id }) => id));
+  }
+
+  #spills() {
+    return this.commands.flatMap((one) => (one.type === "spill" ? [one] : []));
+  }
+
+  /** The disk does what it was last ordered to. */
+  diskWrites(): void {
+    for (const { blocks } of this.#spills().slice(this.#written)) {
+      this.#written += 1;
+      const places = blocks.map(({ id, range }, offset) => {
+        const place = { file: this.#written, offset, stored: range.length, codec: "none" } as const;
+        return { id, place };
+      });
+      this.tell({ type: "spilled", blocks: places });
+    }
+  }
+
+  diskRefuses(message: string): void {
+    for (const { blocks } of this.#spills().slice(this.#written)) {
+      this.#written += 1;
+      const error = { name: "SpillError", message, stack: null, fields: {} };
+      this.tell({ type: "notSpilled", blocks: blocks.map(({ id }) => id), error });
+    }
+  }
+
+  diskReads(): void {
+    for (const command of this.commands.slice(this.#read)) {
+      if (command.type === "restore") this.tell({ type: "restored", block: command.block.id });
+    }
+    this.#read = this.commands.length;
+  }
+
+  start(spec: JobSpec, want = 0): void {
+    this.program({ type: "start", job: spec });
+    if (want > 0) this.program({ type: "want", job: spec.id, blocks: want });
+  }
+
+  /** The worker's task asks for a block; true where it gets it. */
+  asks(worker: number, pages = 1): boolean {
+    const { id } = this.taskOf(worker);
+    const before = this.grantsTo(worker);
+    this.says(worker, { type: "reserve", task: id, bytes: pages * PAGE });
+    return this.grantsTo(worker) > before;
+  }
+
+  grantsTo(worker: number): number {
+    return this.toWorker(worker).filter(({ type }) => type === "reserved").length;
+  }
+
+  handsOver(worker: number, rows = 1, pages = 1): void {
+    const message = this.toWorker(worker).findLast((one) => one.type === "reserved");
+    if (message?.type !== "reserved") throw new Error("no room was given");
+    const { task, range } = message;
+    this.says(worker, { type: "output", task, range, length: pages * PAGE, rows, checksum: rows });
+  }
+
+  done(worker: number, rowsOut = 0): void {
+    const { id } = this.taskOf(worker);
+    const report = { rowsIn: 0, rowsOut, bytesOut: 0, wall: 1, cpu: 1, peakMemory: 0, errored: 0, files: [] };
+    this.says(worker, { type: "done", task: id, report });
+  }
+
+  dies(worker: number): void {
+    const end = { exitCode: 1, signal: null, outOfHeap: false, tail: "last words" };
+    this.tell({ type: "workerGone", worker: worker as WorkerId, end });
+  }
+
+  taskOf(worker: number) {
+    const message = this.toWorker(worker).findLast((one) => one.type === "run");
+    if (message?.type !== "run") throw new Error(`worker ${worker} has no task`);
+    return message.task;
+  }
+
+  tasksOf(worker: number): string[] {
+    return this.toWorker(worker).flatMap((message) => (message.type === "run" ? [message.task.id] : []));
+  }
+
+  toWorker(worker: number) {
+    return this.commands.flatMap((one) => (one.type === "toWorker" && one.worker === worker ? [one.message] : []));
+  }
+
+  wasTold<T extends ToProgram["type"]>(type: T): Extract<ToProgram, { type: T }>[] {
+    return this.commands.flatMap((one) =>
+      one.type === "toProgram" && one.message.type === type ? [one.message as Extract<ToProgram, { type: T }>] : [],
+    );
+  }
+
+  ordered(type: Command["type"]): number {
+    return this.commands.filter((one) => one.type === type).length;
+  }
+}
+
+export function splits(count: number): TaskOperator["input"] {
+  return { kind: "splits", splits: Array.from({ length: count }, (_, i) => splitOf([i])) };
+}
+
+export const rowsOf = (input: TaskInput): number[] =>
+  input.kind === "blocks" ? input.slices.map(({ start, end }) => end - start) : [];
+
+export const sliceOf = (id: BlockId, pages: number): BlockSlice => ({
+  block: { id, length: pages * PAGE, rows: 1 },
+  start: 0,
+  end: 1,
+});
+
+export const from = (...operators: number[]): TaskOperator["input"] => ({ kind: "operators", operators });
