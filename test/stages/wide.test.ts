@@ -149,6 +149,8 @@ describe("exchanges", () => {
     expect(built.map(({ name }) => name)).toEqual(["read->sample keys", "sort bounds", "read->shuffleMap", "sort"]);
     expect(built[2]).toMatchObject({ scatter: 8, broadcast: [{ operators: [1] }], input: { kind: "splits" } });
     expect(built[3]).toMatchObject({ setsOrder: true });
+    // A task that is fed while its producers run would hold a worker that they may need.
+    expect(built[1]).toMatchObject({ input: { kind: "operators" }, minRowsPerTask: Number.MAX_SAFE_INTEGER });
     const made = await tasks(by(fn(file()), "b"), exchange);
     expect(made.map(({ name }) => name)).toEqual(["read->map", "sample keys", "sort bounds", "shuffleMap", "sort"]);
     expect(made[3]).toMatchObject({ input: { kind: "operators", operators: [0] } });
@@ -196,7 +198,7 @@ describe("exchanges", () => {
     const [, rows] = await tasks(repartition(file(), { kind: "rows", rows: 30 }));
     expect(rows).toMatchObject({ input: { gather: { kind: "rows", rows: 30 } } });
     const [, bytes] = await tasks(repartition(file(), { kind: "bytes", bytes: 1000 }));
-    expect(bytes).toMatchObject({ blockSize: { targetBytes: 1000, minBytes: 1000 } });
+    expect(bytes).toMatchObject({ place: "wide", blockSize: { targetBytes: 1000, minBytes: 1000 } });
     const [map, keys] = await tasks(repartition(file(), { kind: "keys", keys: ["b"], count: 3 }));
     expect(map).toMatchObject({ name: "read->shuffleMap", scatter: 3 });
     expect(keys).toMatchObject({ steps: [], input: { gather: { kind: "partitions", count: 3 } } });
