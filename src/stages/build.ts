@@ -26,7 +26,7 @@ import {
   withNode,
 } from "./draft.ts";
 import { Exchange } from "./exchange.ts";
-import { whyNotFused } from "./fusion.ts";
+import { notFusedInto, whyNotFused } from "./fusion.ts";
 import { isPassing, Operators } from "./operators.ts";
 import { type Planning, plainly } from "./planning.ts";
 import { regionDraft, sumSkipped } from "./region.ts";
@@ -95,13 +95,19 @@ class Builder {
 
   #feeding(): Parameters<typeof regionDraft>[1] {
     return {
-      table: async (plan, needed) => this.operators.table(this.operators.inputs(await this.draft(plan)), plan, needed),
-      partial: async (plan, phases) => {
+      table: async (plan, needed, above) => {
         const draft = await this.draft(plan);
-        if (isPassing(draft)) return null;
+        if (!isPassing(draft) && above !== null) this.operators.notFused.push(notFusedInto(above, draft));
+        return this.operators.table(this.operators.inputs(draft), plan, needed);
+      },
+      partial: async (plan, phases, needed) => {
+        const draft = await this.draft(plan);
+        if (isPassing(draft)) {
+          return { table: await this.operators.table(this.operators.inputs(draft), plan, needed), cut: false };
+        }
         const names = [...draft.names, "partial groupBy"];
         const partial = { ...draft, select: phases.partial(draft.select), selectNames: ["partial groupBy"], names };
-        return { operators: [this.operators.close(partial)], columns: phases.columns };
+        return { table: { operators: [this.operators.close(partial)], columns: phases.columns }, cut: true };
       },
     };
   }

@@ -2,6 +2,8 @@
 import { type FunctionNode, functionLabel } from "../plan/index.ts";
 import { type Draft, functionsIn } from "./draft.ts";
 import { requestText, sameRequest } from "./request.ts";
+import type { RegionNode } from "./sql/relation.ts";
+import { nodeName } from "./sql/select.ts";
 
 export function whyNotFused(draft: Draft, node: FunctionNode): string | null {
   const label = functionLabel(node);
@@ -25,6 +27,11 @@ export function whyNotFused(draft: Draft, node: FunctionNode): string | null {
     return `${label} has maxRetries ${node.maxRetries ?? "of the session"}, ${before} ${draft.maxRetries ?? "of the session"}.`;
   }
   return null;
+}
+
+/** What a task of all rows is fed with stays in tasks of its own. */
+export function notFusedInto(node: RegionNode, draft: Draft): string {
+  return `${nodeName(node)} needs all rows (all-to-all), ${draft.names.join("->")} goes task by task (one-to-one): its blocks are fed to it.`;
 }
 
 function sameConcurrency(draft: Draft, node: FunctionNode): boolean {
