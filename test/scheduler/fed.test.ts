@@ -204,6 +204,7 @@ test("[D1] a fed task whose function is on disk waits for it like any other", ()
   expect(table.spilled).toContain(1);
   table.done(1);
   expect(table.wasTold("failed")).toEqual([]);
+  table.diskWrites();
   table.diskReads();
   expect(table.tasksOf(1).at(-1)).toBe("j/1/0");
 });
