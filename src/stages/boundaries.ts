@@ -49,7 +49,7 @@ function whyFed(before: Stage, { name, input }: TaskStage): string {
   if (input.kind !== "fed") return "";
   switch (input.gather.kind) {
     case "all":
-      return `${name} needs all rows (all-to-all) of ${before.name} before it hands on its first.`;
+      return `${name} needs all rows (all-to-all), ${before.name} goes task by task (one-to-one): its blocks are fed to it.`;
     case "partitions":
       return `${name} needs all rows of a partition (all-to-all), which come from every task of ${before.name}.`;
     default:

@@ -101,13 +101,15 @@ class Builder {
   #feeding(): Parameters<typeof regionDraft>[1] {
     return {
       table: async (plan, needed) => this.operators.table(this.operators.inputs(await this.draft(plan)), plan, needed),
-      partial: async (plan, phases) => {
+      partial: async (plan, phases, needed) => {
         const draft = await this.draft(plan);
-        if (isPassing(draft)) return null;
+        if (isPassing(draft)) {
+          return { table: await this.operators.table(this.operators.inputs(draft), plan, needed), cut: false };
+        }
         const names = [...draft.names, "partial groupBy"];
         const select = phases.partial(draft.select);
         const partial = { ...draft, select, selectNames: ["partial groupBy"], names, makes: someOf(draft.makes) };
-        return { operators: [this.operators.close(partial)], columns: phases.columns };
+        return { table: { operators: [this.operators.close(partial)], columns: phases.columns }, cut: true };
       },
     };
   }

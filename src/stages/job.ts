@@ -4,6 +4,7 @@ import type {
   BlockId,
   BlockRef,
   BlockShape,
+  Bytes,
   JobId,
   JobSpec,
   Operator,
@@ -21,6 +22,8 @@ export interface JobContext {
   readonly sink: Sink;
   /** Of the operators before the last. */
   readonly blocks: BlockShape;
+  /** Of blocks between the halves of an exchange. */
+  readonly shuffleBytes: Bytes;
   readonly workers: number;
   /** All that the session has. */
   readonly resources: ResourceRequest;
@@ -60,7 +63,7 @@ function taskOperator(stage: TaskStage, sink: Sink, context: JobContext): Operat
     broadcast: stage.broadcast,
     setsOrder: stage.setsOrder,
     steps: stage.steps.map((step) => jobStep(step, context)),
-    sink: sinkOf(stage, sink),
+    sink: sinkOf(stage, sink, context),
     concurrency: stage.concurrency ?? { min: 1, max: context.workers },
     minRowsPerTask,
     maxRowsPerTask,
@@ -69,9 +72,9 @@ function taskOperator(stage: TaskStage, sink: Sink, context: JobContext): Operat
   };
 }
 
-function sinkOf({ scatter, blockSize }: TaskStage, sink: Sink): Sink {
+function sinkOf({ scatter, blockSize }: TaskStage, sink: Sink, { shuffleBytes }: JobContext): Sink {
   if (sink.kind !== "blocks") return sink;
-  return { ...sink, ...blockSize, ...(scatter === null ? {} : { scatter }) };
+  return { ...sink, ...blockSize, ...(scatter === null ? {} : { scatter, targetBytes: shuffleBytes }) };
 }
 
 function jobStep(step: StageStep, context: JobContext): Step {

@@ -9,7 +9,7 @@ import type { Operators } from "./operators.ts";
 import { withPartition } from "./partition.ts";
 import { someOf } from "./reads.ts";
 import { relation } from "./sql/relation.ts";
-import { nested, type Select, selectFrom, tableSql } from "./sql/select.ts";
+import { INPUT, nested, type Select, selectFrom, tableSql } from "./sql/select.ts";
 
 const KEY = quoteIdentifier("__spillway_key");
 /** Looked at by each task. */
@@ -27,9 +27,14 @@ export async function rangeSort(plan: SortNode, draft: Draft, count: number, ope
     select: sampleOf(input.select, key),
     makes: someOf(draft.makes),
   });
-  const keys = { operators: [sampled], columns: [{ name: "__spillway_key", type: "BLOB" }] };
-  const bounds = operators.close(draftOverTables([keys], { kind: "all" }, boundsOf(count), ["sort bounds"]));
-  const given = { operators: [bounds], columns: keys.columns };
+  // One task over a few blocks, started when they are there: a fed one would hold a worker until then.
+  const bounds = operators.close({
+    ...draftOverOperators([sampled], ["sort bounds"]),
+    select: boundsOf(count),
+    selectNames: ["sort bounds"],
+    minRowsPerTask: Number.MAX_SAFE_INTEGER,
+  });
+  const given = { operators: [bounds], columns: [{ name: "__spillway_key", type: "BLOB" }] };
   const map = {
     ...input,
     skipped: draft.skipped,
@@ -64,7 +69,7 @@ function sampleOf(select: Select, key: string): Select {
 
 /** Every so many-th of the sampled keys: count - 1 of them, fewer where they are equal. */
 function boundsOf(count: number): Select {
-  const numbered = `(SELECT ${KEY}, row_number() OVER (ORDER BY ${KEY}) AS i, count(*) OVER () AS n FROM {t0})`;
+  const numbered = `(SELECT ${KEY}, row_number() OVER (ORDER BY ${KEY}) AS i, count(*) OVER () AS n FROM ${INPUT})`;
   return selectFrom(
     `(SELECT DISTINCT ${KEY} FROM ${numbered} WHERE (i * ${count}) // n > ((i - 1) * ${count}) // n AND i < n)`,
   );

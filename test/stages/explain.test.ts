@@ -141,7 +141,7 @@ describe("[R9] where fusion stops, and why", () => {
     );
     expect(text).toContain("{t0} is the rows of stage 1, fed as they come");
     expect(text).toContain(
-      "stage 2 with stage 1: sort needs all rows (all-to-all) of read->map before it hands on its first.",
+      "stage 2 with stage 1: sort needs all rows (all-to-all), read->map goes task by task (one-to-one): its blocks are fed to it.",
     );
     expect(text).toContain("stage 3 with stage 2: map(f) goes row by row (one-to-one), sort needs all rows");
   });
