@@ -29,6 +29,8 @@ export interface LeaseState {
 const SHARE_BESIDE = 0.5;
 const SHARE_ALONE = 0.8;
 const SHARE_AT_LAST = 0.95;
+/** With so much it takes nothing from others: processes that end and pages that are given back cost time to have again. */
+const PLENTY: Bytes = 8 * 2 ** 30;
 const MOST_RELIEF = 2;
 /** Of the store, for blocks on their way to and from the kernel are needed: a quarter, and a half while producers run. */
 const MOST_LENT_BESIDE = 0.5;
@@ -57,7 +59,7 @@ export function tellLease(state: State, operator: OperatorState): void {
   const { pool, relief } = lease;
   const isAlone = inputEnded(operator) && isQuiet(state);
   const share = isAlone ? SHARE_ALONE : SHARE_BESIDE;
-  const wanted = pool.memory * (relief < MOST_RELIEF ? share : SHARE_AT_LAST);
+  const wanted = relief < MOST_RELIEF ? Math.min(PLENTY, pool.memory * share) : pool.memory * SHARE_AT_LAST;
   const rest = pool.memory - pool.overhead - ledger.capacity;
   if (!isAlone) unpark(state);
   else if (rest - state.workers.size * pool.worker < wanted) park(state);
@@ -66,7 +68,7 @@ export function tellLease(state: State, operator: OperatorState): void {
   const free = rest - workers * pool.worker;
   const most = ledger.capacity * (isAlone ? MOST_LENT_ALONE : MOST_LENT_BESIDE);
   if (!lease.isReclaimed) lend(state, Math.min(most, wanted - free));
-  const process = isAlone ? free + ledger.lent : Math.min(wanted, free + ledger.lent);
+  const process = isAlone ? free + ledger.lent : Math.min(pool.memory * share, free + ledger.lent);
   if (lease.told !== null && Math.abs(process - lease.told) < lease.told * NOTABLE) return;
   lease.told = process;
   send(state, wide.worker, { type: "lease", lease: kernelLease(process, relief > 0 ? 1 : pool.threads) });
