@@ -89,8 +89,11 @@ async function measureOnce(engine: EngineName, result: EngineResult, options: Me
   const answer =
     workload.answerOfFiles === undefined
       ? done.report.answer
-      : await answerOf(workload.answerOfFiles, assignment.job.written);
+      : await answerOf(workload.answerOfFiles, assignment.job.written).catch(() => null);
   await rm(places.written, { recursive: true, force: true });
+  if (answer === null) {
+    return { ...result, failure: "the answer cannot be had from the files it wrote" };
+  }
   const { startup } = done.report;
   const measurement = { seconds, startup, memory: done.memory, box: done.box, leftBehind: done.leftBehind };
   const measurements = [...result.measurements, measurement];

@@ -49,6 +49,9 @@ ${row(HEADER)}
 ${row(HEADER.map(() => "---"))}
 ${verdicts.map((verdict) => row(cells(verdict))).join("\n")}
 
+## What was done
+${results.map(({ workload }) => `- ${workload.name}: ${workload.title}`).join("\n")}
+
 ## Memory at its peak, MB
 A total is Σ(RSS − SHR) of an engine's processes at one moment, and the largest SHR once.
 

@@ -4,13 +4,20 @@ import type { Tables } from "./tables.ts";
 
 export function q21({ supplier, lineitem, orders, nation }: Tables) {
   const late = col("l_receiptdate").gt(col("l_commitdate"));
+  // Several suppliers: the least and the greatest of their keys differ. Only one of them late: among those they do not.
   const kept = lineitem
     .groupBy("l_orderkey")
     .agg({
-      suppliers: col("l_suppkey").countDistinct(),
-      late_suppliers: col("l_suppkey").countDistinct().where(late),
+      least: col("l_suppkey").min(),
+      greatest: col("l_suppkey").max(),
+      least_late: col("l_suppkey").min().where(late),
+      greatest_late: col("l_suppkey").max().where(late),
     })
-    .where(col("suppliers").gt(1).and(col("late_suppliers").eq(1)));
+    .where(
+      col("least")
+        .ne(col("greatest"))
+        .and(col("least_late").eq(col("greatest_late"))),
+    );
   return lineitem
     .where(late)
     .join(supplier, { leftOn: "l_suppkey", rightOn: "s_suppkey" })

@@ -7,7 +7,7 @@ export { type BlockPlan, blockBytes, planBlock, readBlock } from "./ipc/block.ts
 export { type ArrowFileWriter, arrowFileWriter } from "./ipc/file-writer.ts";
 export { type ArrowData, readArrowBytes } from "./ipc/foreign.ts";
 export { childFields, layoutOf, withChildren } from "./layout.ts";
-export { ColumnAssembler, toColumns } from "./read/column-assembler.ts";
+export { ColumnAssembler, ColumnSlicer, toColumns } from "./read/column-assembler.ts";
 export { compileRows, type RowReader, toRows } from "./read/row-reader.ts";
 export { plainSchema, plainType, schemaEquals, typeEquals, unifySchemas } from "./schema.ts";
 export { takeBatch } from "./take.ts";

@@ -11,14 +11,21 @@ export interface MemoryPool {
   readonly threads: number;
 }
 
-/** A process with its libraries before the first row; and what one takes for a byte of the kernel's buffers (DESIGN §6). */
+const MIB = 2 ** 20;
+/** A process with its libraries before the first row. */
 const PROCESS: Bytes = 60e6;
+/** What a process takes for a byte of its kernel's buffers: 1.4 to 1.8 with two threads, hardly more than that byte with one. */
 const PER_BUFFER_BYTE = 1.6;
+const PER_BUFFER_BYTE_ALONE = 1.15;
 /** Below this one thread gets through where two run out of memory. */
-const ONE_THREAD_BELOW: Bytes = 512 * 2 ** 20;
+const ONE_THREAD_BELOW: Bytes = 512 * MIB;
+/** With less no kernel can do anything: then it has what others are counted as having and mostly do not. */
+const LEAST: Bytes = 48 * MIB;
+
 export function kernelLease(process: Bytes, threads: number): KernelLease {
-  const memory = Math.max(2 ** 20, Math.floor((process - PROCESS) / PER_BUFFER_BYTE));
-  return { memory, threads: process < ONE_THREAD_BELOW ? 1 : threads };
+  const own = process < ONE_THREAD_BELOW ? 1 : threads;
+  const perByte = own === 1 ? PER_BUFFER_BYTE_ALONE : PER_BUFFER_BYTE;
+  return { memory: Math.max(LEAST, Math.floor((process - PROCESS) / perByte)), threads: own };
 }
 
 /** What the wide kernel is started with. */

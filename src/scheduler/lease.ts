@@ -8,7 +8,7 @@ import { kernelLease, type MemoryPool } from "../memory/index.ts";
 import type { Bytes } from "../protocol/index.ts";
 import { inputEnded } from "./flow.ts";
 import { makeRoom } from "./spill.ts";
-import { type State, send, type TaskState } from "./state.ts";
+import { type OperatorState, type State, send, type TaskState } from "./state.ts";
 import { isRunnable } from "./tasks.ts";
 import { stopping } from "./workers.ts";
 
@@ -21,6 +21,8 @@ export interface LeaseState {
   isParked: boolean;
   /** How often its task has run out of memory: then with one thread, then with nearly all that there is. */
   relief: number;
+  /** The store needs what it has lent, and lends no more to this task. */
+  isReclaimed: boolean;
 }
 
 /** Of the pool, while functions run beside it, and when it is alone. */
@@ -28,8 +30,9 @@ const SHARE_BESIDE = 0.5;
 const SHARE_ALONE = 0.8;
 const SHARE_AT_LAST = 0.95;
 const MOST_RELIEF = 2;
-/** The store keeps at least a quarter of itself: for blocks on their way to and from the kernel. */
-const MOST_LENT = 0.75;
+/** Of the store, for blocks on their way to and from the kernel are needed: a quarter, and a half while producers run. */
+const MOST_LENT_BESIDE = 0.5;
+const MOST_LENT_ALONE = 0.75;
 /** Smaller changes are not worth a word to the kernel. */
 const NOTABLE = 0.1;
 
@@ -38,25 +41,43 @@ export function settleLease(state: State): void {
   const { lease, ledger, wide } = state;
   if (lease === null) return;
   const task = wide.worker?.task ?? null;
-  if (task === null || wide.worker === null) {
+  if (task !== null) tellLease(state, task.operator);
+  else {
     lease.told = null;
+    lease.isReclaimed = false;
     ledger.lend(0);
     unpark(state);
-    return;
   }
+}
+
+/** What the wide kernel may have for a task of the operator; also right before it begins. */
+export function tellLease(state: State, operator: OperatorState): void {
+  const { lease, ledger, wide } = state;
+  if (lease === null || wide.worker === null) return;
   const { pool, relief } = lease;
-  const isAlone = inputEnded(task.operator) && isQuiet(state);
+  const isAlone = inputEnded(operator) && isQuiet(state);
   const share = isAlone ? SHARE_ALONE : SHARE_BESIDE;
   const wanted = pool.memory * (relief < MOST_RELIEF ? share : SHARE_AT_LAST);
   const rest = pool.memory - pool.overhead - ledger.capacity;
   if (!isAlone) unpark(state);
   else if (rest - state.workers.size * pool.worker < wanted) park(state);
-  const free = rest - state.workers.size * pool.worker;
-  lend(state, Math.min(ledger.capacity * MOST_LENT, wanted - free));
+  // Those that are about to end have nothing to do with it any more.
+  const workers = lease.isParked ? 0 : state.workers.size;
+  const free = rest - workers * pool.worker;
+  const most = ledger.capacity * (isAlone ? MOST_LENT_ALONE : MOST_LENT_BESIDE);
+  if (!lease.isReclaimed) lend(state, Math.min(most, wanted - free));
   const process = isAlone ? free + ledger.lent : Math.min(wanted, free + ledger.lent);
   if (lease.told !== null && Math.abs(process - lease.told) < lease.told * NOTABLE) return;
   lease.told = process;
   send(state, wide.worker, { type: "lease", lease: kernelLease(process, relief > 0 ? 1 : pool.threads) });
+}
+
+/** Nothing can go on for want of room: what is lent comes back. True where that is more than nothing. */
+export function reclaim({ lease, ledger }: State): boolean {
+  if (lease === null || ledger.lent === 0) return false;
+  lease.isReclaimed = true;
+  ledger.lend(0);
+  return true;
 }
 
 /** The kernel ran out of memory. True where its task can be run again with more of it for each thread. */

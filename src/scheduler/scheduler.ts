@@ -101,7 +101,10 @@ export class Scheduler {
       idle: new Set(),
       raised: new Set(),
       wide: { worker: null, isOrdered: false },
-      lease: options.pool === undefined ? null : { pool: options.pool, told: null, isParked: false, relief: 0 },
+      lease:
+        options.pool === undefined
+          ? null
+          : { pool: options.pool, told: null, isParked: false, relief: 0, isReclaimed: false },
       feeding: new Set(),
       askers: new Set(),
       askingTasks: 0,

@@ -9,7 +9,7 @@
  *   no worker computes, no disk writes or reads:
  *     3. work waits for workers that all wait: an instance moves to another worker, one more worker is started, or, where
  *        there can be no more, a task of a job that the program has stopped reading gives its worker up;
- *     4. a promise is broken (see room.ts);
+ *     4. the wide kernel gives back what the store has lent it (lease.ts); a promise is broken (see room.ts);
  *     5. whatever nobody reads goes to disk, for the one that everything waits for;
  *     6. a task stands back: what it reads may go to disk as well, and it is run again later;
  *     7. the store is full of what is being read, or the disks refuse for too long: a job fails, with the figures.
@@ -37,6 +37,7 @@ import { DISK_GRACE, READING_GRACE, SLOT_GRACE, STORE_GRACE } from "./events.ts"
 import { feedTask, isHungry, isStarving, stillToRead } from "./fed.ts";
 import { advance, bringBack, unpinAll } from "./fetch.ts";
 import { awaited, failJob, isPaused, outputOf } from "./job.ts";
+import { reclaim } from "./lease.ts";
 import { raisedFor } from "./raised.ts";
 import { grantProgram, grantTask, promisedBefore } from "./room.ts";
 import { type Leaving, makeRoom } from "./spill.ts";
@@ -362,6 +363,7 @@ function overruleStore(state: State): boolean {
     state.storeStallSince = null;
     return state.yieldsTo !== null && bringBackAside(state);
   }
+  if (reclaim(state)) return true;
   const isReading = state.now < readsUntil(state);
   if (!isReading && makeDo(state)) return true;
   const { refusal } = state.disk;

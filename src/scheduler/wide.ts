@@ -4,7 +4,8 @@
  * downstream of it cannot be through before it. What its task makes is seen when it is complete, because with several
  * threads no second attempt would make the same blocks.
  */
-import { emit, holderOf } from "./flow.ts";
+import { emit, holderOf, inputEnded } from "./flow.ts";
+import { tellLease } from "./lease.ts";
 import type { JobState, OperatorState, Piece, State, TaskState } from "./state.ts";
 import { nextTask, startTask } from "./tasks.ts";
 
@@ -22,7 +23,10 @@ export function startWide(state: State): void {
     if (wide.worker === null) {
       wide.isOrdered = true;
       state.commands.push({ type: "spawnWide" });
-    } else startTask(state, nextTask(state, operator, operator.spec), operator.spec, wide.worker);
+    } else if (hasInput(operator)) {
+      tellLease(state, operator);
+      startTask(state, nextTask(state, operator, operator.spec), operator.spec, wide.worker);
+    }
     return;
   }
 }
@@ -33,6 +37,11 @@ function nextWide(job: JobState): OperatorState | undefined {
   if (operator === undefined || operator.running.size > 0 || operator.aside.size > 0) return undefined;
   if (operator.broadcasts.some((edge) => !edge.ended)) return undefined;
   return operator.again.length > 0 || operator.nextIndex === 0 ? operator : undefined;
+}
+
+/** Something to read, or nothing to wait for: before that it would only have memory that others need. */
+function hasInput(operator: OperatorState): boolean {
+  return operator.again.length > 0 || operator.fed?.pools[0]?.length !== 0 || inputEnded(operator);
 }
 
 /** It would run if another job's task did not. */

@@ -46,6 +46,7 @@ export class Client {
     wire: Wire<ToProgram, ProgramMessage>,
     private readonly arena: MappedArena,
     private readonly options: SupervisorOptions,
+    private readonly supervisor: SupervisorProcess,
     private readonly onNotice: (text: string) => void,
   ) {
     this.#wire = wire;
@@ -64,7 +65,7 @@ export class Client {
     loading.catch(() => {});
     const supervisor = await starting;
     try {
-      return await Client.#connect(options, onNotice, (await loading).MappedArena);
+      return await Client.#connect(options, supervisor, onNotice, (await loading).MappedArena);
     } catch (error) {
       await supervisor.end();
       throw error;
@@ -73,6 +74,7 @@ export class Client {
 
   static async #connect(
     options: SupervisorOptions,
+    supervisor: SupervisorProcess,
     onNotice: (text: string) => void,
     Arena: typeof MappedArena,
   ): Promise<Client> {
@@ -84,7 +86,7 @@ export class Client {
       wire.onClose((error) => reject(gone(error)));
       wire.send({ type: "hello", pid: process.pid, token: options.token });
     });
-    const client = new Client(socket, wire, new Arena(welcome.arena), options, onNotice);
+    const client = new Client(socket, wire, new Arena(welcome.arena), options, supervisor, onNotice);
     for (const message of early) client.#receive(message);
     return client;
   }
@@ -155,6 +157,8 @@ export class Client {
     this.socket.ref();
     this.#wire.close();
     await ended;
+    // Its end of the socket keeps the file system of the local directory busy.
+    await this.supervisor.exited();
   }
 
   #ask(question: Unnumbered<Asking>): Promise<ToProgram> {

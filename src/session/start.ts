@@ -15,6 +15,8 @@ import { type SupervisorOptions, sessionDirectory, sessionsDirectory } from "../
 export interface SupervisorProcess {
   /** For who cannot use it after all: comes back when the process is gone, and what it made. */
   end(): Promise<void>;
+  /** It is ending by itself. */
+  exited(): Promise<void>;
 }
 
 const PROGRAM = fileURLToPath(new URL("../supervisor/main.js", import.meta.url));
@@ -50,7 +52,7 @@ export async function startSupervisor(
     child.stdout?.destroy();
     child.unref();
   }
-  return { end: () => end(child, options) };
+  return { end: () => end(child, options), exited: () => exited(child) };
 }
 
 /** A supervisor that was killed could not clean up after itself. Its connection ends a moment before it does. */
@@ -105,14 +107,17 @@ function ready(child: ChildProcess, log: string, patience: Milliseconds): Promis
 }
 
 async function end(child: ChildProcess, options: SupervisorOptions): Promise<void> {
-  if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) {
-    child.ref();
-    const exited = once(child, "exit");
-    child.kill("SIGTERM");
-    const timer = setTimeout(() => child.kill("SIGKILL"), END_GRACE);
-    await exited;
-    clearTimeout(timer);
-    child.unref();
-  }
+  child.kill("SIGTERM");
+  await exited(child);
   if (existsSync(sessionDirectory(options))) await sweepAfterLoss(options);
+}
+
+/** Killed where it takes too long. */
+async function exited(child: ChildProcess): Promise<void> {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  child.ref();
+  const exit = once(child, "exit");
+  const timer = setTimeout(() => child.kill("SIGKILL"), END_GRACE);
+  await exit;
+  clearTimeout(timer);
 }

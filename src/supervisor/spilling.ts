@@ -7,7 +7,8 @@ import { join } from "node:path";
 import { SpillDamagedError, toWire } from "../errors/index.ts";
 import type { Command, Event } from "../scheduler/index.ts";
 import type { RestoreOrder, SpillOrder } from "../store/index.ts";
-import { SpillFiles, SpillLog } from "../store/spill/index.ts";
+import type { SpillFiles } from "../store/spill/index.ts";
+import { SpillLog } from "../store/spill/log.ts";
 import { type SupervisorOptions, sessionDirectory } from "./options.ts";
 import { identify } from "./process-identity.ts";
 import { OWNER_FILE } from "./session-files.ts";
@@ -21,20 +22,15 @@ export function spillDirectories(options: Pick<SupervisorOptions, "localDirector
 }
 
 export class Spilling {
-  readonly #files: SpillFiles;
+  #files: Promise<SpillFiles> | null = null;
   readonly #log = new SpillLog(`supervisor ${process.pid}`, hostname());
 
   constructor(
-    options: SupervisorOptions,
-    arenaPath: string,
+    private readonly options: SupervisorOptions,
+    private readonly arenaPath: string,
     private readonly tell: (event: Event) => void,
     private readonly notice: (text: string) => void,
-  ) {
-    const { maxSpill, spillCompression } = options;
-    const directories = spillDirectories(options);
-    const label = { name: OWNER_FILE, text: JSON.stringify(identify(process.pid)) };
-    this.#files = new SpillFiles({ arenaPath, directories, maxSpill, compression: spillCompression, label });
-  }
+  ) {}
 
   carryOut(command: SpillCommand): void {
     switch (command.type) {
@@ -45,20 +41,36 @@ export class Spilling {
         void this.#read(command.block);
         return;
       case "unspill":
-        for (const place of command.places) this.#files.free(place);
+        void this.#open().then((files) => {
+          for (const place of command.places) files.free(place);
+        });
         return;
     }
   }
 
   /** Waits for what is under way, and removes everything. */
-  close(): Promise<void> {
-    return this.#files.close();
+  async close(): Promise<void> {
+    await (await this.#files)?.close();
+  }
+
+  /** Loaded at the first spill: most sessions never do, and the first result of each would wait for it. */
+  #open(): Promise<SpillFiles> {
+    this.#files ??= this.#load();
+    return this.#files;
+  }
+
+  async #load(): Promise<SpillFiles> {
+    const { SpillFiles } = await import("../store/spill/index.ts");
+    const { maxSpill, spillCompression } = this.options;
+    const directories = spillDirectories(this.options);
+    const label = { name: OWNER_FILE, text: JSON.stringify(identify(process.pid)) };
+    return new SpillFiles({ arenaPath: this.arenaPath, directories, maxSpill, compression: spillCompression, label });
   }
 
   async #write(blocks: readonly SpillOrder[]): Promise<void> {
     let event: Event;
     try {
-      const { places, seconds } = await this.#files.write(blocks);
+      const { places, seconds } = await (await this.#open()).write(blocks);
       const bytes = blocks.reduce((sum, { range }) => sum + range.length, 0);
       this.#say(this.#log.spilled(bytes, blocks.length, seconds));
       const written = blocks.flatMap(({ id }, i) => {
@@ -75,7 +87,7 @@ export class Spilling {
   async #read({ id, place, range, checksum }: RestoreOrder): Promise<void> {
     let event: Event;
     try {
-      const seconds = await this.#files.read(place, range, checksum);
+      const seconds = await (await this.#open()).read(place, range, checksum);
       this.#say(this.#log.restored(range.length, 1, seconds));
       event = { type: "restored", block: id };
     } catch (error) {

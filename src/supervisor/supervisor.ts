@@ -5,7 +5,7 @@
  */
 import { existsSync, rmSync } from "node:fs";
 import type { Socket } from "node:net";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { StoreError, toWire } from "../errors/index.ts";
 import { type MemoryGauge, procGauge } from "../memory/index.ts";
@@ -22,7 +22,7 @@ import {
   type WorkerMessage,
 } from "../protocol/index.ts";
 import { type Command, type Event, Scheduler } from "../scheduler/index.ts";
-import { type Arena, arenaName, createArena, removeArena, SHARED_MEMORY } from "../store/index.ts";
+import { type Arena, createArena, removeArena } from "../store/index.ts";
 import { commitFiles, discardFiles } from "./commit.ts";
 import { Door } from "./door.ts";
 import { heapFor, type SupervisorOptions, sessionDirectory, sessionsDirectory, socketPath } from "./options.ts";
@@ -86,11 +86,14 @@ export class Supervisor {
     this.#directory = sessionDirectory(options);
     this.#outermostMade = firstDirectory(this.#directory, options.localDirectory);
     const spill = spillDirectories(options);
-    this.#arena = this.#orRemove(() => {
+    try {
       writeRecord(this.#directory, { supervisor: identify(process.pid), workers: [], arena: null, spill });
       openStateDirectory(options.stateDirectory);
-      return createArena(options.session, options.capacity, this.#directory);
-    });
+      this.#arena = createArena(options.session, options.capacity, this.#directory);
+    } catch (error) {
+      this.#removeDirectory();
+      throw error;
+    }
     const { size, capacity } = this.#arena.place;
     this.#scheduler = new Scheduler({
       arenaSize: size,
@@ -105,14 +108,11 @@ export class Supervisor {
       devices: options.devices,
       localityWithOutput: options.localityWithOutput,
     });
-    this.#spilling = this.#orRemove(
-      () =>
-        new Spilling(
-          options,
-          this.#arena.place.path,
-          (event) => this.#tell(event),
-          (text) => this.#program?.send({ type: "notice", text }),
-        ),
+    this.#spilling = new Spilling(
+      options,
+      this.#arena.place.path,
+      (event) => this.#tell(event),
+      (text) => this.#program?.send({ type: "notice", text }),
     );
     this.#pool = new WorkerPool(
       {
@@ -137,17 +137,6 @@ export class Supervisor {
       },
     );
     this.#door = new Door(socketPath(options), (socket) => this.#greet(socket));
-  }
-
-  /** One part of the start. Where it fails, what the parts before it made is removed. */
-  #orRemove<Part>(make: () => Part): Part {
-    try {
-      return make();
-    } catch (error) {
-      rmSync(join(SHARED_MEMORY, arenaName(this.#options.session)), { force: true });
-      this.#removeDirectory();
-      throw error;
-    }
   }
 
   /** Listens, says so, starts workers, then looks for what earlier sessions left behind. */

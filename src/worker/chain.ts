@@ -13,6 +13,8 @@ import { BatchFunctionStep } from "./steps/batch-function.ts";
 import { DeadLetters } from "./steps/dead-letters.ts";
 import { Failures } from "./steps/failures.ts";
 import { FilterFunctionStep } from "./steps/filter-function.ts";
+import { GroupFunctionStep } from "./steps/group-function.ts";
+import { GroupStreamStep } from "./steps/group-stream.ts";
 import { RowFunctionStep } from "./steps/row-function.ts";
 import { overTables, SqlStep } from "./steps/sql-step.ts";
 
@@ -115,11 +117,14 @@ function functionStage(
   const failures = new Failures(step.operator, options.onError, fn.mapStack, scope, dead);
   const { maxInFlight, passes } = options;
   if (form === "filter") return new FilterFunctionStep(call, options, maxInFlight, failures, next, scope);
-  if (form === "mapGroups") throw new Error("mapGroups needs a fed task");
-  if (form !== "mapBatches") {
+  if (form === "map" || form === "flatMap") {
     return new RowFunctionStep({ form, call, values: options, declared, passes, maxInFlight }, failures, next, scope);
   }
   const { batchSize, batchFormat: format } = options;
   const batchFunction = { call, format, batchSize, values: options, declared, passes, maxInFlight };
+  if (form === "mapGroups") {
+    const Step = options.stream === true ? GroupStreamStep : GroupFunctionStep;
+    return new Step({ ...batchFunction, keys: options.keys ?? [] }, failures, next, scope);
+  }
   return new BatchFunctionStep(batchFunction, failures, next, scope);
 }

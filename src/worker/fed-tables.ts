@@ -18,7 +18,7 @@ export interface FedScope {
 }
 
 /** Rows that are put into a table by one statement, if they come in small blocks: it costs a millisecond, however few they are. */
-const TOGETHER_ROWS = 65_536;
+const TOGETHER_ROWS = 245_760;
 
 export class FedTables {
   readonly #tables: readonly StoredTable[];

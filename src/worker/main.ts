@@ -148,7 +148,7 @@ class Worker {
 
   #inspect(request: number, sql: string): void {
     try {
-      const stream = this.#kernelOf().side.query(sql);
+      const stream = this.#kernelOf().connection.query(sql);
       const rows: InspectedRow[] = [];
       try {
         const reader = compileRows(stream.schema, { int64: "bigint" });

@@ -168,8 +168,8 @@ export class RunningTask implements TaskScope {
       const whole = withoutHugeIntegers(connection, query);
       return await this.#fromSql(whole, rest, "wide", tables.hasUntypedNulls);
     } finally {
-      tables.drop();
       this.#peak = await watch.end();
+      tables.drop();
     }
   }
 
@@ -235,8 +235,10 @@ export class RunningTask implements TaskScope {
   }
 
   #chain(steps: readonly Step[], fedBy: "query" | "blocks"): Promise<Chain> {
-    const { side } = this.kernel;
-    return buildChain(this.task, this.operator, steps, side, this.outlet, this, this.#broadcast, fedBy);
+    const { connection } = this.kernel;
+    const readsTables = steps.some(({ kind }) => kind === "sql") || this.operator.order.sink.kind === "files";
+    const beside = readsTables ? this.kernel.side : connection;
+    return buildChain(this.task, this.operator, steps, beside, this.outlet, this, this.#broadcast, fedBy);
   }
 
   /** Feeds the chain, ends it, and closes it whatever happens. */

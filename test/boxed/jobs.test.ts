@@ -56,3 +56,53 @@ boxed("small machines", () => {
     );
   });
 });
+
+boxed("relational work, several times the box", () => {
+  const all = (rows: number) => (rows * (rows - 1)) / 2;
+
+  test.each([
+    [512, 1e9],
+    [256, 4e8],
+  ])("[A9] in %d MiB rows are sorted and written", { timeout: SLOW }, async (mib, bytes) => {
+    const run = await runInBox(mib * MIB, "relational", "sort", String(bytes));
+    expectAlive(run, mib * MIB);
+    expect(JSON.parse(run.stdout)).toEqual({ written: bytes / 200, first: bytes / 200 - 1 });
+  });
+
+  test.each([512, 256])("[A9] in %d MiB two inputs are joined", { timeout: SLOW }, async (mib) => {
+    const run = await runInBox(mib * MIB, "relational", "join", "6e8");
+    expectAlive(run, mib * MIB);
+    expect(JSON.parse(run.stdout)).toEqual({ n: 3e6, equal: 3e6, ids: all(3e6) });
+  });
+
+  test("[A9] in 512 MiB half of the rows meet in one key of a join", { timeout: SLOW }, async () => {
+    const run = await runInBox(512 * MIB, "relational", "skew", "6e8");
+    expectAlive(run, 512 * MIB);
+    // The even ones have the key 0, the odd ones their own number.
+    expect(JSON.parse(run.stdout)).toEqual({ n: 3e6, ids: all(3e6) });
+  });
+
+  test.each([512, 256])(
+    "[A8] in %d MiB there are as many groups as rows, after a function",
+    {
+      timeout: SLOW,
+    },
+    async (mib) => {
+      const run = await runInBox(mib * MIB, "relational", "groups", "6e8");
+      expectAlive(run, mib * MIB);
+      expect(JSON.parse(run.stdout)).toEqual({ n: 3e6, ids: all(3e6) });
+    },
+  );
+
+  test.each([512, 256])("[A8] in %d MiB whole groups go through a function", { timeout: SLOW }, async (mib) => {
+    const run = await runInBox(mib * MIB, "relational", "mapGroups", "6e8");
+    expectAlive(run, mib * MIB);
+    expect(JSON.parse(run.stdout)).toEqual({ n: 3e6, keys: 1000 });
+  });
+
+  test("[A9] in 512 MiB all rows are shuffled", { timeout: SLOW }, async () => {
+    const run = await runInBox(512 * MIB, "relational", "shuffle", "6e8");
+    expectAlive(run, 512 * MIB);
+    expect(JSON.parse(run.stdout)).toEqual({ seen: 3e6, sum: all(3e6) });
+  });
+});

@@ -34,6 +34,15 @@ describe("[A8] groups", () => {
     ]);
   });
 
+  test("[A8] without keys all rows are one group, and a dataset of one row", async () => {
+    expect(
+      await trips
+        .groupBy()
+        .agg({ n: count(), most: col("id").max() })
+        .takeAll(),
+    ).toEqual([{ n: 2, most: 2 }]);
+  });
+
   test("[A8] shortcuts name their columns as the input does", () => {
     expect(lines(trips.groupBy("city").count())).toEqual([`groupBy "city": count(*) AS "count"`]);
     expect(lines(trips.groupBy("city").sum("fare", "id"))).toEqual([
@@ -62,7 +71,7 @@ describe("[A8] groups", () => {
 
   test("[A8] what cannot be meant is refused where it is written", () => {
     const wrong: readonly (readonly [() => unknown, string])[] = [
-      [() => trips.groupBy(), "groupBy: name at least one column."],
+      [() => trips.groupBy().mapGroups((rows) => rows), "mapGroups: groupBy names no key."],
       [() => trips.groupBy("city", "city"), 'groupBy: "city" is there twice.'],
       [() => trips.groupBy("city").agg({}), "agg: name at least one aggregate"],
       [() => trips.groupBy("city").agg({ city: count() }), 'agg: two columns would be called "city"'],

@@ -153,6 +153,14 @@ describe("the end of a session", () => {
     await expect(kept.count()).rejects.toBeInstanceOf(SessionClosedError);
   });
 
+  test("[A15] close comes back when the processes are gone, not before", async () => {
+    const s = sessions.open();
+    await s.range(3).takeAll();
+    const name = lastSession();
+    await s.close();
+    expect(processes([name])).toEqual([]);
+  });
+
   test("[A15] after SIGKILL of the supervisor, close leaves nothing either", async () => {
     const s = sessions.open();
     await s

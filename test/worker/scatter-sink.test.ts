@@ -67,7 +67,7 @@ test("[A9] what all partitions hold together is bounded: the largest goes first"
   expect(tight.outlet.blocks.length).toBeGreaterThan(PARTITIONS);
 });
 
-test("[R4] a replay compares what was handed over and goes on after it, a repair gives its block alone", async () => {
+test("[D5] a replay compares what was handed over and goes on after it, a repair gives its block alone", async () => {
   const { outlet: before } = await scatter(hundred(), 100_000);
   const again = await scatter(hundred(), 100_000, before.blocks.slice(0, 5));
   expect(again.outlet.blocks).toEqual(before.blocks.slice(5));

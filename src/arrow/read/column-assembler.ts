@@ -176,6 +176,31 @@ export class ColumnAssembler {
   }
 }
 
+/** Stretches of batches of one schema as columns, each exactly as long: for many short ones, since nothing is made anew but what is handed out. */
+export class ColumnSlicer {
+  private readonly fillers: readonly ColumnFiller[];
+
+  constructor(
+    private readonly schema: Schema,
+    options: ValueOptions,
+  ) {
+    this.fillers = schema.fields.map((field) => new ColumnFiller(field.type, options, field.name));
+  }
+
+  /** Borrows the batch until the next one. */
+  load(batch: RecordBatch): void {
+    for (const [index, filler] of this.fillers.entries()) {
+      const column = batch.columns[index];
+      if (column !== undefined) filler.load(column);
+    }
+  }
+
+  slice(from: number, to: number): Columns {
+    for (const filler of this.fillers) filler.take(to - from, 0, from, to);
+    return namedColumns(this.schema, this.fillers, to - from);
+  }
+}
+
 /** All rows of a batch at once. */
 export function toColumns(batch: RecordBatch, options: ValueOptions = {}): Columns {
   const fillers = batch.schema.fields.map((field, index) => {

@@ -26,10 +26,14 @@ export class Failures {
     this.letters?.add({ operator: this.operator, row: index, error: errorText(thrown), value: row });
   }
 
-  /** A whole batch of `rows` rows, the first of them at `index`. */
-  batch(thrown: unknown, index: number, rows: number, values: unknown): void {
-    if (this.onError === "fail")
-      throw this.#error(thrown, `the batch of rows ${index} to ${index + rows - 1}`, null, null);
+  /** Whether what fails is dropped, and not the task failed. */
+  get drops(): boolean {
+    return this.onError !== "fail";
+  }
+
+  /** Many rows, the first of them at `index`; `where` is how they are called. */
+  batch(thrown: unknown, index: number, rows: number, values: unknown, where: string): void {
+    if (this.onError === "fail") throw this.#error(thrown, where, null, null);
     this.scope.errored(rows);
     this.letters?.add({ operator: this.operator, row: index, rows, error: errorText(thrown), value: values });
   }
@@ -73,7 +77,7 @@ function errorText(thrown: unknown): string {
   return thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : inspect(thrown, { depth: 2 });
 }
 
-function print(row: unknown): string {
+export function print(row: unknown): string {
   const text = inspect(row, {
     depth: 2,
     breakLength: Number.POSITIVE_INFINITY,
