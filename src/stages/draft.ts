@@ -79,6 +79,12 @@ export function draftOverSplits(splits: readonly Split[], names: readonly string
   return draftOver({ kind: "splits", splits }, names);
 }
 
+/**
+ * All rows to one task in a worker, when they are there: fed while they are made, it would have the worker that their makers
+ * may need.
+ */
+export const AT_LAST: Gather = { kind: "parts", count: 1 };
+
 /** A task for each gathering of the tables' rows; the SELECT reads them as `{t0}`, `{t1}`, … */
 export function draftOverTables(
   tables: readonly FedTable[],

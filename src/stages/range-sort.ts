@@ -4,7 +4,7 @@
  * equal keys stay together and the partitions, each sorted, follow one another.
  */
 import { expressionSql, quoteIdentifier, quoteText, type SortNode } from "../plan/index.ts";
-import { type Draft, draftOverOperators, draftOverTables, functionsIn } from "./draft.ts";
+import { AT_LAST, type Draft, draftOverOperators, draftOverTables, functionsIn } from "./draft.ts";
 import type { Operators } from "./operators.ts";
 import { withPartition } from "./partition.ts";
 import { relation } from "./sql/relation.ts";
@@ -26,7 +26,7 @@ export async function rangeSort(plan: SortNode, draft: Draft, count: number, ope
     select: sampleOf(input.select, key),
   });
   const keys = { operators: [sampled], columns: [{ name: "__spillway_key", type: "BLOB" }] };
-  const bounds = operators.close(draftOverTables([keys], { kind: "all" }, boundsOf(count), ["sort bounds"]));
+  const bounds = operators.close(draftOverTables([keys], AT_LAST, boundsOf(count), ["sort bounds"]));
   const given = { operators: [bounds], columns: keys.columns };
   const map = {
     ...input,

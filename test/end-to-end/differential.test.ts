@@ -10,7 +10,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { KernelError } from "../../src/errors/index.ts";
 import { Kernel } from "../../src/kernel/index.ts";
 import { testSessions } from "../support/sessions.ts";
-import { KIB, SMALL } from "../support/spilled.ts";
+import { KIB } from "../support/spilled.ts";
 import { bagOf, inOrder, notAmong, type Rows, textOf } from "./differential/compare.ts";
 import { padded, type Table, tables } from "./differential/data.ts";
 import { RELATIONAL_OPERATORS } from "./differential/relational-operators.ts";
@@ -18,9 +18,10 @@ import { ROW_OPERATORS } from "./differential/row-operators.ts";
 import { type Any, Choice, keysIn, quoted, quotedList, type Shape, type Step } from "./differential/step.ts";
 
 const sessions = testSessions("differential");
+const BLOCKS = { targetMaxBlockSize: 8 * KIB, targetMinBlockSize: 4 * KIB };
 const SIZES = {
-  roomy: { targetMaxBlockSize: 8 * KIB, targetMinBlockSize: 4 * KIB },
-  small: SMALL,
+  roomy: BLOCKS,
+  small: { ...BLOCKS, workers: 1, objectStoreMemory: 1024 * KIB },
 };
 const opened = new Map<string, Session>();
 function sessionOf(size: keyof typeof SIZES, exchange: boolean): Session {
@@ -48,7 +49,8 @@ function asked(sql: string): string | null {
   try {
     reference.execute(`CREATE TABLE ${table} AS ${sql}`);
   } catch (error) {
-    if (error instanceof KernelError && /overflow|out of range|could not cast|conversion/i.test(error.message)) return null;
+    if (error instanceof KernelError && /overflow|out of range|could not cast|conversion/i.test(error.message))
+      return null;
     throw error;
   }
   const [row] = reference.all(`SELECT count(*) AS n FROM ${table}`);
@@ -80,7 +82,9 @@ interface Other extends Shape {
 const rowsOf = (table: string): Rows => reference.all(`FROM ${table}`);
 
 /** What is done with the rows at the end, and held against the reference's. */
-const ENDINGS: Readonly<Record<string, (ds: Dataset<Any>, chain: Chain, choice: Choice, out: string) => Promise<void>>> = {
+const ENDINGS: Readonly<
+  Record<string, (ds: Dataset<Any>, chain: Chain, choice: Choice, out: string) => Promise<void>>
+> = {
   async takeAll(ds, chain) {
     const got = inOrder(await ds.takeAll(), chain.columns, chain.order);
     expect(got).toEqual(inOrder(rowsOf(chain.table), chain.columns, chain.order));
@@ -89,8 +93,10 @@ const ENDINGS: Readonly<Record<string, (ds: Dataset<Any>, chain: Chain, choice: 
     expect(await ds.count()).toBe(rowsOf(table).length);
   },
   async writeParquet(ds, { table, columns }, _, out) {
-    await ds.writeParquet(out);
-    expect(bagOf(reference.all(`FROM '${out}/*.parquet'`), columns)).toEqual(bagOf(rowsOf(table), columns));
+    const { files } = await ds.writeParquet(out);
+    // Of no rows a function makes no columns, of which no file can tell.
+    const written = files.length === 0 ? [] : reference.all(`FROM read_parquet('${out}/*.parquet')`);
+    expect(bagOf(written, columns)).toEqual(bagOf(rowsOf(table), columns));
   },
   async sampleFraction(ds, { table, columns }) {
     const got = await ds.sample({ fraction: 0.4, seed: 5 }).takeAll();
@@ -112,13 +118,23 @@ const ENDINGS: Readonly<Record<string, (ds: Dataset<Any>, chain: Chain, choice: 
   async first(ds, { table, columns }, choice) {
     const keys = choice.some(keysIn(columns), 2);
     const name = choice.of([...columns.keys()]);
-    const got: Rows = await ds.groupBy(...keys).agg({ one: col(name).first() }).takeAll();
+    const got: Rows = await ds
+      .groupBy(...keys)
+      .agg({ one: col(name).first() })
+      .takeAll();
     const groups = keys.length === 0 ? "" : ` GROUP BY ${quotedList(keys)}`;
-    const lists = reference.all(`SELECT ${[...keys, name].map(quoted).slice(0, -1).concat(`list(${quoted(name)}) AS all_values`).join(", ")} FROM ${table}${groups}`);
+    const lists = reference.all(
+      `SELECT ${[...keys, name]
+        .map(quoted)
+        .slice(0, -1)
+        .concat(`list(${quoted(name)}) AS all_values`)
+        .join(", ")} FROM ${table}${groups}`,
+    );
     const keyText = (row: Rows[number]) => textOf(keys.map((key) => row[key]));
     const values = new Map(lists.map((row) => [keyText(row), row.all_values]));
     expect(got.map(keyText).sort()).toEqual([...values.keys()].sort());
-    const bag = (value: unknown) => textOf(columns.get(name) === "bag" && Array.isArray(value) ? value.map(textOf).sort() : value);
+    const bag = (value: unknown) =>
+      textOf(columns.get(name) === "bag" && Array.isArray(value) ? value.map(textOf).sort() : value);
     for (const row of got) {
       const list = values.get(keyText(row));
       expect(Array.isArray(list) ? list.map(bag) : ["null"]).toContain(bag(row.one));
@@ -142,7 +158,15 @@ const size = fc.constantFrom<keyof typeof SIZES>("roomy", "roomy", "roomy", "sma
 describe("operators against the kernel's SQL", () => {
   test("[A6] [A8] [A9] random chains of operators over random data", async () => {
     await fc.assert(
-      fc.asyncProperty(tables(60), tables(20), numbers, fc.integer({ min: 0, max: 6 }), fc.tuple(from, from), size, compared),
+      fc.asyncProperty(
+        tables(60),
+        tables(20),
+        numbers,
+        fc.integer({ min: 0, max: 6 }),
+        fc.tuple(from, from),
+        size,
+        compared,
+      ),
       { numRuns: Number(process.env.SPILLWAY_RUNS ?? 120), seed: Number(process.env.SPILLWAY_SEED ?? 20_260_115) },
     );
     // Else the small store was not small.
@@ -176,8 +200,11 @@ async function compared(
   const ending = choice.of([...USUAL, ...Object.keys(ENDINGS)]);
   for (const exchange of [false, true]) {
     const s = sessionOf(size, exchange);
-    const [ds, others] = given.map(({ rows, schema }, i): Dataset<Any> =>
-      sources[i] === "items" ? s.fromItems(rows, { schema, overrideNumBlocks: 3 }) : s.readParquet(directories[i] ?? ""),
+    const [ds, others] = given.map(
+      ({ rows, schema }, i): Dataset<Any> =>
+        sources[i] === "items"
+          ? s.fromItems(rows, { schema, overrideNumBlocks: 3 })
+          : s.readParquet(directories[i] ?? ""),
     );
     if (ds === undefined || others === undefined) throw new Error("two tables are drawn");
     const last = chain.steps.reduce((made, step) => step.apply(made, others), ds);

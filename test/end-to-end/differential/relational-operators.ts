@@ -104,7 +104,8 @@ export const RELATIONAL_OPERATORS: readonly Maker[] = [
     };
   },
   function mapGroups({ columns }, choice) {
-    const keys = choice.some(keysIn(columns), 2);
+    const plain = keysIn(columns).filter((name) => !["list", "struct"].includes(columns.get(name) ?? ""));
+    const keys = choice.some(plain, 2);
     if (keys.length === 0) return null;
     const stream = choice.chance(2);
     const same = { columns, order: NO_ORDER, sql: (input: string) => `FROM ${input}` };

@@ -11,17 +11,7 @@ export type Any = any;
  * What a column can be used for. "odd" are numbers beyond the finite ones, "approximate" ones whose last digits depend on the
  * order of the rows, "bag" lists whose items are in no order; the last two are only carried along.
  */
-export type Kind =
-  | "number"
-  | "odd"
-  | "text"
-  | "boolean"
-  | "day"
-  | "time"
-  | "list"
-  | "struct"
-  | "approximate"
-  | "bag";
+export type Kind = "number" | "odd" | "text" | "boolean" | "day" | "time" | "list" | "struct" | "approximate" | "bag";
 export type Columns = ReadonlyMap<string, Kind>;
 
 /**
