@@ -6,12 +6,13 @@ import { columnsOf, columnsRead, type Expression, namedColumns, type Plan } from
 import type { RegionNode } from "./sql/relation.ts";
 
 export type Names = ReadonlySet<string>;
+export const NOTHING: Names = new Set();
 
 function read(expressions: readonly Expression[]): Set<string> {
   return new Set(expressions.flatMap((each) => [...(columnsRead(each, null) ?? namedColumns(each))]));
 }
 
-const joined = (...sets: readonly Iterable<string>[]): Names => new Set(sets.flatMap((set) => [...set]));
+export const joined = (...sets: readonly Iterable<string>[]): Names => new Set(sets.flatMap((set) => [...set]));
 const without = (names: Names, taken: Iterable<string>): Names => {
   const out = new Set(taken);
   return new Set([...names].filter((name) => !out.has(name)));

@@ -5,6 +5,7 @@
  */
 import { expressionSql, quoteIdentifier, quoteText, type SortNode } from "../plan/index.ts";
 import { AT_LAST, type Draft, draftOverOperators, draftOverTables, functionsIn } from "./draft.ts";
+import type { Names } from "./needed.ts";
 import type { Operators } from "./operators.ts";
 import { withPartition } from "./partition.ts";
 import { relation } from "./sql/relation.ts";
@@ -14,7 +15,14 @@ const KEY = quoteIdentifier("__spillway_key");
 /** Looked at by each task. */
 const SAMPLED_KEYS = 1000;
 
-export async function rangeSort(plan: SortNode, draft: Draft, count: number, operators: Operators): Promise<Draft> {
+/** `needed`: of what is sorted, by this and by what comes after. */
+export async function rangeSort(
+  plan: SortNode,
+  draft: Draft,
+  count: number,
+  operators: Operators,
+  needed: Names,
+): Promise<Draft> {
   // Files are read twice, the keys alone the first time; what functions or other operators made has two readers.
   const readsTwice = draft.input.kind === "splits" && functionsIn(draft).length === 0 && draft.broadcast.length === 0;
   const input = readsTwice ? draft : draftOverOperators(operators.inputs(draft));
@@ -37,7 +45,7 @@ export async function rangeSort(plan: SortNode, draft: Draft, count: number, ope
     select: withPartition(input.select, rangeOf(key, `{b${input.broadcast.length}}`)),
     scatter: count,
   };
-  const table = await operators.table([operators.close(map)], plan.input, keyNames(plan));
+  const table = await operators.table([operators.close(map)], plan.input, needed);
   const sort = draftOverTables([table], { kind: "partitions", count }, relation(plan, [selectFrom("{t0}")]), ["sort"]);
   return { ...sort, setsOrder: true };
 }
@@ -48,10 +56,6 @@ function sortKey({ keys }: SortNode): string {
     quoteText(`${descending ? "DESC" : "ASC"} NULLS ${nulls.toUpperCase()}`),
   ]);
   return `create_sort_key(${args.join(", ")})`;
-}
-
-function keyNames({ keys }: SortNode): ReadonlySet<string> {
-  return new Set(keys.flatMap(({ expression }) => (expression.kind === "column" ? [expression.name] : [])));
 }
 
 function sampleOf(select: Select, key: string): Select {

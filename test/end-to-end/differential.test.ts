@@ -21,7 +21,7 @@ const sessions = testSessions("differential");
 const BLOCKS = { targetMaxBlockSize: 8 * KIB, targetMinBlockSize: 4 * KIB };
 const SIZES = {
   roomy: BLOCKS,
-  small: { ...BLOCKS, workers: 1, objectStoreMemory: 1024 * KIB },
+  small: { ...BLOCKS, workers: 1, objectStoreMemory: 512 * KIB },
 };
 const opened = new Map<string, Session>();
 function sessionOf(size: keyof typeof SIZES, exchange: boolean): Session {
