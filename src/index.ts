@@ -18,6 +18,7 @@ export {
   type DatasetSchema,
   type DatasetStats,
   type DateUnit,
+  type ExplainOptions,
   Expr,
   GroupedDataset,
   type GroupFunctionOptions,

@@ -17,7 +17,7 @@ import { type DatasetSchema, schemaOf } from "./consume/schema.ts";
 import { showRows } from "./consume/show.ts";
 import { splitRows, type TrainTestOptions, trainTestRows } from "./consume/split.ts";
 import type { Engine } from "./engine.ts";
-import { explainText } from "./explain.ts";
+import { type ExplainOptions, explained } from "./explain.ts";
 import { checkedValues, onlyValues, valueKeys } from "./functions.ts";
 import { heldSource, type Materialized, materialized } from "./materialize.ts";
 import { checkKeys, positiveInteger, wholeNumber } from "./options.ts";
@@ -169,9 +169,12 @@ export class Dataset<out R extends AnyRow = AnyRow> extends AggregateMethods<R> 
     return datasetStats(this.lastStats);
   }
 
-  /** The plan, what the rules made of it, and the stages that will run. Reads metadata, runs nothing. */
-  explain(): Promise<string> {
-    return explainText(this.engine, this.plan);
+  /**
+   * The plan, what the rules made of it, and the stages that will run, with estimates and, after a run, its figures. Reads
+   * metadata; runs nothing unless `analyze` says so.
+   */
+  explain(options: ExplainOptions = {}): Promise<string> {
+    return explained(this.run(), this.lastStats, options);
   }
 
   /** The same dataset, from here on without running anything before it is consumed (see `session({ eager: true })`). */

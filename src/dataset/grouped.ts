@@ -15,7 +15,7 @@ import type { Dataset } from "./dataset.ts";
 import { type BatchFunctionOptions, functionOver } from "./functions.ts";
 import { itemsByName } from "./items.ts";
 import { text } from "./options.ts";
-import type { Aggregated, AggregateItems } from "./relational-types.ts";
+import type { Aggregated, AggregateItems, GroupRow } from "./relational-types.ts";
 import type { AnyColumns, AnyRow, BatchResult, ColumnName, ColumnsBatch, Flat, RowOfColumns } from "./row-types.ts";
 
 export interface GroupFunctionOptions extends BatchFunctionOptions {
@@ -100,36 +100,36 @@ export class GroupedDataset<out R extends AnyRow, out Keys extends AnyRow> {
    * Each group whole through a function or a class, which gives rows as a batch function does; in the group's rows a
    * computed key is a column, too. With `stream` the function gets the group's batches one after the other.
    */
-  mapGroups<C extends AnyColumns, Batch = ColumnsBatch<R>>(
+  mapGroups<C extends AnyColumns, Batch = ColumnsBatch<GroupRow<R, Keys>>>(
     fn: (group: Batch) => BatchResult<C>,
     options?: GroupFunctionOptions & Whole & { readonly batchFormat?: "columns" },
   ): Dataset<RowOfColumns<C>>;
-  mapGroups<O extends AnyRow>(
-    fn: (group: R[]) => BatchResult<readonly O[]>,
+  mapGroups<O extends AnyRow, Row = GroupRow<R, Keys>>(
+    fn: (group: Row[]) => BatchResult<readonly O[]>,
     options: GroupFunctionOptions & Whole & { readonly batchFormat: "rows" },
   ): Dataset<O>;
   mapGroups<O extends AnyRow = AnyRow>(
     fn: (group: Table) => BatchResult<unknown>,
     options: GroupFunctionOptions & Whole & { readonly batchFormat: "arrow" },
   ): Dataset<O>;
-  mapGroups<C extends AnyColumns, Batch = ColumnsBatch<R>>(
+  mapGroups<C extends AnyColumns, Batch = ColumnsBatch<GroupRow<R, Keys>>>(
     fn: (batches: AsyncIterable<Batch>) => BatchResult<C>,
     options: GroupFunctionOptions & Streamed & { readonly batchFormat?: "columns" },
   ): Dataset<RowOfColumns<C>>;
-  mapGroups<O extends AnyRow>(
-    fn: (batches: AsyncIterable<R[]>) => BatchResult<readonly O[]>,
+  mapGroups<O extends AnyRow, Row = GroupRow<R, Keys>>(
+    fn: (batches: AsyncIterable<Row[]>) => BatchResult<readonly O[]>,
     options: GroupFunctionOptions & Streamed & { readonly batchFormat: "rows" },
   ): Dataset<O>;
   mapGroups<O extends AnyRow = AnyRow>(
     fn: (batches: AsyncIterable<Table>) => BatchResult<unknown>,
     options: GroupFunctionOptions & Streamed & { readonly batchFormat: "arrow" },
   ): Dataset<O>;
-  mapGroups<C extends AnyColumns, Args extends readonly unknown[], Batch = ColumnsBatch<R>>(
+  mapGroups<C extends AnyColumns, Args extends readonly unknown[], Batch = ColumnsBatch<GroupRow<R, Keys>>>(
     fn: BatchClass<Batch, C, Args>,
     options?: GroupFunctionOptions & Whole & ClassOptions<Args> & { readonly batchFormat?: "columns" },
   ): Dataset<RowOfColumns<C>>;
-  mapGroups<O extends AnyRow, Args extends readonly unknown[]>(
-    fn: BatchClass<R[], readonly O[], Args>,
+  mapGroups<O extends AnyRow, Args extends readonly unknown[], Row = GroupRow<R, Keys>>(
+    fn: BatchClass<Row[], readonly O[], Args>,
     options: GroupFunctionOptions & Whole & ClassOptions<Args> & { readonly batchFormat: "rows" },
   ): Dataset<O>;
   mapGroups<O extends AnyRow = AnyRow, Options extends GroupFunctionOptions = GroupFunctionOptions>(

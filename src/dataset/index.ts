@@ -6,6 +6,7 @@ export type { DatasetSchema } from "./consume/schema.ts";
 export type { TrainTestOptions } from "./consume/split.ts";
 export { Dataset, MaterializedDataset } from "./dataset.ts";
 export type { Engine, EngineSettings, FinishedJob, ReceivedBlock, RunningJob } from "./engine.ts";
+export type { ExplainOptions } from "./explain.ts";
 export {
   AggregateExpr,
   coalesce,

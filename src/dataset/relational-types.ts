@@ -8,6 +8,9 @@ export type AggregateItems<R, Keys> = Readonly<Record<string, AnyExpr<ColumnName
 /** A row for each group: its keys, then its aggregates. */
 export type Aggregated<R, Keys, Items> = Flat<Keys & { -readonly [K in keyof Items]: ValueIn<R & Keys, Items[K]> }>;
 
+/** A row of a group: its keys are columns of it, computed ones too. */
+export type GroupRow<R extends AnyRow, Keys> = IsOpen<R> extends true ? R : Flat<Omit<R, keyof Keys> & Keys>;
+
 export type Names<R> = ColumnName<R> | readonly ColumnName<R>[];
 
 type Either<L, R> = ColumnName<L> & ColumnName<R>;

@@ -49,6 +49,7 @@ export async function start(
     id,
     sink,
     blocks: blockShape(engine),
+    shuffleBytes: engine.settings.targetShuffleMaxBlockSize,
     workers,
     resources,
     preserveOrder,

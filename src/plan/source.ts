@@ -44,6 +44,8 @@ export interface OpenSource {
 export interface WholeScan {
   /** Stands where a table stands; columns, types and rows are those of the splits. */
   readonly sql: string;
+  /** Read at most, before any condition; absent: not looked at. */
+  readonly rows?: number;
   readonly skipped: Skipped;
   readonly notes: readonly string[];
 }

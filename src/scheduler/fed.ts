@@ -16,8 +16,9 @@ import { send } from "./state.ts";
 
 /** One is read while the next is on its way. */
 const MAX_FEEDS = 2;
-/** Small blocks are fed together up to this. */
+/** Small blocks are fed together up to this, or up to this part of the store. */
 const FEED_BYTES: Bytes = 16 * 2 ** 20;
+const FEED_SHARE = 1 / 16;
 
 export function fedState(spec: TaskOperator): Fed | null {
   if (spec.input.kind !== "fed") return null;
@@ -170,8 +171,9 @@ export function feedTask(state: State, task: TaskState, leaving: Leaving): boole
 /** The next blocks for one table, as far as they are in memory. */
 function nextBundle({ ledger }: State, { queue, next }: Feed): FedPiece[] {
   const bundle: FedPiece[] = [];
+  const most = Math.min(FEED_BYTES, ledger.capacity * FEED_SHARE);
   let bytes = 0;
-  for (let i = next; i < queue.length && bytes < FEED_BYTES; i++) {
+  for (let i = next; i < queue.length && bytes < most; i++) {
     const fedPiece = queue[i];
     if (fedPiece === undefined || fedPiece.table !== (bundle[0]?.table ?? fedPiece.table)) break;
     const { block } = fedPiece.piece.flow;
@@ -228,9 +230,16 @@ export function dropGathered(state: State, operator: OperatorState): void {
   for (const pieces of left) dropFed(state, pieces);
 }
 
-/** It waits for input: for its producers, or (`isHungry`) for a block on disk. */
-export function isStarving({ feed, asking, cancelledAt }: TaskState): boolean {
-  return feed !== null && cancelledAt === null && asking === null && !feed.ended && feed.inFlight.length === 0;
+/** It runs and waits for input: for its producers, or (`isHungry`) for a block on disk. */
+export function isStarving({ feed, worker, asking, cancelledAt }: TaskState): boolean {
+  return (
+    worker !== null &&
+    feed !== null &&
+    cancelledAt === null &&
+    asking === null &&
+    !feed.ended &&
+    feed.inFlight.length === 0
+  );
 }
 
 export function isHungry(task: TaskState): boolean {

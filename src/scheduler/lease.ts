@@ -107,7 +107,10 @@ function lend(state: State, bytes: Bytes): void {
 
 /** No worker has anything to do, and nothing waits for one. */
 function isQuiet(state: State): boolean {
-  if (state.idle.size < state.workers.size || state.inspections.length + state.repairs.length > 0) return false;
+  if (state.inspections.length + state.repairs.length > 0) return false;
+  for (const { phase } of state.workers.values()) {
+    if (phase === "busy" || phase === "inspecting" || (phase === "starting" && !state.lease?.isParked)) return false;
+  }
   if (state.fetching.size > 0 || state.programAsks.length > 0) return false;
   for (const job of state.jobs.values()) {
     if (job.phase === "running" && job.operators.some((operator) => isRunnable(state, operator, true))) return false;
@@ -116,9 +119,10 @@ function isQuiet(state: State): boolean {
 }
 
 function park(state: State): void {
-  if (state.lease === null || state.lease.isParked) return;
+  if (state.lease === null) return;
+  if (!state.lease.isParked) state.commands.push({ type: "want", workers: 0 });
   state.lease.isParked = true;
-  state.commands.push({ type: "want", workers: 0 });
+  // Also those that were only starting.
   for (const worker of [...state.idle]) {
     stopping(state, worker);
     state.commands.push({ type: "dismiss", worker: worker.id });

@@ -30,6 +30,7 @@ import { whyNotFused } from "./fusion.ts";
 import { type Names, NOTHING, neededOf } from "./needed.ts";
 import { isPassing, Operators } from "./operators.ts";
 import { type Planning, plainly } from "./planning.ts";
+import { someOf } from "./reads.ts";
 import { regionDraft, sumSkipped } from "./region.ts";
 import { repartitioned } from "./repartition.ts";
 import { splitsOf } from "./scans.ts";
@@ -53,8 +54,12 @@ class Builder {
     this.#exchange = new Exchange(planning, this.operators);
   }
 
-  /** `needed`: the columns that SQL above reads of it. */
   async draft(plan: Plan, needed: Names = NOTHING): Promise<Draft> {
+    return { ...(await this.#draft(plan, needed)), makes: { plan, some: false } };
+  }
+
+  /** `needed`: the columns that SQL above reads of it. */
+  async #draft(plan: Plan, needed: Names): Promise<Draft> {
     if (isRegionNode(plan) && holdsAllToAll(plan)) {
       if (!this.planning.exchange) return regionDraft(plan, this.#feeding(), needed);
       if (isAllToAll(plan)) return this.#exchange.draft(plan, needed, (input, wanted) => this.draft(input, wanted));
@@ -64,7 +69,7 @@ class Builder {
       case "scan":
         return this.#scan(plan, await splitsOf(plan));
       case "function":
-        return this.#function(await this.draft(plan.input), plan);
+        return this.#function(await this.draft(plan.input, new Set(plan.options.keys)), plan);
       case "limit":
         return this.#limit(await this.draft(plan.input, wanted), plan);
       case "union":
@@ -101,12 +106,15 @@ class Builder {
     return {
       table: async (plan, needed) =>
         this.operators.table(this.operators.inputs(await this.draft(plan, needed)), plan, needed),
-      partial: async (plan, phases) => {
+      partial: async (plan, phases, needed) => {
         const draft = await this.draft(plan);
-        if (isPassing(draft)) return null;
+        if (isPassing(draft)) {
+          return { table: await this.operators.table(this.operators.inputs(draft), plan, needed), cut: false };
+        }
         const names = [...draft.names, "partial groupBy"];
-        const partial = { ...draft, select: phases.partial(draft.select), selectNames: ["partial groupBy"], names };
-        return { operators: [this.operators.close(partial)], columns: phases.columns };
+        const select = phases.partial(draft.select);
+        const partial = { ...draft, select, selectNames: ["partial groupBy"], names, makes: someOf(draft.makes) };
+        return { table: { operators: [this.operators.close(partial)], columns: phases.columns }, cut: true };
       },
     };
   }
@@ -125,15 +133,18 @@ class Builder {
     if (node.form === "mapGroups") return this.#exchange.groups(draft, node);
     const reason = whyNotFused(draft, node);
     if (reason === null || isPassing(draft)) return withFunction(draft, node);
-    this.operators.notFused.push(reason);
-    return withFunction(draftOverOperators([this.operators.close(draft)]), node);
+    const before = this.operators.close(draft);
+    this.operators.notFused.push({ before, reason });
+    return withFunction(draftOverOperators([before]), node);
   }
 
-  #limit(draft: Draft, { offset, limit }: LimitNode): Draft {
+  #limit(draft: Draft, plan: LimitNode): Draft {
+    const { offset, limit } = plan;
     const rows = limit === null ? null : offset + limit;
     const operators = this.operators.inputs(rows === null ? draft : head(draft, rows));
     const name = limit === null ? "offset" : "limit";
-    const id = this.operators.slice({ name, input: { kind: "operators", operators }, offset, limit });
+    const makes = { plan, some: false };
+    const id = this.operators.slice({ name, input: { kind: "operators", operators }, offset, limit, makes });
     return draftOverOperators([id]);
   }
 
@@ -147,6 +158,7 @@ class Builder {
         ...draftOverSplits(folded.flat(), [names, "union"]),
         skipped: drafts.map((draft) => draft.skipped).reduce(sumSkipped),
         notes: drafts.flatMap((draft) => draft.notes),
+        reads: drafts.flatMap((draft) => draft.reads),
       };
     }
     return draftOverOperators(
@@ -158,12 +170,13 @@ class Builder {
   /** Each task keeps its n rows with the smallest keys; one task then keeps the smallest of all. */
   #sampleRows(draft: Draft, node: SampleNode, rows: number): Draft {
     const whole = functionsIn(draft).length === 0 ? draft : draftOverOperators([this.operators.close(draft)]);
-    const kept = this.operators.close(withNode(whole, node));
+    const kept = this.operators.close({ ...withNode(whole, node), makes: someOf(draft.makes) });
     const chosen = {
       ...draftOverOperators([kept], ["sample"]),
       select: smallestKeys(rows),
       selectNames: ["sample"],
       minRowsPerTask: Number.MAX_SAFE_INTEGER,
+      makes: { plan: node, some: false },
     };
     return draftOverOperators([this.operators.close(chosen)]);
   }

@@ -4,6 +4,7 @@
  */
 import { type FunctionNode, nothingSkipped, type ScanNode, type ScanPart, type ScanSplits } from "../plan/index.ts";
 import type { BlockShape, FedTable, Gather, OperatorId, ResourceRequest, Skipped, Split } from "../protocol/index.ts";
+import { type Made, readOf, type StageRead } from "./reads.ts";
 import {
   applyNode,
   INPUT,
@@ -47,6 +48,9 @@ export interface Draft {
   readonly maxRowsPerTask: number | null;
   readonly skipped: Skipped;
   readonly notes: readonly string[];
+  readonly reads: readonly StageRead[];
+  /** Null: rows that no part of the plan has (keys to look at, bounds). */
+  readonly makes: Made | null;
 }
 
 function draftOver(input: StageInput, names: readonly string[]): Draft {
@@ -68,6 +72,8 @@ function draftOver(input: StageInput, names: readonly string[]): Draft {
     maxRowsPerTask: null,
     skipped: nothingSkipped,
     notes: [],
+    reads: [],
+    makes: null,
   };
 }
 
@@ -79,12 +85,6 @@ export function draftOverSplits(splits: readonly Split[], names: readonly string
   return draftOver({ kind: "splits", splits }, names);
 }
 
-/**
- * All rows to one task in a worker, when they are there: fed while they are made, it would have the worker that their makers
- * may need.
- */
-export const AT_LAST: Gather = { kind: "parts", count: 1 };
-
 /** A task for each gathering of the tables' rows; the SELECT reads them as `{t0}`, `{t1}`, … */
 export function draftOverTables(
   tables: readonly FedTable[],
@@ -95,7 +95,8 @@ export function draftOverTables(
   return { ...draftOver({ kind: "fed", tables, gather }, names), select, selectNames: names };
 }
 
-export function draftOverScan(scan: ScanNode, { splits, skipped, notes }: ScanSplits): Draft {
+export function draftOverScan(scan: ScanNode, found: ScanSplits): Draft {
+  const { splits, skipped, notes } = found;
   const filters = scan.filters.length > 0 ? ["filter"] : [];
   const samples = scan.samples.length > 0 ? ["sample"] : [];
   return {
@@ -104,12 +105,14 @@ export function draftOverScan(scan: ScanNode, { splits, skipped, notes }: ScanSp
     selectNames: filters,
     skipped,
     notes,
+    reads: [readOf(scan, found)],
   };
 }
 
 /** A part of a scan: its columns are computed first, then all that the scan asks for. */
 export function draftOverPart(scan: ScanNode, part: ScanPart, found: ScanSplits): Draft {
-  const draft = draftOverScan(scan, { ...found, splits: part.splits });
+  const { parts: _, ...rest } = found;
+  const draft = draftOverScan(scan, { ...rest, splits: part.splits });
   return { ...draft, select: { ...draft.select, from: `(SELECT ${part.list} FROM ${INPUT})` } };
 }
 

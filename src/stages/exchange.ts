@@ -8,6 +8,7 @@ import {
   columnsOf,
   type DistinctNode,
   type FunctionNode,
+  isDescribable,
   type JoinNode,
   type NamedExpression,
   namedSql,
@@ -24,9 +25,10 @@ import type { Operators } from "./operators.ts";
 import { comparableKeys, hashPartition, looseKey, type Side, withPartition } from "./partition.ts";
 import type { Planning } from "./planning.ts";
 import { rangeSort } from "./range-sort.ts";
+import { someOf } from "./reads.ts";
 import { estimatedBytes, isSmall, partitionCount } from "./size.ts";
 import { joined } from "./sql/join.ts";
-import { type AllToAllNode, relation } from "./sql/relation.ts";
+import { type AllToAllNode, keepsOrder, numbered, PLACE, relation, seesOrder } from "./sql/relation.ts";
 import { mixed, nested, nodeName, type Select, selectFrom, tableSql } from "./sql/select.ts";
 
 type DraftOf = (plan: Plan, needed: Names) => Promise<Draft>;
@@ -74,8 +76,11 @@ export class Exchange {
     const keys = node.options.keys ?? [];
     const names = keys.map((name) => q(name));
     const { table, count } = await this.#scattered(draft, { plan: node.input, keys }, null, NOTHING);
-    const select = { ...T0, order: names.join(", ") };
-    const gathered = draftOverTables([table], { kind: "partitions", count }, select, []);
+    // Within a group rows keep the order that was asked for.
+    const ordered = keepsOrder(node.input);
+    const order = [...names, ...(ordered ? [PLACE] : [])].join(", ") || null;
+    const select = ordered ? { ...numbered(T0), list: `* EXCLUDE (${PLACE})`, order } : { ...T0, order };
+    const gathered = draftOverTables([{ ...table, ordered }], { kind: "partitions", count }, select, []);
     return withFunction({ ...gathered, selectNames: ["groups"] }, node);
   }
 
@@ -97,7 +102,7 @@ export class Exchange {
     wanted: number | null,
     needed: Names,
   ): Promise<{ table: FedTable; count: number }> {
-    const count = wanted ?? this.#partitions(side.plan);
+    const count = wanted ?? (side.keys.length === 0 ? 1 : this.#partitions(side.plan));
     const [keys = []] = await comparableKeys([side], this.planning.describe);
     const operator = this.#scatter(draft, hashPartition(keys, count), count);
     return { table: await this.operators.table([operator], side.plan, joinedNames(needed, side.keys)), count };
@@ -115,15 +120,21 @@ export class Exchange {
     const phases = twoPhase(plan);
     const name = nodeName(plan);
     if (phases === null) return this.#wholeAggregate(plan, draft, needed);
-    const map = { ...named(draft, `partial ${name}`), select: phases.partial(draft.select) };
+    const partial = { ...named(draft, `partial ${name}`), makes: someOf(draft.makes) };
+    const map = { ...partial, select: phases.partial(draft.select) };
     const { columns } = phases;
     if (plan.keys.length === 0) {
       const table = { operators: [this.operators.close(map)], columns };
       return { ...draftOverTables([table], { kind: "all" }, phases.final("{t0}"), [name]), place: "wide" };
     }
     const count = this.#partitions(plan.input);
-    const operator = this.#scatter(map, hashPartition(phases.keys.map(looseKey), count), count);
+    const operator = this.#scatter(map, hashPartition(this.#keys(plan, phases.keys), count), count);
     return reduced([{ operators: [operator], columns }], count, phases.final("{t0}"), name);
+  }
+
+  /** Where types follow from the sources, all tasks have the same. */
+  #keys({ input }: AggregateNode, names: readonly string[]): readonly string[] {
+    return names.map(isDescribable(input) ? q : looseKey);
   }
 
   async #wholeAggregate(plan: AggregateNode, draft: Draft, needed: Names): Promise<Draft> {
@@ -131,20 +142,22 @@ export class Exchange {
     const select = relation(plan, [T0]);
     if (plan.keys.length === 0) {
       const table = await this.operators.table(this.operators.inputs(draft), plan.input, needed);
-      return { ...draftOverTables([table], { kind: "all" }, select, [name]), place: "wide" };
+      const ordered = seesOrder(plan);
+      const gathered = draftOverTables([{ ...table, ordered }], { kind: "all" }, select, [name]);
+      return { ...gathered, place: "wide", setsOrder: ordered };
     }
     const count = this.#partitions(plan.input);
     const keyed = withKeys(draft, plan.keys);
     const names = plan.keys.map((_, i) => keyName(i));
-    const operator = this.#scatter(keyed, hashPartition(names.map(looseKey), count), count);
+    const operator = this.#scatter(keyed, hashPartition(this.#keys(plan, names), count), count);
     const table = await this.operators.table([operator], plan.input, needed);
     const columns = [...table.columns, ...names.map((key) => ({ name: key, type: null }))];
-    return reduced([{ ...table, columns }], count, select, name);
+    return reduced([{ ...table, columns, ordered: seesOrder(plan) }], count, select, name);
   }
 
   async #distinct(plan: DistinctNode, draft: Draft, needed: Names): Promise<Draft> {
     const count = this.#partitions(plan.input);
-    const once = { ...draft, select: relation(plan, [draft.select]) };
+    const once = { ...draft, select: relation(plan, [draft.select]), makes: someOf(draft.makes) };
     const known = plan.columns ?? columnsOf(plan.input);
     const keys =
       known === null
@@ -195,11 +208,8 @@ export class Exchange {
 
   async #shuffle(plan: ShuffleNode, draft: Draft, needed: Names): Promise<Draft> {
     const count = this.#partitions(plan.input);
-    const place = q("__spillway_place");
-    const placed = selectFrom(`(SELECT *, row_number() OVER () AS ${place} FROM ${tableSql(draft.select)})`);
     const chance = `${mixed("*COLUMNS(*)", plan.seed)} % ${count}`;
-    const select = { ...withPartition(placed, chance) };
-    const map = { ...draft, select: { ...select, list: (select.list ?? "*").replace("*,", `* EXCLUDE (${place}),`) } };
+    const map = { ...draft, select: withPartition(numbered(draft.select), chance, `* EXCLUDE (${PLACE})`) };
     const operator = this.operators.close({ ...named(map, "shuffleMap"), scatter: count });
     const table = await this.operators.table([operator], plan.input, needed);
     const reduce = reduced([{ ...table, ordered: true }], count, relation(plan, [T0]), nodeName(plan));

@@ -1,74 +1,159 @@
-/** Stages as text: what each reads, runs and leaves out, and where fusion stopped. */
+/**
+ * Stages as text: where each runs, what it reads and runs, what it leaves out, how much is expected of it, what it really did,
+ * and where fusion stopped. Nothing is cut: the SQL is the SQL that runs.
+ */
 import { functionLabel } from "../plan/index.ts";
-import type { Split } from "../protocol/index.ts";
+import type { FedTable, OperatorId, OperatorStats, Split } from "../protocol/index.ts";
+import { flowsOf } from "./boundaries.ts";
 import type { StageStep } from "./draft.ts";
+import type { Estimates } from "./estimate.ts";
+import { counted, estimateText, figuresText } from "./figures.ts";
+import type { StageRead } from "./reads.ts";
 import { isUsual, requestText } from "./request.ts";
-import type { Stage, Stages, TaskStage } from "./stage.ts";
+import { sqlLines } from "./sql/layout.ts";
+import type { SliceStage, Stage, Stages, TaskStage } from "./stage.ts";
 
-export function stageLines({ stages, notFused }: Stages): readonly string[] {
-  const lines = stages.flatMap((stage) => (stage.kind === "slice" ? sliceLines(stage) : taskLines(stage)));
-  if (notFused.length > 0) lines.push("Not fused:", ...notFused.map((reason) => `  ${reason}`));
-  return lines;
+/** What there is to tell of stages beside themselves. */
+export interface Known {
+  readonly estimates: Estimates;
+  /** Empty: they have not run. */
+  readonly ran: ReadonlyMap<OperatorId, OperatorStats>;
+}
+
+export const nothingKnown: Known = { estimates: { stages: new Map(), reads: new Map() }, ran: new Map() };
+
+export function stageLines(stages: Stages, known: Known = nothingKnown): readonly string[] {
+  const lines = stages.stages.flatMap((stage) => [
+    ...(stage.kind === "slice" ? sliceLines(stage) : taskLines(stage, known.estimates)),
+    ...amountLines(stage, known),
+  ]);
+  const flows = flowsOf(stages);
+  if (flows.length > 0) lines.push("Not fused:");
+  return [
+    ...lines,
+    ...flows.map(({ before, after, reason }) => `  stage ${after + 1} with stage ${before + 1}: ${reason}`),
+  ];
+}
+
+/** "in the workers"; the wide kernel is a process of its own, outside their slots. */
+export function placeText(stage: Stage): string {
+  if (stage.kind === "slice") return "in the supervisor";
+  return stage.place === "wide" ? "in the wide kernel" : "in the workers";
 }
 
 const title = (stage: Stage) => `Stage ${stage.id + 1} ${stage.name}`;
 
-const count = (number: number, what: string) => `${number} ${what}${number === 1 ? "" : "s"}`;
-
-function inputText(stage: Stage): string {
-  if (stage.input.kind === "splits") return count(stage.input.splits.length, "task");
-  if (stage.input.kind === "fed") return fedText(stage.input);
-  return over(stage.input.operators);
-}
+const indented = (lines: readonly string[], by = "  ") => lines.map((line) => `${by}${line}`);
 
 const over = (operators: readonly number[]) => `over ${operators.map((id) => `stage ${id + 1}`).join(", ")}`;
 
-function fedText({ tables, gather }: Extract<Stage["input"], { kind: "fed" }>): string {
-  const inputs = tables.flatMap(({ operators }) => operators);
-  const tasks = gather.kind === "all" ? "one task" : gather.kind === "rows" ? "tasks" : count(gather.count, "task");
-  const what =
-    gather.kind === "partitions" ? ", a partition each" : gather.kind === "rows" ? ` of ${gather.rows} rows` : "";
-  return `${tasks}${what}${inputs.length === 0 ? "" : ` ${over(inputs)}`}`;
+function inputText({ input }: Stage): string {
+  switch (input.kind) {
+    case "splits":
+      return counted(input.splits.length, "task");
+    case "operators":
+      return over(input.operators);
+    case "fed": {
+      const inputs = input.tables.flatMap(({ operators }) => operators);
+      return `${gatherText(input.gather)}${inputs.length === 0 ? "" : ` ${over(inputs)}`}`;
+    }
+  }
 }
 
-function sliceLines(stage: Extract<Stage, { kind: "slice" }>): string[] {
-  const limit = stage.limit === null ? "all rows" : count(stage.limit, "row");
+function gatherText(gather: Extract<Stage["input"], { kind: "fed" }>["gather"]): string {
+  switch (gather.kind) {
+    case "all":
+      return "one task";
+    case "partitions":
+      return `${counted(gather.count, "task")}, a partition each`;
+    case "parts":
+      return counted(gather.count, "task");
+    case "rows":
+      return `tasks of ${counted(gather.rows, "row")}`;
+  }
+}
+
+function amountLines(stage: Stage, { estimates, ran }: Known): string[] {
+  const estimate = estimates.stages.get(stage.id);
+  const figures = ran.get(stage.id);
+  const lines: string[] = [];
+  if (estimate !== undefined) lines.push(`  estimated: ${estimateText(estimate)}`);
+  if (figures !== undefined) lines.push(`  real: ${figuresText(figures)}`);
+  return lines;
+}
+
+function sliceLines(stage: SliceStage): string[] {
+  const limit = stage.limit === null ? "all rows" : counted(stage.limit, "row");
   const offset = stage.offset === 0 ? "" : ` after the first ${stage.offset}`;
-  return [`${title(stage)}: ${limit}${offset}, ${inputText(stage)}`];
+  return [`${title(stage)}: ${limit}${offset}, ${inputText(stage)}`, `  runs ${placeText(stage)}`];
 }
 
-function taskLines(stage: TaskStage): string[] {
+function taskLines(stage: TaskStage, estimates: Estimates): string[] {
   const single = stage.minRowsPerTask === Number.MAX_SAFE_INTEGER ? ", in one task" : "";
-  const lines = [`${title(stage)}: ${inputText(stage)}${single}`];
+  const lines = [
+    `${title(stage)}: ${inputText(stage)}${single}`,
+    `  runs ${placeText(stage)}${stage.place === "wide" ? " (a process with all threads)" : ""}`,
+    ...indented(stage.reads.map((read) => readText(read, estimates))),
+    ...tableLines(stage),
+  ];
   if (stage.input.kind === "splits") lines.push(...splitLines(stage.input.splits));
-  lines.push(...stage.steps.map((step) => `  ${stepText(step)}`));
-  if (stage.maxRowsPerTask !== null) lines.push(`  at most ${stage.maxRowsPerTask} rows a task`);
+  lines.push(...stage.steps.flatMap(stepLines));
+  if (stage.scatter !== null) lines.push(`  sends its rows to ${counted(stage.scatter, "partition")}`);
+  if (stage.setsOrder) lines.push("  its rows have an order that is kept from here on");
+  if (stage.maxRowsPerTask !== null) lines.push(`  at most ${counted(stage.maxRowsPerTask, "row")} a task`);
   if (!isUsual(stage.request)) lines.push(`  a task needs ${requestText(stage.request)}`);
   if (stage.concurrency !== null) lines.push(`  concurrency ${stage.concurrency.min} to ${stage.concurrency.max}`);
   const { files, rowGroups, rows, columns } = stage.skipped;
   if (files + rowGroups + rows + columns > 0) {
     lines.push(`  skipped: ${files} files, ${rowGroups} row groups, ${rows} rows, ${columns} columns`);
   }
-  lines.push(...stage.notes.map((note) => `  ${note}`));
-  return lines;
+  return [...lines, ...indented(stage.notes)];
+}
+
+function readText(read: StageRead, estimates: Estimates): string {
+  const { scan } = read;
+  const estimate = estimates.reads.get(read);
+  const all = scan.open?.columns?.length;
+  const columns = scan.columns === null ? "" : ` (${scan.columns.length} of ${all} columns)`;
+  const amount = estimate === undefined ? "" : `: ${estimateText(estimate)}`;
+  return `reads ${scan.source.name} ${scan.source.label}${columns}${amount}`;
+}
+
+function tableLines({ input, broadcast }: TaskStage): readonly string[] {
+  const from = ({ operators }: FedTable) => operators.map((id) => `stage ${id + 1}`).join(", ");
+  const byPartition = input.kind === "fed" && input.gather.kind === "partitions";
+  const fed = (table: FedTable) => {
+    if (byPartition) return `a partition of the rows of ${from(table)}`;
+    return `the rows of ${from(table)}, fed ${table.ordered === true ? "in plan order" : "as they come"}`;
+  };
+  const tables = input.kind === "fed" ? input.tables : [];
+  return [
+    ...tables.map((table, i) => `  {t${i}} is ${fed(table)}`),
+    ...broadcast.map((table, i) => `  {b${i}} is all rows of ${from(table)}, broadcast to every task`),
+  ];
 }
 
 function splitLines(splits: readonly Split[]): readonly string[] {
   const [first] = splits;
   if (first === undefined) return [];
-  const more = splits.length > 1 ? ` (and ${splits.length - 1} more like it)` : "";
-  const text =
-    first.kind === "sql"
-      ? first.sql
-      : first.kind === "arrow"
-        ? first.files.join(", ")
-        : `${first.slices.length} blocks`;
-  return [`  reads ${text.length > 300 ? `${text.slice(0, 300)}…` : text}${more}`];
+  const whose = splits.length > 1 ? "  the first task reads" : "  the task reads";
+  if (first.kind === "sql") return sqlBlock(whose, first.sql);
+  if (first.kind === "arrow") return [`${whose} ${first.files.join(", ")}`];
+  return [`${whose} ${counted(first.slices.length, "block")}`];
 }
 
-function stepText(step: StageStep): string {
-  if (step.kind === "sql") return `SQL: ${step.sql.length > 2000 ? `${step.sql.slice(0, 2000)}…` : step.sql}`;
-  const { node } = step;
-  const unit = node.form === "mapBatches" ? `batches of ${node.options.batchSize}` : "rows";
-  return `${functionLabel(node)}: a ${node.fn.isClass ? "class" : "function"} over ${unit}`;
+/** On the line itself where it is short. */
+function sqlBlock(head: string, sql: string): readonly string[] {
+  const lines = sqlLines(sql);
+  const [only] = lines;
+  return lines.length === 1 && only !== undefined ? [`${head} ${only}`] : [head, ...indented(lines, "    ")];
 }
+
+function stepLines(step: StageStep): readonly string[] {
+  if (step.kind === "sql") return sqlBlock("  SQL:", step.sql);
+  const { node } = step;
+  const unit = node.form === "mapBatches" ? `batches of ${node.options.batchSize}` : unitOf(node.form);
+  return [`  ${functionLabel(node)}: a ${node.fn.isClass ? "class" : "function"} over ${unit}`];
+}
+
+const unitOf = (form: string) => (form === "mapGroups" ? "groups" : "rows");

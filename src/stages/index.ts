@@ -1,6 +1,9 @@
 export { buildStages } from "./build.ts";
+export { estimatesOf } from "./estimate.ts";
 export { stageLines } from "./explain.ts";
+export { figuresText } from "./figures.ts";
 export { type JobContext, jobSpec } from "./job.ts";
+export { stageChart } from "./mermaid.ts";
 export type { Planning } from "./planning.ts";
 export { describeSql } from "./sql/describe.ts";
 export { placeSampleSql } from "./sql/select.ts";

@@ -4,6 +4,7 @@ import type {
   BlockId,
   BlockRef,
   BlockShape,
+  Bytes,
   JobId,
   JobSpec,
   Operator,
@@ -13,7 +14,7 @@ import type {
 } from "../protocol/index.ts";
 import type { StageStep } from "./draft.ts";
 import { assertPossible } from "./request.ts";
-import type { Stages, TaskStage } from "./stage.ts";
+import type { SliceStage, Stages, TaskStage } from "./stage.ts";
 
 export interface JobContext {
   readonly id: JobId;
@@ -21,6 +22,8 @@ export interface JobContext {
   readonly sink: Sink;
   /** Of the operators before the last. */
   readonly blocks: BlockShape;
+  /** Of blocks between the halves of an exchange. */
+  readonly shuffleBytes: Bytes;
   readonly workers: number;
   /** All that the session has. */
   readonly resources: ResourceRequest;
@@ -33,13 +36,18 @@ export interface JobContext {
 export function jobSpec({ stages }: Stages, context: JobContext): JobSpec {
   const holds = new Set<BlockId>();
   const operators = stages.map((stage, i): Operator => {
-    if (stage.kind === "slice") return stage;
+    if (stage.kind === "slice") return sliceOperator(stage);
     for (const id of blocksOf(stage, context)) holds.add(id);
     const last = i === stages.length - 1;
     return taskOperator(stage, last ? context.sink : context.blocks, context);
   });
   const { id, preserveOrder, maxErroredBlocks } = context;
   return { id, operators, preserveOrder, maxErroredBlocks, holds: [...holds] };
+}
+
+/** Without the plan, which explain alone looks at. */
+function sliceOperator({ kind, id, name, input, offset, limit }: SliceStage): Operator {
+  return { kind, id, name, input, offset, limit };
 }
 
 function taskOperator(stage: TaskStage, sink: Sink, context: JobContext): Operator {
@@ -55,7 +63,7 @@ function taskOperator(stage: TaskStage, sink: Sink, context: JobContext): Operat
     broadcast: stage.broadcast,
     setsOrder: stage.setsOrder,
     steps: stage.steps.map((step) => jobStep(step, context)),
-    sink: sinkOf(stage, sink),
+    sink: sinkOf(stage, sink, context),
     concurrency: stage.concurrency ?? { min: 1, max: context.workers },
     minRowsPerTask,
     maxRowsPerTask,
@@ -64,9 +72,9 @@ function taskOperator(stage: TaskStage, sink: Sink, context: JobContext): Operat
   };
 }
 
-function sinkOf({ scatter, blockSize }: TaskStage, sink: Sink): Sink {
+function sinkOf({ scatter, blockSize }: TaskStage, sink: Sink, { shuffleBytes }: JobContext): Sink {
   if (sink.kind !== "blocks") return sink;
-  return { ...sink, ...blockSize, ...(scatter === null ? {} : { scatter }) };
+  return { ...sink, ...blockSize, ...(scatter === null ? {} : { scatter, targetBytes: shuffleBytes }) };
 }
 
 function jobStep(step: StageStep, context: JobContext): Step {

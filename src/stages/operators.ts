@@ -6,12 +6,11 @@ import { columnsOf, type Describe, isDescribable, type Plan } from "../plan/inde
 import type { FedTable, OperatorId } from "../protocol/index.ts";
 import { type Draft, flushed } from "./draft.ts";
 import type { Names } from "./needed.ts";
-import type { SliceStage, Stage } from "./stage.ts";
+import type { NotFused, SliceStage, Stage } from "./stage.ts";
 
 export class Operators {
   readonly stages: Stage[] = [];
-  /** Where neighbours were not fused, and why. */
-  readonly notFused: string[] = [];
+  readonly notFused: NotFused[] = [];
 
   constructor(private readonly describe: Describe | null) {}
 

@@ -3,13 +3,13 @@ import { type Describe, isDescribable, type Plan, project, quoteIdentifier, unio
 import { PARTITION } from "../protocol/index.ts";
 import { nested, type Select } from "./sql/select.ts";
 
-export function withPartition(select: Select, partition: string): Select {
-  return { ...nested(select), list: `*, CAST(${partition} AS INTEGER) AS ${quoteIdentifier(PARTITION)}` };
+export function withPartition(select: Select, partition: string, others = "*"): Select {
+  return { ...nested(select), list: `${others}, CAST(${partition} AS INTEGER) AS ${quoteIdentifier(PARTITION)}` };
 }
 
 /** Rows with equal keys go to the same of `count`, nulls included. */
 export function hashPartition(keys: readonly string[], count: number): string {
-  return `hash(${keys.join(", ")}) % ${count}`;
+  return keys.length === 0 ? "0" : `hash(${keys.join(", ")}) % ${count}`;
 }
 
 /**

@@ -4,12 +4,13 @@
  * equal keys stay together and the partitions, each sorted, follow one another.
  */
 import { expressionSql, quoteIdentifier, quoteText, type SortNode } from "../plan/index.ts";
-import { AT_LAST, type Draft, draftOverOperators, draftOverTables, functionsIn } from "./draft.ts";
+import { type Draft, draftOverOperators, draftOverTables, functionsIn } from "./draft.ts";
 import type { Names } from "./needed.ts";
 import type { Operators } from "./operators.ts";
 import { withPartition } from "./partition.ts";
+import { someOf } from "./reads.ts";
 import { relation } from "./sql/relation.ts";
-import { nested, type Select, selectFrom, tableSql } from "./sql/select.ts";
+import { INPUT, nested, type Select, selectFrom, tableSql } from "./sql/select.ts";
 
 const KEY = quoteIdentifier("__spillway_key");
 /** Looked at by each task. */
@@ -32,10 +33,17 @@ export async function rangeSort(
     names: [...input.names, "sample keys"],
     selectNames: [...input.selectNames, "sample keys"],
     select: sampleOf(input.select, key),
+    makes: someOf(draft.makes),
   });
-  const keys = { operators: [sampled], columns: [{ name: "__spillway_key", type: "BLOB" }] };
-  const bounds = operators.close(draftOverTables([keys], AT_LAST, boundsOf(count), ["sort bounds"]));
-  const given = { operators: [bounds], columns: keys.columns };
+  // One task over a few blocks, started when they are there: a fed one would hold a worker until then.
+  const bounds = operators.close({
+    ...draftOverOperators([sampled], ["sort bounds"]),
+    select: boundsOf(count),
+    selectNames: ["sort bounds"],
+    minRowsPerTask: Number.MAX_SAFE_INTEGER,
+  });
+  // Of no declared type: a key of a few bytes is a BIGINT, and not a BLOB.
+  const given = { operators: [bounds], columns: [{ name: "__spillway_key", type: null }] };
   const map = {
     ...input,
     skipped: draft.skipped,
@@ -44,6 +52,7 @@ export async function rangeSort(
     broadcast: [...input.broadcast, given],
     select: withPartition(input.select, rangeOf(key, `{b${input.broadcast.length}}`)),
     scatter: count,
+    makes: draft.makes,
   };
   const table = await operators.table([operators.close(map)], plan.input, needed);
   const sort = draftOverTables([table], { kind: "partitions", count }, relation(plan, [selectFrom("{t0}")]), ["sort"]);
@@ -65,7 +74,7 @@ function sampleOf(select: Select, key: string): Select {
 
 /** Every so many-th of the sampled keys: count - 1 of them, fewer where they are equal. */
 function boundsOf(count: number): Select {
-  const numbered = `(SELECT ${KEY}, row_number() OVER (ORDER BY ${KEY}) AS i, count(*) OVER () AS n FROM {t0})`;
+  const numbered = `(SELECT ${KEY}, row_number() OVER (ORDER BY ${KEY}) AS i, count(*) OVER () AS n FROM ${INPUT})`;
   return selectFrom(
     `(SELECT DISTINCT ${KEY} FROM ${numbered} WHERE (i * ${count}) // n > ((i - 1) * ${count}) // n AND i < n)`,
   );

@@ -18,6 +18,7 @@ import type { FedTable, Skipped } from "../protocol/index.ts";
 import { type TwoPhase, twoPhase } from "./aggregates/two-phase.ts";
 import { type Draft, draftOverTables } from "./draft.ts";
 import { type Names, neededOf } from "./needed.ts";
+import type { StageRead } from "./reads.ts";
 import { wholeOf } from "./scans.ts";
 import {
   goesByPlace,
@@ -33,8 +34,8 @@ import { nodeName, type Select, selectFrom, selectFromScan } from "./sql/select.
 /** Makes operators of what a region is fed with. */
 export interface Feeding {
   table(plan: Plan, needed: Names): Promise<FedTable>;
-  /** The partial aggregate of the plan's rows; null where it would be a step of its own and save nothing. */
-  partial(plan: Plan, phases: TwoPhase): Promise<FedTable | null>;
+  /** The partial aggregate of the plan's rows; or the rows, where it would need tasks of its own. */
+  partial(plan: Plan, phases: TwoPhase, needed: Names): Promise<{ readonly table: FedTable; readonly cut: boolean }>;
 }
 
 export async function regionDraft(plan: RegionNode, feeding: Feeding, needed: Names): Promise<Draft> {
@@ -47,6 +48,7 @@ export async function regionDraft(plan: RegionNode, feeding: Feeding, needed: Na
     setsOrder: keepsOrder(plan) || goesByPlace(plan),
     skipped: region.skipped,
     notes: region.notes,
+    reads: region.reads,
   };
 }
 
@@ -54,6 +56,7 @@ class Region {
   readonly tables: FedTable[] = [];
   readonly names: string[] = [];
   readonly notes: string[] = [];
+  readonly reads: StageRead[] = [];
   skipped: Skipped = nothingSkipped;
   readonly #wholes = new Map<ScanNode, WholeScan | null>();
 
@@ -65,7 +68,7 @@ class Region {
       return this.#fed(await this.feeding.table(plan, needed));
     }
     if (plan.kind === "aggregate") {
-      const halves = await this.#twoPhases(plan);
+      const halves = await this.#twoPhases(plan, needed);
       if (halves !== null) return halves;
     }
     const wanted = neededOf(plan, needed);
@@ -77,13 +80,14 @@ class Region {
     return relation(plan, selects);
   }
 
-  async #twoPhases(plan: AggregateNode): Promise<Select | null> {
+  async #twoPhases(plan: AggregateNode, above: Names): Promise<Select | null> {
     const phases = twoPhase(plan);
     if (phases === null || holdsAllToAll(plan.input) || (await this.#isInline(plan.input))) return null;
-    const table = await this.feeding.partial(plan.input, phases);
-    if (table === null) return null;
+    const [needed = above] = neededOf(plan, above);
+    const { table, cut } = await this.feeding.partial(plan.input, phases, needed);
     this.#named(nodeName(plan));
-    return phases.final(this.#fed(table).from);
+    const fed = this.#fed(table);
+    return cut ? phases.final(fed.from) : relation(plan, [fed]);
   }
 
   #fed(table: FedTable): Select {
@@ -113,6 +117,7 @@ class Region {
     this.#named(scan.source.name);
     if (scan.filters.length > 0) this.#named("filter");
     this.notes.push(...(whole?.notes ?? []));
+    this.reads.push({ scan, rows: whole?.rows ?? null, bytes: null });
     this.skipped = sumSkipped(this.skipped, whole?.skipped ?? nothingSkipped);
     return { ...selectFromScan(scan), from: whole?.sql ?? "" };
   }

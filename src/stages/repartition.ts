@@ -1,7 +1,7 @@
 /** The same rows in other partitions. What comes after does not fuse into it: it starts from the partitions. */
 import type { RepartitionNode } from "../plan/index.ts";
 import type { Gather, OperatorId } from "../protocol/index.ts";
-import { AT_LAST, type Draft, draftOverOperators, draftOverTables } from "./draft.ts";
+import { type Draft, draftOverOperators, draftOverTables } from "./draft.ts";
 import type { Exchange } from "./exchange.ts";
 import type { Names } from "./needed.ts";
 import type { Operators } from "./operators.ts";
@@ -27,7 +27,11 @@ export async function repartitioned(
     case "rows":
       return passed(made, { kind: "rows", rows: into.rows }, {});
     case "bytes":
-      // How many rows that is only running tells: one task passes the blocks on and cuts them anew.
-      return passed(made, AT_LAST, { blockSize: { targetBytes: into.bytes, minBytes: into.bytes } });
+      // How many rows that is only running tells: one task, which no worker waits with, passes the blocks on and cuts them anew.
+      return passed(
+        made,
+        { kind: "all" },
+        { place: "wide", blockSize: { targetBytes: into.bytes, minBytes: into.bytes } },
+      );
   }
 }

@@ -16,7 +16,7 @@ export async function wholeOf(scan: ScanNode): Promise<WholeScan | null> {
   const whole = await open.whole({ ...requestOf(scan), limit: null });
   if (whole !== null || !open.columns?.length) return whole;
   const { skipped, notes } = await open.splits(requestOf(scan));
-  return { sql: noRows(scan), skipped, notes };
+  return { sql: noRows(scan), rows: 0, skipped, notes };
 }
 
 const noRows = (scan: ScanNode) => `(SELECT * FROM ${typedNulls(scan)} WHERE false)`;

@@ -1,6 +1,7 @@
 /** What a plan is cut into: recipes for tasks, and slices of what they make. */
 import type { BlockShape, FedTable, OperatorId, ResourceRequest, Skipped } from "../protocol/index.ts";
 import type { StageInput, StageStep } from "./draft.ts";
+import type { Made, StageRead } from "./reads.ts";
 
 export interface TaskStage {
   readonly kind: "tasks";
@@ -23,6 +24,8 @@ export interface TaskStage {
   readonly maxRowsPerTask: number | null;
   readonly skipped: Skipped;
   readonly notes: readonly string[];
+  readonly reads: readonly StageRead[];
+  readonly makes: Made | null;
 }
 
 export interface SliceStage {
@@ -32,13 +35,20 @@ export interface SliceStage {
   readonly input: { readonly kind: "operators"; readonly operators: readonly OperatorId[] };
   readonly offset: number;
   readonly limit: number | null;
+  readonly makes: Made | null;
 }
 
 export type Stage = TaskStage | SliceStage;
 
+/** Why what comes after a stage did not become a part of it. */
+export interface NotFused {
+  readonly before: OperatorId;
+  readonly reason: string;
+}
+
 export interface Stages {
   /** Inputs before users; the last one's output is the plan's. */
   readonly stages: readonly Stage[];
-  /** Where neighbours were not fused, and why. */
-  readonly notFused: readonly string[];
+  /** Functions that could not join the stage before them. */
+  readonly notFused: readonly NotFused[];
 }

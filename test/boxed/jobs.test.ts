@@ -94,9 +94,9 @@ boxed("relational work, several times the box", () => {
     },
   );
 
-  test.each([512, 256])("[A8] in %d MiB whole groups go through a function", { timeout: SLOW }, async (mib) => {
-    const run = await runInBox(mib * MIB, "relational", "mapGroups", "6e8");
-    expectAlive(run, mib * MIB);
+  test("[A8] in 512 MiB whole groups go through a function", { timeout: SLOW }, async () => {
+    const run = await runInBox(512 * MIB, "relational", "mapGroups", "6e8");
+    expectAlive(run, 512 * MIB);
     expect(JSON.parse(run.stdout)).toEqual({ n: 3e6, keys: 1000 });
   });
 

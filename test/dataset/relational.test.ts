@@ -71,7 +71,7 @@ describe("[A8] groups", () => {
 
   test("[A8] what cannot be meant is refused where it is written", () => {
     const wrong: readonly (readonly [() => unknown, string])[] = [
-      [() => trips.groupBy().mapGroups((rows) => rows), "mapGroups: groupBy names no key."],
+      [() => trips.groupBy().mapGroups((group) => group), "mapGroups: groupBy names no key."],
       [() => trips.groupBy("city", "city"), 'groupBy: "city" is there twice.'],
       [() => trips.groupBy("city").agg({}), "agg: name at least one aggregate"],
       [() => trips.groupBy("city").agg({ city: count() }), 'agg: two columns would be called "city"'],

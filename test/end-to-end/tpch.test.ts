@@ -6,6 +6,7 @@ import { QUERY_NAMES, queries } from "../../examples/tpch/queries.ts";
 import { differences, type Rows, sqlOf, viewsOf } from "../../examples/tpch/reference.ts";
 import { openTables, type TableFiles } from "../../examples/tpch/tables.ts";
 import { Kernel } from "../../src/kernel/index.ts";
+import { readFlowchart } from "../support/flowchart.ts";
 import { testSessions } from "../support/sessions.ts";
 
 const SCALE = 0.01;
@@ -46,5 +47,15 @@ describe.each([{ exchange: false }, { exchange: true }])("exchange $exchange", (
   test.each(QUERY_NAMES)("[A8] [A9] %s answers as DuckDB does", async (name) => {
     const rows = await queries[name](openTables(s, files, SCALE)).takeAll();
     expect(differences(rows, await answerOf(name))).toEqual([]);
+  });
+
+  test.each(QUERY_NAMES)("[O7] %s is explained, every stage of it", async (name) => {
+    const ds = queries[name](openTables(s, files, SCALE));
+    const text = await ds.explain();
+    const { nodes } = readFlowchart(await ds.explain({ format: "mermaid" }));
+    const stages = [...nodes.keys()].filter((id) => /^s\d+$/.test(id)).length;
+    expect(stages).toBeGreaterThan(0);
+    expect(text.match(/^ {2}Stage \d+ /gm)).toHaveLength(stages);
+    expect(text.match(/^ {4}estimated: /gm)).toHaveLength(stages);
   });
 });

@@ -98,6 +98,7 @@ async function rowsOf(plan: Plan): Promise<readonly Record<string, unknown>[]> {
     workers: 2,
     resources: { cpu: 2, gpu: 0, memory: 2 ** 30 },
     preserveOrder: true,
+    shuffleBytes: 1 << 20,
     maxErroredBlocks: 0,
     maxRetries: 0,
     payloadOf: (node) => payloads.get(node),

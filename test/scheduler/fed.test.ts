@@ -33,9 +33,10 @@ test("[A9] a wide task is started beside the workers and fed while its producers
   table.start(job("j", [tasks(0, splits(2)), wide(1, 0)]), 10);
   expect(table.ordered("spawnWide")).toBe(1);
   table.up(WIDE, { isWide: true });
-  expect(table.taskOf(WIDE).input).toEqual({ kind: "fed", tables: [[]] });
+  expect(table.tasksOf(WIDE)).toEqual([]);
   table.asks(1);
   table.handsOver(1, 3);
+  expect(table.taskOf(WIDE).input).toEqual({ kind: "fed", tables: [[]] });
   expect(feedsTo(table, WIDE).map(({ slices }) => slices.map(({ start, end }) => end - start))).toEqual([[3]]);
   expect(endsTo(table, WIDE)).toBe(0);
   table.done(1);
@@ -141,6 +142,19 @@ test("[A9] equal parts are cut where blocks are not", () => {
   expect(table.scheduler.ledger.live).toBe(0);
 });
 
+test("[D1] what the wide kernel was lent comes back where nothing could go on without it", () => {
+  const table = new Table(1, 12, { pool: { memory: 16 * PAGE, overhead: 0, worker: 0, threads: 1 } });
+  table.start(job("j", [tasks(0, splits(4)), wide(1, 0)]), 10);
+  table.up(WIDE, { isWide: true });
+  expect(table.asks(1, 1)).toBe(true);
+  table.handsOver(1);
+  expect(table.scheduler.ledger.lent).toBeGreaterThan(0);
+  // Less than that is left of the store, and the kernel waits for this block.
+  readsAll(table, WIDE);
+  expect(table.asks(1, 9)).toBe(true);
+  expect(table.scheduler.ledger.lent).toBe(0);
+});
+
 const MIB = 2 ** 20;
 const POOL = { memory: 2048 * MIB, overhead: 64 * MIB, worker: 112 * MIB, threads: 2 };
 
@@ -176,4 +190,21 @@ test("[D1] a kernel that runs out of memory is tried again with one thread, then
   expect(leasesTo(table, WIDE).at(-1)?.memory).toBeGreaterThan(first);
   fails();
   expect(table.wasTold("failed")[0]?.error.name).toBe("KernelMemoryError");
+});
+
+test("[D1] a fed task whose function is on disk waits for it like any other", () => {
+  const table = new Table(1, 6);
+  table.put(1);
+  const parts = { kind: "parts", count: 1 } as const;
+  table.start(job("j", [tasks(0, splits(1)), tasks(1, fed(parts, [0]), { isClass: false, sink: { kind: "count" } })]));
+  for (let i = 0; i < 9; i++) {
+    if (!table.asks(1)) table.diskWrites();
+    table.handsOver(1);
+  }
+  expect(table.spilled).toContain(1);
+  table.done(1);
+  expect(table.wasTold("failed")).toEqual([]);
+  table.diskWrites();
+  table.diskReads();
+  expect(table.tasksOf(1).at(-1)).toBe("j/1/0");
 });

@@ -82,6 +82,7 @@ describe("[R9] fusion", () => {
         workers: 3,
         resources: { cpu: 3, gpu: 1, memory: 2 ** 30 },
         preserveOrder: true,
+        shuffleBytes: 1 << 20,
         maxErroredBlocks: 1,
         maxRetries: 2,
         payloadOf: () => block(1),
@@ -182,6 +183,7 @@ test("a job holds the payloads and blocks it uses", async () => {
     workers: 3,
     resources: { cpu: 3, gpu: 0, memory: 2 ** 30 },
     preserveOrder: true,
+    shuffleBytes: 1 << 20,
     maxErroredBlocks: 1,
     maxRetries: 2,
     payloadOf(node) {

@@ -166,6 +166,22 @@ for (const [mode, engine] of Object.entries(engines)) {
         expect(rows.map(({ s }) => s)).toEqual(answer("SELECT s FROM $orders ORDER BY s NULLS LAST").map(({ s }) => s));
       });
 
+      test("[A8] after a sort groups have a first row, and lists and groups of rows their order", async () => {
+        const sorted = () => from("orders").sort("id", { descending: true });
+        await same(
+          sorted()
+            .groupBy("k")
+            .agg({ last: col("id").first(), ids: col("id").list(), n: count() }),
+          "SELECT k, max(id) AS last, list(id ORDER BY id DESC) AS ids, count(*) AS n FROM $orders GROUP BY k",
+        );
+        const groups = sorted()
+          .groupBy("k")
+          .mapGroups((rows) => [{ k: rows[0]?.k ?? null, ids: rows.map(({ id }) => id).join() }], {
+            batchFormat: "rows",
+          });
+        await same(groups, "SELECT k, string_agg(id, ',' ORDER BY id DESC) AS ids FROM $orders GROUP BY k");
+      });
+
       test("[A9] randomShuffle keeps every row and follows its seed", async () => {
         const order = async (seed: number) =>
           (await from("orders").randomShuffle({ seed }).takeAll()).map(({ id }) => id);

@@ -45,6 +45,7 @@ test("[A12] groupBy and agg compute the next row type", () => {
     trips.groupBy(col("at").year().as("year")).agg({ next: col("year").add(1), n: count() }),
   );
   rowIs<{ city: string; odd: bigint }>()(trips.groupBy("city").agg({ odd: sql<bigint>("bit_xor(id)") }));
+  rowIs<{ n: number }>()(trips.groupBy().agg({ n: count() }));
   // @ts-expect-error there is no such column
   trips.groupBy("cty");
   // @ts-expect-error there is no such column
@@ -98,6 +99,14 @@ test("[A12] groups go through functions as batches do", () => {
     }
   }
   rowIs<{ score: number }>()(byCity.mapGroups(Fit, { constructorArgs: [0.5] }));
+  const byYear = trips.groupBy(col("at").year().as("year"));
+  rowIs<{ year: number; n: number }>()(
+    byYear.mapGroups((group) => ({ year: [group.year.at(0) ?? 0], n: [group.id.length] })),
+  );
+  rowIs<{ year: number; city: string }>()(
+    byYear.mapGroups((rows) => rows.map(({ year, city }) => ({ year, city })), { batchFormat: "rows" }),
+  );
+  open.groupBy("x").mapGroups((group) => ({ n: [group.anything.length as number] }));
   // @ts-expect-error there is no such column
   byCity.mapGroups((group) => ({ n: [group.nope.length] }));
 });

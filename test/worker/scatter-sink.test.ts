@@ -58,8 +58,8 @@ test.each([false, true])(
 );
 
 test("[A9] what all partitions hold together is bounded: the largest goes first", async () => {
-  const { outlet } = await scatter(hundred(), 1_000_000);
-  // 100,000 rows are 1.9 MB: with a bound of two blocks of 1 MB none would have to go before the end.
+  const { outlet } = await scatter(hundred(), 2_000_000);
+  // 100,000 rows are 1.9 MB: with a bound of 2 MB none would have to go before the end.
   expect(outlet.blocks.length).toBe(PARTITIONS);
   const tight = await scatter(hundred(), 500_000);
   const first = tight.outlet.partitions[0];

@@ -150,7 +150,8 @@ class ParquetReader implements OpenSource {
     const wanted = new Set(kept.map((group) => group.path));
     const read = this.rows === null ? groups.filter((group) => wanted.has(group.path)) : kept;
     const stretches = this.#stretches(files, all, read);
-    return { sql: this.#sql(stretches, request.samples), ...this.#report(files, groups, kept, kept, request) };
+    const rows = rowsIn(kept);
+    return { sql: this.#sql(stretches, request.samples), rows, ...this.#report(files, groups, kept, kept, request) };
   }
 
   #condition({ filters }: ScanRequest): string {

@@ -5,14 +5,16 @@
 import {
   type AggregateExpression,
   type AggregateNode,
+  aggregatesIn,
   type Expression,
   expressionSql,
   type NamedExpression,
   quoteIdentifier,
 } from "../../plan/index.ts";
 import type { FedTable } from "../../protocol/index.ts";
-import { groupBy, overKeys } from "../sql/relation.ts";
+import { groupBy, overKeys, seesOrder } from "../sql/relation.ts";
 import { isOpen, nested, type Select, selectFrom } from "../sql/select.ts";
+import { hasRawOutside, replaced } from "./replace.ts";
 import { type State, stateOf } from "./state.ts";
 
 export interface TwoPhase {
@@ -27,18 +29,27 @@ export interface TwoPhase {
 const KIND = quoteIdentifier("__spillway_kind");
 const keyName = (i: number) => `__spillway_k${i}`;
 
-/** Null where it cannot be cut: raw SQL may hold an aggregate of its own, and lists alone do not get any smaller. */
-export function twoPhase({ keys, items }: AggregateNode): TwoPhase | null {
+/**
+ * Null where it is not cut: raw SQL may hold an aggregate of its own, lists alone do not get any smaller, and the order of all
+ * rows is not that of the parts.
+ */
+export function twoPhase(node: AggregateNode): TwoPhase | null {
+  const { keys, items } = node;
+  if (seesOrder(node) || items.some(({ expression }) => hasRawOutside(expression))) return null;
+  const aggregates = items.flatMap(({ expression }) => aggregatesIn(expression));
+  if (aggregates.length > 0 && !aggregates.some(shrinks)) return null;
   const byName = new Map(keys.map(({ name }, i): [string, Expression] => [name, { kind: "column", name: keyName(i) }]));
   const states = new Map<string, State>();
-  const shrinks = new Set<string>();
-  const outer: NamedExpression[] = [];
-  for (const { name, expression } of items) {
-    const replaced = withStates(overKeys(expression, byName), states, shrinks);
-    if (replaced === null) return null;
-    outer.push({ name, expression: replaced });
-  }
-  if (states.size > 0 && shrinks.size === 0) return null;
+  const outer = items.map(({ name, expression }): NamedExpression => {
+    const final = replaced(overKeys(expression, byName), (inner) => {
+      if (inner.kind === "column") return inner;
+      const text = expressionSql(inner);
+      const state = states.get(text) ?? stateOf(inner, states.size, KIND);
+      states.set(text, state);
+      return { kind: "raw", sql: state.final };
+    });
+    return { name, expression: final };
+  });
   const all = [...states.values()];
   const names = keys.map((_, i) => keyName(i));
   return {
@@ -79,46 +90,4 @@ function withValues(table: string, keys: readonly string[], states: readonly Sta
   return `(${[base, ...values].join(" UNION ALL BY NAME ")})`;
 }
 
-/** The expression over the final halves; null where raw SQL stands outside of an aggregate. */
-function withStates(expression: Expression, states: Map<string, State>, shrinks: Set<string>): Expression | null {
-  const inside = (each: Expression) => withStates(each, states, shrinks);
-  switch (expression.kind) {
-    case "aggregate": {
-      const text = expressionSql(expression);
-      const state = states.get(text) ?? stateOf(expression, states.size, KIND);
-      states.set(text, state);
-      if (shrinking(expression)) shrinks.add(text);
-      return { kind: "raw", sql: state.final };
-    }
-    case "raw":
-      return null;
-    case "call": {
-      const args = expression.args.map(inside);
-      return everyOne(args) ? { ...expression, args } : null;
-    }
-    case "cast": {
-      const input = inside(expression.input);
-      return input === null ? null : { ...expression, input };
-    }
-    case "case": {
-      const flat = [...expression.branches.flatMap(({ when, value }) => [when, value]), expression.otherwise].map(
-        inside,
-      );
-      if (!everyOne(flat)) return null;
-      const at = (i: number) => flat[i] ?? expression.otherwise;
-      return {
-        ...expression,
-        branches: expression.branches.map((_, i) => ({ when: at(2 * i), value: at(2 * i + 1) })),
-        otherwise: at(flat.length - 1),
-      };
-    }
-    default:
-      return expression;
-  }
-}
-
-function everyOne<T>(items: readonly (T | null)[]): items is readonly T[] {
-  return items.every((item) => item !== null);
-}
-
-const shrinking = ({ name }: AggregateExpression) => name !== "list" && name !== "quantile";
+const shrinks = ({ name }: AggregateExpression) => name !== "list" && name !== "quantile";

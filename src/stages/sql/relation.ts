@@ -4,6 +4,7 @@
  */
 import {
   type AggregateNode,
+  aggregatesIn,
   type DistinctNode,
   type Expression,
   expressionSql,
@@ -15,8 +16,8 @@ import {
   quoteIdentifier,
   type SortKey,
   type SortNode,
-  substitute,
 } from "../../plan/index.ts";
+import { goesByOrder, replaced } from "../aggregates/replace.ts";
 import { joined, zipped } from "./join.ts";
 import { applyNode, isOpen, nested, type Select, selectFrom, selectSql, tableSql } from "./select.ts";
 
@@ -68,6 +69,8 @@ export function keepsOrder(plan: Plan): boolean {
       return plan.size.kind === "fraction" && keepsOrder(plan.input);
     case "zip":
       return true;
+    case "function":
+      return plan.form !== "mapGroups" && keepsOrder(plan.input);
     default:
       return false;
   }
@@ -75,13 +78,16 @@ export function keepsOrder(plan: Plan): boolean {
 
 /** What the region makes depends on the places of the rows that it is fed. */
 export function readsPlaces(plan: Plan): boolean {
-  return isRegionNode(plan) && (plan.kind === "zip" || plan.kind === "shuffle" || inputsOf(plan).some(readsPlaces));
+  if (!isRegionNode(plan)) return false;
+  return plan.kind === "shuffle" || meetsByPlace(plan) || inputsOf(plan).some(readsPlaces);
 }
 
 /** Within the region rows meet by their places, so that the kernel must not lose them. */
 export function goesByPlace(plan: Plan): boolean {
-  return isRegionNode(plan) && (plan.kind === "zip" || inputsOf(plan).some(goesByPlace));
+  return isRegionNode(plan) && (meetsByPlace(plan) || inputsOf(plan).some(goesByPlace));
 }
+
+const meetsByPlace = (node: RegionNode) => node.kind === "zip" || (node.kind === "aggregate" && seesOrder(node));
 
 export function relation(node: RegionNode, inputs: readonly Select[]): Select {
   const [input = selectFrom(), right = selectFrom()] = inputs;
@@ -116,16 +122,36 @@ function limitedBy(input: Select, { offset, limit }: LimitNode): Select {
   return { ...open, limit, offset };
 }
 
-function aggregated(input: Select, { keys, items }: AggregateNode): Select {
-  const open = isOpen(input) ? input : nested(input);
+function aggregated(input: Select, node: AggregateNode): Select {
+  const { keys, items } = node;
+  const open = seesOrder(node) ? numbered(input) : isOpen(input) ? input : nested(input);
   const byName = new Map(keys.map(({ name, expression }) => [name, expression]));
+  const item = (expression: Expression) =>
+    expressionSql(overKeys(seesOrder(node) ? inOrder(expression) : expression, byName));
   const list = [
     ...keys.map(({ name, expression }) => namedSql(name, expression)),
-    ...items.map(
-      ({ name, expression }) => `${expressionSql(overKeys(expression, byName))} AS ${quoteIdentifier(name)}`,
-    ),
+    ...items.map(({ name, expression }) => `${item(expression)} AS ${quoteIdentifier(name)}`),
   ];
   return { ...open, list: list.join(", "), group: groupBy(keys.length) };
+}
+
+/** Its rows have an order, and one of its aggregates goes by it. */
+export function seesOrder({ input, items }: AggregateNode): boolean {
+  return keepsOrder(input) && items.some(({ expression }) => aggregatesIn(expression).some(goesByOrder));
+}
+
+/** Threads take rows as they come, so that their places must be told. */
+function inOrder(expression: Expression): Expression {
+  return replaced(expression, (inner) => {
+    if (inner.kind === "column" || !goesByOrder(inner) || inner.input === null) return inner;
+    const where = inner.where === null ? "" : ` FILTER (WHERE ${expressionSql(inner.where)})`;
+    return { kind: "raw", sql: `${inner.name}(${expressionSql(inner.input)} ORDER BY ${PLACE})${where}` };
+  });
+}
+
+/** Beside its columns the place of each row. */
+export function numbered(input: Select): Select {
+  return selectFrom(`(SELECT *, row_number() OVER () AS ${PLACE} FROM ${tableSql(input)})`);
 }
 
 /** `GROUP BY` the first items of the list. */
@@ -135,27 +161,7 @@ export function groupBy(keys: number): string {
 
 /** A key's name stands for its expression, outside of aggregates: inside it is the input's column. */
 export function overKeys(expression: Expression, keys: ReadonlyMap<string, Expression>): Expression {
-  switch (expression.kind) {
-    case "column":
-      return keys.get(expression.name) ?? expression;
-    case "call":
-      return { ...expression, args: expression.args.map((arg) => overKeys(arg, keys)) };
-    case "cast":
-      return { ...expression, input: overKeys(expression.input, keys) };
-    case "case":
-      return {
-        ...expression,
-        branches: expression.branches.map(({ when, value }) => ({
-          when: overKeys(when, keys),
-          value: overKeys(value, keys),
-        })),
-        otherwise: overKeys(expression.otherwise, keys),
-      };
-    case "aggregate":
-      return expression;
-    default:
-      return substitute(expression, keys);
-  }
+  return replaced(expression, (inner) => (inner.kind === "column" ? (keys.get(inner.name) ?? inner) : inner));
 }
 
 function distinct(input: Select, { columns }: DistinctNode): Select {
@@ -175,14 +181,13 @@ function orderItem({ expression, descending, nulls }: SortKey): readonly string[
   return [`${expressionSql(expression)} ${descending ? "DESC" : "ASC"} NULLS ${nulls.toUpperCase()}`];
 }
 
-const PLACE = quoteIdentifier("__spillway_place");
+export const PLACE = quoteIdentifier("__spillway_place");
 const KEY = quoteIdentifier("__spillway_key");
 
 /** By a hash of each row's place and the seed: twice, because the kernel only xors the two hashes. */
 function shuffled(input: Select, seed: number): Select {
-  const placed = `(SELECT *, row_number() OVER () AS ${PLACE} FROM ${tableSql(input)})`;
   const order = `hash(hash(${PLACE}, ${literalSql(seed)})), ${PLACE}`;
-  return { ...selectFrom(placed), list: `* EXCLUDE (${PLACE})`, order };
+  return { ...numbered(input), list: `* EXCLUDE (${PLACE})`, order };
 }
 
 /** Of a sample of n rows, which all came here, so that the first half is all there is. */

@@ -20,9 +20,6 @@ import type { TaskSink } from "./sink.ts";
 /** Rows that are sorted by partition at a time: the more, the longer the stretches that are copied. */
 const MORSEL_ROWS = 32_768;
 const MORSEL_BYTES = 8 << 20;
-/** What all partitions hold together, as a multiple of a block. */
-const MOST_BLOCKS_HELD = 2;
-
 export class ScatterSink implements TaskSink {
   readonly files = [];
   readonly #handover: Handover;
@@ -81,7 +78,8 @@ export class ScatterSink implements TaskSink {
       const end = starts[partition + 1] as number;
       if (end > start) await this.#append(partition, sorted, start, end);
     }
-    while (this.#held > MOST_BLOCKS_HELD * this.shape.targetBytes && !this.satisfied) await this.#seal(this.#largest());
+    // All partitions together hold no more than one block may.
+    while (this.#held > this.shape.targetBytes && !this.satisfied) await this.#seal(this.#largest());
   }
 
   async #append(partition: number, batch: RecordBatch, from: number, to: number): Promise<void> {

@@ -1,0 +1,31 @@
+/** What is known of a stage in numbers, as short texts: estimates before it runs, figures after. */
+import type { OperatorStats } from "../protocol/index.ts";
+import { formatDuration, formatSize } from "../units/index.ts";
+import { amountText } from "./amount.ts";
+import type { Estimate } from "./estimate.ts";
+
+/** "1 task", "1,200 rows" */
+export function counted(number: number, what: string): string {
+  return `${number.toLocaleString("en-US")} ${what}${number === 1 ? "" : "s"}`;
+}
+
+/** "at most 300,000 rows, about 2.3 MiB"; "unknown" */
+export function estimateText({ rows, bytes }: Estimate): string {
+  if (rows === null && bytes === null) return "unknown";
+  const rowsText = rows === null ? "unknown rows" : amountText(rows, (value) => counted(value, "row"));
+  const bytesText = bytes === null ? "unknown bytes" : amountText(bytes, (value) => formatSize(Math.round(value)));
+  return `${rowsText}, ${bytesText}`;
+}
+
+/** "10 rows, 240 B, 4 tasks, 12ms of work (9ms CPU)" */
+export function figuresText({ rowsOut, bytesOut, tasksDone, wall, cpu, retries, errored }: OperatorStats): string {
+  const parts = [counted(rowsOut.total, "row")];
+  // Slices pass on blocks of others, and have no tasks.
+  if (tasksDone > 0) {
+    parts.push(formatSize(Math.round(bytesOut.total)), counted(tasksDone, "task"));
+    parts.push(`${formatDuration(wall.total)} of work (${formatDuration(cpu.total)} CPU)`);
+  }
+  if (retries > 0) parts.push(`retries: ${retries}`);
+  if (errored > 0) parts.push(`${counted(errored, "row")} dropped by onError`);
+  return parts.join(", ");
+}
