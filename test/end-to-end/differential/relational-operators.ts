@@ -101,6 +101,7 @@ export const RELATIONAL_OPERATORS: readonly Maker[] = [
         ...Object.entries(items).map(([name, { kind }]): [string, Kind] => [name, kind]),
       ]),
       order: NO_ORDER,
+      known: true,
     };
   },
   function mapGroups({ columns }, choice) {
@@ -108,7 +109,7 @@ export const RELATIONAL_OPERATORS: readonly Maker[] = [
     const keys = choice.some(plain, 2);
     if (keys.length === 0) return null;
     const stream = choice.chance(2);
-    const same = { columns, order: NO_ORDER, sql: (input: string) => `FROM ${input}` };
+    const same = { columns, order: NO_ORDER, known: false, sql: (input: string) => `FROM ${input}` };
     if (choice.chance(2)) {
       const batchFormat = choice.of(["rows", "columns", "arrow"] as const);
       return {
@@ -155,9 +156,10 @@ export const RELATIONAL_OPERATORS: readonly Maker[] = [
         ["size", "number"],
       ]),
       order: NO_ORDER,
+      known: false,
     };
   },
-  function distinctRows({ columns }) {
+  function distinctRows({ columns, known }) {
     if (keysIn(columns).length !== columns.size) return null;
     return {
       name: "distinct()",
@@ -165,6 +167,7 @@ export const RELATIONAL_OPERATORS: readonly Maker[] = [
       sql: (input) => `SELECT DISTINCT * FROM ${input}`,
       columns,
       order: NO_ORDER,
+      known,
     };
   },
   /** Which row of several stays is not said, so only the columns that they are equal in go on. */
@@ -177,9 +180,10 @@ export const RELATIONAL_OPERATORS: readonly Maker[] = [
       sql: (input) => `SELECT DISTINCT ${quotedList(names)} FROM ${input}`,
       columns: new Map(names.map((name) => [name, columns.get(name) ?? "number"])),
       order: NO_ORDER,
+      known: true,
     };
   },
-  function joinWithAnother({ columns }, choice, others) {
+  function joinWithAnother({ columns, known }, choice, { columns: others }) {
     const how = choice.of(JOINS);
     const on = how === "cross" ? [] : pairs(columns, others, choice);
     if (how !== "cross" && on.length === 0) return null;
@@ -188,6 +192,7 @@ export const RELATIONAL_OPERATORS: readonly Maker[] = [
     const half = how === "semi" || how === "anti";
     const rest = half ? [] : [...others].filter(([name]) => !rightOn.includes(name));
     const after: [string, Kind][] = rest.map(([name, kind]) => [columns.has(name) ? `${name}${suffix}` : name, kind]);
+    if (!known && rest.some(([name]) => columns.has(name))) return null;
     if (after.some(([name]) => columns.has(name)) || new Set(after.map(([name]) => name)).size < after.length) {
       return null;
     }
@@ -215,9 +220,10 @@ export const RELATIONAL_OPERATORS: readonly Maker[] = [
         ...after,
       ]),
       order: NO_ORDER,
+      known,
     };
   },
-  function joinWithItself({ columns }, choice) {
+  function joinWithItself({ columns, known }, choice) {
     const name = choice.of(keysIn(columns).length > 0 ? keysIn(columns) : [""]);
     const found = condition(columns, choice);
     if (name === "" || found === null) return null;
@@ -229,9 +235,10 @@ export const RELATIONAL_OPERATORS: readonly Maker[] = [
         `SELECT l.* FROM ${input} l ${how.toUpperCase()} JOIN (FROM ${input} WHERE ${found.sql}) r ON l.${quoted(name)} = r.${quoted(name)}`,
       columns,
       order: NO_ORDER,
+      known,
     };
   },
-  function sortBySome({ columns }, choice) {
+  function sortBySome({ columns, known }, choice) {
     const keys = choice.some(keysIn(columns), 3);
     if (keys.length === 0) return null;
     const descending = keys.map(() => choice.chance(2));
@@ -242,10 +249,11 @@ export const RELATIONAL_OPERATORS: readonly Maker[] = [
       sql: (input) => `FROM ${input} ORDER BY ${orderBy(keys, descending, nulls)}`,
       columns,
       order: keys,
+      known,
     };
   },
   /** Rows that are equal in all cannot be told apart, so that each place is known. */
-  function sortByAll({ columns }, choice) {
+  function sortByAll({ columns, known }, choice) {
     if (keysIn(columns).length !== columns.size) return null;
     const keys = choice.some([...columns.keys()], columns.size);
     const all = [...keys, ...[...columns.keys()].filter((name) => !keys.includes(name))];
@@ -257,9 +265,10 @@ export const RELATIONAL_OPERATORS: readonly Maker[] = [
       sql: (input) => `FROM ${input} ORDER BY ${orderBy(all, descending, nulls)}`,
       columns,
       order: "total",
+      known,
     };
   },
-  function sortByExpression({ columns }, choice) {
+  function sortByExpression({ columns, known }, choice) {
     const numbers = named(columns, "number");
     if (numbers.length === 0) return null;
     const name = choice.of(numbers);
@@ -269,9 +278,10 @@ export const RELATIONAL_OPERATORS: readonly Maker[] = [
       sql: (input) => `FROM ${input} ORDER BY -${quoted(name)} DESC NULLS FIRST`,
       columns,
       order: [name],
+      known,
     };
   },
-  function randomShuffle({ columns }, choice) {
+  function randomShuffle({ columns, known }, choice) {
     const seed = choice.below(100);
     return {
       name: `randomShuffle(${seed})`,
@@ -279,6 +289,7 @@ export const RELATIONAL_OPERATORS: readonly Maker[] = [
       sql: (input) => `FROM ${input}`,
       columns,
       order: NO_ORDER,
+      known,
     };
   },
   function repartition(shape, choice) {
@@ -293,7 +304,7 @@ export const RELATIONAL_OPERATORS: readonly Maker[] = [
     const [name, apply] = choice.of(ways);
     if (key !== undefined && choice.chance(4)) {
       return {
-        columns: shape.columns,
+        ...shape,
         order: NO_ORDER,
         name: `repartition(keys ${key}, ${n})`,
         apply: (ds) => ds.repartition({ keys: key, count: n }),
@@ -302,7 +313,7 @@ export const RELATIONAL_OPERATORS: readonly Maker[] = [
     }
     return { ...shape, name, apply, sql: (input) => `FROM ${input}` };
   },
-  function unionWithItself({ columns, order }, choice) {
+  function unionWithItself({ columns, order, known }, choice) {
     const found = condition(columns, choice);
     if (found === null) return null;
     return {
@@ -311,10 +322,11 @@ export const RELATIONAL_OPERATORS: readonly Maker[] = [
       sql: (input) => `(FROM ${input}) UNION ALL (FROM ${input} WHERE ${found.sql})`,
       columns,
       order: order === "total" ? order : NO_ORDER,
+      known,
     };
   },
-  function zipWithItself({ columns, order }, choice) {
-    if (order !== "total") return null;
+  function zipWithItself({ columns, order, known }, choice) {
+    if (order !== "total" || !known) return null;
     const name = choice.of([...columns.keys()]);
     const twin = `${name}_right`;
     if (columns.has(twin)) return null;
@@ -324,6 +336,7 @@ export const RELATIONAL_OPERATORS: readonly Maker[] = [
       sql: (input) => `SELECT *, ${quoted(name)} AS ${quoted(twin)} FROM ${input}`,
       columns: new Map([...columns, [twin, columns.get(name) ?? "number"]]),
       order: without(order, twin),
+      known,
     };
   },
 ];

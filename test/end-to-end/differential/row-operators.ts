@@ -14,7 +14,7 @@ export const ROW_OPERATORS: readonly Maker[] = [
       sql: (input) => `SELECT * FROM ${input} WHERE ${found.sql}`,
     };
   },
-  function withColumn({ columns, order }, choice) {
+  function withColumn({ columns, order, known }, choice) {
     const { expr, sql, kind } = value(columns, choice);
     const name = choice.of(["x", "y", 'odd "name"', [...columns.keys()][0] ?? "x"]);
     return {
@@ -26,9 +26,10 @@ export const ROW_OPERATORS: readonly Maker[] = [
           : `SELECT *, ${sql} AS ${quoted(name)} FROM ${input}`,
       columns: new Map([...columns, [name, kind]]),
       order: without(order, name),
+      known,
     };
   },
-  function select({ columns, order }, choice) {
+  function select({ columns, order, known }, choice) {
     const names = [...columns.keys()].filter(() => choice.below(4) > 0);
     if (names.length === 0) return null;
     return {
@@ -37,9 +38,10 @@ export const ROW_OPERATORS: readonly Maker[] = [
       sql: (input) => `SELECT ${quotedList(names)} FROM ${input}`,
       columns: new Map(names.map((name) => [name, columns.get(name) ?? "number"])),
       order: order === "total" ? order : order.filter((name) => names.includes(name)),
+      known: true,
     };
   },
-  function drop({ columns, order }, choice) {
+  function drop({ columns, order, known }, choice) {
     if (columns.size < 2) return null;
     const name = choice.of([...columns.keys()]);
     return {
@@ -48,9 +50,10 @@ export const ROW_OPERATORS: readonly Maker[] = [
       sql: (input) => `SELECT * EXCLUDE (${quoted(name)}) FROM ${input}`,
       columns: new Map([...columns].filter(([other]) => other !== name)),
       order: without(order, name),
+      known,
     };
   },
-  function rename({ columns, order }, choice) {
+  function rename({ columns, order, known }, choice) {
     const name = choice.of([...columns.keys()]);
     if (columns.has("renamed")) return null;
     return {
@@ -59,6 +62,7 @@ export const ROW_OPERATORS: readonly Maker[] = [
       sql: (input) => `SELECT * RENAME (${quoted(name)} AS renamed) FROM ${input}`,
       columns: new Map([...columns].map(([other, kind]) => [other === name ? "renamed" : other, kind])),
       order: order === "total" ? order : order.map((other) => (other === name ? "renamed" : other)),
+      known,
     };
   },
   function dropNull(shape, choice) {
@@ -81,7 +85,7 @@ export const ROW_OPERATORS: readonly Maker[] = [
       sql: (input) => `SELECT * REPLACE (coalesce(${quoted(name)}, -1) AS ${quoted(name)}) FROM ${input}`,
     };
   },
-  function explode({ columns, order }, choice) {
+  function explode({ columns, order, known }, choice) {
     const lists = named(columns, "list");
     if (lists.length === 0) return null;
     const name = choice.of(lists);
@@ -91,6 +95,7 @@ export const ROW_OPERATORS: readonly Maker[] = [
       sql: (input) => `SELECT * REPLACE (unnest(${quoted(name)}) AS ${quoted(name)}) FROM ${input}`,
       columns: new Map([...columns].map(([other, kind]) => [other, other === name ? "number" : kind])),
       order: without(order, name),
+      known,
     };
   },
   function limit(shape, choice) {
@@ -122,7 +127,7 @@ export const ROW_OPERATORS: readonly Maker[] = [
       ["no rows", { rows: 0, seed }, " LIMIT 0"],
     ] as const);
     return {
-      columns: shape.columns,
+      ...shape,
       order: "fraction" in options ? shape.order : NO_ORDER,
       name: `sample(${name})`,
       apply: (ds) => ds.sample(options),
@@ -131,12 +136,14 @@ export const ROW_OPERATORS: readonly Maker[] = [
   },
   (shape) => ({
     ...shape,
+    known: false,
     name: "map",
     apply: (ds) => ds.map((row: Any) => ({ ...row })),
     sql: (input) => `FROM ${input}`,
   }),
   (shape) => ({
     ...shape,
+    known: false,
     name: "flatMap",
     apply: (ds) => ds.flatMap((row: Any) => [row, row]),
     sql: (input) => `SELECT * EXCLUDE (twice) FROM (SELECT *, unnest([1, 2]) AS twice FROM ${input})`,
@@ -145,6 +152,7 @@ export const ROW_OPERATORS: readonly Maker[] = [
     const batchFormat = choice.of(["columns", "rows", "arrow"] as const);
     return {
       ...shape,
+      known: false,
       name: `mapBatches(${batchFormat})`,
       apply: (ds) => ds.mapBatches((batch: Any) => batch, { batchSize: 7, batchFormat }),
       sql: (input) => `FROM ${input}`,

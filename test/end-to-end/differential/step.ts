@@ -24,6 +24,8 @@ export const NO_ORDER: Order = [];
 export interface Shape {
   readonly columns: Columns;
   readonly order: Order;
+  /** False after a function: before it runs its columns are not known, and equal names of two datasets cannot be told apart. */
+  readonly known: boolean;
 }
 
 export interface Step extends Shape {
@@ -35,7 +37,7 @@ export interface Step extends Shape {
 }
 
 /** Null where the operator has nothing to work on in such rows. */
-export type Maker = (shape: Shape, choice: Choice, other: Columns) => Step | null;
+export type Maker = (shape: Shape, choice: Choice, other: Shape) => Step | null;
 
 export class Choice {
   #at = 0;
