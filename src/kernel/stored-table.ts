@@ -27,6 +27,9 @@ export interface DeclaredColumn {
   readonly type: string | null;
 }
 
+/** Stands alone in a table of which nothing is known, since a table has a column at least. */
+export const NO_COLUMN = "__spillway_nothing";
+
 let lastNumber = 0;
 
 export class StoredTable {
@@ -102,7 +105,8 @@ export class StoredTable {
   }
 
   #createEmpty(): void {
-    this.#createAs(this.declared.map(({ name, type }) => ({ name, type: undefined, sql: type })));
+    const declared = this.declared.length > 0 ? this.declared : [{ name: NO_COLUMN, type: null }];
+    this.#createAs(declared.map(({ name, type }) => ({ name, type: undefined, sql: type })));
   }
 
   /** By the type that came, else by the one that was declared, else as nulls. */

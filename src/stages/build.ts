@@ -27,6 +27,7 @@ import {
 } from "./draft.ts";
 import { Exchange } from "./exchange.ts";
 import { whyNotFused } from "./fusion.ts";
+import { type Names, NOTHING, neededOf } from "./needed.ts";
 import { isPassing, Operators } from "./operators.ts";
 import { type Planning, plainly } from "./planning.ts";
 import { someOf } from "./reads.ts";
@@ -53,29 +54,32 @@ class Builder {
     this.#exchange = new Exchange(planning, this.operators);
   }
 
-  async draft(plan: Plan): Promise<Draft> {
-    return { ...(await this.#draft(plan)), makes: { plan, some: false } };
+  async draft(plan: Plan, needed: Names = NOTHING): Promise<Draft> {
+    return { ...(await this.#draft(plan, needed)), makes: { plan, some: false } };
   }
 
-  async #draft(plan: Plan): Promise<Draft> {
+  /** `needed`: the columns that SQL above reads of it. */
+  async #draft(plan: Plan, needed: Names): Promise<Draft> {
     if (isRegionNode(plan) && holdsAllToAll(plan)) {
-      if (!this.planning.exchange) return regionDraft(plan, this.#feeding());
-      if (isAllToAll(plan)) return this.#exchange.draft(plan, (input) => this.draft(input));
+      if (!this.planning.exchange) return regionDraft(plan, this.#feeding(), needed);
+      if (isAllToAll(plan)) return this.#exchange.draft(plan, needed, (input, wanted) => this.draft(input, wanted));
     }
+    const [wanted = NOTHING] = isRegionNode(plan) ? neededOf(plan, needed) : [];
     switch (plan.kind) {
       case "scan":
         return this.#scan(plan, await splitsOf(plan));
       case "function":
-        return this.#function(await this.draft(plan.input), plan);
+        return this.#function(await this.draft(plan.input, new Set(plan.options.keys)), plan);
       case "limit":
-        return this.#limit(await this.draft(plan.input), plan);
+        return this.#limit(await this.draft(plan.input, wanted), plan);
       case "union":
-        return this.#union(plan);
+        return this.#union(plan, wanted);
       case "repartition":
-        return repartitioned(plan, await this.draft(plan.input), this.#exchange, this.operators);
-      case "sample":
-        if (plan.size.kind === "rows") return this.#sampleRows(await this.draft(plan.input), plan, plan.size.rows);
-        return withNode(await this.draft(plan.input), plan);
+        return repartitioned(plan, await this.draft(plan.input, needed), this.#exchange, this.operators, needed);
+      case "sample": {
+        const draft = await this.draft(plan.input, wanted);
+        return plan.size.kind === "rows" ? this.#sampleRows(draft, plan, plan.size.rows) : withNode(draft, plan);
+      }
       case "fillNull":
         throw new Error("fillNull is resolved before stages are built");
       case "aggregate":
@@ -86,7 +90,7 @@ class Builder {
       case "zip":
         throw new Error(`${plan.kind} looks at all rows`);
       default:
-        return withNode(await this.draft(plan.input), plan);
+        return withNode(await this.draft(plan.input, wanted), plan);
     }
   }
 
@@ -100,7 +104,8 @@ class Builder {
 
   #feeding(): Parameters<typeof regionDraft>[1] {
     return {
-      table: async (plan, needed) => this.operators.table(this.operators.inputs(await this.draft(plan)), plan, needed),
+      table: async (plan, needed) =>
+        this.operators.table(this.operators.inputs(await this.draft(plan, needed)), plan, needed),
       partial: async (plan, phases, needed) => {
         const draft = await this.draft(plan);
         if (isPassing(draft)) {
@@ -143,9 +148,9 @@ class Builder {
     return draftOverOperators([id]);
   }
 
-  async #union(plan: UnionNode): Promise<Draft> {
+  async #union(plan: UnionNode, needed: Names): Promise<Draft> {
     const drafts: Draft[] = [];
-    for (const input of plan.inputs) drafts.push(await this.draft(input));
+    for (const input of plan.inputs) drafts.push(await this.draft(input, needed));
     const folded = drafts.map(foldedSplits);
     const names = [...new Set(drafts.map((draft) => draft.names.join("->")))].join("+");
     if (folded.every((splits) => splits !== null)) {

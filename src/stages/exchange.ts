@@ -20,6 +20,7 @@ import {
 import type { FedTable } from "../protocol/index.ts";
 import { twoPhase } from "./aggregates/two-phase.ts";
 import { type Draft, draftOverOperators, draftOverTables, functionsIn, withFunction } from "./draft.ts";
+import { joined as joinedNames, type Names, NOTHING, neededOf } from "./needed.ts";
 import type { Operators } from "./operators.ts";
 import { comparableKeys, hashPartition, looseKey, type Side, withPartition } from "./partition.ts";
 import type { Planning } from "./planning.ts";
@@ -30,7 +31,14 @@ import { joined } from "./sql/join.ts";
 import { type AllToAllNode, keepsOrder, numbered, PLACE, relation, seesOrder } from "./sql/relation.ts";
 import { mixed, nested, nodeName, type Select, selectFrom, tableSql } from "./sql/select.ts";
 
-type DraftOf = (plan: Plan) => Promise<Draft>;
+type DraftOf = (plan: Plan, needed: Names) => Promise<Draft>;
+
+/** A side of a join or a zip. */
+interface Input {
+  readonly plan: Plan;
+  readonly draft: Draft;
+  readonly needed: Names;
+}
 
 const q = quoteIdentifier;
 const T0 = selectFrom("{t0}");
@@ -42,20 +50,24 @@ export class Exchange {
     private readonly operators: Operators,
   ) {}
 
-  async draft(plan: AllToAllNode, draftOf: DraftOf): Promise<Draft> {
+  /** `needed`: the columns that SQL above reads of it. */
+  async draft(plan: AllToAllNode, needed: Names, draftOf: DraftOf): Promise<Draft> {
+    const [of = NOTHING, ofRight = NOTHING] = neededOf(plan, needed);
+    if (plan.kind === "join" || plan.kind === "zip") {
+      const left = { plan: plan.left, draft: await draftOf(plan.left, of), needed: of };
+      const right = { plan: plan.right, draft: await draftOf(plan.right, ofRight), needed: ofRight };
+      return plan.kind === "join" ? this.#join(plan, left, right) : this.#oneTask(plan, left, right);
+    }
+    const draft = await draftOf(plan.input, of);
     switch (plan.kind) {
       case "aggregate":
-        return this.#aggregate(plan, await draftOf(plan.input));
+        return this.#aggregate(plan, draft, of);
       case "distinct":
-        return this.#distinct(plan, await draftOf(plan.input));
-      case "join":
-        return this.#join(plan, draftOf);
+        return this.#distinct(plan, draft, of);
       case "sort":
-        return rangeSort(plan, await draftOf(plan.input), this.#partitions(plan.input), this.operators);
+        return rangeSort(plan, draft, this.#partitions(plan.input), this.operators, of);
       case "shuffle":
-        return this.#shuffle(plan, await draftOf(plan.input));
-      case "zip":
-        return this.#zip(plan, await draftOf(plan.left), await draftOf(plan.right));
+        return this.#shuffle(plan, draft, of);
     }
   }
 
@@ -63,7 +75,7 @@ export class Exchange {
   async groups(draft: Draft, node: FunctionNode): Promise<Draft> {
     const keys = node.options.keys ?? [];
     const names = keys.map((name) => q(name));
-    const { table, count } = await this.#scattered(draft, { plan: node.input, keys }, null);
+    const { table, count } = await this.#scattered(draft, { plan: node.input, keys }, null, NOTHING);
     // Within a group rows keep the order that was asked for.
     const ordered = keepsOrder(node.input);
     const order = [...names, ...(ordered ? [PLACE] : [])].join(", ") || null;
@@ -72,17 +84,28 @@ export class Exchange {
     return withFunction({ ...gathered, selectNames: ["groups"] }, node);
   }
 
-  async byKeys(draft: Draft, plan: Plan, keys: readonly string[], wanted: number | null): Promise<Draft> {
-    const { table, count } = await this.#scattered(draft, { plan, keys }, wanted);
+  async byKeys(
+    draft: Draft,
+    plan: Plan,
+    keys: readonly string[],
+    wanted: number | null,
+    needed: Names,
+  ): Promise<Draft> {
+    const { table, count } = await this.#scattered(draft, { plan, keys }, wanted, needed);
     const gathered = draftOverTables([table], { kind: "partitions", count }, selectFrom(), ["repartition"]);
     return draftOverOperators([this.operators.close(gathered)]);
   }
 
-  async #scattered(draft: Draft, side: Side, wanted: number | null): Promise<{ table: FedTable; count: number }> {
+  async #scattered(
+    draft: Draft,
+    side: Side,
+    wanted: number | null,
+    needed: Names,
+  ): Promise<{ table: FedTable; count: number }> {
     const count = wanted ?? (side.keys.length === 0 ? 1 : this.#partitions(side.plan));
     const [keys = []] = await comparableKeys([side], this.planning.describe);
     const operator = this.#scatter(draft, hashPartition(keys, count), count);
-    return { table: await this.operators.table([operator], side.plan, new Set(side.keys)), count };
+    return { table: await this.operators.table([operator], side.plan, joinedNames(needed, side.keys)), count };
   }
 
   #partitions(plan: Plan): number {
@@ -93,10 +116,10 @@ export class Exchange {
     return this.operators.close(scattered(draft, partition, count));
   }
 
-  async #aggregate(plan: AggregateNode, draft: Draft): Promise<Draft> {
+  async #aggregate(plan: AggregateNode, draft: Draft, needed: Names): Promise<Draft> {
     const phases = twoPhase(plan);
     const name = nodeName(plan);
-    if (phases === null) return this.#wholeAggregate(plan, draft);
+    if (phases === null) return this.#wholeAggregate(plan, draft, needed);
     const partial = { ...named(draft, `partial ${name}`), makes: someOf(draft.makes) };
     const map = { ...partial, select: phases.partial(draft.select) };
     const { columns } = phases;
@@ -114,11 +137,11 @@ export class Exchange {
     return names.map(isDescribable(input) ? q : looseKey);
   }
 
-  async #wholeAggregate(plan: AggregateNode, draft: Draft): Promise<Draft> {
+  async #wholeAggregate(plan: AggregateNode, draft: Draft, needed: Names): Promise<Draft> {
     const name = nodeName(plan);
     const select = relation(plan, [T0]);
     if (plan.keys.length === 0) {
-      const table = await this.operators.table(this.operators.inputs(draft), plan.input, new Set());
+      const table = await this.operators.table(this.operators.inputs(draft), plan.input, needed);
       const ordered = seesOrder(plan);
       const gathered = draftOverTables([{ ...table, ordered }], { kind: "all" }, select, [name]);
       return { ...gathered, place: "wide", setsOrder: ordered };
@@ -127,12 +150,12 @@ export class Exchange {
     const keyed = withKeys(draft, plan.keys);
     const names = plan.keys.map((_, i) => keyName(i));
     const operator = this.#scatter(keyed, hashPartition(this.#keys(plan, names), count), count);
-    const table = await this.operators.table([operator], plan.input, new Set());
+    const table = await this.operators.table([operator], plan.input, needed);
     const columns = [...table.columns, ...names.map((key) => ({ name: key, type: null }))];
     return reduced([{ ...table, columns, ordered: seesOrder(plan) }], count, select, name);
   }
 
-  async #distinct(plan: DistinctNode, draft: Draft): Promise<Draft> {
+  async #distinct(plan: DistinctNode, draft: Draft, needed: Names): Promise<Draft> {
     const count = this.#partitions(plan.input);
     const once = { ...draft, select: relation(plan, [draft.select]), makes: someOf(draft.makes) };
     const known = plan.columns ?? columnsOf(plan.input);
@@ -141,46 +164,39 @@ export class Exchange {
         ? ["*COLUMNS(*)"]
         : ((await comparableKeys([{ plan: plan.input, keys: known }], this.planning.describe))[0] ?? []);
     const operator = this.#scatter(named(once, "partial distinct"), hashPartition(keys, count), count);
-    const table = await this.operators.table([operator], plan.input, new Set(plan.columns ?? []));
+    const table = await this.operators.table([operator], plan.input, needed);
     return reduced([table], count, relation(plan, [T0]), "distinct");
   }
 
-  async #join(plan: JoinNode, draftOf: DraftOf): Promise<Draft> {
-    const left = await draftOf(plan.left);
-    const right = await draftOf(plan.right);
+  async #join(plan: JoinNode, left: Input, right: Input): Promise<Draft> {
     const { capacity, describe } = this.planning;
     const [leftBytes, rightBytes] = [estimatedBytes(plan.left), estimatedBytes(plan.right)];
     const { how } = plan;
     if (how !== "right" && how !== "full" && isSmall(rightBytes, capacity)) {
-      return this.#broadcast(plan, left, { plan: plan.right, draft: right, keys: plan.rightOn }, "right");
+      return this.#broadcast(plan, left.draft, right, "right");
     }
     if ((how === "inner" || how === "right" || how === "cross") && isSmall(leftBytes, capacity)) {
-      return this.#broadcast(plan, right, { plan: plan.left, draft: left, keys: plan.leftOn }, "left");
+      return this.#broadcast(plan, right.draft, left, "left");
     }
     if (plan.leftOn.length === 0) return this.#oneTask(plan, left, right);
     const bytes = leftBytes === null || rightBytes === null ? null : leftBytes + rightBytes;
     const count = partitionCount(bytes, this.planning.workers);
     const sides = [
-      { plan: plan.left, keys: plan.leftOn, draft: left },
-      { plan: plan.right, keys: plan.rightOn, draft: right },
+      { ...left, keys: plan.leftOn },
+      { ...right, keys: plan.rightOn },
     ];
     const keys = await comparableKeys(sides, describe);
     const tables: FedTable[] = [];
     for (const [i, side] of sides.entries()) {
       const operator = this.#scatter(side.draft, hashPartition(keys[i] ?? [], count), count);
-      tables.push(await this.operators.table([operator], side.plan, new Set(side.keys)));
+      tables.push(await this.operators.table([operator], side.plan, side.needed));
     }
     return reduced(tables, count, relation(plan, [T0, T1]), "join");
   }
 
   /** Every task of the other side has the whole of the small one. */
-  async #broadcast(
-    plan: JoinNode,
-    large: Draft,
-    small: { readonly plan: Plan; readonly draft: Draft; readonly keys: readonly string[] },
-    side: "left" | "right",
-  ): Promise<Draft> {
-    const table = await this.operators.table(this.operators.inputs(small.draft), small.plan, new Set(small.keys));
+  async #broadcast(plan: JoinNode, large: Draft, small: Input, side: "left" | "right"): Promise<Draft> {
+    const table = await this.operators.table(this.operators.inputs(small.draft), small.plan, small.needed);
     // Broadcast tables are there for a task's first SQL.
     const ready = functionsIn(large).length === 0 ? large : draftOverOperators([this.operators.close(large)]);
     const own = tableSql(ready.select);
@@ -190,29 +206,22 @@ export class Exchange {
     return { ...named(ready, name), broadcast: [...ready.broadcast, table], select: selectFrom(`(${sql})`) };
   }
 
-  async #shuffle(plan: ShuffleNode, draft: Draft): Promise<Draft> {
+  async #shuffle(plan: ShuffleNode, draft: Draft, needed: Names): Promise<Draft> {
     const count = this.#partitions(plan.input);
     const chance = `${mixed("*COLUMNS(*)", plan.seed)} % ${count}`;
     const map = { ...draft, select: withPartition(numbered(draft.select), chance, `* EXCLUDE (${PLACE})`) };
     const operator = this.operators.close({ ...named(map, "shuffleMap"), scatter: count });
-    const table = await this.operators.table([operator], plan.input, new Set());
+    const table = await this.operators.table([operator], plan.input, needed);
     const reduce = reduced([{ ...table, ordered: true }], count, relation(plan, [T0]), nodeName(plan));
     return { ...reduce, setsOrder: true };
   }
 
-  async #zip(plan: ZipNode, left: Draft, right: Draft): Promise<Draft> {
-    return this.#oneTask(plan, left, right);
-  }
-
-  async #oneTask(plan: JoinNode | ZipNode, left: Draft, right: Draft): Promise<Draft> {
+  async #oneTask(plan: JoinNode | ZipNode, left: Input, right: Input): Promise<Draft> {
     const ordered = plan.kind === "zip";
-    const sides: (readonly [Plan, Draft])[] = [
-      [plan.left, left],
-      [plan.right, right],
-    ];
     const tables: FedTable[] = [];
-    for (const [side, draft] of sides) {
-      tables.push({ ...(await this.operators.table(this.operators.inputs(draft), side, new Set())), ordered });
+    for (const side of [left, right]) {
+      const operators = this.operators.inputs(side.draft);
+      tables.push({ ...(await this.operators.table(operators, side.plan, side.needed)), ordered });
     }
     const select = relation(plan, [T0, T1]);
     return {

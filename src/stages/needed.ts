@@ -6,12 +6,13 @@ import { columnsOf, columnsRead, type Expression, namedColumns, type Plan } from
 import type { RegionNode } from "./sql/relation.ts";
 
 export type Names = ReadonlySet<string>;
+export const NOTHING: Names = new Set();
 
 function read(expressions: readonly Expression[]): Set<string> {
   return new Set(expressions.flatMap((each) => [...(columnsRead(each, null) ?? namedColumns(each))]));
 }
 
-const joined = (...sets: readonly Iterable<string>[]): Names => new Set(sets.flatMap((set) => [...set]));
+export const joined = (...sets: readonly Iterable<string>[]): Names => new Set(sets.flatMap((set) => [...set]));
 const without = (names: Names, taken: Iterable<string>): Names => {
   const out = new Set(taken);
   return new Set([...names].filter((name) => !out.has(name)));
@@ -55,13 +56,16 @@ export function neededOf(node: RegionNode, above: Names): readonly Names[] {
       return [joined(above, [node.column])];
     case "sort":
       return [joined(above, read(node.keys.map(({ expression }) => expression)))];
-    case "join":
+    case "join": {
+      const { how, left, right, leftOn, rightOn } = node;
+      if (how === "semi" || how === "anti") return [joined(above, leftOn), new Set(rightOn)];
       return [
-        joined(passed(above, node.right, node.rightOn), node.leftOn),
-        joined(passed(above, node.left, node.leftOn), node.rightOn),
+        joined(passed(above, right, rightOn, how !== "right" && how !== "full"), leftOn),
+        joined(passed(above, left, leftOn, how !== "left" && how !== "full"), rightOn),
       ];
+    }
     case "zip":
-      return [passed(above, node.right, []), passed(above, node.left, [])];
+      return [passed(above, node.right, [], true), passed(above, node.left, [], true)];
     case "union":
       return node.inputs.map(() => above);
     default:
@@ -69,13 +73,15 @@ export function neededOf(node: RegionNode, above: Names): readonly Names[] {
   }
 }
 
-/** What must come from one side, because the other is known not to have it. */
-function passed(above: Names, other: Plan, keys: readonly string[]): Names {
+/**
+ * What must come from one side, because the other is known not to have it. Where that is not known, everything, if without
+ * rows of this side there are none at all: else it would stand before what the other has.
+ */
+function passed(above: Names, other: Plan, keys: readonly string[], isDecisive: boolean): Names {
   const known = columnsOf(other);
-  return known === null
-    ? new Set()
-    : without(
-        above,
-        known.filter((name) => !keys.includes(name)),
-      );
+  if (known === null) return isDecisive ? above : NOTHING;
+  return without(
+    above,
+    known.filter((name) => !keys.includes(name)),
+  );
 }

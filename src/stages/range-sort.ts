@@ -5,6 +5,7 @@
  */
 import { expressionSql, quoteIdentifier, quoteText, type SortNode } from "../plan/index.ts";
 import { type Draft, draftOverOperators, draftOverTables, functionsIn } from "./draft.ts";
+import type { Names } from "./needed.ts";
 import type { Operators } from "./operators.ts";
 import { withPartition } from "./partition.ts";
 import { someOf } from "./reads.ts";
@@ -15,7 +16,14 @@ const KEY = quoteIdentifier("__spillway_key");
 /** Looked at by each task. */
 const SAMPLED_KEYS = 1000;
 
-export async function rangeSort(plan: SortNode, draft: Draft, count: number, operators: Operators): Promise<Draft> {
+/** `needed`: of what is sorted, by this and by what comes after. */
+export async function rangeSort(
+  plan: SortNode,
+  draft: Draft,
+  count: number,
+  operators: Operators,
+  needed: Names,
+): Promise<Draft> {
   // Files are read twice, the keys alone the first time; what functions or other operators made has two readers.
   const readsTwice = draft.input.kind === "splits" && functionsIn(draft).length === 0 && draft.broadcast.length === 0;
   const input = readsTwice ? draft : draftOverOperators(operators.inputs(draft));
@@ -34,7 +42,8 @@ export async function rangeSort(plan: SortNode, draft: Draft, count: number, ope
     selectNames: ["sort bounds"],
     minRowsPerTask: Number.MAX_SAFE_INTEGER,
   });
-  const given = { operators: [bounds], columns: [{ name: "__spillway_key", type: "BLOB" }] };
+  // Of no declared type: a key of a few bytes is a BIGINT, and not a BLOB.
+  const given = { operators: [bounds], columns: [{ name: "__spillway_key", type: null }] };
   const map = {
     ...input,
     skipped: draft.skipped,
@@ -45,7 +54,7 @@ export async function rangeSort(plan: SortNode, draft: Draft, count: number, ope
     scatter: count,
     makes: draft.makes,
   };
-  const table = await operators.table([operators.close(map)], plan.input, keyNames(plan));
+  const table = await operators.table([operators.close(map)], plan.input, needed);
   const sort = draftOverTables([table], { kind: "partitions", count }, relation(plan, [selectFrom("{t0}")]), ["sort"]);
   return { ...sort, setsOrder: true };
 }
@@ -56,10 +65,6 @@ function sortKey({ keys }: SortNode): string {
     quoteText(`${descending ? "DESC" : "ASC"} NULLS ${nulls.toUpperCase()}`),
   ]);
   return `create_sort_key(${args.join(", ")})`;
-}
-
-function keyNames({ keys }: SortNode): ReadonlySet<string> {
-  return new Set(keys.flatMap(({ expression }) => (expression.kind === "column" ? [expression.name] : [])));
 }
 
 function sampleOf(select: Select, key: string): Select {

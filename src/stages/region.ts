@@ -38,9 +38,9 @@ export interface Feeding {
   partial(plan: Plan, phases: TwoPhase, needed: Names): Promise<{ readonly table: FedTable; readonly cut: boolean }>;
 }
 
-export async function regionDraft(plan: RegionNode, feeding: Feeding): Promise<Draft> {
+export async function regionDraft(plan: RegionNode, feeding: Feeding, needed: Names): Promise<Draft> {
   const region = new Region(feeding);
-  const select = await region.select(plan, new Set());
+  const select = await region.select(plan, needed);
   const tables = readsPlaces(plan) ? region.tables.map((table) => ({ ...table, ordered: true })) : region.tables;
   return {
     ...draftOverTables(tables, { kind: "all" }, select, region.names),

@@ -3,6 +3,7 @@ import type { RepartitionNode } from "../plan/index.ts";
 import type { Gather, OperatorId } from "../protocol/index.ts";
 import { type Draft, draftOverOperators, draftOverTables } from "./draft.ts";
 import type { Exchange } from "./exchange.ts";
+import type { Names } from "./needed.ts";
 import type { Operators } from "./operators.ts";
 import { selectFrom } from "./sql/select.ts";
 
@@ -11,10 +12,11 @@ export async function repartitioned(
   draft: Draft,
   exchange: Exchange,
   operators: Operators,
+  needed: Names,
 ): Promise<Draft> {
-  if (into.kind === "keys") return exchange.byKeys(draft, input, into.keys, into.count);
+  if (into.kind === "keys") return exchange.byKeys(draft, input, into.keys, into.count, needed);
   const passed = async (made: readonly OperatorId[], gather: Gather, more: Partial<Draft>) => {
-    const table = await operators.table(made, input, new Set());
+    const table = await operators.table(made, input, needed);
     const gathered = draftOverTables([{ ...table, ordered: true }], gather, selectFrom(), ["repartition"]);
     return draftOverOperators([operators.close({ ...gathered, ...more })]);
   };

@@ -7,7 +7,7 @@ import { closeSync, fstatSync, openSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { concatBatches, type RecordBatch, readArrowBytes, schemaEquals, sliceBatch } from "../arrow/index.ts";
 import { CancelledError, SourceError } from "../errors/index.ts";
-import type { KernelStream } from "../kernel/index.ts";
+import { type Connection, type KernelStream, NO_COLUMN } from "../kernel/index.ts";
 import { ownMemory } from "../memory/index.ts";
 import { mapFile, type NativeMemory } from "../native/index.ts";
 import type { Step, TaskInput, TaskOrder, TaskReport, WrittenFile } from "../protocol/index.ts";
@@ -165,6 +165,7 @@ export class RunningTask implements TaskScope {
       this.check();
       this.#rowsIn = tables.rows;
       const query = overTables(overTables(sql, "t", tables.sql), "b", this.#broadcast);
+      if (tables.rows === 0 && hasNoColumns(connection, query)) return await this.#fromBatches([]);
       const whole = withoutHugeIntegers(connection, query);
       return await this.#fromSql(whole, rest, "wide", tables.hasUntypedNulls);
     } finally {
@@ -303,6 +304,11 @@ export class RunningTask implements TaskScope {
       );
     }
   }
+}
+
+/** Of no rows from functions, whose columns nobody knows, SQL can make rows of its own, such as a count; but not these. */
+function hasNoColumns(connection: Connection, sql: string): boolean {
+  return connection.describe(sql).fields.every(({ name }) => name === NO_COLUMN);
 }
 
 /**
