@@ -16,7 +16,7 @@ const HEAP_SHARE = 0.75;
 const SMALLEST_HEAP: Bytes = 32 * MIB;
 
 /** What the kernel of a worker may use of the worker's share, beside functions and the blocks they make. */
-const KERNEL_SHARE = 0.4;
+const KERNEL_SHARE = 0.25;
 
 export interface Node {
   readonly memory: Bytes;

@@ -69,7 +69,8 @@ export function blockSizes(
   return {
     targetMaxBlockSize: max,
     targetMinBlockSize: ownMin === false ? false : Math.min(asked.targetMinBlockSize, mostMin),
-    targetShuffleMaxBlockSize: Math.min(asked.targetShuffleMaxBlockSize, fits),
+    // The blocks of all partitions are put together at the same time, each in memory that grows by doubling.
+    targetShuffleMaxBlockSize: Math.min(asked.targetShuffleMaxBlockSize, Math.floor(fits / 4)),
     notice:
       lowered.length === 0
         ? null
