@@ -105,7 +105,9 @@ export const RELATIONAL_OPERATORS: readonly Maker[] = [
     };
   },
   function mapGroups({ columns }, choice) {
-    const plain = keysIn(columns).filter((name) => !["list", "struct"].includes(columns.get(name) ?? ""));
+    const plain = keysIn(columns).filter(
+      (name) => !["list", "struct"].includes(columns.get(name) ?? "") && name !== "size",
+    );
     const keys = choice.some(plain, 2);
     if (keys.length === 0) return null;
     const stream = choice.chance(2);
