@@ -3,7 +3,7 @@
  * partitions. A key is one BLOB whose order is that of all sort keys together, descending ones and nulls included, so that
  * equal keys stay together and the partitions, each sorted, follow one another.
  */
-import { expressionSql, quoteIdentifier, quoteText, type SortNode } from "../plan/index.ts";
+import { expressionSql, isDescribable, quoteIdentifier, quoteText, type SortNode } from "../plan/index.ts";
 import { type Draft, draftOverOperators, draftOverTables, functionsIn } from "./draft.ts";
 import type { Names } from "./needed.ts";
 import type { Operators } from "./operators.ts";
@@ -42,8 +42,7 @@ export async function rangeSort(
     selectNames: ["sort bounds"],
     minRowsPerTask: Number.MAX_SAFE_INTEGER,
   });
-  // Of no declared type: a key of a few bytes is a BIGINT, and not a BLOB.
-  const given = { operators: [bounds], columns: [{ name: "__spillway_key", type: null }] };
+  const given = { operators: [bounds], columns: [{ name: "__spillway_key", type: "BLOB" }] };
   const map = {
     ...input,
     skipped: draft.skipped,
@@ -59,12 +58,28 @@ export async function rangeSort(
   return { ...sort, setsOrder: true };
 }
 
-function sortKey({ keys }: SortNode): string {
-  const args = keys.flatMap(({ expression, descending, nulls }) => [
-    expressionSql(expression),
-    quoteText(`${descending ? "DESC" : "ASC"} NULLS ${nulls.toUpperCase()}`),
-  ]);
-  return `create_sort_key(${args.join(", ")})`;
+/** A text at its end, always the same, makes it a BLOB: of a few bytes, as of a column that is null throughout, it is a BIGINT. */
+function sortKey({ keys, input }: SortNode): string {
+  const partsOf = isDescribable(input) ? (key: string) => [key] : looseParts;
+  const args = keys.flatMap(({ expression, descending, nulls }) => {
+    const order = quoteText(`${descending ? "DESC" : "ASC"} NULLS ${nulls.toUpperCase()}`);
+    return partsOf(expressionSql(expression)).flatMap((part) => [part, order]);
+  });
+  return `create_sort_key(${args.join(", ")}, '', 'ASC NULLS LAST')`;
+}
+
+const NUMBERS = /^(U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|FLOAT|DOUBLE|DECIMAL.*)$/.source;
+const TIMES = /^(DATE|TIMESTAMP.*)$/.source;
+
+/**
+ * Of a column that functions made, whose type need not be the same in all blocks: numbers and times by their value, which one
+ * type can tell as far as ranges go; all else, where these are null, as it is.
+ */
+function looseParts(key: string): readonly string[] {
+  const is = (types: string) => `regexp_matches(typeof(${key}), '${types}')`;
+  const as = (type: string) => `TRY_CAST(CAST(${key} AS VARCHAR) AS ${type})`;
+  const value = `CASE WHEN ${is(NUMBERS)} THEN ${as("DOUBLE")} WHEN ${is(TIMES)} THEN CAST(epoch_us(${as("TIMESTAMP")}) AS DOUBLE) END`;
+  return [value, `CASE WHEN NOT ${is(NUMBERS)} AND NOT ${is(TIMES)} THEN ${key} END`];
 }
 
 function sampleOf(select: Select, key: string): Select {

@@ -18,7 +18,7 @@ import { ROW_OPERATORS } from "./differential/row-operators.ts";
 import { type Any, Choice, keysIn, quoted, quotedList, type Shape, type Step } from "./differential/step.ts";
 
 const sessions = testSessions("differential");
-const BLOCKS = { targetMaxBlockSize: 8 * KIB, targetMinBlockSize: 4 * KIB };
+const BLOCKS = { targetMaxBlockSize: 16 * KIB, targetMinBlockSize: 4 * KIB };
 const SIZES = {
   roomy: BLOCKS,
   small: { ...BLOCKS, workers: 1, objectStoreMemory: 512 * KIB },

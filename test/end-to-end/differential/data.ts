@@ -65,6 +65,6 @@ export function padded({ columns, schema, rows }: Table): Table {
   return {
     columns: new Map([...columns, ["pad", "text"]]),
     schema: { ...schema, pad: "VARCHAR" },
-    rows: rows.map((row, i) => ({ ...row, pad: `${i % 7}`.repeat(6000) })),
+    rows: rows.map((row, i) => ({ ...row, pad: `${i % 7}`.repeat(9000) })),
   };
 }
