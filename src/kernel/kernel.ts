@@ -35,7 +35,7 @@ export interface KernelSettings {
 }
 
 /** Copies of JavaScript buffers that are kept for the next table. */
-const KEPT_TABLE_BYTES = 32 << 20;
+const KEPT_TABLE_BYTES = 8 << 20;
 
 function settings(options: KernelOptions): Readonly<Record<string, string>> {
   return {

@@ -8,8 +8,11 @@ const MIB = 2 ** 20;
 
 /** The supervisor takes 10 MiB of its own, a program that reads batches up to 70 (measured in memory boxes). */
 const PROGRAM_AND_SUPERVISOR: Bytes = 64 * MIB;
-/** 40 MiB before the first row; a worker that writes Parquet in its smallest pieces comes to 100. */
-const WORKER: Bytes = 112 * MIB;
+/**
+ * 40 MiB before the first row; a worker that writes Parquet in its smallest pieces comes to 100, one whose rows go through a
+ * function and are scattered to partitions to 150.
+ */
+const WORKER: Bytes = 150 * MIB;
 /** The rest of a worker's share is the kernel's, and buffers outside the heap. */
 const HEAP_SHARE = 0.75;
 /** Below this a worker cannot even load. */

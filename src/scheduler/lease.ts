@@ -35,20 +35,21 @@ const MOST_RELIEF = 2;
 /** Of the store, for blocks on their way to and from the kernel are needed: a quarter, and a half while producers run. */
 const MOST_LENT_BESIDE = 0.5;
 const MOST_LENT_ALONE = 0.75;
+const STEP = 1 / 16;
 /** Smaller changes are not worth a word to the kernel. */
 const NOTABLE = 0.1;
 
-/** After all that could go on has gone on: the kernel is told what it may have now. */
+/** Looked at with every event: what is lent, and to whom. */
 export function settleLease(state: State): void {
-  const { lease, ledger, wide } = state;
+  const { lease, wide } = state;
   if (lease === null) return;
   const task = wide.worker?.task ?? null;
   if (task !== null) tellLease(state, task.operator);
   else {
     lease.told = null;
-    lease.isReclaimed = false;
-    ledger.lend(0);
     unpark(state);
+    lease.isReclaimed = false;
+    lend(state, 0);
   }
 }
 
@@ -98,11 +99,11 @@ export function leaseOver({ lease }: State): void {
   if (lease !== null) lease.relief = 0;
 }
 
-/** As much as there is room for, and more when blocks that do not flow have gone to disk. */
+/** As much as there is room for, and more, a step at a time, when blocks that do not flow have gone to disk. */
 function lend(state: State, bytes: Bytes): void {
   const { ledger } = state;
   const wanted = Math.max(0, bytes);
-  if (wanted > ledger.lent) makeRoom(state, wanted - ledger.lent, "cold");
+  if (wanted > ledger.lent) makeRoom(state, Math.min(wanted - ledger.lent, ledger.capacity * STEP), "cold");
   const punch = ledger.lend(Math.min(wanted, ledger.lent + Math.max(0, ledger.room)));
   if (punch.length > 0) state.commands.push({ type: "punch", ranges: punch });
 }

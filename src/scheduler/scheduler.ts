@@ -163,6 +163,8 @@ export class Scheduler {
 }
 
 function settle(state: State): void {
+  // First: what is lent would else always be given to somebody who asks for room.
+  settleLease(state);
   let jobs: number;
   do {
     do {
@@ -179,7 +181,6 @@ function settle(state: State): void {
     for (const job of state.jobs.values()) settleJob(state, job);
     // What a job has left behind may be what another one waits for.
   } while (state.jobs.size < jobs);
-  settleLease(state);
   for (const job of state.jobs.values()) tellProgress(state, job);
   for (const task of state.cancelling) {
     const { cancelledAt, worker } = task;

@@ -2,7 +2,15 @@
  * Two tables side by side, by their keys or row by row. Where the columns are known they are listed, those of the right under
  * other names where the left has them; after a function only the kernel knows them, and they come as they are.
  */
-import { columnsOf, type JoinKind, type JoinNode, quoteIdentifier, quoteText, type ZipNode } from "../../plan/index.ts";
+import {
+  columnsOf,
+  type JoinKind,
+  type JoinNode,
+  quoteIdentifier,
+  quoteText,
+  someNode,
+  type ZipNode,
+} from "../../plan/index.ts";
 
 const WORDS: Readonly<Record<JoinKind, string>> = {
   inner: "INNER JOIN",
@@ -67,6 +75,11 @@ export function zipped(node: ZipNode, left: string, right: string): string {
   const longer = (side: string) =>
     `error(${quoteText(`zip: the ${side} dataset has more rows than the other. Both must have equally many: use limit, or join by a key.`)})`;
   const even = `CASE WHEN l.${LEFT} IS NULL THEN ${longer("right")} WHEN r.${RIGHT} IS NULL THEN ${longer("left")} ELSE TRUE END`;
-  const marked = (table: string, mark: string) => `(SELECT *, TRUE AS ${mark} FROM ${table})`;
-  return `SELECT ${items} FROM ${marked(left, LEFT)} AS l POSITIONAL JOIN ${marked(right, RIGHT)} AS r WHERE ${even}`;
+  // With several threads a positional join takes the rows of a union as they come; numbered rows keep their places.
+  const isNumbered = someNode(node, ({ kind }) => kind === "union");
+  const mark = isNumbered ? "row_number() OVER ()" : "TRUE";
+  const marked = (table: string, name: string) => `(SELECT *, ${mark} AS ${name} FROM ${table})`;
+  const tables = (how: string) => `${marked(left, LEFT)} AS l ${how} ${marked(right, RIGHT)} AS r`;
+  if (!isNumbered) return `SELECT ${items} FROM ${tables("POSITIONAL JOIN")} WHERE ${even}`;
+  return `SELECT ${items} FROM ${tables("FULL JOIN")} ON l.${LEFT} = r.${RIGHT} WHERE ${even} ORDER BY l.${LEFT}`;
 }

@@ -315,7 +315,7 @@ export const RELATIONAL_OPERATORS: readonly Maker[] = [
     }
     return { ...shape, name, apply, sql: (input) => `FROM ${input}` };
   },
-  function unionWithItself({ columns, known }, choice) {
+  function unionWithItself({ columns, order, known }, choice) {
     const found = condition(columns, choice);
     if (found === null) return null;
     return {
@@ -323,8 +323,7 @@ export const RELATIONAL_OPERATORS: readonly Maker[] = [
       apply: (ds) => ds.union(ds.filter(found.expr)),
       sql: (input) => `(FROM ${input}) UNION ALL (FROM ${input} WHERE ${found.sql})`,
       columns,
-      // The kernel's positional join loses places over a union with several threads, so that no zip may follow.
-      order: NO_ORDER,
+      order: order === "total" ? order : NO_ORDER,
       known,
     };
   },
