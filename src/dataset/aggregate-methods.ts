@@ -1,7 +1,9 @@
-/** Of all rows one value, or one row of several: these run the plan. */
+/** What runs a dataset's plan, with the figures of the last run: first of all, of all rows one value, or one row of several. */
 import type { ValueOptions } from "../arrow/index.ts";
 import { OptionError } from "../errors/index.ts";
-import { type AggregateName, aggregate, aggregateOf, column, type NamedExpression } from "../plan/index.ts";
+import { type AggregateName, aggregate, aggregateOf, column, type NamedExpression, type Plan } from "../plan/index.ts";
+import type { JobStats } from "../protocol/index.ts";
+import type { Run } from "./consume/blocks.ts";
 import { collectRows } from "./consume/rows.ts";
 import { Expr } from "./expressions/index.ts";
 import { onlyValues } from "./functions.ts";
@@ -14,7 +16,24 @@ import type { AnyRow, ColumnName, Condition, ItemValue } from "./row-types.ts";
 /** What is summed up: a column by name, or an expression. */
 type Summed<R> = ColumnName<R> | Condition<R>;
 
-export abstract class AggregateMethods<out R extends AnyRow> extends RelationalMethods<R> {
+export abstract class AggregateMethods<out R extends AnyRow> extends RelationalMethods<R, "dataset"> {
+  #stats: JobStats | null = null;
+
+  /** Of the last run. */
+  protected get lastStats(): JobStats | null {
+    return this.#stats;
+  }
+
+  protected run(plan: Plan = this.plan): Run {
+    return {
+      engine: this.engine,
+      plan,
+      ended: (stats) => {
+        this.#stats = stats;
+      },
+    };
+  }
+
   /** Several aggregates at once, of all rows: `const { n, total } = await ds.agg({ n: count(), total: col("x").sum() })`. */
   agg<const Items extends AggregateItems<R, unknown>, Row = R>(
     items: Items,
