@@ -29,7 +29,7 @@ export const ROW_OPERATORS: readonly Maker[] = [
       known,
     };
   },
-  function select({ columns, order, known }, choice) {
+  function select({ columns, order }, choice) {
     const names = [...columns.keys()].filter(() => choice.below(4) > 0);
     if (names.length === 0) return null;
     return {
