@@ -11,7 +11,7 @@ import { itemsByName } from "./items.ts";
 import { describe, text } from "./options.ts";
 import { RelationalMethods } from "./relational-methods.ts";
 import type { Aggregated, AggregateItems } from "./relational-types.ts";
-import type { AnyRow, ColumnName, Condition, ItemValue } from "./row-types.ts";
+import type { AnyRow, ColumnName, Condition, ItemValue, Middle } from "./row-types.ts";
 
 /** What is summed up: a column by name, or an expression. */
 type Summed<R> = ColumnName<R> | Condition<R>;
@@ -47,7 +47,8 @@ export abstract class AggregateMethods<out R extends AnyRow> extends RelationalM
     return this.#value("sum", of);
   }
 
-  mean(of: Summed<R>): Promise<number | null> {
+  /** Of numbers a number, of dates and timestamps a timestamp. */
+  mean<const I extends Summed<R>, Row = R>(of: I): Promise<Middle<ItemValue<Row, I>> | null> {
     return this.#value("mean", of);
   }
 
@@ -70,11 +71,11 @@ export abstract class AggregateMethods<out R extends AnyRow> extends RelationalM
   }
 
   /** The value below which a fraction of the values lies, computed between two of them where it falls there. */
-  quantile(of: Summed<R>, fraction: number): Promise<number | null> {
+  quantile<const I extends Summed<R>, Row = R>(of: I, fraction: number): Promise<Middle<ItemValue<Row, I>> | null> {
     return this.#value("quantile", of, fraction);
   }
 
-  median(of: Summed<R>): Promise<number | null> {
+  median<const I extends Summed<R>, Row = R>(of: I): Promise<Middle<ItemValue<Row, I>> | null> {
     return this.#value("quantile", of, 0.5);
   }
 

@@ -16,7 +16,16 @@ import { type BatchFunctionOptions, functionOver } from "./functions.ts";
 import { itemsByName } from "./items.ts";
 import { text } from "./options.ts";
 import type { Aggregated, AggregateItems, GroupRow } from "./relational-types.ts";
-import type { AnyColumns, AnyRow, BatchResult, ColumnName, ColumnsBatch, Flat, RowOfColumns } from "./row-types.ts";
+import type {
+  AnyColumns,
+  AnyRow,
+  BatchResult,
+  ColumnName,
+  ColumnsBatch,
+  Flat,
+  Middle,
+  RowOfColumns,
+} from "./row-types.ts";
 
 export interface GroupFunctionOptions extends BatchFunctionOptions {
   /** Rows in a batch of a streamed group; a group that is not streamed is one batch. Default 1024. */
@@ -62,9 +71,9 @@ export class GroupedDataset<out R extends AnyRow, out Keys extends AnyRow, Kind 
     return this.#each("sum", columns);
   }
 
-  mean<const N extends ColumnName<R>, K = Keys>(
+  mean<const N extends ColumnName<R>, Row = R, K = Keys>(
     ...columns: readonly N[]
-  ): Derived<Kind, Flat<K & { [C in N]: number }>> {
+  ): Derived<Kind, Flat<K & { [C in N]: Middle<C extends keyof Row ? Row[C] : unknown> }>> {
     return this.#each("mean", columns);
   }
 
@@ -92,9 +101,9 @@ export class GroupedDataset<out R extends AnyRow, out Keys extends AnyRow, Kind 
     return this.#each("var", columns);
   }
 
-  median<const N extends ColumnName<R>, K = Keys>(
+  median<const N extends ColumnName<R>, Row = R, K = Keys>(
     ...columns: readonly N[]
-  ): Derived<Kind, Flat<K & { [C in N]: number }>> {
+  ): Derived<Kind, Flat<K & { [C in N]: Middle<C extends keyof Row ? Row[C] : unknown> }>> {
     return this.#each("quantile", columns, 0.5);
   }
 

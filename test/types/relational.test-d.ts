@@ -200,6 +200,22 @@ test("[A12] an untyped dataset is grouped and joined as it is", () => {
     .zip(open);
 });
 
+test("[A12] what lies between numbers is a number, between dates a date", async () => {
+  rowIs<{ city: string; when: Date; fare: number; half: Date; ratio: number }>()(
+    trips.groupBy("city").agg({
+      when: col("at").mean(),
+      fare: col("fare").mean(),
+      half: col("at").median(),
+      ratio: col("fare").mean().divide(col("id").quantile(0.5)),
+    }),
+  );
+  rowIs<{ city: string; at: Date; id: number }>()(trips.groupBy("city").mean("at", "id"));
+  valueIs<Date | null>()(await trips.mean("at"));
+  valueIs<number | null>()(await trips.median("fare"));
+  valueIs<Date | null>()(await trips.quantile(col("at"), 0.9));
+  valueIs<number | null>()(await open.mean("anything"));
+});
+
 test("[R12] a pipeline's groups, joins and orders have the types of a dataset's", () => {
   const windows = trips.window({ blocks: 2 });
   windowRowIs<{ city: string; total: number }>()(windows.groupBy("city").agg({ total: col("fare").sum() }));
