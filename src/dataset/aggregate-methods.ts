@@ -1,7 +1,9 @@
-/** Of all rows one value, or one row of several: these run the plan. */
+/** What runs a dataset's plan, with the figures of the last run: first of all, of all rows one value, or one row of several. */
 import type { ValueOptions } from "../arrow/index.ts";
 import { OptionError } from "../errors/index.ts";
-import { type AggregateName, aggregate, aggregateOf, column, type NamedExpression } from "../plan/index.ts";
+import { type AggregateName, aggregate, aggregateOf, column, type NamedExpression, type Plan } from "../plan/index.ts";
+import type { JobStats } from "../protocol/index.ts";
+import type { Run } from "./consume/blocks.ts";
 import { collectRows } from "./consume/rows.ts";
 import { Expr } from "./expressions/index.ts";
 import { onlyValues } from "./functions.ts";
@@ -9,12 +11,29 @@ import { itemsByName } from "./items.ts";
 import { describe, text } from "./options.ts";
 import { RelationalMethods } from "./relational-methods.ts";
 import type { Aggregated, AggregateItems } from "./relational-types.ts";
-import type { AnyRow, ColumnName, Condition, ItemValue } from "./row-types.ts";
+import type { AnyRow, ColumnName, Condition, ItemValue, Middle } from "./row-types.ts";
 
 /** What is summed up: a column by name, or an expression. */
 type Summed<R> = ColumnName<R> | Condition<R>;
 
-export abstract class AggregateMethods<out R extends AnyRow> extends RelationalMethods<R> {
+export abstract class AggregateMethods<out R extends AnyRow> extends RelationalMethods<R, "dataset"> {
+  #stats: JobStats | null = null;
+
+  /** Of the last run. */
+  protected get lastStats(): JobStats | null {
+    return this.#stats;
+  }
+
+  protected run(plan: Plan = this.plan): Run {
+    return {
+      engine: this.engine,
+      plan,
+      ended: (stats) => {
+        this.#stats = stats;
+      },
+    };
+  }
+
   /** Several aggregates at once, of all rows: `const { n, total } = await ds.agg({ n: count(), total: col("x").sum() })`. */
   agg<const Items extends AggregateItems<R, unknown>, Row = R>(
     items: Items,
@@ -28,7 +47,8 @@ export abstract class AggregateMethods<out R extends AnyRow> extends RelationalM
     return this.#value("sum", of);
   }
 
-  mean(of: Summed<R>): Promise<number | null> {
+  /** Of numbers a number, of dates and timestamps a timestamp. */
+  mean<const I extends Summed<R>, Row = R>(of: I): Promise<Middle<ItemValue<Row, I>> | null> {
     return this.#value("mean", of);
   }
 
@@ -51,11 +71,11 @@ export abstract class AggregateMethods<out R extends AnyRow> extends RelationalM
   }
 
   /** The value below which a fraction of the values lies, computed between two of them where it falls there. */
-  quantile(of: Summed<R>, fraction: number): Promise<number | null> {
+  quantile<const I extends Summed<R>, Row = R>(of: I, fraction: number): Promise<Middle<ItemValue<Row, I>> | null> {
     return this.#value("quantile", of, fraction);
   }
 
-  median(of: Summed<R>): Promise<number | null> {
+  median<const I extends Summed<R>, Row = R>(of: I): Promise<Middle<ItemValue<Row, I>> | null> {
     return this.#value("quantile", of, 0.5);
   }
 

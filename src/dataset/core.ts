@@ -1,35 +1,46 @@
 /**
- * What every dataset has inside: an engine and a plan, out of sight of the program (a function that captured a dataset
- * must not take them along). Methods that build on it are in classes of their own, one for each idea.
+ * What every dataset and pipeline has inside: an engine and a plan, out of sight of the program (a function that captured
+ * one must not take them along). Methods that build on it are in classes of their own, one for each idea; they are the
+ * same for datasets and pipelines, each of which says what it makes of a plan.
  */
 import { OptionError } from "../errors/index.ts";
 import type { Plan } from "../plan/index.ts";
-import type { JobStats } from "../protocol/index.ts";
-import type { Run } from "./consume/blocks.ts";
 import type { Dataset } from "./dataset.ts";
 import type { Engine } from "./engine.ts";
 import { describe } from "./options.ts";
+import type { DatasetPipeline } from "./pipeline/index.ts";
 import type { AnyRow } from "./row-types.ts";
 
-/** @internal What pipelines build on. */
-export let insideOf: (dataset: DatasetCore) => { readonly engine: Engine; readonly plan: Plan };
+interface Kinds<O extends AnyRow> {
+  readonly dataset: Dataset<O>;
+  readonly pipeline: DatasetPipeline<O>;
+}
 
-export abstract class DatasetCore {
+export type DerivedKind = keyof Kinds<AnyRow>;
+
+/** What a method gives: a dataset from a dataset, a pipeline from a pipeline. */
+export type Derived<Kind extends DerivedKind, O extends AnyRow> = Kinds<O>[Kind];
+
+/** @internal What pipelines build on. */
+export let insideOf: (dataset: DatasetCore<"dataset">) => { readonly engine: Engine; readonly plan: Plan };
+
+export abstract class DatasetCore<Kind extends DerivedKind> {
   static {
     insideOf = (dataset) => ({ engine: dataset.#engine, plan: dataset.#plan });
   }
 
   readonly #engine: Engine;
   readonly #plan: Plan;
-  #stats: JobStats | null = null;
 
   constructor(engine: Engine, plan: Plan) {
     this.#engine = engine;
     this.#plan = plan;
   }
 
-  /** The dataset of a node over this one. */
-  protected abstract derive<O extends AnyRow>(plan: Plan): Dataset<O>;
+  protected abstract readonly kind: Kind;
+
+  /** What becomes of a node over this one's plan; `operator` is the method that made it. */
+  protected abstract derive<O extends AnyRow>(operator: string, plan: Plan): Derived<Kind, O>;
 
   protected get engine(): Engine {
     return this.#engine;
@@ -39,25 +50,13 @@ export abstract class DatasetCore {
     return this.#plan;
   }
 
-  /** Of the last run. */
-  protected get lastStats(): JobStats | null {
-    return this.#stats;
-  }
-
   /** The plan of another dataset that is put together with this one. */
   protected planOf(operator: string, other: unknown): Plan {
     if (!(other instanceof DatasetCore)) throw new OptionError(`${operator}: ${describe(other)} is no dataset.`);
+    if (other.kind !== "dataset") {
+      throw new OptionError(`${operator}: the other one is a pipeline; it must be a dataset, which is whole at once.`);
+    }
     if (other.#engine !== this.#engine) throw new OptionError(`${operator}: the datasets are of different sessions.`);
     return other.#plan;
-  }
-
-  protected run(plan: Plan = this.#plan): Run {
-    return {
-      engine: this.#engine,
-      plan,
-      ended: (stats) => {
-        this.#stats = stats;
-      },
-    };
   }
 }

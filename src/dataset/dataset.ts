@@ -186,14 +186,17 @@ export class Dataset<out R extends AnyRow = AnyRow> extends AggregateMethods<R> 
     return (prefetch, left) => blocksOf(this.run(), prefetch, left);
   }
 
+  protected override get kind(): "dataset" {
+    return "dataset";
+  }
+
   /** An eager one starts at once and keeps its result. */
-  protected override derive<O extends AnyRow>(plan: Plan): Dataset<O> {
+  protected override derive<O extends AnyRow>(operator: string, plan: Plan): Dataset<O> {
     if (!this.#eager) return new Dataset<O>(this.engine, plan, false);
     const result = materialized({ engine: this.engine, plan, ended: () => {} });
     // Its error is told to whoever consumes it.
     result.catch(() => {});
-    const name = plan.kind === "project" ? plan.operator : plan.kind === "function" ? plan.form : plan.kind;
-    return new Dataset<O>(this.engine, scan(heldSource(this.engine, name, result)), true);
+    return new Dataset<O>(this.engine, scan(heldSource(this.engine, operator, result)), true);
   }
 }
 

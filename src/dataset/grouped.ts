@@ -11,12 +11,21 @@ import {
   project,
 } from "../plan/index.ts";
 import type { AnyFormat, BatchClass, ClassOptions } from "./batch-functions.ts";
-import type { Dataset } from "./dataset.ts";
+import type { Derived, DerivedKind } from "./core.ts";
 import { type BatchFunctionOptions, functionOver } from "./functions.ts";
 import { itemsByName } from "./items.ts";
 import { text } from "./options.ts";
 import type { Aggregated, AggregateItems, GroupRow } from "./relational-types.ts";
-import type { AnyColumns, AnyRow, BatchResult, ColumnName, ColumnsBatch, Flat, RowOfColumns } from "./row-types.ts";
+import type {
+  AnyColumns,
+  AnyRow,
+  BatchResult,
+  ColumnName,
+  ColumnsBatch,
+  Flat,
+  Middle,
+  RowOfColumns,
+} from "./row-types.ts";
 
 export interface GroupFunctionOptions extends BatchFunctionOptions {
   /** Rows in a batch of a streamed group; a group that is not streamed is one batch. Default 1024. */
@@ -28,14 +37,16 @@ export interface GroupFunctionOptions extends BatchFunctionOptions {
 type Whole = { readonly stream?: false };
 type Streamed = { readonly stream: true };
 
-/** `R` is the type of the rows, `Keys` that of the keys of a group. */
-export class GroupedDataset<out R extends AnyRow, out Keys extends AnyRow> {
+type Derive<Kind extends DerivedKind> = <O extends AnyRow>(operator: string, plan: Plan) => Derived<Kind, O>;
+
+/** `R` is the type of the rows, `Keys` that of the keys of a group; `Kind` says what its methods give. */
+export class GroupedDataset<out R extends AnyRow, out Keys extends AnyRow, Kind extends DerivedKind = "dataset"> {
   readonly #input: Plan;
   readonly #keys: readonly NamedExpression[];
-  readonly #derive: <O extends AnyRow>(plan: Plan) => Dataset<O>;
+  readonly #derive: Derive<Kind>;
 
   /** @internal Made by `groupBy`. */
-  constructor(input: Plan, keys: readonly NamedExpression[], derive: <O extends AnyRow>(plan: Plan) => Dataset<O>) {
+  constructor(input: Plan, keys: readonly NamedExpression[], derive: Derive<Kind>) {
     this.#input = input;
     this.#keys = keys;
     this.#derive = derive;
@@ -44,55 +55,61 @@ export class GroupedDataset<out R extends AnyRow, out Keys extends AnyRow> {
   /** A row for each group: its keys, and what the aggregates give of its rows. */
   agg<const Items extends AggregateItems<R, Keys>, Row = R, K = Keys>(
     items: Items,
-  ): Dataset<Aggregated<Row, K, Items>> {
+  ): Derived<Kind, Aggregated<Row, K, Items>> {
     return this.#aggregate("agg", itemsByName("agg", items));
   }
 
   /** The number of rows of each group, as `count`. */
-  count<K = Keys>(): Dataset<Flat<K & { count: number }>> {
+  count<K = Keys>(): Derived<Kind, Flat<K & { count: number }>> {
     return this.#aggregate("count", [{ name: "count", expression: aggregateOf("count", null) }]);
   }
 
   /** The sums of these columns, each under the column's own name; the others are like it. */
-  sum<const N extends ColumnName<R>, K = Keys>(...columns: readonly N[]): Dataset<Flat<K & { [C in N]: number }>> {
+  sum<const N extends ColumnName<R>, K = Keys>(
+    ...columns: readonly N[]
+  ): Derived<Kind, Flat<K & { [C in N]: number }>> {
     return this.#each("sum", columns);
   }
 
-  mean<const N extends ColumnName<R>, K = Keys>(...columns: readonly N[]): Dataset<Flat<K & { [C in N]: number }>> {
+  mean<const N extends ColumnName<R>, Row = R, K = Keys>(
+    ...columns: readonly N[]
+  ): Derived<Kind, Flat<K & { [C in N]: Middle<C extends keyof Row ? Row[C] : unknown> }>> {
     return this.#each("mean", columns);
   }
 
   min<const N extends ColumnName<R>, Row = R, K = Keys>(
     ...columns: readonly N[]
-  ): Dataset<Flat<K & { [C in N]: C extends keyof Row ? Row[C] : unknown }>> {
+  ): Derived<Kind, Flat<K & { [C in N]: C extends keyof Row ? Row[C] : unknown }>> {
     return this.#each("min", columns);
   }
 
   max<const N extends ColumnName<R>, Row = R, K = Keys>(
     ...columns: readonly N[]
-  ): Dataset<Flat<K & { [C in N]: C extends keyof Row ? Row[C] : unknown }>> {
+  ): Derived<Kind, Flat<K & { [C in N]: C extends keyof Row ? Row[C] : unknown }>> {
     return this.#each("max", columns);
   }
 
   std<const N extends ColumnName<R>, K = Keys>(
     ...columns: readonly N[]
-  ): Dataset<Flat<K & { [C in N]: number | null }>> {
+  ): Derived<Kind, Flat<K & { [C in N]: number | null }>> {
     return this.#each("std", columns);
   }
 
   var<const N extends ColumnName<R>, K = Keys>(
     ...columns: readonly N[]
-  ): Dataset<Flat<K & { [C in N]: number | null }>> {
+  ): Derived<Kind, Flat<K & { [C in N]: number | null }>> {
     return this.#each("var", columns);
   }
 
-  median<const N extends ColumnName<R>, K = Keys>(...columns: readonly N[]): Dataset<Flat<K & { [C in N]: number }>> {
+  median<const N extends ColumnName<R>, Row = R, K = Keys>(
+    ...columns: readonly N[]
+  ): Derived<Kind, Flat<K & { [C in N]: Middle<C extends keyof Row ? Row[C] : unknown> }>> {
     return this.#each("quantile", columns, 0.5);
   }
 
   countDistinct<const N extends ColumnName<R>, K = Keys>(
     ...columns: readonly N[]
-  ): Dataset<Flat<K & { [C in N]: number }>> {
+  ): Derived<Kind, Flat<K & { [C in N]: number }>> {
     return this.#each("countDistinct", columns);
   }
 
@@ -103,43 +120,43 @@ export class GroupedDataset<out R extends AnyRow, out Keys extends AnyRow> {
   mapGroups<C extends AnyColumns, Batch = ColumnsBatch<GroupRow<R, Keys>>>(
     fn: (group: Batch) => BatchResult<C>,
     options?: GroupFunctionOptions & Whole & { readonly batchFormat?: "columns" },
-  ): Dataset<RowOfColumns<C>>;
+  ): Derived<Kind, RowOfColumns<C>>;
   mapGroups<O extends AnyRow, Row = GroupRow<R, Keys>>(
     fn: (group: Row[]) => BatchResult<readonly O[]>,
     options: GroupFunctionOptions & Whole & { readonly batchFormat: "rows" },
-  ): Dataset<O>;
+  ): Derived<Kind, O>;
   mapGroups<O extends AnyRow = AnyRow>(
     fn: (group: Table) => BatchResult<unknown>,
     options: GroupFunctionOptions & Whole & { readonly batchFormat: "arrow" },
-  ): Dataset<O>;
+  ): Derived<Kind, O>;
   mapGroups<C extends AnyColumns, Batch = ColumnsBatch<GroupRow<R, Keys>>>(
     fn: (batches: AsyncIterable<Batch>) => BatchResult<C>,
     options: GroupFunctionOptions & Streamed & { readonly batchFormat?: "columns" },
-  ): Dataset<RowOfColumns<C>>;
+  ): Derived<Kind, RowOfColumns<C>>;
   mapGroups<O extends AnyRow, Row = GroupRow<R, Keys>>(
     fn: (batches: AsyncIterable<Row[]>) => BatchResult<readonly O[]>,
     options: GroupFunctionOptions & Streamed & { readonly batchFormat: "rows" },
-  ): Dataset<O>;
+  ): Derived<Kind, O>;
   mapGroups<O extends AnyRow = AnyRow>(
     fn: (batches: AsyncIterable<Table>) => BatchResult<unknown>,
     options: GroupFunctionOptions & Streamed & { readonly batchFormat: "arrow" },
-  ): Dataset<O>;
+  ): Derived<Kind, O>;
   mapGroups<C extends AnyColumns, Args extends readonly unknown[], Batch = ColumnsBatch<GroupRow<R, Keys>>>(
     fn: BatchClass<Batch, C, Args>,
     options?: GroupFunctionOptions & Whole & ClassOptions<Args> & { readonly batchFormat?: "columns" },
-  ): Dataset<RowOfColumns<C>>;
+  ): Derived<Kind, RowOfColumns<C>>;
   mapGroups<O extends AnyRow, Args extends readonly unknown[], Row = GroupRow<R, Keys>>(
     fn: BatchClass<Row[], readonly O[], Args>,
     options: GroupFunctionOptions & Whole & ClassOptions<Args> & { readonly batchFormat: "rows" },
-  ): Dataset<O>;
+  ): Derived<Kind, O>;
   mapGroups<O extends AnyRow = AnyRow, Options extends GroupFunctionOptions = GroupFunctionOptions>(
     fn: (group: never) => unknown,
     options: Options & AnyFormat<Options>,
-  ): Dataset<O>;
+  ): Derived<Kind, O>;
   mapGroups(
     fn: unknown,
     options: GroupFunctionOptions & { readonly constructorArgs?: readonly unknown[] } = {},
-  ): Dataset<AnyRow> {
+  ): Derived<Kind, AnyRow> {
     if (this.#keys.length === 0) {
       throw new OptionError("mapGroups: groupBy names no key. For a function of all rows use mapBatches.");
     }
@@ -148,10 +165,10 @@ export class GroupedDataset<out R extends AnyRow, out Keys extends AnyRow> {
     );
     const keyed = computed.length === 0 ? this.#input : project(this.#input, "with", computed, "groupBy");
     const keys = this.#keys.map(({ name }) => name);
-    return this.#derive(functionOver(keyed, "mapGroups", fn, options, keys));
+    return this.#derive("mapGroups", functionOver(keyed, "mapGroups", fn, options, keys));
   }
 
-  #each<O extends AnyRow>(name: AggregateName, columns: readonly string[], fraction?: number): Dataset<O> {
+  #each<O extends AnyRow>(name: AggregateName, columns: readonly string[], fraction?: number): Derived<Kind, O> {
     const operator = name === "quantile" ? "median" : name;
     if (columns.length === 0) throw new OptionError(`${operator}: name at least one column.`);
     const items = columns.map((each) => ({
@@ -161,7 +178,7 @@ export class GroupedDataset<out R extends AnyRow, out Keys extends AnyRow> {
     return this.#aggregate(operator, items);
   }
 
-  #aggregate<O extends AnyRow>(operator: string, items: readonly NamedExpression[]): Dataset<O> {
+  #aggregate<O extends AnyRow>(operator: string, items: readonly NamedExpression[]): Derived<Kind, O> {
     const names = [...this.#keys, ...items].map(({ name }) => name);
     const twice = names.find((name, i) => names.indexOf(name) !== i);
     if (twice !== undefined) {
@@ -169,6 +186,6 @@ export class GroupedDataset<out R extends AnyRow, out Keys extends AnyRow> {
         `${operator}: two columns would be called "${twice}". Give the key or the aggregate another name.`,
       );
     }
-    return this.#derive(aggregate(this.#input, this.#keys, items));
+    return this.#derive(operator, aggregate(this.#input, this.#keys, items));
   }
 }

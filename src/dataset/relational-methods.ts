@@ -6,6 +6,7 @@ import {
   distinct,
   type Expression,
   join,
+  type Plan,
   type RepartitionNode,
   repartition,
   type SortKey,
@@ -14,6 +15,7 @@ import {
   zip,
 } from "../plan/index.ts";
 import { parseSize } from "../units/index.ts";
+import type { Derived, DerivedKind } from "./core.ts";
 import type { Dataset } from "./dataset.ts";
 import { Expr } from "./expressions/index.ts";
 import { GroupedDataset } from "./grouped.ts";
@@ -41,27 +43,32 @@ export type RepartitionOptions<Name extends string = string> =
 
 type SortBy<R> = ColumnName<R> | Condition<R>;
 
-export abstract class RelationalMethods<out R extends AnyRow> extends RowMethods<R> {
+export abstract class RelationalMethods<out R extends AnyRow, Kind extends DerivedKind> extends RowMethods<R, Kind> {
   /**
    * The rows with equal keys together: `groupBy("city", col("at").year().as("year")).agg({ n: count() })`. Without keys
    * all rows are one group: `groupBy().agg({ n: count() })` is a dataset of one row, to join with, say.
    */
   groupBy<const Items extends readonly SelectItem<R>[], Row extends AnyRow = R>(
     ...keys: Items
-  ): GroupedDataset<Row, Selected<Row, Items>> {
-    return new GroupedDataset(this.plan, keys.length === 0 ? [] : namedItems("groupBy", keys), (plan) =>
-      this.derive(plan),
+  ): GroupedDataset<Row, Selected<Row, Items>, Kind> {
+    return new GroupedDataset(
+      this.plan,
+      keys.length === 0 ? [] : namedItems("groupBy", keys),
+      <O extends AnyRow>(operator: string, plan: Plan) => this.derive<O>(operator, plan),
     );
   }
 
   /** All rows in the order of a key, or of several, the first one deciding first. */
-  sort(keys: SortBy<R> | readonly SortBy<R>[], options: SortOptions = {}): Dataset<R> {
-    return this.derive(sort(this.plan, sortKeys(keys, options)));
+  sort(keys: SortBy<R> | readonly SortBy<R>[], options: SortOptions = {}): Derived<Kind, R> {
+    return this.derive("sort", sort(this.plan, sortKeys(keys, options)));
   }
 
   /** One row of those that are equal in these columns, or in all; which one of them is not said. */
-  distinct(...columns: readonly ColumnName<R>[]): Dataset<R> {
-    return this.derive(distinct(this.plan, columns.length === 0 ? null : textList("distinct", "the columns", columns)));
+  distinct(...columns: readonly ColumnName<R>[]): Derived<Kind, R> {
+    return this.derive(
+      "distinct",
+      distinct(this.plan, columns.length === 0 ? null : textList("distinct", "the columns", columns)),
+    );
   }
 
   /**
@@ -72,35 +79,35 @@ export abstract class RelationalMethods<out R extends AnyRow> extends RowMethods
   join<Other extends AnyRow, const O extends JoinOptions<R, Other>, Row extends AnyRow = R>(
     other: Dataset<Other>,
     options: O,
-  ): Dataset<Joined<Row, Other, O>> {
-    return this.derive(join({ left: this.plan, right: this.planOf("join", other), ...joinKeys(options) }));
+  ): Derived<Kind, Joined<Row, Other, O>> {
+    return this.derive("join", join({ left: this.plan, right: this.planOf("join", other), ...joinKeys(options) }));
   }
 
   /** The rows of this one and of the other side by side, the first beside the first; both have equally many. */
   zip<Other extends AnyRow, const O extends ZipOptions = ZipOptions, Row extends AnyRow = R>(
     other: Dataset<Other>,
     options?: O,
-  ): Dataset<Zipped<Row, Other, O>> {
+  ): Derived<Kind, Zipped<Row, Other, O>> {
     checkKeys("zip", options ?? {}, ["suffix"]);
     const { suffix = "_right" } = options ?? {};
-    return this.derive(zip(this.plan, this.planOf("zip", other), text("zip", "suffix", suffix)));
+    return this.derive("zip", zip(this.plan, this.planOf("zip", other), text("zip", "suffix", suffix)));
   }
 
   /** All rows in an order that chance gives; the same seed over the same rows gives the same one. */
-  randomShuffle(options: { readonly seed?: number } = {}): Dataset<R> {
+  randomShuffle(options: { readonly seed?: number } = {}): Derived<Kind, R> {
     checkKeys("randomShuffle", options, ["seed"]);
-    return this.derive(shuffle(this.plan, seedOf("randomShuffle", options.seed)));
+    return this.derive("randomShuffle", shuffle(this.plan, seedOf("randomShuffle", options.seed)));
   }
 
   /** The same rows, in their order, in so many partitions of equally many rows; or cut by rows, bytes or keys. */
-  repartition(into: number | RepartitionOptions<ColumnName<R>>): Dataset<R> {
-    return this.derive(repartition(this.plan, intoPartitions(into)));
+  repartition(into: number | RepartitionOptions<ColumnName<R>>): Derived<Kind, R> {
+    return this.derive("repartition", repartition(this.plan, intoPartitions(into)));
   }
 
   /** As `repartition(n)`: `ds.intoPartitions(2 * (await ds.numPartitions()))` halves every partition. */
-  intoPartitions(count: number): Dataset<R> {
+  intoPartitions(count: number): Derived<Kind, R> {
     const parts = positiveInteger("intoPartitions", "the number of partitions", count);
-    return this.derive(repartition(this.plan, { kind: "parts", count: parts }));
+    return this.derive("intoPartitions", repartition(this.plan, { kind: "parts", count: parts }));
   }
 }
 

@@ -16,7 +16,7 @@ import {
   union,
 } from "../plan/index.ts";
 import type { AnyFormat, BatchClass, ClassOptions } from "./batch-functions.ts";
-import { DatasetCore } from "./core.ts";
+import { DatasetCore, type Derived, type DerivedKind } from "./core.ts";
 import type { Dataset } from "./dataset.ts";
 import { Expr } from "./expressions/index.ts";
 import { type BatchFunctionOptions, functionOver, type RowFunctionOptions } from "./functions.ts";
@@ -39,118 +39,121 @@ import type {
 } from "./row-types.ts";
 import { type SampleOptions, sampleSize } from "./sample-options.ts";
 
-export abstract class RowMethods<out R extends AnyRow> extends DatasetCore {
+export abstract class RowMethods<out R extends AnyRow, Kind extends DerivedKind> extends DatasetCore<Kind> {
   // Rows and batches through functions
 
   /** A row for each row. */
-  map<O extends AnyRow>(fn: (row: R) => O | Promise<O>, options: RowFunctionOptions = {}): Dataset<O> {
-    return this.derive(functionOver(this.plan, "map", fn, options));
+  map<O extends AnyRow>(fn: (row: R) => O | Promise<O>, options: RowFunctionOptions = {}): Derived<Kind, O> {
+    return this.derive("map", functionOver(this.plan, "map", fn, options));
   }
 
   /** Any number of rows for each row. */
   flatMap<O extends AnyRow>(
     fn: (row: R) => Iterable<O> | AsyncIterable<O> | Promise<Iterable<O>>,
     options: RowFunctionOptions = {},
-  ): Dataset<O> {
-    return this.derive(functionOver(this.plan, "flatMap", fn, options));
+  ): Derived<Kind, O> {
+    return this.derive("flatMap", functionOver(this.plan, "flatMap", fn, options));
   }
 
   /** The rows for which the function gives true, or for which the condition holds. */
-  filter<S extends R>(fn: (row: R) => row is S, options?: RowFunctionOptions): Dataset<S>;
-  filter(fn: (row: R) => boolean | Promise<boolean>, options?: RowFunctionOptions): Dataset<R>;
-  filter(condition: Condition<R>): Dataset<R>;
-  filter(test: unknown, options: RowFunctionOptions = {}): Dataset<R> {
-    if (test instanceof Expr) return this.derive(filter(this.plan, test.expression));
-    return this.derive(functionOver(this.plan, "filter", test, options));
+  filter<S extends R>(fn: (row: R) => row is S, options?: RowFunctionOptions): Derived<Kind, S>;
+  filter(fn: (row: R) => boolean | Promise<boolean>, options?: RowFunctionOptions): Derived<Kind, R>;
+  filter(condition: Condition<R>): Derived<Kind, R>;
+  filter(test: unknown, options: RowFunctionOptions = {}): Derived<Kind, R> {
+    if (test instanceof Expr) return this.derive("filter", filter(this.plan, test.expression));
+    return this.derive("filter", functionOver(this.plan, "filter", test, options));
   }
 
   /** The rows for which the condition is true; null is not. */
-  where(condition: Condition<R>): Dataset<R> {
+  where(condition: Condition<R>): Derived<Kind, R> {
     if (!(condition instanceof Expr)) {
       throw new OptionError(`where: an expression is needed, not ${describe(condition)}. For a function use filter.`);
     }
-    return this.derive(filter(this.plan, condition.expression));
+    return this.derive("where", filter(this.plan, condition.expression));
   }
 
   /** Batches of rows through a function or a class. */
   mapBatches<C extends AnyColumns, Batch = ColumnsBatch<R>>(
     fn: (batch: Batch) => BatchResult<C>,
     options?: BatchFunctionOptions & { readonly batchFormat?: "columns" },
-  ): Dataset<RowOfColumns<C>>;
+  ): Derived<Kind, RowOfColumns<C>>;
   mapBatches<O extends AnyRow>(
     fn: (batch: R[]) => BatchResult<readonly O[]>,
     options: BatchFunctionOptions & { readonly batchFormat: "rows" },
-  ): Dataset<O>;
+  ): Derived<Kind, O>;
   mapBatches<O extends AnyRow = AnyRow>(
     fn: (batch: Table) => BatchResult<unknown>,
     options: BatchFunctionOptions & { readonly batchFormat: "arrow" },
-  ): Dataset<O>;
+  ): Derived<Kind, O>;
   mapBatches<C extends AnyColumns, Args extends readonly unknown[], Batch = ColumnsBatch<R>>(
     fn: BatchClass<Batch, C, Args>,
     options?: ClassOptions<Args> & { readonly batchFormat?: "columns" },
-  ): Dataset<RowOfColumns<C>>;
+  ): Derived<Kind, RowOfColumns<C>>;
   mapBatches<O extends AnyRow, Args extends readonly unknown[]>(
     fn: BatchClass<R[], readonly O[], Args>,
     options: ClassOptions<Args> & { readonly batchFormat: "rows" },
-  ): Dataset<O>;
+  ): Derived<Kind, O>;
   mapBatches<O extends AnyRow, Args extends readonly unknown[]>(
     fn: BatchClass<Table, unknown, Args>,
     options: ClassOptions<Args> & { readonly batchFormat: "arrow" },
-  ): Dataset<O>;
+  ): Derived<Kind, O>;
   mapBatches<O extends AnyRow = AnyRow, Options extends BatchFunctionOptions = BatchFunctionOptions>(
     fn: (batch: never) => unknown,
     options: Options & AnyFormat<Options>,
-  ): Dataset<O>;
+  ): Derived<Kind, O>;
   mapBatches(
     fn: unknown,
     options: BatchFunctionOptions & { readonly constructorArgs?: readonly unknown[] } = {},
-  ): Dataset<AnyRow> {
-    return this.derive(functionOver(this.plan, "mapBatches", fn, options));
+  ): Derived<Kind, AnyRow> {
+    return this.derive("mapBatches", functionOver(this.plan, "mapBatches", fn, options));
   }
 
   // Columns
 
   /** These columns only, in this order: names, or expressions with a name. */
-  select<const Items extends readonly SelectItem<R>[], Row = R>(...items: Items): Dataset<Selected<Row, Items>> {
-    return this.derive(project(this.plan, "select", namedItems("select", items), "select"));
+  select<const Items extends readonly SelectItem<R>[], Row = R>(...items: Items): Derived<Kind, Selected<Row, Items>> {
+    return this.derive("select", project(this.plan, "select", namedItems("select", items), "select"));
   }
 
-  drop<const N extends ColumnName<R>, Row extends AnyRow = R>(...names: readonly N[]): Dataset<Dropped<Row, N>> {
+  drop<const N extends ColumnName<R>, Row extends AnyRow = R>(...names: readonly N[]): Derived<Kind, Dropped<Row, N>> {
     if (names.length === 0) throw new OptionError("drop: name at least one column.");
-    return this.derive(drop(this.plan, textList("drop", "the columns", names)));
+    return this.derive("drop", drop(this.plan, textList("drop", "the columns", names)));
   }
 
   /** `rename({ old: "new" })` */
   rename<const M extends { readonly [K in ColumnName<R>]?: string }, Row extends AnyRow = R>(
     names: M,
-  ): Dataset<Renamed<Row, M>> {
+  ): Derived<Kind, Renamed<Row, M>> {
     const pairs = Object.entries(names).map(([from, to]): [string, string] => [from, text("rename", `"${from}"`, to)]);
-    return this.derive(rename(this.plan, new Map(pairs)));
+    return this.derive("rename", rename(this.plan, new Map(pairs)));
   }
 
   /** The column computed for every row; one of that name is replaced. */
   withColumn<const N extends string, E extends Condition<R>, Row extends AnyRow = R>(
     name: N,
     expression: E,
-  ): Dataset<WithColumn<Row, N, E>> {
+  ): Derived<Kind, WithColumn<Row, N, E>> {
     if (!(expression instanceof Expr)) {
       throw new OptionError(
         `withColumn: an expression is needed, not ${describe(expression)}. A constant is lit(value).`,
       );
     }
     const item = { name: text("withColumn", "the name", name), expression: expression.expression };
-    return this.derive(project(this.plan, "with", [item], "withColumn"));
+    return this.derive("withColumn", project(this.plan, "with", [item], "withColumn"));
   }
 
   /** Without the rows that have a null in one of the columns, or in any. */
-  dropNull(columns?: readonly ColumnName<R>[]): Dataset<R> {
+  dropNull(columns?: readonly ColumnName<R>[]): Derived<Kind, R> {
     return this.derive(
+      "dropNull",
       dropNull(this.plan, columns === undefined ? null : textList("dropNull", "the columns", columns)),
     );
   }
 
   /** A value for every null: one for all columns whose type takes it, or one by column. */
-  fillNull(value: string | number | bigint | boolean | Date | { readonly [K in ColumnName<R>]?: Literal }): Dataset<R> {
+  fillNull(
+    value: string | number | bigint | boolean | Date | { readonly [K in ColumnName<R>]?: Literal },
+  ): Derived<Kind, R> {
     if (value === null || value === undefined) {
       throw new OptionError(
         `fillNull: a value is needed, not ${describe(value)}: fillNull(0) or fillNull({ price: 0 }).`,
@@ -161,35 +164,35 @@ export abstract class RowMethods<out R extends AnyRow> extends DatasetCore {
         name,
         checkLiteral(fill, "fillNull"),
       ]);
-      return this.derive(fillNull(this.plan, { kind: "columns", values: new Map(pairs) }));
+      return this.derive("fillNull", fillNull(this.plan, { kind: "columns", values: new Map(pairs) }));
     }
-    return this.derive(fillNull(this.plan, { kind: "everywhere", value: checkLiteral(value, "fillNull") }));
+    return this.derive("fillNull", fillNull(this.plan, { kind: "everywhere", value: checkLiteral(value, "fillNull") }));
   }
 
   /** A row for each item of a list column; a null or empty list gives none. */
-  explode<const N extends ColumnName<R>, Row extends AnyRow = R>(name: N): Dataset<Exploded<Row, N>> {
-    return this.derive(explode(this.plan, text("explode", "the column", name)));
+  explode<const N extends ColumnName<R>, Row extends AnyRow = R>(name: N): Derived<Kind, Exploded<Row, N>> {
+    return this.derive("explode", explode(this.plan, text("explode", "the column", name)));
   }
 
   // Rows
 
-  limit(rows: number): Dataset<R> {
-    return this.derive(limit(this.plan, 0, wholeNumber("limit", "the number of rows", rows)));
+  limit(rows: number): Derived<Kind, R> {
+    return this.derive("limit", limit(this.plan, 0, wholeNumber("limit", "the number of rows", rows)));
   }
 
-  offset(rows: number): Dataset<R> {
-    return this.derive(limit(this.plan, wholeNumber("offset", "the number of rows", rows), null));
+  offset(rows: number): Derived<Kind, R> {
+    return this.derive("offset", limit(this.plan, wholeNumber("offset", "the number of rows", rows), null));
   }
 
   /** The rows of this one, then of the others; columns by name. */
-  union(...others: readonly Dataset<R>[]): Dataset<R> {
-    return this.derive(union([this.plan, ...others.map((other) => this.planOf("union", other))]));
+  union(...others: readonly Dataset<R>[]): Derived<Kind, R> {
+    return this.derive("union", union([this.plan, ...others.map((other) => this.planOf("union", other))]));
   }
 
   /** Some of the rows: about a fraction of them, or a number. The same seed gives the same rows of the same data. */
-  sample(options: SampleOptions): Dataset<R> {
+  sample(options: SampleOptions): Derived<Kind, R> {
     checkKeys("sample", options, ["fraction", "rows", "seed"]);
     const { fraction, rows, seed } = options;
-    return this.derive(sample(this.plan, sampleSize(fraction, rows), seedOf("sample", seed)));
+    return this.derive("sample", sample(this.plan, sampleSize(fraction, rows), seedOf("sample", seed)));
   }
 }

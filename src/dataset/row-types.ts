@@ -2,7 +2,7 @@
  * Row types: what a dataset's rows look like to the compiler, and how each operator changes it. Nothing here runs. A row
  * type that is not known is a record of anything, so that `row.price * 2` compiles without one.
  */
-import type { AnyExpr, ColumnValue, Expr, Unnamed } from "./expressions/index.ts";
+import type { AnyExpr, Between, ColumnValue, Expr, Unnamed } from "./expressions/index.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: rows of unknown shape are meant to be used without casts.
 export type AnyRow = Record<string, any>;
@@ -23,7 +23,11 @@ type Resolved<R, T> =
       : unknown
     : T extends ColumnValue<infer N>[]
       ? (N extends keyof R ? R[N] : unknown)[]
-      : T;
+      : T extends Between<infer V>
+        ? Middle<Resolved<R, V>>
+        : T;
+/** What lies between values: of times a time, of all else a number. */
+export type Middle<V> = 0 extends 1 & V ? number : [NonNullable<V>] extends [Date] ? Date : number;
 
 /** A column to select: by name, or an expression that has one. */
 export type SelectItem<R> = ColumnName<R> | Expr<unknown, ColumnName<R>, string>;

@@ -3,6 +3,7 @@
  * `sum(x) / key`) becomes a projection above it, so that every column left in an item is inside an aggregate.
  */
 import { OptionError } from "../errors/index.ts";
+import { checkAggregateType } from "./aggregate-types.ts";
 import { checkAmong, checkExpressions, checkNames } from "./checks.ts";
 import { columnsOf } from "./columns.ts";
 import {
@@ -54,6 +55,7 @@ function checkAggregate(input: Plan, outer: AggregateExpression): void {
     }
     checkNames(input, columnsOutside(inside), "agg");
   }
+  checkAggregateType(input, outer);
 }
 
 /** The columns an expression names outright, those inside aggregates left out. */

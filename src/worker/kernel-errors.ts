@@ -40,6 +40,7 @@ export function inUserWords(
     unknownColumn(error, operator) ??
     lacksColumn(error, operator, files) ??
     noList(error, operator) ??
+    noAggregate(error, operator) ??
     badFile(error, operator, files) ??
     named(error, operator)
   );
@@ -134,6 +135,28 @@ function noList(error: KernelError, operator: string): SpillwayError | null {
   if (column === undefined) return null;
   return new KernelError(
     `${operator}: explode needs a column of lists, and "${column}" is ${found[1]}.`,
+    error.kind,
+    error.sql,
+  );
+}
+
+/** The kernel's names of aggregates that not every type has. */
+const NO_AGGREGATE =
+  /No function matches the given name and argument types '(sum|avg|stddev_samp|var_samp|var_pop|quantile_cont)\((.+?)(?:, DOUBLE)?\)'/;
+const AGGREGATES: Readonly<Record<string, string>> = {
+  sum: "sum",
+  avg: "mean",
+  stddev_samp: "std",
+  var_samp: "var",
+  var_pop: "std or var",
+  quantile_cont: "quantile",
+};
+
+function noAggregate(error: KernelError, operator: string): SpillwayError | null {
+  const [, name, type] = NO_AGGREGATE.exec(error.message) ?? [];
+  if (name === undefined) return null;
+  return new KernelError(
+    `${operator}: there is no ${AGGREGATES[name]} of ${type} values. Make numbers of them first, such as col("x").cast("DOUBLE"), or of times sql("epoch(x)").`,
     error.kind,
     error.sql,
   );

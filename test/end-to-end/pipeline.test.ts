@@ -1,7 +1,7 @@
 /** Pipelines in real sessions: windows, epochs, what is read when, and what is left behind. */
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { col, Dataset, type DatasetPipeline, OptionError, sql } from "spillway";
+import { col, count, Dataset, type DatasetPipeline, OptionError, sql } from "spillway";
 import { beforeAll, describe, expect, test } from "vitest";
 import { testSessions } from "../support/sessions.ts";
 
@@ -239,6 +239,91 @@ describe("transforms", () => {
     };
     expect(await epochs()).toBe(3);
     expect(await epochs(1)).toBe(1);
+  });
+});
+
+describe("what looks at many rows, per window", () => {
+  const windows = (seed: number) =>
+    s.range(200, { overrideNumBlocks: 4 }).window({ blocks: 2 }).repeat(2).randomShuffle({ seed });
+
+  test("[R12] a shuffle gives every window an order of its own, another one in each epoch, the same of the same seed", async () => {
+    const shuffled = await idsByWindow(windows(7));
+    const inOrder = [numbers(0, 100), numbers(100, 200), numbers(0, 100), numbers(100, 200)];
+    expect(shuffled.map((ids) => ids.toSorted((a, b) => a - b))).toEqual(inOrder);
+    // Where the rows of a window went: four orders, none of them that of the data.
+    const places = shuffled.map((ids) => ids.map((id) => id % 100).join());
+    expect(new Set([...places, numbers(0, 100).join()]).size).toBe(5);
+    expect(await idsByWindow(windows(7))).toEqual(shuffled);
+    expect(await idsByWindow(windows(8))).not.toEqual(shuffled);
+    const again: number[][] = [];
+    for await (const epoch of windows(7).iterEpochs()) again.push(await idsOf(epoch));
+    expect(again).toEqual([shuffled.slice(0, 2).flat(), shuffled.slice(2).flat()]);
+  });
+
+  test("[R12] a shuffled dataset that every window is put together with keeps its order", async () => {
+    const names = s.range(40).randomShuffle({ seed: 1 });
+    const expected = (await names.takeAll()).map((row) => row.id);
+    const united = ten().window({ blocks: 3 }).limit(0).union(names);
+    expect(await idsOf(united)).toEqual([...expected, ...expected]);
+  });
+
+  test("[R12] order, groups and what is distinct are those of each window", async () => {
+    const parity = () => ten().withColumn("even", sql("id % 2 = 0")).window({ blocks: 3 });
+    expect(await idsOf(parity().sort("id", { descending: true }))).toEqual([5, 4, 3, 2, 1, 0, 9, 8, 7, 6]);
+    const sums = parity()
+      .groupBy("even")
+      .agg({ n: count(), total: col("id").sum() })
+      .sort("even");
+    expect(await sums.takeAll()).toEqual([
+      { even: false, n: 3, total: 9 },
+      { even: true, n: 3, total: 6 },
+      { even: false, n: 2, total: 16 },
+      { even: true, n: 2, total: 14 },
+    ]);
+    expect(await parity().groupBy("even").count().count()).toBe(4);
+    expect(await parity().select("even").distinct().count()).toBe(4);
+    const largest = parity()
+      .groupBy("even")
+      .mapGroups((group) => [{ largest: Math.max(...group.map((row) => row.id)) }], { batchFormat: "rows" })
+      .sort("largest");
+    expect((await largest.takeAll()).map((row) => row.largest)).toEqual([4, 5, 8, 9]);
+  });
+
+  test("[R12] every window is joined with all of the other dataset", async () => {
+    const names = s.fromItems([
+      { id: 1, name: "one" },
+      { id: 8, name: "eight" },
+    ]);
+    const joined = ten().window({ blocks: 2 }).repeat(2).join(names, { on: "id" });
+    expect(await joined.takeAll()).toEqual([
+      { id: 1, name: "one" },
+      { id: 8, name: "eight" },
+      { id: 1, name: "one" },
+      { id: 8, name: "eight" },
+    ]);
+    const one = ten().window({ blocks: 2 });
+    const other = ten().window({ blocks: 2 });
+    expect(() => Reflect.apply(one.join, one, [other, { on: "id" }])).toThrow(/join: the other one is a pipeline/);
+    expect(() => Reflect.apply(one.join, one, [7, { on: "id" }])).toThrow(/join: 7 is no dataset/);
+  });
+
+  test("[R12] partitions are those of each window", async () => {
+    const partitions = async (pipeline: DatasetPipeline) => {
+      const found: number[] = [];
+      for await (const window of pipeline.iterWindows()) found.push(await window.numPartitions());
+      return found;
+    };
+    expect(await partitions(ten().window({ blocks: 3 }).repartition(4))).toEqual([4, 4]);
+    expect(await partitions(ten().window({ blocks: 3 }).intoPartitions(1))).toEqual([1, 1]);
+    expect(await partitions(ten().window({ blocks: 3 }).repartition({ targetRows: 2 }))).toEqual([3, 2]);
+  });
+
+  test("[R12] groups use their pipeline up, and it says by what", async () => {
+    const pipeline = ten().window({ blocks: 3 });
+    const groups = pipeline.groupBy("id");
+    groups.count();
+    expect(() => groups.agg({ n: count() })).toThrow(/agg: this pipeline has been used by count/);
+    expect(() => pipeline.sort("id")).toThrow(/sort: this pipeline has been used by count/);
   });
 });
 

@@ -108,8 +108,14 @@ describe("whole or not at all", () => {
     expect(await s.readParquet(out).count()).toBe(10);
   });
 
-  test("[A11] a directory that cannot be made is an error, and not an endless wait", async () => {
-    await expect(plain.writeParquet("/proc/nope/out")).rejects.toThrow(/ENOENT.*\/proc\/nope/);
-    await expect(mapped.writeArrow("/proc/nope/out")).rejects.toThrow(/ENOENT.*\/proc\/nope/);
+  test("[A11] a directory that cannot be made is an error that names it, and not an endless wait", async () => {
+    const refused = {
+      name: "WriteError",
+      path: "/proc/nope/out",
+      message: expect.stringMatching(/^\/proc\/nope\/out cannot be written: ENOENT.*'\/proc\/nope'/),
+    };
+    await expect(plain.writeParquet("/proc/nope/out")).rejects.toMatchObject(refused);
+    await expect(mapped.writeArrow("/proc/nope/out")).rejects.toMatchObject(refused);
+    await expect(plain.sort("id").writeCsv("/proc/nope/out")).rejects.toMatchObject(refused);
   });
 });

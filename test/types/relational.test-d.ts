@@ -1,7 +1,7 @@
 /** Row types of groups, joins and whole-dataset aggregates: `tsc -p test/tsconfig.json` is the test. */
 import type { AnyRow, Dataset, MaterializedDataset } from "../../src/dataset/index.ts";
 import { col, count, lit, sql } from "../../src/dataset/index.ts";
-import { rowIs, test, valueIs } from "./expected.ts";
+import { rowIs, test, valueIs, windowRowIs } from "./expected.ts";
 
 interface Trip {
   id: number;
@@ -198,4 +198,43 @@ test("[A12] an untyped dataset is grouped and joined as it is", () => {
     .distinct("x")
     .join(open, { on: ["a", "b"], how: "left" })
     .zip(open);
+});
+
+test("[A12] what lies between numbers is a number, between dates a date", async () => {
+  rowIs<{ city: string; when: Date; fare: number; half: Date; ratio: number }>()(
+    trips.groupBy("city").agg({
+      when: col("at").mean(),
+      fare: col("fare").mean(),
+      half: col("at").median(),
+      ratio: col("fare").mean().divide(col("id").quantile(0.5)),
+    }),
+  );
+  rowIs<{ city: string; at: Date; id: number }>()(trips.groupBy("city").mean("at", "id"));
+  valueIs<Date | null>()(await trips.mean("at"));
+  valueIs<number | null>()(await trips.median("fare"));
+  valueIs<Date | null>()(await trips.quantile(col("at"), 0.9));
+  valueIs<number | null>()(await open.mean("anything"));
+});
+
+test("[R12] a pipeline's groups, joins and orders have the types of a dataset's", () => {
+  const windows = trips.window({ blocks: 2 });
+  windowRowIs<{ city: string; total: number }>()(windows.groupBy("city").agg({ total: col("fare").sum() }));
+  windowRowIs<{ city: string; n: number }>()(
+    windows
+      .groupBy("city")
+      .mapGroups((rows) => [{ city: rows[0]?.city ?? "", n: rows.length }], { batchFormat: "rows" }),
+  );
+  windowRowIs<{
+    id: number;
+    city: string;
+    fare: number | null;
+    at: Date;
+    id_right: bigint;
+    country: string | null;
+  }>()(windows.join(cities, { on: "city" }));
+  windowRowIs<Trip>()(windows.sort("at").distinct("city").randomShuffle({ seed: 1 }).repartition(2).intoPartitions(3));
+  // @ts-expect-error there is no such column
+  windows.sort("cty");
+  // @ts-expect-error a pipeline is no dataset
+  windows.join(windows, { on: "city" });
 });

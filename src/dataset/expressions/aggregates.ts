@@ -4,7 +4,7 @@
  */
 import { OptionError } from "../../errors/index.ts";
 import type { AggregateName } from "../../plan/index.ts";
-import type { Unnamed } from "./core.ts";
+import type { Between, Unnamed } from "./core.ts";
 import type { AggregateExpr } from "./expr.ts";
 import { NestedMethods } from "./nested.ts";
 
@@ -19,7 +19,8 @@ export abstract class AggregateMethods<T, Refs extends string, Name extends stri
   sum(): AggregateExpr<number, Refs> {
     return this.aggregated("sum");
   }
-  mean(): AggregateExpr<number, Refs> {
+  /** Of numbers a number, of dates and timestamps a timestamp. */
+  mean(): AggregateExpr<Between<T>, Refs> {
     return this.aggregated("mean");
   }
   min(): AggregateExpr<T, Refs> {
@@ -37,13 +38,13 @@ export abstract class AggregateMethods<T, Refs extends string, Name extends stri
     return this.aggregated("var");
   }
   /** The value below which a fraction of the values lies, computed between two of them where it falls there. */
-  quantile(fraction: number): AggregateExpr<number, Refs> {
+  quantile(fraction: number): AggregateExpr<Between<T>, Refs> {
     if (typeof fraction !== "number" || !(fraction >= 0 && fraction <= 1)) {
       throw new OptionError(`quantile: the fraction is ${String(fraction)}; it must be from 0 to 1.`);
     }
     return this.aggregated("quantile", fraction);
   }
-  median(): AggregateExpr<number, Refs> {
+  median(): AggregateExpr<Between<T>, Refs> {
     return this.aggregated("quantile", 0.5);
   }
   /** How many values are not null; `count()` counts rows. */

@@ -12,6 +12,10 @@ export type Unnamed = { readonly unnamed: true };
 export interface ColumnValue<Name extends string> {
   readonly column: Name;
 }
+/** A value between values of such an expression: a mean, a quantile. */
+export interface Between<T> {
+  readonly between: T;
+}
 
 declare const types: unique symbol;
 

@@ -25,7 +25,7 @@ export function blocksOfWindows(run: PipelineRun): Blocks {
     const { recipe } = run;
     for (let epoch = 0; epoch < recipe.epochs; epoch++) {
       let rows = 0;
-      for await (const window of epochWindows(recipe)) {
+      for await (const window of epochWindows(recipe, epoch)) {
         for await (const block of blocksOf(runOf(run, window), prefetch, left)) {
           rows += block.slice.end - block.slice.start;
           yield block;
@@ -44,7 +44,7 @@ export async function takeRows<R>(run: PipelineRun, wanted: number | null, value
   if (wanted === 0) return rows;
   for (let epoch = 0; epoch < recipe.epochs; epoch++) {
     const before = rows.length;
-    for await (const window of epochWindows(recipe)) {
+    for await (const window of epochWindows(recipe, epoch)) {
       const head = wanted === null ? window : limit(window, 0, wanted - rows.length);
       for (const row of await collectRows<R>(runOf(run, head), values)) rows.push(row);
       if (rows.length === wanted) return rows;

@@ -1,14 +1,13 @@
 /**
- * A pipeline: a dataset's rows window by window, epoch by epoch. Methods that transform say what becomes of each window
- * and give a new pipeline; methods that consume run the windows one after the other (their work is in consume.ts).
+ * A pipeline: a dataset's rows window by window, epoch by epoch. Methods that transform are those of datasets: they say
+ * what becomes of each window and give a new pipeline; methods that consume run the windows one after the other (their work is in consume.ts).
  * Used once: what has been derived from or consumed cannot be again.
  */
 import type { Table } from "@uwdata/flechette";
 import type { ValueOptions } from "../../arrow/index.ts";
 import { OptionError } from "../../errors/index.ts";
-import type { Literal } from "../../plan/index.ts";
+import type { Plan } from "../../plan/index.ts";
 import type { JobStats } from "../../protocol/index.ts";
-import type { AnyFormat, BatchClass, ClassOptions } from "../batch-functions.ts";
 import { checkedBatches, type IterBatchesOptions } from "../consume/batch-options.ts";
 import { batchesOf } from "../consume/batches.ts";
 import { DEFAULT_PREFETCH } from "../consume/blocks.ts";
@@ -17,31 +16,10 @@ import { type DatasetSchema, schemaOf } from "../consume/schema.ts";
 import { showRows } from "../consume/show.ts";
 import { insideOf } from "../core.ts";
 import { Dataset } from "../dataset.ts";
-import { Expr } from "../expressions/index.ts";
-import {
-  type BatchFunctionOptions,
-  checkedValues,
-  functionOver,
-  onlyValues,
-  type RowFunctionOptions,
-  valueKeys,
-} from "../functions.ts";
+import { checkedValues, onlyValues, valueKeys } from "../functions.ts";
 import { checkKeys, describe, positiveInteger, wholeNumber } from "../options.ts";
-import type {
-  AnyColumns,
-  AnyRow,
-  BatchResult,
-  ColumnName,
-  ColumnsBatch,
-  Condition,
-  Dropped,
-  Exploded,
-  Renamed,
-  RowOfColumns,
-  Selected,
-  SelectItem,
-  WithColumn,
-} from "../row-types.ts";
+import { RelationalMethods } from "../relational-methods.ts";
+import type { AnyRow, ColumnName, ColumnsBatch } from "../row-types.ts";
 import type { SampleOptions } from "../sample-options.ts";
 import { type DatasetStats, datasetStats } from "../stats.ts";
 import type { WriteOptions, WriteSummary } from "../write.ts";
@@ -60,7 +38,7 @@ import {
 import { summed } from "./stats.ts";
 
 /** `R` is the row type, as a dataset's is. */
-export class DatasetPipeline<out R extends AnyRow = AnyRow> {
+export class DatasetPipeline<out R extends AnyRow = AnyRow> extends RelationalMethods<R, "pipeline"> {
   readonly #recipe: Recipe;
   readonly #told: (stats: JobStats) => void;
   /** The operator that has used this pipeline. */
@@ -69,6 +47,7 @@ export class DatasetPipeline<out R extends AnyRow = AnyRow> {
 
   /** @internal Pipelines come from datasets and from each other. */
   constructor(recipe: Recipe, told: (stats: JobStats) => void = () => {}) {
+    super(recipe.engine, anyWindow);
     this.#recipe = recipe;
     this.#told = told;
   }
@@ -88,118 +67,15 @@ export class DatasetPipeline<out R extends AnyRow = AnyRow> {
     return new DatasetPipeline<R>(recipe);
   }
 
-  // Rows and batches through functions, per window
+  // Everything else that transforms is as for datasets, per window
 
-  map<O extends AnyRow>(fn: (row: R) => O | Promise<O>, options: RowFunctionOptions = {}): DatasetPipeline<O> {
-    return this.#then("map", overAnyWindow(functionOver(anyWindow, "map", fn, options)));
-  }
-
-  flatMap<O extends AnyRow>(
-    fn: (row: R) => Iterable<O> | AsyncIterable<O> | Promise<Iterable<O>>,
-    options: RowFunctionOptions = {},
-  ): DatasetPipeline<O> {
-    return this.#then("flatMap", overAnyWindow(functionOver(anyWindow, "flatMap", fn, options)));
-  }
-
-  filter<S extends R>(fn: (row: R) => row is S, options?: RowFunctionOptions): DatasetPipeline<S>;
-  filter(fn: (row: R) => boolean | Promise<boolean>, options?: RowFunctionOptions): DatasetPipeline<R>;
-  filter(condition: Condition<R>): DatasetPipeline<R>;
-  filter(test: ((row: R) => boolean | Promise<boolean>) | Condition<R>, options: RowFunctionOptions = {}) {
-    return this.#each<R>("filter", (window) =>
-      test instanceof Expr ? window.filter(test) : window.filter(test, options),
-    );
-  }
-
-  where(condition: Condition<R>): DatasetPipeline<R> {
-    return this.#each("where", (window) => window.where(condition));
-  }
-
-  mapBatches<C extends AnyColumns, Batch = ColumnsBatch<R>>(
-    fn: (batch: Batch) => BatchResult<C>,
-    options?: BatchFunctionOptions & { readonly batchFormat?: "columns" },
-  ): DatasetPipeline<RowOfColumns<C>>;
-  mapBatches<O extends AnyRow>(
-    fn: (batch: R[]) => BatchResult<readonly O[]>,
-    options: BatchFunctionOptions & { readonly batchFormat: "rows" },
-  ): DatasetPipeline<O>;
-  mapBatches<O extends AnyRow = AnyRow>(
-    fn: (batch: Table) => BatchResult<unknown>,
-    options: BatchFunctionOptions & { readonly batchFormat: "arrow" },
-  ): DatasetPipeline<O>;
-  mapBatches<C extends AnyColumns, Args extends readonly unknown[], Batch = ColumnsBatch<R>>(
-    fn: BatchClass<Batch, C, Args>,
-    options?: ClassOptions<Args> & { readonly batchFormat?: "columns" },
-  ): DatasetPipeline<RowOfColumns<C>>;
-  mapBatches<O extends AnyRow, Args extends readonly unknown[]>(
-    fn: BatchClass<R[], readonly O[], Args>,
-    options: ClassOptions<Args> & { readonly batchFormat: "rows" },
-  ): DatasetPipeline<O>;
-  mapBatches<O extends AnyRow, Args extends readonly unknown[]>(
-    fn: BatchClass<Table, unknown, Args>,
-    options: ClassOptions<Args> & { readonly batchFormat: "arrow" },
-  ): DatasetPipeline<O>;
-  mapBatches<O extends AnyRow = AnyRow, Options extends BatchFunctionOptions = BatchFunctionOptions>(
-    fn: (batch: never) => unknown,
-    options: Options & AnyFormat<Options>,
-  ): DatasetPipeline<O>;
-  mapBatches(
-    fn: unknown,
-    options: BatchFunctionOptions & { readonly constructorArgs?: readonly unknown[] } = {},
-  ): DatasetPipeline<AnyRow> {
-    return this.#then("mapBatches", overAnyWindow(functionOver(anyWindow, "mapBatches", fn, options)));
-  }
-
-  // Columns and rows, per window
-
-  select<const Items extends readonly SelectItem<R>[], Row = R>(
-    ...items: Items
-  ): DatasetPipeline<Selected<Row, Items>> {
-    return this.#each("select", (window) => window.select<Items, Row>(...items));
-  }
-
-  drop<const N extends ColumnName<R>, Row extends AnyRow = R>(
-    ...names: readonly N[]
-  ): DatasetPipeline<Dropped<Row, N>> {
-    return this.#each("drop", (window) => window.drop<N, Row>(...names));
-  }
-
-  rename<const M extends { readonly [K in ColumnName<R>]?: string }, Row extends AnyRow = R>(
-    names: M,
-  ): DatasetPipeline<Renamed<Row, M>> {
-    return this.#each("rename", (window) => window.rename<M, Row>(names));
-  }
-
-  withColumn<const N extends string, E extends Condition<R>, Row extends AnyRow = R>(
-    name: N,
-    expression: E,
-  ): DatasetPipeline<WithColumn<Row, N, E>> {
-    return this.#each("withColumn", (window) => window.withColumn<N, E, Row>(name, expression));
-  }
-
-  dropNull(columns?: readonly ColumnName<R>[]): DatasetPipeline<R> {
-    return this.#each("dropNull", (window) => window.dropNull(columns));
-  }
-
-  fillNull(
-    value: string | number | bigint | boolean | Date | { readonly [K in ColumnName<R>]?: Literal },
-  ): DatasetPipeline<R> {
-    return this.#each("fillNull", (window) => window.fillNull(value));
-  }
-
-  explode<const N extends ColumnName<R>, Row extends AnyRow = R>(name: N): DatasetPipeline<Exploded<Row, N>> {
-    return this.#each("explode", (window) => window.explode<N, Row>(name));
-  }
-
-  /** So many rows of each window. */
-  limit(rows: number): DatasetPipeline<R> {
-    return this.#each("limit", (window) => window.limit(rows));
-  }
-
-  /** Some rows of each window; without a seed other ones in every window and epoch. */
-  sample(options: SampleOptions): DatasetPipeline<R> {
-    const anew = this.#calling<R>("sample", (window) => window.sample(options));
-    const once = overAnyWindow(anew(anyWindow));
-    return this.#then("sample", options.seed === undefined ? anew : once);
+  /** Some rows of each window: with a seed the same ones in every epoch, without one others each time. */
+  override sample(options: SampleOptions): DatasetPipeline<R> {
+    if (options.seed !== undefined) return super.sample(options);
+    const drawn = this.#calling<R>("sample", (window) => window.sample(options));
+    // What it refuses, it refuses now.
+    drawn(anyWindow, { epoch: 0, window: 0 });
+    return this.#then("sample", drawn);
   }
 
   // Consuming
@@ -226,7 +102,7 @@ export class DatasetPipeline<out R extends AnyRow = AnyRow> {
 
   /** Looks at the first window and uses nothing up. */
   async schema(): Promise<DatasetSchema> {
-    for await (const window of epochWindows(this.#recipe)) {
+    for await (const window of epochWindows(this.#recipe, 0)) {
       return schemaOf({ engine: this.#recipe.engine, plan: window, ended: () => {} });
     }
     throw new Error("a pass over the data has at least one window");
@@ -305,12 +181,17 @@ export class DatasetPipeline<out R extends AnyRow = AnyRow> {
   }
 
   async *#epochs({ recipe, ended }: PipelineRun): AsyncGenerator<DatasetPipeline<R>, void, undefined> {
-    for (let epoch = 0; epoch < recipe.epochs; epoch++) yield new DatasetPipeline<R>({ ...recipe, epochs: 1 }, ended);
+    for (let epoch = 0; epoch < recipe.epochs; epoch++) {
+      yield new DatasetPipeline<R>({ ...recipe, epochs: 1, before: recipe.before + epoch }, ended);
+    }
   }
 
-  /** A step that is built now, over whichever window. */
-  #each<O extends AnyRow>(operator: string, build: (window: Dataset<R>) => Dataset<O>): DatasetPipeline<O> {
-    return this.#then(operator, overAnyWindow(this.#calling(operator, build)(anyWindow)));
+  protected override get kind(): "pipeline" {
+    return "pipeline";
+  }
+
+  protected override derive<O extends AnyRow>(operator: string, plan: Plan): DatasetPipeline<O> {
+    return this.#then(operator, overAnyWindow(plan));
   }
 
   /** A step that is built for each window. */

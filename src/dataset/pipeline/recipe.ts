@@ -1,6 +1,7 @@
 /** What a pipeline is made of: what it reads, in which windows, how often, and what becomes of each window. */
 import { OptionError } from "../../errors/index.ts";
-import { type Plan, rewriteUp, scan } from "../../plan/index.ts";
+import { type Plan, rewriteUp, scan, shuffle } from "../../plan/index.ts";
+import { seeded } from "../consume/shuffler.ts";
 import type { Engine } from "../engine.ts";
 import { positiveInteger } from "../options.ts";
 import { type WindowOptions, type WindowSize, windowSize } from "./window-size.ts";
@@ -16,15 +17,23 @@ export interface Recipe {
   readonly passes: number;
   /** Infinity: without end. */
   readonly epochs: number;
+  /** Epochs that others have gone over before: what chance draws is drawn anew in each. */
+  readonly before: number;
   /** What is done to each window, in this order. */
   readonly steps: readonly WindowStep[];
 }
 
-export type WindowStep = (window: Plan) => Plan;
+/** Which window it is: the epoch, and the place in it. */
+export interface Turn {
+  readonly epoch: number;
+  readonly window: number;
+}
+
+export type WindowStep = (window: Plan, turn: Turn) => Plan;
 
 /** All of the data as one window. */
 export function whole(engine: Engine, plan: Plan): Recipe {
-  return { engine, plan, size: null, passes: 1, epochs: 1, steps: [] };
+  return { engine, plan, size: null, passes: 1, epochs: 1, before: 0, steps: [] };
 }
 
 export function windowed(engine: Engine, plan: Plan, options: WindowOptions): Recipe {
@@ -57,16 +66,31 @@ export const anyWindow: Plan = scan({
   open: () => Promise.reject(new Error("a window is put here before it is read")),
 });
 
+/** A step that was built over `anyWindow`; a shuffle has an order of its own for each window, drawn by its seed. */
 export function overAnyWindow(built: Plan): WindowStep {
-  return (window) => rewriteUp(built, (node) => (node === anyWindow ? window : node));
+  return (window, turn) => {
+    const made = rewriteUp(built, (node) => (node === anyWindow ? window : node));
+    return made.kind === "shuffle" ? shuffle(made.input, seedOfTurn(made.seed, turn)) : made;
+  };
 }
 
-export async function* epochWindows({ plan, size, passes, steps }: Recipe): AsyncGenerator<Plan, void, undefined> {
+function seedOfTurn(seed: number, { epoch, window }: Turn): number {
+  const mixed = (a: number, b: number) => Math.floor(seeded(a ^ Math.imul(b + 1, 0x9e3779b9))() * 2 ** 32);
+  return mixed(mixed(mixed(seed, 0), epoch), window);
+}
+
+/** The windows of an epoch of this recipe, counted from 0. */
+export async function* epochWindows(recipe: Recipe, epoch: number): AsyncGenerator<Plan, void, undefined> {
+  const { plan, size, passes, before, steps } = recipe;
+  const turn = { epoch: before + epoch, window: 0 };
   for (let pass = 0; pass < passes; pass++) {
-    for await (const window of windowsOfPass(plan, size)) yield steps.reduce((made, step) => step(made), window);
+    for await (const window of windowsOfPass(plan, size)) {
+      yield steps.reduce((made, step) => step(made, turn), window);
+      turn.window++;
+    }
   }
 }
 
 export async function* allWindows(recipe: Recipe): AsyncGenerator<Plan, void, undefined> {
-  for (let epoch = 0; epoch < recipe.epochs; epoch++) yield* epochWindows(recipe);
+  for (let epoch = 0; epoch < recipe.epochs; epoch++) yield* epochWindows(recipe, epoch);
 }

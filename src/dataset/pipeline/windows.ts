@@ -38,7 +38,7 @@ export function checkPerWindow(plan: Plan): void {
   const name = needsAllRows(plan);
   if (name !== null) {
     throw new OptionError(
-      `window: ${name} is over the whole dataset, and a window sees only a part of it. Call it after window, where it is per window (in foreachWindow((window) => …) where a pipeline has no such method), or run it first: (await ds.materialize()).window(…).`,
+      `window: ${name} is over the whole dataset, and a window sees only a part of it. Call it after window, where it is per window, or run it first: (await ds.materialize()).window(…).`,
     );
   }
   for (const input of inputsOf(plan)) checkPerWindow(input);

@@ -42,15 +42,26 @@ export function stateOf(aggregate: AggregateExpression, id: number, kind: string
     case "min":
     case "max":
       return plain(`${name}(${argument})${rows}`, `${name}(${q("")})`);
-    case "mean":
+    case "mean": {
+      const number = `sum(${q("")}) / sum(${q("n")})`;
+      const micros = `sum(CAST(epoch_us(${q("at")}) AS HUGEINT) * ${q("n")}) // sum(${q("n")})`;
+      const time = `CAST(make_timestamp(CAST(${micros} AS BIGINT)) AS VARCHAR) || '+00'`;
+      const neither = `CASE WHEN sum(${q("n")}) > 0 THEN error('mean: of a TIME or an INTERVAL there is none after a function. Take it of sql("epoch(x)")') END`;
       return {
+        // Types are not known here: a cast gives null where there is none, and what has no mean at all does not bind.
         columns: [
-          column("", `sum(CAST(${argument} AS DOUBLE))${rows}`, "DOUBLE"),
+          column("", `sum(TRY_CAST(${argument} AS DOUBLE))${rows}`, "DOUBLE"),
+          column("at", `avg(TRY_CAST(${argument} AS TIMESTAMP))${rows}`, "TIMESTAMP"),
           column("n", `count(${argument})${rows}`, "BIGINT"),
+          column(
+            "type",
+            `CASE WHEN avg(${argument}) FILTER (WHERE false) IS NULL THEN min(${argument}) FILTER (WHERE false) END`,
+          ),
         ],
         unnested: null,
-        final: `sum(${q("")}) / sum(${q("n")})`,
+        final: `cast_to_type(coalesce(CAST(${number} AS VARCHAR), ${time}, ${neither}), list_avg([min(${q("type")})]))`,
       };
+    }
     case "var":
     case "std": {
       const square = merged(q("n"), q("mean"), q("m2"));

@@ -3,17 +3,17 @@ import { closeSync, openSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { arrowFileWriter, BlockBuilder } from "../../arrow/index.ts";
 import { WriteError } from "../../errors/index.ts";
-import { makeDirectory } from "../../files/index.ts";
 import type { Connection } from "../../kernel/index.ts";
-import type { WrittenFile } from "../../protocol/index.ts";
+import type { FileSink, WrittenFile } from "../../protocol/index.ts";
+import { makeStaging } from "./staging.ts";
 
 /** Record batches of this size: large enough to scan well, small enough to read one at a time. */
 const BATCH_ROWS = 65_536;
 
 /** `path` is relative to the staging directory. */
-export function writeArrowFile(connection: Connection, select: string, staging: string, path: string): WrittenFile {
-  const target = join(staging, path);
-  makeDirectory(dirname(target));
+export function writeArrowFile(connection: Connection, select: string, sink: FileSink, path: string): WrittenFile {
+  const target = join(sink.staging, path);
+  makeStaging(sink, dirname(path));
   const fd = openSync(target, "w");
   let bytes = 0;
   let rows = 0;

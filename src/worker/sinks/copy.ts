@@ -2,12 +2,12 @@
 import { statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { type Row, toRows } from "../../arrow/index.ts";
-import { makeDirectory } from "../../files/index.ts";
 import { type Connection, quoteIdentifier, quoteLiteral } from "../../kernel/index.ts";
 import type { FileSink, WrittenFile } from "../../protocol/index.ts";
 import { writeArrowFile } from "./arrow-files.ts";
 import { jsonSelect } from "./json-values.ts";
 import { partitionsOf, withFolderNames } from "./partitions.ts";
+import { makeStaging } from "./staging.ts";
 
 const EXTENSION = { parquet: "parquet", csv: "csv", json: "json", arrow: "arrow" } as const;
 /** What a compressed text file is called. */
@@ -36,7 +36,7 @@ export async function copyQuery(
   name: string,
   mode: "sync" | "async",
 ): Promise<Copied> {
-  makeDirectory(sink.staging);
+  makeStaging(sink);
   const sql = kernelCopy(connection, select, sink, name, null);
   const stream = mode === "async" ? await connection.queryAsync(sql) : connection.query(sql);
   const answers: Row[] = [];
@@ -56,7 +56,7 @@ export function writeTable(
   name: string,
   rowGroup: number,
 ): Copied {
-  makeDirectory(sink.staging);
+  makeStaging(sink);
   const isPartitioned = sink.partitionBy.length > 0;
   const inPieces = isPartitioned && (sink.format === "json" || sink.maxRowsPerFile !== null);
   if (sink.format !== "arrow" && !inPieces) {
@@ -68,8 +68,8 @@ export function writeTable(
   const files = parts.flatMap(({ directory, piece, select }) => {
     const place = join(directory, piece === 0 ? name : `${name}-${piece}`);
     const path = fileName(sink, place);
-    if (sink.format === "arrow") return [writeArrowFile(connection, select, sink.staging, path)];
-    makeDirectory(dirname(join(sink.staging, path)));
+    if (sink.format === "arrow") return [writeArrowFile(connection, select, sink, path)];
+    makeStaging(sink, dirname(path));
     return copied(sink, connection.all(copySql(valuesFor(connection, select, sink), sink, place, [], rowGroup))).files;
   });
   return { rows: files.reduce((sum, file) => sum + (file.rows ?? 0), 0), files };

@@ -1,0 +1,29 @@
+/** What aggregates cannot be taken of, by SQL type: said before anything runs where a column's type is known. */
+import { OptionError } from "../errors/index.ts";
+import { columnType } from "./column-type.ts";
+import type { AggregateExpression, AggregateName } from "./expression/index.ts";
+import type { Plan } from "./plan.ts";
+
+const NESTED = /\]$|^(STRUCT|MAP|UNION)\b/;
+const TEXT = /^(VARCHAR|BLOB|UUID|JSON|ENUM)\b/;
+const TIMES = /^(DATE|TIME|TIMESTAMP|INTERVAL)\b/;
+const INTERVAL = /^INTERVAL$/;
+const BOOLEAN = /^BOOLEAN$/;
+
+/** The kernel has none of these; min, max, first, list and counts are of every type. */
+const NONE_OF: Partial<Record<AggregateName, readonly RegExp[]>> = {
+  sum: [NESTED, TEXT, TIMES],
+  mean: [NESTED, TEXT, BOOLEAN],
+  quantile: [NESTED, TEXT, BOOLEAN, INTERVAL],
+  std: [NESTED, TEXT, BOOLEAN, TIMES],
+  var: [NESTED, TEXT, BOOLEAN, TIMES],
+};
+
+export function checkAggregateType(plan: Plan, { name, input }: AggregateExpression): void {
+  if (input?.kind !== "column") return;
+  const type = columnType(plan, input.name);
+  if (type === null || NONE_OF[name]?.some((none) => none.test(type)) !== true) return;
+  throw new OptionError(
+    `agg: there is no ${name} of "${input.name}", which is ${type}. Make numbers of it first, such as col("${input.name}").cast("DOUBLE"), or of times sql("epoch(${input.name})").`,
+  );
+}

@@ -1,0 +1,128 @@
+/** Every aggregate of every type, straight from the source and after functions: a value, or a refusal that says what to do. */
+import { join } from "node:path";
+import { col, type Dataset, KernelError, OptionError, sql } from "spillway";
+import { describe, expect, test } from "vitest";
+import { testSessions } from "../support/sessions.ts";
+
+const sessions = testSessions("aggregate-types");
+const s = sessions.open({ preserveOrder: true });
+
+const NUMBERS = ["sum", "mean", "std", "var", "quantile"];
+const day = (n: number, hour = 0) => new Date(Date.UTC(2024, 0, n, hour));
+
+/** SQL of the column over ids 1 to 4, which of NUMBERS it has none of, and some of the values it has. */
+const kinds: readonly [type: string, column: string, refused: readonly string[], values: Record<string, unknown>][] = [
+  ["INTEGER", "CAST(id AS INTEGER)", [], { sum: 10, mean: 2.5, quantile: 2.5, min: 1, max: 4 }],
+  ["DECIMAL", "CAST(id AS DECIMAL(10, 2))", [], { sum: 10, mean: 2.5, min: 1 }],
+  ["DOUBLE", "CAST(id AS DOUBLE) / 2", [], { sum: 5, mean: 1.25, max: 2 }],
+  ["BOOLEAN", "id > 2", ["mean", "std", "var", "quantile"], { sum: 2, min: false, max: true, countDistinct: 2 }],
+  ["VARCHAR", "'t' || id", NUMBERS, { min: "t1", max: "t4", list: ["t1", "t2", "t3", "t4"] }],
+  [
+    "DATE",
+    "DATE '2023-12-31' + CAST(id AS INTEGER)",
+    ["sum", "std", "var"],
+    { mean: day(2, 12), quantile: day(2, 12), min: day(1), max: day(4), first: day(1) },
+  ],
+  [
+    "TIMESTAMP",
+    "TIMESTAMP '2024-01-01' + INTERVAL (id) HOUR",
+    ["sum", "std", "var"],
+    { mean: new Date(Date.UTC(2024, 0, 1, 2, 30)), quantile: new Date(Date.UTC(2024, 0, 1, 2, 30)), max: day(1, 4) },
+  ],
+  [
+    "TIMESTAMPTZ",
+    "TIMESTAMPTZ '2024-01-01 00:00:00+00' + INTERVAL (id) HOUR",
+    ["sum", "std", "var"],
+    { mean: new Date(Date.UTC(2024, 0, 1, 2, 30)), min: day(1, 1) },
+  ],
+  ["BLOB", "encode('b' || id)", NUMBERS, { min: Uint8Array.of(98, 49), countDistinct: 4 }],
+  ["BIGINT[]", "[id % 2, id]", NUMBERS, { min: [0, 2], max: [1, 3], countDistinct: 4, first: [1, 1] }],
+  ["STRUCT", "{'a': id}", NUMBERS, { min: { a: 1 }, list: [{ a: 1 }, { a: 2 }, { a: 3 }, { a: 4 }], countDistinct: 4 }],
+  ["STRUCT[]", "[{'a': id}]", NUMBERS, { max: [{ a: 4 }], list: [[{ a: 1 }], [{ a: 2 }], [{ a: 3 }], [{ a: 4 }]] }],
+];
+
+const aggregates = {
+  sum: col("v").sum(),
+  mean: col("v").mean(),
+  std: col("v").std(),
+  var: col("v").var(),
+  quantile: col("v").quantile(0.5),
+  min: col("v").min(),
+  max: col("v").max(),
+  countDistinct: col("v").countDistinct(),
+  list: col("v").list(),
+  first: col("v").first(),
+};
+
+const rowsOf = (column: string) =>
+  s.range(4, { overrideNumBlocks: 2 }).withColumn("id", col("id").add(1)).select(sql<number>(column).as("v"));
+
+const wholeOrPassed: readonly [string, (rows: Dataset<{ v: number }>) => Dataset<{ v: number }>][] = [
+  ["as it is read", (rows) => rows],
+  ["passed on by a function", (rows) => rows.map((row) => ({ v: row.v }))],
+  ["made by a function", (rows) => rows.flatMap((row) => [Object.fromEntries([["v", row.v]]) as { v: number }])],
+];
+
+describe.each(wholeOrPassed)("aggregates of a column %s", (_, made) => {
+  test.each(kinds)("[A8] %s", async (_type, column, refused, values) => {
+    const rows = made(rowsOf(column));
+    for (const [name, aggregate] of Object.entries(aggregates)) {
+      const found = rows.agg({ found: aggregate });
+      if (refused.includes(name)) {
+        await expect(found, name).rejects.toThrow(/there is no .* of .* values\. Make numbers of them first/);
+        await expect(found, name).rejects.toBeInstanceOf(KernelError);
+      } else {
+        const { found: value } = await found;
+        if (name in values) expect(value, name).toEqual(values[name]);
+      }
+    }
+  });
+});
+
+test("[A8] where a file tells the type, a wrong aggregate is refused before anything runs", async () => {
+  const path = join(sessions.directory, "typed");
+  const rows = s
+    .range(3)
+    .select(sql("'t' || id").as("text"), sql("id = 1").as("flag"), sql("DATE '2024-01-01'").as("at"));
+  await rows.writeParquet(path);
+  const read = s.readParquet(path);
+  for (const [name, column] of [
+    ["sum", "text"],
+    ["mean", "flag"],
+    ["std", "at"],
+  ] as const) {
+    const found = read.groupBy("text").agg({ found: aggregateOf(name, column) });
+    await expect(found.explain(), name).rejects.toBeInstanceOf(OptionError);
+    await expect(found.takeAll(), name).rejects.toThrow(`there is no ${name} of "${column}", which is`);
+  }
+  expect(await read.mean("at")).toEqual(day(1));
+});
+
+function aggregateOf(name: "sum" | "mean" | "std", column: string) {
+  return col(column)[name]();
+}
+
+test("[A8] a mean of times is that of all parts, those without a value too", async () => {
+  const items = [
+    { k: 1, at: null },
+    { k: 2, at: day(1) },
+    { k: 1, at: day(3) },
+    { k: 2, at: day(4) },
+    { k: 2, at: day(4) },
+    { k: 3, at: null },
+  ];
+  const rows = s.fromItems(items, { overrideNumBlocks: 6 }).map((row) => ({ k: row.k, at: row.at }));
+  expect(
+    await rows
+      .groupBy("k")
+      .agg({ at: col("at").mean() })
+      .sort("k")
+      .takeAll(),
+  ).toEqual([
+    { k: 1, at: day(3) },
+    { k: 2, at: day(3) },
+    { k: 3, at: null },
+  ]);
+  const none: unknown = await rows.where(col("k").gt(3)).mean("at");
+  expect(none).toBeNull();
+});
