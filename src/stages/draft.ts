@@ -3,7 +3,16 @@
  * a function or the end closes it. Immutable; every addition is a new draft.
  */
 import { type FunctionNode, nothingSkipped, type ScanNode, type ScanPart, type ScanSplits } from "../plan/index.ts";
-import type { BlockShape, FedTable, Gather, OperatorId, ResourceRequest, Skipped, Split } from "../protocol/index.ts";
+import type {
+  BlockShape,
+  FedTable,
+  Gather,
+  OperatorId,
+  ResourceRequest,
+  Skipped,
+  Split,
+  SqlStep,
+} from "../protocol/index.ts";
 import { type Made, readOf, type StageRead } from "./reads.ts";
 import {
   applyNode,
@@ -17,9 +26,7 @@ import {
   selectSql,
 } from "./sql/select.ts";
 
-export type StageStep =
-  | { readonly kind: "sql"; readonly operator: string; readonly sql: string }
-  | { readonly kind: "function"; readonly node: FunctionNode };
+export type StageStep = SqlStep | { readonly kind: "function"; readonly node: FunctionNode };
 
 export type StageInput =
   | { readonly kind: "splits"; readonly splits: readonly Split[] }
@@ -134,9 +141,13 @@ function appended(names: readonly string[], name: string): readonly string[] {
 export function flushed(draft: Draft): Draft {
   if (isTrivial(draft.select)) return draft;
   const operator = draft.selectNames.join("->") || "select";
+  const { unnamed } = draft.select;
   return {
     ...draft,
-    steps: [...draft.steps, { kind: "sql", operator, sql: selectSql(draft.select) }],
+    steps: [
+      ...draft.steps,
+      { kind: "sql", operator, sql: selectSql(draft.select), ...(unnamed.length > 0 && { unnamed }) },
+    ],
     select: selectFrom(),
     selectNames: [],
   };
@@ -164,6 +175,7 @@ export function functionsIn(draft: Draft): readonly FunctionNode[] {
 /** Splits that do the draft's SQL themselves; null where they cannot. */
 export function foldedSplits(draft: Draft): readonly Split[] | null {
   if (draft.input.kind !== "splits" || draft.steps.length > 0 || draft.maxRowsPerTask !== null) return null;
+  if (draft.broadcast.length > 0) return null;
   if (isTrivial(draft.select)) return draft.input.splits;
   const sql = selectSql(draft.select);
   const folded: Split[] = [];

@@ -69,7 +69,7 @@ function sortKey({ keys }: SortNode): string {
 
 function sampleOf(select: Select, key: string): Select {
   const keys = `(SELECT ${key} AS ${KEY} FROM ${tableSql(nested(select))})`;
-  return selectFrom(`(SELECT * FROM ${keys} USING SAMPLE reservoir(${SAMPLED_KEYS} ROWS) REPEATABLE (1))`);
+  return selectFrom(`(SELECT * FROM ${keys} USING SAMPLE reservoir(${SAMPLED_KEYS} ROWS) REPEATABLE (1))`, select);
 }
 
 /** Every so many-th of the sampled keys: count - 1 of them, fewer where they are equal. */
