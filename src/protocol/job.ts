@@ -83,6 +83,8 @@ export interface SqlStep {
   readonly kind: "sql";
   readonly operator: string;
   readonly sql: string;
+  /** It makes fewer rows of many, the fewer the more it gets at once. */
+  readonly shrinks?: boolean;
   /** Of a task's first step: lists of columns that stand as marks in the SQL, inner ones first. */
   readonly unnamed?: readonly UnnamedColumns[];
 }

@@ -48,6 +48,8 @@ export interface Draft {
   readonly select: Select;
   /** What the SELECT under way does, for the step's name. */
   readonly selectNames: readonly string[];
+  /** The SELECT under way makes fewer rows of those it gets at once: a part of an aggregate. */
+  readonly shrinks: boolean;
   readonly request: ResourceRequest;
   readonly concurrency: FunctionNode["concurrency"];
   readonly maxRetries: number | null;
@@ -72,6 +74,7 @@ function draftOver(input: StageInput, names: readonly string[]): Draft {
     steps: [],
     select: selectFrom(),
     selectNames: [],
+    shrinks: false,
     request: ONE_CORE,
     concurrency: null,
     maxRetries: null,
@@ -140,17 +143,16 @@ function appended(names: readonly string[], name: string): readonly string[] {
 /** The SELECT under way becomes a step. */
 export function flushed(draft: Draft): Draft {
   if (isTrivial(draft.select)) return draft;
-  const operator = draft.selectNames.join("->") || "select";
+  const { shrinks } = draft;
   const { unnamed } = draft.select;
-  return {
-    ...draft,
-    steps: [
-      ...draft.steps,
-      { kind: "sql", operator, sql: selectSql(draft.select), ...(unnamed.length > 0 && { unnamed }) },
-    ],
-    select: selectFrom(),
-    selectNames: [],
+  const step: StageStep = {
+    kind: "sql",
+    operator: draft.selectNames.join("->") || "select",
+    sql: selectSql(draft.select),
+    ...(shrinks && { shrinks }),
+    ...(unnamed.length > 0 && { unnamed }),
   };
+  return { ...draft, steps: [...draft.steps, step], select: selectFrom(), selectNames: [], shrinks: false };
 }
 
 export function withFunction(draft: Draft, node: FunctionNode): Draft {

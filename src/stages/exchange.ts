@@ -121,7 +121,7 @@ export class Exchange {
     const name = nodeName(plan);
     if (phases === null) return this.#wholeAggregate(plan, draft, needed);
     const partial = { ...named(draft, `partial ${name}`), makes: someOf(draft.makes) };
-    const map = { ...partial, select: phases.partial(draft.select) };
+    const map = { ...partial, select: phases.partial(draft.select), shrinks: true };
     const { columns } = phases;
     if (plan.keys.length === 0) {
       const table = { operators: [this.operators.close(map)], columns };
@@ -157,7 +157,7 @@ export class Exchange {
 
   async #distinct(plan: DistinctNode, draft: Draft, needed: Names): Promise<Draft> {
     const count = this.#partitions(plan.input);
-    const once = { ...draft, select: relation(plan, [draft.select]), makes: someOf(draft.makes) };
+    const once = { ...draft, select: relation(plan, [draft.select]), shrinks: true, makes: someOf(draft.makes) };
     const known = plan.columns ?? columnsOf(plan.input);
     const keys =
       known === null
