@@ -1,5 +1,6 @@
 /** Column names and expressions checked against what a resolved plan hands on, where that is known. */
 import { OptionError, UnknownColumnError } from "../errors/index.ts";
+import { assertOwnNames } from "../protocol/index.ts";
 import { nearest } from "../units/index.ts";
 import { columnsOf } from "./columns.ts";
 import {
@@ -42,9 +43,5 @@ function misplaced(found: AggregateExpression, operator: string): OptionError {
 
 /** Columns side by side must have names of their own. */
 export function checkOwnNames(names: readonly string[] | null, operator: string): void {
-  const twice = names?.find((name, i) => names.indexOf(name) !== i);
-  if (twice === undefined) return;
-  throw new OptionError(
-    `${operator}: two columns would be called "${twice}". Give another suffix, or rename or drop one of them first.`,
-  );
+  if (names !== null) assertOwnNames(names, operator);
 }

@@ -2,4 +2,5 @@ export * from "./frames.ts";
 export * from "./job.ts";
 export * from "./messages.ts";
 export * from "./resources.ts";
+export * from "./side-by-side.ts";
 export * from "./stats.ts";

@@ -3,6 +3,7 @@
  * (functions with what they captured, rows) are blocks in the store, named by reference.
  */
 import type { ValueOptions } from "../arrow/types.ts";
+import type { UnnamedColumns } from "./side-by-side.ts";
 
 export type BlockId = number & { readonly __brand: "BlockId" };
 export type JobId = string & { readonly __brand: "JobId" };
@@ -78,9 +79,19 @@ export interface FunctionOptions extends ValueOptions {
   readonly stream?: boolean;
 }
 
+export interface SqlStep {
+  readonly kind: "sql";
+  readonly operator: string;
+  readonly sql: string;
+  /** It makes fewer rows of many, the fewer the more it gets at once. */
+  readonly shrinks?: boolean;
+  /** Of a task's first step: lists of columns that stand as marks in the SQL, inner ones first. */
+  readonly unnamed?: readonly UnnamedColumns[];
+}
+
 export type Step =
   /** Row-wise SQL (no aggregate, no order): `{input}` stands for the table. May run once per batch of rows. */
-  | { readonly kind: "sql"; readonly operator: string; readonly sql: string }
+  | SqlStep
   | {
       readonly kind: "function";
       /** The name shown: `map(addTax)`, `mapBatches(Model)`. */

@@ -113,7 +113,14 @@ class Builder {
         }
         const names = [...draft.names, "partial groupBy"];
         const select = phases.partial(draft.select);
-        const partial = { ...draft, select, selectNames: ["partial groupBy"], names, makes: someOf(draft.makes) };
+        const partial = {
+          ...draft,
+          select,
+          selectNames: ["partial groupBy"],
+          names,
+          shrinks: true,
+          makes: someOf(draft.makes),
+        };
         return { table: { operators: [this.operators.close(partial)], columns: phases.columns }, cut: true };
       },
     };

@@ -3,7 +3,16 @@
  * a function or the end closes it. Immutable; every addition is a new draft.
  */
 import { type FunctionNode, nothingSkipped, type ScanNode, type ScanPart, type ScanSplits } from "../plan/index.ts";
-import type { BlockShape, FedTable, Gather, OperatorId, ResourceRequest, Skipped, Split } from "../protocol/index.ts";
+import type {
+  BlockShape,
+  FedTable,
+  Gather,
+  OperatorId,
+  ResourceRequest,
+  Skipped,
+  Split,
+  SqlStep,
+} from "../protocol/index.ts";
 import { type Made, readOf, type StageRead } from "./reads.ts";
 import {
   applyNode,
@@ -17,9 +26,7 @@ import {
   selectSql,
 } from "./sql/select.ts";
 
-export type StageStep =
-  | { readonly kind: "sql"; readonly operator: string; readonly sql: string }
-  | { readonly kind: "function"; readonly node: FunctionNode };
+export type StageStep = SqlStep | { readonly kind: "function"; readonly node: FunctionNode };
 
 export type StageInput =
   | { readonly kind: "splits"; readonly splits: readonly Split[] }
@@ -41,6 +48,8 @@ export interface Draft {
   readonly select: Select;
   /** What the SELECT under way does, for the step's name. */
   readonly selectNames: readonly string[];
+  /** The SELECT under way makes fewer rows of those it gets at once: a part of an aggregate. */
+  readonly shrinks: boolean;
   readonly request: ResourceRequest;
   readonly concurrency: FunctionNode["concurrency"];
   readonly maxRetries: number | null;
@@ -65,6 +74,7 @@ function draftOver(input: StageInput, names: readonly string[]): Draft {
     steps: [],
     select: selectFrom(),
     selectNames: [],
+    shrinks: false,
     request: ONE_CORE,
     concurrency: null,
     maxRetries: null,
@@ -133,13 +143,16 @@ function appended(names: readonly string[], name: string): readonly string[] {
 /** The SELECT under way becomes a step. */
 export function flushed(draft: Draft): Draft {
   if (isTrivial(draft.select)) return draft;
-  const operator = draft.selectNames.join("->") || "select";
-  return {
-    ...draft,
-    steps: [...draft.steps, { kind: "sql", operator, sql: selectSql(draft.select) }],
-    select: selectFrom(),
-    selectNames: [],
+  const { shrinks } = draft;
+  const { unnamed } = draft.select;
+  const step: StageStep = {
+    kind: "sql",
+    operator: draft.selectNames.join("->") || "select",
+    sql: selectSql(draft.select),
+    ...(shrinks && { shrinks }),
+    ...(unnamed.length > 0 && { unnamed }),
   };
+  return { ...draft, steps: [...draft.steps, step], select: selectFrom(), selectNames: [], shrinks: false };
 }
 
 export function withFunction(draft: Draft, node: FunctionNode): Draft {
@@ -164,6 +177,7 @@ export function functionsIn(draft: Draft): readonly FunctionNode[] {
 /** Splits that do the draft's SQL themselves; null where they cannot. */
 export function foldedSplits(draft: Draft): readonly Split[] | null {
   if (draft.input.kind !== "splits" || draft.steps.length > 0 || draft.maxRowsPerTask !== null) return null;
+  if (draft.broadcast.length > 0) return null;
   if (isTrivial(draft.select)) return draft.input.splits;
   const sql = selectSql(draft.select);
   const folded: Split[] = [];

@@ -29,7 +29,7 @@ import { someOf } from "./reads.ts";
 import { estimatedBytes, isSmall, partitionCount } from "./size.ts";
 import { joined } from "./sql/join.ts";
 import { type AllToAllNode, keepsOrder, numbered, PLACE, relation, seesOrder } from "./sql/relation.ts";
-import { mixed, nested, nodeName, type Select, selectFrom, tableSql } from "./sql/select.ts";
+import { mixed, nested, nodeName, type Select, selectFrom } from "./sql/select.ts";
 
 type DraftOf = (plan: Plan, needed: Names) => Promise<Draft>;
 
@@ -121,7 +121,7 @@ export class Exchange {
     const name = nodeName(plan);
     if (phases === null) return this.#wholeAggregate(plan, draft, needed);
     const partial = { ...named(draft, `partial ${name}`), makes: someOf(draft.makes) };
-    const map = { ...partial, select: phases.partial(draft.select) };
+    const map = { ...partial, select: phases.partial(draft.select), shrinks: true };
     const { columns } = phases;
     if (plan.keys.length === 0) {
       const table = { operators: [this.operators.close(map)], columns };
@@ -157,7 +157,7 @@ export class Exchange {
 
   async #distinct(plan: DistinctNode, draft: Draft, needed: Names): Promise<Draft> {
     const count = this.#partitions(plan.input);
-    const once = { ...draft, select: relation(plan, [draft.select]), makes: someOf(draft.makes) };
+    const once = { ...draft, select: relation(plan, [draft.select]), shrinks: true, makes: someOf(draft.makes) };
     const known = plan.columns ?? columnsOf(plan.input);
     const keys =
       known === null
@@ -199,11 +199,10 @@ export class Exchange {
     const table = await this.operators.table(this.operators.inputs(small.draft), small.plan, small.needed);
     // Broadcast tables are there for a task's first SQL.
     const ready = functionsIn(large).length === 0 ? large : draftOverOperators([this.operators.close(large)]);
-    const own = tableSql(ready.select);
-    const given = `{b${ready.broadcast.length}}`;
-    const sql = side === "right" ? joined(plan, own, given) : joined(plan, given, own);
-    const name = "broadcast join";
-    return { ...named(ready, name), broadcast: [...ready.broadcast, table], select: selectFrom(`(${sql})`) };
+    const own = ready.select;
+    const given = selectFrom(`{b${ready.broadcast.length}}`);
+    const select = side === "right" ? joined(plan, own, given) : joined(plan, given, own);
+    return { ...named(ready, "broadcast join"), broadcast: [...ready.broadcast, table], select };
   }
 
   async #shuffle(plan: ShuffleNode, draft: Draft, needed: Names): Promise<Draft> {

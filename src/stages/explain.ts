@@ -3,7 +3,7 @@
  * and where fusion stopped. Nothing is cut: the SQL is the SQL that runs.
  */
 import { functionLabel } from "../plan/index.ts";
-import type { FedTable, OperatorId, OperatorStats, Split } from "../protocol/index.ts";
+import type { FedTable, OperatorId, OperatorStats, Split, SqlStep } from "../protocol/index.ts";
 import { flowsOf } from "./boundaries.ts";
 import type { StageStep } from "./draft.ts";
 import type { Estimates } from "./estimate.ts";
@@ -149,8 +149,13 @@ function sqlBlock(head: string, sql: string): readonly string[] {
   return lines.length === 1 && only !== undefined ? [`${head} ${only}`] : [head, ...indented(lines, "    ")];
 }
 
+/** What only the task knows, when it has its tables, stands in words. */
+function shownSql({ sql, unnamed = [] }: SqlStep): string {
+  return unnamed.reduce((text, { mark }) => text.replaceAll(mark, "{columns of both}"), sql);
+}
+
 function stepLines(step: StageStep): readonly string[] {
-  if (step.kind === "sql") return sqlBlock("  SQL:", step.sql);
+  if (step.kind === "sql") return sqlBlock("  SQL:", shownSql(step));
   const { node } = step;
   const unit = node.form === "mapBatches" ? `batches of ${node.options.batchSize}` : unitOf(node.form);
   return [`  ${functionLabel(node)}: a ${node.fn.isClass ? "class" : "function"} over ${unit}`];

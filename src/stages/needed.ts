@@ -61,7 +61,7 @@ export function neededOf(node: RegionNode, above: Names): readonly Names[] {
       if (how === "semi" || how === "anti") return [joined(above, leftOn), new Set(rightOn)];
       return [
         joined(passed(above, right, rightOn, how !== "right" && how !== "full"), leftOn),
-        joined(passed(above, left, leftOn, how !== "left" && how !== "full"), rightOn),
+        joined(passed(above, left, leftOn, true), rightOn),
       ];
     }
     case "zip":
@@ -75,7 +75,7 @@ export function neededOf(node: RegionNode, above: Names): readonly Names[] {
 
 /**
  * What must come from one side, because the other is known not to have it. Where that is not known, everything, if without
- * rows of this side there are none at all: else it would stand before what the other has.
+ * rows of this side there are none at all: else it would stand before what the other has. Of the right everything in any case: what the left has stands before it.
  */
 function passed(above: Names, other: Plan, keys: readonly string[], isDecisive: boolean): Names {
   const known = columnsOf(other);

@@ -15,7 +15,7 @@ export class Operators {
   constructor(private readonly describe: Describe | null) {}
 
   close(draft: Draft): OperatorId {
-    const { select: _, selectNames: __, names, ...stage } = flushed(draft);
+    const { select: _, selectNames: __, shrinks: ___, names, ...stage } = flushed(draft);
     const id = this.stages.length;
     this.stages.push({ kind: "tasks", id, name: names.join("->") || "gather", ...stage });
     return id;

@@ -13,6 +13,7 @@ import { relation } from "./sql/relation.ts";
 import { INPUT, nested, type Select, selectFrom, tableSql } from "./sql/select.ts";
 
 const KEY = quoteIdentifier("__spillway_key");
+const BOUNDS = quoteIdentifier("__spillway_bounds");
 /** Looked at by each task. */
 const SAMPLED_KEYS = 1000;
 
@@ -49,7 +50,7 @@ export async function rangeSort(
     names: [...input.names, "shuffleMap"],
     selectNames: [...input.selectNames, "shuffleMap"],
     broadcast: [...input.broadcast, given],
-    select: withPartition(input.select, rangeOf(key, `{b${input.broadcast.length}}`)),
+    select: ranged(input.select, key, `{b${input.broadcast.length}}`, count),
     scatter: count,
     makes: draft.makes,
   };
@@ -84,7 +85,7 @@ function looseParts(key: string): readonly string[] {
 
 function sampleOf(select: Select, key: string): Select {
   const keys = `(SELECT ${key} AS ${KEY} FROM ${tableSql(nested(select))})`;
-  return selectFrom(`(SELECT * FROM ${keys} USING SAMPLE reservoir(${SAMPLED_KEYS} ROWS) REPEATABLE (1))`);
+  return selectFrom(`(SELECT * FROM ${keys} USING SAMPLE reservoir(${SAMPLED_KEYS} ROWS) REPEATABLE (1))`, select);
 }
 
 /** Every so many-th of the sampled keys: count - 1 of them, fewer where they are equal. */
@@ -95,8 +96,16 @@ function boundsOf(count: number): Select {
   );
 }
 
-/** How many bounds are below the key. */
-function rangeOf(key: string, bounds: string): string {
-  const list = `(SELECT list(${KEY}) FROM ${bounds})`;
-  return `coalesce(len(list_filter(${list}, lambda bound: bound < ${key})), 0)`;
+/** The partition of a row is how many bounds are below its key. */
+function ranged(select: Select, key: string, bounds: string, count: number): Select {
+  const list = `(SELECT list(${KEY} ORDER BY ${KEY}) FROM ${bounds})`;
+  const keyed = { ...nested(select), list: `*, ${key} AS ${KEY}, ${list} AS ${BOUNDS}` };
+  return withPartition(keyed, rangeOf(0, count - 1), `* EXCLUDE (${KEY}, ${BOUNDS})`);
+}
+
+/** By halves: looking at all of 63 bounds took 16 times as long. A bound that is not there is above every key. */
+function rangeOf(first: number, last: number): string {
+  if (first >= last) return String(first);
+  const middle = (first + last) >> 1;
+  return `CASE WHEN ${KEY} > ${BOUNDS}[${middle + 1}] THEN ${rangeOf(middle + 1, last)} ELSE ${rangeOf(first, middle)} END`;
 }

@@ -58,7 +58,7 @@ export async function buildChain(
   for (const step of [...steps].reverse()) {
     if (step.kind === "sql") {
       const sql = overTables(step.sql, "b", broadcast);
-      next = new SqlStep(kernelCounts && step === last ? countSql(sql) : sql, connection, next, scope);
+      next = new SqlStep(kernelCounts && step === last ? countSql(sql) : sql, connection, next, scope, step.shrinks);
     } else {
       const fn = functions.get(step);
       if (fn === undefined) throw new Error(`no function was loaded for ${step.operator}`);

@@ -10,7 +10,7 @@ import { CancelledError, SourceError } from "../errors/index.ts";
 import { type Connection, type KernelStream, NO_COLUMN } from "../kernel/index.ts";
 import { ownMemory } from "../memory/index.ts";
 import { mapFile, type NativeMemory } from "../native/index.ts";
-import type { Step, TaskInput, TaskOrder, TaskReport, WrittenFile } from "../protocol/index.ts";
+import type { SqlStep, Step, TaskInput, TaskOrder, TaskReport, WrittenFile } from "../protocol/index.ts";
 import { buildChain, type Chain, filePrefix } from "./chain.ts";
 import { FedTables } from "./fed-tables.ts";
 import { type FedBlocks, Feed } from "./feed.ts";
@@ -18,6 +18,7 @@ import { inUserWords } from "./kernel-errors.ts";
 import { KernelWatch } from "./kernel-watch.ts";
 import type { KernelUsage, LeasedKernel } from "./leased-kernel.ts";
 import type { LoadedOperator } from "./loaded-operator.ts";
+import { withColumns } from "./named-columns.ts";
 import { readSlice } from "./read-slice.ts";
 import type { BlockOutlet } from "./sinks/block-sink.ts";
 import { copyQuery, kernelWrites } from "./sinks/copy.ts";
@@ -124,32 +125,32 @@ export class RunningTask implements TaskScope {
     this.#broadcast = await this.operator.broadcast(this.kernel.connection, this.task.broadcast);
     const [first, ...rest] = this.operator.order.steps;
     if (input.kind === "sql") {
-      const sql = first?.kind === "sql" ? this.#overInput(first.sql, input.sql) : `SELECT * FROM ${input.sql}`;
+      const sql = first?.kind === "sql" ? this.#overInput(first, input.sql) : `SELECT * FROM ${input.sql}`;
       return this.#fromSql(sql, first?.kind === "sql" ? rest : this.operator.order.steps, "async");
     }
     if (input.kind === "fed") {
-      return first?.kind === "sql" ? this.#overFed(first.sql, rest, input.tables) : this.#fromFed();
+      return first?.kind === "sql" ? this.#overFed(first, rest, input.tables) : this.#fromFed();
     }
     const batches = this.#batches(input);
     if (first?.kind !== "sql") return this.#fromBatches(batches);
-    return this.#overTable(first.sql, rest, batches);
+    return this.#overTable(first, rest, batches);
   }
 
-  async #overTable(sql: string, rest: readonly Step[], batches: readonly RecordBatch[]): Promise<Outcome> {
+  async #overTable(step: SqlStep, rest: readonly Step[], batches: readonly RecordBatch[]): Promise<Outcome> {
     const table = this.kernel.connection.table(ofOneSchema(batches));
     try {
-      return await this.#fromSql(this.#overInput(sql, table.sql), rest, "sync");
+      return await this.#fromSql(this.#overInput(step, table.sql), rest, "sync");
     } finally {
       table.release();
     }
   }
 
-  #overInput(sql: string, table: string): string {
-    return overTables(overInput(sql, table), "b", this.#broadcast);
+  #overInput(step: SqlStep, table: string): string {
+    return withColumns(this.kernel.connection, step, (sql) => overTables(overInput(sql, table), "b", this.#broadcast));
   }
 
   async #overFed(
-    sql: string,
+    step: SqlStep,
     rest: readonly Step[],
     columns: Extract<TaskInput, { kind: "fed" }>["tables"],
   ): Promise<Outcome> {
@@ -164,7 +165,9 @@ export class RunningTask implements TaskScope {
       await tables.fill(this.#feed);
       this.check();
       this.#rowsIn = tables.rows;
-      const query = overTables(overTables(sql, "t", tables.sql), "b", this.#broadcast);
+      const query = withColumns(connection, step, (sql) =>
+        overTables(overTables(sql, "t", tables.sql), "b", this.#broadcast),
+      );
       if (tables.rows === 0 && hasNoColumns(connection, query)) return await this.#fromBatches([]);
       const whole = withoutHugeIntegers(connection, query);
       return await this.#fromSql(whole, rest, "wide", tables.hasUntypedNulls);

@@ -16,10 +16,11 @@ import {
   sliceBatch,
   toColumns,
   toRows,
+  typeName,
 } from "../../src/arrow/index.ts";
 import { reviveFunction } from "../../src/closure/index.ts";
 import type { Engine, EngineSettings, FinishedJob, ReceivedBlock, RunningJob } from "../../src/dataset/index.ts";
-import { type Connection, Kernel } from "../../src/kernel/index.ts";
+import { type Connection, Kernel, NO_COLUMN } from "../../src/kernel/index.ts";
 import {
   type BlockId,
   type BlockRef,
@@ -37,6 +38,7 @@ import {
   type TaskOperator,
   type WrittenFile,
 } from "../../src/protocol/index.ts";
+import { withColumns } from "../../src/worker/named-columns.ts";
 
 const settings: EngineSettings = {
   workers: 2,
@@ -206,15 +208,15 @@ export class InProcessEngine implements Engine {
     let batches: RecordBatch[];
     let steps: readonly Step[] = operator.steps;
     if ("kind" in input && input.kind === "sql") {
-      const sql =
-        first?.kind === "sql" ? first.sql.replaceAll("{input}", () => input.sql) : `SELECT * FROM ${input.sql}`;
+      const over: Named = (sql) => named(sql.replaceAll("{input}", () => input.sql));
+      const sql = first?.kind === "sql" ? withColumns(this.connection, first, over) : `SELECT * FROM ${input.sql}`;
       if (first?.kind === "sql") steps = rest;
-      batches = [this.#query(named(sql))];
+      batches = [this.#query(sql)];
     } else if ("kind" in input && input.kind === "fed") {
       if (first?.kind === "sql") {
         steps = rest;
         batches = await this.#withTables("t", input.tables, async (fed) => [
-          this.#query(this.#withoutHugeint(fed(named(first.sql)))),
+          this.#query(this.#withoutHugeint(withColumns(this.connection, first, (sql) => fed(named(sql))))),
         ]);
       } else batches = input.tables.flatMap((table) => [...table.batches]);
     } else if ("kind" in input) {
@@ -230,16 +232,18 @@ export class InProcessEngine implements Engine {
   /** Tables `{t0}`, `{t1}`, … (or `{b0}`, …) while `work` goes on: those of blocks, or empty ones. */
   async #withTables<T>(letter: string, tables: readonly Fed[], work: (named: Named) => Promise<T>): Promise<T> {
     const names: string[] = [];
+    const made: string[] = [];
     for (const { batches, columns } of tables) {
-      const name = `in_process_${this.#next++}`;
-      names.push(name);
       if (rowsOf(batches) === 0) {
         const items = columns.map(
-          ({ name: column, type }) => `CAST(NULL AS ${type ?? "INTEGER"}) AS "${column.replaceAll('"', '""')}"`,
+          ({ name: column, type }) => `CAST(NULL AS ${type ?? '"NULL"'}) AS "${column.replaceAll('"', '""')}"`,
         );
-        this.connection.execute(`CREATE TABLE ${name} AS SELECT ${items.join(", ") || "NULL AS nothing"} WHERE false`);
+        names.push(`(SELECT ${items.join(", ") || `NULL AS ${NO_COLUMN}`} WHERE false)`);
         continue;
       }
+      const name = `in_process_${this.#next++}`;
+      names.push(name);
+      made.push(name);
       const table = this.connection.table([concatBatches(batches)]);
       try {
         this.connection.execute(`CREATE TABLE ${name} AS SELECT * FROM ${table.sql}`);
@@ -250,7 +254,7 @@ export class InProcessEngine implements Engine {
     try {
       return await work((sql) => names.reduce((text, name, i) => text.replaceAll(`{${letter}${i}}`, () => name), sql));
     } finally {
-      for (const name of names) this.connection.execute(`DROP TABLE ${name}`);
+      for (const name of made) this.connection.execute(`DROP TABLE ${name}`);
     }
   }
 
@@ -276,7 +280,8 @@ export class InProcessEngine implements Engine {
     if (step.kind === "sql") {
       const table = this.connection.table(batches);
       try {
-        return [this.#query(named(step.sql.replaceAll("{input}", () => table.sql)))];
+        const over: Named = (sql) => named(sql.replaceAll("{input}", () => table.sql));
+        return [this.#query(withColumns(this.connection, step, over))];
       } finally {
         table.release();
       }
@@ -354,7 +359,9 @@ function gatherings(
       kind: "fed",
       tables: all.map(({ batches, columns }) => ({
         batches: batches.filter(({ partition }) => partition === i),
-        columns,
+        // What other partitions know of the columns.
+        columns:
+          batches[0]?.schema.fields.map((field) => ({ name: field.name, type: typeName(field.type) })) ?? columns,
       })),
     }));
   }

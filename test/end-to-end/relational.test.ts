@@ -255,6 +255,23 @@ test("[A9] a right column whose name the left has gets the suffix", async () => 
   ]);
 });
 
+test("[A9] that suffix is the same whether the columns are known or come out of functions", async () => {
+  const left = [1, 2, 3, 4, 5].map((k) => ({ k, v: `left ${k}`, w: k * 2 }));
+  const right = [3, 4, 5, 6, 7].map((k) => ({ k, v: `right ${k}`, w: k * 3, x: k }));
+  for (const session of [wide, exchanging]) {
+    const rowsOf = async (form: Form, how: "inner" | "left" | "right" | "full") => {
+      const [a, b] = [form(session.fromItems(left)), form(session.fromItems(right))];
+      const once = a.join(b, { on: "k", how });
+      return once.join(b.select("k", "v"), { on: "k", how, suffix: "3" }).sort("k").takeAll();
+    };
+    for (const how of ["inner", "left", "right", "full"] as const) {
+      const known = await rowsOf((dataset) => dataset, how);
+      expect(Object.keys(known[0] ?? {})).toEqual(["k", "v", "w", "v_right", "w_right", "x", "v3"]);
+      expect(await rowsOf((dataset) => dataset.map((row) => ({ ...row })), how)).toEqual(known);
+    }
+  }
+});
+
 test("[D6] conditions, columns and limits reach the readers through joins, groups and unions", async () => {
   const directory = join(sessions.directory, "files");
   await wide.range(1000).select("id", col("id").modulo(7).as("k"), col("id").as("unused")).writeParquet(directory);

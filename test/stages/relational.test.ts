@@ -111,13 +111,8 @@ for (const [mode, engine] of Object.entries(engines)) {
 
       test("[A9] joins of every kind", async () => {
         const list = `o.id, o.k, o.v, o.s, o."a ""b", c.name, c."a ""b" AS "a ""b_right"`;
-        const known = over === "files";
         for (const how of ["inner", "left", "right", "full"] as const) {
-          const right = customers();
-          const joined = from("orders").join(known ? right : right.rename({ 'a "b': 'a "b_right' } as never), {
-            on: "k",
-            how,
-          } as never) as unknown as Dataset<Row>;
+          const joined = from("orders").join(customers(), { on: "k", how }) as unknown as Dataset<Row>;
           const key = how === "right" || how === "full" ? list.replace("o.k", "coalesce(o.k, c.k) AS k") : list;
           await same(joined, `SELECT ${key} FROM $orders o ${how} JOIN $customers c ON o.k = c.k`);
         }
@@ -140,6 +135,63 @@ for (const [mode, engine] of Object.entries(engines)) {
           }) as unknown as Dataset<Row>,
           "SELECT o.id, o.v, c.name FROM $orders o LEFT JOIN $customers c ON o.v = c.k",
         );
+      });
+
+      test("[A9] a right column whose name the left has is called by the suffix", async () => {
+        const rows = (name: string) => from(name).filter(col("id").lt(60)) as unknown as Dataset<Row>;
+        const some = "(FROM $orders WHERE id < 60)";
+        const other = "SELECT id, v, s";
+        const few = rows("orders").select("id", "v", "s");
+        for (const how of ["inner", "left", "right", "full"] as const) {
+          const twice = rows("orders").join(few.join(few, { on: "id", how }), {
+            leftOn: ["k"],
+            rightOn: ["id"],
+            how,
+            suffix: ".b",
+          });
+          const merged = how === "right" || how === "full";
+          const key = (a: string, b: string) => (merged ? `coalesce(${a}, ${b})` : a);
+          await same(
+            twice,
+            `SELECT l.id, ${key("l.k", "r.id")} AS k, l.v, l.s, l."a ""b", r.v AS "v.b", r.s AS "s.b", r.v_right, r.s_right FROM ${some} l
+              ${how} JOIN (SELECT ${key("l.id", "r.id")} AS id, l.v, l.s, r.v AS v_right, r.s AS s_right
+                FROM (${other} FROM ${some}) l ${how} JOIN (${other} FROM ${some}) r ON l.id = r.id) r ON l.k = r.id`,
+          );
+        }
+        await same(
+          few
+            .join(few, { how: "cross", suffix: "2" })
+            .where(col("v2").lt(col("v")))
+            .select("id2", "s2"),
+          `SELECT r.id AS id2, r.s AS s2 FROM ${some} l, ${some} r WHERE r.v < l.v`,
+        );
+        await same(
+          few.join(few.drop("s"), { on: "id", how: "left" }).join(few, { on: "id", how: "semi" }).sort("v_right"),
+          `SELECT id, v, s, v AS v_right FROM ${some}`,
+        );
+        const zipped = few.sort("id").zip(few.sort("id"));
+        await sameOrder(
+          zipped.zip(few.sort("id"), { suffix: "3" }),
+          `SELECT id, v, s, id AS id_right, v AS v_right,
+          s AS s_right, id AS id3, v AS v3, s AS s3 FROM ${some} ORDER BY id`,
+        );
+        await same(
+          few
+            .join(few, { on: "id" })
+            .union(few.join(few, { on: "id" }))
+            .distinct(),
+          `SELECT id, v, s, v AS v_right, s AS s_right FROM ${some}`,
+        );
+        await same(
+          few.join(few, { on: "id" }).groupBy("s_right").agg({ n: count() }),
+          `SELECT s AS s_right, count(*) AS n FROM ${some} GROUP BY s`,
+        );
+        await same(
+          few.join(rows("empty"), { on: "id", how: "left" }).select("id", "v_right"),
+          `SELECT id, NULL AS v_right FROM ${some}`,
+        );
+        const clash = few.join(few, { on: "id" }).join(few, { on: "id" }).takeAll();
+        await expect(clash).rejects.toThrow('join: two columns would be called "v_right". Give another suffix');
       });
 
       test("[A9] sorts by several keys, descending, with nulls first and last", async () => {

@@ -2,7 +2,7 @@
  * One aggregate in two phases: columns that hold what some of the rows come to, and SQL that puts any number of such
  * states together. Whatever the split, nulls and empty parts included, the outcome is that of the aggregate over all.
  */
-import { type AggregateExpression, expressionSql, literalSql, quoteIdentifier } from "../../plan/index.ts";
+import { type AggregateExpression, expressionSql, quoteIdentifier } from "../../plan/index.ts";
 
 export interface State {
   /** Made by the partial aggregate; a type where the kernel could not do with nothing but nulls. */
@@ -13,9 +13,9 @@ export interface State {
   readonly final: string;
 }
 
-/** `id` makes the names of its columns its own. `unnested` rows are told from the others by the column `kind`. */
-export function stateOf(aggregate: AggregateExpression, id: number, kind: string): State {
-  const { name, input, where, fraction } = aggregate;
+/** `id` makes the names of its columns its own. Null: its state would hold as many values as there are rows. */
+export function stateOf(aggregate: AggregateExpression, id: number): State | null {
+  const { name, input, where } = aggregate;
   const argument = input === null ? "*" : expressionSql(input);
   const conditions = where === null ? [] : [expressionSql(where)];
   const rows = filter(conditions);
@@ -24,11 +24,6 @@ export function stateOf(aggregate: AggregateExpression, id: number, kind: string
   const q = (part: string) => quoteIdentifier(own(part));
   const column = (part: string, sql: string, type: string | null = null) => ({ name: own(part), sql, type });
   const plain = (sql: string, final: string): State => ({ columns: [column("", sql)], unnested: null, final });
-  const listed = (sql: string, final: string): State => ({
-    columns: [column("", sql, "INTEGER[]")],
-    unnested: own(""),
-    final,
-  });
   switch (name) {
     case "count":
       return plain(`count(${argument})${rows}`, `CAST(coalesce(sum(${q("")}), 0) AS BIGINT)`);
@@ -37,7 +32,7 @@ export function stateOf(aggregate: AggregateExpression, id: number, kind: string
         columns: [column("", `sum(${argument})${rows}`), column("type", `min(${argument}) FILTER (WHERE false)`)],
         unnested: null,
         // A sum of whole numbers travels as a DECIMAL: of the type of what was summed, the kernel says what a sum is.
-        final: `sum(cast_to_type(${q("")}, list_sum([${q("type")}])))`,
+        final: `cast_to_type(sum(${q("")}), sum(${q("type")}))`,
       };
     case "min":
     case "max":
@@ -82,12 +77,15 @@ export function stateOf(aggregate: AggregateExpression, id: number, kind: string
         unnested: null,
         final: `first(${q("")}) FILTER (WHERE ${q("n")} > 0)`,
       };
-    case "list":
-      return listed(`list(${argument})${rows}`, `list(${q("")}) FILTER (WHERE ${kind} = ${id})`);
     case "countDistinct":
-      return listed(`list(DISTINCT ${argument})${values}`, `count(DISTINCT ${q("")})`);
+      return {
+        columns: [column("", `list(DISTINCT ${argument})${values}`, "INTEGER[]")],
+        unnested: own(""),
+        final: `count(DISTINCT ${q("")})`,
+      };
+    case "list":
     case "quantile":
-      return listed(`list(${argument})${values}`, `quantile_cont(${q("")}, ${literalSql(fraction ?? 0.5)})`);
+      return null;
   }
 }
 

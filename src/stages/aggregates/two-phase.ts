@@ -26,27 +26,22 @@ export interface TwoPhase {
   final(table: string): Select;
 }
 
-const KIND = quoteIdentifier("__spillway_kind");
 const keyName = (i: number) => `__spillway_k${i}`;
 
 /**
- * Null where it is not cut: raw SQL may hold an aggregate of its own, lists alone do not get any smaller, and the order of all
- * rows is not that of the parts.
+ * Null where it is not cut: raw SQL may hold an aggregate of its own, lists do not get any smaller, so that as many values go on
+ * as there are rows, and the order of all rows is not that of the parts.
  */
 export function twoPhase(node: AggregateNode): TwoPhase | null {
   const { keys, items } = node;
   if (seesOrder(node) || items.some(({ expression }) => hasRawOutside(expression))) return null;
-  const aggregates = items.flatMap(({ expression }) => aggregatesIn(expression));
-  if (aggregates.length > 0 && !aggregates.some(shrinks)) return null;
   const byName = new Map(keys.map(({ name }, i): [string, Expression] => [name, { kind: "column", name: keyName(i) }]));
-  const states = new Map<string, State>();
+  const states = statesOf(items.flatMap(({ expression }) => aggregatesIn(expression)));
+  if (states === null) return null;
   const outer = items.map(({ name, expression }): NamedExpression => {
     const final = replaced(overKeys(expression, byName), (inner) => {
       if (inner.kind === "column") return inner;
-      const text = expressionSql(inner);
-      const state = states.get(text) ?? stateOf(inner, states.size, KIND);
-      states.set(text, state);
-      return { kind: "raw", sql: state.final };
+      return { kind: "raw", sql: states.get(expressionSql(inner))?.final ?? "" };
     });
     return { name, expression: final };
   });
@@ -76,18 +71,26 @@ export function twoPhase(node: AggregateNode): TwoPhase | null {
   };
 }
 
-/** The states, and the values of those that are lists, a row each. */
-function withValues(table: string, keys: readonly string[], states: readonly State[]): string {
-  const lists = states.map(({ unnested }, id) => ({ id, unnested })).filter(({ unnested }) => unnested !== null);
-  if (lists.length === 0) return table;
-  const exclude = lists.map(({ unnested }) => quoteIdentifier(unnested ?? "")).join(", ");
-  const rest = keys.length + states.reduce((sum, { columns }) => sum + columns.length, 0) > lists.length;
-  const base = `SELECT ${rest ? `* EXCLUDE (${exclude}), ` : ""}-1 AS ${KIND} FROM ${table}`;
-  const values = lists.map(({ id, unnested }) => {
-    const name = quoteIdentifier(unnested ?? "");
-    return `SELECT ${[...keys.map(quoteIdentifier), `unnest(${name}) AS ${name}`, `${id} AS ${KIND}`].join(", ")} FROM ${table}`;
-  });
-  return `(${[base, ...values].join(" UNION ALL BY NAME ")})`;
+/** By the text of each aggregate. */
+function statesOf(aggregates: readonly AggregateExpression[]): ReadonlyMap<string, State> | null {
+  const states = new Map<string, State>();
+  for (const each of aggregates) {
+    const text = expressionSql(each);
+    const state = states.get(text) ?? stateOf(each, states.size);
+    if (state === null) return null;
+    states.set(text, state);
+  }
+  return states;
 }
 
-const shrinks = ({ name }: AggregateExpression) => name !== "list" && name !== "quantile";
+/** The states, and the values of those that are lists, a row each. */
+function withValues(table: string, keys: readonly string[], states: readonly State[]): string {
+  const lists = states.flatMap(({ unnested }) => (unnested === null ? [] : [quoteIdentifier(unnested)]));
+  if (lists.length === 0) return table;
+  const rest = keys.length + states.reduce((sum, { columns }) => sum + columns.length, 0) > lists.length;
+  const base = rest ? [`SELECT * EXCLUDE (${lists.join(", ")}) FROM ${table}`] : [];
+  const values = lists.map(
+    (name) => `SELECT ${[...keys.map(quoteIdentifier), `unnest(${name}) AS ${name}`].join(", ")} FROM ${table}`,
+  );
+  return `(${[...base, ...values].join(" UNION ALL BY NAME ")})`;
+}

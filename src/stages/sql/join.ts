@@ -1,7 +1,8 @@
 /**
  * Two tables side by side, by their keys or row by row. Where the columns are known they are listed, those of the right under
- * other names where the left has them; after a function only the kernel knows them, and they come as they are.
+ * other names where the left has them; after a function only who has the tables knows them, and a mark stands for the list.
  */
+import { createHash } from "node:crypto";
 import {
   columnsOf,
   type JoinKind,
@@ -11,6 +12,8 @@ import {
   someNode,
   type ZipNode,
 } from "../../plan/index.ts";
+import { type SideBySide, sideBySide } from "../../protocol/index.ts";
+import { type Select, selectFrom, tableSql } from "./select.ts";
 
 const WORDS: Readonly<Record<JoinKind, string>> = {
   inner: "INNER JOIN",
@@ -24,39 +27,15 @@ const WORDS: Readonly<Record<JoinKind, string>> = {
 
 const q = quoteIdentifier;
 
-/** `left` and `right` stand where tables stand. */
-export function joined(node: JoinNode, left: string, right: string): string {
-  const pairs = node.leftOn.map((name, i) => `l.${q(name)} = r.${q(node.rightOn[i] ?? name)}`);
-  const on = node.how === "cross" ? "" : ` ON ${pairs.length === 0 ? "TRUE" : pairs.join(" AND ")}`;
-  return `SELECT ${list(node)} FROM ${left} AS l ${WORDS[node.how]} ${right} AS r${on}`;
-}
-
-function list(node: JoinNode): string {
-  if (node.how === "semi" || node.how === "anti") return "l.*";
-  const merged = new Map(keepsRight(node.how) ? node.leftOn.map((name, i) => [name, node.rightOn[i] ?? name]) : []);
-  const key = (name: string, other: string) => `coalesce(l.${q(name)}, r.${q(other)}) AS ${q(name)}`;
-  const left = columnsOf(node.left);
-  const right = columnsOf(node.right);
-  if (left === null || right === null) {
-    const replaced = [...merged].map(([name, other]) => key(name, other));
-    const replace = replaced.length === 0 ? "" : ` REPLACE (${replaced.join(", ")})`;
-    const exclude = node.rightOn.length === 0 ? "" : ` EXCLUDE (${node.rightOn.map(q).join(", ")})`;
-    return `l.*${replace}, r.*${exclude}`;
-  }
-  const keys = new Set(node.rightOn);
-  const rest = right.filter((name) => !keys.has(name));
-  return [
-    ...left.map((name) => {
-      const other = merged.get(name);
-      return other === undefined ? `l.${q(name)}` : key(name, other);
-    }),
-    ...besides(left, rest, node.suffix),
-  ].join(", ");
-}
-
-function besides(left: readonly string[], right: readonly string[], suffix: string): readonly string[] {
-  const taken = new Set(left);
-  return right.map((name) => (taken.has(name) ? `r.${q(name)} AS ${q(`${name}${suffix}`)}` : `r.${q(name)}`));
+export function joined(node: JoinNode, left: Select, right: Select): Select {
+  const { how, leftOn, rightOn, suffix } = node;
+  const pairs = leftOn.map((name, i) => ({ left: name, right: rightOn[i] ?? name }));
+  const equal = pairs.map((pair) => `l.${q(pair.left)} = r.${q(pair.right)}`);
+  const on = how === "cross" ? "" : ` ON ${equal.length === 0 ? "TRUE" : equal.join(" AND ")}`;
+  const from = `${tableSql(left)} AS l ${WORDS[how]} ${tableSql(right)} AS r${on}`;
+  if (how === "semi" || how === "anti") return selectFrom(`(SELECT l.* FROM ${from})`, left, right);
+  const merged = keepsRight(how) ? pairs : [];
+  return both(node, { operator: "join", except: rightOn, merged, suffix }, left, right, from);
 }
 
 /** Rows of the right come without a match, so that their keys are theirs alone. */
@@ -65,21 +44,30 @@ const keepsRight = (how: JoinKind) => how === "right" || how === "full";
 const LEFT = q("__spillway_left");
 const RIGHT = q("__spillway_right");
 
-export function zipped(node: ZipNode, left: string, right: string): string {
-  const names = columnsOf(node.left);
-  const others = columnsOf(node.right);
-  const items =
-    names === null || others === null
-      ? `l.* EXCLUDE (${LEFT}), r.* EXCLUDE (${RIGHT})`
-      : [...names.map((name) => `l.${q(name)}`), ...besides(names, others, node.suffix)].join(", ");
+export function zipped(node: ZipNode, left: Select, right: Select): Select {
   const longer = (side: string) =>
     `error(${quoteText(`zip: the ${side} dataset has more rows than the other. Both must have equally many: use limit, or join by a key.`)})`;
   const even = `CASE WHEN l.${LEFT} IS NULL THEN ${longer("right")} WHEN r.${RIGHT} IS NULL THEN ${longer("left")} ELSE TRUE END`;
   // With several threads a positional join takes the rows of a union as they come; numbered rows keep their places.
   const isNumbered = someNode(node, ({ kind }) => kind === "union");
   const mark = isNumbered ? "row_number() OVER ()" : "TRUE";
-  const marked = (table: string, name: string) => `(SELECT *, ${mark} AS ${name} FROM ${table})`;
+  const marked = (table: Select, name: string) => `(SELECT *, ${mark} AS ${name} FROM ${tableSql(table)})`;
   const tables = (how: string) => `${marked(left, LEFT)} AS l ${how} ${marked(right, RIGHT)} AS r`;
-  if (!isNumbered) return `SELECT ${items} FROM ${tables("POSITIONAL JOIN")} WHERE ${even}`;
-  return `SELECT ${items} FROM ${tables("FULL JOIN")} ON l.${LEFT} = r.${RIGHT} WHERE ${even} ORDER BY l.${LEFT}`;
+  const from = isNumbered
+    ? `${tables("FULL JOIN")} ON l.${LEFT} = r.${RIGHT} WHERE ${even} ORDER BY l.${LEFT}`
+    : `${tables("POSITIONAL JOIN")} WHERE ${even}`;
+  return both(node, { operator: "zip", except: [], merged: [], suffix: node.suffix }, left, right, from);
+}
+
+/** The columns of both out of `from`, which has them as `l` and `r`. */
+function both(node: JoinNode | ZipNode, spec: SideBySide, left: Select, right: Select, from: string): Select {
+  const [names, others] = [columnsOf(node.left), columnsOf(node.right)];
+  if (names !== null && others !== null) {
+    return selectFrom(`(SELECT ${sideBySide(spec, names, others)} FROM ${from})`, left, right);
+  }
+  const unnamed = { ...spec, left: tableSql(left), right: tableSql(right) };
+  // By what it is of, so that texts can be put together without their marks becoming one.
+  const mark = `{columns ${createHash("sha256").update(JSON.stringify(unnamed)).digest("hex").slice(0, 16)}}`;
+  const select = selectFrom(`(SELECT ${mark} FROM ${from})`, left, right);
+  return { ...select, unnamed: [...select.unnamed, { mark, ...unnamed }] };
 }

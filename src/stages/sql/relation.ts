@@ -93,7 +93,7 @@ export function relation(node: RegionNode, inputs: readonly Select[]): Select {
   const [input = selectFrom(), right = selectFrom()] = inputs;
   switch (node.kind) {
     case "union":
-      return selectFrom(`(${inputs.map((each) => `(${selectSql(each)})`).join(" UNION ALL BY NAME ")})`);
+      return selectFrom(`(${inputs.map((each) => `(${selectSql(each)})`).join(" UNION ALL BY NAME ")})`, ...inputs);
     case "limit":
       return limitedBy(input, node);
     case "aggregate":
@@ -101,9 +101,9 @@ export function relation(node: RegionNode, inputs: readonly Select[]): Select {
     case "distinct":
       return distinct(input, node);
     case "join":
-      return selectFrom(`(${joined(node, tableSql(input), tableSql(right))})`);
+      return joined(node, input, right);
     case "zip":
-      return selectFrom(`(${zipped(node, tableSql(input), tableSql(right))})`);
+      return zipped(node, input, right);
     case "sort":
       return sorted(input, node);
     case "shuffle":
@@ -151,7 +151,7 @@ function inOrder(expression: Expression): Expression {
 
 /** Beside its columns the place of each row. */
 export function numbered(input: Select): Select {
-  return selectFrom(`(SELECT *, row_number() OVER () AS ${PLACE} FROM ${tableSql(input)})`);
+  return selectFrom(`(SELECT *, row_number() OVER () AS ${PLACE} FROM ${tableSql(input)})`, input);
 }
 
 /** `GROUP BY` the first items of the list. */
@@ -166,7 +166,7 @@ export function overKeys(expression: Expression, keys: ReadonlyMap<string, Expre
 
 function distinct(input: Select, { columns }: DistinctNode): Select {
   const on = columns === null ? "" : ` ON (${columns.map(quoteIdentifier).join(", ")})`;
-  return selectFrom(`(SELECT DISTINCT${on} * FROM ${tableSql(input)})`);
+  return selectFrom(`(SELECT DISTINCT${on} * FROM ${tableSql(input)})`, input);
 }
 
 function sorted(input: Select, { keys }: SortNode): Select {

@@ -16,6 +16,7 @@ import {
   type RowSample,
   type ScanNode,
 } from "../../plan/index.ts";
+import type { UnnamedColumns } from "../../protocol/index.ts";
 
 export const INPUT = "{input}";
 
@@ -53,10 +54,14 @@ export interface Select {
   readonly order: string | null;
   readonly limit: number | null;
   readonly offset: number;
+  /** Lists of columns in it that only who has the tables can tell, inner ones first. */
+  readonly unnamed: readonly UnnamedColumns[];
 }
 
-export function selectFrom(from: string = INPUT): Select {
-  return { from, where: [], list: null, all: "*", group: null, order: null, limit: null, offset: 0 };
+/** `within`: what the text of `from` was made of. */
+export function selectFrom(from: string = INPUT, ...within: readonly Select[]): Select {
+  const unnamed = within.flatMap((select) => select.unnamed);
+  return { from, where: [], list: null, all: "*", group: null, order: null, limit: null, offset: 0, unnamed };
 }
 
 export function selectFromScan(scan: ScanNode): Select {
@@ -92,7 +97,7 @@ export function tableSql(select: Select): string {
 
 /** A SELECT over this one. */
 export function nested(select: Select): Select {
-  return isWhole(select) ? select : selectFrom(`(${selectSql(select)})`);
+  return isWhole(select) ? select : selectFrom(`(${selectSql(select)})`, select);
 }
 
 export function limited(select: Select, rows: number): Select {
@@ -178,10 +183,10 @@ function sampled(select: Select, node: Extract<Plan, { kind: "sample" }>): Selec
   const hash = mixed("*COLUMNS(*)", node.seed);
   if (node.size.kind === "fraction") {
     const where = [`${hash} < ${hashBound(node.size.fraction)}`];
-    return { ...selectFrom(numbered), where, list: `* EXCLUDE (${ROW})` };
+    return { ...selectFrom(numbered, select), where, list: `* EXCLUDE (${ROW})` };
   }
   const keyed = `(SELECT *, ${hash} AS ${KEY} FROM ${numbered})`;
-  return selectFrom(`(SELECT * EXCLUDE (${ROW}) FROM ${keyed} ORDER BY ${KEY} LIMIT ${node.size.rows})`);
+  return selectFrom(`(SELECT * EXCLUDE (${ROW}) FROM ${keyed} ORDER BY ${KEY} LIMIT ${node.size.rows})`, select);
 }
 
 /** The second half of a sample of n rows, over all that the first half kept. */

@@ -194,7 +194,6 @@ export const RELATIONAL_OPERATORS: readonly Maker[] = [
     const half = how === "semi" || how === "anti";
     const rest = half ? [] : [...others].filter(([name]) => !rightOn.includes(name));
     const after: [string, Kind][] = rest.map(([name, kind]) => [columns.has(name) ? `${name}${suffix}` : name, kind]);
-    if (!known && rest.some(([name]) => columns.has(name))) return null;
     if (after.some(([name]) => columns.has(name)) || new Set(after.map(([name]) => name)).size < after.length) {
       return null;
     }

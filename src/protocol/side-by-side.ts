@@ -1,0 +1,52 @@
+/**
+ * The columns of two tables side by side, as a select list over `l` and `r`. Where the columns are known the list is part of the
+ * SQL; else a mark stands for it, and whoever has the tables puts the list there.
+ */
+import { OptionError } from "../errors/index.ts";
+
+export interface SideBySide {
+  /** "join" or "zip". */
+  readonly operator: string;
+  /** Columns of the right that are left out: its keys. */
+  readonly except: readonly string[];
+  /** Left columns that the right has another value for where they are null, and the right's name. */
+  readonly merged: readonly { readonly left: string; readonly right: string }[];
+  /** Of a right column whose name the left has. */
+  readonly suffix: string;
+}
+
+/** Both stand where tables stand, and may hold marks of those before it. */
+export interface UnnamedColumns extends SideBySide {
+  readonly mark: string;
+  readonly left: string;
+  readonly right: string;
+}
+
+export function sideBySide(spec: SideBySide, left: readonly string[], right: readonly string[]): string {
+  const { operator, except, merged, suffix } = spec;
+  const taken = new Set(left);
+  const dropped = new Set(except);
+  const others = new Map(merged.map((pair) => [pair.left, pair.right]));
+  const names = [...left];
+  const items = left.map((name) => {
+    const other = others.get(name);
+    return other === undefined ? `l.${q(name)}` : `coalesce(l.${q(name)}, r.${q(other)}) AS ${q(name)}`;
+  });
+  for (const name of right.filter((each) => !dropped.has(each))) {
+    const shown = taken.has(name) ? `${name}${suffix}` : name;
+    names.push(shown);
+    items.push(shown === name ? `r.${q(name)}` : `r.${q(name)} AS ${q(shown)}`);
+  }
+  assertOwnNames(names, operator);
+  return items.join(", ");
+}
+
+export function assertOwnNames(names: readonly string[], operator: string): void {
+  const twice = names.find((name, i) => names.indexOf(name) !== i);
+  if (twice === undefined) return;
+  throw new OptionError(
+    `${operator}: two columns would be called "${twice}". Give another suffix, or rename or drop one of them first.`,
+  );
+}
+
+const q = (name: string) => `"${name.replaceAll('"', '""')}"`;
