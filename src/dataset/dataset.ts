@@ -5,7 +5,7 @@
 import { Readable } from "node:stream";
 import type { Table } from "@uwdata/flechette";
 import { concatBatches, emptyBatch, type RecordBatch, toFlechette, type ValueOptions } from "../arrow/index.ts";
-import { limit, type Plan, scan } from "../plan/index.ts";
+import { isOrdered, limit, type Plan, scan } from "../plan/index.ts";
 import { AggregateMethods } from "./aggregate-methods.ts";
 import { checkedBatches, type IterBatchesOptions } from "./consume/batch-options.ts";
 import { batchesOf } from "./consume/batches.ts";
@@ -196,7 +196,7 @@ export class Dataset<out R extends AnyRow = AnyRow> extends AggregateMethods<R> 
     const result = materialized({ engine: this.engine, plan, ended: () => {} });
     // Its error is told to whoever consumes it.
     result.catch(() => {});
-    return new Dataset<O>(this.engine, scan(heldSource(this.engine, operator, result)), true);
+    return new Dataset<O>(this.engine, scan(heldSource(this.engine, operator, result, isOrdered(plan))), true);
   }
 }
 
@@ -206,7 +206,7 @@ export class MaterializedDataset<out R extends AnyRow = AnyRow> extends Dataset<
 
   /** @internal Made by `materialize`. */
   constructor(engine: Engine, held: Materialized) {
-    super(engine, scan(heldSource(engine, "materialized", Promise.resolve(held))));
+    super(engine, scan(heldSource(engine, "materialized", Promise.resolve(held), held.ordered)));
     this.#held = held;
   }
 

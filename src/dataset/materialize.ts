@@ -1,7 +1,7 @@
 /** Runs a plan now and keeps its blocks, so that what is built on the result does not run it again. */
 import { type Schema, unifySchemas } from "../arrow/index.ts";
 import { StoreError } from "../errors/index.ts";
-import type { Column, Source } from "../plan/index.ts";
+import { type Column, isOrdered, type Source } from "../plan/index.ts";
 import type { BlockSlice } from "../protocol/index.ts";
 import { blocksOf, DEFAULT_PREFETCH, type Run } from "./consume/blocks.ts";
 import type { Engine } from "./engine.ts";
@@ -11,6 +11,8 @@ export interface Materialized {
   readonly slices: readonly BlockSlice[];
   readonly columns: readonly Column[] | null;
   readonly hold: BlockHold;
+  /** The blocks are in an order that was asked for, and are read in it. */
+  readonly ordered: boolean;
 }
 
 export async function materialized(run: Run): Promise<Materialized> {
@@ -31,16 +33,18 @@ export async function materialized(run: Run): Promise<Materialized> {
     run.engine,
     slices.map(({ block }) => block.id),
   );
-  return { slices, columns: schema === null ? null : columnsOfBatch({ schema }), hold };
+  const ordered = isOrdered(run.plan);
+  return { slices, columns: schema === null ? null : columnsOfBatch({ schema }), hold, ordered };
 }
 
 /** The blocks as a source, which keeps them as long as something can read from it. */
-export function heldSource(engine: Engine, name: string, result: Promise<Materialized>): Source {
-  const source = blocksSource(engine, name, "rows in the store", async () => {
+export function heldSource(engine: Engine, name: string, result: Promise<Materialized>, ordered: boolean): Source {
+  const blocks = blocksSource(engine, name, "rows in the store", async () => {
     const { hold, slices, columns } = await result;
     if (hold.released) throw new StoreError("The materialised dataset was disposed of; its rows are gone.");
     return { slices, columns };
   });
+  const source = { ...blocks, ordered };
   result.then(
     ({ hold }) => hold.follow(source),
     () => {},

@@ -22,6 +22,7 @@ export { type SortKey, type SortNode, sort } from "./nodes/sort.ts";
 export { type UnionNode, union } from "./nodes/union.ts";
 export { type ZipNode, zip } from "./nodes/zip.ts";
 export { optimise } from "./optimise.ts";
+export { isOrdered } from "./ordered.ts";
 export { inputsOf, type Plan, rewriteUp, someNode, withInputs } from "./plan.ts";
 export { resolve } from "./resolve.ts";
 export {

@@ -16,6 +16,8 @@ export interface Source {
   readonly name: string;
   /** What it reads, for explain: paths, a number of rows. */
   readonly label: string;
+  /** Its rows have an order that whoever comes after keeps; false by default. */
+  readonly ordered?: boolean;
   open(): Promise<OpenSource>;
   /** The same source looked at anew, so that what has changed since is seen. Absent where nothing can change. */
   again?(): Source;

@@ -264,13 +264,14 @@ export function endOperator(state: State, operator: OperatorState): void {
   dropGathered(state, operator);
   for (const edge of operator.inputs) closeEdge(state, edge);
   for (const edge of operator.broadcasts) closeEdge(state, edge);
-  if (operator.running.size === 0) dropBroadcast(state, operator);
+  dropBroadcast(state, operator);
   retire(state, operator);
   for (const edge of operator.consumers) edgeEnded(state, edge);
 }
 
-/** Nobody reads its broadcast tables any more. */
+/** Where the operator has ended and none of its tasks, also of those that make blocks again, reads them any more. */
 export function dropBroadcast(state: State, operator: OperatorState): void {
+  if (!operator.ended || operator.running.size + operator.repairing.size + operator.fetching.size > 0) return;
   for (const table of operator.broadcast) {
     for (const { flow } of table.splice(0)) state.ledger.release(flow.block.id, operator.job.keptHolder);
   }

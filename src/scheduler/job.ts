@@ -7,7 +7,7 @@ import { PROGRESS_INTERVAL } from "./events.ts";
 import { fedState } from "./fed.ts";
 import { bringBack, stopFetching } from "./fetch.ts";
 import { Fifo } from "./fifo.ts";
-import { bytesOf, closeEdge, deliver, endIfDone, endOperator } from "./flow.ts";
+import { bytesOf, closeEdge, deliver, dropBroadcast, endIfDone, endOperator } from "./flow.ts";
 import { repairOver } from "./repair.ts";
 import { Resources } from "./resources.ts";
 import { type Edge, type JobState, type OperatorState, type Piece, type State, tell } from "./state.ts";
@@ -415,6 +415,7 @@ function finishJob(state: State, job: JobState): void {
 }
 
 function leave(state: State, job: JobState): void {
+  for (const operator of job.operators) dropBroadcast(state, operator);
   for (const id of job.spec.holds) state.ledger.release(id, job.inputHolder);
   const holders = [job.holder, job.taskHolder, job.keptHolder];
   const left = holders.reduce((sum, holder) => sum + state.ledger.holds(holder).references, 0);

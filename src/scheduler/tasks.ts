@@ -394,6 +394,7 @@ export function taskFailed(state: State, task: TaskState, error: WireError): voi
     comesAgain(state, task);
     return;
   }
+  unpinAll(state, task);
   if (task.cancelledAt === null) {
     const tolerated = error.name === "FunctionError" && job.erroredTasks < job.spec.maxErroredBlocks;
     job.erroredTasks += 1;
@@ -422,6 +423,7 @@ export function taskDied(state: State, task: TaskState, worker: WorkerState, end
   const cause = end.outOfHeap ? "heap" : end.signal === null ? "exit" : "signal";
   const message = deathMessage(operator.spec.name, worker.pid, end, task.attempt, heapOf(state, worker));
   const error = new WorkerDiedError(message, operator.spec.name, end.exitCode, end.signal, cause);
+  unpinAll(state, task);
   failJob(state, operator.job, toWire(error));
   forget(state, task);
 }
@@ -458,7 +460,7 @@ function forget(state: State, task: TaskState): void {
   if (task.repairs === null) taskOver(state, operator, task.index);
   else repairOver(state, task);
   if (operator.ended) {
-    if (operator.running.size === 0) dropBroadcast(state, operator);
+    dropBroadcast(state, operator);
     retire(state, operator);
   } else endIfDone(state, operator);
 }

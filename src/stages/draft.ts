@@ -113,6 +113,7 @@ export function draftOverScan(scan: ScanNode, found: ScanSplits): Draft {
     ...draftOver({ kind: "splits", splits }, [scan.source.name, ...samples, ...filters]),
     select: selectFromScan(scan),
     selectNames: filters,
+    setsOrder: scan.source.ordered === true,
     skipped,
     notes,
     reads: [readOf(scan, found)],

@@ -288,3 +288,19 @@ test("[D6] conditions, columns and limits reach the readers through joins, group
   ]);
   expect(await groups.where(col("id").eq(5)).takeAll()).toEqual([{ id: 5, top: 5 }]);
 });
+
+test("[A9] a sorted result that is kept is read back in its order, whole or in parts, through functions and conditions", async () => {
+  const kept = await wide.range(200_000).sort("id", { descending: true }).materialize();
+  const parts = await wide.range(50_000).sort("id", { descending: true }).split(2);
+  for (let times = 0; times < 5; times++) {
+    const rows = await kept
+      .map((row) => ({ ...row }))
+      .where(col("id").ge(0))
+      .takeAll();
+    expect(rows.every(({ id }, i) => id === 199_999 - i)).toBe(true);
+    const [first] = parts;
+    const half = (await first?.takeAll()) ?? [];
+    expect(half.every(({ id }, i) => id === 49_999 - i)).toBe(true);
+  }
+  for (const held of [kept, ...parts]) held.dispose();
+});

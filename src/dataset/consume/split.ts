@@ -65,11 +65,15 @@ function rowsOf(slices: readonly BlockSlice[]): number {
 }
 
 /** The result cut before these rows; what held it is forgotten. */
-function cutAt(engine: Engine, { slices, columns }: Materialized, bounds: readonly number[]): readonly Materialized[] {
+function cutAt(
+  engine: Engine,
+  { slices, columns, ordered }: Materialized,
+  bounds: readonly number[],
+): readonly Materialized[] {
   const edges = [0, ...bounds, rowsOf(slices)];
   const parts = edges.slice(1).map((end, i) => between(slices, edges[i] ?? 0, end));
   const shared = sharedBlocks(engine, parts);
-  return parts.map((own) => ({ slices: own, columns, hold: new BlockHold(shared, idsOf(own)) }));
+  return parts.map((own) => ({ slices: own, columns, hold: new BlockHold(shared, idsOf(own)), ordered }));
 }
 
 function between(slices: readonly BlockSlice[], from: number, to: number): readonly BlockSlice[] {

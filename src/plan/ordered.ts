@@ -1,0 +1,31 @@
+/**
+ * Whether a plan's rows have an order that somebody asked for: what follows a sort or a shuffle keeps it, up to the next node
+ * that mixes the rows. Where this holds, a result that is kept is read back in the same order.
+ */
+import type { Plan } from "./plan.ts";
+
+export function isOrdered(plan: Plan): boolean {
+  switch (plan.kind) {
+    case "sort":
+    case "shuffle":
+      return true;
+    case "scan":
+      return plan.source.ordered === true;
+    case "aggregate":
+    case "distinct":
+    case "join":
+      return false;
+    case "union":
+      return plan.inputs.some(isOrdered);
+    case "zip":
+      return isOrdered(plan.left) || isOrdered(plan.right);
+    case "function":
+      return plan.form !== "mapGroups" && isOrdered(plan.input);
+    case "repartition":
+      return plan.into.kind !== "keys" && isOrdered(plan.input);
+    case "sample":
+      return plan.size.kind === "fraction" && isOrdered(plan.input);
+    default:
+      return isOrdered(plan.input);
+  }
+}
