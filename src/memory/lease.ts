@@ -28,6 +28,11 @@ export function kernelLease(process: Bytes, threads: number): KernelLease {
   return { memory: Math.max(LEAST, Math.floor((process - PROCESS) / perByte)), threads: own };
 }
 
+/** For a kernel that was killed for what it took beside its buffers (the texts of aggregates are there): more of the rest. */
+export function squeezed({ memory }: KernelLease, times: number): KernelLease {
+  return { memory: memory === null ? LEAST : Math.max(LEAST, Math.floor(memory / 4 ** times)), threads: 1 };
+}
+
 /** What the wide kernel is started with. */
 export function firstLease(pool: MemoryPool, store: Bytes, workers: number): KernelLease {
   return kernelLease(Math.max(0, pool.memory - pool.overhead - store - workers * pool.worker), pool.threads);

@@ -4,7 +4,7 @@
  * these processes end, and come back when there is work for them. How much its kernel may then use follows from the
  * lease: buffers are not all that a process has.
  */
-import { kernelLease, type MemoryPool } from "../memory/index.ts";
+import { kernelLease, type MemoryPool, squeezed } from "../memory/index.ts";
 import type { Bytes } from "../protocol/index.ts";
 import { inputEnded } from "./flow.ts";
 import { makeRoom } from "./spill.ts";
@@ -21,8 +21,10 @@ export interface LeaseState {
   isParked: boolean;
   /** How often its task has run out of memory: then with one thread, then with nearly all that there is. */
   relief: number;
-  /** The store needs what it has lent, and lends no more to this task. */
-  isReclaimed: boolean;
+  /** How often its process was killed under its task: then with less for its buffers, and more beside them. */
+  kills: number;
+  /** The store needs what it has lent, and lends no more: while the task is fed, or for as long as it runs. */
+  reclaimed: "no" | "feeding" | "for good";
 }
 
 /** Of the pool, while functions run beside it, and when it is alone. */
@@ -45,10 +47,11 @@ export function settleLease(state: State): void {
   if (lease === null) return;
   const task = wide.worker?.task ?? null;
   if (task !== null) tellLease(state, task.operator);
-  else {
+  // A task that is about to run again will need all that it had.
+  else if (lease.kills + lease.relief === 0) {
     lease.told = null;
     unpark(state);
-    lease.isReclaimed = false;
+    lease.reclaimed = "no";
     lend(state, 0);
   }
 }
@@ -68,19 +71,27 @@ export function tellLease(state: State, operator: OperatorState): void {
   const workers = lease.isParked ? 0 : state.workers.size;
   const free = rest - workers * pool.worker;
   const most = ledger.capacity * (isAlone ? MOST_LENT_ALONE : MOST_LENT_BESIDE);
-  if (!lease.isReclaimed) lend(state, Math.min(most, wanted - free));
+  if (lease.reclaimed === "feeding" && isFed(wide.worker.task)) lease.reclaimed = "no";
+  if (lease.reclaimed === "no") lend(state, Math.min(most, wanted - free));
   const process = isAlone ? free + ledger.lent : Math.min(pool.memory * share, free + ledger.lent);
   if (lease.told !== null && Math.abs(process - lease.told) < lease.told * NOTABLE) return;
   lease.told = process;
-  send(state, wide.worker, { type: "lease", lease: kernelLease(process, relief > 0 ? 1 : pool.threads) });
+  const own = kernelLease(process, relief > 0 ? 1 : pool.threads);
+  send(state, wide.worker, { type: "lease", lease: lease.kills === 0 ? own : squeezed(own, lease.kills) });
 }
 
 /** Nothing can go on for want of room: what is lent comes back. True where that is more than nothing. */
-export function reclaim({ lease, ledger }: State): boolean {
+export function reclaim({ lease, ledger, wide }: State): boolean {
   if (lease === null || ledger.lent === 0) return false;
-  lease.isReclaimed = true;
+  lease.reclaimed = isFed(wide.worker?.task ?? null) ? "for good" : "feeding";
   ledger.lend(0);
   return true;
+}
+
+/** All of its input is in the kernel. */
+function isFed(task: TaskState | null): boolean {
+  const feed = task?.feed ?? null;
+  return feed?.ended === true && feed.inFlight.length === 0;
 }
 
 /** The kernel ran out of memory. True where its task can be run again with more of it for each thread. */
@@ -94,9 +105,18 @@ export function relieve({ lease, wide }: State, { operator, worker }: TaskState)
   return true;
 }
 
+/** The process was killed, as the system does with those who take too much. */
+export function wideKilled({ lease }: State): void {
+  if (lease === null) return;
+  lease.kills += 1;
+  lease.told = null;
+}
+
 /** The next task begins with what all begin with. */
 export function leaseOver({ lease }: State): void {
-  if (lease !== null) lease.relief = 0;
+  if (lease === null) return;
+  lease.relief = 0;
+  lease.kills = 0;
 }
 
 /** As much as there is room for, and more, a step at a time, when blocks that do not flow have gone to disk. */

@@ -104,7 +104,7 @@ export class Scheduler {
       lease:
         options.pool === undefined
           ? null
-          : { pool: options.pool, told: null, isParked: false, relief: 0, isReclaimed: false },
+          : { pool: options.pool, told: null, isParked: false, relief: 0, kills: 0, reclaimed: "no" },
       feeding: new Set(),
       askers: new Set(),
       askingTasks: 0,

@@ -32,7 +32,7 @@ import {
   taskOver,
 } from "./flow.ts";
 import { failJob } from "./job.ts";
-import { leaseOver, relieve } from "./lease.ts";
+import { leaseOver, relieve, wideKilled } from "./lease.ts";
 import { heapOf } from "./raised.ts";
 import { isStillLost, repaired, repairOver } from "./repair.ts";
 import {
@@ -415,6 +415,7 @@ export function taskDied(state: State, task: TaskState, worker: WorkerState, end
     return;
   }
   task.attempt += 1;
+  if (isWide(operator) && end.signal === "SIGKILL") wideKilled(state);
   if (!end.outOfHeap && task.attempt <= operator.spec.maxRetries) {
     operator.figures.retries += 1;
     comesAgain(state, task);

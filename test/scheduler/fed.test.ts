@@ -1,6 +1,6 @@
 /** Fed tasks, the wide kernel and the memory it is lent, each decision shown alone. */
 import { expect, test } from "vitest";
-import type { FedTable, Gather, TaskOperator } from "../../src/protocol/index.ts";
+import type { FedTable, Gather, TaskOperator, WorkerId } from "../../src/protocol/index.ts";
 import { PAGE } from "../../src/store/index.ts";
 import { job, tasks } from "../simulate/plans.ts";
 import { splits, Table } from "./table.ts";
@@ -207,4 +207,18 @@ test("[D1] a fed task whose function is on disk waits for it like any other", ()
   table.diskWrites();
   table.diskReads();
   expect(table.tasksOf(1).at(-1)).toBe("j/1/0");
+});
+
+test("[D5] a wide kernel that the system kills comes back with less for its buffers, and so more beside them", () => {
+  const table = new Table(1, (600 * MIB) / PAGE, { pool: POOL });
+  table.start(job("j", [wide(0)]), 1);
+  table.up(WIDE, { isWide: true });
+  const first = leasesTo(table, WIDE).at(-1)?.memory ?? 0;
+  const end = { exitCode: null, signal: "SIGKILL", outOfHeap: false, tail: "" };
+  table.tell({ type: "workerGone", worker: WIDE as WorkerId, end });
+  table.up(WIDE + 1, { isWide: true });
+  expect(leasesTo(table, WIDE + 1).at(-1)).toEqual({ memory: Math.floor(first / 4), threads: 1 });
+  table.done(WIDE + 1);
+  table.start(job("k", [wide(0)]), 1);
+  expect(leasesTo(table, WIDE + 1).at(-1)?.threads).toBe(2);
 });
