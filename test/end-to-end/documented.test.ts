@@ -1,6 +1,7 @@
 /** What the pages in docs/ say and no other test looks at: corners of expressions, options and files of several schemas. */
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { col, lit } from "spillway";
+import { col, KernelError, lit } from "spillway";
 import { describe, expect, test } from "vitest";
 import { testSessions } from "../support/sessions.ts";
 
@@ -85,6 +86,53 @@ describe("partitions", () => {
       { name: "version", type: "VARCHAR" },
     ]);
     expect(await years.where(col("year").ge(2024)).takeAll()).toEqual([{ v: 2, year: 2024, half: 1, version: "2.0" }]);
+  });
+});
+
+describe("what text files can hold", () => {
+  const values = s.fromItems([
+    { n: Number.NaN, t: "" },
+    { n: Number.NEGATIVE_INFINITY, t: null },
+    { n: 1, t: "x" },
+  ]);
+
+  test("[A11] JSON has null for NaN and the infinities, and tells an empty text from null", async () => {
+    await values.writeJson(at("json"));
+    const rows = await s.readJson(at("json")).takeAll();
+    expect(rows).toEqual([
+      { n: null, t: "" },
+      { n: null, t: null },
+      { n: 1, t: "x" },
+    ]);
+  });
+
+  test("[A11] CSV keeps NaN and the infinities, and an empty text comes back as null", async () => {
+    const { files } = await values.writeCsv(at("csv"));
+    expect(files.map((file) => readFileSync(file, "utf8"))).toEqual(['n,t\nnan,""\n-inf,\n1.0,x\n']);
+    const rows = await s.readCsv(at("csv")).takeAll();
+    expect(rows).toEqual([
+      { n: Number.NaN, t: null },
+      { n: Number.NEGATIVE_INFINITY, t: null },
+      { n: 1, t: "x" },
+    ]);
+  });
+});
+
+describe("groups and joins", () => {
+  test("[A8] std and var of what has no square are an error of the kernel", async () => {
+    for (const n of [Number.NaN, Number.POSITIVE_INFINITY, 1e300]) {
+      const numbers = s.fromItems([{ n }, { n: 1 }]);
+      await expect(numbers.std("n"), `${n}`).rejects.toThrow("out of range");
+      await expect(numbers.var("n"), `${n}`).rejects.toThrow(KernelError);
+    }
+  });
+
+  test("[A9] keys that functions make are compared by the kernel: a text as a number, if it is one", async () => {
+    const numbers = s.range(3).map((row) => ({ k: row.id + 0 }));
+    const texts = (last: string) => s.fromItems([{ t: "1" }, { t: last }]).map((row) => ({ t: `${row.t}` }));
+    const keys = { leftOn: "k", rightOn: "t" } as const;
+    expect(await numbers.join(texts("7"), keys).takeAll()).toEqual([{ k: 1 }]);
+    await expect(numbers.join(texts("x"), keys).takeAll()).rejects.toThrow("Could not convert string 'x'");
   });
 });
 

@@ -6,8 +6,9 @@ const node = (mib: number, cores: number) => ({ memory: mib * MIB, cores, store:
 
 test("[K1] one worker a core where there is memory for it, fewer where not, always one", () => {
   expect(workersThatFit(node(16_384, 8))).toBe(8);
-  expect(workersThatFit(node(512, 2))).toBe(2);
-  expect(workersThatFit(node(512, 8))).toBe(2);
+  expect(workersThatFit(node(1024, 2))).toBe(2);
+  expect(workersThatFit(node(1024, 8))).toBe(4);
+  expect(workersThatFit(node(512, 2))).toBe(1);
   expect(workersThatFit(node(256, 2))).toBe(1);
   expect(workersThatFit(node(64, 2))).toBe(1);
 });
