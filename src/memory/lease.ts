@@ -14,9 +14,9 @@ export interface MemoryPool {
 const MIB = 2 ** 20;
 /** A process with its libraries before the first row. */
 const PROCESS: Bytes = 60e6;
-/** What a process takes for a byte of its kernel's buffers: 1.4 to 1.8 with two threads, hardly more than that byte with one. */
+/** What a process takes for a byte of its kernel's buffers: 1.4 to 1.8 with two threads, 0.9 to 1.2 with one. */
 const PER_BUFFER_BYTE = 1.6;
-const PER_BUFFER_BYTE_ALONE = 1.15;
+const PER_BUFFER_BYTE_ALONE = 1.3;
 /** Below this one thread gets through where two run out of memory. */
 const ONE_THREAD_BELOW: Bytes = 512 * MIB;
 /** With less no kernel can do anything: then it has what others are counted as having and mostly do not. */

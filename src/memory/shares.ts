@@ -20,6 +20,8 @@ const SMALLEST_HEAP: Bytes = 32 * MIB;
 
 /** What the kernel of a worker may use of the worker's share, beside functions and the blocks they make. */
 const KERNEL_SHARE = 0.25;
+/** A row group of a Parquet file must fit. */
+const SMALLEST_KERNEL: Bytes = 96 * MIB;
 
 export interface Node {
   readonly memory: Bytes;
@@ -43,7 +45,7 @@ export const fixedShares = { overhead: PROGRAM_AND_SUPERVISOR, worker: WORKER };
 
 /** What a worker's kernel may hold before it goes to disk. */
 export function kernelThatFits({ memory, store }: Node, workers: number): Bytes {
-  return Math.max(SMALLEST_HEAP, Math.floor(((memory - store - PROGRAM_AND_SUPERVISOR) / workers) * KERNEL_SHARE));
+  return Math.max(SMALLEST_KERNEL, Math.floor(((memory - store - PROGRAM_AND_SUPERVISOR) / workers) * KERNEL_SHARE));
 }
 
 /** The V8 heap of each worker, such that all of them, a full store and the program fit. */

@@ -37,6 +37,7 @@ export type Preset = keyof typeof PRESETS;
 const LARGEST_BLOCK: Bytes = 2 ** 31 - 1;
 /** A worker puts a block together, has the rows that go into it, and reads another. */
 const HEAP_SHARE = 1 / 4;
+const SMALL_HEAP: Bytes = 2 ** 30;
 /** A minimum that nobody asked for is at most this part of the maximum, as in the presets. */
 const MIN_OF_MAX = 1 / 4;
 
@@ -57,6 +58,8 @@ export function blockSizes(
   const unlimited = options.targetMaxBlockSize === false;
   const inStore = Math.floor(capacity / (2 * workers));
   const fits = Math.min(LARGEST_BLOCK, inStore, Math.floor(workerHeap * HEAP_SHARE));
+  // The blocks of all partitions are put together at the same time, in memory that grows by doubling: a small heap feels it.
+  const shuffled = workerHeap < SMALL_HEAP ? Math.floor(fits / 4) : fits;
   const max = unlimited ? Math.min(LARGEST_BLOCK, capacity) : Math.min(asked.targetMaxBlockSize, fits);
   const ownMin = options.targetMinBlockSize;
   const mostMin = ownMin === undefined ? Math.floor(max * MIN_OF_MAX) : max;
@@ -69,8 +72,7 @@ export function blockSizes(
   return {
     targetMaxBlockSize: max,
     targetMinBlockSize: ownMin === false ? false : Math.min(asked.targetMinBlockSize, mostMin),
-    // The blocks of all partitions are put together at the same time, each in memory that grows by doubling.
-    targetShuffleMaxBlockSize: Math.min(asked.targetShuffleMaxBlockSize, Math.floor(fits / 4)),
+    targetShuffleMaxBlockSize: Math.min(asked.targetShuffleMaxBlockSize, shuffled),
     notice:
       lowered.length === 0
         ? null

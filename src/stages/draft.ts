@@ -3,20 +3,21 @@
  * a function or the end closes it. Immutable; every addition is a new draft.
  */
 import { type FunctionNode, nothingSkipped, type ScanNode, type ScanPart, type ScanSplits } from "../plan/index.ts";
-import type {
-  BlockShape,
-  FedTable,
-  Gather,
-  OperatorId,
-  ResourceRequest,
-  Skipped,
-  Split,
-  SqlStep,
+import {
+  type BlockShape,
+  type FedTable,
+  fillPlaceholders,
+  type Gather,
+  INPUT,
+  type OperatorId,
+  type ResourceRequest,
+  type Skipped,
+  type Split,
+  type SqlStep,
 } from "../protocol/index.ts";
 import { type Made, readOf, type StageRead } from "./reads.ts";
 import {
   applyNode,
-  INPUT,
   isTrivial,
   nodeName,
   type RelationalNode,
@@ -185,7 +186,7 @@ export function foldedSplits(draft: Draft): readonly Split[] | null {
   for (const split of draft.input.splits) {
     if (split.kind !== "sql") return null;
     const { rows: _, ...rest } = split;
-    folded.push({ ...rest, sql: `(${sql.replaceAll(INPUT, () => split.sql)})` });
+    folded.push({ ...rest, sql: `(${fillPlaceholders(sql, new Map([[INPUT, split.sql]]))})` });
   }
   return folded;
 }

@@ -3,7 +3,14 @@
  * and where fusion stopped. Nothing is cut: the SQL is the SQL that runs.
  */
 import { functionLabel } from "../plan/index.ts";
-import type { FedTable, OperatorId, OperatorStats, Split, SqlStep } from "../protocol/index.ts";
+import {
+  type FedTable,
+  fillPlaceholders,
+  type OperatorId,
+  type OperatorStats,
+  type Split,
+  type SqlStep,
+} from "../protocol/index.ts";
 import { flowsOf } from "./boundaries.ts";
 import type { StageStep } from "./draft.ts";
 import type { Estimates } from "./estimate.ts";
@@ -151,7 +158,7 @@ function sqlBlock(head: string, sql: string): readonly string[] {
 
 /** What only the task knows, when it has its tables, stands in words. */
 function shownSql({ sql, unnamed = [] }: SqlStep): string {
-  return unnamed.reduce((text, { mark }) => text.replaceAll(mark, "{columns of both}"), sql);
+  return fillPlaceholders(sql, new Map(unnamed.map(({ mark }) => [mark, "{columns of both}"])));
 }
 
 function stepLines(step: StageStep): readonly string[] {

@@ -4,13 +4,14 @@
  * equal keys stay together and the partitions, each sorted, follow one another.
  */
 import { expressionSql, isDescribable, quoteIdentifier, quoteText, type SortNode } from "../plan/index.ts";
+import { INPUT } from "../protocol/index.ts";
 import { type Draft, draftOverOperators, draftOverTables, functionsIn } from "./draft.ts";
 import type { Names } from "./needed.ts";
 import type { Operators } from "./operators.ts";
 import { withPartition } from "./partition.ts";
 import { someOf } from "./reads.ts";
 import { relation } from "./sql/relation.ts";
-import { INPUT, nested, type Select, selectFrom, tableSql } from "./sql/select.ts";
+import { nested, type Select, selectFrom, tableSql } from "./sql/select.ts";
 
 const KEY = quoteIdentifier("__spillway_key");
 const BOUNDS = quoteIdentifier("__spillway_bounds");

@@ -1,6 +1,6 @@
 /** Builds the chain of stages of one task, from its sink back to its first step after the source. */
 import type { Connection } from "../kernel/index.ts";
-import type { Step, TaskOrder } from "../protocol/index.ts";
+import { fillPlaceholders, numberedTables, type Step, type TaskOrder } from "../protocol/index.ts";
 import type { LoadedFunction, LoadedOperator } from "./loaded-operator.ts";
 import { type BlockOutlet, BlockSink } from "./sinks/block-sink.ts";
 import { CountSink, countSql } from "./sinks/count-sink.ts";
@@ -16,7 +16,7 @@ import { FilterFunctionStep } from "./steps/filter-function.ts";
 import { GroupFunctionStep } from "./steps/group-function.ts";
 import { GroupStreamStep } from "./steps/group-stream.ts";
 import { RowFunctionStep } from "./steps/row-function.ts";
-import { overTables, SqlStep } from "./steps/sql-step.ts";
+import { SqlStep } from "./steps/sql-step.ts";
 
 export interface Chain {
   readonly first: Stage;
@@ -57,7 +57,7 @@ export async function buildChain(
   let made: Stage | null = null;
   for (const step of [...steps].reverse()) {
     if (step.kind === "sql") {
-      const sql = overTables(step.sql, "b", broadcast);
+      const sql = fillPlaceholders(step.sql, new Map(numberedTables("b", broadcast)));
       next = new SqlStep(kernelCounts && step === last ? countSql(sql) : sql, connection, next, scope, step.shrinks);
     } else {
       const fn = functions.get(step);

@@ -10,7 +10,16 @@ import { CancelledError, SourceError } from "../errors/index.ts";
 import { type Connection, type KernelStream, NO_COLUMN } from "../kernel/index.ts";
 import { ownMemory } from "../memory/index.ts";
 import { mapFile, type NativeMemory } from "../native/index.ts";
-import type { SqlStep, Step, TaskInput, TaskOrder, TaskReport, WrittenFile } from "../protocol/index.ts";
+import {
+  INPUT,
+  numberedTables,
+  type SqlStep,
+  type Step,
+  type TaskInput,
+  type TaskOrder,
+  type TaskReport,
+  type WrittenFile,
+} from "../protocol/index.ts";
 import { buildChain, type Chain, filePrefix } from "./chain.ts";
 import { FedTables } from "./fed-tables.ts";
 import { type FedBlocks, Feed } from "./feed.ts";
@@ -24,7 +33,6 @@ import type { BlockOutlet } from "./sinks/block-sink.ts";
 import { copyQuery, kernelWrites } from "./sinks/copy.ts";
 import { countSql } from "./sinks/count-sink.ts";
 import type { TaskScope } from "./stage.ts";
-import { overInput, overTables } from "./steps/sql-step.ts";
 import { withoutHugeIntegers } from "./whole-numbers.ts";
 
 /** How long a task may keep the event loop (and with it a cancel) waiting between two batches. */
@@ -146,7 +154,7 @@ export class RunningTask implements TaskScope {
   }
 
   #overInput(step: SqlStep, table: string): string {
-    return withColumns(this.kernel.connection, step, (sql) => overTables(overInput(sql, table), "b", this.#broadcast));
+    return withColumns(this.kernel.connection, step, [[INPUT, table], ...numberedTables("b", this.#broadcast)]);
   }
 
   async #overFed(
@@ -165,9 +173,8 @@ export class RunningTask implements TaskScope {
       await tables.fill(this.#feed);
       this.check();
       this.#rowsIn = tables.rows;
-      const query = withColumns(connection, step, (sql) =>
-        overTables(overTables(sql, "t", tables.sql), "b", this.#broadcast),
-      );
+      const given = [...numberedTables("t", tables.sql), ...numberedTables("b", this.#broadcast)];
+      const query = withColumns(connection, step, given);
       if (tables.rows === 0 && hasNoColumns(connection, query)) return await this.#fromBatches([]);
       const whole = withoutHugeIntegers(connection, query);
       return await this.#fromSql(whole, rest, "wide", tables.hasUntypedNulls);

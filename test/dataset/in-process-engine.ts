@@ -26,10 +26,12 @@ import {
   type BlockRef,
   type BlockSlice,
   type FedTable,
+  INPUT,
   type InspectedRow,
   type JobId,
   type JobSpec,
   type JobStats,
+  numberedTables,
   type Operator,
   type OperatorStats,
   PARTITION,
@@ -203,12 +205,12 @@ export class InProcessEngine implements Engine {
     return out;
   }
 
-  async #task(operator: TaskOperator, input: Task, named: Named): Promise<RecordBatch[]> {
+  async #task(operator: TaskOperator, input: Task, named: Tables): Promise<RecordBatch[]> {
     const [first, ...rest] = operator.steps;
     let batches: RecordBatch[];
     let steps: readonly Step[] = operator.steps;
     if ("kind" in input && input.kind === "sql") {
-      const over: Named = (sql) => named(sql.replaceAll("{input}", () => input.sql));
+      const over: Tables = [...named, [INPUT, input.sql]];
       const sql = first?.kind === "sql" ? withColumns(this.connection, first, over) : `SELECT * FROM ${input.sql}`;
       if (first?.kind === "sql") steps = rest;
       batches = [this.#query(sql)];
@@ -216,7 +218,7 @@ export class InProcessEngine implements Engine {
       if (first?.kind === "sql") {
         steps = rest;
         batches = await this.#withTables("t", input.tables, async (fed) => [
-          this.#query(this.#withoutHugeint(withColumns(this.connection, first, (sql) => fed(named(sql))))),
+          this.#query(this.#withoutHugeint(withColumns(this.connection, first, [...fed, ...named]))),
         ]);
       } else batches = input.tables.flatMap((table) => [...table.batches]);
     } else if ("kind" in input) {
@@ -230,7 +232,7 @@ export class InProcessEngine implements Engine {
   }
 
   /** Tables `{t0}`, `{t1}`, … (or `{b0}`, …) while `work` goes on: those of blocks, or empty ones. */
-  async #withTables<T>(letter: string, tables: readonly Fed[], work: (named: Named) => Promise<T>): Promise<T> {
+  async #withTables<T>(letter: "t" | "b", tables: readonly Fed[], work: (named: Tables) => Promise<T>): Promise<T> {
     const names: string[] = [];
     const made: string[] = [];
     for (const { batches, columns } of tables) {
@@ -252,7 +254,7 @@ export class InProcessEngine implements Engine {
       }
     }
     try {
-      return await work((sql) => names.reduce((text, name, i) => text.replaceAll(`{${letter}${i}}`, () => name), sql));
+      return await work(numberedTables(letter, names));
     } finally {
       for (const name of made) this.connection.execute(`DROP TABLE ${name}`);
     }
@@ -275,13 +277,12 @@ export class InProcessEngine implements Engine {
     }
   }
 
-  async #step(step: Step, batches: readonly RecordBatch[], named: Named): Promise<RecordBatch[]> {
+  async #step(step: Step, batches: readonly RecordBatch[], named: Tables): Promise<RecordBatch[]> {
     if (rowsOf(batches) === 0) return [];
     if (step.kind === "sql") {
       const table = this.connection.table(batches);
       try {
-        const over: Named = (sql) => named(sql.replaceAll("{input}", () => table.sql));
-        return [this.#query(withColumns(this.connection, step, over))];
+        return [this.#query(withColumns(this.connection, step, [...named, [INPUT, table.sql]]))];
       } finally {
         table.release();
       }
@@ -336,7 +337,7 @@ export class InProcessEngine implements Engine {
 /** A block, and the partition it was scattered to. */
 type Piece = RecordBatch & { readonly partition?: number };
 type Outputs = Map<number, readonly Piece[]>;
-type Named = (sql: string) => string;
+type Tables = readonly (readonly [string, string])[];
 type Fed = { readonly batches: readonly Piece[]; readonly columns: FedTable["columns"] };
 type Task = Split | { readonly kind: "fed"; readonly tables: readonly Fed[] } | readonly RecordBatch[];
 

@@ -11,11 +11,7 @@ function sizes(options: SessionOptions = {}) {
   return { max, min, shuffle, notices };
 }
 
-/** Arrow counts to 2 GiB less one; a block of a shuffle is at most a quarter of what fits. */
-const LARGEST = 2 ** 31 - 1;
-const LARGEST_SHUFFLED = Math.floor(LARGEST / 4);
-
-const mib = (max: number, min: number, shuffle = LARGEST_SHUFFLED / MIB) => ({
+const mib = (max: number, min: number, shuffle = 512) => ({
   max: max * MIB,
   min: min * MIB,
   shuffle: shuffle * MIB,
@@ -32,13 +28,13 @@ describe("block sizes", () => {
     expect(sizes({ preset: "image" })).toEqual(mib(128, 32));
     expect(sizes({ preset: "analytics" })).toEqual(mib(512, 128));
     expect(sizes({ preset: "memoryConstrained" })).toEqual(mib(64, 16));
-    expect(sizes({ preset: "shuffleHeavy" })).toEqual(mib(128, 1));
+    expect(sizes({ preset: "shuffleHeavy" })).toEqual(mib(128, 1, 1024));
   });
 
   test("[O3] what is said by itself goes before the preset", () => {
     expect(sizes({ preset: "etl", targetMaxBlockSize: "80 MiB" })).toEqual(mib(80, 20));
     expect(sizes({ preset: "etl", targetMinBlockSize: "2 MiB" })).toEqual(mib(256, 2));
-    expect(sizes({ preset: "shuffleHeavy", targetShuffleMaxBlockSize: "300 MiB" })).toEqual(mib(128, 1, 300));
+    expect(sizes({ preset: "shuffleHeavy", targetShuffleMaxBlockSize: "700 MiB" })).toEqual(mib(128, 1, 700));
   });
 
   test("[O3] an unknown preset is an error with the nearest", () => {
@@ -59,13 +55,13 @@ describe("block sizes", () => {
   test("[R2] false turns either off", () => {
     expect(sizes({ targetMinBlockSize: false })).toEqual({ ...mib(128, 1), min: false });
     // A block is never larger than the store, nor than Arrow can count.
-    expect(sizes({ targetMaxBlockSize: false })).toEqual({ ...mib(128, 1), max: LARGEST });
+    expect(sizes({ targetMaxBlockSize: false })).toEqual({ ...mib(128, 1), max: 2 ** 31 - 1 });
     expect(sizes({ targetMaxBlockSize: false, objectStoreMemory: "64 MiB" }).max).toBe(64 * MIB);
   });
 
   test("[R2] a small store lowers them to capacity / (2 × workers), with one notice", () => {
     const small = sizes({ objectStoreMemory: "64 MiB", preset: "analytics", targetShuffleMaxBlockSize: "1 GiB" });
-    expect(small).toMatchObject({ max: 16 * MIB, min: 4 * MIB, shuffle: 4 * MIB });
+    expect(small).toMatchObject({ max: 16 * MIB, min: 4 * MIB, shuffle: 16 * MIB });
     expect(small.notices).toEqual([
       "Block sizes lowered to 16.0 MiB (targetMaxBlockSize from 512 MiB, targetShuffleMaxBlockSize from 1.0 GiB): the store holds 64.0 MiB, which is two such blocks a worker (workers: 2). A larger objectStoreMemory or fewer workers allow larger blocks.",
     ]);
@@ -78,11 +74,6 @@ describe("block sizes", () => {
     const small = sizes({ objectStoreMemory: "256 MiB" });
     expect(small.max).toBe(64 * MIB);
     expect(small.notices.join()).toContain("lowered to 64.0 MiB (targetMaxBlockSize from 128 MiB)");
-    expect(sizes({ objectStoreMemory: "1 GiB" })).toEqual(mib(128, 1, 64));
-  });
-
-  test("[R2] a shuffle puts the blocks of all partitions together at once: a quarter of what fits, whoever asked", () => {
-    expect(sizes({ objectStoreMemory: "1 GiB", targetShuffleMaxBlockSize: "200 MiB" }).shuffle).toBe(64 * MIB);
-    expect(sizes({ objectStoreMemory: "1 GiB", targetShuffleMaxBlockSize: "20 MiB" }).shuffle).toBe(20 * MIB);
+    expect(sizes({ objectStoreMemory: "1 GiB" })).toEqual({ ...mib(128, 1), shuffle: 256 * MIB });
   });
 });

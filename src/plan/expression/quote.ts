@@ -4,12 +4,8 @@ export function quoteIdentifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/**
- * SQL text ends at a NUL for the kernel, so one inside a value is spelled out; and a value that happens to hold the
- * place holder of a step's table (`{input}`) is cut in two, so that it is not taken for it.
- */
+/** SQL text ends at a NUL for the kernel, so one inside a value is spelled out. */
 export function quoteText(text: string): string {
-  if (text.includes("{input}")) return `(${text.split("{input}").map(quoteText).join(" || '{in' || 'put}' || ")})`;
   if (text.includes("\0")) return `(${text.split("\0").map(quoteText).join(" || chr(0) || ")})`;
   return `'${text.replaceAll("'", "''")}'`;
 }

@@ -16,9 +16,7 @@ import {
   type RowSample,
   type ScanNode,
 } from "../../plan/index.ts";
-import type { UnnamedColumns } from "../../protocol/index.ts";
-
-export const INPUT = "{input}";
+import { INPUT, type UnnamedColumns } from "../../protocol/index.ts";
 
 /** Nodes that become SQL; each of them looks at one row at a time. */
 export type RelationalNode = Extract<

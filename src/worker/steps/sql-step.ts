@@ -4,6 +4,7 @@
  */
 import { BlockBuilder, type RecordBatch } from "../../arrow/index.ts";
 import type { Connection } from "../../kernel/index.ts";
+import { fillPlaceholders, INPUT } from "../../protocol/index.ts";
 import type { Stage, TaskScope } from "../stage.ts";
 
 interface Morsel {
@@ -14,16 +15,6 @@ interface Morsel {
 const MORSEL: Morsel = { rows: 16_384, bytes: 8 << 20 };
 /** For what makes fewer rows: 10,000 groups in a million rows come to 80,000 states, and not to 610,000 (bench/micro/two-phase.ts). */
 const LARGE_MORSEL: Morsel = { rows: 131_072, bytes: 16 << 20 };
-
-/** `{input}` in a step's SQL stands for the table. */
-export function overInput(sql: string, table: string): string {
-  return sql.split("{input}").join(table);
-}
-
-/** `{t0}`, `{t1}`, … are the tables of a fed task, `{b0}`, … the broadcast ones. */
-export function overTables(sql: string, letter: "t" | "b", tables: readonly string[]): string {
-  return tables.reduce((text, table, index) => text.split(`{${letter}${index}}`).join(table), sql);
-}
 
 export class SqlStep implements Stage {
   readonly #morsel = new BlockBuilder();
@@ -58,7 +49,7 @@ export class SqlStep implements Stage {
     if (batch === null) return;
     const table = this.connection.table([batch]);
     try {
-      const stream = this.connection.query(overInput(this.sql, table.sql));
+      const stream = this.connection.query(fillPlaceholders(this.sql, new Map([[INPUT, table.sql]])));
       try {
         for (let chunk = stream.next(); chunk !== null; chunk = stream.next()) {
           const wait = this.next.push(chunk);

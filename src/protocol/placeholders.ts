@@ -1,0 +1,31 @@
+/**
+ * What stands in a step's SQL for what only its task has: `{input}`, the tables `{t0}` and `{b0}`, lists of columns
+ * (`{columns …}`). The same characters in a text, in a name or in a comment are the user's, and stay.
+ */
+
+/** The table that a step reads. */
+export const INPUT = "{input}";
+
+/** Found before placeholders are, and left as they are. */
+const TEXTS = [
+  /(?<![\w$])e'(?:[^'\\]|\\.|'')*(?:'|$)/, // with escapes
+  /'[^']*(?:'|$)/,
+  /"[^"]*(?:"|$)/,
+  /--[^\r\n]*/,
+  /\/\*.*?(?:\*\/|$)/,
+  /(?<![\w$])\$([a-z_]\w*)?\$.*?(?:\$\1\$|$)/,
+];
+const PLACEHOLDER = /(\{(?:input|[tb]\d+|columns \w+)\})/;
+const PARTS = new RegExp([...TEXTS, PLACEHOLDER].map(({ source }) => source).join("|"), "gis");
+
+/** `values` by the placeholder with its braces; one that has none stays. */
+export function fillPlaceholders(sql: string, values: ReadonlyMap<string, string>): string {
+  return sql.replace(PARTS, (part, _tag, placeholder: string | undefined) =>
+    placeholder === undefined ? part : (values.get(placeholder) ?? part),
+  );
+}
+
+/** Tables as `{t0}`, `{t1}`, … or as `{b0}`, `{b1}`, … */
+export function numberedTables(letter: "t" | "b", tables: readonly string[]): readonly (readonly [string, string])[] {
+  return tables.map((table, index) => [`{${letter}${index}}`, table]);
+}
