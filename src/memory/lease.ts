@@ -14,18 +14,16 @@ export interface MemoryPool {
 const MIB = 2 ** 20;
 /** A process with its libraries before the first row. */
 const PROCESS: Bytes = 60e6;
-/** What a process takes for a byte of its kernel's buffers: 1.4 to 1.8 with two threads, 0.9 to 1.2 with one. */
+/** What a process takes for a byte of its kernel's buffers: 1.4 to 1.8 with two threads, and 0.9 to 1.5 with one. */
 const PER_BUFFER_BYTE = 1.6;
-const PER_BUFFER_BYTE_ALONE = 1.3;
 /** Below this one thread gets through where two run out of memory. */
 const ONE_THREAD_BELOW: Bytes = 512 * MIB;
 /** With less no kernel can do anything: then it has what others are counted as having and mostly do not. */
 const LEAST: Bytes = 48 * MIB;
 
 export function kernelLease(process: Bytes, threads: number): KernelLease {
-  const own = process < ONE_THREAD_BELOW ? 1 : threads;
-  const perByte = own === 1 ? PER_BUFFER_BYTE_ALONE : PER_BUFFER_BYTE;
-  return { memory: Math.max(LEAST, Math.floor((process - PROCESS) / perByte)), threads: own };
+  const memory = Math.max(LEAST, Math.floor((process - PROCESS) / PER_BUFFER_BYTE));
+  return { memory, threads: process < ONE_THREAD_BELOW ? 1 : threads };
 }
 
 /** For a kernel that was killed for what it took beside its buffers (the texts of aggregates are there): more of the rest. */

@@ -13,15 +13,17 @@ const PROGRAM_AND_SUPERVISOR: Bytes = 64 * MIB;
  * function and are scattered to partitions to 150.
  */
 const WORKER: Bytes = 150 * MIB;
+/** A row group of a Parquet file must fit. */
+const SMALLEST_KERNEL: Bytes = 96 * MIB;
 /** The rest of a worker's share is the kernel's, and buffers outside the heap. */
 const HEAP_SHARE = 0.75;
+/** A process with its libraries, and its kernel at work. */
+const BESIDE_HEAP: Bytes = 40 * MIB + SMALLEST_KERNEL;
 /** Below this a worker cannot even load. */
 const SMALLEST_HEAP: Bytes = 32 * MIB;
 
 /** What the kernel of a worker may use of the worker's share, beside functions and the blocks they make. */
 const KERNEL_SHARE = 0.25;
-/** A row group of a Parquet file must fit. */
-const SMALLEST_KERNEL: Bytes = 96 * MIB;
 
 export interface Node {
   readonly memory: Bytes;
@@ -51,5 +53,7 @@ export function kernelThatFits({ memory, store }: Node, workers: number): Bytes 
 /** The V8 heap of each worker, such that all of them, a full store and the program fit. */
 export function heapThatFits({ memory, store }: Node, workers: number): Bytes {
   const share = (memory - store - PROGRAM_AND_SUPERVISOR) / workers;
-  return Math.max(SMALLEST_HEAP, Math.floor(share * HEAP_SHARE));
+  // In a share of a few hundred MiB what is outside the heap counts; in a smaller one there is nothing to choose.
+  const beside = share > BESIDE_HEAP ? Math.max(share / 2, share - BESIDE_HEAP) : share;
+  return Math.max(SMALLEST_HEAP, Math.floor(Math.min(share * HEAP_SHARE, beside)));
 }

@@ -70,7 +70,8 @@ export function tellLease(state: State, operator: OperatorState): void {
   // Those that are about to end have nothing to do with it any more.
   const workers = lease.isParked ? 0 : state.workers.size;
   const free = rest - workers * pool.worker;
-  const most = ledger.capacity * (isAlone ? MOST_LENT_ALONE : MOST_LENT_BESIDE);
+  const mostLent = isAlone ? MOST_LENT_ALONE : MOST_LENT_BESIDE;
+  const most = Math.min(ledger.capacity * mostLent, ledger.capacity - 2 * largestBlock(state));
   if (lease.reclaimed === "feeding" && isFed(wide.worker.task)) lease.reclaimed = "no";
   if (lease.reclaimed === "no") lend(state, Math.min(most, wanted - free));
   const process = isAlone ? free + ledger.lent : Math.min(pool.memory * share, free + ledger.lent);
@@ -78,6 +79,18 @@ export function tellLease(state: State, operator: OperatorState): void {
   lease.told = process;
   const own = kernelLease(process, relief > 0 ? 1 : pool.threads);
   send(state, wide.worker, { type: "lease", lease: lease.kills === 0 ? own : squeezed(own, lease.kills) });
+}
+
+/** That an operator which has not ended is asked to make: two must fit, or what is lent would have to come back at once. */
+function largestBlock({ jobs }: State): Bytes {
+  let bytes = 0;
+  for (const { operators } of jobs.values()) {
+    for (const { spec, ended } of operators) {
+      if (!ended && spec.kind === "tasks" && spec.sink.kind === "blocks")
+        bytes = Math.max(bytes, spec.sink.targetBytes);
+    }
+  }
+  return bytes;
 }
 
 /** Nothing can go on for want of room: what is lent comes back. True where that is more than nothing. */
