@@ -65,6 +65,7 @@ export {
   ValueError,
   WorkerDiedError,
   WriteError,
+  ZipLengthError,
 } from "./errors/index.ts";
 export {
   configure,

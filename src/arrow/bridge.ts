@@ -8,6 +8,7 @@ import type * as Flechette from "@uwdata/flechette";
 import type { ExtractionOptions, Table } from "@uwdata/flechette";
 import { ValueError } from "../errors/index.ts";
 import { fromApacheTable, isApacheTable } from "./apache-table.ts";
+import { assertNames } from "./column-names.ts";
 import { BlockBuilder } from "./concat/block-builder.ts";
 import { END_OF_STREAM } from "./ipc/block.ts";
 import { planBody } from "./ipc/body-plan.ts";
@@ -62,6 +63,12 @@ function conformed(batch: RecordBatch, schema: Schema): RecordBatch {
 
 /** The batches of a table, or of IPC bytes. They may share its memory. */
 export function fromArrowTable(value: unknown): RecordBatch[] {
+  const batches = batchesOf(value);
+  assertNames(batches[0]?.schema.fields.map(({ name }) => name) ?? []);
+  return batches;
+}
+
+function batchesOf(value: unknown): RecordBatch[] {
   if (value instanceof Uint8Array) return readArrowBytes(value).batches;
   if (value instanceof ArrayBuffer) return readArrowBytes(new Uint8Array(value)).batches;
   if (isFlechetteTable(value)) return readArrowBytes(encoded(value)).batches;

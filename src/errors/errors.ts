@@ -109,6 +109,17 @@ export class RowShapeError extends SpillwayError {
   }
 }
 
+/** The two sides of a zip do not have equally many rows. */
+export class ZipLengthError extends SpillwayError {
+  constructor(
+    message: string,
+    /** The side that has more of them. */
+    readonly longer: "left" | "right",
+  ) {
+    super(message);
+  }
+}
+
 /** A value that cannot be given to JavaScript, or taken from it, without loss. */
 export class ValueError extends SpillwayError {
   constructor(
@@ -189,6 +200,7 @@ export const errorClasses: ReadonlyMap<string, { readonly prototype: SpillwayErr
     CaptureError,
     FunctionError,
     RowShapeError,
+    ZipLengthError,
     ValueError,
     NondeterministicFunctionError,
     WorkerDiedError,

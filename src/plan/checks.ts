@@ -1,4 +1,5 @@
 /** Column names and expressions checked against what a resolved plan hands on, where that is known. */
+import { nameFault } from "../arrow/index.ts";
 import { OptionError, UnknownColumnError } from "../errors/index.ts";
 import { assertOwnNames } from "../protocol/index.ts";
 import { nearest } from "../units/index.ts";
@@ -39,6 +40,12 @@ function misplaced(found: AggregateExpression, operator: string): OptionError {
   return new OptionError(
     `${operator}: ${expressionSql(found)} is of many rows, and ${operator} looks at one at a time. Compute it first, with groupBy(…).agg({ … }) or await ds.agg({ … }), and use its result.`,
   );
+}
+
+/** Names that an operator makes, or a source has. */
+export function checkMadeNames(names: Iterable<string>, operator: string): void {
+  const fault = nameFault(names);
+  if (fault !== null) throw new OptionError(`${operator}: ${fault.reason}`);
 }
 
 /** Columns side by side must have names of their own. */

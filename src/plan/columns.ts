@@ -2,6 +2,7 @@
  * The column names a resolved plan hands on, in order, or null where only running it tells: after a function, and over
  * blocks of unknown shape. Answers are kept per node, since rules ask again and again.
  */
+import { besideNames } from "../protocol/index.ts";
 import type { Plan } from "./plan.ts";
 
 const answers = new WeakMap<Plan, readonly string[] | null>();
@@ -16,8 +17,7 @@ export function columnsOf(plan: Plan): readonly string[] | null {
 
 /** The columns of both, those of the right under other names where the left has them. */
 function besides(left: readonly string[], right: readonly string[], suffix: string): readonly string[] {
-  const taken = new Set(left);
-  return [...left, ...right.map((name) => (taken.has(name) ? `${name}${suffix}` : name))];
+  return [...left, ...right.map(besideNames(left, suffix))];
 }
 
 function compute(plan: Plan): readonly string[] | null {

@@ -4,7 +4,7 @@
  */
 import { OptionError } from "../errors/index.ts";
 import { checkAggregateType } from "./aggregate-types.ts";
-import { checkAmong, checkExpressions, checkNames } from "./checks.ts";
+import { checkAmong, checkExpressions, checkMadeNames, checkNames } from "./checks.ts";
 import { columnsOf } from "./columns.ts";
 import {
   type AggregateExpression,
@@ -27,6 +27,7 @@ export function resolveAggregate(plan: AggregateNode): Plan {
     keys.map(({ expression }) => expression),
     "groupBy",
   );
+  checkMadeNames(columnsOf(plan) ?? [], items.length === 0 ? "groupBy" : "agg");
   for (const item of items) checkItem(plan, item);
   return items.some(namesKeys) ? keysAbove(plan) : aggregate(input, keys, items);
 }

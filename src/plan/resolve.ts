@@ -3,7 +3,7 @@
  * known, and what is only another way to say select or filter turned into it. Nothing of the job runs here.
  */
 import { OptionError } from "../errors/index.ts";
-import { checkExpressions, checkNames, checkOwnNames } from "./checks.ts";
+import { checkExpressions, checkMadeNames, checkNames, checkOwnNames } from "./checks.ts";
 import { columnsOf } from "./columns.ts";
 import { type Describe, isDescribable } from "./describable.ts";
 import { call, cast, column, conjunction, type Expression, literal, type NamedExpression } from "./expression/index.ts";
@@ -23,7 +23,9 @@ import type { Column } from "./source.ts";
 
 export async function resolve(plan: Plan, describe: Describe): Promise<Plan> {
   if (plan.kind === "scan") {
-    return plan.open === null ? Object.freeze({ ...plan, open: await plan.source.open() }) : plan;
+    const open = plan.open ?? (await plan.source.open());
+    checkMadeNames(open.columns?.map(({ name }) => name) ?? [], plan.source.name);
+    return plan.open === null ? Object.freeze({ ...plan, open }) : plan;
   }
   const inputs: Plan[] = [];
   for (const input of inputsOf(plan)) inputs.push(await resolve(input, describe));
@@ -95,11 +97,13 @@ function resolveProject(plan: ProjectNode): Plan {
     plan.items.map(({ expression }) => expression),
     plan.operator,
   );
+  checkMadeNames(columnsOf(plan) ?? plan.items.map(({ name }) => name), plan.operator);
   return plan;
 }
 
 function resolveRename(plan: RenameNode): Plan {
   const available = checkNames(plan.input, plan.names.keys(), "rename");
+  checkMadeNames(columnsOf(plan) ?? plan.names.values(), "rename");
   if (available === null) return plan;
   const renamed = available.map((name) => plan.names.get(name) ?? name);
   const twice = renamed.find((name, i) => renamed.indexOf(name) !== i);

@@ -1,4 +1,5 @@
 /** The right's columns beside the left's: the name each has there, and its own. Null where the columns are not known. */
+import { besideNames } from "../protocol/index.ts";
 import { columnsOf } from "./columns.ts";
 import type { JoinNode } from "./nodes/join.ts";
 import type { ZipNode } from "./nodes/zip.ts";
@@ -9,5 +10,6 @@ export function rightNames(plan: JoinNode | ZipNode): ReadonlyMap<string, string
   if (taken === null || own === null) return null;
   const keys = plan.kind === "join" ? plan.rightOn : [];
   const names = own.filter((name) => !keys.includes(name));
-  return new Map(names.map((name) => [taken.includes(name) ? `${name}${plan.suffix}` : name, name]));
+  const beside = besideNames(taken, plan.suffix);
+  return new Map(names.map((name) => [beside(name), name]));
 }

@@ -2,6 +2,7 @@
  * The columns of two tables side by side, as a select list over `l` and `r`. Where the columns are known the list is part of the
  * SQL; else a mark stands for it, and whoever has the tables puts the list there.
  */
+import { foldedName, nameFault } from "../arrow/index.ts";
 import { OptionError } from "../errors/index.ts";
 
 export interface SideBySide {
@@ -24,7 +25,6 @@ export interface UnnamedColumns extends SideBySide {
 
 export function sideBySide(spec: SideBySide, left: readonly string[], right: readonly string[]): string {
   const { operator, except, merged, suffix } = spec;
-  const taken = new Set(left);
   const dropped = new Set(except);
   const others = new Map(merged.map((pair) => [pair.left, pair.right]));
   const names = [...left];
@@ -32,8 +32,9 @@ export function sideBySide(spec: SideBySide, left: readonly string[], right: rea
     const other = others.get(name);
     return other === undefined ? `l.${q(name)}` : `coalesce(l.${q(name)}, r.${q(other)}) AS ${q(name)}`;
   });
+  const beside = besideNames(left, suffix);
   for (const name of right.filter((each) => !dropped.has(each))) {
-    const shown = taken.has(name) ? `${name}${suffix}` : name;
+    const shown = beside(name);
     names.push(shown);
     items.push(shown === name ? `r.${q(name)}` : `r.${q(name)} AS ${q(shown)}`);
   }
@@ -41,12 +42,21 @@ export function sideBySide(spec: SideBySide, left: readonly string[], right: rea
   return items.join(", ");
 }
 
+/** The name that a right column has beside the left's: one that differs only in case is one that the left has. */
+export function besideNames(left: readonly string[], suffix: string): (name: string) => string {
+  const taken = new Set(left.map(foldedName));
+  return (name) => (taken.has(foldedName(name)) ? `${name}${suffix}` : name);
+}
+
 export function assertOwnNames(names: readonly string[], operator: string): void {
   const twice = names.find((name, i) => names.indexOf(name) !== i);
-  if (twice === undefined) return;
-  throw new OptionError(
-    `${operator}: two columns would be called "${twice}". Give another suffix, or rename or drop one of them first.`,
-  );
+  if (twice !== undefined) {
+    throw new OptionError(
+      `${operator}: two columns would be called "${twice}". Give another suffix, or rename or drop one of them first.`,
+    );
+  }
+  const fault = nameFault(names);
+  if (fault !== null) throw new OptionError(`${operator}: ${fault.reason}`);
 }
 
 const q = (name: string) => `"${name.replaceAll('"', '""')}"`;

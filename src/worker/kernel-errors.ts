@@ -7,6 +7,7 @@ import {
   SpillError,
   type SpillwayError,
   UnknownColumnError,
+  ZipLengthError,
 } from "../errors/index.ts";
 import type { KernelLease } from "../protocol/index.ts";
 import { formatSize } from "../units/index.ts";
@@ -37,6 +38,7 @@ export function inUserWords(
     noDisk(error, operator, means) ??
     noMemory(error, operator, means) ??
     tooLarge(error, operator) ??
+    unevenZip(error) ??
     unknownColumn(error, operator) ??
     lacksColumn(error, operator, files) ??
     noList(error, operator) ??
@@ -104,6 +106,14 @@ function tooLarge(error: KernelError, operator: string): SpillwayError | null {
     error.kind,
     error.sql,
   );
+}
+
+/** What the SQL of a zip says itself. */
+const UNEVEN = /^Invalid Input Error: (zip: the (left|right) dataset has more rows .*)/;
+
+function unevenZip(error: KernelError): SpillwayError | null {
+  const [, message, side] = UNEVEN.exec(error.message) ?? [];
+  return message === undefined ? null : new ZipLengthError(message, side === "left" ? "left" : "right");
 }
 
 function unknownColumn(error: KernelError, operator: string): SpillwayError | null {

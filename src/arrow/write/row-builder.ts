@@ -3,6 +3,7 @@
  * types; a column of nulls stays open until a value decides, across batches too.
  */
 import { RowShapeError } from "../../errors/index.ts";
+import { assertNames } from "../column-names.ts";
 import { typeEquals } from "../schema.ts";
 import type { DataType, Field, RecordBatch, Schema } from "../types.ts";
 import { emptyBatch } from "../vector.ts";
@@ -59,6 +60,7 @@ export class RowBuilder {
   private begin(row: object): RecordWriter {
     if (!isPlain(row)) throw noRow(row);
     this.names = Object.keys(row);
+    assertNames(this.names);
     if (this.names.length === 0) throw new RowShapeError("A row without any column.", null);
     const missing = [...this.declared.keys()].find((name) => !this.names.includes(name));
     if (missing !== undefined) {

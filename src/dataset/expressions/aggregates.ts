@@ -4,6 +4,7 @@
  */
 import { OptionError } from "../../errors/index.ts";
 import type { AggregateName } from "../../plan/index.ts";
+import { describe } from "../options.ts";
 import type { Between, Unnamed } from "./core.ts";
 import type { AggregateExpr } from "./expr.ts";
 import { NestedMethods } from "./nested.ts";
@@ -40,7 +41,7 @@ export abstract class AggregateMethods<T, Refs extends string, Name extends stri
   /** The value below which a fraction of the values lies, computed between two of them where it falls there. */
   quantile(fraction: number): AggregateExpr<Between<T>, Refs> {
     if (typeof fraction !== "number" || !(fraction >= 0 && fraction <= 1)) {
-      throw new OptionError(`quantile: the fraction is ${String(fraction)}; it must be from 0 to 1.`);
+      throw new OptionError(`quantile: the fraction is ${describe(fraction)}; it must be from 0 to 1.`);
     }
     return this.aggregated("quantile", fraction);
   }

@@ -2,6 +2,7 @@
  * Asks each scan only for the columns that something above it reads. Functions that declare their columns, or provably
  * read only some, count like expressions; any other function reads them all.
  */
+import { foldedName } from "../../arrow/index.ts";
 import { columnsOf } from "../columns.ts";
 import { column, columnsRead, type Expression } from "../expression/index.ts";
 import { type AggregateNode, aggregate } from "../nodes/aggregate.ts";
@@ -121,7 +122,8 @@ function sideBySide(plan: JoinNode | ZipNode, needed: Needed): readonly [Side, S
       { input: plan.right, names: null },
     ];
   const right = new Set([...names].filter(([shown]) => needed.has(shown)).map(([, own]) => own));
-  const left = new Set((columnsOf(plan.left) ?? []).filter((name) => needed.has(name) || right.has(name)));
+  const alike = new Set([...right].map(foldedName));
+  const left = new Set((columnsOf(plan.left) ?? []).filter((name) => needed.has(name) || alike.has(foldedName(name))));
   return [
     { input: plan.left, names: left },
     { input: plan.right, names: right },

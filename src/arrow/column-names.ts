@@ -1,0 +1,51 @@
+/**
+ * Names that columns cannot have: SQL takes those that differ only in case for one, ends at a NUL, and works with
+ * columns of its own beside the user's.
+ */
+import { RowShapeError } from "../errors/index.ts";
+
+/** Of columns that are there only while an operator works. */
+const RESERVED = "__spillway_";
+
+/** As the kernel compares names: letters beyond ASCII are told apart. */
+export function foldedName(name: string): string {
+  return name.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+}
+
+export interface NameFault {
+  readonly column: string;
+  /** What is wrong and what to do, to stand behind "operator: ". */
+  readonly reason: string;
+}
+
+export function nameFault(names: Iterable<string>): NameFault | null {
+  const seen = new Map<string, string>();
+  for (const column of names) {
+    const folded = foldedName(column);
+    const other = seen.get(folded) ?? column;
+    const reason = ownFault(column, folded) ?? (other === column ? null : likeAnother(other, column));
+    if (reason !== null) return { column, reason };
+    seen.set(folded, column);
+  }
+  return null;
+}
+
+/** Of data that comes from a program. */
+export function assertNames(names: Iterable<string>): void {
+  const fault = nameFault(names);
+  if (fault === null) return;
+  throw new RowShapeError(`${fault.reason.charAt(0).toUpperCase()}${fault.reason.slice(1)}`, fault.column);
+}
+
+function ownFault(name: string, folded: string): string | null {
+  if (name === "") return "a column's name is empty. Give it a name where it is made.";
+  if (name.includes("\0")) {
+    return `the column ${JSON.stringify(name)} has a NUL character in its name. Give it another name where it is made.`;
+  }
+  if (!folded.startsWith(RESERVED)) return null;
+  return `the column "${name}" has a name that is reserved: "${RESERVED}" begins those of columns that operators work with. Rename it where it is made.`;
+}
+
+function likeAnother(name: string, other: string): string {
+  return `the columns "${name}" and "${other}" differ only in case, and SQL takes them for one. Rename one of them where it is made.`;
+}
