@@ -42,8 +42,11 @@ export function extraWorkersThatFit({ memory, store }: Node, workers: number): n
   return Math.max(0, Math.floor((memory - store - PROGRAM_AND_SUPERVISOR) / WORKER) - workers);
 }
 
-/** For the program and the supervisor, and for a worker that does nothing much. */
-export const fixedShares = { overhead: PROGRAM_AND_SUPERVISOR, worker: WORKER };
+/** Page tables and what else the system has of a control group's memory, when nearly all of it is in use. */
+const SYSTEM: Bytes = 32 * MIB;
+
+/** For the program, the supervisor and the system, and for a worker that does nothing much. */
+export const fixedShares = { overhead: PROGRAM_AND_SUPERVISOR + SYSTEM, worker: WORKER };
 
 /** What a worker's kernel may hold before it goes to disk. */
 export function kernelThatFits({ memory, store }: Node, workers: number): Bytes {
