@@ -97,9 +97,9 @@ boxed("relational work, several times the box", () => {
     expect(JSON.parse(run.stdout)).toEqual({ n: 3e6, keys: 1000 });
   });
 
-  test("[A9] in 512 MiB all rows are shuffled", { timeout: SLOW }, async () => {
-    const run = await runInBox(512 * MIB, "relational", "shuffle", "6e8");
-    expectAlive(run, 512 * MIB);
+  test("[A9] in 768 MiB all rows are shuffled", { timeout: SLOW }, async () => {
+    const run = await runInBox(768 * MIB, "relational", "shuffle", "6e8");
+    expectAlive(run, 768 * MIB);
     expect(JSON.parse(run.stdout)).toEqual({ seen: 3e6, sum: all(3e6) });
   });
 });
