@@ -3,7 +3,6 @@
  * arrays by the type of their values.
  */
 import { RowShapeError } from "../../errors/index.ts";
-import { assertNames } from "../column-names.ts";
 import { typeEquals } from "../schema.ts";
 import type { Columns, DataType, Field, RecordBatch, Vector } from "../types.ts";
 import { elementType, inferType, isNumbers, isPlain, isTypedArray, type TypedArray } from "./infer.ts";
@@ -29,7 +28,6 @@ export function columnsToBatch(
       null,
     );
   }
-  assertNames(Object.keys(columns));
   const fields: Field[] = [];
   const vectors: Vector[] = [];
   let first: { readonly name: string; readonly length: number } | null = null;

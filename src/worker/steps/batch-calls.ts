@@ -4,6 +4,7 @@
  * gets is not decided here.
  */
 import {
+  assertNames,
   type Columns,
   columnsToBatch,
   concatBatches,
@@ -181,6 +182,7 @@ export class BatchCalls {
     if (Array.isArray(result)) return this.#rowsToBatches(result);
     if (isArrowTable(result)) return this.#afterRows(fromArrowTable(result));
     if (typeof result === "object" && result !== null) {
+      assertNames(Object.keys(result));
       return this.#afterRows([columnsToBatch(result as Columns, this.fn.declared, this.passed)]);
     }
     throw new RowShapeError(
