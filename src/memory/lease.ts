@@ -14,15 +14,21 @@ export interface MemoryPool {
 const MIB = 2 ** 20;
 /** A process with its libraries before the first row. */
 const PROCESS: Bytes = 60e6;
-/** What a process takes for a byte of its kernel's buffers: 1.4 to 1.8 with two threads, and 0.9 to 1.5 with one. */
+/**
+ * What a process takes for a byte of its kernel's buffers: up to 1.8, the less the more they are. Sorts and joins of 60 M rows
+ * took 1.1 times a limit of 940 MiB (`npm run bench -- --only box-2GiB`).
+ */
 const PER_BUFFER_BYTE = 1.6;
+const PER_BUFFER_BYTE_OF_MANY = 1.35;
+const MANY: Bytes = 1024 * MIB;
 /** Below this one thread gets through where two run out of memory. */
 const ONE_THREAD_BELOW: Bytes = 512 * MIB;
 /** With less no kernel can do anything: then it has what others are counted as having and mostly do not. */
 const LEAST: Bytes = 48 * MIB;
 
 export function kernelLease(process: Bytes, threads: number): KernelLease {
-  const memory = Math.max(LEAST, Math.floor((process - PROCESS) / PER_BUFFER_BYTE));
+  const perByte = process < MANY ? PER_BUFFER_BYTE : PER_BUFFER_BYTE_OF_MANY;
+  const memory = Math.max(LEAST, Math.floor((process - PROCESS) / perByte));
   return { memory, threads: process < ONE_THREAD_BELOW ? 1 : threads };
 }
 

@@ -169,7 +169,7 @@ test("[D1] alone, the wide kernel is lent what idle workers have, who end, and w
   expect(lent).toBeLessThanOrEqual(capacity * 0.75);
   const memory = leasesTo(table, WIDE).at(-1)?.memory ?? 0;
   expect(memory).toBeGreaterThan(900 * MIB);
-  expect(memory * 1.6).toBeLessThan(POOL.memory - POOL.overhead - (capacity - lent));
+  expect(memory * 1.35).toBeLessThan(POOL.memory - POOL.overhead - (capacity - lent));
   table.done(WIDE);
   expect(table.scheduler.ledger.lent).toBe(0);
   expect(table.commands.findLast((one) => one.type === "want")).toEqual({ type: "want", workers: 2 });
