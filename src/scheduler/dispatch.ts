@@ -5,11 +5,12 @@
  */
 import { isFree } from "./claims.ts";
 import { fetchTask, isAllInMemory } from "./fetch.ts";
+import { isRunnable, nextIndex, nextNeeds, nextTask } from "./forming.ts";
 import { concurrencyCap, roomPolicies } from "./policies/index.ts";
 import { isLargeEnough, raise } from "./raised.ts";
 import { hasRoomToStart, yields } from "./room.ts";
 import { type JobState, type OperatorState, type State, send, type WorkerState } from "./state.ts";
-import { isRunnable, nextIndex, nextNeeds, nextTask, startTask } from "./tasks.ts";
+import { startTask } from "./tasks.ts";
 import { isHeadTask, isOnHeadPath, viewOf } from "./view.ts";
 import { waitsForWide } from "./wide.ts";
 import { noLongerIdle } from "./workers.ts";

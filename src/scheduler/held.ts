@@ -5,10 +5,10 @@
 import type { Milliseconds } from "../protocol/index.ts";
 import { wholePages } from "../store/index.ts";
 import { isFree } from "./claims.ts";
+import { isRunnable, nextIndex } from "./forming.ts";
 import { concurrencyCap, resourceBudget, roomPolicies } from "./policies/index.ts";
 import { hasRoomToStart } from "./room.ts";
 import type { OperatorState, State } from "./state.ts";
-import { isRunnable, nextIndex } from "./tasks.ts";
 import { isHeadTask, viewOf } from "./view.ts";
 
 const ALL = [concurrencyCap, ...roomPolicies];

@@ -7,9 +7,9 @@
 import { kernelLease, type MemoryPool, squeezed } from "../memory/index.ts";
 import type { Bytes } from "../protocol/index.ts";
 import { inputEnded } from "./flow.ts";
+import { isRunnable } from "./forming.ts";
 import { makeRoom } from "./spill.ts";
 import { type OperatorState, type State, send, type TaskState } from "./state.ts";
-import { isRunnable } from "./tasks.ts";
 import { stopping } from "./workers.ts";
 
 /** What the wide kernel has at this moment. */

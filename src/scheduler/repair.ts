@@ -6,9 +6,9 @@
 import type { WireError } from "../errors/index.ts";
 import type { BlockId, TaskId } from "../protocol/index.ts";
 import { stillToRead } from "./fed.ts";
+import { formTask } from "./forming.ts";
 import { failJob, outputOf } from "./job.ts";
 import type { Flow, JobState, State, TaskState } from "./state.ts";
-import { formTask } from "./tasks.ts";
 
 /** Sees to it that the block is made again, or that who needs it fails. */
 export function repair(state: State, id: BlockId): void {

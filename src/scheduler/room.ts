@@ -20,11 +20,12 @@ import { toWire } from "../errors/index.ts";
 import type { ArenaRange, Bytes } from "../protocol/index.ts";
 import { wholePages } from "../store/index.ts";
 import { advance } from "./fetch.ts";
+import { nextNeeds } from "./forming.ts";
 import { failJob, isPaused } from "./job.ts";
 import { roomPolicies } from "./policies/index.ts";
 import { availableRoom, makeRoom } from "./spill.ts";
 import { type OperatorState, type State, send, type TaskState, tell } from "./state.ts";
-import { nextNeeds, stopAsking } from "./tasks.ts";
+import { stopAsking } from "./tasks.ts";
 import { byDownstream, byUrgency, isHeadTask, isOnHeadPath, isUrgent, viewOf } from "./view.ts";
 
 /** A block is full when it has passed its target, so it may be somewhat larger. */

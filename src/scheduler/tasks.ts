@@ -1,202 +1,28 @@
-/** A task's life: formed from a split or from queued blocks, sent to a worker, ended, run again, or cancelled. */
+/** A task's life: sent to a worker, ended, run again, or cancelled. How it comes about is in forming.ts. */
 import { StoreError, toWire, type WireError, WorkerDiedError } from "../errors/index.ts";
 import type {
   ArenaRange,
-  BlockId,
   BlockRef,
-  Bytes,
   OperatorOrder,
-  TaskId,
   TaskInput,
   TaskOperator,
   TaskOrder,
   TaskReport,
 } from "../protocol/index.ts";
 import { wholePages } from "../store/index.ts";
-import { bytesOfInput } from "./budget.ts";
 import { claim, giveBack } from "./claims.ts";
 import { deathMessage } from "./deaths.ts";
 import type { WorkerEnd } from "./events.ts";
-import { dropFed, feedTask, isFormable, nextFeed, stopFeeding } from "./fed.ts";
+import { dropFed, feedTask, stopFeeding } from "./fed.ts";
 import { pinAll, unpinAll } from "./fetch.ts";
-import {
-  bytesOf,
-  drop,
-  dropBroadcast,
-  endIfDone,
-  handOver,
-  holderOf,
-  inputEnded,
-  putBack,
-  taken,
-  taskOver,
-} from "./flow.ts";
+import { drop, dropBroadcast, endIfDone, handOver, taskOver } from "./flow.ts";
 import { failJob } from "./job.ts";
 import { leaseOver, relieve, wideKilled } from "./lease.ts";
 import { heapOf } from "./raised.ts";
 import { isStillLost, repaired, repairOver } from "./repair.ts";
-import {
-  type Feed,
-  type OperatorState,
-  type Piece,
-  type State,
-  send,
-  type TaskState,
-  type WorkerState,
-} from "./state.ts";
+import { type OperatorState, type State, send, type TaskState, type WorkerState } from "./state.ts";
 import { dropHidden, isWide, reveal } from "./wide.ts";
 import { becomeIdle, noLongerIdle } from "./workers.ts";
-
-/** There is input for another task. `partial`: a bundle smaller than the operator likes will do. */
-export function isRunnable(state: State, operator: OperatorState, partial: boolean): boolean {
-  const { spec } = operator;
-  if (operator.ended || spec.kind !== "tasks" || spec.place === "wide") return false;
-  if (operator.broadcasts.some((edge) => !edge.ended)) return false;
-  if (operator.again.length > 0) return true;
-  if (operator.fed !== null) return isFormable(state, operator, operator.fed);
-  if (spec.input.kind === "splits") return operator.nextSplit < spec.input.splits.length;
-  if (operator.ready.length === 0) return false;
-  if (partial && !needsAllRows(spec)) return true;
-  return isBundle(operator, spec, operator.readyRows, operator.readyBytes) || inputEnded(operator);
-}
-
-/** Enough for a task: the rows it likes, or as many bytes as one may take of the store. */
-export function isBundle(operator: OperatorState, spec: TaskOperator, rows: number, bytes: Bytes): boolean {
-  return rows >= spec.minRowsPerTask || (bytes >= operator.maxBundle && !needsAllRows(spec));
-}
-
-/** It is never given a part of its rows: a sample of so many would be one of each part. */
-function needsAllRows(spec: TaskOperator): boolean {
-  return spec.minRowsPerTask === Number.MAX_SAFE_INTEGER;
-}
-
-/** The index of the task that `nextTask` would give. */
-export function nextIndex(operator: OperatorState): number {
-  return operator.again[0]?.index ?? operator.nextIndex;
-}
-
-/** The blocks that the task would read which `nextTask` would give. */
-export function nextNeeds(operator: OperatorState): readonly BlockId[] {
-  const { spec } = operator;
-  const [again] = operator.again;
-  if (again !== undefined) return again.needs;
-  const always = alwaysNeeded(operator);
-  if (spec.kind !== "tasks" || operator.fed !== null) return always;
-  if (spec.input.kind === "splits") {
-    const split = spec.input.splits[operator.nextSplit];
-    return split === undefined ? [] : needsOf(split, always);
-  }
-  const needs: BlockId[] = [];
-  let rows = 0;
-  let bytes = 0;
-  for (const piece of operator.ready) {
-    needs.push(piece.flow.block.id);
-    rows += piece.end - piece.start;
-    bytes += bytesOf(piece);
-    if (isBundle(operator, spec, rows, bytes)) break;
-  }
-  return [...needs, ...always];
-}
-
-function needsOf(input: TaskState["input"], always: readonly BlockId[]): readonly BlockId[] {
-  return input.kind === "blocks" ? [...input.slices.map(({ block }) => block.id), ...always] : always;
-}
-
-/** What every task of the operator reads. */
-function alwaysNeeded({ broadcast, payloads }: OperatorState): readonly BlockId[] {
-  if (broadcast.length === 0) return payloads;
-  return [...broadcast.flat().map(({ flow }) => flow.block.id), ...payloads];
-}
-
-/** Takes the operator's next task out of its input; only where `isRunnable`. */
-export function nextTask(state: State, operator: OperatorState, spec: TaskOperator): TaskState {
-  const again = operator.again.shift();
-  if (again !== undefined) return again;
-  if (operator.fed !== null) {
-    const feed = nextFeed(state, operator, operator.fed);
-    return formNext(operator, { kind: "fed" }, [], feed);
-  }
-  if (spec.input.kind === "splits") {
-    const split = spec.input.splits[operator.nextSplit];
-    if (split === undefined) throw new Error(`${spec.name} has no split ${operator.nextSplit}`);
-    operator.nextSplit += 1;
-    return formNext(operator, split, []);
-  }
-  const pieces = takeBundle(state, operator, spec);
-  operator.figures.tasks += 1;
-  const slices = pieces.map(({ flow, start, end }) => ({ block: flow.block, start, end }));
-  const task = formNext(operator, { kind: "blocks", slices }, pieces);
-  for (const { flow } of pieces) state.ledger.pass(flow.block.id, holderOf(flow), operator.job.taskHolder);
-  return task;
-}
-
-/** Whole batches where the operator likes so many rows at a time: what is left of the last piece waits for the next task. */
-function takeBundle(state: State, operator: OperatorState, spec: TaskOperator): readonly Piece[] {
-  const pieces: Piece[] = [];
-  let rows = 0;
-  let bytes = 0;
-  while (pieces.length === 0 || !isBundle(operator, spec, rows, bytes)) {
-    const piece = operator.ready.shift();
-    if (piece === undefined) break;
-    taken(piece);
-    rows += piece.end - piece.start;
-    bytes += bytesOf(piece);
-    pieces.push(piece);
-  }
-  operator.readyRows -= rows;
-  operator.readyBytes -= bytes;
-  const last = pieces.at(-1);
-  const isEnd = operator.ready.length === 0 && inputEnded(operator);
-  const surplus = rows > spec.minRowsPerTask && !isEnd ? rows % spec.minRowsPerTask : 0;
-  if (last === undefined || surplus === 0) return pieces;
-  const cut = last.end - surplus;
-  putBack(state, operator, { ...last, start: cut });
-  return [...pieces.slice(0, -1), { ...last, end: cut }];
-}
-
-function formNext(
-  operator: OperatorState,
-  input: TaskState["input"],
-  pieces: readonly Piece[],
-  feed: Feed | null = null,
-): TaskState {
-  const index = operator.nextIndex;
-  operator.nextIndex += 1;
-  return formTask(operator, `${operator.job.id}/${operator.spec.id}/${index}` as TaskId, index, input, pieces, feed);
-}
-
-export function formTask(
-  operator: OperatorState,
-  id: TaskId,
-  index: number,
-  input: TaskState["input"],
-  pieces: readonly Piece[],
-  feed: Feed | null = null,
-): TaskState {
-  const needs = needsOf(input, alwaysNeeded(operator));
-  return {
-    id,
-    operator,
-    index,
-    input,
-    pieces,
-    feed,
-    hidden: [],
-    needs,
-    pins: needs.map(() => null),
-    repairs: null,
-    handedOver: [],
-    bytesIn: input.kind === "fed" ? null : bytesOfInput(input),
-    bytesOut: 0,
-    attempt: 0,
-    worker: null,
-    devices: [],
-    asking: null,
-    granted: null,
-    cancelledAt: null,
-    standsBack: false,
-  };
-}
 
 /** The task waits for a worker, with what it has pinned. */
 export function comesAgain(state: State, task: TaskState): void {

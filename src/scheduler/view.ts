@@ -4,9 +4,9 @@ import type { Bytes, TaskOperator } from "../protocol/index.ts";
 import { wholePages } from "../store/index.ts";
 import { type Account, budgetLeft, bytesOfSlice } from "./budget.ts";
 import { inputEnded } from "./flow.ts";
+import { isBundle } from "./forming.ts";
 import type { OperatorView } from "./policies/index.ts";
 import type { OperatorState, State, TaskState } from "./state.ts";
-import { isBundle } from "./tasks.ts";
 
 /** `isHead`: for a task whose output is next in plan order, what waits behind it is no reason to wait. */
 export function viewOf(state: State, operator: OperatorState, isHead: boolean): OperatorView {

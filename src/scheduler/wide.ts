@@ -5,9 +5,10 @@
  * threads no second attempt would make the same blocks.
  */
 import { emit, holderOf, inputEnded } from "./flow.ts";
+import { nextTask } from "./forming.ts";
 import { tellLease } from "./lease.ts";
 import type { JobState, OperatorState, Piece, State, TaskState } from "./state.ts";
-import { nextTask, startTask } from "./tasks.ts";
+import { startTask } from "./tasks.ts";
 
 export function isWide({ spec }: OperatorState): boolean {
   return spec.kind === "tasks" && spec.place === "wide";
