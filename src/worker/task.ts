@@ -28,12 +28,12 @@ import { KernelWatch } from "./kernel-watch.ts";
 import type { KernelUsage, LeasedKernel } from "./leased-kernel.ts";
 import type { LoadedOperator } from "./loaded-operator.ts";
 import { withColumns } from "./named-columns.ts";
+import { outgoing } from "./outgoing.ts";
 import { readSlice } from "./read-slice.ts";
 import type { BlockOutlet } from "./sinks/block-sink.ts";
 import { copyQuery, kernelWrites } from "./sinks/copy.ts";
 import { countSql } from "./sinks/count-sink.ts";
 import type { TaskScope } from "./stage.ts";
-import { withoutHugeIntegers } from "./whole-numbers.ts";
 
 /** How long a task may keep the event loop (and with it a cancel) waiting between two batches. */
 const TURN_MS = 20;
@@ -176,7 +176,7 @@ export class RunningTask implements TaskScope {
       const given = [...numberedTables("t", tables.sql), ...numberedTables("b", this.#broadcast)];
       const query = withColumns(connection, step, given);
       if (tables.rows === 0 && hasNoColumns(connection, query)) return await this.#fromBatches([]);
-      const whole = withoutHugeIntegers(connection, query);
+      const whole = outgoing(connection, query);
       return await this.#fromSql(whole, rest, "wide", tables.hasUntypedNulls);
     } finally {
       this.#peak = await watch.end();

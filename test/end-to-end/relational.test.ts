@@ -304,3 +304,11 @@ test("[A9] a sorted result that is kept is read back in its order, whole or in p
   }
   for (const held of [kept, ...parts]) held.dispose();
 });
+
+test("[A9] a side that a function gave no rows adds no column to a union after a shuffle", async () => {
+  const none = wide
+    .fromItems([{ f: null as number | null, s: 1 }])
+    .mapBatches((batch) => batch)
+    .randomShuffle({ seed: 1 });
+  expect(await none.union(none.filter(col("f").gt(-10))).takeAll()).toEqual([{ f: null, s: 1 }]);
+});
