@@ -6,8 +6,8 @@
 import { closeSync, fstatSync, openSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { concatBatches, type RecordBatch, readArrowBytes, schemaEquals, sliceBatch } from "../arrow/index.ts";
-import { CancelledError, SourceError } from "../errors/index.ts";
-import { type Connection, type KernelStream, NO_COLUMN } from "../kernel/index.ts";
+import { CancelledError, RowShapeError, SourceError } from "../errors/index.ts";
+import { type Connection, type KernelStream, NO_COLUMN, StoredTable } from "../kernel/index.ts";
 import { ownMemory } from "../memory/index.ts";
 import { mapFile, type NativeMemory } from "../native/index.ts";
 import {
@@ -145,11 +145,24 @@ export class RunningTask implements TaskScope {
   }
 
   async #overTable(step: SqlStep, rest: readonly Step[], batches: readonly RecordBatch[]): Promise<Outcome> {
-    const table = this.kernel.connection.table(ofOneSchema(batches));
+    const one = ofOneSchema(batches);
+    if (one === null) return this.#overStored(step, rest, batches);
+    const table = this.kernel.connection.table(one);
     try {
       return await this.#fromSql(this.#overInput(step, table.sql), rest, "sync");
     } finally {
       table.release();
+    }
+  }
+
+  /** A function returned whole numbers here and fractions there: in a table of the kernel both find a type. */
+  async #overStored(step: SqlStep, rest: readonly Step[], batches: readonly RecordBatch[]): Promise<Outcome> {
+    const table = new StoredTable(this.kernel.connection, []);
+    try {
+      for (const batch of batches) await table.append([batch], () => this.#turn());
+      return await this.#fromSql(this.#overInput(step, table.sql), rest, "sync", table.hasUntypedNulls);
+    } finally {
+      table.drop();
     }
   }
 
@@ -323,10 +336,15 @@ function hasNoColumns(connection: Connection, sql: string): boolean {
 
 /**
  * Blocks of several tasks may name their columns in another order, or know a type that others saw only nulls of. As a
- * table they need one schema: where they have it nothing is copied, else they are put together; what has none is an error.
+ * table they need one schema: where they have it nothing is copied, else they are put together; null where types differ.
  */
-function ofOneSchema(batches: readonly RecordBatch[]): readonly RecordBatch[] {
+function ofOneSchema(batches: readonly RecordBatch[]): readonly RecordBatch[] | null {
   const [first] = batches;
   if (first === undefined || batches.every(({ schema }) => schemaEquals(schema, first.schema))) return batches;
-  return [concatBatches(batches)];
+  try {
+    return [concatBatches(batches)];
+  } catch (error) {
+    if (error instanceof RowShapeError) return null;
+    throw error;
+  }
 }

@@ -312,3 +312,17 @@ test("[A9] a side that a function gave no rows adds no column to a union after a
     .randomShuffle({ seed: 1 });
   expect(await none.union(none.filter(col("f").gt(-10))).takeAll()).toEqual([{ f: null, s: 1 }]);
 });
+
+test("[A8] groups whose columns come back as whole numbers here and with nulls there meet in one type", async () => {
+  const rows = [
+    { k: 1, small: 7 },
+    { k: 1, small: null as number | null },
+    { k: 2, small: 3 },
+  ];
+  const grouped = wide
+    .fromItems(rows, { schema: { k: "INTEGER", small: "TINYINT" } })
+    .groupBy("k")
+    .mapGroups((group) => ({ k: group.k, small: group.small }));
+  const kept = await grouped.sample({ rows: 10, seed: 1 }).takeAll();
+  expect(inOrder(kept)).toEqual(inOrder(rows));
+});
