@@ -72,6 +72,6 @@ describe("blocks whose columns differ", () => {
       .takeAll()
       .catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(RowShapeError);
-    expect(String(failure)).toContain('"a" is DOUBLE in one batch and VARCHAR in a later one');
+    expect(String(failure)).toContain('"a" is DOUBLE in some rows and VARCHAR in others');
   });
 });
