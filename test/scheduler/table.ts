@@ -183,3 +183,5 @@ export const sliceOf = (id: BlockId, pages: number): BlockSlice => ({
 });
 
 export const from = (...operators: number[]): TaskOperator["input"] => ({ kind: "operators", operators });
+
+export const blocksOf = (pages: number) => ({ kind: "blocks", targetBytes: pages * PAGE, minBytes: false }) as const;
