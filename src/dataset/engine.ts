@@ -31,6 +31,7 @@ export interface EngineSettings {
   readonly exchange: boolean;
   readonly maxErroredBlocks: number;
   readonly maxRetries: number;
+  readonly maxOomRetries: number;
   readonly progress: boolean;
 }
 

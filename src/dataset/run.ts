@@ -44,7 +44,7 @@ export async function start(
   const sink = sinkFor(id);
   const stages = await buildStages(await optimised(engine, plan), sink.kind !== "blocks", planningOf(engine));
   const payloads = await putPayloads(engine, stages);
-  const { workers, resources, maxErroredBlocks, maxRetries } = engine.settings;
+  const { workers, resources, maxErroredBlocks, maxRetries, maxOomRetries } = engine.settings;
   const spec = jobSpec(stages, {
     id,
     sink,
@@ -55,6 +55,7 @@ export async function start(
     preserveOrder,
     maxErroredBlocks,
     maxRetries,
+    maxOomRetries,
     payloadOf(node) {
       const payload = payloads.get(node);
       if (payload === undefined) throw new Error(`${node.form} was not put into the store`);

@@ -147,8 +147,25 @@ export class WorkerDiedError extends SpillwayError {
     readonly operator: string,
     readonly exitCode: number | null,
     readonly signal: string | null,
-    /** "heap" (the V8 heap limit), "signal", "exit" */
+    /** "exit", "signal", "native" (abort, segmentation fault), "asked", or what an `OutOfMemoryError` would have. */
     readonly cause_: string,
+  ) {
+    super(message);
+  }
+}
+
+/** A task ran out of memory, and did so again with less at once and with all the memory there is. */
+export class OutOfMemoryError extends SpillwayError {
+  constructor(
+    message: string,
+    readonly operator: string,
+    /** "kernelOom", "containerOom", "monitor", "terminate", "heap", "allocation" (refused to a function), "kernel" (the kernel's own limit). */
+    readonly cause_: string,
+    /** The most memory that the task was seen to have. */
+    readonly memory: number | null,
+    readonly attempts: number,
+    /** What to do, the most promising first. */
+    readonly remedies: readonly string[],
   ) {
     super(message);
   }
@@ -204,6 +221,7 @@ export const errorClasses: ReadonlyMap<string, { readonly prototype: SpillwayErr
     ValueError,
     NondeterministicFunctionError,
     WorkerDiedError,
+    OutOfMemoryError,
     StoreError,
     SpillError,
     SpillDamagedError,

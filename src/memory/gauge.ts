@@ -1,26 +1,35 @@
 /**
- * How much memory a process uses: the one seam through which memory is measured, so that a test can set it.
- * Resident memory as the kernel sees it; what of it is shared, and what to do about it, is for others.
+ * The one seam through which memory is measured, so that a test can set it. What processes have, what the node has, how
+ * often the system has killed; what to do about it is for others.
  */
 import { readFileSync } from "node:fs";
-import type { Bytes } from "../protocol/index.ts";
+import { freemem, totalmem } from "node:os";
+import type { Bytes, MemoryUser, NodeMemory, ProcessMemory } from "../protocol/index.ts";
 
 export interface MemoryGauge {
-  /** Null: there is no such process (any more), or no way to see it. */
-  resident(pid: number): Bytes | null;
+  /** With its descendants. Null: there is no such process (any more), or no way to see it. */
+  process(pid: number): ProcessMemory | null;
+  node(): NodeMemory;
+  /** Kills of the system's OOM killer so far: in this control group (and those it is nested in), and on the machine. */
+  oomKills(): { readonly container: number; readonly machine: number };
+  /** The processes of the node that use the most, without names of ours. */
+  users(count: number): readonly MemoryUser[];
 }
 
-/** Reads /proc/<pid>/status: unlike statm, which is cheaper still, it does not count in pages of unknown size. */
 export const procGauge: MemoryGauge = {
-  resident(pid) {
+  process(pid) {
     try {
-      const found = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "latin1"));
-      return found === null ? null : Number(found[1]) * 1024;
+      const status = readFileSync(`/proc/${pid}/status`, "latin1");
+      const kib = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, "m").exec(status)?.[1] ?? 0) * 1024;
+      return { private: kib("RssAnon"), shared: kib("RssFile") + kib("RssShmem"), children: 0 };
     } catch {
       // Ended between two looks, or a system without /proc: both mean that there is no figure.
       return null;
     }
   },
+  node: () => ({ used: totalmem() - freemem(), total: totalmem() }),
+  oomKills: () => ({ container: 0, machine: 0 }),
+  users: () => [],
 };
 
 /** The highest resident memory this process has had. */

@@ -3,6 +3,7 @@
  * (functions with what they captured, rows) are blocks in the store, named by reference.
  */
 import type { ValueOptions } from "../arrow/types.ts";
+import type { LearnedNeed } from "./memory.ts";
 import type { UnnamedColumns } from "./side-by-side.ts";
 
 export type BlockId = number & { readonly __brand: "BlockId" };
@@ -196,7 +197,12 @@ export interface TaskOperator {
   readonly minRowsPerTask: number;
   /** A task never needs to hand over more rows than this (a limit above it); null: all. */
   readonly maxRowsPerTask: number | null;
+  /** How often a task is run again after its worker crashed. */
   readonly maxRetries: number;
+  /** How often a task is run again, each time asking for less, after it ran out of memory. */
+  readonly maxOomRetries: number;
+  /** What a run before this one found. */
+  readonly learned: LearnedNeed | null;
   /** What planning left out of the read, for explain and stats. */
   readonly skipped: Skipped;
 }

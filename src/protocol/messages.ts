@@ -20,7 +20,9 @@ import type {
   TaskId,
   WorkerId,
 } from "./job.ts";
+import type { SessionMemory } from "./memory.ts";
 import type { SessionResources } from "./resources.ts";
+import type { TimedEvent } from "./session-events.ts";
 import type { JobStats, TaskReport } from "./stats.ts";
 
 /** The arena as each process maps it. */
@@ -54,6 +56,16 @@ export type ProgramMessage =
   | { readonly type: "inspect"; readonly request: number; readonly sql: string }
   /** What is there, and what of it is in use? */
   | { readonly type: "resources"; readonly request: number }
+  /** Where is the memory? */
+  | { readonly type: "memory"; readonly request: number }
+  /** The memory limit of every worker from now on; null: none. */
+  | { readonly type: "setMemoryLimit"; readonly request: number; readonly limit: Bytes | null }
+  /** Even out the blocks that workers are answerable for. */
+  | { readonly type: "rebalance"; readonly request: number }
+  /** Call a function (as base64) in every worker. */
+  | { readonly type: "call"; readonly request: number; readonly payload: string }
+  /** Give back to the system what no worker needs. */
+  | { readonly type: "trim"; readonly request: number }
   | { readonly type: "start"; readonly job: JobSpec }
   /** The program can take this many more output blocks. */
   | { readonly type: "want"; readonly job: JobId; readonly blocks: number }
@@ -72,6 +84,12 @@ export type ToProgram =
   | { readonly type: "sealed"; readonly request: number; readonly block: BlockRef }
   | { readonly type: "inspected"; readonly request: number; readonly rows: readonly InspectedRow[] }
   | { readonly type: "resources"; readonly request: number; readonly resources: SessionResources }
+  | { readonly type: "memory"; readonly request: number; readonly memory: SessionMemory }
+  | { readonly type: "limitSet"; readonly request: number }
+  | { readonly type: "rebalanced"; readonly request: number; readonly moved: readonly BlockMove[] }
+  | { readonly type: "called"; readonly request: number; readonly answers: readonly WorkerAnswer[] }
+  | { readonly type: "trimmed"; readonly request: number; readonly workers: readonly TrimReport[] }
+  | { readonly type: "event"; readonly event: TimedEvent }
   | { readonly type: "refused"; readonly request: number; readonly error: WireError }
   /**
    * The program now holds one reference to the slice's block, which stays in `range` until it is released or kept. `copy`: it
@@ -90,6 +108,30 @@ export type ToProgram =
   | { readonly type: "failed"; readonly job: JobId; readonly error: WireError; readonly stats: JobStats }
   | Notice
   | { readonly type: "closed"; readonly request: number };
+
+/** A block for which another worker is answerable now; null: none that lives. */
+export interface BlockMove {
+  readonly block: BlockId;
+  readonly bytes: Bytes;
+  readonly from: WorkerId | null;
+  readonly to: WorkerId;
+}
+
+/** What a function returned in a worker (a value of the closure's own encoding, as base64), or how it failed there. */
+export interface WorkerAnswer {
+  readonly worker: WorkerId;
+  readonly value: string | null;
+  readonly error: WireError | null;
+}
+
+export interface TrimReport {
+  readonly worker: WorkerId;
+  /** Private memory before and after. */
+  readonly before: Bytes;
+  readonly after: Bytes;
+  /** Steps that were left out, and why: "malloc_trim: the allocator is jemalloc". */
+  readonly skipped: readonly string[];
+}
 
 /** A block that an earlier attempt of a task handed over already: a replay must make the same again. */
 export interface HandedOver {
@@ -115,6 +157,10 @@ export interface TaskOrder {
   readonly repair?: number;
   /** GPUs that it may use; null where the session has none and the environment stays as it is. */
   readonly devices: readonly string[] | null;
+  /** Rows of a call at most, where that is less than the operator says: it ran out of memory before. */
+  readonly batchSize?: number;
+  /** What the worker's kernel may use for this task, where that is more than the worker was given. */
+  readonly lease?: KernelLease;
 }
 
 /** Said to whoever watches the program. Of those `about` the same thing of a job, the first is shown. */
@@ -159,7 +205,17 @@ export type ToWorker =
       readonly arena: ArenaPlace;
       readonly directory: string;
       readonly lease: KernelLease;
+      /** Bytes that it may allocate beside what it has at its start (RLIMIT_DATA); null: as many as there are. */
+      readonly allowance: Bytes | null;
+      /** A container of the user's for this worker, as base64; null: none. */
+      readonly container: string | null;
     }
+  | { readonly type: "allowance"; readonly bytes: Bytes | null }
+  /** Collect garbage and give memory back to the system. Without a request it is the scheduler that wants it. */
+  | { readonly type: "trim"; readonly request: number | null }
+  | { readonly type: "call"; readonly request: number; readonly payload: string }
+  /** The container shall let go of so many bytes. */
+  | { readonly type: "evict"; readonly bytes: Bytes }
   | { readonly type: "operator"; readonly order: OperatorOrder }
   | { readonly type: "run"; readonly task: TaskOrder }
   | { readonly type: "cancel"; readonly task: TaskId }
@@ -199,6 +255,10 @@ export type WorkerMessage =
   | { readonly type: "fed"; readonly task: TaskId }
   /** What the kernel of a fed task holds in memory and on disk, from time to time. */
   | { readonly type: "kernel"; readonly memory: Bytes; readonly spilled: Bytes }
+  /** What the user's container holds in memory, and whether it can be asked to let go of some; from time to time. */
+  | { readonly type: "container"; readonly bytes: Bytes; readonly evicts: boolean }
+  | { readonly type: "trimmed"; readonly request: number | null; readonly report: TrimReport }
+  | { readonly type: "called"; readonly request: number; readonly answer: WorkerAnswer }
   | { readonly type: "done"; readonly task: TaskId; readonly report: TaskReport }
   | { readonly type: "failed"; readonly task: TaskId; readonly error: WireError }
   | { readonly type: "cancelled"; readonly task: TaskId }

@@ -1,5 +1,6 @@
 /** Figures that travel with progress and at the end of a job. */
 import type { Bytes, Milliseconds, OperatorId, Skipped } from "./job.ts";
+import type { LearnedNeed } from "./memory.ts";
 
 export interface WrittenFile {
   /** Relative to the sink's staging directory, and then to its directory. */
@@ -37,7 +38,11 @@ export interface OperatorStats {
   readonly name: string;
   readonly tasks: number;
   readonly tasksDone: number;
+  /** After crashes, and after running out of memory. */
   readonly retries: number;
+  readonly oomRetries: number;
+  /** Null: no task of it has run out of memory. */
+  readonly learned: LearnedNeed | null;
   readonly blocks: number;
   readonly rowsOut: Spread;
   readonly bytesOut: Spread;
@@ -57,6 +62,7 @@ export interface JobStats {
   /** Peaks over the job: each process, and the store's resident bytes. */
   readonly peakWorkerMemory: Bytes;
   readonly peakSupervisorMemory: Bytes;
+  readonly peakProgramMemory: Bytes;
   readonly peakStoreBytes: Bytes;
   /** Bytes of blocks that the session's store wrote to disk, and read back, while the job ran. */
   readonly spilledBytes: Bytes;

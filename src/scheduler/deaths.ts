@@ -11,7 +11,7 @@ export function deathMessage(
   heapLimit: Bytes | null,
 ): string {
   const tail = end.tail.trim() === "" ? "" : `\nThe last lines of its log:\n${end.tail.trimEnd()}`;
-  if (end.outOfHeap) {
+  if (end.cause === "heap") {
     const limit = heapLimit === null ? "V8's default heap limit" : `its heap limit of ${formatSize(heapLimit)}`;
     return (
       `${operator}: the worker process ${pid} reached ${limit} and was ended by V8. Trying again would end the ` +

@@ -4,14 +4,21 @@ import type {
   ArenaRange,
   BlockId,
   Bytes,
+  DeathCause,
   FileSink,
   JobId,
+  KillReason,
   Milliseconds,
+  NodeMemory,
+  NodeSnapshot,
+  ProcessMemory,
   ProgramMessage,
+  SessionEvent,
   ToProgram,
   ToWorker,
   WorkerId,
   WorkerMessage,
+  WorkerReading,
   WrittenFile,
 } from "../protocol/index.ts";
 import type { RestoreOrder, SpillOrder, SpillPlace } from "../store/index.ts";
@@ -20,10 +27,16 @@ import type { RestoreOrder, SpillOrder, SpillPlace } from "../store/index.ts";
 export interface WorkerEnd {
   readonly exitCode: number | null;
   readonly signal: string | null;
-  /** The V8 heap limit, told from what it wrote last. */
-  readonly outOfHeap: boolean;
-  /** The last lines of its log. */
+  readonly cause: DeathCause;
+  /** The last lines of its log, and where it is. */
   readonly tail: string;
+  readonly log: string;
+  /** Its private memory in its last seconds, oldest first. */
+  readonly curve: readonly { readonly at: Milliseconds; readonly private: Bytes }[];
+  /** How often the system's OOM killer has struck since it began: in its control group, and on the machine. */
+  readonly oomKills: { readonly container: number; readonly machine: number };
+  /** Null where nobody looked. */
+  readonly node: NodeSnapshot | null;
 }
 
 export type Event =
@@ -47,13 +60,20 @@ export type Event =
   | { readonly type: "restored"; readonly block: BlockId }
   | { readonly type: "notRestored"; readonly block: BlockId; readonly error: WireError }
   | { readonly type: "damaged"; readonly block: BlockId; readonly error: WireError }
-  | { readonly type: "memory"; readonly workers: Bytes; readonly supervisor: Bytes }
+  /** What every process of the session has at this moment. */
+  | {
+      readonly type: "memory";
+      readonly workers: readonly WorkerReading[];
+      readonly supervisor: ProcessMemory;
+      readonly program: ProcessMemory;
+    }
+  | ({ readonly type: "nodeMemory" } & NodeMemory)
   /** Time passed: sent when `alarmAt` is reached. */
   | { readonly type: "tick" };
 
 /** Connecting and closing are the supervisor's own matter. */
-export type TaskMessage = Exclude<WorkerMessage, { type: "ready" }>;
-export type JobMessage = Exclude<ProgramMessage, { type: "hello" | "close" }>;
+export type TaskMessage = Exclude<WorkerMessage, { type: "ready" | "called" }>;
+export type JobMessage = Exclude<ProgramMessage, { type: "hello" | "close" | "call" | "trim" }>;
 
 /** Carried out in the order given. */
 export type Command =
@@ -66,8 +86,12 @@ export type Command =
   | { readonly type: "restore"; readonly block: RestoreOrder }
   /** Nobody needs what is there any more. */
   | { readonly type: "unspill"; readonly places: readonly SpillPlace[] }
-  /** It does not answer: end the process, and say so with `workerGone`. */
-  | { readonly type: "kill"; readonly worker: WorkerId }
+  /** SIGTERM, and say so with `workerGone`. */
+  | { readonly type: "terminate"; readonly worker: WorkerId }
+  /** SIGKILL, to it and what it has started. */
+  | { readonly type: "kill"; readonly worker: WorkerId; readonly reason: KillReason }
+  /** For whoever watches. */
+  | { readonly type: "event"; readonly event: SessionEvent }
   /** One worker more than the session has, for work that all the others wait for. */
   | { readonly type: "spawn"; readonly memory: Bytes | null }
   /** The process of the wide kernel. */

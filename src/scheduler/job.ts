@@ -21,6 +21,7 @@ const NO_STATS: JobStats = {
   files: [],
   peakWorkerMemory: 0,
   peakSupervisorMemory: 0,
+  peakProgramMemory: 0,
   peakStoreBytes: 0,
   spilledBytes: 0,
   restoredBytes: 0,
@@ -100,6 +101,7 @@ function wire(state: State, spec: JobSpec): JobState {
     spillsBefore: { ...state.ledger.totals },
     peakWorkerMemory: 0,
     peakSupervisorMemory: 0,
+    peakProgramMemory: 0,
   };
   const ordered = orderedOperators(spec);
   const byId = new Map<OperatorId, OperatorState>();
@@ -396,6 +398,7 @@ function jobStats(state: State, job: JobState, whole: boolean): JobStats {
     files: whole ? job.operators.flatMap(({ figures }) => figures.files) : [],
     peakWorkerMemory: Math.max(job.peakWorkerMemory, ...reported),
     peakSupervisorMemory: job.peakSupervisorMemory,
+    peakProgramMemory: job.peakProgramMemory,
     peakStoreBytes: job.peakStoreBytes,
     spilledBytes: state.ledger.totals.spilledBytes - job.spillsBefore.spilledBytes + job.kernelSpilled,
     restoredBytes: state.ledger.totals.restoredBytes - job.spillsBefore.restoredBytes,

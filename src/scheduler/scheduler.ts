@@ -10,7 +10,15 @@
  */
 import { SpillwayError, StoreError, toWire, WorkerDiedError } from "../errors/index.ts";
 import type { MemoryPool } from "../memory/index.ts";
-import type { BlockId, Bytes, Milliseconds, ResourceRequest, WorkerId } from "../protocol/index.ts";
+import type {
+  BlockId,
+  Bytes,
+  MemorySettings,
+  Milliseconds,
+  ProcessMemory,
+  ResourceRequest,
+  WorkerId,
+} from "../protocol/index.ts";
 import { Ledger } from "../store/index.ts";
 import { formatSize } from "../units/index.ts";
 import { instanceGone, workerLost } from "./claims.ts";
@@ -69,6 +77,8 @@ export interface SchedulerOptions {
   readonly devices?: readonly string[];
   /** The memory that the wide kernel shares in; by default it is told nothing. */
   readonly pool?: MemoryPool;
+  /** Thresholds and how they are measured; by default nothing is done about memory. */
+  readonly memory?: MemorySettings;
   /** What tasks can have at once: by default a core for each worker, no GPU, memory without end. */
   readonly resources?: ResourceRequest;
 }
@@ -186,7 +196,7 @@ function settle(state: State): void {
     const { cancelledAt, worker } = task;
     if (state.now < (cancelledAt ?? 0) + CANCEL_GRACE) break;
     state.cancelling.delete(task);
-    if (worker !== null) state.commands.push({ type: "kill", worker: worker.id });
+    if (worker !== null) state.commands.push({ type: "kill", worker: worker.id, reason: "unresponsive" });
   }
   dismissExtraWorkers(state);
   lower(state);
@@ -259,13 +269,20 @@ function receive(state: State, event: Event): void {
       return;
     case "memory":
       for (const job of state.jobs.values()) {
-        job.peakWorkerMemory = Math.max(job.peakWorkerMemory, event.workers);
-        job.peakSupervisorMemory = Math.max(job.peakSupervisorMemory, event.supervisor);
+        const workers = event.workers.map(resident);
+        job.peakWorkerMemory = Math.max(job.peakWorkerMemory, ...workers);
+        job.peakSupervisorMemory = Math.max(job.peakSupervisorMemory, resident(event.supervisor));
+        job.peakProgramMemory = Math.max(job.peakProgramMemory, resident(event.program));
       }
       return;
+    case "nodeMemory":
     case "tick":
       return;
   }
+}
+
+function resident(memory: ProcessMemory): Bytes {
+  return memory.private + memory.shared;
 }
 
 function workerReady(state: State, id: WorkerId, pid: number): void {
@@ -296,13 +313,12 @@ function inspectionDied(state: State, worker: WorkerState, end: WorkerEnd): void
   if (inspection === null) return;
   worker.inspection = null;
   inspection.attempts += 1;
-  if (inspection.attempts < INSPECT_ATTEMPTS && !end.outOfHeap) {
+  if (inspection.attempts < INSPECT_ATTEMPTS && end.cause !== "heap") {
     state.inspections.unshift(inspection);
     return;
   }
   const message = deathMessage("inspect", worker.pid, end, inspection.attempts, heapOf(state, worker));
-  const cause = end.outOfHeap ? "heap" : end.signal === null ? "exit" : "signal";
-  const error = toWire(new WorkerDiedError(message, "inspect", end.exitCode, end.signal, cause));
+  const error = toWire(new WorkerDiedError(message, "inspect", end.exitCode, end.signal, end.cause));
   tell(state, { type: "refused", request: inspection.request, error });
 }
 
@@ -320,6 +336,9 @@ function fromWorker(state: State, worker: WorkerState, message: TaskMessage): vo
       return;
     case "notice":
       tell(state, message);
+      return;
+    case "container":
+    case "trimmed":
       return;
     case "kernel":
       kernelHolds(state, worker, message.memory, message.spilled);

@@ -285,6 +285,7 @@ export interface JobState {
   readonly spillsBefore: SpillTotals;
   peakWorkerMemory: Bytes;
   peakSupervisorMemory: Bytes;
+  peakProgramMemory: Bytes;
 }
 
 export type WorkerPhase = "starting" | "idle" | "busy" | "inspecting" | "stopping";

@@ -1,6 +1,7 @@
 /** Figures of an operator, gathered task by task, in the form in which they travel. */
 import type {
   Bytes,
+  LearnedNeed,
   Milliseconds,
   Operator,
   OperatorStats,
@@ -39,6 +40,8 @@ export class OperatorFigures {
   tasks = 0;
   tasksDone = 0;
   retries = 0;
+  oomRetries = 0;
+  learned: LearnedNeed | null = null;
   blocks = 0;
   /** Rows passed on by an operator that has no tasks. */
   rowsPassed = 0;
@@ -89,6 +92,8 @@ export class OperatorFigures {
       tasks: this.tasks,
       tasksDone: this.tasksDone,
       retries: this.retries,
+      oomRetries: this.oomRetries,
+      learned: this.learned,
       blocks: this.blocks,
       rowsOut:
         operator.kind === "slice" ? { min: passed, max: passed, mean: passed, total: passed } : this.#rowsOut.spread(),

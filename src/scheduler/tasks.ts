@@ -242,14 +242,13 @@ export function taskDied(state: State, task: TaskState, worker: WorkerState, end
   }
   task.attempt += 1;
   if (isWide(operator) && end.signal === "SIGKILL") wideKilled(state);
-  if (!end.outOfHeap && task.attempt <= operator.spec.maxRetries) {
+  if (end.cause !== "heap" && task.attempt <= operator.spec.maxRetries) {
     operator.figures.retries += 1;
     comesAgain(state, task);
     return;
   }
-  const cause = end.outOfHeap ? "heap" : end.signal === null ? "exit" : "signal";
   const message = deathMessage(operator.spec.name, worker.pid, end, task.attempt, heapOf(state, worker));
-  const error = new WorkerDiedError(message, operator.spec.name, end.exitCode, end.signal, cause);
+  const error = new WorkerDiedError(message, operator.spec.name, end.exitCode, end.signal, end.cause);
   unpinAll(state, task);
   failJob(state, operator.job, toWire(error));
   forget(state, task);

@@ -16,6 +16,7 @@ import {
   type JobSpec,
   type ProgramMessage,
   type SessionResources,
+  type TimedEvent,
   type ToProgram,
   Wire,
 } from "../protocol/index.ts";
@@ -34,6 +35,12 @@ interface Question {
   readonly reject: (error: Error) => void;
 }
 
+/** Who is told what the supervisor says unasked. */
+export interface ClientListener {
+  notice(text: string): void;
+  event(event: TimedEvent): void;
+}
+
 export class Client {
   readonly #wire: Wire<ToProgram, ProgramMessage>;
   readonly #questions = new Map<number, Question>();
@@ -47,7 +54,7 @@ export class Client {
     private readonly arena: MappedArena,
     private readonly options: SupervisorOptions,
     private readonly supervisor: SupervisorProcess,
-    private readonly onNotice: (text: string) => void,
+    private readonly listener: ClientListener,
   ) {
     this.#wire = wire;
     wire.onMessage((message) => this.#receive(message));
@@ -57,7 +64,7 @@ export class Client {
 
   static async start(
     options: SupervisorOptions,
-    onNotice: (text: string) => void,
+    listener: ClientListener,
     starting: Promise<SupervisorProcess> = startSupervisor(options),
   ): Promise<Client> {
     // The C boundary is loaded while the supervisor starts, and not with the package.
@@ -65,7 +72,7 @@ export class Client {
     loading.catch(() => {});
     const supervisor = await starting;
     try {
-      return await Client.#connect(options, supervisor, onNotice, (await loading).MappedArena);
+      return await Client.#connect(options, supervisor, listener, (await loading).MappedArena);
     } catch (error) {
       await supervisor.end();
       throw error;
@@ -75,7 +82,7 @@ export class Client {
   static async #connect(
     options: SupervisorOptions,
     supervisor: SupervisorProcess,
-    onNotice: (text: string) => void,
+    listener: ClientListener,
     Arena: typeof MappedArena,
   ): Promise<Client> {
     const socket = connect(socketPath(options));
@@ -86,7 +93,7 @@ export class Client {
       wire.onClose((error) => reject(gone(error)));
       wire.send({ type: "hello", pid: process.pid, token: options.token });
     });
-    const client = new Client(socket, wire, new Arena(welcome.arena), options, supervisor, onNotice);
+    const client = new Client(socket, wire, new Arena(welcome.arena), options, supervisor, listener);
     for (const message of early) client.#receive(message);
     return client;
   }
@@ -180,7 +187,9 @@ export class Client {
       this.#hold();
     } else if (message.type === "notice") {
       const { about, text } = message;
-      if (about === undefined || this.#jobs.get(about.job)?.isNews(about.what) === true) this.onNotice(text);
+      if (about === undefined || this.#jobs.get(about.job)?.isNews(about.what) === true) this.listener.notice(text);
+    } else if (message.type === "event") {
+      this.listener.event(message.event);
     } else if (message.type !== "welcome") {
       const job = this.#jobs.get(message.job);
       if (job !== undefined) job.receive(message);

@@ -7,7 +7,15 @@ import { planBlock } from "../arrow/index.ts";
 import type { RecordBatch } from "../arrow/types.ts";
 import type { Engine, EngineSettings, RunningJob, RunOptions } from "../dataset/engine.ts";
 import { OptionError, SessionClosedError } from "../errors/index.ts";
-import type { BlockId, BlockRef, InspectedRow, JobId, JobSpec, SessionResources } from "../protocol/index.ts";
+import type {
+  BlockId,
+  BlockRef,
+  InspectedRow,
+  JobId,
+  JobSpec,
+  SessionResources,
+  TimedEvent,
+} from "../protocol/index.ts";
 import { Client } from "./client.ts";
 import { StartingJob } from "./job.ts";
 import { type ResolvedOptions, resolveOptions, type SessionOptions, supervisorOptions } from "./options.ts";
@@ -19,6 +27,7 @@ export class SessionEngine implements Engine {
   /** The same, once it is there. */
   #started: Client | null = null;
   #closed = false;
+  readonly #listeners = new Set<(event: TimedEvent) => void>();
 
   constructor(options: SessionOptions) {
     this.#options = resolveOptions(options);
@@ -40,6 +49,11 @@ export class SessionEngine implements Engine {
 
   checkOpen(): void {
     if (this.#closed) throw new SessionClosedError("The session was closed. Start a new one.");
+  }
+
+  onEvent(listener: (event: TimedEvent) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   async inspect(sql: string): Promise<readonly InspectedRow[]> {
@@ -89,7 +103,10 @@ export class SessionEngine implements Engine {
     if (this.#client === null) {
       const notice = (text: string) => process.stderr.write(`spillway: ${text}\n`);
       for (const text of this.#options.notices) notice(text);
-      this.#client = Client.start(supervisorOptions(this.#options), notice).then((client) => {
+      const event = (event: TimedEvent) => {
+        for (const listener of this.#listeners) listener(event);
+      };
+      this.#client = Client.start(supervisorOptions(this.#options), { notice, event }).then((client) => {
         this.#started = client;
         return client;
       });

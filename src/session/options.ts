@@ -13,12 +13,13 @@ import {
   nodeMemory,
   workersThatFit,
 } from "../memory/index.ts";
-import type { Bytes, ResourceRequest } from "../protocol/index.ts";
+import type { Bytes, MemorySettings, ResourceRequest } from "../protocol/index.ts";
 import type { SpillCompression } from "../store/spill/index.ts";
 import { heapFor, type SupervisorOptions, socketPath } from "../supervisor/options.ts";
 import { formatSize, nearest, parseSize } from "../units/index.ts";
 import { blockSizes, type Preset } from "./block-sizes.ts";
 import { type ResourceLimits, resolveLimits, type Size } from "./limits.ts";
+import { memorySettings } from "./memory-options.ts";
 import { type ResolvedSpilling, spilling, type WorkerOptions } from "./spill-options.ts";
 
 export interface SessionOptions {
@@ -62,6 +63,14 @@ export interface SessionOptions {
   readonly maxErroredBlocks?: number;
   /** How often a task is tried again after its worker died; 3 by default. */
   readonly maxRetries?: number;
+  /** How often a task is tried again, each time asking for less, after it ran out of memory; 4 by default. */
+  readonly maxOomRetries?: number;
+  /** What of a worker's memory counts; "auto" by default. */
+  readonly measure?: MemorySettings["measure"];
+  /** Share of the machine's memory above which workers are ended before the system does it; 0.95 by default. */
+  readonly memoryUsageThreshold?: number;
+  /** How often the machine's memory is looked at, in milliseconds; 250 by default, 0: never. */
+  readonly memoryMonitorRefreshMs?: number;
   /** The most that this session's tasks and store may have of the machine. */
   readonly resourceLimits?: ResourceLimits;
   /** Show on stderr how a job goes on; true by default. */
@@ -95,6 +104,9 @@ export interface ResolvedOptions extends ResolvedSpilling {
   readonly localityWithOutput: boolean;
   readonly maxErroredBlocks: number;
   readonly maxRetries: number;
+  readonly maxOomRetries: number;
+  /** Thresholds of workers and of the node. */
+  readonly memory: MemorySettings;
   readonly progress: boolean;
   readonly workerEnv: Readonly<Record<string, string>>;
   readonly workerExecArgv: readonly string[];
@@ -128,6 +140,10 @@ const KNOWN: ReadonlySet<string> = new Set<keyof SessionOptions>([
   "localityWithOutput",
   "maxErroredBlocks",
   "maxRetries",
+  "maxOomRetries",
+  "measure",
+  "memoryUsageThreshold",
+  "memoryMonitorRefreshMs",
   "resourceLimits",
   "progress",
   "workerEnv",
@@ -193,6 +209,8 @@ export function resolveOptions(options: SessionOptions): ResolvedOptions {
     localityWithOutput: flag("localityWithOutput", options.localityWithOutput ?? false),
     maxErroredBlocks: wholeNumber("maxErroredBlocks", options.maxErroredBlocks ?? 0, 0),
     maxRetries: wholeNumber("maxRetries", options.maxRetries ?? 3, 0),
+    maxOomRetries: wholeNumber("maxOomRetries", options.maxOomRetries ?? 4, 0),
+    memory: memorySettings(options),
     progress: flag("progress", options.progress ?? true),
     workerEnv: options.workerEnv ?? {},
     workerExecArgv: options.workerExecArgv ?? [],
@@ -237,6 +255,7 @@ export function supervisorOptions(options: ResolvedOptions): SupervisorOptions {
     workerLease: { threads: 1, memory: options.workerKernel },
     wideLease: firstLease(options.pool, options.capacity, options.workers),
     pool: options.pool,
+    memory: options.memory,
     devices: options.devices,
     localityWithOutput: options.localityWithOutput,
     stateDirectory: join(stateRoot(), session),

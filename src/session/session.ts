@@ -11,7 +11,7 @@ import type {
   ReadOptions,
 } from "../dataset/index.ts";
 import * as sources from "../dataset/index.ts";
-import type { SessionResources } from "../protocol/index.ts";
+import type { SessionResources, TimedEvent } from "../protocol/index.ts";
 import { SessionEngine } from "./engine.ts";
 import type { SessionOptions } from "./options.ts";
 
@@ -74,6 +74,11 @@ export class Session {
   /** What the session has and what of it is in use now. Starts its processes where they have not been started. */
   resources(): Promise<SessionResources> {
     return this.#engine.resources();
+  }
+
+  /** Calls the listener with what happens to memory and workers, as it happens; the result of the call ends that. */
+  onEvent(listener: (event: TimedEvent) => void): () => void {
+    return this.#engine.onEvent(listener);
   }
 
   /** Ends every process of the session and frees its memory and files. Resolves when that is done. */

@@ -15,6 +15,12 @@ export interface WorkerOptions {
      * disk. 0.60 by default; false: only the store's capacity counts.
      */
     readonly target?: number | false;
+    /** Share of `memoryLimit` in process memory above which its blocks go to disk until it is below `target`; 0.70. */
+    readonly spill?: number | false;
+    /** Share of `memoryLimit` above which it gets no more tasks; 0.80. */
+    readonly pause?: number | false;
+    /** Share of `memoryLimit` above which its process is ended and its task tried again; 0.95. */
+    readonly terminate?: number | false;
   };
 }
 
@@ -72,7 +78,7 @@ function workerTarget(worker: WorkerOptions): number | false {
   }
   for (const [place, value, keys] of [
     ["worker", worker, ["memory"]],
-    ["worker.memory", worker.memory ?? {}, ["target"]],
+    ["worker.memory", worker.memory ?? {}, ["target", "spill", "pause", "terminate"]],
   ] as const) {
     for (const key of Object.keys(value)) {
       if ((keys as readonly string[]).includes(key)) continue;

@@ -30,6 +30,7 @@ export interface JobContext {
   readonly preserveOrder: boolean;
   readonly maxErroredBlocks: number;
   readonly maxRetries: number;
+  readonly maxOomRetries: number;
   payloadOf(node: FunctionNode): BlockRef;
 }
 
@@ -68,6 +69,8 @@ function taskOperator(stage: TaskStage, sink: Sink, context: JobContext): Operat
     minRowsPerTask,
     maxRowsPerTask,
     maxRetries: stage.maxRetries ?? context.maxRetries,
+    maxOomRetries: context.maxOomRetries,
+    learned: null,
     skipped,
   };
 }

@@ -5,7 +5,7 @@
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import type { MemoryPool } from "../memory/index.ts";
-import type { Bytes, KernelLease, ResourceRequest } from "../protocol/index.ts";
+import type { Bytes, KernelLease, MemorySettings, ResourceRequest } from "../protocol/index.ts";
 import type { SpillCompression } from "../store/spill/index.ts";
 
 export interface SupervisorOptions {
@@ -39,6 +39,7 @@ export interface SupervisorOptions {
   readonly wideLease: KernelLease;
   /** The memory that the session's processes share. */
   readonly pool: MemoryPool;
+  readonly memory: MemorySettings;
   /** Give a task to the worker that made its input, if that is idle. */
   readonly localityWithOutput: boolean;
   /** Names of the GPUs, as CUDA_VISIBLE_DEVICES gives them. */

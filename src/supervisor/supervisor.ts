@@ -14,6 +14,7 @@ import {
   type Bytes,
   type JobId,
   type Milliseconds,
+  type ProcessMemory,
   type ProgramMessage,
   type ToProgram,
   type ToWorker,
@@ -105,6 +106,7 @@ export class Supervisor {
       ...(options.workerMemory === null ? {} : { workerMemory: options.workerMemory }),
       resources: options.resources,
       pool: options.pool,
+      memory: options.memory,
       devices: options.devices,
       localityWithOutput: options.localityWithOutput,
     });
@@ -191,6 +193,7 @@ export class Supervisor {
     if (this.#arena.notice !== null) wire.send({ type: "notice", text: this.#arena.notice });
     wire.onMessage((message) => {
       if (message.type === "close") void this.close(message.request);
+      else if (message.type === "call" || message.type === "trim") this.#everyWorker(message);
       else if (message.type !== "hello") this.#tell({ type: "fromProgram", message });
     });
     // Its end, however it came, is ours.
@@ -204,11 +207,24 @@ export class Supervisor {
     }
     const { workerLease, wideLease } = this.#options;
     const lease = this.#pool.kindOf(worker) === "wide" ? wideLease : workerLease;
-    wire.send({ type: "welcome", worker, arena: this.#arena.place, directory: this.#directory, lease });
+    wire.send({
+      type: "welcome",
+      worker,
+      arena: this.#arena.place,
+      directory: this.#directory,
+      lease,
+      allowance: null,
+      container: null,
+    });
     wire.onMessage((message) => {
-      if (message.type !== "ready") this.#tell({ type: "fromWorker", worker, message });
+      if (message.type !== "ready" && message.type !== "called") this.#tell({ type: "fromWorker", worker, message });
     });
     return this.#pool.connect(worker, pid, wire);
+  }
+
+  #everyWorker({ request }: Extract<ProgramMessage, { type: "call" | "trim" }>): void {
+    const error = toWire(new StoreError("not yet"));
+    this.#program?.send({ type: "refused", request, error });
   }
 
   #tell(event: Event): void {
@@ -243,6 +259,12 @@ export class Supervisor {
       case "restore":
       case "unspill":
         this.#spilling.carryOut(command);
+        return;
+      case "terminate":
+        this.#pool.terminate(command.worker);
+        return;
+      case "event":
+        this.#program?.send({ type: "event", event: { ...command.event, at: new Date().toISOString() } });
         return;
       case "kill":
         this.#pool.kill(command.worker);
@@ -337,9 +359,20 @@ export class Supervisor {
   }
 
   #sample(): void {
-    const workers = this.#pool.processes.map(({ pid }) => this.#gauge.resident(pid) ?? 0);
-    const supervisor = this.#gauge.resident(process.pid) ?? process.memoryUsage.rss();
-    this.#tell({ type: "memory", workers: Math.max(0, ...workers), supervisor });
+    const workers = this.#pool.workers.flatMap(({ worker, pid }) => {
+      const memory = this.#gauge.process(pid);
+      return memory === null ? [] : [{ worker, ...memory }];
+    });
+    this.#tell({
+      type: "memory",
+      workers,
+      supervisor: this.#memoryOf(process.pid),
+      program: this.#memoryOf(this.#options.parentPid),
+    });
+  }
+
+  #memoryOf(pid: number): ProcessMemory {
+    return this.#gauge.process(pid) ?? { private: 0, shared: 0, children: 0 };
   }
 
   #record(): void {

@@ -90,6 +90,12 @@ export class WorkerPool {
     return [...this.#workers.values()].flatMap(({ identity }) => (identity === null ? [] : [identity]));
   }
 
+  get workers(): readonly { readonly worker: WorkerId; readonly pid: number }[] {
+    return [...this.#workers.values()].flatMap(({ id, child }) =>
+      child.pid === undefined ? [] : [{ worker: id, pid: child.pid }],
+    );
+  }
+
   /** So many are to be there from now on; those that are too many are dismissed one by one. */
   want(workers: number): void {
     this.#wanted = workers;
@@ -153,6 +159,10 @@ export class WorkerPool {
     this.#workers.get(id)?.wire?.send(message);
   }
 
+  terminate(id: WorkerId): void {
+    this.#workers.get(id)?.child.kill("SIGTERM");
+  }
+
   kill(id: WorkerId): void {
     this.#workers.get(id)?.child.kill("SIGKILL");
   }
@@ -200,8 +210,12 @@ export class WorkerPool {
     if (!this.#workers.delete(worker.id)) return;
     clearTimeout(worker.timer);
     const { exitCode, signal } = worker.ended ?? { exitCode: null, signal: null };
-    const words = lastWords(workerLog(this.#options.logDirectory, worker.id));
-    this.#events.gone(worker.id, { exitCode, signal, ...words });
+    const log = workerLog(this.#options.logDirectory, worker.id);
+    const words = lastWords(log);
+    const cause = words.outOfHeap ? "heap" : signal === null ? "exit" : "signal";
+    const { tail } = words;
+    const oomKills = { container: 0, machine: 0 };
+    this.#events.gone(worker.id, { exitCode, signal, cause, tail, log, curve: [], oomKills, node: null });
     this.#events.changed();
     if (this.#workers.size === 0) this.#onEmpty?.();
     if (this.#state !== "open") return;

@@ -54,6 +54,7 @@ const settings: EngineSettings = {
   exchange: false,
   maxErroredBlocks: 0,
   maxRetries: 3,
+  maxOomRetries: 0,
   progress: false,
 };
 
@@ -458,6 +459,8 @@ function statsOf(operator: Operator, rows: number): OperatorStats {
     tasks,
     tasksDone: tasks,
     retries: 0,
+    oomRetries: 0,
+    learned: null,
     blocks: tasks,
     rowsOut: spread(rows),
     bytesOut: spread(0),
@@ -471,6 +474,6 @@ function statsOf(operator: Operator, rows: number): OperatorStats {
 }
 
 function jobStats(operators: readonly OperatorStats[], files: readonly WrittenFile[]): JobStats {
-  const peaks = { peakWorkerMemory: 0, peakSupervisorMemory: 0, peakStoreBytes: 0 };
+  const peaks = { peakWorkerMemory: 0, peakSupervisorMemory: 0, peakProgramMemory: 0, peakStoreBytes: 0 };
   return { operators, seconds: 0.1, files, ...peaks, spilledBytes: 0, restoredBytes: 0 };
 }

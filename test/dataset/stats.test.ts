@@ -12,6 +12,8 @@ function textOf(heldBack: OperatorStats["heldBack"], spilledBytes = 0, restoredB
     tasks: 1,
     tasksDone: 1,
     retries: 0,
+    oomRetries: 0,
+    learned: null,
     blocks: 1,
     rowsOut: nothing,
     bytesOut: nothing,
@@ -22,7 +24,14 @@ function textOf(heldBack: OperatorStats["heldBack"], spilledBytes = 0, restoredB
     heldBack,
     skipped: { files: 0, rowGroups: 0, rows: 0, columns: 0 },
   };
-  const peaks = { peakWorkerMemory: 0, peakSupervisorMemory: 0, peakStoreBytes: 0, spilledBytes, restoredBytes };
+  const peaks = {
+    peakWorkerMemory: 0,
+    peakSupervisorMemory: 0,
+    peakProgramMemory: 0,
+    peakStoreBytes: 0,
+    spilledBytes,
+    restoredBytes,
+  };
   return datasetStats({ operators: [operator], seconds: 1, files: [], ...peaks }).toString();
 }
 

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import type { FedTable, Gather, TaskOperator, WorkerId } from "../../src/protocol/index.ts";
 import { PAGE } from "../../src/store/index.ts";
 import { job, tasks } from "../simulate/plans.ts";
+import { ended } from "../support/ends.ts";
 import { splits, Table } from "./table.ts";
 
 const WIDE = 9;
@@ -214,8 +215,7 @@ test("[D5] a wide kernel that the system kills comes back with less for its buff
   table.start(job("j", [wide(0)]), 1);
   table.up(WIDE, { isWide: true });
   const first = leasesTo(table, WIDE).at(-1)?.memory ?? 0;
-  const end = { exitCode: null, signal: "SIGKILL", outOfHeap: false, tail: "" };
-  table.tell({ type: "workerGone", worker: WIDE as WorkerId, end });
+  table.tell({ type: "workerGone", worker: WIDE as WorkerId, end: ended({ signal: "SIGKILL" }) });
   table.up(WIDE + 1, { isWide: true });
   expect(leasesTo(table, WIDE + 1).at(-1)).toEqual({ memory: Math.floor(first / 4), threads: 1 });
   table.done(WIDE + 1);

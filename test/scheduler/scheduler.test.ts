@@ -125,7 +125,9 @@ test("[A10] a cancel is answered, or the worker is killed after the grace", () =
   expect(table.scheduler.alarmAt).toBe(CANCEL_GRACE);
   table.now = CANCEL_GRACE;
   table.tell({ type: "tick" });
-  expect(table.commands.filter((one) => one.type === "kill")).toEqual([{ type: "kill", worker: 2 }]);
+  expect(table.commands.filter((one) => one.type === "kill")).toEqual([
+    { type: "kill", worker: 2, reason: "unresponsive" },
+  ]);
   table.dies(2);
   expect(table.scheduler.jobs).toBe(0);
   expect(table.wasTold("failed")).toEqual([]);

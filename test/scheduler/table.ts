@@ -18,6 +18,7 @@ import {
 } from "../../src/scheduler/index.ts";
 import { PAGE } from "../../src/store/index.ts";
 import { splitOf } from "../simulate/plans.ts";
+import { ended } from "../support/ends.ts";
 
 export class Table {
   readonly scheduler: Scheduler;
@@ -140,8 +141,7 @@ export class Table {
   }
 
   dies(worker: number): void {
-    const end = { exitCode: 1, signal: null, outOfHeap: false, tail: "last words" };
-    this.tell({ type: "workerGone", worker: worker as WorkerId, end });
+    this.tell({ type: "workerGone", worker: worker as WorkerId, end: ended({ tail: "last words" }) });
   }
 
   taskOf(worker: number) {

@@ -74,6 +74,8 @@ export function tasks(
     minRowsPerTask: 1,
     maxRowsPerTask: null,
     maxRetries: 1000,
+    maxOomRetries: 4,
+    learned: null,
     skipped: NOTHING,
     ...rest,
   };

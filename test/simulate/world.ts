@@ -19,6 +19,7 @@ import type {
 } from "../../src/protocol/index.ts";
 import { type Command, type Event, type JobMessage, Scheduler, type TaskMessage } from "../../src/scheduler/index.ts";
 import { PAGE } from "../../src/store/index.ts";
+import { ended } from "../support/ends.ts";
 import type { Chance } from "./chance.ts";
 import { SimulatedDisk } from "./disk.ts";
 import { PAYLOAD, type PlannedJob, partitionOf, rowsOfSplit } from "./plans.ts";
@@ -379,7 +380,7 @@ export class World {
       answer?.(message);
       return;
     }
-    if (message.type === "welcome" || message.type === "notice") return;
+    if (message.type === "welcome" || message.type === "notice" || message.type === "event") return;
     const job = this.jobs.get(message.job);
     if (job === undefined) throw new Error(`a word about an unknown job ${message.job}`);
     if (message.type === "output") this.#receive(job, message);
@@ -452,7 +453,7 @@ export class World {
     worker.state = "dead";
     worker.task = null;
     this.#workers.delete(worker.id);
-    const end = { exitCode: null, signal: "SIGKILL", outOfHeap, tail: "" };
+    const end = ended({ signal: "SIGKILL", ...(outOfHeap ? { cause: "heap" } : {}) });
     this.tell({ type: "workerGone", worker: worker.id, end });
     if (this.liveWorkers < this.#slots) this.#spawn();
   }

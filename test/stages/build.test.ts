@@ -85,6 +85,7 @@ describe("[R9] fusion", () => {
         shuffleBytes: 1 << 20,
         maxErroredBlocks: 1,
         maxRetries: 2,
+        maxOomRetries: 0,
         payloadOf: () => block(1),
       });
     await expect(specOf({ cpu: 4, gpu: 0, memory: 0 })).rejects.toThrow(
@@ -186,6 +187,7 @@ test("a job holds the payloads and blocks it uses", async () => {
     shuffleBytes: 1 << 20,
     maxErroredBlocks: 1,
     maxRetries: 2,
+    maxOomRetries: 0,
     payloadOf(node) {
       const known = payloads.get(node) ?? block(next++);
       payloads.set(node, known);
@@ -197,6 +199,7 @@ test("a job holds the payloads and blocks it uses", async () => {
     sink: { kind: "count" },
     concurrency: { min: 1, max: 3 },
     maxRetries: 2,
+    maxOomRetries: 0,
   });
   expect(spec.operators[0]).toMatchObject({ sink: { kind: "blocks", targetBytes: 10, minBytes: 4 } });
   expect(JSON.parse(JSON.stringify(spec))).toEqual(spec);

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
+import type { MemorySettings } from "../../src/protocol/index.ts";
 import {
   type ArenaPlace,
   type BlockRef,
@@ -163,6 +164,17 @@ export class TestSupervisor {
   }
 }
 
+/** Nothing is done about memory. */
+export const NO_THRESHOLDS: MemorySettings = {
+  thresholds: { target: false, spill: false, pause: false, terminate: false },
+  interval: 200,
+  measure: "auto",
+  recentToOldTime: 30_000,
+  pausedTooLong: 30_000,
+  memoryUsageThreshold: 0.95,
+  memoryMonitorRefreshMs: 0,
+};
+
 export function supervisorOptions(more: Partial<SupervisorOptions> = {}): SupervisorOptions {
   const localDirectory = more.localDirectory ?? mkdtempSync(join(tmpdir(), "spillway-test-"));
   directories.add(localDirectory);
@@ -181,6 +193,7 @@ export function supervisorOptions(more: Partial<SupervisorOptions> = {}): Superv
     workerLease: { threads: 1, memory: null },
     wideLease: { threads: 2, memory: null },
     pool: { memory: 2 ** 30, overhead: 0, worker: 0, threads: 2 },
+    memory: NO_THRESHOLDS,
     workerHeap: null,
     workerMemory: null,
     resources: { cpu: 2, gpu: 0, memory: 2 ** 30 },

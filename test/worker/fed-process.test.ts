@@ -55,6 +55,8 @@ beforeEach(async () => {
     arena: place,
     directory,
     lease: { threads: 2, memory: 40 << 20 },
+    allowance: null,
+    container: null,
   });
 });
 
