@@ -147,6 +147,7 @@ export function formTask(
     bytesIn: input.kind === "fed" ? null : bytesOfInput(input),
     bytesOut: 0,
     attempt: 0,
+    startedAt: 0,
     worker: null,
     devices: [],
     asking: null,

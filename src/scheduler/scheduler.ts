@@ -18,6 +18,7 @@ import type {
   ProcessMemory,
   ResourceRequest,
   WorkerId,
+  WorkerReading,
 } from "../protocol/index.ts";
 import { Ledger } from "../store/index.ts";
 import { formatSize } from "../units/index.ts";
@@ -99,6 +100,8 @@ export class Scheduler {
       slots: workers,
       extraSlots: Math.min(MAX_EXTRA_WORKERS, options.extraWorkers ?? MAX_EXTRA_WORKERS),
       heapLimit,
+      memory: options.memory ?? null,
+      node: null,
       managedTarget: managedTarget ?? null,
       localityWithOutput: options.localityWithOutput ?? false,
       workerMemory: workerMemory ?? Number.POSITIVE_INFINITY,
@@ -268,6 +271,7 @@ function receive(state: State, event: Event): void {
       blockDamaged(state, event.block, event.error);
       return;
     case "memory":
+      for (const reading of event.workers) noteReading(state, reading);
       for (const job of state.jobs.values()) {
         const workers = event.workers.map(resident);
         job.peakWorkerMemory = Math.max(job.peakWorkerMemory, ...workers);
@@ -276,9 +280,17 @@ function receive(state: State, event: Event): void {
       }
       return;
     case "nodeMemory":
+      state.node = { used: event.used, total: event.total };
+      return;
     case "tick":
       return;
   }
+}
+
+function noteReading(state: State, reading: WorkerReading): void {
+  const worker = workerOf(state, reading.worker);
+  if (worker === undefined) return;
+  worker.reading = reading;
 }
 
 function resident(memory: ProcessMemory): Bytes {

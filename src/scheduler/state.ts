@@ -16,11 +16,15 @@ import type {
   HandedOver,
   JobId,
   JobSpec,
+  MemoryKinds,
+  MemorySettings,
   Milliseconds,
+  NodeMemory,
   Operator,
   Split,
   TaskId,
   WorkerId,
+  WorkerReading,
 } from "../protocol/index.ts";
 import type { Holder, Ledger, SpillTotals } from "../store/index.ts";
 import type { OutputEstimate } from "./budget.ts";
@@ -217,6 +221,8 @@ export interface TaskState {
   /** What it has handed over. */
   bytesOut: Bytes;
   attempt: number;
+  /** When its present attempt began. */
+  startedAt: Milliseconds;
   worker: WorkerState | null;
   /** GPUs that it sees. */
   devices: readonly string[];
@@ -299,6 +305,10 @@ export interface WorkerState {
   task: TaskState | null;
   /** What its kernel holds in memory for a fed task, as it last said. */
   kernelBytes: Bytes;
+  /** What it was last seen to have; null: nobody has looked yet. */
+  reading: WorkerReading | null;
+  /** The same by kind. */
+  kinds: MemoryKinds;
   inspection: Inspection | null;
   readonly knows: Set<OperatorState>;
   /** Classes' instances that have GPUs, by job and operator. */
@@ -345,6 +355,10 @@ export interface State {
   /** How many more there may be for a while. */
   readonly extraSlots: number;
   readonly heapLimit: Bytes | null;
+  /** Null: nothing is done about memory. */
+  readonly memory: MemorySettings | null;
+  /** The node as it was last seen. */
+  node: NodeMemory | null;
   /** Tasks go where their input was made, if that worker is idle. */
   readonly localityWithOutput: boolean;
   /** Memory limit of a worker that was not raised. */

@@ -52,6 +52,7 @@ export function startTask(state: State, task: TaskState, spec: TaskOperator, wor
     send(state, worker, { type: "operator", order });
   }
   task.worker = worker;
+  task.startedAt = state.now;
   claim(state, task, worker);
   if (repairs === null) {
     operator.running.set(task.index, task);

@@ -10,6 +10,8 @@ export function addWorker(state: State, id: WorkerId, memory: Bytes, isWide: boo
     phase: "starting",
     task: null,
     kernelBytes: 0,
+    reading: null,
+    kinds: { process: 0, managed: 0, unmanaged: 0, recent: 0, spilled: 0 },
     inspection: null,
     knows: new Set(),
     instances: new Map(),
