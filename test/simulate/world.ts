@@ -6,6 +6,7 @@ import { FunctionError, toWire } from "../../src/errors/index.ts";
 import type {
   ArenaRange,
   BlockSlice,
+  DeathCause,
   HandedOver,
   JobId,
   JobStats,
@@ -80,6 +81,8 @@ export interface Consumption {
 export interface Dangers {
   /** Probability of a worker's death at each of its steps. */
   readonly death: number;
+  /** Probability that it was for memory. */
+  readonly oom: number;
   readonly functionError: number;
   /** A cancelled task that never answers. */
   readonly deaf: number;
@@ -112,6 +115,7 @@ export class World {
   readonly #dangers: Dangers;
   readonly #workers = new Map<WorkerId, FakeWorker>();
   readonly #slots: number;
+  #wanted: number;
   /** What is written where: reading a range that was given away shows as wrong rows. */
   readonly #arena = new Map<number, readonly number[]>();
   readonly disk: SimulatedDisk;
@@ -129,6 +133,9 @@ export class World {
   spawned = 0;
   replaced = 0;
   maxAlive = 0;
+  /** Deaths for memory, and how often workers ended so that a task was alone. */
+  shortages = 0;
+  parked = 0;
 
   constructor(
     chance: Chance,
@@ -139,6 +146,7 @@ export class World {
     this.#chance = chance;
     this.#dangers = dangers;
     this.#slots = workers;
+    this.#wanted = workers;
     const capacity = pages * PAGE;
     this.scheduler = new Scheduler({
       arenaSize: capacity * 8,
@@ -320,13 +328,13 @@ export class World {
       }
       case "kill": {
         const worker = this.#workers.get(command.worker);
-        if (worker !== undefined) this.later(1, () => this.#die(worker, false));
+        if (worker !== undefined) this.later(1, () => this.#die(worker, "signal"));
         return;
       }
       case "dismiss": {
         const worker = this.#workers.get(command.worker);
         if (worker === undefined || worker.task !== null) throw new Error("a busy worker was dismissed");
-        this.later(1, () => this.#die(worker, false));
+        this.later(1, () => this.#die(worker, "signal"));
         return;
       }
       case "spawn":
@@ -337,13 +345,16 @@ export class World {
         this.later(0, () => this.#spawn(WORKER_MEMORY, true));
         return;
       case "want":
-        throw new Error("nobody counts memory here");
+        this.#wanted = command.workers;
+        this.parked += Number(command.workers < this.#slots);
+        this.later(0, () => this.#replenish());
+        return;
       case "replace": {
         const worker = this.#workers.get(command.worker);
         if (worker === undefined || worker.task !== null) throw new Error("a busy worker was replaced");
         this.replaced += 1;
         this.later(0, () => this.#spawn(command.memory));
-        this.later(1, () => this.#die(worker, false));
+        this.later(1, () => this.#die(worker, "signal"));
         return;
       }
       case "commit":
@@ -448,14 +459,23 @@ export class World {
     });
   }
 
-  #die(worker: FakeWorker, outOfHeap: boolean): void {
+  #diesOf(): DeathCause {
+    if (this.#dangers.oom === 0 || !this.#chance.happens(this.#dangers.oom)) return "signal";
+    return this.#chance.oneOf(["heap", "monitor", "monitor", "containerOom", "containerOom", "terminate"]);
+  }
+
+  #die(worker: FakeWorker, cause: DeathCause): void {
     if (worker.state === "dead") return;
+    if (cause !== "signal" && cause !== "asked") this.shortages += 1;
     worker.state = "dead";
     worker.task = null;
     this.#workers.delete(worker.id);
-    const end = ended({ signal: "SIGKILL", ...(outOfHeap ? { cause: "heap" } : {}) });
-    this.tell({ type: "workerGone", worker: worker.id, end });
-    if (this.liveWorkers < this.#slots) this.#spawn();
+    this.tell({ type: "workerGone", worker: worker.id, end: ended({ signal: "SIGKILL", cause }) });
+    this.#replenish();
+  }
+
+  #replenish(): void {
+    while (this.liveWorkers < this.#wanted) this.#spawn();
   }
 
   #toWorker(worker: FakeWorker, message: ToWorker): void {
@@ -660,7 +680,7 @@ export class World {
       if (worker.state === "dead" || worker.task !== task) return;
       // A fed task takes many steps and begins anew each time: as likely as others to die at each, it would never end.
       const death = task?.order.input.kind === "fed" ? this.#dangers.death / 10 : this.#dangers.death;
-      if (this.#chance.happens(death)) this.#die(worker, false);
+      if (this.#chance.happens(death)) this.#die(worker, this.#diesOf());
       else run();
     });
   }
