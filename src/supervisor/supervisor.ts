@@ -372,7 +372,7 @@ export class Supervisor {
   }
 
   #memoryOf(pid: number): ProcessMemory {
-    return this.#gauge.process(pid) ?? { private: 0, shared: 0, children: 0 };
+    return this.#gauge.process(pid, "alone") ?? { private: 0, shared: 0, children: 0 };
   }
 
   #record(): void {
