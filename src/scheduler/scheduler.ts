@@ -50,7 +50,9 @@ import {
   tellProgress,
 } from "./job.ts";
 import { settleLease } from "./lease.ts";
+import { watchNode } from "./monitor.ts";
 import { heapOf, lower, raisedStarting } from "./raised.ts";
+import { rebalance } from "./rebalance.ts";
 import { resourcesReport } from "./report.ts";
 import { Resources } from "./resources.ts";
 import { askForProgram, askForRoom, grantRoom, yields } from "./room.ts";
@@ -113,6 +115,7 @@ export class Scheduler {
       workers: new Map(),
       idle: new Set(),
       raised: new Set(),
+      ending: new Set(),
       wide: { worker: null, isOrdered: false },
       lease:
         options.pool === undefined
@@ -280,7 +283,7 @@ function receive(state: State, event: Event): void {
       }
       return;
     case "nodeMemory":
-      state.node = { used: event.used, total: event.total };
+      watchNode(state, { used: event.used, total: event.total });
       return;
     case "tick":
       return;
@@ -291,6 +294,9 @@ function noteReading(state: State, reading: WorkerReading): void {
   const worker = workerOf(state, reading.worker);
   if (worker === undefined) return;
   worker.reading = reading;
+  const managed = state.ledger.managed(worker.id);
+  const { private: unmanaged } = reading;
+  worker.kinds = { process: managed + unmanaged, managed, unmanaged, recent: 0, spilled: 0 };
 }
 
 function resident(memory: ProcessMemory): Bytes {
@@ -311,6 +317,7 @@ function workerGone(state: State, id: WorkerId, end: WorkerEnd): void {
   if (worker === state.wide.worker) state.wide.worker = null;
   state.workers.delete(id);
   state.raised.delete(worker);
+  state.ending.delete(worker);
   workerLost(state, worker);
   stopping(state, worker);
   // Its dispose cannot run any more; nobody waits for that.
@@ -361,7 +368,7 @@ function fromWorker(state: State, worker: WorkerState, message: TaskMessage): vo
   if (task === null || task.id !== message.task) return;
   switch (message.type) {
     case "reserve":
-      if (task.cancelledAt === null) askForRoom(state, task, message.bytes);
+      if (task.cancelledAt === null && worker.endedFor === null) askForRoom(state, task, message.bytes);
       return;
     case "output":
       taskOutput(state, task, message);
@@ -431,6 +438,9 @@ function fromProgram(state: State, message: JobMessage): void {
       return;
     case "resources":
       tell(state, { type: "resources", request: message.request, resources: resourcesReport(state) });
+      return;
+    case "rebalance":
+      tell(state, { type: "rebalanced", request: message.request, moved: rebalance(state) });
       return;
     case "start":
       startJob(state, message.job);
