@@ -46,6 +46,11 @@ export function workerOf({ workers, wide }: State, id: WorkerId): WorkerState | 
   return wide.worker?.id === id ? wide.worker : workers.get(id);
 }
 
+/** How many workers the session keeps alive at this moment. */
+export function tellWanted({ commands, lease, isParked, slots }: State): void {
+  commands.push({ type: "want", workers: lease?.isParked === true ? 0 : isParked ? 1 : slots });
+}
+
 /** It is told nothing more, and what it knew is gone with it. */
 export function stopping(state: State, worker: WorkerState): void {
   noLongerIdle(state, worker, "stopping");
