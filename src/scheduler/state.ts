@@ -309,6 +309,8 @@ export interface WorkerState {
   reading: WorkerReading | null;
   /** The same by kind. */
   kinds: MemoryKinds;
+  /** What the user's container holds in memory, and whether it makes room when it is asked to; null: there is none. */
+  container: { readonly bytes: Bytes; readonly evicts: boolean } | null;
   inspection: Inspection | null;
   readonly knows: Set<OperatorState>;
   /** Classes' instances that have GPUs, by job and operator. */

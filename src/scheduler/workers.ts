@@ -12,6 +12,7 @@ export function addWorker(state: State, id: WorkerId, memory: Bytes, isWide: boo
     kernelBytes: 0,
     reading: null,
     kinds: { process: 0, managed: 0, unmanaged: 0, recent: 0, spilled: 0 },
+    container: null,
     inspection: null,
     knows: new Set(),
     instances: new Map(),

@@ -15,6 +15,8 @@ import type {
   JobSpec,
   SessionResources,
   TimedEvent,
+  TrimReport,
+  WorkerAnswer,
 } from "../protocol/index.ts";
 import { Client } from "./client.ts";
 import { StartingJob } from "./job.ts";
@@ -64,6 +66,14 @@ export class SessionEngine implements Engine {
     return (await this.#running()).resources();
   }
 
+  async call(payload: string): Promise<readonly WorkerAnswer[]> {
+    return (await this.#running()).call(payload);
+  }
+
+  async trim(): Promise<readonly TrimReport[]> {
+    return (await this.#running()).trim();
+  }
+
   async put(batch: RecordBatch): Promise<BlockRef> {
     const plan = planBlock(batch);
     return (await this.#running()).put(plan.byteLength, batch.length, (target) => plan.write(target));
@@ -106,7 +116,9 @@ export class SessionEngine implements Engine {
       const event = (event: TimedEvent) => {
         for (const listener of this.#listeners) listener(event);
       };
-      this.#client = Client.start(supervisorOptions(this.#options), { notice, event }).then((client) => {
+      const { container } = this.#options;
+      const listener = { notice, event };
+      this.#client = Client.start(supervisorOptions(this.#options), listener, container).then((client) => {
         this.#started = client;
         return client;
       });

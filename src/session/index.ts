@@ -14,6 +14,8 @@ export {
   readParquet,
   readText,
 } from "./default.ts";
+export type { Trimmed, WorkerValue } from "./every-worker.ts";
 export type { ResourceLimits, Size } from "./limits.ts";
 export type { SessionOptions } from "./options.ts";
 export { Session, session } from "./session.ts";
+export type { Allocator } from "./worker-environment.ts";
