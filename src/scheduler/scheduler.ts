@@ -364,6 +364,8 @@ function fromWorker(state: State, worker: WorkerState, message: TaskMessage): vo
       tell(state, message);
       return;
     case "container":
+      worker.container = { bytes: message.bytes, evicts: message.evicts };
+      return;
     case "trimmed":
       return;
     case "kernel":

@@ -328,6 +328,8 @@ export interface WorkerState {
   hasWorked: boolean;
   /** Why it was chosen to be ended from here; null: it was not. */
   endedFor: string | null;
+  /** What the user's container holds in memory, and whether it makes room when it is asked to; null: there is none. */
+  container: { readonly bytes: Bytes; readonly evicts: boolean } | null;
   inspection: Inspection | null;
   readonly knows: Set<OperatorState>;
   /** Classes' instances that have GPUs, by job and operator. */

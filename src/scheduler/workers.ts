@@ -14,6 +14,7 @@ export function addWorker(state: State, id: WorkerId, memory: Bytes, isWide: boo
     kinds: { process: 0, managed: 0, unmanaged: 0, recent: 0, spilled: 0 },
     hasWorked: false,
     endedFor: null,
+    container: null,
     inspection: null,
     knows: new Set(),
     instances: new Map(),

@@ -15,6 +15,8 @@ export {
   readText,
 } from "./default.ts";
 export type { Rebalanced } from "./engine.ts";
+export type { Trimmed, WorkerValue } from "./every-worker.ts";
 export type { ResourceLimits, Size } from "./limits.ts";
 export type { SessionOptions } from "./options.ts";
 export { Session, session } from "./session.ts";
+export type { Allocator } from "./worker-environment.ts";
