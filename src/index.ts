@@ -69,6 +69,7 @@ export {
 } from "./errors/index.ts";
 export {
   configure,
+  type Duration,
   fromArrow,
   fromItems,
   type Preset,
@@ -86,6 +87,7 @@ export {
   type SessionResources,
   type Size,
   session,
+  type WorkerOptions,
   type WorkerUse,
 } from "./session/index.ts";
 export { type Constructor, registerSizeof, sizeof } from "./sizeof/index.ts";

@@ -26,8 +26,9 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   plan: ["errors", "arrow", "protocol", "units", "closure"],
   stages: ["errors", "arrow", "protocol", "units", "plan", "closure"],
   dataset: ["errors", "arrow", "protocol", "units", "plan", "stages", "closure"],
-  session: ["errors", "files", "arrow", "protocol", "units", "memory", "dataset", "store", "supervisor"],
-  cli: ["errors", "protocol", "units", "session", "supervisor", "memory"],
+  config: ["errors", "protocol", "units"],
+  session: ["errors", "config", "files", "arrow", "protocol", "units", "memory", "dataset", "store", "supervisor"],
+  cli: ["errors", "config", "protocol", "units", "session", "supervisor", "memory"],
 };
 
 function imports(file: string): string[] {
