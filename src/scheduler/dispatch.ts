@@ -7,6 +7,7 @@ import { isItsTurn, isSomebodyAlone, makeWay, runsAlone } from "./alone.ts";
 import { isFree } from "./claims.ts";
 import { fetchTask, isAllInMemory } from "./fetch.ts";
 import { isRunnable, nextIndex, nextNeeds, nextTask } from "./forming.ts";
+import { leastLoaded, loadOf, MOST_COMPARED } from "./placement.ts";
 import { concurrencyCap, roomPolicies } from "./policies/index.ts";
 import { isLargeEnough, neededFor, raise } from "./raised.ts";
 import { hasRoomToStart, yields } from "./room.ts";
@@ -185,21 +186,34 @@ function mayBegin(state: State, operator: OperatorState, leniency: Leniency): bo
   return hasRoomToStart(state, operator, index) && roomPolicies.every((policy) => policy.mayStart(view));
 }
 
-/** One that has the operator already, or a class's instance above all; a class never gets more than it may have. */
+/**
+ * One that has the operator already, or a class's instance above all; a class never gets more than it may have. Of several the
+ * one with the least memory.
+ */
 function idleWorkerFor(state: State, operator: OperatorState): WorkerState | null {
   const maker = state.localityWithOutput ? makerOfInput(operator) : null;
   if (maker !== null && state.idle.has(maker) && mayHave(state, operator, maker)) return maker;
-  for (const worker of operator.idle) if (isLargeEnough(state, worker, operator)) return worker;
+  const known = leastLoaded(state, operator);
+  if (known !== null) return known;
   if (operator.isClass && isSpread(operator)) return null;
   const needsRaised = neededFor(state, operator) > state.workerMemory;
-  let smallest: WorkerState | null = null;
+  let best: WorkerState | null = null;
+  let compared = 0;
   for (const worker of needsRaised ? state.raised : state.idle) {
     if (worker.phase !== "idle" || !mayHave(state, operator, worker)) continue;
-    if (worker.memory <= state.workerMemory) return worker;
-    // A raised one is left to those who need it.
-    if (smallest === null || worker.memory < smallest.memory) smallest = worker;
+    if (best === null || isBetter(state, worker, best)) best = worker;
+    if (worker.memory > state.workerMemory) continue;
+    compared += 1;
+    if (state.memory === null || compared === MOST_COMPARED) break;
   }
-  return smallest;
+  return best;
+}
+
+/** A raised one is left to those who need it. */
+function isBetter(state: State, worker: WorkerState, other: WorkerState): boolean {
+  const limit = Math.max(worker.memory, state.workerMemory);
+  const otherLimit = Math.max(other.memory, state.workerMemory);
+  return limit < otherLimit || (limit === otherLimit && loadOf(state, worker) < loadOf(state, other));
 }
 
 /** The operator may run in the worker. */

@@ -51,8 +51,10 @@ import {
   tellProgress,
 } from "./job.ts";
 import { settleLease } from "./lease.ts";
+import { watchNode } from "./monitor.ts";
 import { endResting, restDeadline } from "./oom.ts";
 import { heapOf, lower, raisedStarting } from "./raised.ts";
+import { rebalance } from "./rebalance.ts";
 import { resourcesReport } from "./report.ts";
 import { Resources } from "./resources.ts";
 import { askForProgram, askForRoom, grantRoom, yields } from "./room.ts";
@@ -115,6 +117,7 @@ export class Scheduler {
       workers: new Map(),
       idle: new Set(),
       raised: new Set(),
+      ending: new Set(),
       wide: { worker: null, isOrdered: false },
       lease:
         options.pool === undefined
@@ -287,7 +290,7 @@ function receive(state: State, event: Event): void {
       }
       return;
     case "nodeMemory":
-      state.node = { used: event.used, total: event.total };
+      watchNode(state, { used: event.used, total: event.total });
       return;
     case "tick":
       return;
@@ -298,6 +301,9 @@ function noteReading(state: State, reading: WorkerReading): void {
   const worker = workerOf(state, reading.worker);
   if (worker === undefined) return;
   worker.reading = reading;
+  const managed = state.ledger.managed(worker.id);
+  const { private: unmanaged } = reading;
+  worker.kinds = { process: managed + unmanaged, managed, unmanaged, recent: 0, spilled: 0 };
 }
 
 function resident(memory: ProcessMemory): Bytes {
@@ -318,6 +324,7 @@ function workerGone(state: State, id: WorkerId, end: WorkerEnd): void {
   if (worker === state.wide.worker) state.wide.worker = null;
   state.workers.delete(id);
   state.raised.delete(worker);
+  state.ending.delete(worker);
   workerLost(state, worker);
   stopping(state, worker);
   // Its dispose cannot run any more; nobody waits for that.
@@ -357,6 +364,8 @@ function fromWorker(state: State, worker: WorkerState, message: TaskMessage): vo
       tell(state, message);
       return;
     case "container":
+      worker.container = { bytes: message.bytes, evicts: message.evicts };
+      return;
     case "trimmed":
       return;
     case "kernel":
@@ -368,7 +377,7 @@ function fromWorker(state: State, worker: WorkerState, message: TaskMessage): vo
   if (task === null || task.id !== message.task) return;
   switch (message.type) {
     case "reserve":
-      if (task.cancelledAt === null) askForRoom(state, task, message.bytes);
+      if (task.cancelledAt === null && worker.endedFor === null) askForRoom(state, task, message.bytes);
       return;
     case "output":
       taskOutput(state, task, message);
@@ -438,6 +447,9 @@ function fromProgram(state: State, message: JobMessage): void {
       return;
     case "resources":
       tell(state, { type: "resources", request: message.request, resources: resourcesReport(state) });
+      return;
+    case "rebalance":
+      tell(state, { type: "rebalanced", request: message.request, moved: rebalance(state) });
       return;
     case "start":
       startJob(state, message.job);

@@ -324,6 +324,12 @@ export interface WorkerState {
   reading: WorkerReading | null;
   /** The same by kind. */
   kinds: MemoryKinds;
+  /** It has had a task or a question. */
+  hasWorked: boolean;
+  /** Why it was chosen to be ended from here; null: it was not. */
+  endedFor: string | null;
+  /** What the user's container holds in memory, and whether it makes room when it is asked to; null: there is none. */
+  container: { readonly bytes: Bytes; readonly evicts: boolean } | null;
   inspection: Inspection | null;
   readonly knows: Set<OperatorState>;
   /** Classes' instances that have GPUs, by job and operator. */
@@ -389,6 +395,8 @@ export interface State {
   /** Kept apart, so that finding one never means looking at all; so are those with more memory than most. */
   readonly idle: Set<WorkerState>;
   readonly raised: Set<WorkerState>;
+  /** Ordered to end for the sake of memory (ending.ts), and not gone yet. */
+  readonly ending: Set<WorkerState>;
   /** The wide kernel, apart from the workers; `isOrdered`: it was asked for and has not begun to start. */
   readonly wide: { worker: WorkerState | null; isOrdered: boolean };
   /** Null: nobody counts memory. */
