@@ -77,8 +77,8 @@ function costOf(task: TaskState): Cost {
   return isRetriable(task) ? "a retry" : "the last retry";
 }
 
-function isRetriable({ operator: { spec }, attempt }: TaskState): boolean {
-  return spec.kind === "tasks" && attempt < spec.maxRetries;
+function isRetriable({ operator: { spec }, shortages }: TaskState): boolean {
+  return spec.kind === "tasks" && shortages.length < spec.maxOomRetries;
 }
 
 /** Enough to get below, nobody for nothing. */

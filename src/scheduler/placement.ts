@@ -1,6 +1,7 @@
 /** Which of several idle workers gets a task: the one with the least memory (K15). Who may have it at all is dispatch.ts's. */
 import type { Bytes } from "../protocol/index.ts";
-import type { State, WorkerState } from "./state.ts";
+import { isLargeEnough } from "./raised.ts";
+import type { OperatorState, State, WorkerState } from "./state.ts";
 
 /** With more idle workers than this, one of the first of them is good enough: a task starts without a look at thousands. */
 export const MOST_COMPARED = 64;
@@ -19,11 +20,12 @@ export function loadOf({ memory }: State, { kinds }: WorkerState): Bytes {
   }
 }
 
-/** Among equals the first. */
-export function leastLoaded(state: State, workers: ReadonlySet<WorkerState>): WorkerState | null {
+/** Of the idle workers that have the operator already and are large enough for it; among equals the first. */
+export function leastLoaded(state: State, operator: OperatorState): WorkerState | null {
   let found: WorkerState | null = null;
   let compared = 0;
-  for (const worker of workers) {
+  for (const worker of operator.idle) {
+    if (!isLargeEnough(state, worker, operator)) continue;
     if (found === null || loadOf(state, worker) < loadOf(state, found)) found = worker;
     compared += 1;
     if (state.memory === null || compared === MOST_COMPARED) break;

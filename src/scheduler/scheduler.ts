@@ -22,6 +22,7 @@ import type {
 } from "../protocol/index.ts";
 import { Ledger } from "../store/index.ts";
 import { formatSize } from "../units/index.ts";
+import { settleAlone } from "./alone.ts";
 import { instanceGone, workerLost } from "./claims.ts";
 import { deathMessage } from "./deaths.ts";
 import { DevicePool } from "./devices.ts";
@@ -51,6 +52,7 @@ import {
 } from "./job.ts";
 import { settleLease } from "./lease.ts";
 import { watchNode } from "./monitor.ts";
+import { endResting, restDeadline } from "./oom.ts";
 import { heapOf, lower, raisedStarting } from "./raised.ts";
 import { rebalance } from "./rebalance.ts";
 import { resourcesReport } from "./report.ts";
@@ -121,6 +123,9 @@ export class Scheduler {
         options.pool === undefined
           ? null
           : { pool: options.pool, told: null, isParked: false, relief: 0, kills: 0, reclaimed: "no" },
+      alone: new Set(),
+      isParked: false,
+      resting: new Set(),
       feeding: new Set(),
       askers: new Set(),
       askingTasks: 0,
@@ -155,7 +160,7 @@ export class Scheduler {
   /** When to send a `tick` if nothing else happens before. */
   get alarmAt(): Milliseconds | null {
     const state = this.#state;
-    let at = Math.min(stallDeadline(state) ?? Number.POSITIVE_INFINITY, diskDeadline(state));
+    let at = Math.min(stallDeadline(state) ?? Number.POSITIVE_INFINITY, diskDeadline(state), restDeadline(state));
     const [longest] = state.cancelling;
     if (longest !== undefined) at = Math.min(at, (longest.cancelledAt ?? 0) + CANCEL_GRACE);
     for (const job of state.jobs.values()) {
@@ -179,6 +184,7 @@ export class Scheduler {
 }
 
 function settle(state: State): void {
+  endResting(state);
   // First: what is lent would else always be given to somebody who asks for room.
   settleLease(state);
   let jobs: number;
@@ -204,6 +210,7 @@ function settle(state: State): void {
     state.cancelling.delete(task);
     if (worker !== null) state.commands.push({ type: "kill", worker: worker.id, reason: "unresponsive" });
   }
+  settleAlone(state);
   dismissExtraWorkers(state);
   lower(state);
 }
@@ -357,6 +364,8 @@ function fromWorker(state: State, worker: WorkerState, message: TaskMessage): vo
       tell(state, message);
       return;
     case "container":
+      worker.container = { bytes: message.bytes, evicts: message.evicts };
+      return;
     case "trimmed":
       return;
     case "kernel":

@@ -81,12 +81,13 @@ export function spillCold(state: State, bytes: Bytes): void {
   writer.flush();
 }
 
-/** A worker's own blocks above the target leave, the least recently used first (K3). */
+/** A worker's own blocks above the target leave, the least recently used first (K3). A user's container manages memory itself (K14). */
 export function spillOverTarget(state: State): void {
   const { ledger, managedTarget, disk } = state;
   if (managedTarget === null || disk.writing > 0) return;
   for (const worker of ledger.overTarget) {
-    if (state.workers.has(worker)) spillOf(state, worker, ledger.managed(worker) - managedTarget);
+    if (state.workers.get(worker)?.container !== null) continue;
+    spillOf(state, worker, ledger.managed(worker) - managedTarget);
   }
 }
 

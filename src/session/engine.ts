@@ -17,6 +17,8 @@ import type {
   JobSpec,
   SessionResources,
   TimedEvent,
+  TrimReport,
+  WorkerAnswer,
 } from "../protocol/index.ts";
 import { Client } from "./client.ts";
 import { StartingJob } from "./job.ts";
@@ -78,6 +80,14 @@ export class SessionEngine implements Engine {
     return { blocks: moves.length, bytes: moves.reduce((sum, { bytes }) => sum + bytes, 0), moves };
   }
 
+  async call(payload: string): Promise<readonly WorkerAnswer[]> {
+    return (await this.#running()).call(payload);
+  }
+
+  async trim(): Promise<readonly TrimReport[]> {
+    return (await this.#running()).trim();
+  }
+
   async put(batch: RecordBatch): Promise<BlockRef> {
     const plan = planBlock(batch);
     return (await this.#running()).put(plan.byteLength, batch.length, (target) => plan.write(target));
@@ -120,7 +130,9 @@ export class SessionEngine implements Engine {
       const event = (event: TimedEvent) => {
         for (const listener of this.#listeners) listener(event);
       };
-      this.#client = Client.start(supervisorOptions(this.#options), { notice, event }).then((client) => {
+      const { container } = this.#options;
+      const listener = { notice, event };
+      this.#client = Client.start(supervisorOptions(this.#options), listener, container).then((client) => {
         this.#started = client;
         return client;
       });

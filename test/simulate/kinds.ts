@@ -11,6 +11,7 @@ const MAX_OOM_RETRIES = 4;
 
 export const CALM: Dangers = {
   death: 0,
+  oom: 0,
   functionError: 0,
   deaf: 0,
   cancelJob: 0,
@@ -74,6 +75,9 @@ export const KINDS = {
   },
   pressure: { ...PLAIN, dangers: { ...CALM, death: 0.005, deaf: 0.3, cancelJob: 0.1, pause: 0.02 }, hasPressure: true },
   pressureWide: { ...PLAIN, dangers: { ...CALM, pause: 0.02 }, gathers: true, hasTarget: true, hasPressure: true },
+  oom: { ...PLAIN, dangers: { ...STORM, diskFull: 0, death: 0.06, oom: 0.8 } },
+  oomDemands: { ...PLAIN, dangers: { ...CALM, death: 0.03, oom: 0.8, cancelJob: 0.2, pause: 0.05 }, demands: true },
+  oomWide: { ...PLAIN, dangers: { ...CALM, death: 0.04, oom: 0.8, pause: 0.05 }, gathers: true, abandons: 0.2 },
   slow: { ...PLAIN, dangers: { ...CALM, pause: 0.5 }, isLean: true },
 } as const satisfies Record<string, Kind>;
 
@@ -96,7 +100,7 @@ export function mayFail(
   if (error.startsWith("StoreError")) return store !== "large" && !fits(session);
   if (error === "SpillwayError: the disk is full") return diskFull > 0 && store !== "large";
   if (error === "SpillwayError: a flipped byte") return damage > 0;
-  if (error.startsWith("OutOfMemoryError")) return KINDS[name].hasPressure && isOutOfRetries(world, planned);
+  if (error.startsWith("OutOfMemoryError")) return isOutOfRetries(world, planned);
   return error === "FunctionError: boom" && functionError > 0;
 }
 
@@ -104,7 +108,8 @@ export function mayFail(
 function isOutOfRetries({ workers }: World, { spec }: PlannedJob): boolean {
   for (const [task, causes] of workers.shortages) {
     if (!task.startsWith(`${spec.id}/`)) continue;
-    if (causes.length > MAX_OOM_RETRIES || causes.includes("terminate")) return true;
+    if (causes.length > MAX_OOM_RETRIES || causes.some((cause) => cause === "terminate" || cause === "heap"))
+      return true;
   }
   return false;
 }

@@ -3,6 +3,8 @@
 /** Probabilities, at each step at which the thing can happen. */
 export interface Dangers {
   readonly death: number;
+  /** That such a death is one for memory. */
+  readonly oom: number;
   readonly functionError: number;
   /** A cancelled task that never answers. */
   readonly deaf: number;

@@ -76,7 +76,7 @@ export class Running {
       // A fed task takes many steps and begins anew each time: as likely as others to die at each, it would never end.
       const death = task?.order.input.kind === "fed" ? dangers.death / 10 : dangers.death;
       if (chance.happens(death)) {
-        this.die(worker, "signal");
+        this.die(worker, this.#causeOfDeath());
         return;
       }
       const victim = task === null ? null : (this.memory?.grow(worker) ?? null);
@@ -87,6 +87,12 @@ export class Running {
 
   say(worker: SimulatedWorker, message: TaskMessage): void {
     this.world.tell({ type: "fromWorker", worker: worker.id, message });
+  }
+
+  #causeOfDeath(): DeathCause {
+    const { chance, dangers } = this.world;
+    if (dangers.oom === 0 || !chance.happens(dangers.oom)) return "signal";
+    return chance.oneOf(["heap", "monitor", "monitor", "containerOom", "containerOom", "terminate"]);
   }
 
   #checkReplay({ isWide }: SimulatedWorker, order: TaskOrder): void {

@@ -19,6 +19,9 @@ export class SimulatedWorkers {
   readonly shortages = new Map<TaskId, DeathCause[]>();
   readonly memory: SimulatedMemory | null;
   #last = 0;
+  #wanted: number;
+  /** How often others ended so that a task was alone. */
+  parked = 0;
   monitorKills = 0;
   terminated = 0;
   spawned = 0;
@@ -35,6 +38,7 @@ export class SimulatedWorkers {
     private readonly events: () => number,
   ) {
     this.memory = memory && new SimulatedMemory(world, memory, this.#all, () => ledger.live + ledger.cached);
+    this.#wanted = slots;
     this.#limit = memory?.limit ?? WORKER_MEMORY;
     this.#rules = new Rules(program, this.#all, world.arena);
     this.#running = new Running(world, program, this.#rules, this.memory, (worker, cause) => this.#die(worker, cause));
@@ -79,7 +83,7 @@ export class SimulatedWorkers {
 
   /** Carries out an order about processes. */
   carryOut(
-    command: Extract<Command, { type: "kill" | "terminate" | "dismiss" | "spawn" | "spawnWide" | "replace" }>,
+    command: Extract<Command, { type: "kill" | "terminate" | "dismiss" | "spawn" | "spawnWide" | "want" | "replace" }>,
   ): void {
     const { agenda, chance } = this.world;
     switch (command.type) {
@@ -108,6 +112,11 @@ export class SimulatedWorkers {
         return;
       case "spawnWide":
         agenda.later(0, () => this.spawn(undefined, true));
+        return;
+      case "want":
+        this.#wanted = command.workers;
+        this.parked += Number(command.workers < this.slots);
+        agenda.later(0, () => this.#replenish());
         return;
       case "replace": {
         const worker = this.#idle(command.worker, "replaced");
@@ -195,7 +204,11 @@ export class SimulatedWorkers {
     worker.task = null;
     this.#all.delete(worker.id);
     this.world.tell({ type: "workerGone", worker: worker.id, end: ended({ signal: "SIGKILL", cause }) });
-    if (this.alive < this.slots) this.spawn();
+    this.#replenish();
+  }
+
+  #replenish(): void {
+    while (this.alive < this.#wanted) this.spawn();
   }
 
   #idle(id: WorkerId, what: string): SimulatedWorker {

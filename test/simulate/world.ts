@@ -106,11 +106,10 @@ export class World implements Surroundings {
       case "dismiss":
       case "spawn":
       case "spawnWide":
+      case "want":
       case "replace":
         this.workers.carryOut(command);
         return;
-      case "want":
-        throw new Error("nobody counts memory here");
       case "commit":
         this.agenda.later(delay(this.chance), () => {
           this.committed.add(command.job);
