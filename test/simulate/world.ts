@@ -304,7 +304,7 @@ export class World {
   inspect(onAnswer: (type: string) => void): void {
     const request = this.#order++;
     this.#answers.set(request, (answer) => onAnswer(answer.type));
-    this.fromProgram({ type: "inspect", request, sql: "" });
+    this.fromProgram({ type: "inspect", request, sql: "", maxRetries: 1 });
   }
 
   #carryOut(command: Command): void {
