@@ -22,7 +22,7 @@ import { optional, setting, type Values } from "./setting.ts";
 
 export const PRESETS = ["etl", "image", "analytics", "memoryConstrained", "shuffleHeavy"] as const;
 
-const container = inCode("an object or a function", (value): object | undefined =>
+const container = inCode("object or function", "an object or a function", (value): object | undefined =>
   (typeof value === "object" && value !== null) || typeof value === "function" ? value : undefined,
 );
 
