@@ -76,11 +76,13 @@ export {
   ZipLengthError,
 } from "./errors/index.ts";
 export {
-  type Allocator,
+  type BlockMove,
   configure,
+  type Duration,
   fromArrow,
   fromItems,
   type Preset,
+  type Rebalanced,
   type ResourceAmounts,
   type ResourceLimits,
   range,
@@ -96,6 +98,7 @@ export {
   type Size,
   session,
   type Trimmed,
+  type WorkerOptions,
   type WorkerUse,
   type WorkerValue,
 } from "./session/index.ts";

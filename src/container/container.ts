@@ -81,3 +81,8 @@ export function workerData<Container extends object = Map<unknown, unknown>>(): 
 function isContainer<Container extends object>(value: unknown): value is Container {
   return isMapLike(value);
 }
+
+/** Whether what it makes is a container is seen when it makes it. */
+export function mayBeContainer(value: unknown): value is ContainerOption {
+  return (typeof value === "object" && value !== null) || typeof value === "function";
+}
