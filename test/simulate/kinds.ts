@@ -1,6 +1,8 @@
 /** The kinds of sessions that are drawn, and how a job of each may end badly without anything being wrong. */
+
+import type { Dangers } from "./means.ts";
+import type { RunningJob } from "./program.ts";
 import { fits, type Session, type StoreSize } from "./session.ts";
-import type { Dangers, RunningJob } from "./world.ts";
 
 export const CALM: Dangers = {
   death: 0,

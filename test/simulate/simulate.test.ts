@@ -70,7 +70,7 @@ test("[D1] files that rot on disk: a block is made again or its job fails, and n
 test("[O5] operators that ask for cores, memory and GPUs: nobody has more than there is, and everything flows", () => {
   let replaced = 0;
   everySeed("demands", "large", ({ world }) => {
-    replaced += world.replaced;
+    replaced += world.workers.replaced;
   });
   expect(replaced).toBeGreaterThan(CASES * 0.1);
   everySeed("demands", "small");
@@ -131,8 +131,8 @@ test("[M3] workers that die for memory, tasks that ask for less and in the end r
     ["oomWide", "small"],
   ] as const) {
     everySeed(kind, store, ({ world, jobs }) => {
-      shortages += world.shortages;
-      parked += world.parked;
+      shortages += world.workers.shortages;
+      parked += world.workers.parked;
       survived += jobs.filter(({ outcome, stats }) => {
         return outcome === "finished" && stats?.operators.some(({ oomRetries }) => oomRetries > 0);
       }).length;
@@ -172,7 +172,7 @@ test("[O4] a function that multiplies its data by a hundred never has more than 
       isHonest: true,
       pagesNeeded: 0,
     };
-    const running = world.start(planned);
+    const running = world.program.start(planned);
     world.run();
     expect(running.rows).toBe(rows.length);
     expect(world.disk.spilled).toBe(0);
