@@ -68,10 +68,12 @@ export {
   ZipLengthError,
 } from "./errors/index.ts";
 export {
+  type BlockMove,
   configure,
   fromArrow,
   fromItems,
   type Preset,
+  type Rebalanced,
   type ResourceAmounts,
   type ResourceLimits,
   range,

@@ -1,7 +1,9 @@
 export { colourOf, SPILLED_COLOUR } from "./colours.ts";
-export { type MemoryGauge, ownMemory, procGauge } from "./gauge.ts";
+export { gaugeOver, type MemoryGauge, ownMemory, procGauge } from "./gauge.ts";
 export { kindsOf, LeastOverTime, type MemoryUse, managedOf, processOf } from "./kinds.ts";
 export { climb, GROUND, type Standing, spillsUntil } from "./ladder.ts";
 export { firstLease, kernelLease, type MemoryPool, squeezed } from "./lease.ts";
-export { nodeMemory, type ReadText } from "./limits.ts";
+export { nodeMemory } from "./limits.ts";
+export type { OomKills } from "./oom-kills.ts";
 export { extraWorkersThatFit, fixedShares, heapThatFits, kernelThatFits, workersThatFit } from "./shares.ts";
+export { type ReadText, type SystemFiles, systemFiles } from "./system-files.ts";

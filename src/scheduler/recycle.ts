@@ -73,7 +73,7 @@ export function trimmed(state: State, worker: WorkerState, { before, after }: Tr
   watch(state, { type: "trimmed", worker: id, pid, returned: Math.max(0, before - after) });
 }
 
-export function restDeadline({ workers, now }: State): Milliseconds {
+export function trimDeadline({ workers, now }: State): Milliseconds {
   let at = Number.POSITIVE_INFINITY;
   for (const { rest } of workers.values()) {
     if (rest !== null && rest.since + TRIM_GRACE > now) at = Math.min(at, rest.since + TRIM_GRACE);
@@ -82,7 +82,7 @@ export function restDeadline({ workers, now }: State): Milliseconds {
 }
 
 /** Before tasks are given out: who has to rest, and for whom that is over. */
-export function settleRest(state: State): void {
+export function settleTrims(state: State): void {
   if (state.memory === null) return;
   for (const worker of withoutTask(state)) {
     if (worker.rest === null) beginRest(state, worker);

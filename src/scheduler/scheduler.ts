@@ -21,6 +21,7 @@ import type {
 } from "../protocol/index.ts";
 import { Ledger } from "../store/index.ts";
 import { formatSize } from "../units/index.ts";
+import { settleAlone } from "./alone.ts";
 import { instanceGone, workerLost } from "./claims.ts";
 import { deathMessage } from "./deaths.ts";
 import { DevicePool } from "./devices.ts";
@@ -50,9 +51,12 @@ import {
 } from "./job.ts";
 import { pauseDeadline, reportPauses } from "./ladder.ts";
 import { settleLease } from "./lease.ts";
+import { watchNode } from "./monitor.ts";
+import { endResting, restDeadline } from "./oom.ts";
 import { heapOf, lower, raisedStarting } from "./raised.ts";
 import { memoryRead } from "./readings.ts";
-import { restDeadline, settleRest, trimmed } from "./recycle.ts";
+import { rebalance } from "./rebalance.ts";
+import { settleTrims, trimDeadline, trimmed } from "./recycle.ts";
 import { resourcesReport } from "./report.ts";
 import { Resources } from "./resources.ts";
 import { askForProgram, askForRoom, grantRoom, yields } from "./room.ts";
@@ -120,11 +124,15 @@ export class Scheduler {
       workers: new Map(),
       idle: new Set(),
       raised: new Set(),
+      ending: new Set(),
       wide: { worker: null, isOrdered: false },
       lease:
         options.pool === undefined
           ? null
           : { pool: options.pool, told: null, isParked: false, relief: 0, kills: 0, reclaimed: "no" },
+      alone: new Set(),
+      isParked: false,
+      resting: new Set(),
       feeding: new Set(),
       askers: new Set(),
       askingTasks: 0,
@@ -159,8 +167,13 @@ export class Scheduler {
   /** When to send a `tick` if nothing else happens before. */
   get alarmAt(): Milliseconds | null {
     const state = this.#state;
-    const stalled = stallDeadline(state) ?? Number.POSITIVE_INFINITY;
-    let at = Math.min(stalled, diskDeadline(state), pauseDeadline(state), restDeadline(state));
+    let at = Math.min(
+      stallDeadline(state) ?? Number.POSITIVE_INFINITY,
+      diskDeadline(state),
+      restDeadline(state),
+      pauseDeadline(state),
+      trimDeadline(state),
+    );
     const [longest] = state.cancelling;
     if (longest !== undefined) at = Math.min(at, (longest.cancelledAt ?? 0) + CANCEL_GRACE);
     for (const job of state.jobs.values()) {
@@ -184,10 +197,11 @@ export class Scheduler {
 }
 
 function settle(state: State): void {
+  endResting(state);
   // First: what is lent would else always be given to somebody who asks for room.
   settleLease(state);
   reportPauses(state);
-  settleRest(state);
+  settleTrims(state);
   let jobs: number;
   do {
     do {
@@ -211,6 +225,7 @@ function settle(state: State): void {
     state.cancelling.delete(task);
     if (worker !== null) state.commands.push({ type: "kill", worker: worker.id, reason: "unresponsive" });
   }
+  settleAlone(state);
   dismissExtraWorkers(state);
   lower(state);
 }
@@ -284,7 +299,7 @@ function receive(state: State, event: Event): void {
       memoryRead(state, event);
       return;
     case "nodeMemory":
-      state.node = { used: event.used, total: event.total };
+      watchNode(state, { used: event.used, total: event.total });
       return;
     case "tick":
       return;
@@ -305,6 +320,7 @@ function workerGone(state: State, id: WorkerId, end: WorkerEnd): void {
   if (worker === state.wide.worker) state.wide.worker = null;
   state.workers.delete(id);
   state.raised.delete(worker);
+  state.ending.delete(worker);
   workerLost(state, worker);
   stopping(state, worker);
   // Its dispose cannot run any more; nobody waits for that.
@@ -358,7 +374,7 @@ function fromWorker(state: State, worker: WorkerState, message: TaskMessage): vo
   if (task === null || task.id !== message.task) return;
   switch (message.type) {
     case "reserve":
-      if (task.cancelledAt === null) askForRoom(state, task, message.bytes);
+      if (task.cancelledAt === null && worker.endedFor === null) askForRoom(state, task, message.bytes);
       return;
     case "output":
       taskOutput(state, task, message);
@@ -428,6 +444,9 @@ function fromProgram(state: State, message: JobMessage): void {
       return;
     case "resources":
       tell(state, { type: "resources", request: message.request, resources: resourcesReport(state) });
+      return;
+    case "rebalance":
+      tell(state, { type: "rebalanced", request: message.request, moved: rebalance(state) });
       return;
     case "start":
       startJob(state, message.job);

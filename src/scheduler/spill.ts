@@ -71,6 +71,18 @@ function isOfPausedJobs(state: State, id: BlockId): boolean {
   return true;
 }
 
+/** So much of what does not flow leaves, as far as the disks take it now: nobody waits for the room. */
+export function spillCold(state: State, bytes: Bytes): void {
+  if (isRefusing(state)) return;
+  const writer = new Writer(state);
+  let missing = bytes - state.ledger.leaving;
+  for (const id of state.ledger.cold()) {
+    if (missing <= 0 || writer.isFull) break;
+    missing -= writer.evict(id);
+  }
+  writer.flush();
+}
+
 /** A worker's own blocks above the target leave, the least recently used first (K3). */
 export function spillOverTarget(state: State): void {
   const { ledger, managedTarget, disk } = state;

@@ -23,6 +23,8 @@ export function addWorker(state: State, id: WorkerId, memory: Bytes, isWide: boo
     paused: null,
     past: { first: null, after: [], tasks: 0, noted: 0, operator: null, isMixed: false },
     rest: null,
+    hasWorked: false,
+    endedFor: null,
     inspection: null,
     knows: new Set(),
     instances: new Map(),
@@ -61,12 +63,18 @@ export function withoutTask(state: State): WorkerState[] {
 
 export function noLongerIdle(state: State, worker: WorkerState, phase: Exclude<WorkerPhase, "idle">): void {
   worker.phase = phase;
+  worker.hasWorked ||= phase !== "stopping";
   state.idle.delete(worker);
   for (const operator of worker.knows) operator.idle.delete(worker);
 }
 
 export function workerOf({ workers, wide }: State, id: WorkerId): WorkerState | undefined {
   return wide.worker?.id === id ? wide.worker : workers.get(id);
+}
+
+/** How many workers the session keeps alive at this moment. */
+export function tellWanted({ commands, lease, isParked, slots }: State): void {
+  commands.push({ type: "want", workers: lease?.isParked === true ? 0 : isParked ? 1 : slots });
 }
 
 /** It is told nothing more, and what it knew is gone with it. */

@@ -9,6 +9,7 @@ import { fromWire, SessionClosedError } from "../errors/index.ts";
 import {
   type ArenaRange,
   type BlockId,
+  type BlockMove,
   type BlockRef,
   type Bytes,
   type InspectedRow,
@@ -106,6 +107,11 @@ export class Client {
   async resources(): Promise<SessionResources> {
     const answer = await this.#ask({ type: "resources" });
     return answer.type === "resources" ? answer.resources : unexpected(answer);
+  }
+
+  async rebalance(): Promise<readonly BlockMove[]> {
+    const answer = await this.#ask({ type: "rebalance" });
+    return answer.type === "rebalanced" ? answer.moved : unexpected(answer);
   }
 
   /** Room in the arena, written by `write`, sealed as a block that the program holds. */

@@ -9,7 +9,9 @@ import type { Engine, EngineSettings, RunningJob, RunOptions } from "../dataset/
 import { OptionError, SessionClosedError } from "../errors/index.ts";
 import type {
   BlockId,
+  BlockMove,
   BlockRef,
+  Bytes,
   InspectedRow,
   JobId,
   JobSpec,
@@ -20,6 +22,13 @@ import { Client } from "./client.ts";
 import { StartingJob } from "./job.ts";
 import { type ResolvedOptions, resolveOptions, type SessionOptions, supervisorOptions } from "./options.ts";
 import { progressLine, silent } from "./progress.ts";
+
+/** What `session.rebalance()` has done. */
+export interface Rebalanced {
+  readonly blocks: number;
+  readonly bytes: Bytes;
+  readonly moves: readonly BlockMove[];
+}
 
 export class SessionEngine implements Engine {
   #options: ResolvedOptions;
@@ -62,6 +71,11 @@ export class SessionEngine implements Engine {
 
   async resources(): Promise<SessionResources> {
     return (await this.#running()).resources();
+  }
+
+  async rebalance(): Promise<Rebalanced> {
+    const moves = await (await this.#running()).rebalance();
+    return { blocks: moves.length, bytes: moves.reduce((sum, { bytes }) => sum + bytes, 0), moves };
   }
 
   async put(batch: RecordBatch): Promise<BlockRef> {

@@ -12,7 +12,7 @@ import type {
 } from "../dataset/index.ts";
 import * as sources from "../dataset/index.ts";
 import type { SessionResources, TimedEvent } from "../protocol/index.ts";
-import { SessionEngine } from "./engine.ts";
+import { type Rebalanced, SessionEngine } from "./engine.ts";
 import type { SessionOptions } from "./options.ts";
 
 export class Session {
@@ -74,6 +74,11 @@ export class Session {
   /** What the session has and what of it is in use now. Starts its processes where they have not been started. */
   resources(): Promise<SessionResources> {
     return this.#engine.resources();
+  }
+
+  /** Evens out the blocks that workers are answerable for. Nothing is copied: blocks are in memory that all share. */
+  rebalance(): Promise<Rebalanced> {
+    return this.#engine.rebalance();
   }
 
   /** Calls the listener with what happens to memory and workers, as it happens; the result of the call ends that. */

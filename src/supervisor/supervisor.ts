@@ -14,7 +14,6 @@ import {
   type Bytes,
   type JobId,
   type Milliseconds,
-  type ProcessMemory,
   type ProgramMessage,
   type ToProgram,
   type ToWorker,
@@ -28,6 +27,7 @@ import { commitFiles, discardFiles } from "./commit.ts";
 import { Door } from "./door.ts";
 import { heapFor, type SupervisorOptions, sessionDirectory, sessionsDirectory, socketPath } from "./options.ts";
 import { identify, isAlive } from "./process-identity.ts";
+import { Sampler } from "./sampler.ts";
 import {
   firstDirectory,
   makeSessionDirectory,
@@ -51,7 +51,6 @@ type Greeting = Extract<ProgramMessage, { type: "hello" }> | Extract<WorkerMessa
  */
 const YOUNG_SPACE = ["--min-semi-space-size=16"];
 
-const MEMORY_INTERVAL: Milliseconds = 200;
 /** A connection that does not say who it is. */
 const GREETING_TIMEOUT: Milliseconds = 10_000;
 /** Until the program has connected, only its pid tells whether it is still there. */
@@ -66,13 +65,12 @@ export class Supervisor {
   readonly #pool: WorkerPool;
   readonly #spilling: Spilling;
   readonly #door: Door;
-  readonly #gauge: MemoryGauge;
+  readonly #sampler: Sampler;
   readonly #staging = new Map<JobId, readonly string[]>();
   /** Files being put in place or removed. */
   readonly #work = new Set<Promise<void>>();
   #program: ProgramWire | null = null;
   #alarm: NodeJS.Timeout | null = null;
-  #sampler: NodeJS.Timeout | null = null;
   #programPoll: NodeJS.Timeout | null = null;
   #punchHole: ((fd: number, offset: number, length: number) => void) | null = null;
   /** Commands that wait until `punchHole` is loaded: what follows a punch may only be told after it. */
@@ -83,7 +81,6 @@ export class Supervisor {
   constructor(options: SupervisorOptions, onClosed: () => void, gauge: MemoryGauge = procGauge) {
     this.#options = options;
     this.#onClosed = onClosed;
-    this.#gauge = gauge;
     this.#directory = sessionDirectory(options);
     this.#outermostMade = firstDirectory(this.#directory, options.localDirectory);
     const spill = spillDirectories(options);
@@ -137,6 +134,16 @@ export class Supervisor {
         unavailable: (error) => this.#tell({ type: "workersUnavailable", error: toWire(error) }),
         changed: () => this.#record(),
       },
+    );
+    this.#sampler = new Sampler(
+      {
+        settings: options.memory,
+        program: options.parentPid,
+        workers: () => this.#pool.workers,
+        limitOf: (worker) => this.#pool.memoryOf(worker) ?? options.workerMemory,
+        tell: (event) => this.#tell(event),
+      },
+      gauge,
     );
     this.#door = new Door(socketPath(options), (socket) => this.#greet(socket));
   }
@@ -194,7 +201,11 @@ export class Supervisor {
     wire.onMessage((message) => {
       if (message.type === "close") void this.close(message.request);
       else if (message.type === "call" || message.type === "trim") this.#everyWorker(message);
-      else if (message.type !== "hello") this.#tell({ type: "fromProgram", message });
+      else if (message.type !== "hello") {
+        // The answer is of this moment.
+        if (message.type === "memory") this.#sampler.look();
+        this.#tell({ type: "fromProgram", message });
+      }
     });
     // Its end, however it came, is ours.
     wire.onClose(() => void this.close());
@@ -231,7 +242,7 @@ export class Supervisor {
     if (this.#state !== "open") return;
     this.#carryOut(this.#scheduler.handle(event, performance.now()));
     this.#setAlarm();
-    this.#setSampler();
+    this.#sampler.busy = this.#scheduler.jobs > 0;
   }
 
   #carryOut(commands: readonly Command[]): void {
@@ -345,36 +356,6 @@ export class Supervisor {
       at === null ? null : setTimeout(() => this.#tell({ type: "tick" }), Math.max(1, at - performance.now()));
   }
 
-  /** Looks at memory while there is a job. */
-  #setSampler(): void {
-    const wanted = this.#scheduler.jobs > 0;
-    if (wanted === (this.#sampler !== null)) return;
-    if (this.#sampler !== null) {
-      clearInterval(this.#sampler);
-      this.#sampler = null;
-      return;
-    }
-    this.#sampler = setInterval(() => this.#sample(), MEMORY_INTERVAL).unref();
-    setImmediate(() => this.#sample());
-  }
-
-  #sample(): void {
-    const workers = this.#pool.workers.flatMap(({ worker, pid }) => {
-      const memory = this.#gauge.process(pid);
-      return memory === null ? [] : [{ worker, ...memory }];
-    });
-    this.#tell({
-      type: "memory",
-      workers,
-      supervisor: this.#memoryOf(process.pid),
-      program: this.#memoryOf(this.#options.parentPid),
-    });
-  }
-
-  #memoryOf(pid: number): ProcessMemory {
-    return this.#gauge.process(pid) ?? { private: 0, shared: 0, children: 0 };
-  }
-
   #record(): void {
     if (this.#state !== "open") return;
     const { path } = this.#arena.place;
@@ -419,7 +400,8 @@ export class Supervisor {
   async close(request: number | null = null): Promise<void> {
     if (this.#state !== "open") return;
     this.#state = "closing";
-    for (const timer of [this.#alarm, this.#sampler, this.#programPoll]) if (timer !== null) clearInterval(timer);
+    this.#sampler.close();
+    for (const timer of [this.#alarm, this.#programPoll]) if (timer !== null) clearInterval(timer);
     this.#door.close();
     await this.#pool.close();
     await Promise.allSettled(this.#work);

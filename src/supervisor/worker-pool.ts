@@ -52,6 +52,8 @@ const OOM_SCORE = "1000";
 interface WorkerProcess {
   readonly id: WorkerId;
   readonly kind: WorkerKind;
+  /** Its limit, where it is not the session's. */
+  readonly memory: Bytes | null;
   readonly child: ChildProcess;
   readonly identity: ProcessIdentity | null;
   wire: Wire<WorkerMessage, ToWorker> | null;
@@ -106,6 +108,11 @@ export class WorkerPool {
     return this.#workers.get(id)?.kind ?? "worker";
   }
 
+  /** Its limit, where it is not the session's. */
+  memoryOf(id: WorkerId): Bytes | null {
+    return this.#workers.get(id)?.memory ?? null;
+  }
+
   spawn(memory: Bytes | null = null, kind: WorkerKind = "worker"): void {
     if (this.#state !== "open") return;
     this.#lastId += 1;
@@ -121,6 +128,7 @@ export class WorkerPool {
     const worker: WorkerProcess = {
       id,
       kind,
+      memory,
       child,
       identity: pid === undefined ? null : identify(pid),
       wire: null,
