@@ -143,6 +143,27 @@ test("[M3] workers that die for memory, tasks that ask for less and in the end r
   expect(survived).toBeGreaterThan(CASES / 2);
 });
 
+test("[M1] tasks that outgrow their workers and the node: every job ends, with every row once or for want of memory, and nobody stays paused", () => {
+  const seen = { monitorKills: 0, terminated: 0, pauses: 0, recycled: 0, systemKills: 0 };
+  let survived = 0;
+  for (const [kind, store] of [
+    ["pressure", "large"],
+    ["pressure", "small"],
+    ["pressureWide", "small"],
+  ] as const) {
+    everySeed(kind, store, ({ world: { workers }, jobs }) => {
+      seen.monitorKills += workers.monitorKills;
+      seen.terminated += workers.terminated;
+      seen.pauses += workers.pauses;
+      seen.recycled += workers.recycled;
+      seen.systemKills += workers.memory?.systemKills ?? 0;
+      if (workers.shortages.size > 0 && jobs.every(({ outcome }) => outcome === "finished")) survived += 1;
+    });
+  }
+  for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(CASES / 10);
+  expect(survived).toBeGreaterThan(CASES / 4);
+});
+
 test("[O4] a consumer that takes its time sends nothing to disk where the store holds what flows", () => {
   everySeed("slow", "large");
 });
