@@ -11,8 +11,8 @@ import { World } from "./world.ts";
 
 const CASES = Number(process.env.SPILLWAY_TEST_SIMULATE ?? 250);
 
-function everySeed(kind: KindName, store: StoreSize, look: (outcome: Outcome) => void = () => {}): void {
-  for (let seed = 1; seed <= CASES; seed++) {
+function everySeed(kind: KindName, store: StoreSize, look: (outcome: Outcome) => void = () => {}, cases = CASES): void {
+  for (let seed = 1; seed <= cases; seed++) {
     try {
       look(withinTime(10_000, () => simulate(seed, kind, store)));
     } catch (error) {
@@ -151,17 +151,19 @@ test("[M1] tasks that outgrow their workers and the node: every job ends, with e
     ["pressure", "small"],
     ["pressureWide", "small"],
   ] as const) {
-    everySeed(kind, store, ({ world: { workers }, jobs }) => {
+    const look = ({ world: { workers }, jobs }: Outcome) => {
       seen.monitorKills += workers.monitorKills;
       seen.terminated += workers.terminated;
       seen.pauses += workers.pauses;
       seen.recycled += workers.recycled;
       seen.systemKills += workers.memory?.systemKills ?? 0;
       if (workers.shortages.size > 0 && jobs.every(({ outcome }) => outcome === "finished")) survived += 1;
-    });
+    };
+    // Such a session takes many more events than others.
+    everySeed(kind, store, look, CASES / 3);
   }
-  for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(CASES / 10);
-  expect(survived).toBeGreaterThan(CASES / 4);
+  for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(CASES / 50);
+  expect(survived).toBeGreaterThan(CASES / 10);
 });
 
 test("[O4] a consumer that takes its time sends nothing to disk where the store holds what flows", () => {
