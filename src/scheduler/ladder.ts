@@ -10,8 +10,9 @@
 import { climb, type MemoryUse, managedOf, processOf } from "../memory/index.ts";
 import type { Bytes, Milliseconds, Pressure, SessionEvent, Thresholds } from "../protocol/index.ts";
 import { formatSize } from "../units/index.ts";
+import { endWorker } from "./ending.ts";
 import { type State, tell, type WorkerState } from "./state.ts";
-import { settleIdle, stopping } from "./workers.ts";
+import { settleIdle } from "./workers.ts";
 
 /** Where the worker stands, now that its memory was read. */
 export function stand(state: State, worker: WorkerState): void {
@@ -70,9 +71,16 @@ function moved(state: State, worker: WorkerState, from: Pressure): void {
     state.paused.add(worker);
   } else leavePause(state, worker);
   if (to === "terminating") {
-    stopping(state, worker);
+    endWorker(state, worker, whyTerminated(state, worker));
     state.commands.push({ type: "terminate", worker: id });
   } else settleIdle(state, worker);
+}
+
+function whyTerminated(state: State, worker: WorkerState): string {
+  const { terminate } = thresholdsOf(state, worker);
+  const kind = state.memory?.measure === "managed" ? "managed memory" : "memory";
+  const has = formatSize(pressingBytes(state, worker));
+  return `its ${kind} of ${has} was above ${terminate} of its limit of ${formatSize(worker.memory)} (worker.memory.terminate)`;
 }
 
 function leavePause(state: State, worker: WorkerState): void {

@@ -179,8 +179,11 @@ export class Residency {
 
   entrust(entry: Entry, worker: WorkerId): void {
     if (entry.state !== "resident") throw new StoreError(`Block ${entry.id} is ${entry.state}: it is on its way.`);
+    const stored = entry.place?.stored ?? 0;
     this.#manage(entry, -1);
+    this.makers.addSpilled(entry.maker, -stored);
     entry.maker = worker;
+    this.makers.addSpilled(entry.maker, stored);
     this.#manage(entry, 1);
   }
 
