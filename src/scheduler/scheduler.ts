@@ -8,10 +8,9 @@
  *                                                      └───────────────────────────────────────────────────┘
  *                                                      then jobs that are through end (job.ts) ──▶ commands
  */
-import { SpillwayError, StoreError, toWire, WorkerDiedError } from "../errors/index.ts";
+import { toWire, WorkerDiedError } from "../errors/index.ts";
 import type { MemoryPool } from "../memory/index.ts";
 import type {
-  BlockId,
   Bytes,
   MemorySettings,
   Milliseconds,
@@ -30,7 +29,6 @@ import {
   CANCEL_GRACE,
   type Command,
   type Event,
-  type JobMessage,
   PROGRESS_INTERVAL,
   type TaskMessage,
   type WorkerEnd,
@@ -38,28 +36,17 @@ import {
 import { feedTask, taskFed } from "./fed.ts";
 import { blockDamaged, blockNotRestored, blockRestored } from "./fetch.ts";
 import { noteHeldBack, passTime } from "./held.ts";
-import {
-  cancelJob,
-  deliverOutput,
-  failJob,
-  jobCommitted,
-  jobDiscarded,
-  outputRead,
-  settleJob,
-  startJob,
-  tellProgress,
-} from "./job.ts";
+import { deliverOutput, failJob, jobCommitted, jobDiscarded, settleJob, tellProgress } from "./job.ts";
 import { pauseDeadline, reportPauses } from "./ladder.ts";
 import { settleLease } from "./lease.ts";
 import { watchNode } from "./monitor.ts";
 import { endResting, restDeadline } from "./oom.ts";
+import { fromProgram } from "./program.ts";
 import { heapOf, lower, raisedStarting } from "./raised.ts";
 import { memoryRead } from "./readings.ts";
-import { rebalance } from "./rebalance.ts";
 import { settleTrims, trimDeadline, trimmed } from "./recycle.ts";
-import { resourcesReport } from "./report.ts";
 import { Resources } from "./resources.ts";
-import { askForProgram, askForRoom, grantRoom, yields } from "./room.ts";
+import { askForRoom, grantRoom, yields } from "./room.ts";
 import { blocksNotSpilled, blocksSpilled, diskDeadline, spillOverTarget, spillUnderPressure } from "./spill.ts";
 import { endStandingBack, resolveStall, stallDeadline } from "./stall.ts";
 import { type State, tell, type WorkerState } from "./state.ts";
@@ -110,6 +97,7 @@ export class Scheduler {
       node: null,
       processes: { supervisor: NOTHING, program: NOTHING },
       paused: new Set(),
+      heavy: new Set(),
       warned: new Set(),
       managedTarget: managedTarget ?? null,
       localityWithOutput: options.localityWithOutput ?? false,
@@ -416,76 +404,4 @@ function retired(state: State, worker: WorkerState, message: Extract<TaskMessage
     if (operator.spec.id === message.operator) operator.retiring.delete(worker);
   }
   if (message.error !== null) failJob(state, job, message.error);
-}
-
-function fromProgram(state: State, message: JobMessage): void {
-  switch (message.type) {
-    case "reserve":
-      askForProgram(state, message.request, message.bytes);
-      return;
-    case "seal":
-      sealForProgram(state, message);
-      return;
-    case "release":
-      // The program moves: whoever waits for it to let go waits anew.
-      state.storeStallSince = null;
-      for (const id of message.blocks) releaseForProgram(state, id);
-      return;
-    case "keep":
-      state.storeStallSince = null;
-      for (const id of message.blocks) outputRead(state, id);
-      return;
-    case "inspect":
-      if (state.unavailable === null) {
-        const { request, sql, maxRetries } = message;
-        state.inspections.push({ request, sql, maxRetries, attempts: 0 });
-      } else tell(state, { type: "refused", request: message.request, error: state.unavailable });
-      return;
-    case "resources":
-      tell(state, { type: "resources", request: message.request, resources: resourcesReport(state) });
-      return;
-    case "rebalance":
-      tell(state, { type: "rebalanced", request: message.request, moved: rebalance(state) });
-      return;
-    case "start":
-      startJob(state, message.job);
-      return;
-    case "want": {
-      const job = state.jobs.get(message.job);
-      if (job === undefined) return;
-      job.credit += message.blocks;
-      job.movedAt = state.now;
-      return;
-    }
-    case "cancel": {
-      const job = state.jobs.get(message.job);
-      if (job !== undefined) cancelJob(state, job);
-      return;
-    }
-  }
-}
-
-function sealForProgram(state: State, message: Extract<JobMessage, { type: "seal" }>): void {
-  const { request, range, length, rows, checksum } = message;
-  const granted = state.programRanges.get(range.offset);
-  if (granted === undefined || length > granted.length) {
-    const error = new StoreError(
-      `The program sealed ${length} bytes at ${range.offset}, where it was given no such room.`,
-    );
-    tell(state, { type: "refused", request, error: toWire(error) });
-    return;
-  }
-  state.programRanges.delete(range.offset);
-  const block = state.ledger.seal(granted, length, rows, checksum, "program", null);
-  tell(state, { type: "sealed", request, block });
-}
-
-function releaseForProgram(state: State, id: BlockId): void {
-  try {
-    outputRead(state, id);
-    state.ledger.release(id, "program");
-  } catch (error) {
-    if (!(error instanceof SpillwayError)) throw error;
-    tell(state, { type: "notice", text: `A block was released twice: ${error.message}` });
-  }
 }

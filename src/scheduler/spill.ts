@@ -95,9 +95,9 @@ export function spillOverTarget(state: State): void {
 
 /** The blocks of workers whose memory is above `spill` leave, until it is below `target` (K5). */
 export function spillUnderPressure(state: State): void {
-  for (const worker of state.workers.values()) {
+  for (const worker of state.heavy) {
     if (state.disk.writing >= MAX_WRITES) return;
-    if (!worker.standing.spills || worker.phase === "stopping") continue;
+    if (!worker.standing.spills) continue;
     // It ends below: at it is not enough.
     const until = Math.ceil(spillsUntil(worker.memory, thresholdsOf(state, worker))) - 1;
     const missing = pressingBytes(state, worker) - until - state.ledger.leaving;

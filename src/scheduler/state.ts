@@ -395,6 +395,8 @@ export interface State {
   node: NodeMemory | null;
   processes: { readonly supervisor: ProcessMemory; readonly program: ProcessMemory };
   readonly paused: Set<WorkerState>;
+  /** Those whose memory asks for something: looked at with every event, and the others only when memory is read. */
+  readonly heavy: Set<WorkerState>;
   /** What the user was told once and for all. */
   readonly warned: Set<string>;
   /** Tasks go where their input was made, if that worker is idle. */

@@ -81,6 +81,7 @@ export function stopping(state: State, worker: WorkerState): void {
   worker.rest = null;
   worker.paused = null;
   state.paused.delete(worker);
+  state.heavy.delete(worker);
   for (const operator of worker.knows) operator.workers.delete(worker);
   worker.knows.clear();
 }
