@@ -326,6 +326,8 @@ export interface WorkerState {
   kernelBytes: Bytes;
   /** What the user's container in it holds, and whether it lets go when it is asked; null: there is none. */
   container: { readonly bytes: Bytes; readonly evicts: boolean } | null;
+  /** The reading after which its container was last asked to let go. */
+  evictedAt: WorkerReading | null;
   /** What it was last seen to have, and when; null: nobody has looked yet. */
   reading: WorkerReading | null;
   readAt: Milliseconds;

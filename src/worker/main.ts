@@ -118,6 +118,8 @@ class Worker {
   #openContainer(payload: string, directory: string): void {
     this.#container = UserContainer.open(payload, this.id, directory, {
       holds: (bytes, evicts) => this.#wire.send({ type: "container", bytes, evicts }),
+      // Otherwise the next reading would find it as large as before, and it would have to let go of as much again.
+      evicted: () => trim(this.id, this.#kernelOf()),
       failed: (text) => this.#wire.send({ type: "notice", text }),
     });
     // Whoever needs it is told why there is none.
