@@ -64,7 +64,7 @@ function repairNext(state: State): boolean {
 /** Forms the tasks whose input has to come from disk, those downstream first: no more than there are workers. */
 export function readAhead(state: State): void {
   if (state.ledger.isAllInMemory || yields(state, null)) return;
-  const most = Math.min(state.slots, MAX_FETCHES);
+  const most = state.paused.size > 0 ? 1 : Math.min(state.slots, MAX_FETCHES);
   for (const job of state.jobs.values()) {
     for (let depth = job.operators.length - 1; depth >= 0; depth--) {
       const operator = job.operators[depth];
@@ -160,7 +160,7 @@ function idleWorkerFor(state: State, operator: OperatorState): WorkerState | nul
   const needsRaised = operator.request.memory > state.workerMemory;
   let smallest: WorkerState | null = null;
   for (const worker of needsRaised ? state.raised : state.idle) {
-    if (worker.phase !== "idle" || !mayHave(state, operator, worker)) continue;
+    if (!state.idle.has(worker) || !mayHave(state, operator, worker)) continue;
     if (worker.memory <= state.workerMemory) return worker;
     // A raised one is left to those who need it.
     if (smallest === null || worker.memory < smallest.memory) smallest = worker;

@@ -10,7 +10,7 @@ import { inputEnded } from "./flow.ts";
 import { isRunnable } from "./forming.ts";
 import { makeRoom } from "./spill.ts";
 import { type OperatorState, type State, send, type TaskState } from "./state.ts";
-import { stopping } from "./workers.ts";
+import { dismiss, withoutTask } from "./workers.ts";
 
 /** What the wide kernel has at this moment. */
 export interface LeaseState {
@@ -159,10 +159,7 @@ function park(state: State): void {
   if (!state.lease.isParked) state.commands.push({ type: "want", workers: 0 });
   state.lease.isParked = true;
   // Also those that were only starting.
-  for (const worker of [...state.idle]) {
-    stopping(state, worker);
-    state.commands.push({ type: "dismiss", worker: worker.id });
-  }
+  for (const worker of withoutTask(state)) dismiss(state, worker);
 }
 
 function unpark(state: State): void {

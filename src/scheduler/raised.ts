@@ -5,7 +5,7 @@
  */
 import type { Bytes } from "../protocol/index.ts";
 import type { OperatorState, State, WorkerState } from "./state.ts";
-import { stopping } from "./workers.ts";
+import { dismiss, stopping, withoutTask } from "./workers.ts";
 
 export function isLargeEnough(state: State, worker: WorkerState, { request }: OperatorState): boolean {
   return request.memory <= Math.max(worker.memory, state.workerMemory);
@@ -18,7 +18,7 @@ export function raise(state: State, operator: OperatorState): void {
   for (const worker of state.workers.values()) {
     if (worker.phase === "starting" && isLargeEnough(state, worker, operator)) return;
   }
-  for (const worker of state.idle) {
+  for (const worker of withoutTask(state)) {
     if (hasInstance(worker)) continue;
     stopping(state, worker);
     state.raising.push(operator.request.memory);
@@ -36,8 +36,7 @@ export function raisedStarting(state: State, memory: Bytes): void {
 export function lower(state: State): void {
   for (const worker of state.raised) {
     if (worker.phase !== "idle" || hasInstance(worker) || isNeeded(state)) continue;
-    stopping(state, worker);
-    state.commands.push({ type: "dismiss", worker: worker.id });
+    dismiss(state, worker);
   }
 }
 

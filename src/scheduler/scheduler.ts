@@ -18,7 +18,6 @@ import type {
   ProcessMemory,
   ResourceRequest,
   WorkerId,
-  WorkerReading,
 } from "../protocol/index.ts";
 import { Ledger } from "../store/index.ts";
 import { formatSize } from "../units/index.ts";
@@ -49,17 +48,20 @@ import {
   startJob,
   tellProgress,
 } from "./job.ts";
+import { pauseDeadline, reportPauses } from "./ladder.ts";
 import { settleLease } from "./lease.ts";
 import { heapOf, lower, raisedStarting } from "./raised.ts";
+import { memoryRead } from "./readings.ts";
+import { restDeadline, settleRest, trimmed } from "./recycle.ts";
 import { resourcesReport } from "./report.ts";
 import { Resources } from "./resources.ts";
 import { askForProgram, askForRoom, grantRoom, yields } from "./room.ts";
-import { blocksNotSpilled, blocksSpilled, diskDeadline, spillOverTarget } from "./spill.ts";
+import { blocksNotSpilled, blocksSpilled, diskDeadline, spillOverTarget, spillUnderPressure } from "./spill.ts";
 import { endStandingBack, resolveStall, stallDeadline } from "./stall.ts";
 import { type State, tell, type WorkerState } from "./state.ts";
 import { taskDied, taskDone, taskFailed, taskOutput, taskStopped } from "./tasks.ts";
 import { startWide } from "./wide.ts";
-import { addWorker, becomeIdle, stopping, workerOf } from "./workers.ts";
+import { addWorker, becomeIdle, dismiss, stopping, withoutTask, workerOf } from "./workers.ts";
 
 export interface SchedulerOptions {
   readonly arenaSize: Bytes;
@@ -89,6 +91,8 @@ const MAX_EXTRA_WORKERS = 8;
 /** A worker's death under a question is no reason not to ask again, once. */
 const INSPECT_ATTEMPTS = 2;
 
+const NOTHING: ProcessMemory = { private: 0, shared: 0, children: 0 };
+
 export class Scheduler {
   readonly #state: State;
 
@@ -102,6 +106,9 @@ export class Scheduler {
       heapLimit,
       memory: options.memory ?? null,
       node: null,
+      processes: { supervisor: NOTHING, program: NOTHING },
+      paused: new Set(),
+      warned: new Set(),
       managedTarget: managedTarget ?? null,
       localityWithOutput: options.localityWithOutput ?? false,
       workerMemory: workerMemory ?? Number.POSITIVE_INFINITY,
@@ -152,7 +159,8 @@ export class Scheduler {
   /** When to send a `tick` if nothing else happens before. */
   get alarmAt(): Milliseconds | null {
     const state = this.#state;
-    let at = Math.min(stallDeadline(state) ?? Number.POSITIVE_INFINITY, diskDeadline(state));
+    const stalled = stallDeadline(state) ?? Number.POSITIVE_INFINITY;
+    let at = Math.min(stalled, diskDeadline(state), pauseDeadline(state), restDeadline(state));
     const [longest] = state.cancelling;
     if (longest !== undefined) at = Math.min(at, (longest.cancelledAt ?? 0) + CANCEL_GRACE);
     for (const job of state.jobs.values()) {
@@ -178,6 +186,8 @@ export class Scheduler {
 function settle(state: State): void {
   // First: what is lent would else always be given to somebody who asks for room.
   settleLease(state);
+  reportPauses(state);
+  settleRest(state);
   let jobs: number;
   do {
     do {
@@ -209,12 +219,11 @@ function dismissExtraWorkers(state: State): void {
   if (state.workers.size <= state.slots) return;
   let extra = state.workers.size - state.slots;
   for (const worker of state.workers.values()) if (worker.phase === "stopping") extra -= 1;
-  for (const worker of state.idle) {
+  for (const worker of withoutTask(state)) {
     if (extra <= 0) return;
     if (worker.knows.size > 0) continue;
     extra -= 1;
-    stopping(state, worker);
-    state.commands.push({ type: "dismiss", worker: worker.id });
+    dismiss(state, worker);
   }
 }
 
@@ -257,6 +266,7 @@ function receive(state: State, event: Event): void {
     }
     case "spilled":
       blocksSpilled(state, event.blocks);
+      spillUnderPressure(state);
       return;
     case "notSpilled":
       blocksNotSpilled(state, event.blocks, event.error);
@@ -271,13 +281,7 @@ function receive(state: State, event: Event): void {
       blockDamaged(state, event.block, event.error);
       return;
     case "memory":
-      for (const reading of event.workers) noteReading(state, reading);
-      for (const job of state.jobs.values()) {
-        const workers = event.workers.map(resident);
-        job.peakWorkerMemory = Math.max(job.peakWorkerMemory, ...workers);
-        job.peakSupervisorMemory = Math.max(job.peakSupervisorMemory, resident(event.supervisor));
-        job.peakProgramMemory = Math.max(job.peakProgramMemory, resident(event.program));
-      }
+      memoryRead(state, event);
       return;
     case "nodeMemory":
       state.node = { used: event.used, total: event.total };
@@ -285,16 +289,6 @@ function receive(state: State, event: Event): void {
     case "tick":
       return;
   }
-}
-
-function noteReading(state: State, reading: WorkerReading): void {
-  const worker = workerOf(state, reading.worker);
-  if (worker === undefined) return;
-  worker.reading = reading;
-}
-
-function resident(memory: ProcessMemory): Bytes {
-  return memory.private + memory.shared;
 }
 
 function workerReady(state: State, id: WorkerId, pid: number): void {
@@ -340,7 +334,7 @@ function fromWorker(state: State, worker: WorkerState, message: TaskMessage): vo
     case "refused":
       if (worker.inspection?.request !== message.request) return;
       worker.inspection = null;
-      becomeIdle(state, worker);
+      if (worker.phase === "inspecting") becomeIdle(state, worker);
       tell(state, message);
       return;
     case "retired":
@@ -350,7 +344,10 @@ function fromWorker(state: State, worker: WorkerState, message: TaskMessage): vo
       tell(state, message);
       return;
     case "container":
+      worker.container = { bytes: message.bytes, evicts: message.evicts };
+      return;
     case "trimmed":
+      if (message.request === null) trimmed(state, worker, message.report);
       return;
     case "kernel":
       kernelHolds(state, worker, message.memory, message.spilled);

@@ -19,6 +19,7 @@ import { drop, dropBroadcast, endIfDone, handOver, taskOver } from "./flow.ts";
 import { failJob } from "./job.ts";
 import { leaseOver, relieve, wideKilled } from "./lease.ts";
 import { heapOf } from "./raised.ts";
+import { taskLeft } from "./recycle.ts";
 import { isStillLost, repaired, repairOver } from "./repair.ts";
 import { type OperatorState, type State, send, type TaskState, type WorkerState } from "./state.ts";
 import { dropHidden, isWide, reveal } from "./wide.ts";
@@ -277,6 +278,7 @@ function leaveWorker(state: State, task: TaskState): void {
   if (worker === null) return;
   worker.task = null;
   worker.kernelBytes = 0;
+  taskLeft(worker, operator.spec.name);
   if (worker.phase === "busy") becomeIdle(state, worker);
 }
 
