@@ -1,5 +1,5 @@
 export { colourOf, SPILLED_COLOUR } from "./colours.ts";
-export { gaugeOver, type MemoryGauge, type MemoryGauge, ownMemory, ownMemory, procGauge, procGauge } from "./gauge.ts";
+export { gaugeOver, type MemoryGauge, ownMemory, procGauge } from "./gauge.ts";
 export { kindsOf, LeastOverTime, type MemoryUse, managedOf, processOf } from "./kinds.ts";
 export { climb, GROUND, type Standing, spillsUntil } from "./ladder.ts";
 export { firstLease, kernelLease, type MemoryPool, squeezed } from "./lease.ts";
