@@ -2,6 +2,7 @@
  * Every setting of a session: the one list from which the defaults, the file, the variables, the options of the command line and the
  * docs table come. `SessionOptions` is checked against it by the compiler, its comments by a test.
  */
+import { mayBeContainer } from "../container/index.ts";
 import {
   choice,
   cores,
@@ -22,8 +23,8 @@ import { optional, setting, type Values } from "./setting.ts";
 
 export const PRESETS = ["etl", "image", "analytics", "memoryConstrained", "shuffleHeavy"] as const;
 
-const container = inCode("object or function", "an object or a function", (value): object | undefined =>
-  (typeof value === "object" && value !== null) || typeof value === "function" ? value : undefined,
+const container = inCode("object or function", "an object or a function", (value) =>
+  mayBeContainer(value) ? value : undefined,
 );
 
 export const SCHEMA = {
@@ -157,7 +158,7 @@ export const SCHEMA = {
   ),
   localityWithOutput: setting(flag, false, "Prefer for a task the worker that made its input, whose caches have it."),
   progress: setting(flag, true, "Show on stderr how a job goes on."),
-  allocator: setting(choice("default", "jemalloc"), "default", "What gives the workers' native code its memory."),
+  allocator: setting(choice("system", "jemalloc"), "system", "What gives the workers' native code its memory."),
   mallocTrimThreshold: setting(
     sizeOrFalse,
     false,

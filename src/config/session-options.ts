@@ -2,6 +2,7 @@
  * What a program can tell a session, as users and their editors see it. The same keys and types as the schema has, or this does not
  * compile; the same words, or a test fails.
  */
+import type { ContainerOption } from "../container/index.ts";
 import type { Duration, Size } from "./kinds.ts";
 import type { Preset, Schema } from "./schema.ts";
 import type { Given } from "./setting.ts";
@@ -79,8 +80,8 @@ export interface SessionOptions {
   readonly localityWithOutput?: boolean;
   /** Show on stderr how a job goes on. Default: true. */
   readonly progress?: boolean;
-  /** What gives the workers' native code its memory. Default: "default". */
-  readonly allocator?: "default" | "jemalloc";
+  /** What gives the workers' native code its memory. Default: "system". */
+  readonly allocator?: "system" | "jemalloc";
   /**
    * Free memory at the top of a worker's native heap above which it goes back to the system; false: the allocator's own.
    * Default: false.
@@ -89,7 +90,7 @@ export interface SessionOptions {
   /**
    * A container of your own for managed memory, in each worker: one that is like a Map, or what makes one. Default: the store.
    */
-  readonly data?: object;
+  readonly data?: ContainerOption;
   /** Environment variables of the workers. Default: {}. */
   readonly workerEnv?: Readonly<Record<string, string>>;
   /** Node options of the workers, such as `--inspect`. Default: []. */

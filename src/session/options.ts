@@ -18,8 +18,10 @@ import type { Bytes, ResourceRequest } from "../protocol/index.ts";
 import { type SupervisorOptions, socketPath } from "../supervisor/options.ts";
 import { formatSize, parseSize } from "../units/index.ts";
 import { type BlockSizes, blockSizes } from "./block-sizes.ts";
+import { containerPayload } from "./container-option.ts";
 import { resolveLimits } from "./limits.ts";
 import { type ResolvedSpilling, spilling } from "./spill-options.ts";
+import { workerEnvironment } from "./worker-environment.ts";
 import { type ResolvedWorkerMemory, workerMemory } from "./worker-memory.ts";
 
 export type { SessionOptions } from "../config/index.ts";
@@ -43,13 +45,10 @@ export interface ResolvedOptions extends ResolvedSpilling, ResolvedWorkerMemory,
   readonly maxRetries: number;
   readonly maxOomRetries: number;
   readonly progress: boolean;
-  readonly allocator: Settings["allocator"];
-  /** Null: the allocator's own. */
-  readonly mallocTrimThreshold: Bytes | null;
-  /** The user's own container for managed memory, as it was given; null: there is none. */
-  readonly data: object | null;
   readonly workerEnv: Readonly<Record<string, string>>;
   readonly workerExecArgv: readonly string[];
+  /** The user's container, as it travels to workers. */
+  readonly container: string | null;
   /** What the user should know about how the options were met. */
   readonly notices: readonly string[];
 }
@@ -107,11 +106,8 @@ export function onThisMachine(config: Config): ResolvedOptions {
     maxRetries: values.maxRetries,
     maxOomRetries: values.maxOomRetries,
     progress: values.progress,
-    allocator: values.allocator,
-    mallocTrimThreshold:
-      values.mallocTrimThreshold === false ? null : size("mallocTrimThreshold", values.mallocTrimThreshold),
-    data: values.data ?? null,
-    workerEnv: values.workerEnv,
+    workerEnv: workerEnvironment(values),
+    container: values.data === undefined ? null : containerPayload(values.data),
     workerExecArgv: values.workerExecArgv,
     notices: [limitNotice, sizeNotice, fewerNotice].filter((notice) => notice !== null),
   };

@@ -140,7 +140,7 @@ describe("keys that there are not", () => {
     refused({ file: "worker: 3\n" }).toThrow(/\d\.yaml:1: worker must be an object/);
   });
 
-  test("[K8] in variables; those of the tests are none", () => {
+  test("[K8] in variables; those of the tests and the mark of workers are none", () => {
     refused({ variables: { SPILLWAY_WORKR__MEMORY__TARGET: "0.5" } }).toThrow(
       "SPILLWAY_WORKR__MEMORY__TARGET: there is no such variable. Did you mean SPILLWAY_WORKER__MEMORY__TARGET?",
     );
@@ -148,7 +148,9 @@ describe("keys that there are not", () => {
       "Did you mean SPILLWAY_WORKER__MEMORY__TARGET?",
     );
     refused({ variables: { SPILLWAY_CONFG: "a" } }).toThrow("Did you mean SPILLWAY_CONFIG?");
-    expect(config({ variables: { SPILLWAY_TEST_SEED: "1", SPILLWAYS: "x" } }).sources.size).toBe(0);
+    expect(
+      config({ variables: { SPILLWAY_TEST_SEED: "1", SPILLWAY_WORKER: "s/1", SPILLWAYS: "x" } }).sources.size,
+    ).toBe(0);
   });
 
   test("[K8] on the command line", () => {
