@@ -1,5 +1,6 @@
 /** Who may say what, who wins, and what whoever says it wrongly is told. */
 import { mkdirSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readConfig, type SessionOptions } from "../../src/config/index.ts";
@@ -157,7 +158,7 @@ describe("keys that there are not", () => {
     refused({ words: ["--worker.memory.targt", "0.5"] }).toThrow(
       '--worker.memory.targt: there is no option "worker.memory.targt". Did you mean "worker.memory.target"?',
     );
-    refused({ words: ["--worker", "2"] }).toThrow("--worker: worker must be an object with some of memory");
+    refused({ words: ["--worker", "2"] }).toThrow("--worker: worker is a group of settings: worker.memory.target, ");
     refused({ words: ["--workers.memory", "2"] }).toThrow('there is no option "workers.memory"');
     refused({ words: ["0.5"] }).toThrow('"0.5" is no option');
     refused({ words: ["--maxRetries"] }).toThrow(
@@ -203,6 +204,16 @@ describe("kinds of values", () => {
       exchange: true,
       preserveOrder: true,
     });
+  });
+
+  test("[K8] ~ is the home directory in paths", () => {
+    expect(config({ file: "localDirectory: [~/a, /b~/c]\n" }).values.localDirectory).toEqual([
+      join(homedir(), "a"),
+      "/b~/c",
+    ]);
+    expect(config({ variables: { SPILLWAY_LOCAL_DIRECTORY: "~/a" } }).values.localDirectory).toEqual([
+      join(homedir(), "a"),
+    ]);
   });
 
   test("[K8] a bad one is told what is allowed", () => {
@@ -264,6 +275,8 @@ describe("the file", () => {
     refused({ file: "workers: 2\nworkers: 3\n" }).toThrow(
       /\.yaml:2: the configuration is no YAML: Map keys must be unique/,
     );
+    refused({ file: "workers: *two\n" }).toThrow(/\.yaml.*: the configuration is no YAML: Unresolved alias/);
+    refused({ file: "workers: 1\n---\nworkers: 2\n" }).toThrow("the configuration is no YAML");
     refused({ file: "workers\n" }).toThrow('the configuration must be settings by name, such as "workers: 2"');
     refused({ file: "- workers\n" }).toThrow("the configuration must be settings by name");
   });
