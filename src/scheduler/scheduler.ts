@@ -117,6 +117,7 @@ export class Scheduler {
           ? null
           : { pool: options.pool, told: null, isParked: false, relief: 0, kills: 0, reclaimed: "no" },
       alone: new Set(),
+      nextAlone: null,
       isParked: false,
       resting: new Set(),
       feeding: new Set(),

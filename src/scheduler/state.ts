@@ -424,6 +424,8 @@ export interface State {
   readonly lease: LeaseState | null;
   /** Operators that have not ended and whose tasks compute alone. */
   readonly alone: Set<OperatorState>;
+  /** The one of them that waits for others to end; none starts before it. */
+  nextAlone: OperatorState | null;
   /** Workers have ended so that a task has the memory to itself (alone.ts). */
   isParked: boolean;
   /** Of all jobs. */
