@@ -49,6 +49,7 @@ export {
 export {
   CancelledError,
   CaptureError,
+  type ExitType,
   FunctionError,
   KernelError,
   KernelMemoryError,

@@ -1,5 +1,5 @@
 /** A task's life: sent to a worker, ended, run again, or cancelled. How it comes about is in forming.ts. */
-import { StoreError, toWire, type WireError, WorkerDiedError } from "../errors/index.ts";
+import { StoreError, toWire, type WireError } from "../errors/index.ts";
 import type {
   ArenaRange,
   BlockRef,
@@ -11,7 +11,7 @@ import type {
 } from "../protocol/index.ts";
 import { wholePages } from "../store/index.ts";
 import { claim, giveBack } from "./claims.ts";
-import { deathMessage } from "./deaths.ts";
+import { deathError } from "./deaths.ts";
 import type { WorkerEnd } from "./events.ts";
 import { dropFed, feedTask, stopFeeding } from "./fed.ts";
 import { pinAll, unpinAll } from "./fetch.ts";
@@ -248,8 +248,7 @@ export function taskDied(state: State, task: TaskState, worker: WorkerState, end
     comesAgain(state, task);
     return;
   }
-  const message = deathMessage(operator.spec.name, worker.pid, end, task.attempt, heapOf(state, worker));
-  const error = new WorkerDiedError(message, operator.spec.name, end.exitCode, end.signal, end.cause);
+  const error = deathError(operator.spec.name, worker.pid, end, task.attempt, heapOf(state, worker));
   unpinAll(state, task);
   failJob(state, operator.job, toWire(error));
   forget(state, task);

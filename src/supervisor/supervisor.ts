@@ -3,16 +3,15 @@
  * nothing itself; it carries the scheduler's commands out in order and tells it what happened. It lives as long as the
  * program's connection, and leaves nothing behind.
  */
-import { existsSync, rmSync } from "node:fs";
+import { existsSync } from "node:fs";
 import type { Socket } from "node:net";
-import { resolve } from "node:path";
+import { hostname } from "node:os";
 import { fileURLToPath } from "node:url";
 import { StoreError, toWire } from "../errors/index.ts";
 import { type MemoryGauge, procGauge } from "../memory/index.ts";
 import {
   type ArenaRange,
   type Bytes,
-  type JobId,
   type Milliseconds,
   type ProcessMemory,
   type ProgramMessage,
@@ -24,20 +23,19 @@ import {
 } from "../protocol/index.ts";
 import { type Command, type Event, Scheduler } from "../scheduler/index.ts";
 import { type Arena, createArena, removeArena } from "../store/index.ts";
-import { commitFiles, discardFiles } from "./commit.ts";
+import { realClock } from "./clock.ts";
 import { Door } from "./door.ts";
-import { heapFor, type SupervisorOptions, sessionDirectory, sessionsDirectory, socketPath } from "./options.ts";
+import { EventLog } from "./event-log.ts";
+import { JobFiles } from "./job-files.ts";
+import { heapFor, type SupervisorOptions, sessionsDirectory, socketPath } from "./options.ts";
+import { OwnDirectory } from "./own-directory.ts";
 import { identify, isAlive } from "./process-identity.ts";
-import {
-  firstDirectory,
-  makeSessionDirectory,
-  removeEmptyDirectories,
-  writeRecord,
-  writeStaging,
-} from "./session-files.ts";
+import { writeRecord, writeStaging } from "./session-files.ts";
 import { Spilling, spillDirectories } from "./spilling.ts";
 import { openStateDirectory } from "./state-directory.ts";
+import { DeathSummary } from "./summary.ts";
 import { sweep } from "./sweep.ts";
+import { Witness } from "./witness.ts";
 import { WorkerPool } from "./worker-pool.ts";
 
 type ProgramWire = Wire<ProgramMessage, ToProgram>;
@@ -59,17 +57,17 @@ const PROGRAM_POLL: Milliseconds = 1_000;
 
 export class Supervisor {
   readonly #options: SupervisorOptions;
-  readonly #directory: string;
-  #outermostMade: string | null;
+  readonly #directory: OwnDirectory;
   readonly #arena: Arena;
   readonly #scheduler: Scheduler;
   readonly #pool: WorkerPool;
   readonly #spilling: Spilling;
   readonly #door: Door;
   readonly #gauge: MemoryGauge;
-  readonly #staging = new Map<JobId, readonly string[]>();
-  /** Files being put in place or removed. */
-  readonly #work = new Set<Promise<void>>();
+  readonly #witness: Witness;
+  readonly #summary: DeathSummary;
+  readonly #log: EventLog;
+  readonly #files: JobFiles;
   #program: ProgramWire | null = null;
   #alarm: NodeJS.Timeout | null = null;
   #sampler: NodeJS.Timeout | null = null;
@@ -84,15 +82,14 @@ export class Supervisor {
     this.#options = options;
     this.#onClosed = onClosed;
     this.#gauge = gauge;
-    this.#directory = sessionDirectory(options);
-    this.#outermostMade = firstDirectory(this.#directory, options.localDirectory);
+    this.#directory = new OwnDirectory(options);
     const spill = spillDirectories(options);
     try {
-      writeRecord(this.#directory, { supervisor: identify(process.pid), workers: [], arena: null, spill });
+      writeRecord(this.#directory.path, { supervisor: identify(process.pid), workers: [], arena: null, spill });
       openStateDirectory(options.stateDirectory);
-      this.#arena = createArena(options.session, options.capacity, this.#directory);
+      this.#arena = createArena(options.session, options.capacity, this.#directory.path);
     } catch (error) {
-      this.#removeDirectory();
+      this.#directory.remove();
       throw error;
     }
     const { size, capacity } = this.#arena.place;
@@ -114,15 +111,33 @@ export class Supervisor {
       options,
       this.#arena.place.path,
       (event) => this.#tell(event),
-      (text) => this.#program?.send({ type: "notice", text }),
+      (text) => this.#notice(text),
     );
+    this.#files = new JobFiles(
+      (event) => this.#tell(event),
+      (staging) => {
+        if (this.#state !== "open") return;
+        this.#directory.note(() => writeStaging(this.#directory.path, staging));
+      },
+    );
+    const { memory, stateDirectory } = options;
+    this.#log = new EventLog(stateDirectory);
+    this.#summary = new DeathSummary({ host: hostname(), logs: stateDirectory, memory }, realClock, (text) =>
+      this.#notice(text),
+    );
+    this.#witness = new Witness(gauge, memory.memoryMonitorRefreshMs === 0 ? null : memory.memoryUsageThreshold);
     this.#pool = new WorkerPool(
       {
         workers: options.workers,
         commandLine: (id, memory) =>
           this.#workerCommandLine(id, memory === null ? options.workerHeap : heapFor(memory)),
         env: { ...process.env, ...options.workerEnv },
-        logDirectory: options.stateDirectory,
+        logDirectory: stateDirectory,
+        session: options.session,
+        names: new Map([
+          [process.pid, "supervisor"],
+          [options.parentPid, "program"],
+        ]),
       },
       {
         starting: (worker, memory, kind) =>
@@ -133,10 +148,15 @@ export class Supervisor {
             ...(memory === null ? {} : { memory }),
           }),
         ready: (worker, pid) => this.#tell({ type: "workerReady", worker, pid }),
-        gone: (worker, end) => this.#tell({ type: "workerGone", worker, end }),
-        unavailable: (error) => this.#tell({ type: "workersUnavailable", error: toWire(error) }),
+        gone: (worker, end) => {
+          this.#summary.died(end.cause);
+          this.#tell({ type: "workerGone", worker, end });
+        },
+        unavailable: (error, until) =>
+          this.#tell({ type: "workersUnavailable", error: toWire(error), ...(until === "work" ? { until } : {}) }),
         changed: () => this.#record(),
       },
+      this.#witness,
     );
     this.#door = new Door(socketPath(options), (socket) => this.#greet(socket));
   }
@@ -189,12 +209,15 @@ export class Supervisor {
     this.#program = wire;
     if (this.#programPoll !== null) clearInterval(this.#programPoll);
     const { session, workers } = this.#options;
-    wire.send({ type: "welcome", session, directory: this.#directory, arena: this.#arena.place, workers });
+    wire.send({ type: "welcome", session, directory: this.#directory.path, arena: this.#arena.place, workers });
     if (this.#arena.notice !== null) wire.send({ type: "notice", text: this.#arena.notice });
     wire.onMessage((message) => {
       if (message.type === "close") void this.close(message.request);
       else if (message.type === "call" || message.type === "trim") this.#everyWorker(message);
-      else if (message.type !== "hello") this.#tell({ type: "fromProgram", message });
+      else if (message.type !== "hello") {
+        if (message.type === "start" || message.type === "inspect") this.#pool.workComes();
+        this.#tell({ type: "fromProgram", message });
+      }
     });
     // Its end, however it came, is ours.
     wire.onClose(() => void this.close());
@@ -211,12 +234,13 @@ export class Supervisor {
       type: "welcome",
       worker,
       arena: this.#arena.place,
-      directory: this.#directory,
+      directory: this.#directory.path,
       lease,
       allowance: null,
       container: null,
     });
     wire.onMessage((message) => {
+      if (message.type === "done") this.#pool.taskDone();
       if (message.type !== "ready" && message.type !== "called") this.#tell({ type: "fromWorker", worker, message });
     });
     return this.#pool.connect(worker, pid, wire);
@@ -263,12 +287,15 @@ export class Supervisor {
       case "terminate":
         this.#pool.terminate(command.worker);
         return;
-      case "event":
-        this.#program?.send({ type: "event", event: { ...command.event, at: new Date().toISOString() } });
-        return;
       case "kill":
-        this.#pool.kill(command.worker);
+        this.#pool.kill(command.worker, command.reason);
         return;
+      case "event": {
+        const event = { at: new Date().toISOString(), ...command.event };
+        this.#log.write(event);
+        this.#program?.send({ type: "event", event });
+        return;
+      }
       case "spawn":
         // Not from within the handling of an event.
         setImmediate(() => this.#pool.spawn(command.memory));
@@ -287,40 +314,11 @@ export class Supervisor {
         this.#pool.dismiss(command.worker);
         return;
       case "stage":
-        this.#staging.set(
-          command.job,
-          command.sinks.map(({ staging }) => staging),
-        );
-        this.#recordStaging();
-        return;
       case "commit":
-        this.#inBackground(command.job, "committed", async () => {
-          for (const output of command.outputs) await commitFiles(output);
-        });
-        return;
       case "discard":
-        this.#inBackground(command.job, "discarded", async () => {
-          for (const sink of command.sinks) await discardFiles(sink);
-        });
+        this.#files.carryOut(command);
         return;
     }
-  }
-
-  #inBackground(job: JobId, type: "committed" | "discarded", run: () => Promise<void>): void {
-    const work = run().then(
-      () => this.#filesDone(job, { type, job, error: null }),
-      (error: unknown) => this.#filesDone(job, { type, job, error: toWire(error) }),
-    );
-    this.#work.add(work);
-    void work.finally(() => this.#work.delete(work));
-  }
-
-  #filesDone(job: JobId, event: Extract<Event, { type: "committed" | "discarded" }>): void {
-    if (event.type === "discarded" || event.error === null) {
-      this.#staging.delete(job);
-      this.#recordStaging();
-    }
-    this.#tell(event);
   }
 
   /** The C boundary is loaded at the first need: most sessions never punch a hole, and the supervisor stays small. */
@@ -363,6 +361,7 @@ export class Supervisor {
       const memory = this.#gauge.process(pid);
       return memory === null ? [] : [{ worker, ...memory }];
     });
+    this.#witness.noteReadings(workers);
     this.#tell({
       type: "memory",
       workers,
@@ -384,35 +383,12 @@ export class Supervisor {
       arena: path,
       spill: spillDirectories(this.#options),
     };
-    this.#note(() => writeRecord(this.#directory, record));
+    this.#directory.note(() => writeRecord(this.#directory.path, record));
     void this.#door.openAgain().catch((error: unknown) => process.stderr.write(`${toWire(error).message}\n`));
   }
 
-  #recordStaging(): void {
-    if (this.#state === "open") this.#note(() => writeStaging(this.#directory, [...this.#staging.values()].flat()));
-  }
-
-  /** For a later session. A disk that is full or gone is no reason to end this one; the log has it. */
-  #note(write: () => void): void {
-    try {
-      const made = makeSessionDirectory(this.#directory);
-      if (made !== null && made.length < (this.#outermostMade?.length ?? Number.POSITIVE_INFINITY)) {
-        this.#outermostMade = made;
-      }
-      write();
-    } catch (error) {
-      process.stderr.write(`${toWire(error).message}\n`);
-    }
-  }
-
-  /** A local directory that was not there before shall not be there afterwards, unless others use it now. */
-  #removeDirectory(): void {
-    rmSync(this.#directory, { recursive: true, force: true });
-    const local = resolve(this.#options.localDirectory);
-    const made = this.#outermostMade;
-    if (made !== null && local.startsWith(resolve(made))) {
-      removeEmptyDirectories(sessionsDirectory(local), resolve(made));
-    }
+  #notice(text: string): void {
+    this.#program?.send({ type: "notice", text });
   }
 
   /** Ends everything and removes every trace; answers the program last, if it asked. */
@@ -420,13 +396,13 @@ export class Supervisor {
     if (this.#state !== "open") return;
     this.#state = "closing";
     for (const timer of [this.#alarm, this.#sampler, this.#programPoll]) if (timer !== null) clearInterval(timer);
+    this.#summary.tellPending();
     this.#door.close();
     await this.#pool.close();
-    await Promise.allSettled(this.#work);
+    await this.#files.close();
     await this.#spilling.close();
-    for (const directory of [...this.#staging.values()].flat()) rmSync(directory, { recursive: true, force: true });
     removeArena(this.#arena);
-    this.#removeDirectory();
+    this.#directory.remove();
     const program = this.#program;
     if (program === null) {
       this.#onClosed();
