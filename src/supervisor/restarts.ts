@@ -1,6 +1,6 @@
 /**
- * When a worker that died for memory is replaced: after 1 s, its replacement after 2, that one's after 4, … 30, as long as no task is
- * done in between; the fifth in a row not before somebody has new work. Workers that die together count once. What died of
+ * When a worker that died for memory is replaced: after 1 s, its replacement after 2, that one's after 4, … 30 at most, as long as no task
+ * is done in between; after five in a row not before somebody has new work. Workers that die together count once. What died of
  * anything else is not held back.
  */
 import type { Milliseconds } from "../protocol/index.ts";
@@ -56,7 +56,7 @@ export class Restarts {
   diedForMemory(birth: Birth): void {
     const inARow = birth.row === this.#row ? birth.deaths + 1 : 1;
     this.#row.deaths = Math.max(this.#row.deaths, inARow);
-    if (inARow >= IN_A_ROW) {
+    if (inARow > IN_A_ROW) {
       this.#withheld += 1;
       return;
     }
