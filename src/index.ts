@@ -1,5 +1,13 @@
 /** The public API, nothing else. */
 export {
+  type ContainerFactory,
+  type ContainerOption,
+  type ContainerPlace,
+  type EvictingContainer,
+  type MapLike,
+  workerData,
+} from "./container/index.ts";
+export {
   AggregateExpr,
   type AnyRow,
   type BatchClass,
@@ -69,10 +77,13 @@ export {
   ZipLengthError,
 } from "./errors/index.ts";
 export {
+  type BlockMove,
   configure,
+  type Duration,
   fromArrow,
   fromItems,
   type Preset,
+  type Rebalanced,
   type ResourceAmounts,
   type ResourceLimits,
   range,
@@ -87,6 +98,9 @@ export {
   type SessionResources,
   type Size,
   session,
+  type Trimmed,
+  type WorkerOptions,
   type WorkerUse,
+  type WorkerValue,
 } from "./session/index.ts";
 export { type Constructor, registerSizeof, sizeof } from "./sizeof/index.ts";

@@ -53,8 +53,9 @@ export function deathMessage(
   const { how, causes, remedies } = story(end, heapLimit);
   const times = attempts === 1 ? "" : `, after ${attempts} attempts`;
   return [
-    `${operator}: the worker process ${pid} ${how} while it ran a task${times} (${exitTypeOf(end)}).`,
+    `${operator}: the worker process ${pid} ${how} while it ran a task${times}.`,
     deathDetails(end),
+    ...(end.node === null ? [] : [nodeText(end.node)]),
     `Likely causes: ${causes}.`,
     `What to do: ${remedies}.`,
     ...lastLines(end),
@@ -63,14 +64,12 @@ export function deathMessage(
 
 /** The figures, a line each. */
 export function deathDetails(end: WorkerEnd): string {
-  const { exitCode, signal, oomKills, node } = end;
-  const lines = [
-    `Exit code: ${exitCode ?? "none"}; signal: ${signal ?? "none"}; kills of the system's OOM killer while it lived: ` +
-      `${oomKills.container} in its control group, ${oomKills.machine} on the machine.`,
+  const { exitCode, signal, oomKills } = end;
+  return [
+    `Exit type: ${exitTypeOf(end)}; exit code: ${exitCode ?? "none"}; signal: ${signal ?? "none"}; kills of the system's OOM killer ` +
+      `while it lived: ${oomKills.container} in its control group, ${oomKills.machine} on the machine.`,
     `Its memory: ${curveText(end.curve)}.`,
-  ];
-  if (node !== null) lines.push(nodeText(node));
-  return lines.join("\n");
+  ].join("\n");
 }
 
 /** "312 MiB → 401 MiB → 690 MiB in the last 4.0 s" */
@@ -96,17 +95,6 @@ export function diedEvent(worker: WorkerState, end: WorkerEnd): SessionEvent {
   const { exitCode, signal, cause } = end;
   const operator = worker.task?.operator.spec.name ?? null;
   return { type: "workerDied", worker: worker.id, pid: worker.pid, cause, exitCode, signal, operator };
-}
-
-/** The same, where workers among the memory's users have the names of their tasks, too. */
-export function withTaskNames(end: WorkerEnd, workers: Iterable<WorkerState>): WorkerEnd {
-  if (end.node === null) return end;
-  const names = new Map<number, string>();
-  for (const { id, pid, task } of workers) {
-    if (task !== null) names.set(pid, `worker ${id} (${task.operator.spec.name})`);
-  }
-  const users = end.node.users.map((user) => ({ ...user, name: names.get(user.pid) ?? user.name }));
-  return { ...end, node: { ...end.node, users } };
 }
 
 function nodeText({ host, used, total, threshold }: NodeSnapshot): string {

@@ -22,8 +22,9 @@ import type {
 } from "../protocol/index.ts";
 import { Ledger } from "../store/index.ts";
 import { formatSize } from "../units/index.ts";
+import { settleAlone } from "./alone.ts";
 import { instanceGone, workerLost } from "./claims.ts";
-import { deathError, diedEvent, withTaskNames } from "./deaths.ts";
+import { deathError, diedEvent } from "./deaths.ts";
 import { DevicePool } from "./devices.ts";
 import { dispatch } from "./dispatch.ts";
 import {
@@ -50,7 +51,10 @@ import {
   tellProgress,
 } from "./job.ts";
 import { settleLease } from "./lease.ts";
+import { watchNode } from "./monitor.ts";
+import { endResting, restDeadline } from "./oom.ts";
 import { heapOf, lower, raisedStarting } from "./raised.ts";
+import { rebalance } from "./rebalance.ts";
 import { resourcesReport } from "./report.ts";
 import { Resources } from "./resources.ts";
 import { askForProgram, askForRoom, grantRoom, yields } from "./room.ts";
@@ -113,11 +117,15 @@ export class Scheduler {
       workers: new Map(),
       idle: new Set(),
       raised: new Set(),
+      ending: new Set(),
       wide: { worker: null, isOrdered: false },
       lease:
         options.pool === undefined
           ? null
           : { pool: options.pool, told: null, isParked: false, relief: 0, kills: 0, reclaimed: "no" },
+      alone: new Set(),
+      isParked: false,
+      resting: new Set(),
       feeding: new Set(),
       askers: new Set(),
       askingTasks: 0,
@@ -152,7 +160,7 @@ export class Scheduler {
   /** When to send a `tick` if nothing else happens before. */
   get alarmAt(): Milliseconds | null {
     const state = this.#state;
-    let at = Math.min(stallDeadline(state) ?? Number.POSITIVE_INFINITY, diskDeadline(state));
+    let at = Math.min(stallDeadline(state) ?? Number.POSITIVE_INFINITY, diskDeadline(state), restDeadline(state));
     const [longest] = state.cancelling;
     if (longest !== undefined) at = Math.min(at, (longest.cancelledAt ?? 0) + CANCEL_GRACE);
     for (const job of state.jobs.values()) {
@@ -176,6 +184,7 @@ export class Scheduler {
 }
 
 function settle(state: State): void {
+  endResting(state);
   // First: what is lent would else always be given to somebody who asks for room.
   settleLease(state);
   let jobs: number;
@@ -201,6 +210,7 @@ function settle(state: State): void {
     state.cancelling.delete(task);
     if (worker !== null) state.commands.push({ type: "kill", worker: worker.id, reason: "unresponsive" });
   }
+  settleAlone(state);
   dismissExtraWorkers(state);
   lower(state);
 }
@@ -280,7 +290,7 @@ function receive(state: State, event: Event): void {
       }
       return;
     case "nodeMemory":
-      state.node = { used: event.used, total: event.total };
+      watchNode(state, { used: event.used, total: event.total });
       return;
     case "tick":
       return;
@@ -291,6 +301,9 @@ function noteReading(state: State, reading: WorkerReading): void {
   const worker = workerOf(state, reading.worker);
   if (worker === undefined) return;
   worker.reading = reading;
+  const managed = state.ledger.managed(worker.id);
+  const { private: unmanaged } = reading;
+  worker.kinds = { process: managed + unmanaged, managed, unmanaged, recent: 0, spilled: 0 };
 }
 
 function resident(memory: ProcessMemory): Bytes {
@@ -305,14 +318,14 @@ function workerReady(state: State, id: WorkerId, pid: number): void {
   state.unavailable = null;
 }
 
-function workerGone(state: State, id: WorkerId, told: WorkerEnd): void {
+function workerGone(state: State, id: WorkerId, end: WorkerEnd): void {
   const worker = workerOf(state, id);
   if (worker === undefined) return;
-  const end = withTaskNames(told, [worker, ...state.workers.values()]);
   if (worker.phase !== "stopping") state.commands.push({ type: "event", event: diedEvent(worker, end) });
   if (worker === state.wide.worker) state.wide.worker = null;
   state.workers.delete(id);
   state.raised.delete(worker);
+  state.ending.delete(worker);
   workerLost(state, worker);
   stopping(state, worker);
   // Its dispose cannot run any more; nobody waits for that.
@@ -351,6 +364,8 @@ function fromWorker(state: State, worker: WorkerState, message: TaskMessage): vo
       tell(state, message);
       return;
     case "container":
+      worker.container = { bytes: message.bytes, evicts: message.evicts };
+      return;
     case "trimmed":
       return;
     case "kernel":
@@ -362,7 +377,7 @@ function fromWorker(state: State, worker: WorkerState, message: TaskMessage): vo
   if (task === null || task.id !== message.task) return;
   switch (message.type) {
     case "reserve":
-      if (task.cancelledAt === null) askForRoom(state, task, message.bytes);
+      if (task.cancelledAt === null && worker.endedFor === null) askForRoom(state, task, message.bytes);
       return;
     case "output":
       taskOutput(state, task, message);
@@ -432,6 +447,9 @@ function fromProgram(state: State, message: JobMessage): void {
       return;
     case "resources":
       tell(state, { type: "resources", request: message.request, resources: resourcesReport(state) });
+      return;
+    case "rebalance":
+      tell(state, { type: "rebalanced", request: message.request, moved: rebalance(state) });
       return;
     case "start":
       startJob(state, message.job);

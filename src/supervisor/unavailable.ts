@@ -1,6 +1,6 @@
 /** What those are told who wait for a worker when none is started any more. */
 import { OutOfMemoryError, WorkerDiedError } from "../errors/index.ts";
-import { deathDetails, exitTypeOf, peakOf, type WorkerEnd } from "../scheduler/index.ts";
+import { deathDetails, peakOf, type WorkerEnd } from "../scheduler/index.ts";
 
 export function workersDoNotStart(failures: number, end: WorkerEnd): WorkerDiedError {
   const { exitCode, signal, cause, log, tail } = end;
@@ -20,6 +20,6 @@ const REMEDIES = [
 export function noMemoryForWorkers(inARow: number, end: WorkerEnd): OutOfMemoryError {
   const message =
     `No worker is left: ${inARow} in a row ran out of memory, and none had done a task in between. They are tried again with the ` +
-    `next job. The last one (${exitTypeOf(end)}):\n${deathDetails(end)}\nWhat to do: ${REMEDIES.join("; ")}.`;
+    `next job. The last one:\n${deathDetails(end)}\nWhat to do: ${REMEDIES.join("; ")}.`;
   return new OutOfMemoryError(message, "workers", end.cause, peakOf(end), inARow, REMEDIES);
 }

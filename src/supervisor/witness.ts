@@ -4,15 +4,11 @@
  */
 import { hostname } from "node:os";
 import type { MemoryGauge } from "../memory/index.ts";
-import type { Bytes, Milliseconds, NodeSnapshot, WorkerId, WorkerReading } from "../protocol/index.ts";
+import type { Milliseconds, NodeSnapshot, WorkerId } from "../protocol/index.ts";
 import type { WorkerEnd } from "../scheduler/index.ts";
 import { type Clock, realClock } from "./clock.ts";
 import type { OomKills } from "./deaths.ts";
 
-type Curve = WorkerEnd["curve"];
-
-/** Twenty readings at the usual interval are the last four seconds. */
-const CURVE_READINGS = 20;
 const TOP_USERS = 10;
 /**
  * Kills that were counted before this are no part of a death now; those since are, of every worker that died meanwhile: the system may
@@ -25,33 +21,25 @@ export class Witness {
   /** Above this share the monitor ends workers; null: there is none. */
   readonly #threshold: number | null;
   readonly #clock: Clock;
-  readonly #curves = new Map<WorkerId, { at: Milliseconds; private: Bytes }[]>();
   /** The newest counters from before SAME_TIME, and those since. */
   #counters: { readonly at: Milliseconds; readonly kills: OomKills }[];
 
-  constructor(gauge: MemoryGauge, threshold: number | null, clock: Clock = realClock) {
+  constructor(
+    gauge: MemoryGauge,
+    threshold: number | null,
+    /** A worker's memory in its last seconds. */
+    readonly curveOf: (worker: WorkerId) => WorkerEnd["curve"],
+    clock: Clock = realClock,
+  ) {
     this.#gauge = gauge;
     this.#threshold = threshold;
     this.#clock = clock;
     this.#counters = [{ at: clock.now(), kills: gauge.oomKills() }];
   }
 
-  noteReadings(readings: readonly WorkerReading[]): void {
-    const at = this.#clock.now();
-    for (const reading of readings) {
-      const curve = this.#curves.get(reading.worker) ?? [];
-      curve.push({ at, private: reading.private });
-      if (curve.length > CURVE_READINGS) curve.shift();
-      this.#curves.set(reading.worker, curve);
-    }
+  /** Looked at now and then, so that an old kill is not taken for a new one. */
+  look(): void {
     this.oomKills();
-  }
-
-  /** Its last readings, which are forgotten with this. */
-  takeCurve(worker: WorkerId): Curve {
-    const curve = this.#curves.get(worker) ?? [];
-    this.#curves.delete(worker);
-    return curve;
   }
 
   oomKills(): OomKills {

@@ -7,8 +7,8 @@ import type { WorkerId } from "../protocol/index.ts";
 /** V8's last words are a stack trace of some 4 KB, after the line that matters. */
 const TAIL_BYTES = 16 * 1024;
 const TAIL_LINES = 20;
-/** The line that matters, before the stack trace. */
-const TELLING = /^.*(?:FATAL ERROR|Fatal process|terminate called|what\(\): ).*$/gm;
+/** A frame of V8's own stack trace: many of them, below the line that matters, and nobody can read them. */
+const NATIVE_FRAME = /^ *\d+: 0x[0-9a-f]+ /;
 
 export function workerLog(stateDirectory: string, worker: WorkerId): string {
   return join(stateDirectory, `worker-${worker}.log`);
@@ -44,7 +44,9 @@ export function lastWords(path: string): LastWords {
 }
 
 function tailOf(words: string): string {
-  const tail = words.trimEnd().split("\n").slice(-TAIL_LINES).join("\n");
-  const telling = words.match(TELLING)?.at(-1);
-  return telling === undefined || tail.includes(telling) ? tail : `${telling}\n…\n${tail}`;
+  const lines = words.trimEnd().split("\n");
+  return lines
+    .filter((line) => !NATIVE_FRAME.test(line))
+    .slice(-TAIL_LINES)
+    .join("\n");
 }

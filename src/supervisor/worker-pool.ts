@@ -74,6 +74,8 @@ const NO_KILLS: OomKills = { container: 0, machine: 0 };
 interface WorkerProcess {
   readonly id: WorkerId;
   readonly kind: WorkerKind;
+  /** Its limit, where it is not the session's. */
+  readonly memory: Bytes | null;
   readonly child: ChildProcess;
   readonly identity: ProcessIdentity | null;
   readonly birth: Birth;
@@ -131,6 +133,20 @@ export class WorkerPool {
     );
   }
 
+  /** Those that can be spoken to and are to stay. */
+  get connected(): readonly { readonly worker: WorkerId; readonly kind: WorkerKind }[] {
+    return [...this.#workers.values()].flatMap(({ id, kind, wire, order }) =>
+      wire === null || order === "asked" ? [] : [{ worker: id, kind }],
+    );
+  }
+
+  /** No ordinary worker is on its way up, except those that wait until a pause is over. */
+  get isComplete(): boolean {
+    const ordinary = [...this.#workers.values()].filter(({ kind }) => kind === "worker");
+    if (ordinary.some(({ wire }) => wire === null)) return false;
+    return this.#pause !== null || ordinary.length >= this.#wanted - this.#restarts.heldBack;
+  }
+
   /** So many are to be there from now on; those that are too many are dismissed one by one. */
   want(workers: number): void {
     this.#wanted = workers;
@@ -139,6 +155,11 @@ export class WorkerPool {
 
   kindOf(id: WorkerId): WorkerKind {
     return this.#workers.get(id)?.kind ?? "worker";
+  }
+
+  /** Its limit, where it is not the session's. */
+  memoryOf(id: WorkerId): Bytes | null {
+    return this.#workers.get(id)?.memory ?? null;
   }
 
   spawn(memory: Bytes | null = null, kind: WorkerKind = "worker"): void {
@@ -158,6 +179,7 @@ export class WorkerPool {
     const worker: WorkerProcess = {
       id,
       kind,
+      memory,
       child,
       identity: pid === undefined ? null : identify(pid),
       birth: this.#restarts.started(),
@@ -328,7 +350,7 @@ export class WorkerPool {
       cause,
       tail,
       log,
-      curve: this.#witness.takeCurve(id),
+      curve: this.#witness.curveOf(id),
       oomKills: risen(worker.oomKills, this.#witness.oomKills()),
       node: worker.node ?? (cause === "asked" ? null : this.#snapshot()),
       ...(connection === null ? {} : { connection }),

@@ -9,7 +9,7 @@ import { type Outcome, simulate } from "./simulate.ts";
 import { withinTime } from "./watchdog.ts";
 import { World } from "./world.ts";
 
-const CASES = Number(process.env.SPILLWAY_SIMULATE ?? 250);
+const CASES = Number(process.env.SPILLWAY_TEST_SIMULATE ?? 250);
 
 function everySeed(kind: KindName, store: StoreSize, look: (outcome: Outcome) => void = () => {}): void {
   for (let seed = 1; seed <= CASES; seed++) {

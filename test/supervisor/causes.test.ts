@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { MemoryGauge } from "../../src/memory/index.ts";
-import type { WorkerId } from "../../src/protocol/index.ts";
 import { causeOfDeath, type DeathFacts } from "../../src/supervisor/deaths.ts";
 import { EVENTS_FILE, EventLog } from "../../src/supervisor/event-log.ts";
 import { Restarts } from "../../src/supervisor/restarts.ts";
@@ -62,7 +61,7 @@ function counting(): { gauge: MemoryGauge; kills: { container: number; machine: 
 test("[D4] one kill that is counted explains all who died with it, and nobody who dies later", () => {
   const { gauge, kills } = counting();
   const clock = new TestClock();
-  const witness = new Witness(gauge, 0.95, clock);
+  const witness = new Witness(gauge, 0.95, () => [], clock);
   expect(witness.recentOomKills()).toEqual(NONE);
   clock.pass(10_000);
   kills.container = 1;
@@ -74,18 +73,8 @@ test("[D4] one kill that is counted explains all who died with it, and nobody wh
   expect(witness.recentOomKills()).toEqual(NONE);
 });
 
-test("[M2] the last memory curve is kept for each worker, and the node's users have our names", () => {
-  const clock = new TestClock();
-  const witness = new Witness(counting().gauge, 0.95, clock);
-  const worker = 1 as WorkerId;
-  for (let i = 0; i < 50; i++) {
-    clock.pass(200);
-    witness.noteReadings([{ worker, private: i, shared: 0, children: 0 }]);
-  }
-  const curve = witness.takeCurve(worker);
-  expect(curve.map((point) => point.private)).toEqual(Array.from({ length: 20 }, (_, i) => 30 + i));
-  expect((curve.at(-1)?.at ?? 0) - (curve[0]?.at ?? 0)).toBe(3800);
-  expect(witness.takeCurve(worker)).toEqual([]);
+test("[M2] the node's users have our names, and the monitor's threshold is beside them", () => {
+  const witness = new Witness(counting().gauge, 0.95, () => [], new TestClock());
   const snapshot = witness.snapshot(new Map([[7, "worker 1"]]));
   expect(snapshot).toMatchObject({ used: 90, total: 100, threshold: 0.95 });
   expect(snapshot.users.map(({ name }) => name)).toEqual(["worker 1", "postgres"]);

@@ -57,7 +57,9 @@ test("[D4] deaths under a task are told apart, each with its message, its exit t
   };
   const exit = await died("exit");
   expect(exit).toMatchObject({ cause_: "exit", exitCode: 5, signal: null, exitType: "INTENDED_USER_EXIT" });
-  expect(exit.message).toMatch(/exited with code 5 while it ran a task \(INTENDED_USER_EXIT\)/);
+  expect(exit.message).toMatch(
+    /exited with code 5 while it ran a task\.\nExit type: INTENDED_USER_EXIT; exit code: 5; signal: none;/,
+  );
   expect(exit.message).toContain("process.exit in the function");
   const segfault = await died("segfault");
   expect(segfault).toMatchObject({ cause_: "native", signal: "SIGSEGV", exitType: "UNEXPECTED_SYSTEM_EXIT" });
