@@ -5,6 +5,7 @@ import { afterEach, expect, test } from "vitest";
 import { fromWire } from "../../src/errors/index.ts";
 import type { JobId, TimedEvent } from "../../src/protocol/index.ts";
 import { job, tasks } from "../simulate/plans.ts";
+import { isRunning } from "../support/processes.ts";
 import { removeDirectories, split, TestSupervisor, type Work } from "./harness.ts";
 
 const started: TestSupervisor[] = [];
@@ -37,14 +38,6 @@ function children({ options }: TestSupervisor): number[] {
     .filter((name) => name.startsWith("worker-"))
     .flatMap((name) => [...readFileSync(join(options.stateDirectory, name), "utf8").matchAll(/^child (\d+)$/gm)])
     .map((found) => Number(found[1]));
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "latin1"));
-  } catch {
-    return false;
-  }
 }
 
 test("[D4] deaths under a task are told apart, each with its message, its exit type, and its line in events.jsonl", async () => {
