@@ -63,6 +63,7 @@ export {
   KernelMemoryError,
   NondeterministicFunctionError,
   OptionError,
+  OutOfMemoryError,
   RowShapeError,
   SessionClosedError,
   SourceError,

@@ -34,7 +34,7 @@ export interface ContainerPlace {
 
 /** A container of which each worker has its own copy, what makes one in each worker, or that with arguments. */
 export type ContainerOption =
-  | MapLike<never, unknown>
+  | MapLike
   | ContainerFactory
   | readonly [ContainerFactory, ...unknown[]]
   | { readonly factory: ContainerFactory; readonly args?: readonly unknown[] };

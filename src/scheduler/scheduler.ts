@@ -90,8 +90,6 @@ export interface SchedulerOptions {
 
 /** Each level of a pipeline and each job inside a job can need one; more than a few is a loop. */
 const MAX_EXTRA_WORKERS = 8;
-/** A worker's death under a question is no reason not to ask again, once. */
-const INSPECT_ATTEMPTS = 2;
 
 export class Scheduler {
   readonly #state: State;
@@ -340,7 +338,7 @@ function inspectionDied(state: State, worker: WorkerState, end: WorkerEnd): void
   if (inspection === null) return;
   worker.inspection = null;
   inspection.attempts += 1;
-  if (inspection.attempts < INSPECT_ATTEMPTS && end.cause !== "heap") {
+  if (inspection.attempts <= inspection.maxRetries && end.cause !== "heap") {
     state.inspections.unshift(inspection);
     return;
   }
@@ -442,7 +440,8 @@ function fromProgram(state: State, message: JobMessage): void {
       return;
     case "inspect":
       if (state.unavailable === null) {
-        state.inspections.push({ request: message.request, sql: message.sql, attempts: 0 });
+        const { request, sql, maxRetries } = message;
+        state.inspections.push({ request, sql, maxRetries, attempts: 0 });
       } else tell(state, { type: "refused", request: message.request, error: state.unavailable });
       return;
     case "resources":

@@ -340,6 +340,7 @@ export interface WorkerState {
 export interface Inspection {
   readonly request: number;
   readonly sql: string;
+  readonly maxRetries: number;
   attempts: number;
 }
 

@@ -37,6 +37,7 @@ import { openStateDirectory } from "./state-directory.ts";
 import { DeathSummary } from "./summary.ts";
 import { sweep } from "./sweep.ts";
 import { Witness } from "./witness.ts";
+import { WorkerLimits } from "./worker-limits.ts";
 import { WorkerPool } from "./worker-pool.ts";
 
 type ProgramWire = Wire<ProgramMessage, ToProgram>;
@@ -63,6 +64,7 @@ export class Supervisor {
   readonly #early: (() => void)[] = [];
   readonly #spilling: Spilling;
   readonly #door: Door;
+  readonly #limits: WorkerLimits;
   readonly #sampler: Sampler;
   readonly #witness: Witness;
   readonly #summary: DeathSummary;
@@ -165,12 +167,13 @@ export class Supervisor {
       },
       this.#witness,
     );
+    this.#limits = new WorkerLimits(this.#pool, options.workerMemory);
     this.#sampler = new Sampler(
       {
         settings: options.memory,
         program: options.parentPid,
         workers: () => this.#pool.workers,
-        limitOf: (worker) => this.#pool.memoryOf(worker) ?? options.workerMemory,
+        limitOf: (worker) => this.#limits.of(worker),
         tell: (event) => {
           this.#witness.look();
           this.#tell(event);
@@ -233,6 +236,7 @@ export class Supervisor {
         if (message.type === "start" || message.type === "inspect") this.#pool.workComes();
         // The answer is of this moment.
         if (message.type === "memory") this.#sampler.look();
+        if (message.type === "setMemoryLimit") this.#limits.set(message.limit);
         this.#tell({ type: "fromProgram", message });
       }
     });
@@ -254,7 +258,7 @@ export class Supervisor {
       arena: this.#arena.place,
       directory: this.#directory.path,
       lease,
-      allowance: null,
+      allowance: this.#limits.allowanceOf(worker),
       container: this.#container,
     });
     wire.onMessage((message) => this.#fromWorker(worker, message));

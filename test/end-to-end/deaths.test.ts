@@ -79,14 +79,11 @@ describe("a worker that dies unasked", () => {
   });
 
   test("[D4] at the V8 heap limit is out of memory, with its own words", async () => {
-    const s = sessions.open({ workers: 1, memoryLimit: "256 MiB" });
-    const ds = s.range(10).map(
-      (row) => {
-        const kept: unknown[] = [];
-        for (;;) kept.push({ row, filler: [row.id, row.id] });
-      },
-      { maxOomRetries: 0 },
-    );
+    const s = sessions.open({ workers: 1, memoryLimit: "256 MiB", maxOomRetries: 0 });
+    const ds = s.range(10).map((row) => {
+      const kept: unknown[] = [];
+      for (;;) kept.push({ row, filler: [row.id, row.id] });
+    });
     const error = await failure(ds.takeAll());
     expect(error).toBeInstanceOf(OutOfMemoryError);
     expect(error.message).toMatch(/reached its heap limit of \d+ MiB/);
