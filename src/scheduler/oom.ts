@@ -6,6 +6,7 @@
 import { OutOfMemoryError, toWire, type WireError } from "../errors/index.ts";
 import type { Bytes, LearnedNeed, Milliseconds } from "../protocol/index.ts";
 import { needText } from "../units/index.ts";
+import { deathDetails } from "./deaths.ts";
 import type { WorkerEnd } from "./events.ts";
 import { unpinAll } from "./fetch.ts";
 import { relieve, wideKilled } from "./lease.ts";
@@ -194,6 +195,7 @@ function failure(state: State, task: TaskState, worker: WorkerState, last: Short
     node: "end" in blow && blow.end.node !== null ? blow.end.node : nodeOf(state),
     names: namesOf(state, task, worker),
     shortages,
+    ending: "end" in blow ? deathDetails(blow.end) : null,
     log: "end" in blow && blow.end.log !== "" ? blow.end.log : null,
     said: "end" in blow ? blow.end.tail : blow.error.message,
     remedies: advice,
