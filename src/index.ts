@@ -1,5 +1,13 @@
 /** The public API, nothing else. */
 export {
+  type ContainerFactory,
+  type ContainerOption,
+  type ContainerPlace,
+  type EvictingContainer,
+  type MapLike,
+  workerData,
+} from "./container/index.ts";
+export {
   AggregateExpr,
   type AnyRow,
   type BatchClass,
@@ -68,10 +76,13 @@ export {
   ZipLengthError,
 } from "./errors/index.ts";
 export {
+  type Allocator,
+  type BlockMove,
   configure,
   fromArrow,
   fromItems,
   type Preset,
+  type Rebalanced,
   type ResourceAmounts,
   type ResourceLimits,
   range,
@@ -86,6 +97,8 @@ export {
   type SessionResources,
   type Size,
   session,
+  type Trimmed,
   type WorkerUse,
+  type WorkerValue,
 } from "./session/index.ts";
 export { type Constructor, registerSizeof, sizeof } from "./sizeof/index.ts";

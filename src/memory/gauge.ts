@@ -1,36 +1,47 @@
 /**
  * The one seam through which memory is measured, so that a test can set it. What processes have, what the node has, how
- * often the system has killed; what to do about it is for others.
+ * often the system has killed; what to do about it is for others. Nothing here throws: what cannot be seen is null or 0.
  */
-import { readFileSync } from "node:fs";
 import { freemem, totalmem } from "node:os";
 import type { Bytes, MemoryUser, NodeMemory, ProcessMemory } from "../protocol/index.ts";
+import { type LimitingGroup, limitingGroup, type MemoryGroup, memoryGroups } from "./groups.ts";
+import { groupMemory, machineMemory } from "./node-usage.ts";
+import { type OomKills, oomKills } from "./oom-kills.ts";
+import { ProcessTree } from "./process-tree.ts";
+import { type SystemFiles, systemFiles } from "./system-files.ts";
+import { memoryUsers } from "./users.ts";
 
 export interface MemoryGauge {
-  /** With its descendants. Null: there is no such process (any more), or no way to see it. */
-  process(pid: number): ProcessMemory | null;
+  /** With its descendants, or alone. Null: there is no such process (any more), or no way to see it. */
+  process(pid: number, which?: "tree" | "alone"): ProcessMemory | null;
   node(): NodeMemory;
   /** Kills of the system's OOM killer so far: in this control group (and those it is nested in), and on the machine. */
-  oomKills(): { readonly container: number; readonly machine: number };
+  oomKills(): OomKills;
   /** The processes of the node that use the most, without names of ours. */
   users(count: number): readonly MemoryUser[];
 }
 
-export const procGauge: MemoryGauge = {
-  process(pid) {
-    try {
-      const status = readFileSync(`/proc/${pid}/status`, "latin1");
-      const kib = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, "m").exec(status)?.[1] ?? 0) * 1024;
-      return { private: kib("RssAnon"), shared: kib("RssFile") + kib("RssShmem"), children: 0 };
-    } catch {
-      // Ended between two looks, or a system without /proc: both mean that there is no figure.
-      return null;
-    }
-  },
-  node: () => ({ used: totalmem() - freemem(), total: totalmem() }),
-  oomKills: () => ({ container: 0, machine: 0 }),
-  users: () => [],
-};
+export function gaugeOver(files: SystemFiles, machine: Bytes = totalmem()): MemoryGauge {
+  const tree = new ProcessTree(files);
+  // Processes hardly ever change their group, and some machines have thousands of mounts; limits are looked at every time.
+  let groups: readonly MemoryGroup[] | null = null;
+  const limiting = (): LimitingGroup | null => {
+    groups ??= memoryGroups(files.read);
+    return limitingGroup(groups, machine, files.read);
+  };
+  return {
+    process: (pid, which = "tree") => (which === "tree" ? tree.whole(pid) : tree.alone(pid)),
+    node() {
+      const group = limiting();
+      const ofGroup = group === null ? null : groupMemory(group, files.read);
+      return ofGroup ?? machineMemory(files.read) ?? { used: totalmem() - freemem(), total: totalmem() };
+    },
+    oomKills: () => oomKills(limiting(), files.read),
+    users: (count) => memoryUsers(count, limiting(), tree, files),
+  };
+}
+
+export const procGauge: MemoryGauge = gaugeOver(systemFiles);
 
 /** The highest resident memory this process has had. */
 export function ownMemory(): Bytes {

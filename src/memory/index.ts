@@ -1,4 +1,6 @@
-export { type MemoryGauge, ownMemory, procGauge } from "./gauge.ts";
+export { gaugeOver, type MemoryGauge, ownMemory, procGauge } from "./gauge.ts";
 export { firstLease, kernelLease, type MemoryPool, squeezed } from "./lease.ts";
-export { nodeMemory, type ReadText } from "./limits.ts";
+export { nodeMemory } from "./limits.ts";
+export type { OomKills } from "./oom-kills.ts";
 export { extraWorkersThatFit, fixedShares, heapThatFits, kernelThatFits, workersThatFit } from "./shares.ts";
+export { type ReadText, type SystemFiles, systemFiles } from "./system-files.ts";

@@ -1,4 +1,5 @@
 /** The C boundary other than DuckDB: memory outside the JavaScript heap, files, and calling C at all. */
+export { whyNoMallocTrim } from "./allocator.ts";
 export { dropPages, punchHole, reserveRange, writeOutAndDrop } from "./files.ts";
 export {
   addressOfBuffer,

@@ -97,7 +97,9 @@ export interface LearnedNeed {
   readonly batchSize: number | null;
   /** Tasks of it at once; null: as many as there are workers for. */
   readonly atOnce: number | null;
-  /** The most memory that a task of it was seen to take when it failed or when it succeeded after all. */
+  /** While a task of it computes, no other task of the session does, and its worker has nearly all the memory. */
+  readonly alone: boolean;
+  /** What a task of it needs: the most that one was seen to have when it failed, or more than the limit that it failed at. */
   readonly memory: Bytes | null;
 }
 

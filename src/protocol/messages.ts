@@ -37,7 +37,8 @@ export interface ArenaPlace {
 export type InspectedRow = Readonly<Record<string, unknown>>;
 
 export type ProgramMessage =
-  | { readonly type: "hello"; readonly pid: number; readonly token: string }
+  /** `container`: the user's for every worker, as base64. */
+  | { readonly type: "hello"; readonly pid: number; readonly token: string; readonly container?: string }
   /** Ask for room to write a block; answered when there is room. */
   | { readonly type: "reserve"; readonly request: number; readonly bytes: Bytes }
   /** The range is written; `length` is what was used of it. The program holds one reference. */
@@ -118,7 +119,7 @@ export interface BlockMove {
   readonly to: WorkerId;
 }
 
-/** What a function returned in a worker (a value of the closure's own encoding, as base64), or how it failed there. */
+/** What a function returned in a worker (as v8.serialize writes it, as base64), or how it failed there. */
 export interface WorkerAnswer {
   readonly worker: WorkerId;
   readonly value: string | null;

@@ -29,7 +29,9 @@ export function hasDevices(state: State, operator: OperatorState): boolean {
 
 export function claim(state: State, task: TaskState, worker: WorkerState): void {
   const { operator } = task;
-  state.used = state.used.add(operator.request);
+  // Remembered: what the operator asks for may change while the task runs.
+  task.claimed = operator.request;
+  state.used = state.used.add(task.claimed);
   if (operator.gpus === 0) return;
   const instance = worker.instances.get(keyOf(operator));
   task.devices = instance?.devices ?? take(state, operator, worker);
@@ -47,7 +49,8 @@ function take(state: State, operator: OperatorState, worker: WorkerState): reado
 
 export function giveBack(state: State, task: TaskState): void {
   const { operator, devices } = task;
-  state.used = state.used.subtract(operator.request);
+  state.used = state.used.subtract(task.claimed);
+  task.claimed = Resources.none;
   task.devices = [];
   if (!operator.isClass) state.devices.giveBack(devices, operator.gpus);
 }

@@ -3,15 +3,17 @@
  * turns, the one with the fewest running tasks first; within a job whatever is furthest downstream, so that memory
  * drains before it fills.
  */
+import { isItsTurn, isSomebodyAlone, makeWay, runsAlone } from "./alone.ts";
 import { isFree } from "./claims.ts";
 import { fetchTask, isAllInMemory } from "./fetch.ts";
 import { isRunnable, nextIndex, nextNeeds, nextTask } from "./forming.ts";
+import { leastLoaded, loadOf, MOST_COMPARED } from "./placement.ts";
 import { concurrencyCap, roomPolicies } from "./policies/index.ts";
-import { isLargeEnough, raise } from "./raised.ts";
+import { isLargeEnough, neededFor, raise } from "./raised.ts";
 import { hasRoomToStart, yields } from "./room.ts";
 import { type JobState, type OperatorState, type State, send, type WorkerState } from "./state.ts";
-import { startTask } from "./tasks.ts";
-import { isHeadTask, isOnHeadPath, viewOf } from "./view.ts";
+import { retireFrom, startTask } from "./tasks.ts";
+import { isHeadTask, isOnHeadPath, mostAtOnce, viewOf } from "./view.ts";
 import { waitsForWide } from "./wide.ts";
 import { noLongerIdle } from "./workers.ts";
 
@@ -33,7 +35,11 @@ export const STRICT: Leniency = { overBound: false, partial: false };
 
 export function dispatch(state: State): void {
   readAhead(state);
-  while (state.idle.size > 0 && (inspectNext(state) || repairNext(state) || startNext(state))) {
+  while (
+    state.idle.size > 0 &&
+    !isSomebodyAlone(state) &&
+    (inspectNext(state) || repairNext(state) || startNext(state))
+  ) {
     // Until there is no worker, or nothing to do.
   }
 }
@@ -86,8 +92,23 @@ export function fetchNext(state: State, operator: OperatorState): void {
 
 function startNext(state: State): boolean {
   const jobs = state.jobs.size === 1 ? state.jobs.values() : [...state.jobs.values()].sort(byTurn);
-  for (const job of jobs) if (startOneOf(state, job, STRICT)) return true;
+  for (const job of jobs) {
+    const started = startOneOf(state, job, STRICT);
+    if (started) return true;
+    // What would start before it is what it would have to wait for.
+    if (state.alone.size > 0 && job.operators.some((one) => waitsToBeAlone(state, one))) return false;
+  }
   return false;
+}
+
+/** Its next task could start, if others did not compute: they end, and none begins before it. */
+function waitsToBeAlone(state: State, operator: OperatorState): boolean {
+  return (
+    runsAlone(operator) &&
+    operator.job.phase === "running" &&
+    !isItsTurn(state, operator) &&
+    isWanted(state, operator, STRICT)
+  );
 }
 
 function byTurn(a: JobState, b: JobState): number {
@@ -109,23 +130,37 @@ function startFrom(state: State, job: JobState, leniency: Leniency, onHeadPath: 
   for (let depth = job.operators.length - 1; depth >= 0; depth--) {
     const operator = job.operators[depth];
     if (operator === undefined || leniency.helps?.(operator) === false) continue;
+    if (waitsToBeAlone(state, operator)) return false;
     if (!mayStart(state, operator, leniency) || operator.spec.kind !== "tasks") continue;
     if (isOnHeadPath(operator) !== onHeadPath) continue;
     const worker = idleWorkerFor(state, operator);
     if (worker === null) {
-      if (!(operator.isClass && isSpread(operator))) raise(state, operator);
+      if (operator.isClass && isSpread(operator)) leaveSmallWorkers(state, operator);
+      else raise(state, operator);
       continue;
     }
     job.lastServed = state.order++;
+    makeWay(state, operator, worker);
     startTask(state, nextTask(state, operator, operator.spec), operator.spec, worker);
     return true;
   }
   return false;
 }
 
+/** Its instances are where there is too little memory for its tasks: they are made again elsewhere. */
+function leaveSmallWorkers(state: State, operator: OperatorState): void {
+  for (const worker of [...operator.idle]) {
+    if (!isLargeEnough(state, worker, operator)) retireFrom(state, operator, worker);
+  }
+}
+
 /** All but a worker is there for the operator's next task, its input included. */
 export function mayStart(state: State, operator: OperatorState, leniency: Leniency): boolean {
-  return isWanted(state, operator, leniency) && isFree(state, operator, leniency.overBound ? "overlook" : "count");
+  return (
+    isItsTurn(state, operator) &&
+    isWanted(state, operator, leniency) &&
+    isFree(state, operator, leniency.overBound ? "overlook" : "count")
+  );
 }
 
 /** Its next task would run, if others did not have the workers or the resources. */
@@ -151,26 +186,39 @@ function mayBegin(state: State, operator: OperatorState, leniency: Leniency): bo
   return hasRoomToStart(state, operator, index) && roomPolicies.every((policy) => policy.mayStart(view));
 }
 
-/** One that has the operator already, or a class's instance above all; a class never gets more than it may have. */
+/**
+ * One that has the operator already, or a class's instance above all; a class never gets more than it may have. Of several the
+ * one with the least memory.
+ */
 function idleWorkerFor(state: State, operator: OperatorState): WorkerState | null {
   const maker = state.localityWithOutput ? makerOfInput(operator) : null;
   if (maker !== null && state.idle.has(maker) && mayHave(state, operator, maker)) return maker;
-  for (const worker of operator.idle) return worker;
+  const known = leastLoaded(state, operator);
+  if (known !== null) return known;
   if (operator.isClass && isSpread(operator)) return null;
-  const needsRaised = operator.request.memory > state.workerMemory;
-  let smallest: WorkerState | null = null;
+  const needsRaised = neededFor(state, operator) > state.workerMemory;
+  let best: WorkerState | null = null;
+  let compared = 0;
   for (const worker of needsRaised ? state.raised : state.idle) {
     if (worker.phase !== "idle" || !mayHave(state, operator, worker)) continue;
-    if (worker.memory <= state.workerMemory) return worker;
-    // A raised one is left to those who need it.
-    if (smallest === null || worker.memory < smallest.memory) smallest = worker;
+    if (best === null || isBetter(state, worker, best)) best = worker;
+    if (worker.memory > state.workerMemory) continue;
+    compared += 1;
+    if (state.memory === null || compared === MOST_COMPARED) break;
   }
-  return smallest;
+  return best;
+}
+
+/** A raised one is left to those who need it. */
+function isBetter(state: State, worker: WorkerState, other: WorkerState): boolean {
+  const limit = Math.max(worker.memory, state.workerMemory);
+  const otherLimit = Math.max(other.memory, state.workerMemory);
+  return limit < otherLimit || (limit === otherLimit && loadOf(state, worker) < loadOf(state, other));
 }
 
 /** The operator may run in the worker. */
 function mayHave(state: State, operator: OperatorState, worker: WorkerState): boolean {
-  if (operator.workers.has(worker)) return true;
+  if (operator.workers.has(worker)) return isLargeEnough(state, worker, operator);
   // What it had of the operator before is still being disposed.
   if (operator.retiring.has(worker) || (operator.isClass && isSpread(operator))) return false;
   return isLargeEnough(state, worker, operator) && (operator.gpus === 0 || state.devices.canTake(operator.gpus));
@@ -183,6 +231,7 @@ function makerOfInput({ again, ready }: OperatorState): WorkerState | null {
 }
 
 /** A class operator that may have no instance in yet another worker. */
-export function isSpread({ spec, workers, retiring }: OperatorState): boolean {
-  return spec.kind === "tasks" && workers.size + retiring.size >= spec.concurrency.max;
+export function isSpread(operator: OperatorState): boolean {
+  const { spec, workers, retiring } = operator;
+  return spec.kind === "tasks" && workers.size + retiring.size >= mostAtOnce(operator);
 }

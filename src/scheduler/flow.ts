@@ -24,7 +24,8 @@ export function handOver(
 ): void {
   const { operator } = task;
   const { input, index, handedOver, worker: maker } = task;
-  const recipe = { input, index, handedOver, number: handedOver.length - 1 };
+  const batchSize = task.need?.batchSize ?? null;
+  const recipe = { input, index, handedOver, number: handedOver.length - 1, batchSize };
   const rests = isWide(operator);
   const flow: Flow = {
     block,
@@ -230,7 +231,7 @@ export function inputEnded(operator: OperatorState): boolean {
 /** Ends the operator when nothing is left for it to do. */
 export function endIfDone(state: State, operator: OperatorState): void {
   if (operator.ended || operator.running.size > 0 || operator.again.length > 0 || operator.ready.length > 0) return;
-  if (operator.fetching.size > 0 || operator.aside.size > 0) return;
+  if (operator.fetching.size + operator.aside.size + operator.resting.size > 0) return;
   const { spec, fed } = operator;
   if (spec.kind === "tasks" && spec.input.kind === "splits") {
     if (operator.nextSplit < spec.input.splits.length) return;
@@ -245,10 +246,14 @@ export function endIfDone(state: State, operator: OperatorState): void {
 export function endOperator(state: State, operator: OperatorState): void {
   if (operator.ended) return;
   operator.ended = true;
+  state.alone.delete(operator);
   for (const task of operator.running.values()) cancelTask(state, task);
   for (const task of operator.again.splice(0)) dropTask(state, task);
   for (const task of operator.aside) dropTask(state, task);
   operator.aside.clear();
+  for (const task of operator.resting) dropTask(state, task);
+  for (const task of operator.resting) state.resting.delete(task);
+  operator.resting.clear();
   for (const task of [...operator.fetching].filter(({ repairs }) => repairs === null)) {
     stopFetching(state, task);
     dropTask(state, task);

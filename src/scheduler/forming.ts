@@ -3,6 +3,7 @@ import type { BlockId, Bytes, TaskId, TaskOperator } from "../protocol/index.ts"
 import { bytesOfInput } from "./budget.ts";
 import { isFormable, nextFeed } from "./fed.ts";
 import { bytesOf, holderOf, inputEnded, putBack, taken } from "./flow.ts";
+import { Resources } from "./resources.ts";
 import type { Feed, OperatorState, Piece, State, TaskState } from "./state.ts";
 
 /** There is input for another task. `partial`: a bundle smaller than the operator likes will do. */
@@ -147,7 +148,11 @@ export function formTask(
     bytesIn: input.kind === "fed" ? null : bytesOfInput(input),
     bytesOut: 0,
     attempt: 0,
+    shortages: [],
+    need: null,
     startedAt: 0,
+    restsUntil: 0,
+    claimed: Resources.none,
     worker: null,
     devices: [],
     asking: null,

@@ -8,6 +8,7 @@ import { fedState } from "./fed.ts";
 import { bringBack, stopFetching } from "./fetch.ts";
 import { Fifo } from "./fifo.ts";
 import { bytesOf, closeEdge, deliver, dropBroadcast, endIfDone, endOperator } from "./flow.ts";
+import { learn } from "./oom.ts";
 import { inputsOf, orderedOperators } from "./order.ts";
 import { repairOver } from "./repair.ts";
 import { Resources } from "./resources.ts";
@@ -107,6 +108,7 @@ function wire(state: State, spec: JobSpec): JobState {
   const byId = new Map<OperatorId, OperatorState>();
   for (const [depth, operator] of spec.operators.entries()) {
     const made = operatorState(job, operator, depth, ordered.has(operator.id), state.ledger.capacity * MAX_BUNDLE);
+    if (operator.kind === "tasks") learn(state, made, operator.learned);
     for (const { id, table, isBroadcast } of inputsOf(operator)) {
       const producer = byId.get(id);
       if (producer === undefined) throw new OptionError(`${operator.name} needs operator ${id}, not listed before it.`);
@@ -153,6 +155,7 @@ function operatorState(
     // The wide kernel is beside the workers, and so is what it has.
     request:
       spec.kind === "tasks" && spec.place === "worker" ? new Resources({ ...spec.request, gpu: 0 }) : Resources.none,
+    learned: null,
     gpus: spec.kind === "tasks" ? spec.request.gpu : 0,
     inputs: [],
     broadcasts: [],
@@ -176,6 +179,7 @@ function operatorState(
     again: [],
     fetching: new Set(),
     aside: new Set(),
+    resting: new Set(),
     running: new Map(),
     repairing: new Set(),
     asking: new Set(),

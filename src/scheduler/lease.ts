@@ -9,8 +9,8 @@ import type { Bytes } from "../protocol/index.ts";
 import { inputEnded } from "./flow.ts";
 import { isRunnable } from "./forming.ts";
 import { makeRoom } from "./spill.ts";
-import { type OperatorState, type State, send, type TaskState } from "./state.ts";
-import { stopping } from "./workers.ts";
+import { type OperatorState, type State, send, type TaskState, type WorkerState } from "./state.ts";
+import { stopping, tellWanted } from "./workers.ts";
 
 /** What the wide kernel has at this moment. */
 export interface LeaseState {
@@ -108,12 +108,11 @@ function isFed(task: TaskState | null): boolean {
 }
 
 /** The kernel ran out of memory. True where its task can be run again with more of it for each thread. */
-export function relieve({ lease, wide }: State, { operator, worker }: TaskState): boolean {
-  if (lease === null || worker === null || worker !== wide.worker || lease.relief >= MOST_RELIEF) return false;
+export function relieve({ lease, wide }: State, worker: WorkerState): boolean {
+  if (lease === null || worker !== wide.worker || lease.relief >= MOST_RELIEF) return false;
   lease.relief += 1;
   // One thread already: it is more memory that is missing.
   if (lease.told !== null && kernelLease(lease.told, lease.pool.threads).threads === 1) lease.relief = MOST_RELIEF;
-  operator.figures.retries += 1;
   lease.told = null;
   return true;
 }
@@ -156,8 +155,9 @@ function isQuiet(state: State): boolean {
 
 function park(state: State): void {
   if (state.lease === null) return;
-  if (!state.lease.isParked) state.commands.push({ type: "want", workers: 0 });
+  const isNew = !state.lease.isParked;
   state.lease.isParked = true;
+  if (isNew) tellWanted(state);
   // Also those that were only starting.
   for (const worker of [...state.idle]) {
     stopping(state, worker);
@@ -168,5 +168,5 @@ function park(state: State): void {
 function unpark(state: State): void {
   if (state.lease === null || !state.lease.isParked) return;
   state.lease.isParked = false;
-  state.commands.push({ type: "want", workers: state.slots });
+  tellWanted(state);
 }

@@ -4,25 +4,33 @@
  * ends and a larger one takes its place; when nobody needs it any more, one like the others follows it.
  */
 import type { Bytes } from "../protocol/index.ts";
+import { runsAlone } from "./alone.ts";
+import { roomForTasks } from "./oom.ts";
 import type { OperatorState, State, WorkerState } from "./state.ts";
 import { stopping } from "./workers.ts";
 
-export function isLargeEnough(state: State, worker: WorkerState, { request }: OperatorState): boolean {
-  return request.memory <= Math.max(worker.memory, state.workerMemory);
+/** What a worker must have for the operator: what a task asks for, or all that there is for tasks. */
+export function neededFor(state: State, operator: OperatorState): Bytes {
+  return runsAlone(operator) ? roomForTasks(state) : operator.request.memory;
+}
+
+export function isLargeEnough(state: State, worker: WorkerState, operator: OperatorState): boolean {
+  return neededFor(state, operator) <= Math.max(worker.memory, state.workerMemory);
 }
 
 /** Orders a worker for the operator, where an idle one can make room for it and none is on its way. */
 export function raise(state: State, operator: OperatorState): void {
-  if (operator.request.memory <= state.workerMemory) return;
-  if (state.raising.some((memory) => memory >= operator.request.memory)) return;
+  const needed = neededFor(state, operator);
+  if (needed <= state.workerMemory) return;
+  if (state.raising.some((memory) => memory >= needed)) return;
   for (const worker of state.workers.values()) {
     if (worker.phase === "starting" && isLargeEnough(state, worker, operator)) return;
   }
   for (const worker of state.idle) {
     if (hasInstance(worker)) continue;
     stopping(state, worker);
-    state.raising.push(operator.request.memory);
-    state.commands.push({ type: "replace", worker: worker.id, memory: operator.request.memory });
+    state.raising.push(needed);
+    state.commands.push({ type: "replace", worker: worker.id, memory: needed });
     return;
   }
 }
@@ -43,7 +51,7 @@ export function lower(state: State): void {
 
 /** The limit of a worker that any of these could run in; null where an ordinary one will do. */
 export function raisedFor(state: State, operators: readonly OperatorState[]): Bytes | null {
-  const memory = Math.max(0, ...operators.map(({ request }) => request.memory));
+  const memory = Math.max(0, ...operators.map((operator) => neededFor(state, operator)));
   return memory > state.workerMemory ? memory : null;
 }
 

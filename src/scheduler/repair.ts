@@ -8,6 +8,7 @@ import type { BlockId, TaskId } from "../protocol/index.ts";
 import { stillToRead } from "./fed.ts";
 import { formTask } from "./forming.ts";
 import { failJob, outputOf } from "./job.ts";
+import { NO_NEED } from "./need.ts";
 import type { Flow, JobState, State, TaskState } from "./state.ts";
 
 /** Sees to it that the block is made again, or that who needs it fails. */
@@ -33,7 +34,9 @@ function repairTask(flow: Flow, error: WireError): TaskState | null {
   if (origin.spec.kind !== "tasks" || recipe.input.kind === "fed" || origin.spec.input.kind !== "splits") return null;
   const id = `${origin.job.id}/${origin.spec.id}/${recipe.index}~${block.id}` as TaskId;
   const made = recipe.handedOver.slice(0, recipe.number + 1);
-  return { ...formTask(origin, id, recipe.index, recipe.input, []), repairs: { flow, error }, handedOver: made };
+  const task = formTask(origin, id, recipe.index, recipe.input, []);
+  const need = { ...NO_NEED, batchSize: recipe.batchSize };
+  return { ...task, repairs: { flow, error }, handedOver: made, need };
 }
 
 function isNeededBy(job: JobState, id: BlockId): boolean {

@@ -22,6 +22,7 @@ import type {
 } from "../protocol/index.ts";
 import { Ledger } from "../store/index.ts";
 import { formatSize } from "../units/index.ts";
+import { settleAlone } from "./alone.ts";
 import { instanceGone, workerLost } from "./claims.ts";
 import { deathMessage } from "./deaths.ts";
 import { DevicePool } from "./devices.ts";
@@ -50,7 +51,10 @@ import {
   tellProgress,
 } from "./job.ts";
 import { settleLease } from "./lease.ts";
+import { watchNode } from "./monitor.ts";
+import { endResting, restDeadline } from "./oom.ts";
 import { heapOf, lower, raisedStarting } from "./raised.ts";
+import { rebalance } from "./rebalance.ts";
 import { resourcesReport } from "./report.ts";
 import { Resources } from "./resources.ts";
 import { askForProgram, askForRoom, grantRoom, yields } from "./room.ts";
@@ -111,11 +115,15 @@ export class Scheduler {
       workers: new Map(),
       idle: new Set(),
       raised: new Set(),
+      ending: new Set(),
       wide: { worker: null, isOrdered: false },
       lease:
         options.pool === undefined
           ? null
           : { pool: options.pool, told: null, isParked: false, relief: 0, kills: 0, reclaimed: "no" },
+      alone: new Set(),
+      isParked: false,
+      resting: new Set(),
       feeding: new Set(),
       askers: new Set(),
       askingTasks: 0,
@@ -150,7 +158,7 @@ export class Scheduler {
   /** When to send a `tick` if nothing else happens before. */
   get alarmAt(): Milliseconds | null {
     const state = this.#state;
-    let at = Math.min(stallDeadline(state) ?? Number.POSITIVE_INFINITY, diskDeadline(state));
+    let at = Math.min(stallDeadline(state) ?? Number.POSITIVE_INFINITY, diskDeadline(state), restDeadline(state));
     const [longest] = state.cancelling;
     if (longest !== undefined) at = Math.min(at, (longest.cancelledAt ?? 0) + CANCEL_GRACE);
     for (const job of state.jobs.values()) {
@@ -174,6 +182,7 @@ export class Scheduler {
 }
 
 function settle(state: State): void {
+  endResting(state);
   // First: what is lent would else always be given to somebody who asks for room.
   settleLease(state);
   let jobs: number;
@@ -199,6 +208,7 @@ function settle(state: State): void {
     state.cancelling.delete(task);
     if (worker !== null) state.commands.push({ type: "kill", worker: worker.id, reason: "unresponsive" });
   }
+  settleAlone(state);
   dismissExtraWorkers(state);
   lower(state);
 }
@@ -278,7 +288,7 @@ function receive(state: State, event: Event): void {
       }
       return;
     case "nodeMemory":
-      state.node = { used: event.used, total: event.total };
+      watchNode(state, { used: event.used, total: event.total });
       return;
     case "tick":
       return;
@@ -289,6 +299,9 @@ function noteReading(state: State, reading: WorkerReading): void {
   const worker = workerOf(state, reading.worker);
   if (worker === undefined) return;
   worker.reading = reading;
+  const managed = state.ledger.managed(worker.id);
+  const { private: unmanaged } = reading;
+  worker.kinds = { process: managed + unmanaged, managed, unmanaged, recent: 0, spilled: 0 };
 }
 
 function resident(memory: ProcessMemory): Bytes {
@@ -309,6 +322,7 @@ function workerGone(state: State, id: WorkerId, end: WorkerEnd): void {
   if (worker === state.wide.worker) state.wide.worker = null;
   state.workers.delete(id);
   state.raised.delete(worker);
+  state.ending.delete(worker);
   workerLost(state, worker);
   stopping(state, worker);
   // Its dispose cannot run any more; nobody waits for that.
@@ -348,6 +362,8 @@ function fromWorker(state: State, worker: WorkerState, message: TaskMessage): vo
       tell(state, message);
       return;
     case "container":
+      worker.container = { bytes: message.bytes, evicts: message.evicts };
+      return;
     case "trimmed":
       return;
     case "kernel":
@@ -359,7 +375,7 @@ function fromWorker(state: State, worker: WorkerState, message: TaskMessage): vo
   if (task === null || task.id !== message.task) return;
   switch (message.type) {
     case "reserve":
-      if (task.cancelledAt === null) askForRoom(state, task, message.bytes);
+      if (task.cancelledAt === null && worker.endedFor === null) askForRoom(state, task, message.bytes);
       return;
     case "output":
       taskOutput(state, task, message);
@@ -430,6 +446,9 @@ function fromProgram(state: State, message: JobMessage): void {
       return;
     case "resources":
       tell(state, { type: "resources", request: message.request, resources: resourcesReport(state) });
+      return;
+    case "rebalance":
+      tell(state, { type: "rebalanced", request: message.request, moved: rebalance(state) });
       return;
     case "start":
       startJob(state, message.job);

@@ -69,12 +69,25 @@ function isOfPausedJobs(state: State, id: BlockId): boolean {
   return true;
 }
 
-/** A worker's own blocks above the target leave, the least recently used first (K3). */
+/** So much of what does not flow leaves, as far as the disks take it now: nobody waits for the room. */
+export function spillCold(state: State, bytes: Bytes): void {
+  if (isRefusing(state)) return;
+  const writer = new Writer(state);
+  let missing = bytes - state.ledger.leaving;
+  for (const id of state.ledger.cold()) {
+    if (missing <= 0 || writer.isFull) break;
+    missing -= writer.evict(id);
+  }
+  writer.flush();
+}
+
+/** A worker's own blocks above the target leave, the least recently used first (K3). A user's container manages memory itself (K14). */
 export function spillOverTarget(state: State): void {
   const { ledger, managedTarget, disk } = state;
   if (managedTarget === null || disk.writing > 0) return;
   for (const worker of ledger.overTarget) {
-    if (state.workers.has(worker)) spillOf(state, worker, ledger.managed(worker) - managedTarget);
+    if (state.workers.get(worker)?.container !== null) continue;
+    spillOf(state, worker, ledger.managed(worker) - managedTarget);
   }
 }
 

@@ -83,7 +83,8 @@ function isDiskBusy({ disk }: State): boolean {
 
 /** A worker that computes, ends, starts or answers will say something by itself. */
 function isAnybodyActive(state: State): boolean {
-  if (isDiskBusy(state)) return true;
+  // Who rests comes again by itself.
+  if (isDiskBusy(state) || state.ending.size + state.resting.size > 0) return true;
   const { worker, isOrdered } = state.wide;
   if (isOrdered) return true;
   // The wide kernel is no worker, but its task is among those that ask or wait to be fed.

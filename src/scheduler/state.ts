@@ -16,6 +16,7 @@ import type {
   HandedOver,
   JobId,
   JobSpec,
+  LearnedNeed,
   MemoryKinds,
   MemorySettings,
   Milliseconds,
@@ -33,6 +34,7 @@ import type { DevicePool } from "./devices.ts";
 import type { Command } from "./events.ts";
 import type { Fifo } from "./fifo.ts";
 import type { LeaseState } from "./lease.ts";
+import type { Shortage } from "./need.ts";
 import type { Resources } from "./resources.ts";
 import type { OperatorFigures } from "./stats.ts";
 
@@ -58,6 +60,8 @@ export interface Recipe {
   readonly index: number;
   readonly handedOver: readonly HandedOver[];
   readonly number: number;
+  /** Rows of a call at most. */
+  readonly batchSize: number | null;
 }
 
 /** Rows of a block in a queue; `from` is the operator in whose undelivered output it counts. */
@@ -121,8 +125,10 @@ export interface OperatorState {
   /** Takes its input and hands over its output in plan order. */
   readonly ordered: boolean;
   readonly isClass: boolean;
-  /** Cores and memory that a task of it has while it runs. */
-  readonly request: Resources;
+  /** Cores and memory that a task of it has while it runs: what its functions ask for, and what was learned. */
+  request: Resources;
+  /** Null: no task of it has run out of memory. */
+  learned: LearnedNeed | null;
   /** GPUs that a task of it, or an instance of its class, has. */
   readonly gpus: number;
   readonly inputs: Edge[];
@@ -160,6 +166,8 @@ export interface OperatorState {
   readonly fetching: Set<TaskState>;
   /** Tasks that have stood back, until the one is through for which they did. */
   readonly aside: Set<TaskState>;
+  /** Tasks that ran out of memory and wait a while before they come again. */
+  readonly resting: Set<TaskState>;
   /** By index. */
   readonly running: Map<number, TaskState>;
   /** Running to make lost blocks again. */
@@ -221,8 +229,15 @@ export interface TaskState {
   /** What it has handed over. */
   bytesOut: Bytes;
   attempt: number;
-  /** When its present attempt began. */
+  /** The attempts among these that ran out of memory. */
+  readonly shortages: Shortage[];
+  /** What was learned before its present attempt began, and when that was; the batch is its own for good once it has handed over. */
+  need: LearnedNeed | null;
   startedAt: Milliseconds;
+  /** When it may come again. */
+  restsUntil: Milliseconds;
+  /** What it has of the session's cores and memory. */
+  claimed: Resources;
   worker: WorkerState | null;
   /** GPUs that it sees. */
   devices: readonly string[];
@@ -309,6 +324,12 @@ export interface WorkerState {
   reading: WorkerReading | null;
   /** The same by kind. */
   kinds: MemoryKinds;
+  /** It has had a task or a question. */
+  hasWorked: boolean;
+  /** Why it was chosen to be ended from here; null: it was not. */
+  endedFor: string | null;
+  /** What the user's container holds in memory, and whether it makes room when it is asked to; null: there is none. */
+  container: { readonly bytes: Bytes; readonly evicts: boolean } | null;
   inspection: Inspection | null;
   readonly knows: Set<OperatorState>;
   /** Classes' instances that have GPUs, by job and operator. */
@@ -375,10 +396,18 @@ export interface State {
   /** Kept apart, so that finding one never means looking at all; so are those with more memory than most. */
   readonly idle: Set<WorkerState>;
   readonly raised: Set<WorkerState>;
+  /** Ordered to end for the sake of memory (ending.ts), and not gone yet. */
+  readonly ending: Set<WorkerState>;
   /** The wide kernel, apart from the workers; `isOrdered`: it was asked for and has not begun to start. */
   readonly wide: { worker: WorkerState | null; isOrdered: boolean };
   /** Null: nobody counts memory. */
   readonly lease: LeaseState | null;
+  /** Operators that have not ended and whose tasks compute alone. */
+  readonly alone: Set<OperatorState>;
+  /** Workers have ended so that a task has the memory to itself (alone.ts). */
+  isParked: boolean;
+  /** Of all jobs. */
+  readonly resting: Set<TaskState>;
   /** Running tasks that are fed. */
   readonly feeding: Set<TaskState>;
   /** Operators with tasks that wait for room, and the number of these tasks. */

@@ -1,8 +1,10 @@
 /** A task's life: sent to a worker, ended, run again, or cancelled. How it comes about is in forming.ts. */
 import { StoreError, toWire, type WireError, WorkerDiedError } from "../errors/index.ts";
+import { kernelLease } from "../memory/index.ts";
 import type {
   ArenaRange,
   BlockRef,
+  LearnedNeed,
   OperatorOrder,
   TaskInput,
   TaskOperator,
@@ -17,7 +19,9 @@ import { dropFed, feedTask, stopFeeding } from "./fed.ts";
 import { pinAll, unpinAll } from "./fetch.ts";
 import { drop, dropBroadcast, endIfDone, handOver, taskOver } from "./flow.ts";
 import { failJob } from "./job.ts";
-import { leaseOver, relieve, wideKilled } from "./lease.ts";
+import { leaseOver, wideKilled } from "./lease.ts";
+import { NO_NEED } from "./need.ts";
+import { oomCause, ranOutOfMemory } from "./oom.ts";
 import { heapOf } from "./raised.ts";
 import { isStillLost, repaired, repairOver } from "./repair.ts";
 import { type OperatorState, type State, send, type TaskState, type WorkerState } from "./state.ts";
@@ -52,6 +56,7 @@ export function startTask(state: State, task: TaskState, spec: TaskOperator, wor
     send(state, worker, { type: "operator", order });
   }
   task.worker = worker;
+  task.need = needOf(task);
   task.startedAt = state.now;
   claim(state, task, worker);
   if (repairs === null) {
@@ -75,6 +80,8 @@ export function startTask(state: State, task: TaskState, spec: TaskOperator, wor
     broadcast: broadcastOf(operator, ranges),
     handedOver: [...handedOver],
     devices: state.devices.count === 0 ? null : task.devices,
+    ...(task.need?.batchSize == null ? {} : { batchSize: task.need.batchSize }),
+    ...leaseOf(state, worker),
     ...(repairs === null ? {} : { repair: repairs.flow.recipe.number }),
   };
   send(state, worker, { type: "run", task: order });
@@ -82,6 +89,17 @@ export function startTask(state: State, task: TaskState, spec: TaskOperator, wor
     state.feeding.add(task);
     feedTask(state, task, "cold");
   }
+}
+
+/** What was learned by now; but batches stay as they were once a block was made of them. */
+function needOf({ operator, need, handedOver, repairs }: TaskState): LearnedNeed | null {
+  if (handedOver.length === 0 && repairs === null) return operator.learned;
+  return { ...(operator.learned ?? NO_NEED), batchSize: need?.batchSize ?? null };
+}
+
+/** The kernel of a worker that was raised may use more. */
+function leaseOf(state: State, { memory }: WorkerState): Pick<TaskOrder, "lease"> {
+  return memory > state.workerMemory ? { lease: kernelLease(memory, 1) } : {};
 }
 
 function broadcastOf({ broadcast, payloads }: OperatorState, ranges: readonly ArenaRange[]): TaskOrder["broadcast"] {
@@ -214,18 +232,17 @@ function resumesLater(state: State, task: TaskState): boolean {
 }
 
 export function taskFailed(state: State, task: TaskState, error: WireError): void {
-  const { job } = task.operator;
-  const isRelieved = task.cancelledAt === null && error.name === "KernelMemoryError" && relieve(state, task);
+  const { operator, worker } = task;
+  const { job } = operator;
   leaveWorker(state, task);
-  if (isRelieved) {
-    comesAgain(state, task);
-    return;
-  }
-  unpinAll(state, task);
   if (task.cancelledAt === null) {
-    const tolerated = error.name === "FunctionError" && job.erroredTasks < job.spec.maxErroredBlocks;
+    const cause = isStillWanted(state, task) ? oomCause({ error }) : null;
+    const lack = cause === null || worker === null ? error : ranOutOfMemory(state, task, worker, cause, { error });
+    if (lack === null) return;
+    const tolerated = lack.name === "FunctionError" && job.erroredTasks < job.spec.maxErroredBlocks;
     job.erroredTasks += 1;
-    if (!tolerated) failJob(state, job, error);
+    unpinAll(state, task);
+    if (!tolerated) failJob(state, job, lack);
   }
   forget(state, task);
 }
@@ -235,24 +252,38 @@ export function taskDied(state: State, task: TaskState, worker: WorkerState, end
   const { operator } = task;
   leaveWorker(state, task);
   if (resumesLater(state, task)) return;
-  const isWanted =
-    task.repairs === null ? !operator.ended : operator.job.phase === "running" && isStillLost(state, task);
-  if (task.cancelledAt !== null || !isWanted || operator.spec.kind !== "tasks") {
+  if (task.cancelledAt !== null || !isStillWanted(state, task)) {
     forget(state, task);
     return;
   }
+  const cause = oomCause({ end });
+  const error =
+    cause === null ? crashed(state, task, worker, end) : ranOutOfMemory(state, task, worker, cause, { end });
+  if (error === null) return;
+  unpinAll(state, task);
+  failJob(state, operator.job, error);
+  forget(state, task);
+}
+
+function isStillWanted(state: State, task: TaskState): boolean {
+  const { operator, repairs } = task;
+  return repairs === null ? !operator.ended : operator.job.phase === "running" && isStillLost(state, task);
+}
+
+/** Null: it comes again. */
+function crashed(state: State, task: TaskState, worker: WorkerState, end: WorkerEnd): WireError | null {
+  const { operator, shortages } = task;
+  const { spec } = operator;
   task.attempt += 1;
+  const crashes = task.attempt - shortages.length;
   if (isWide(operator) && end.signal === "SIGKILL") wideKilled(state);
-  if (end.cause !== "heap" && task.attempt <= operator.spec.maxRetries) {
+  if (spec.kind === "tasks" && crashes <= spec.maxRetries) {
     operator.figures.retries += 1;
     comesAgain(state, task);
-    return;
+    return null;
   }
-  const message = deathMessage(operator.spec.name, worker.pid, end, task.attempt, heapOf(state, worker));
-  const error = new WorkerDiedError(message, operator.spec.name, end.exitCode, end.signal, end.cause);
-  unpinAll(state, task);
-  failJob(state, operator.job, toWire(error));
-  forget(state, task);
+  const message = deathMessage(spec.name, worker.pid, end, crashes, heapOf(state, worker));
+  return toWire(new WorkerDiedError(message, spec.name, end.exitCode, end.signal, end.cause));
 }
 
 function insertByIndex(tasks: TaskState[], task: TaskState): void {

@@ -30,8 +30,7 @@ class View implements OperatorView {
   }
 
   get maxRunning(): number {
-    const { spec } = this.operator;
-    return spec.kind === "tasks" ? spec.concurrency.max : 0;
+    return mostAtOnce(this.operator);
   }
 
   get blockBound(): number {
@@ -49,6 +48,12 @@ class View implements OperatorView {
   get expected(): Bytes {
     return expectedOf(this.operator);
   }
+}
+
+/** The user's `concurrency`, or fewer where so many ran out of memory. */
+export function mostAtOnce({ spec, learned }: OperatorState): number {
+  if (spec.kind !== "tasks") return 0;
+  return Math.min(spec.concurrency.max, learned?.atOnce ?? Number.POSITIVE_INFINITY);
 }
 
 /** A slice keeps no tasks waiting: what it has passed on and nobody took is its producer's backlog. */

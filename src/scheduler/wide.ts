@@ -4,6 +4,7 @@
  * downstream of it cannot be through before it. What its task makes is seen when it is complete, because with several
  * threads no second attempt would make the same blocks.
  */
+import { isSomebodyAlone } from "./alone.ts";
 import { emit, holderOf, inputEnded } from "./flow.ts";
 import { nextTask } from "./forming.ts";
 import { tellLease } from "./lease.ts";
@@ -17,7 +18,7 @@ export function isWide({ spec }: OperatorState): boolean {
 /** Starts the next wide task, or the process for it. */
 export function startWide(state: State): void {
   const { wide } = state;
-  if (wide.isOrdered || (wide.worker !== null && wide.worker.phase !== "idle")) return;
+  if (wide.isOrdered || isSomebodyAlone(state) || (wide.worker !== null && wide.worker.phase !== "idle")) return;
   for (const job of state.jobs.values()) {
     const operator = job.phase === "running" ? nextWide(job) : undefined;
     if (operator === undefined || operator.spec.kind !== "tasks") continue;
@@ -35,7 +36,8 @@ export function startWide(state: State): void {
 /** The first that has not ended, where it does not run yet. */
 function nextWide(job: JobState): OperatorState | undefined {
   const operator = job.operators.find((one) => isWide(one) && !one.ended);
-  if (operator === undefined || operator.running.size > 0 || operator.aside.size > 0) return undefined;
+  if (operator === undefined || operator.running.size + operator.aside.size + operator.resting.size > 0)
+    return undefined;
   if (operator.broadcasts.some((edge) => !edge.ended)) return undefined;
   return operator.again.length > 0 || operator.nextIndex === 0 ? operator : undefined;
 }

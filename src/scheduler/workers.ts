@@ -12,6 +12,9 @@ export function addWorker(state: State, id: WorkerId, memory: Bytes, isWide: boo
     kernelBytes: 0,
     reading: null,
     kinds: { process: 0, managed: 0, unmanaged: 0, recent: 0, spilled: 0 },
+    hasWorked: false,
+    endedFor: null,
+    container: null,
     inspection: null,
     knows: new Set(),
     instances: new Map(),
@@ -35,12 +38,18 @@ export function becomeIdle(state: State, worker: WorkerState): void {
 
 export function noLongerIdle(state: State, worker: WorkerState, phase: Exclude<WorkerPhase, "idle">): void {
   worker.phase = phase;
+  worker.hasWorked ||= phase !== "stopping";
   state.idle.delete(worker);
   for (const operator of worker.knows) operator.idle.delete(worker);
 }
 
 export function workerOf({ workers, wide }: State, id: WorkerId): WorkerState | undefined {
   return wide.worker?.id === id ? wide.worker : workers.get(id);
+}
+
+/** How many workers the session keeps alive at this moment. */
+export function tellWanted({ commands, lease, isParked, slots }: State): void {
+  commands.push({ type: "want", workers: lease?.isParked === true ? 0 : isParked ? 1 : slots });
 }
 
 /** It is told nothing more, and what it knew is gone with it. */

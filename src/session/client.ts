@@ -9,6 +9,7 @@ import { fromWire, SessionClosedError } from "../errors/index.ts";
 import {
   type ArenaRange,
   type BlockId,
+  type BlockMove,
   type BlockRef,
   type Bytes,
   type InspectedRow,
@@ -18,7 +19,9 @@ import {
   type SessionResources,
   type TimedEvent,
   type ToProgram,
+  type TrimReport,
   Wire,
+  type WorkerAnswer,
 } from "../protocol/index.ts";
 import type { MappedArena } from "../store/mapping.ts";
 import { type SupervisorOptions, socketPath } from "../supervisor/options.ts";
@@ -65,6 +68,7 @@ export class Client {
   static async start(
     options: SupervisorOptions,
     listener: ClientListener,
+    container: string | null = null,
     starting: Promise<SupervisorProcess> = startSupervisor(options),
   ): Promise<Client> {
     // The C boundary is loaded while the supervisor starts, and not with the package.
@@ -72,7 +76,7 @@ export class Client {
     loading.catch(() => {});
     const supervisor = await starting;
     try {
-      return await Client.#connect(options, supervisor, listener, (await loading).MappedArena);
+      return await Client.#connect(options, supervisor, listener, container, (await loading).MappedArena);
     } catch (error) {
       await supervisor.end();
       throw error;
@@ -83,6 +87,7 @@ export class Client {
     options: SupervisorOptions,
     supervisor: SupervisorProcess,
     listener: ClientListener,
+    container: string | null,
     Arena: typeof MappedArena,
   ): Promise<Client> {
     const socket = connect(socketPath(options));
@@ -91,7 +96,8 @@ export class Client {
     const welcome = await new Promise<Welcome>((resolve, reject) => {
       wire.onMessage((message) => (message.type === "welcome" ? resolve(message) : early.push(message)));
       wire.onClose((error) => reject(gone(error)));
-      wire.send({ type: "hello", pid: process.pid, token: options.token });
+      const { token } = options;
+      wire.send({ type: "hello", pid: process.pid, token, ...(container === null ? {} : { container }) });
     });
     const client = new Client(socket, wire, new Arena(welcome.arena), options, supervisor, listener);
     for (const message of early) client.#receive(message);
@@ -106,6 +112,21 @@ export class Client {
   async resources(): Promise<SessionResources> {
     const answer = await this.#ask({ type: "resources" });
     return answer.type === "resources" ? answer.resources : unexpected(answer);
+  }
+
+  async rebalance(): Promise<readonly BlockMove[]> {
+    const answer = await this.#ask({ type: "rebalance" });
+    return answer.type === "rebalanced" ? answer.moved : unexpected(answer);
+  }
+
+  async call(payload: string): Promise<readonly WorkerAnswer[]> {
+    const answer = await this.#ask({ type: "call", payload });
+    return answer.type === "called" ? answer.answers : unexpected(answer);
+  }
+
+  async trim(): Promise<readonly TrimReport[]> {
+    const answer = await this.#ask({ type: "trim" });
+    return answer.type === "trimmed" ? answer.workers : unexpected(answer);
   }
 
   /** Room in the arena, written by `write`, sealed as a block that the program holds. */

@@ -9,17 +9,28 @@ import type { Engine, EngineSettings, RunningJob, RunOptions } from "../dataset/
 import { OptionError, SessionClosedError } from "../errors/index.ts";
 import type {
   BlockId,
+  BlockMove,
   BlockRef,
+  Bytes,
   InspectedRow,
   JobId,
   JobSpec,
   SessionResources,
   TimedEvent,
+  TrimReport,
+  WorkerAnswer,
 } from "../protocol/index.ts";
 import { Client } from "./client.ts";
 import { StartingJob } from "./job.ts";
 import { type ResolvedOptions, resolveOptions, type SessionOptions, supervisorOptions } from "./options.ts";
 import { progressLine, silent } from "./progress.ts";
+
+/** What `session.rebalance()` has done. */
+export interface Rebalanced {
+  readonly blocks: number;
+  readonly bytes: Bytes;
+  readonly moves: readonly BlockMove[];
+}
 
 export class SessionEngine implements Engine {
   #options: ResolvedOptions;
@@ -64,6 +75,19 @@ export class SessionEngine implements Engine {
     return (await this.#running()).resources();
   }
 
+  async rebalance(): Promise<Rebalanced> {
+    const moves = await (await this.#running()).rebalance();
+    return { blocks: moves.length, bytes: moves.reduce((sum, { bytes }) => sum + bytes, 0), moves };
+  }
+
+  async call(payload: string): Promise<readonly WorkerAnswer[]> {
+    return (await this.#running()).call(payload);
+  }
+
+  async trim(): Promise<readonly TrimReport[]> {
+    return (await this.#running()).trim();
+  }
+
   async put(batch: RecordBatch): Promise<BlockRef> {
     const plan = planBlock(batch);
     return (await this.#running()).put(plan.byteLength, batch.length, (target) => plan.write(target));
@@ -106,7 +130,9 @@ export class SessionEngine implements Engine {
       const event = (event: TimedEvent) => {
         for (const listener of this.#listeners) listener(event);
       };
-      this.#client = Client.start(supervisorOptions(this.#options), { notice, event }).then((client) => {
+      const { container } = this.#options;
+      const listener = { notice, event };
+      this.#client = Client.start(supervisorOptions(this.#options), listener, container).then((client) => {
         this.#started = client;
         return client;
       });

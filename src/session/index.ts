@@ -1,6 +1,6 @@
 /** Sessions: starting the processes, and the program's end of them. */
 
-export type { ResourceAmounts, SessionResources, WorkerUse } from "../protocol/index.ts";
+export type { BlockMove, ResourceAmounts, SessionResources, WorkerUse } from "../protocol/index.ts";
 export type { Preset } from "./block-sizes.ts";
 export {
   configure,
@@ -14,6 +14,9 @@ export {
   readParquet,
   readText,
 } from "./default.ts";
+export type { Rebalanced } from "./engine.ts";
+export type { Trimmed, WorkerValue } from "./every-worker.ts";
 export type { ResourceLimits, Size } from "./limits.ts";
 export type { SessionOptions } from "./options.ts";
 export { Session, session } from "./session.ts";
+export type { Allocator } from "./worker-environment.ts";

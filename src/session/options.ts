@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import type { ContainerOption } from "../container/index.ts";
 import { OptionError } from "../errors/index.ts";
 import {
   extraWorkersThatFit,
@@ -18,9 +19,11 @@ import type { SpillCompression } from "../store/spill/index.ts";
 import { heapFor, type SupervisorOptions, socketPath } from "../supervisor/options.ts";
 import { formatSize, nearest, parseSize } from "../units/index.ts";
 import { blockSizes, type Preset } from "./block-sizes.ts";
+import { containerPayload } from "./container-option.ts";
 import { type ResourceLimits, resolveLimits, type Size } from "./limits.ts";
 import { memorySettings } from "./memory-options.ts";
 import { type ResolvedSpilling, spilling, type WorkerOptions } from "./spill-options.ts";
+import { type Allocator, workerEnvironment } from "./worker-environment.ts";
 
 export interface SessionOptions {
   /** Worker processes; the machine's cores by default, fewer where its memory is too small for that many. */
@@ -75,6 +78,18 @@ export interface SessionOptions {
   readonly resourceLimits?: ResourceLimits;
   /** Show on stderr how a job goes on; true by default. */
   readonly progress?: boolean;
+  /**
+   * Free memory at the top of a worker's heap above which the C library gives it back at once (MALLOC_TRIM_THRESHOLD_): bytes, or
+   * "1 MiB". False by default: the C library adapts to what is allocated, which is faster.
+   */
+  readonly mallocTrimThreshold?: Size | false;
+  /** "jemalloc": preloaded in workers, where it is installed. "system" by default. */
+  readonly allocator?: Allocator;
+  /**
+   * A container of your own in every worker, for what functions keep there (`workerData()`): a Map-like, of which each worker has
+   * a copy, a function or class that makes one, or that with arguments.
+   */
+  readonly data?: ContainerOption;
   /** Environment variables of the workers. */
   readonly workerEnv?: Readonly<Record<string, string>>;
   /** Node options of the workers, such as `--inspect`. */
@@ -110,6 +125,8 @@ export interface ResolvedOptions extends ResolvedSpilling {
   readonly progress: boolean;
   readonly workerEnv: Readonly<Record<string, string>>;
   readonly workerExecArgv: readonly string[];
+  /** The user's container, as it travels to workers. */
+  readonly container: string | null;
   /** What the user should know about how the options were met. */
   readonly notices: readonly string[];
 }
@@ -146,6 +163,9 @@ const KNOWN: ReadonlySet<string> = new Set<keyof SessionOptions>([
   "memoryMonitorRefreshMs",
   "resourceLimits",
   "progress",
+  "mallocTrimThreshold",
+  "allocator",
+  "data",
   "workerEnv",
   "workerExecArgv",
 ]);
@@ -212,7 +232,8 @@ export function resolveOptions(options: SessionOptions): ResolvedOptions {
     maxOomRetries: wholeNumber("maxOomRetries", options.maxOomRetries ?? 4, 0),
     memory: memorySettings(options),
     progress: flag("progress", options.progress ?? true),
-    workerEnv: options.workerEnv ?? {},
+    workerEnv: workerEnvironment(options),
+    container: options.data === undefined ? null : containerPayload(options.data),
     workerExecArgv: options.workerExecArgv ?? [],
     notices,
   };

@@ -12,7 +12,8 @@ import type {
 } from "../dataset/index.ts";
 import * as sources from "../dataset/index.ts";
 import type { SessionResources, TimedEvent } from "../protocol/index.ts";
-import { SessionEngine } from "./engine.ts";
+import { type Rebalanced, SessionEngine } from "./engine.ts";
+import { callPayload, type Trimmed, trimmed, type WorkerValue, workerValues } from "./every-worker.ts";
 import type { SessionOptions } from "./options.ts";
 
 export class Session {
@@ -74,6 +75,28 @@ export class Session {
   /** What the session has and what of it is in use now. Starts its processes where they have not been started. */
   resources(): Promise<SessionResources> {
     return this.#engine.resources();
+  }
+
+  /** Evens out the blocks that workers are answerable for. Nothing is copied: blocks are in memory that all share. */
+  rebalance(): Promise<Rebalanced> {
+    return this.#engine.rebalance();
+  }
+
+  /**
+   * Calls a function in every worker, busy or not, and returns what each returned, in the order of the workers. It travels as
+   * functions of datasets do, its arguments with it. Where it throws, or a worker ends meanwhile, that is thrown here.
+   */
+  async run<Args extends readonly unknown[], Value>(
+    fn: (...args: Args) => Value,
+    ...args: Args
+  ): Promise<WorkerValue<Awaited<Value>>[]> {
+    const payload = callPayload(fn, args);
+    return workerValues<Awaited<Value>>(await this.#engine.call(payload));
+  }
+
+  /** Gives memory that no worker needs back to the system, and says how much that was. */
+  async trim(): Promise<Trimmed> {
+    return trimmed(await this.#engine.trim());
   }
 
   /** Calls the listener with what happens to memory and workers, as it happens; the result of the call ends that. */

@@ -21,8 +21,8 @@ export interface Entry extends Link<Entry> {
   readonly length: Bytes;
   /** As a signed number. */
   readonly checksum: number;
-  /** Who made it; null: the program. */
-  readonly maker: WorkerId | null;
+  /** Who made it, or has taken it over from whoever did; null: the program. */
+  maker: WorkerId | null;
   /** Null where nobody holds it. */
   holder: Holder | null;
   /** References of that holder. */

@@ -69,6 +69,11 @@ export class Ledger {
     return this.#ranges.lend(bytes);
   }
 
+  /** So much of what is cached goes back to the system: where that lies. */
+  giveBack(bytes: Bytes): readonly ArenaRange[] {
+    return this.#ranges.giveBack(bytes);
+  }
+
   /** Room, and what can be made room without anybody missing it: blocks that do not flow, and those on their way out. */
   get available(): Bytes {
     return this.room + this.#residency.leavers.coldBytes + this.#residency.leaving;
@@ -322,6 +327,17 @@ export class Ledger {
   /** Places on disk that nobody needs any more, told once. */
   takeOrphans(): readonly SpillPlace[] {
     return this.#residency.takeOrphans();
+  }
+
+  /** Another worker is answerable for the block, which nobody reads at this moment. */
+  entrust(id: BlockId, worker: WorkerId): void {
+    this.#residency.entrust(this.#entry(id), worker);
+  }
+
+  /** The worker that made the block is no more, and nobody has taken it over. */
+  isOrphaned(id: BlockId): boolean {
+    const { maker } = this.#entry(id);
+    return maker !== null && this.#residency.makers.answerable(maker) === null;
   }
 
   /** Nobody alive is answerable for what the worker made. */

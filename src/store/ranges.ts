@@ -88,6 +88,19 @@ export class RangeAllocator {
     return this.#punchFor(0);
   }
 
+  /** Cached ranges, those freed longest ago first, of so many bytes: to be given back to the system. */
+  giveBack(bytes: Bytes): readonly ArenaRange[] {
+    const punched: ArenaRange[] = [];
+    let left = Math.min(pagesIn(bytes), this.#cachedPages);
+    for (const stretch of this.#cached.values()) {
+      if (left <= 0) break;
+      const pages = Math.min(left, stretch.pages);
+      punched.push(this.#punch(stretch, pages));
+      left -= pages;
+    }
+    return punched;
+  }
+
   /** Null where there is no room now. */
   allocate(bytes: Bytes): Allocation | null {
     const pages = pagesIn(bytes);

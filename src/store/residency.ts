@@ -3,7 +3,7 @@
  * given; which blocks there are and who holds them is the ledger's.
  */
 import { StoreError } from "../errors/index.ts";
-import type { ArenaRange, Bytes } from "../protocol/index.ts";
+import type { ArenaRange, Bytes, WorkerId } from "../protocol/index.ts";
 import { type Entry, pagesOf, rangeOf } from "./entry.ts";
 import { Leavers } from "./leavers.ts";
 import { Makers } from "./makers.ts";
@@ -175,6 +175,13 @@ export class Residency {
     this.#away -= 1;
     this.#manage(entry, 1);
     this.#become(entry, "resident");
+  }
+
+  entrust(entry: Entry, worker: WorkerId): void {
+    if (entry.state !== "resident") throw new StoreError(`Block ${entry.id} is ${entry.state}: it is on its way.`);
+    this.#manage(entry, -1);
+    entry.maker = worker;
+    this.#manage(entry, 1);
   }
 
   takeOrphans(): readonly SpillPlace[] {

@@ -4,31 +4,33 @@
  * program's connection, and leaves nothing behind.
  */
 import { existsSync, rmSync } from "node:fs";
-import type { Socket } from "node:net";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { StoreError, toWire } from "../errors/index.ts";
+import { toWire } from "../errors/index.ts";
 import { type MemoryGauge, procGauge } from "../memory/index.ts";
-import {
-  type ArenaRange,
-  type Bytes,
-  type JobId,
-  type Milliseconds,
-  type ProcessMemory,
-  type ProgramMessage,
-  type ToProgram,
-  type ToWorker,
+import type {
+  ArenaRange,
+  Bytes,
+  JobId,
+  Milliseconds,
+  ProgramMessage,
+  ToProgram,
+  ToWorker,
   Wire,
-  type WorkerId,
-  type WorkerMessage,
+  WorkerId,
+  WorkerMessage,
 } from "../protocol/index.ts";
 import { type Command, type Event, Scheduler } from "../scheduler/index.ts";
 import { type Arena, createArena, removeArena } from "../store/index.ts";
 import { commitFiles, discardFiles } from "./commit.ts";
 import { Door } from "./door.ts";
+import { EveryWorker } from "./every-worker.ts";
+import { type AnyWire, type Greeting, greet } from "./greeting.ts";
 import { heapFor, type SupervisorOptions, sessionDirectory, sessionsDirectory, socketPath } from "./options.ts";
 import { identify, isAlive } from "./process-identity.ts";
+import { Sampler } from "./sampler.ts";
 import {
+  arenaGone,
   firstDirectory,
   makeSessionDirectory,
   removeEmptyDirectories,
@@ -41,9 +43,6 @@ import { sweep } from "./sweep.ts";
 import { WorkerPool } from "./worker-pool.ts";
 
 type ProgramWire = Wire<ProgramMessage, ToProgram>;
-/** Before it has said who it is. */
-type AnyWire = Wire<ProgramMessage | WorkerMessage, ToProgram | ToWorker>;
-type Greeting = Extract<ProgramMessage, { type: "hello" }> | Extract<WorkerMessage, { type: "ready" }>;
 
 /**
  * Rows are short-lived strings and objects by the million: young space at its full 16 MB from the start, instead of
@@ -51,9 +50,6 @@ type Greeting = Extract<ProgramMessage, { type: "hello" }> | Extract<WorkerMessa
  */
 const YOUNG_SPACE = ["--min-semi-space-size=16"];
 
-const MEMORY_INTERVAL: Milliseconds = 200;
-/** A connection that does not say who it is. */
-const GREETING_TIMEOUT: Milliseconds = 10_000;
 /** Until the program has connected, only its pid tells whether it is still there. */
 const PROGRAM_POLL: Milliseconds = 1_000;
 
@@ -64,15 +60,19 @@ export class Supervisor {
   readonly #arena: Arena;
   readonly #scheduler: Scheduler;
   readonly #pool: WorkerPool;
+  readonly #everyWorker: EveryWorker;
+  /** The user's container for workers, as the program sent it. */
+  #container: string | null = null;
+  /** Workers that were up before the program had connected. */
+  readonly #early: (() => void)[] = [];
   readonly #spilling: Spilling;
   readonly #door: Door;
-  readonly #gauge: MemoryGauge;
+  readonly #sampler: Sampler;
   readonly #staging = new Map<JobId, readonly string[]>();
   /** Files being put in place or removed. */
   readonly #work = new Set<Promise<void>>();
   #program: ProgramWire | null = null;
   #alarm: NodeJS.Timeout | null = null;
-  #sampler: NodeJS.Timeout | null = null;
   #programPoll: NodeJS.Timeout | null = null;
   #punchHole: ((fd: number, offset: number, length: number) => void) | null = null;
   /** Commands that wait until `punchHole` is loaded: what follows a punch may only be told after it. */
@@ -83,7 +83,6 @@ export class Supervisor {
   constructor(options: SupervisorOptions, onClosed: () => void, gauge: MemoryGauge = procGauge) {
     this.#options = options;
     this.#onClosed = onClosed;
-    this.#gauge = gauge;
     this.#directory = sessionDirectory(options);
     this.#outermostMade = firstDirectory(this.#directory, options.localDirectory);
     const spill = spillDirectories(options);
@@ -132,13 +131,36 @@ export class Supervisor {
             isWide: kind === "wide",
             ...(memory === null ? {} : { memory }),
           }),
-        ready: (worker, pid) => this.#tell({ type: "workerReady", worker, pid }),
-        gone: (worker, end) => this.#tell({ type: "workerGone", worker, end }),
-        unavailable: (error) => this.#tell({ type: "workersUnavailable", error: toWire(error) }),
+        ready: (worker, pid) => {
+          this.#tell({ type: "workerReady", worker, pid });
+          this.#everyWorker.changed();
+        },
+        gone: (worker, end) => {
+          this.#tell({ type: "workerGone", worker, end });
+          // After the pool has begun to replace it.
+          setImmediate(() => this.#everyWorker.gone(worker));
+        },
+        unavailable: (error) => {
+          this.#tell({ type: "workersUnavailable", error: toWire(error) });
+          this.#everyWorker.unavailable(toWire(error));
+        },
         changed: () => this.#record(),
       },
     );
-    this.#door = new Door(socketPath(options), (socket) => this.#greet(socket));
+    this.#sampler = new Sampler(
+      {
+        settings: options.memory,
+        program: options.parentPid,
+        workers: () => this.#pool.workers,
+        limitOf: (worker) => this.#pool.memoryOf(worker) ?? options.workerMemory,
+        tell: (event) => this.#tell(event),
+      },
+      gauge,
+    );
+    this.#everyWorker = new EveryWorker(this.#pool, (message) => this.#program?.send(message));
+    this.#door = new Door(socketPath(options), (socket) =>
+      greet(socket, (greeting, wire) => this.#admit(greeting, wire)),
+    );
   }
 
   /** Listens, says so, starts workers, then looks for what earlier sessions left behind. */
@@ -163,41 +185,38 @@ export class Supervisor {
     return [...YOUNG_SPACE, ...workerExecArgv, ...heap, program, socketPath(this.#options), String(id), token];
   }
 
-  #greet(socket: Socket): void {
-    const wire: AnyWire = new Wire(socket);
-    const timer = setTimeout(() => socket.destroy(), GREETING_TIMEOUT);
-    wire.onClose(() => clearTimeout(timer));
-    wire.onMessage((message) => {
-      clearTimeout(timer);
-      const isOurs = (message.type === "hello" || message.type === "ready") && this.#admit(message, wire);
-      if (isOurs) return;
-      process.stderr.write(`A connection that began with "${message.type}" was refused.\n`);
-      wire.close();
-    });
-  }
-
-  /** From here on the connection speaks the program's or the worker's part of the protocol. */
   #admit(greeting: Greeting, wire: AnyWire): boolean {
     if (this.#state !== "open" || greeting.token !== this.#options.token) return false;
-    if (greeting.type === "ready") return this.#welcomeWorker(greeting, wire as Wire<WorkerMessage, ToWorker>);
+    if (greeting.type === "ready") {
+      const workerWire = wire as Wire<WorkerMessage, ToWorker>;
+      if (this.#program !== null) return this.#welcomeWorker(greeting, workerWire);
+      this.#early.push(() => this.#welcomeWorker(greeting, workerWire) || wire.close());
+      return true;
+    }
     if (this.#program !== null) return false;
-    this.#welcomeProgram(wire as ProgramWire);
+    this.#welcomeProgram(wire as ProgramWire, greeting.container ?? null);
     return true;
   }
 
-  #welcomeProgram(wire: ProgramWire): void {
+  #welcomeProgram(wire: ProgramWire, container: string | null): void {
     this.#program = wire;
+    this.#container = container;
     if (this.#programPoll !== null) clearInterval(this.#programPoll);
     const { session, workers } = this.#options;
     wire.send({ type: "welcome", session, directory: this.#directory, arena: this.#arena.place, workers });
     if (this.#arena.notice !== null) wire.send({ type: "notice", text: this.#arena.notice });
     wire.onMessage((message) => {
       if (message.type === "close") void this.close(message.request);
-      else if (message.type === "call" || message.type === "trim") this.#everyWorker(message);
-      else if (message.type !== "hello") this.#tell({ type: "fromProgram", message });
+      else if (message.type === "call" || message.type === "trim") this.#everyWorker.ask(message);
+      else if (message.type !== "hello") {
+        // The answer is of this moment.
+        if (message.type === "memory") this.#sampler.look();
+        this.#tell({ type: "fromProgram", message });
+      }
     });
     // Its end, however it came, is ours.
     wire.onClose(() => void this.close());
+    for (const welcome of this.#early.splice(0)) welcome();
   }
 
   #welcomeWorker({ worker, pid }: Extract<Greeting, { type: "ready" }>, wire: Wire<WorkerMessage, ToWorker>): boolean {
@@ -214,24 +233,24 @@ export class Supervisor {
       directory: this.#directory,
       lease,
       allowance: null,
-      container: null,
+      container: this.#container,
     });
-    wire.onMessage((message) => {
-      if (message.type !== "ready" && message.type !== "called") this.#tell({ type: "fromWorker", worker, message });
-    });
+    wire.onMessage((message) => this.#fromWorker(worker, message));
     return this.#pool.connect(worker, pid, wire);
   }
 
-  #everyWorker({ request }: Extract<ProgramMessage, { type: "call" | "trim" }>): void {
-    const error = toWire(new StoreError("not yet"));
-    this.#program?.send({ type: "refused", request, error });
+  #fromWorker(worker: WorkerId, message: WorkerMessage): void {
+    if (message.type === "called") this.#everyWorker.answered(worker, message.request, message.answer);
+    else if (message.type === "trimmed" && message.request !== null) {
+      this.#everyWorker.answered(worker, message.request, message.report);
+    } else if (message.type !== "ready") this.#tell({ type: "fromWorker", worker, message });
   }
 
   #tell(event: Event): void {
     if (this.#state !== "open") return;
     this.#carryOut(this.#scheduler.handle(event, performance.now()));
     this.#setAlarm();
-    this.#setSampler();
+    this.#sampler.busy = this.#scheduler.jobs > 0;
   }
 
   #carryOut(commands: readonly Command[]): void {
@@ -345,36 +364,6 @@ export class Supervisor {
       at === null ? null : setTimeout(() => this.#tell({ type: "tick" }), Math.max(1, at - performance.now()));
   }
 
-  /** Looks at memory while there is a job. */
-  #setSampler(): void {
-    const wanted = this.#scheduler.jobs > 0;
-    if (wanted === (this.#sampler !== null)) return;
-    if (this.#sampler !== null) {
-      clearInterval(this.#sampler);
-      this.#sampler = null;
-      return;
-    }
-    this.#sampler = setInterval(() => this.#sample(), MEMORY_INTERVAL).unref();
-    setImmediate(() => this.#sample());
-  }
-
-  #sample(): void {
-    const workers = this.#pool.workers.flatMap(({ worker, pid }) => {
-      const memory = this.#gauge.process(pid);
-      return memory === null ? [] : [{ worker, ...memory }];
-    });
-    this.#tell({
-      type: "memory",
-      workers,
-      supervisor: this.#memoryOf(process.pid),
-      program: this.#memoryOf(this.#options.parentPid),
-    });
-  }
-
-  #memoryOf(pid: number): ProcessMemory {
-    return this.#gauge.process(pid) ?? { private: 0, shared: 0, children: 0 };
-  }
-
   #record(): void {
     if (this.#state !== "open") return;
     const { path } = this.#arena.place;
@@ -419,7 +408,8 @@ export class Supervisor {
   async close(request: number | null = null): Promise<void> {
     if (this.#state !== "open") return;
     this.#state = "closing";
-    for (const timer of [this.#alarm, this.#sampler, this.#programPoll]) if (timer !== null) clearInterval(timer);
+    this.#sampler.close();
+    for (const timer of [this.#alarm, this.#programPoll]) if (timer !== null) clearInterval(timer);
     this.#door.close();
     await this.#pool.close();
     await Promise.allSettled(this.#work);
@@ -436,11 +426,4 @@ export class Supervisor {
     if (request !== null) program.send({ type: "closed", request });
     program.close();
   }
-}
-
-function arenaGone(path: string): StoreError {
-  return new StoreError(
-    `The store's file ${path} was removed while the session ran: a worker that ended cannot be replaced. Start a new session, ` +
-      "with a localDirectory that nobody clears away.",
-  );
 }

@@ -6,16 +6,12 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   blockBytes,
-  columnsToBatch,
   concatBatches,
   planBlock,
   type RecordBatch,
-  RowBuilder,
   readArrowBytes,
   readBlock,
   sliceBatch,
-  toColumns,
-  toRows,
   typeName,
 } from "../../src/arrow/index.ts";
 import { reviveFunction } from "../../src/closure/index.ts";
@@ -30,7 +26,6 @@ import {
   type InspectedRow,
   type JobId,
   type JobSpec,
-  type JobStats,
   numberedTables,
   type Operator,
   type OperatorStats,
@@ -41,6 +36,8 @@ import {
   type WrittenFile,
 } from "../../src/protocol/index.ts";
 import { withColumns } from "../../src/worker/named-columns.ts";
+import { functionStep } from "./in-process-functions.ts";
+import { jobStats, statsOf } from "./in-process-stats.ts";
 
 const settings: EngineSettings = {
   workers: 2,
@@ -377,63 +374,6 @@ function gatherings(
   }));
 }
 
-async function functionStep(
-  step: Extract<Step, { kind: "function" }>,
-  call: (value: unknown) => unknown,
-  whole: RecordBatch,
-): Promise<RecordBatch[]> {
-  if (step.form === "mapGroups") return groupsStep(step, call, whole);
-  if (step.form === "mapBatches") {
-    const out: RecordBatch[] = [];
-    for (let at = 0; at < whole.length; at += step.options.batchSize) {
-      const piece = sliceBatch(whole, at, at + step.options.batchSize);
-      const rows = step.options.batchFormat === "rows";
-      const given = rows ? toRows(piece, step.options) : toColumns(piece, step.options);
-      const made = await call(given);
-      out.push(rows ? fromRows(made as unknown[]) : columnsToBatch(made as Parameters<typeof columnsToBatch>[0]));
-    }
-    return out;
-  }
-  const kept: unknown[] = [];
-  for (const row of toRows(whole, step.options)) {
-    const made = await call(row);
-    if (step.form === "map") kept.push(made);
-    else if (step.form === "flatMap") kept.push(...(made as Iterable<unknown>));
-    else if (made === true) kept.push(row);
-  }
-  return kept.length === 0 ? [] : [fromRows(kept)];
-}
-
-/** The rows come sorted by their keys. */
-async function groupsStep(
-  step: Extract<Step, { kind: "function" }>,
-  call: (value: unknown) => unknown,
-  whole: RecordBatch,
-): Promise<RecordBatch[]> {
-  const rows = toRows(whole, step.options) as Record<string, unknown>[];
-  const made: unknown[] = [];
-  const keyOf = (row: Record<string, unknown> | undefined) =>
-    JSON.stringify((step.options.keys ?? []).map((name) => row?.[name] ?? null));
-  for (let at = 0; at < rows.length; ) {
-    let end = at + 1;
-    while (end < rows.length && keyOf(rows[end]) === keyOf(rows[at])) end++;
-    const given =
-      step.options.batchFormat === "rows" ? rows.slice(at, end) : toColumns(sliceBatch(whole, at, end), step.options);
-    const out = await call(given);
-    if (Array.isArray(out)) made.push(...out);
-    else if (step.options.batchFormat === "rows") made.push(out);
-    else made.push(...toRows(columnsToBatch(out as Parameters<typeof columnsToBatch>[0]), step.options));
-    at = end;
-  }
-  return made.length === 0 ? [] : [fromRows(made)];
-}
-
-function fromRows(rows: readonly unknown[]): RecordBatch {
-  const builder = new RowBuilder();
-  for (const row of rows) builder.append(row);
-  return readBlock(blockBytes(builder.finish()));
-}
-
 function sliced(batches: readonly Piece[], offset: number, limit: number | null): RecordBatch[] {
   const out: RecordBatch[] = [];
   let skip = offset;
@@ -446,34 +386,4 @@ function sliced(batches: readonly Piece[], offset: number, limit: number | null)
     if (end > start) out.push(sliceBatch(batch, start, end));
   }
   return out;
-}
-
-const spread = (total: number) => ({ min: total, max: total, mean: total, total });
-
-function statsOf(operator: Operator, rows: number): OperatorStats {
-  const tasks = operator.kind === "tasks" && operator.input.kind === "splits" ? operator.input.splits.length : 1;
-  const nothing = { files: 0, rowGroups: 0, rows: 0, columns: 0 };
-  return {
-    id: operator.id,
-    name: operator.name,
-    tasks,
-    tasksDone: tasks,
-    retries: 0,
-    oomRetries: 0,
-    learned: null,
-    blocks: tasks,
-    rowsOut: spread(rows),
-    bytesOut: spread(0),
-    wall: spread(1),
-    cpu: spread(1),
-    errored: 0,
-    peakMemory: 0,
-    heldBack: {},
-    skipped: operator.kind === "tasks" ? operator.skipped : nothing,
-  };
-}
-
-function jobStats(operators: readonly OperatorStats[], files: readonly WrittenFile[]): JobStats {
-  const peaks = { peakWorkerMemory: 0, peakSupervisorMemory: 0, peakProgramMemory: 0, peakStoreBytes: 0 };
-  return { operators, seconds: 0.1, files, ...peaks, spilledBytes: 0, restoredBytes: 0 };
 }

@@ -190,7 +190,11 @@ test("[D1] a kernel that runs out of memory is tried again with one thread, then
   fails();
   expect(leasesTo(table, WIDE).at(-1)?.memory).toBeGreaterThan(first);
   fails();
-  expect(table.wasTold("failed")[0]?.error.name).toBe("KernelMemoryError");
+  const [failed] = table.wasTold("failed");
+  expect(failed?.error.name).toBe("OutOfMemoryError");
+  expect(failed?.error.message).toContain("cause: the kernel ran out of memory");
+  expect(failed?.error.message).toContain("too much");
+  expect(failed?.stats.operators[0]).toMatchObject({ retries: 0, oomRetries: 2 });
 });
 
 test("[D1] a fed task whose function is on disk waits for it like any other", () => {

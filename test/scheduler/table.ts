@@ -2,7 +2,10 @@
 import type {
   BlockId,
   BlockSlice,
+  Bytes,
   JobSpec,
+  MemorySettings,
+  SessionEvent,
   TaskInput,
   TaskOperator,
   ToProgram,
@@ -15,10 +18,24 @@ import {
   Scheduler,
   type SchedulerOptions,
   type TaskMessage,
+  type WorkerEnd,
 } from "../../src/scheduler/index.ts";
 import { PAGE } from "../../src/store/index.ts";
 import { splitOf } from "../simulate/plans.ts";
 import { ended } from "../support/ends.ts";
+
+export const MIB = 2 ** 20;
+
+/** What a session has that says nothing about memory. */
+export const MEMORY: MemorySettings = {
+  thresholds: { target: 0.6, spill: 0.7, pause: 0.8, terminate: 0.95 },
+  interval: 200,
+  measure: "auto",
+  recentToOldTime: 30_000,
+  pausedTooLong: 30_000,
+  memoryUsageThreshold: 0.95,
+  memoryMonitorRefreshMs: 250,
+};
 
 export class Table {
   readonly scheduler: Scheduler;
@@ -140,8 +157,32 @@ export class Table {
     this.says(worker, { type: "done", task: id, report });
   }
 
-  dies(worker: number): void {
-    this.tell({ type: "workerGone", worker: worker as WorkerId, end: ended({ tail: "last words" }) });
+  dies(worker: number, end: Partial<WorkerEnd> = { tail: "last words" }): void {
+    this.tell({ type: "workerGone", worker: worker as WorkerId, end: ended(end) });
+  }
+
+  /** Workers are seen to have so much private memory, in MiB: the first one's first. */
+  seen(...mebibytes: number[]): void {
+    const workers = mebibytes.map((private_, i) => ({
+      worker: (i + 1) as WorkerId,
+      private: private_ * MIB,
+      shared: 0,
+      children: 0,
+    }));
+    const nobody = { private: 0, shared: 0, children: 0 };
+    this.tell({ type: "memory", workers, supervisor: nobody, program: nobody });
+  }
+
+  /** The node is seen to use so much of 1000 MiB. */
+  nodeUses(mebibytes: number, more: Bytes = 0): void {
+    this.tell({ type: "nodeMemory", used: mebibytes * MIB + more, total: 1000 * MIB });
+  }
+
+  /** Events of this kind, in order. */
+  happened<T extends SessionEvent["type"]>(type: T): Extract<SessionEvent, { type: T }>[] {
+    return this.commands.flatMap((one) =>
+      one.type === "event" && one.event.type === type ? [one.event as Extract<SessionEvent, { type: T }>] : [],
+    );
   }
 
   taskOf(worker: number) {

@@ -1,0 +1,121 @@
+/** What a user is told of a task that ran out of memory for good: where, how full, what was tried, who has the memory, what to do. Pure text. */
+import type { Bytes, NodeSnapshot } from "../protocol/index.ts";
+import { formatSize } from "../units/index.ts";
+import { needText, type OomCause, type Shortage } from "./need.ts";
+
+export interface OomStory {
+  readonly operator: string;
+  readonly task: string;
+  readonly pid: number;
+  readonly memory: Bytes | null;
+  /** `causeText`. */
+  readonly cause: string;
+  /** Why this task and no other was ended; null: nobody chose. */
+  readonly why: string | null;
+  /** Null: nobody looked. */
+  readonly node: (Omit<NodeSnapshot, "host"> & { readonly host: string | null }) | null;
+  /** Our processes by what they do. */
+  readonly names: ReadonlyMap<number, string>;
+  readonly shortages: readonly Shortage[];
+  readonly log: string | null;
+  /** Last words: of the process, or of the error. */
+  readonly said: string;
+  readonly remedies: readonly string[];
+}
+
+export function oomMessage(story: OomStory): string {
+  const { operator, task, pid, memory, node, remedies } = story;
+  const had = memory === null ? "" : `, ${formatSize(memory)}`;
+  return [
+    "Task was killed due to the node running low on memory.",
+    ...(node === null ? [] : [`  node: ${nodeText(node)}`]),
+    `  task: ${operator}, ${task}, process ${pid}${had}`,
+    `  cause: ${story.cause}`,
+    ...(story.why === null ? [] : [`  chosen: ${story.why}`]),
+    ...attemptLines(story.shortages),
+    ...userLines(story),
+    ...(story.log === null ? [] : [`Its log: cat ${story.log}`]),
+    ...saidLines(story.said),
+    ...(remedies.length === 0 ? [] : ["What helps, the most promising first:"]),
+    ...remedies.map((remedy, i) => `  ${i + 1}. ${remedy}`),
+  ].join("\n");
+}
+
+/** In the words of who ended it. */
+export function causeText(cause: OomCause, limit: Bytes | null): string {
+  switch (cause) {
+    case "kernelOom":
+      return "the system's OOM killer ended its worker: the machine had no memory left";
+    case "containerOom":
+      return "the system's OOM killer ended its worker: the container (control group) was at its limit";
+    case "monitor":
+      return "the node's memory monitor ended its worker, before the system would have ended anything";
+    case "terminate":
+      return `its worker passed the terminate threshold${of(limit)}`;
+    case "heap":
+      return limit === null
+        ? "its worker reached V8's own heap limit"
+        : `its worker reached its heap limit${of(limit)}`;
+    case "allocation":
+      return `a function was refused memory: its worker may have no more${of(limit)}`;
+    case "kernel":
+      return "the kernel ran out of memory";
+  }
+}
+
+const of = (limit: Bytes | null) =>
+  limit === null || limit === Number.POSITIVE_INFINITY ? "" : ` of ${formatSize(limit)}`;
+
+function nodeText({ host, used, total, threshold }: NonNullable<OomStory["node"]>): string {
+  const ratio = `${formatSize(used)} of ${formatSize(total)} used (${percent(used / total)})`;
+  const bound = threshold === null ? "" : `, threshold ${percent(threshold)}`;
+  return `${host === null ? "" : `${host}, `}${ratio}${bound}`;
+}
+
+const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
+
+function attemptLines(shortages: readonly Shortage[]): readonly string[] {
+  return [
+    `  attempts: ${shortages.length}`,
+    ...shortages.map(({ need, cause, memory, atOnce }, i) => {
+      const asked = needText({ ...need, memory: null });
+      const seen = memory === null ? "" : ` with ${formatSize(memory)}`;
+      const beside = atOnce > 1 ? `, ${atOnce} at once` : "";
+      return `    ${i + 1}. ${asked === "" ? `as it was${beside}` : asked}: ${cause}${seen}`;
+    }),
+  ];
+}
+
+function userLines({ node, names }: OomStory): readonly string[] {
+  if (node === null || node.users.length === 0) return [];
+  const rows = node.users.slice(0, 10).map(({ pid, name, private: bytes }) => ({
+    pid: String(pid),
+    memory: formatSize(bytes),
+    name: names.get(pid) ?? name,
+  }));
+  const wide = (key: "pid" | "memory", title: string) => Math.max(title.length, ...rows.map((row) => row[key].length));
+  const [pids, sizes] = [wide("pid", "PID"), wide("memory", "MEMORY")];
+  const line = (pid: string, memory: string, name: string) =>
+    `  ${pid.padStart(pids)}  ${memory.padStart(sizes)}  ${name}`;
+  return [
+    `Top ${rows.length} memory users:`,
+    line("PID", "MEMORY", "PROCESS"),
+    ...rows.map((row) => line(row.pid, row.memory, row.name)),
+  ];
+}
+
+/** The end of it: V8's last words are a page of addresses. */
+const MOST_LINES = 12;
+
+function saidLines(said: string): readonly string[] {
+  const text = said.trim();
+  return text === ""
+    ? []
+    : [
+        "Its last words:",
+        ...text
+          .split("\n")
+          .slice(-MOST_LINES)
+          .map((line) => `  ${line}`),
+      ];
+}

@@ -1,0 +1,224 @@
+/**
+ * A task that ran out of memory: its worker was ended for it, a function was refused memory, or the kernel was. It is run
+ * again a little later and asks for less (need.ts); what it asks for its operator remembers, for the tasks after it.
+ * When there is nothing left to ask for, the job fails, with the whole story.
+ */
+import { OutOfMemoryError, toWire, type WireError } from "../errors/index.ts";
+import type { Bytes, LearnedNeed, Milliseconds } from "../protocol/index.ts";
+import type { WorkerEnd } from "./events.ts";
+import { unpinAll } from "./fetch.ts";
+import { relieve, wideKilled } from "./lease.ts";
+import { NO_NEED, needText, nextNeed, type OomCause, type Refused, type Shortage, stricter } from "./need.ts";
+import { causeText, oomMessage } from "./oom-message.ts";
+import { heapOf } from "./raised.ts";
+import { remedies } from "./remedies.ts";
+import { Resources } from "./resources.ts";
+import { type OperatorState, type State, type TaskState, tell, type WorkerState } from "./state.ts";
+import { comesAgain } from "./tasks.ts";
+import { isWide } from "./wide.ts";
+
+const FIRST_REST: Milliseconds = 500;
+const LONGEST_REST: Milliseconds = 8_000;
+
+/** How it came about: the end of a process, or an error that a task gave. */
+export type Blow = { readonly end: WorkerEnd } | { readonly error: WireError };
+
+/** Null: it was something else. */
+export function oomCause(blow: Blow): OomCause | null {
+  if ("error" in blow) return refused(blow.error);
+  switch (blow.end.cause) {
+    case "kernelOom":
+    case "containerOom":
+    case "monitor":
+    case "terminate":
+    case "heap":
+      return blow.end.cause;
+    default:
+      return null;
+  }
+}
+
+const REFUSED = /Array buffer allocation failed|ERR_MEMORY_ALLOCATION_FAILED|Failed to allocate memory/;
+
+function refused({ name, message, fields }: WireError): Refused | null {
+  if (name === "KernelMemoryError") return "kernel";
+  const thrown = name === "FunctionError" ? String(fields.errorName) : name;
+  return /^(RangeError|Error)$/.test(thrown) && REFUSED.test(message) ? "allocation" : null;
+}
+
+/**
+ * The task has left the worker, and is wanted as before. Null: it comes again by itself; else the error with which its job
+ * is to fail.
+ */
+export function ranOutOfMemory(
+  state: State,
+  task: TaskState,
+  worker: WorkerState,
+  cause: OomCause,
+  blow: Blow,
+): WireError | null {
+  const { operator, shortages } = task;
+  const shortage = shortageOf(state, task, worker, cause, blow);
+  shortages.push(shortage);
+  const need = shortages.length <= oomRetriesOf(operator) ? nextAttempt(state, task, worker, shortage) : null;
+  if (need === null) return failure(state, task, worker, shortage, blow);
+  task.attempt += 1;
+  operator.figures.oomRetries += 1;
+  learn(state, operator, stricter(operator.learned, need));
+  tellRetry(state, task, worker, cause);
+  rest(state, task);
+  return null;
+}
+
+/** What the operator's tasks ask for from now on. */
+export function learn(state: State, operator: OperatorState, need: LearnedNeed | null): void {
+  const { spec } = operator;
+  if (need === null || spec.kind !== "tasks" || isWide(operator)) return;
+  operator.learned = need;
+  operator.figures.learned = need;
+  if (need.alone) state.alone.add(operator);
+  const { cpu, memory } = spec.request;
+  const learned = need.atOnce === null || need.memory === null ? 0 : Math.min(need.memory, roomForTasks(state));
+  // Who is alone needs nothing to be kept for it.
+  operator.request = new Resources({ cpu, memory: need.alone ? 0 : Math.max(memory, learned) });
+}
+
+/** What tasks can have together: all but the store, the program and the supervisor. */
+export function roomForTasks({ lease, ledger, total }: State): Bytes {
+  if (lease === null) return total.memory;
+  const { memory, overhead } = lease.pool;
+  return Math.max(0, Math.min(total.memory, memory - overhead - ledger.capacity));
+}
+
+/** Those whose time has come wait for a worker again. */
+export function endResting(state: State): void {
+  for (const task of state.resting) {
+    if (state.now < task.restsUntil) continue;
+    state.resting.delete(task);
+    task.operator.resting.delete(task);
+    comesAgain(state, task);
+  }
+}
+
+export function restDeadline({ resting }: State): Milliseconds {
+  let at = Number.POSITIVE_INFINITY;
+  for (const { restsUntil } of resting) at = Math.min(at, restsUntil);
+  return at;
+}
+
+/** Rows of the largest batch that functions of the operator are given, where that can be less; null: there is none. */
+export function batchSizeOf({ spec }: OperatorState): number | null {
+  let rows: number | null = null;
+  for (const step of spec.kind === "tasks" ? spec.steps : []) {
+    if (step.kind !== "function") continue;
+    const isBatched = step.form === "mapBatches" || (step.form === "mapGroups" && step.options.stream === true);
+    if (isBatched) rows = Math.max(rows ?? 0, step.options.batchSize);
+  }
+  return rows;
+}
+
+function nextAttempt(state: State, task: TaskState, worker: WorkerState, shortage: Shortage): LearnedNeed | null {
+  if (!isWide(task.operator)) return nextNeed(shortage);
+  if (shortage.cause !== "kernel") wideKilled(state);
+  else if (!relieve(state, worker)) return null;
+  return NO_NEED;
+}
+
+function shortageOf(state: State, task: TaskState, worker: WorkerState, cause: OomCause, blow: Blow): Shortage {
+  const { operator } = task;
+  const given = batchSizeOf(operator);
+  const asked = task.need?.batchSize ?? null;
+  const curve = "end" in blow ? blow.end.curve.map((point) => point.private) : [];
+  const seen = Math.max(0, worker.reading?.private ?? 0, ...curve);
+  return {
+    cause,
+    need: task.need ?? NO_NEED,
+    batchSize: given === null || asked === null ? given : Math.min(given, asked),
+    isFixed: task.handedOver.length > 0,
+    atOnce: operator.running.size + 1,
+    memory: seen === 0 ? null : seen,
+    limit: worker.memory,
+    room: roomForTasks(state),
+  };
+}
+
+function oomRetriesOf({ spec }: OperatorState): number {
+  return spec.kind === "tasks" ? spec.maxOomRetries : 0;
+}
+
+function rest(state: State, task: TaskState): void {
+  // Somebody waits for a lost block; the wide kernel has what it was lent, and others do not change that.
+  if (task.repairs !== null || isWide(task.operator)) {
+    comesAgain(state, task);
+    return;
+  }
+  // What it reads may leave memory meanwhile.
+  unpinAll(state, task);
+  task.restsUntil = state.now + Math.min(LONGEST_REST, FIRST_REST * 2 ** (task.shortages.length - 1));
+  state.resting.add(task);
+  task.operator.resting.add(task);
+}
+
+function tellRetry(state: State, task: TaskState, worker: WorkerState, cause: OomCause): void {
+  const { operator, shortages } = task;
+  const { job, spec } = operator;
+  const need = operator.learned ?? NO_NEED;
+  const event = { type: "oomRetry", operator: spec.name, task: task.id, attempt: shortages.length, need } as const;
+  state.commands.push({ type: "event", event });
+  const asked = needText({ ...need, memory: null });
+  const how = isWide(operator) ? "with less for each thread" : asked === "" ? "as it was" : `with ${asked}`;
+  const text = `${spec.name}: a task ran out of memory (${causeText(cause, limitOf(state, worker, cause))}). It is run again ${how}, and so are those after it.`;
+  tell(state, { type: "notice", text, about: { job: job.id, what: `${spec.id}/oom/${how}` } });
+}
+
+function failure(state: State, task: TaskState, worker: WorkerState, last: Shortage, blow: Blow): WireError {
+  const { operator, shortages } = task;
+  const seen = shortages.flatMap(({ memory }) => memory ?? []);
+  const memory = seen.length === 0 ? null : Math.max(...seen);
+  const advice = remedies({
+    operator: operator.spec,
+    shortages,
+    workers: state.slots,
+    workerMemory: state.workerMemory,
+    total: state.node?.total ?? state.lease?.pool.memory ?? null,
+    isWide: isWide(operator),
+  });
+  const message = oomMessage({
+    operator: operator.spec.name,
+    task: task.id,
+    pid: worker.pid,
+    memory,
+    cause: causeText(last.cause, limitOf(state, worker, last.cause)),
+    why: null,
+    node: "end" in blow && blow.end.node !== null ? blow.end.node : nodeOf(state),
+    names: namesOf(state, task, worker),
+    shortages,
+    log: "end" in blow && blow.end.log !== "" ? blow.end.log : null,
+    said: "end" in blow ? blow.end.tail : blow.error.message,
+    remedies: advice,
+  });
+  return toWire(new OutOfMemoryError(message, operator.spec.name, last.cause, memory, shortages.length, advice));
+}
+
+/** The limit that it failed at. */
+function limitOf(state: State, worker: WorkerState, cause: OomCause): Bytes | null {
+  return cause === "heap" ? heapOf(state, worker) : worker.memory;
+}
+
+function nodeOf({ node, memory }: State) {
+  if (node === null) return null;
+  return { ...node, host: null, threshold: memory?.memoryUsageThreshold ?? null, users: [] };
+}
+
+/** Our processes by what they do. */
+function namesOf(state: State, task: TaskState, worker: WorkerState): ReadonlyMap<number, string> {
+  const names = new Map<number, string>();
+  for (const one of state.workers.values()) {
+    names.set(one.pid, `worker ${one.id} (${one.task?.operator.spec.name ?? "idle"})`);
+  }
+  const { wide } = state;
+  if (wide.worker !== null)
+    names.set(wide.worker.pid, `wide kernel (${wide.worker.task?.operator.spec.name ?? "idle"})`);
+  names.set(worker.pid, `worker ${worker.id} (${task.operator.spec.name}), this task`);
+  return names;
+}
