@@ -76,9 +76,9 @@ export {
   ZipLengthError,
 } from "./errors/index.ts";
 export {
-  type Allocator,
   type BlockMove,
   configure,
+  type Duration,
   fromArrow,
   fromItems,
   type Preset,
@@ -98,6 +98,7 @@ export {
   type Size,
   session,
   type Trimmed,
+  type WorkerOptions,
   type WorkerUse,
   type WorkerValue,
 } from "./session/index.ts";

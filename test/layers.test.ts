@@ -39,8 +39,10 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   plan: ["errors", "arrow", "protocol", "units", "closure"],
   stages: ["errors", "arrow", "protocol", "units", "plan", "closure"],
   dataset: ["errors", "arrow", "protocol", "units", "plan", "stages", "closure"],
+  config: ["errors", "container", "protocol", "units"],
   session: [
     "errors",
+    "config",
     "files",
     "arrow",
     "protocol",
@@ -52,7 +54,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     "store",
     "supervisor",
   ],
-  cli: ["errors", "protocol", "units", "session", "supervisor", "memory"],
+  cli: ["errors", "config", "protocol", "units", "session", "supervisor", "memory"],
 };
 
 function imports(file: string): string[] {

@@ -34,7 +34,7 @@ export interface ContainerPlace {
 
 /** A container of which each worker has its own copy, what makes one in each worker, or that with arguments. */
 export type ContainerOption =
-  | MapLike<never, unknown>
+  | MapLike
   | ContainerFactory
   | readonly [ContainerFactory, ...unknown[]]
   | { readonly factory: ContainerFactory; readonly args?: readonly unknown[] };
@@ -80,4 +80,9 @@ export function workerData<Container extends object = Map<unknown, unknown>>(): 
 /** The caller knows what its own option was. */
 function isContainer<Container extends object>(value: unknown): value is Container {
   return isMapLike(value);
+}
+
+/** Whether what it makes is a container is seen when it makes it. */
+export function mayBeContainer(value: unknown): value is ContainerOption {
+  return (typeof value === "object" && value !== null) || typeof value === "function";
 }

@@ -7,6 +7,7 @@ export {
   isEvicting,
   isMapLike,
   type MapLike,
+  mayBeContainer,
   missingMethods,
   setWorkerData,
   workerData,

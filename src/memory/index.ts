@@ -2,5 +2,13 @@ export { gaugeOver, type MemoryGauge, ownMemory, procGauge } from "./gauge.ts";
 export { firstLease, kernelLease, type MemoryPool, squeezed } from "./lease.ts";
 export { nodeMemory } from "./limits.ts";
 export type { OomKills } from "./oom-kills.ts";
-export { extraWorkersThatFit, fixedShares, heapThatFits, kernelThatFits, workersThatFit } from "./shares.ts";
+export {
+  automaticLimit,
+  extraWorkersThatFit,
+  fixedShares,
+  heapThatFits,
+  kernelThatFits,
+  type Node,
+  workersThatFit,
+} from "./shares.ts";
 export { type ReadText, type SystemFiles, systemFiles } from "./system-files.ts";

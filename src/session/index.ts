@@ -1,7 +1,7 @@
 /** Sessions: starting the processes, and the program's end of them. */
 
+export type { Duration, Preset, ResourceLimits, SessionOptions, Size, WorkerOptions } from "../config/index.ts";
 export type { BlockMove, ResourceAmounts, SessionResources, WorkerUse } from "../protocol/index.ts";
-export type { Preset } from "./block-sizes.ts";
 export {
   configure,
   fromArrow,
@@ -16,7 +16,5 @@ export {
 } from "./default.ts";
 export type { Rebalanced } from "./engine.ts";
 export type { Trimmed, WorkerValue } from "./every-worker.ts";
-export type { ResourceLimits, Size } from "./limits.ts";
-export type { SessionOptions } from "./options.ts";
 export { Session, session } from "./session.ts";
 export type { Allocator } from "./worker-environment.ts";

@@ -40,6 +40,7 @@ import {
 import { Spilling, spillDirectories } from "./spilling.ts";
 import { openStateDirectory } from "./state-directory.ts";
 import { sweep } from "./sweep.ts";
+import { WorkerLimits } from "./worker-limits.ts";
 import { WorkerPool } from "./worker-pool.ts";
 
 type ProgramWire = Wire<ProgramMessage, ToProgram>;
@@ -67,6 +68,7 @@ export class Supervisor {
   readonly #early: (() => void)[] = [];
   readonly #spilling: Spilling;
   readonly #door: Door;
+  readonly #limits: WorkerLimits;
   readonly #sampler: Sampler;
   readonly #staging = new Map<JobId, readonly string[]>();
   /** Files being put in place or removed. */
@@ -147,12 +149,13 @@ export class Supervisor {
         changed: () => this.#record(),
       },
     );
+    this.#limits = new WorkerLimits(this.#pool, options.workerMemory);
     this.#sampler = new Sampler(
       {
         settings: options.memory,
         program: options.parentPid,
         workers: () => this.#pool.workers,
-        limitOf: (worker) => this.#pool.memoryOf(worker) ?? options.workerMemory,
+        limitOf: (worker) => this.#limits.of(worker),
         tell: (event) => this.#tell(event),
       },
       gauge,
@@ -211,6 +214,7 @@ export class Supervisor {
       else if (message.type !== "hello") {
         // The answer is of this moment.
         if (message.type === "memory") this.#sampler.look();
+        if (message.type === "setMemoryLimit") this.#limits.set(message.limit);
         this.#tell({ type: "fromProgram", message });
       }
     });
@@ -232,7 +236,7 @@ export class Supervisor {
       arena: this.#arena.place,
       directory: this.#directory,
       lease,
-      allowance: null,
+      allowance: this.#limits.allowanceOf(worker),
       container: this.#container,
     });
     wire.onMessage((message) => this.#fromWorker(worker, message));

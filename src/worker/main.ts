@@ -19,6 +19,7 @@ import {
   type WorkerMessage,
 } from "../protocol/index.ts";
 import { MappedArena } from "../store/mapping.ts";
+import { Allowance } from "./allowance.ts";
 import { callFunction } from "./call.ts";
 import { LeasedKernel } from "./leased-kernel.ts";
 import { LoadedOperator } from "./loaded-operator.ts";
@@ -29,6 +30,7 @@ import { UserContainer } from "./user-container.ts";
 class Worker {
   readonly #wire: Wire<ToWorker, WorkerMessage>;
   readonly #operators = new Map<string, LoadedOperator>();
+  readonly #allowance = new Allowance();
   #kernel: LeasedKernel | null = null;
   #arena: MappedArena | null = null;
   #capacity = 0;
@@ -61,7 +63,11 @@ class Worker {
         this.#capacity = message.arena.capacity;
         this.#kernelOf().spillBelow(message.directory, message.worker);
         void this.#kernelOf().take(message.lease);
+        this.#allowance.set(message.allowance);
         if (message.container !== null) this.#openContainer(message.container, message.directory);
+        return;
+      case "allowance":
+        this.#allowance.set(message.bytes);
         return;
       case "lease":
         void this.#kernelOf().take(message.lease);
