@@ -71,9 +71,16 @@ function moved(state: State, worker: WorkerState, from: Pressure): void {
     state.paused.add(worker);
   } else leavePause(state, worker);
   if (to === "terminating") {
-    endWorker(state, worker, "it had passed its terminate threshold");
+    endWorker(state, worker, whyTerminated(state, worker));
     state.commands.push({ type: "terminate", worker: id });
   } else settleIdle(state, worker);
+}
+
+function whyTerminated(state: State, worker: WorkerState): string {
+  const { terminate } = thresholdsOf(state, worker);
+  const kind = state.memory?.measure === "managed" ? "managed memory" : "memory";
+  const has = formatSize(pressingBytes(state, worker));
+  return `its ${kind} of ${has} was above ${terminate} of its limit of ${formatSize(worker.memory)} (worker.memory.terminate)`;
 }
 
 function leavePause(state: State, worker: WorkerState): void {

@@ -3,7 +3,7 @@ import { kindsOf } from "../memory/index.ts";
 import type { Bytes, ProcessMemory } from "../protocol/index.ts";
 import type { Event } from "./events.ts";
 import { stand, useOf } from "./ladder.ts";
-import { noteGrowth } from "./recycle.ts";
+import { isHeavy, noteGrowth } from "./recycle.ts";
 import { spillUnderPressure } from "./spill.ts";
 import type { State } from "./state.ts";
 import { workerOf } from "./workers.ts";
@@ -18,7 +18,11 @@ export function memoryRead(state: State, event: Extract<Event, { type: "memory" 
     worker.kinds = kindsOf(useOf(state, worker), worker.unmanaged, state.now);
     noteGrowth(worker);
   }
-  for (const worker of state.workers.values()) stand(state, worker);
+  for (const worker of state.workers.values()) {
+    stand(state, worker);
+    if (isHeavy(state, worker)) state.heavy.add(worker);
+    else state.heavy.delete(worker);
+  }
   spillUnderPressure(state);
   for (const job of state.jobs.values()) {
     job.peakWorkerMemory = Math.max(job.peakWorkerMemory, ...event.workers.map(resident));

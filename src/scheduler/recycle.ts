@@ -18,7 +18,7 @@ import { failJob } from "./job.ts";
 import { hasNothingToSpill, once, TWO_CAUSES, watch } from "./ladder.ts";
 import { type State, send, tell, type WorkerState } from "./state.ts";
 import { isWide } from "./wide.ts";
-import { dismiss, settleIdle, withoutTask } from "./workers.ts";
+import { dismiss, settleIdle } from "./workers.ts";
 
 /** What a worker had before, in private memory. */
 export interface Past {
@@ -73,9 +73,9 @@ export function trimmed(state: State, worker: WorkerState, { before, after }: Tr
   watch(state, { type: "trimmed", worker: id, pid, returned: Math.max(0, before - after) });
 }
 
-export function trimDeadline({ workers, now }: State): Milliseconds {
+export function trimDeadline({ heavy, now }: State): Milliseconds {
   let at = Number.POSITIVE_INFINITY;
-  for (const { rest } of workers.values()) {
+  for (const { rest } of heavy) {
     if (rest !== null && rest.since + TRIM_GRACE > now) at = Math.min(at, rest.since + TRIM_GRACE);
   }
   return at;
@@ -83,12 +83,23 @@ export function trimDeadline({ workers, now }: State): Milliseconds {
 
 /** Before tasks are given out: who has to rest, and for whom that is over. */
 export function settleTrims(state: State): void {
-  if (state.memory === null) return;
-  for (const worker of withoutTask(state)) {
+  for (const worker of state.heavy) {
+    if (worker.phase !== "idle") continue;
     if (worker.rest === null) beginRest(state, worker);
     else endRest(state, worker, worker.rest);
   }
   if (state.paused.size > 0) failInVain(state);
+}
+
+/** It spills, is paused or at rest, or may have a reason to rest after its task. */
+export function isHeavy(state: State, worker: WorkerState): boolean {
+  if (worker.phase === "stopping") return false;
+  return (
+    worker.standing.pressure !== "normal" ||
+    worker.rest !== null ||
+    isPastHalf(state, worker) ||
+    isUnmanagedHigh(state, worker)
+  );
 }
 
 function beginRest(state: State, worker: WorkerState): void {

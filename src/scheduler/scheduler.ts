@@ -8,10 +8,9 @@
  *                                                      └───────────────────────────────────────────────────┘
  *                                                      then jobs that are through end (job.ts) ──▶ commands
  */
-import { SpillwayError, StoreError, toWire, WorkerDiedError } from "../errors/index.ts";
+import { toWire } from "../errors/index.ts";
 import type { MemoryPool } from "../memory/index.ts";
 import type {
-  BlockId,
   Bytes,
   MemorySettings,
   Milliseconds,
@@ -23,14 +22,13 @@ import { Ledger } from "../store/index.ts";
 import { formatSize } from "../units/index.ts";
 import { settleAlone } from "./alone.ts";
 import { instanceGone, workerLost } from "./claims.ts";
-import { deathMessage } from "./deaths.ts";
+import { deathError, diedEvent } from "./deaths.ts";
 import { DevicePool } from "./devices.ts";
 import { dispatch } from "./dispatch.ts";
 import {
   CANCEL_GRACE,
   type Command,
   type Event,
-  type JobMessage,
   PROGRESS_INTERVAL,
   type TaskMessage,
   type WorkerEnd,
@@ -38,28 +36,17 @@ import {
 import { feedTask, taskFed } from "./fed.ts";
 import { blockDamaged, blockNotRestored, blockRestored } from "./fetch.ts";
 import { noteHeldBack, passTime } from "./held.ts";
-import {
-  cancelJob,
-  deliverOutput,
-  failJob,
-  jobCommitted,
-  jobDiscarded,
-  outputRead,
-  settleJob,
-  startJob,
-  tellProgress,
-} from "./job.ts";
+import { deliverOutput, failJob, jobCommitted, jobDiscarded, settleJob, tellProgress } from "./job.ts";
 import { pauseDeadline, reportPauses } from "./ladder.ts";
 import { settleLease } from "./lease.ts";
 import { watchNode } from "./monitor.ts";
 import { endResting, restDeadline } from "./oom.ts";
+import { fromProgram } from "./program.ts";
 import { heapOf, lower, raisedStarting } from "./raised.ts";
 import { memoryRead } from "./readings.ts";
-import { rebalance } from "./rebalance.ts";
 import { settleTrims, trimDeadline, trimmed } from "./recycle.ts";
-import { resourcesReport } from "./report.ts";
 import { Resources } from "./resources.ts";
-import { askForProgram, askForRoom, grantRoom, yields } from "./room.ts";
+import { askForRoom, grantRoom, yields } from "./room.ts";
 import { blocksNotSpilled, blocksSpilled, diskDeadline, spillOverTarget, spillUnderPressure } from "./spill.ts";
 import { endStandingBack, resolveStall, stallDeadline } from "./stall.ts";
 import { type State, tell, type WorkerState } from "./state.ts";
@@ -110,6 +97,7 @@ export class Scheduler {
       node: null,
       processes: { supervisor: NOTHING, program: NOTHING },
       paused: new Set(),
+      heavy: new Set(),
       warned: new Set(),
       managedTarget: managedTarget ?? null,
       localityWithOutput: options.localityWithOutput ?? false,
@@ -129,6 +117,7 @@ export class Scheduler {
           ? null
           : { pool: options.pool, told: null, isParked: false, relief: 0, kills: 0, reclaimed: "no" },
       alone: new Set(),
+      nextAlone: null,
       isParked: false,
       resting: new Set(),
       feeding: new Set(),
@@ -253,7 +242,7 @@ function receive(state: State, event: Event): void {
       workerGone(state, event.worker, event.end);
       return;
     case "workersUnavailable":
-      state.unavailable = event.error;
+      state.unavailable = event.until === "work" ? null : event.error;
       for (const job of state.jobs.values()) failJob(state, job, event.error);
       for (const { request } of state.inspections.splice(0)) {
         tell(state, { type: "refused", request, error: event.error });
@@ -315,6 +304,7 @@ function workerReady(state: State, id: WorkerId, pid: number): void {
 function workerGone(state: State, id: WorkerId, end: WorkerEnd): void {
   const worker = workerOf(state, id);
   if (worker === undefined) return;
+  if (worker.phase !== "stopping") state.commands.push({ type: "event", event: diedEvent(worker, end) });
   if (worker === state.wide.worker) state.wide.worker = null;
   state.workers.delete(id);
   state.raised.delete(worker);
@@ -337,8 +327,7 @@ function inspectionDied(state: State, worker: WorkerState, end: WorkerEnd): void
     state.inspections.unshift(inspection);
     return;
   }
-  const message = deathMessage("inspect", worker.pid, end, inspection.attempts, heapOf(state, worker));
-  const error = toWire(new WorkerDiedError(message, "inspect", end.exitCode, end.signal, end.cause));
+  const error = toWire(deathError("inspect", worker.pid, end, inspection.attempts, heapOf(state, worker)));
   tell(state, { type: "refused", request: inspection.request, error });
 }
 
@@ -416,76 +405,4 @@ function retired(state: State, worker: WorkerState, message: Extract<TaskMessage
     if (operator.spec.id === message.operator) operator.retiring.delete(worker);
   }
   if (message.error !== null) failJob(state, job, message.error);
-}
-
-function fromProgram(state: State, message: JobMessage): void {
-  switch (message.type) {
-    case "reserve":
-      askForProgram(state, message.request, message.bytes);
-      return;
-    case "seal":
-      sealForProgram(state, message);
-      return;
-    case "release":
-      // The program moves: whoever waits for it to let go waits anew.
-      state.storeStallSince = null;
-      for (const id of message.blocks) releaseForProgram(state, id);
-      return;
-    case "keep":
-      state.storeStallSince = null;
-      for (const id of message.blocks) outputRead(state, id);
-      return;
-    case "inspect":
-      if (state.unavailable === null) {
-        const { request, sql, maxRetries } = message;
-        state.inspections.push({ request, sql, maxRetries, attempts: 0 });
-      } else tell(state, { type: "refused", request: message.request, error: state.unavailable });
-      return;
-    case "resources":
-      tell(state, { type: "resources", request: message.request, resources: resourcesReport(state) });
-      return;
-    case "rebalance":
-      tell(state, { type: "rebalanced", request: message.request, moved: rebalance(state) });
-      return;
-    case "start":
-      startJob(state, message.job);
-      return;
-    case "want": {
-      const job = state.jobs.get(message.job);
-      if (job === undefined) return;
-      job.credit += message.blocks;
-      job.movedAt = state.now;
-      return;
-    }
-    case "cancel": {
-      const job = state.jobs.get(message.job);
-      if (job !== undefined) cancelJob(state, job);
-      return;
-    }
-  }
-}
-
-function sealForProgram(state: State, message: Extract<JobMessage, { type: "seal" }>): void {
-  const { request, range, length, rows, checksum } = message;
-  const granted = state.programRanges.get(range.offset);
-  if (granted === undefined || length > granted.length) {
-    const error = new StoreError(
-      `The program sealed ${length} bytes at ${range.offset}, where it was given no such room.`,
-    );
-    tell(state, { type: "refused", request, error: toWire(error) });
-    return;
-  }
-  state.programRanges.delete(range.offset);
-  const block = state.ledger.seal(granted, length, rows, checksum, "program", null);
-  tell(state, { type: "sealed", request, block });
-}
-
-function releaseForProgram(state: State, id: BlockId): void {
-  try {
-    outputRead(state, id);
-    state.ledger.release(id, "program");
-  } catch (error) {
-    if (!(error instanceof SpillwayError)) throw error;
-    tell(state, { type: "notice", text: `A block was released twice: ${error.message}` });
-  }
 }

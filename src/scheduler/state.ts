@@ -326,6 +326,8 @@ export interface WorkerState {
   kernelBytes: Bytes;
   /** What the user's container in it holds, and whether it lets go when it is asked; null: there is none. */
   container: { readonly bytes: Bytes; readonly evicts: boolean } | null;
+  /** The reading after which its container was last asked to let go. */
+  evictedAt: WorkerReading | null;
   /** What it was last seen to have, and when; null: nobody has looked yet. */
   reading: WorkerReading | null;
   readAt: Milliseconds;
@@ -395,6 +397,8 @@ export interface State {
   node: NodeMemory | null;
   processes: { readonly supervisor: ProcessMemory; readonly program: ProcessMemory };
   readonly paused: Set<WorkerState>;
+  /** Those whose memory asks for something: looked at with every event, and the others only when memory is read. */
+  readonly heavy: Set<WorkerState>;
   /** What the user was told once and for all. */
   readonly warned: Set<string>;
   /** Tasks go where their input was made, if that worker is idle. */
@@ -420,6 +424,8 @@ export interface State {
   readonly lease: LeaseState | null;
   /** Operators that have not ended and whose tasks compute alone. */
   readonly alone: Set<OperatorState>;
+  /** The one of them that waits for others to end; none starts before it. */
+  nextAlone: OperatorState | null;
   /** Workers have ended so that a task has the memory to itself (alone.ts). */
   isParked: boolean;
   /** Of all jobs. */

@@ -14,6 +14,7 @@ export function addWorker(state: State, id: WorkerId, memory: Bytes, isWide: boo
     task: null,
     kernelBytes: 0,
     container: null,
+    evictedAt: null,
     reading: null,
     readAt: 0,
     kinds: { process: 0, managed: 0, unmanaged: 0, recent: 0, spilled: 0 },
@@ -81,6 +82,7 @@ export function stopping(state: State, worker: WorkerState): void {
   worker.rest = null;
   worker.paused = null;
   state.paused.delete(worker);
+  state.heavy.delete(worker);
   for (const operator of worker.knows) operator.workers.delete(worker);
   worker.knows.clear();
 }
