@@ -101,8 +101,8 @@ async function rowsOf(plan: Plan): Promise<readonly Record<string, unknown>[]> {
     shuffleBytes: 1 << 20,
     maxErroredBlocks: 0,
     maxRetries: 0,
-    maxOomRetries: null,
     maxOomRetries: 0,
+    learnedOf: () => null,
     payloadOf: (node) => payloads.get(node),
   });
   const rows: Record<string, unknown>[] = [];
