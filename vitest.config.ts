@@ -1,11 +1,17 @@
 import { defineConfig } from "vitest/config";
 
+// Whatever settings the developer has for own programs, here the defaults are in force.
+for (const name of Object.keys(process.env)) {
+  if (name.startsWith("SPILLWAY_") && !name.startsWith("SPILLWAY_TEST_")) delete process.env[name];
+}
+
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     pool: "forks",
     // Files share two cores with the worker processes that they start; more at once only makes them wait.
     maxWorkers: 2,
+    env: { SPILLWAY_CONFIG: "/dev/null" },
     testTimeout: 60_000,
     hookTimeout: 60_000,
     server: { deps: { external: [/\/dist\//] } },

@@ -4,8 +4,11 @@ import { fileURLToPath } from "node:url";
 
 const project = fileURLToPath(new URL("..", import.meta.url));
 
+// What is measured is the defaults, not what this user has set.
+const env = { ...process.env, SPILLWAY_CONFIG: "/dev/null" };
+
 function node(args) {
-  const { status, signal, error } = spawnSync(process.execPath, args, { cwd: project, stdio: "inherit" });
+  const { status, signal, error } = spawnSync(process.execPath, args, { cwd: project, stdio: "inherit", env });
   if (error) {
     throw error;
   }

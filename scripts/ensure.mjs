@@ -98,6 +98,17 @@ export async function ensureBuild() {
   renameSync(next, dist);
 }
 
+/** For the test of `allocator: "jemalloc"`, which is skipped without it. Tried where it costs nobody a password. */
+export function ensureJemalloc() {
+  if (process.platform !== "linux" || process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) return;
+  if (spawnSync("ldconfig", ["-p"], { encoding: "utf8" }).stdout?.includes("libjemalloc.so.2")) return;
+  process.stderr.write("spillway: installing libjemalloc2 for a test (apt-get) …\n");
+  const options = { stdio: "ignore", timeout: 60_000 };
+  if (spawnSync("apt-get", ["install", "-y", "libjemalloc2"], options).status === 0) return;
+  spawnSync("apt-get", ["update"], options);
+  spawnSync("apt-get", ["install", "-y", "libjemalloc2"], options);
+}
+
 function contentHash(paths) {
   const digest = createHash("sha256");
   const visit = (path) => {

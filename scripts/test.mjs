@@ -1,9 +1,10 @@
 /** Everything: set-up, format, lint, types, tests. Arguments are passed on to vitest and leave the checks out. */
-import { ensureBuild, ensureDependencies, ensureNode, run } from "./ensure.mjs";
+import { ensureBuild, ensureDependencies, ensureJemalloc, ensureNode, run } from "./ensure.mjs";
 
 ensureNode();
 ensureDependencies();
 await ensureBuild();
+ensureJemalloc();
 const args = process.argv.slice(2);
 if (args.length === 0) {
   const status = run("npm", ["run", "--silent", "check"]);

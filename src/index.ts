@@ -1,5 +1,13 @@
 /** The public API, nothing else. */
 export {
+  type ContainerFactory,
+  type ContainerOption,
+  type ContainerPlace,
+  type EvictingContainer,
+  type MapLike,
+  workerData,
+} from "./container/index.ts";
+export {
   AggregateExpr,
   type AnyRow,
   type BatchClass,
@@ -70,9 +78,13 @@ export {
 export {
   type BlockMove,
   configure,
+  type Duration,
   fromArrow,
   fromItems,
+  type MemoryColour,
+  type MemoryKinds,
   type Preset,
+  type Pressure,
   type Rebalanced,
   type ResourceAmounts,
   type ResourceLimits,
@@ -84,10 +96,15 @@ export {
   readParquet,
   readText,
   Session,
+  type SessionMemory,
   type SessionOptions,
   type SessionResources,
   type Size,
   session,
+  type Trimmed,
+  type WorkerMemory,
+  type WorkerOptions,
   type WorkerUse,
+  type WorkerValue,
 } from "./session/index.ts";
 export { type Constructor, registerSizeof, sizeof } from "./sizeof/index.ts";

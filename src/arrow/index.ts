@@ -4,6 +4,7 @@ export { fromArrowTable, toFlechette } from "./bridge.ts";
 export { assertNames, foldedName, type NameFault, nameFault } from "./column-names.ts";
 export { BlockBuilder, concatBatches } from "./concat/block-builder.ts";
 export { evenSlices, nextCut } from "./concat/cut.ts";
+export { dropSpareMemory } from "./concat/growable.ts";
 export { type BlockPlan, blockBytes, planBlock, readBlock } from "./ipc/block.ts";
 export { type ArrowFileWriter, arrowFileWriter } from "./ipc/file-writer.ts";
 export { type ArrowData, readArrowBytes } from "./ipc/foreign.ts";

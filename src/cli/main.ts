@@ -1,47 +1,36 @@
 #!/usr/bin/env node
-/** The command line: what this machine gives a session. More commands come with what they show. */
-import { readFileSync } from "node:fs";
-import { nodeMemory } from "../memory/index.ts";
-import { resolveOptions, stateRoot } from "../session/options.ts";
-import { formatSize } from "../units/index.ts";
+/** The command line: one file a command. */
+import { OptionError } from "../errors/index.ts";
+import { config } from "./config.ts";
+import { info } from "./info.ts";
+import { version } from "./version.ts";
 
-const HELP = `Usage: spillway <command>
+const HELP = `Usage: spillway <command> [--<setting> <value> …]
 
-  info        what a session on this machine would have: workers, memory, directories
-  --version   the version
-  --help      this text
+  info                what a session on this machine would have: workers, memory, directories
+  config              every setting, its value in force, and where that came from
+  config --json       the same for programs
+  config --markdown   the settings that there are, as a table
+  --version           the version
+  --help              this text
+
+Settings as in docs/configuration.md: spillway config --worker.memory.target 0.5
 `;
 
-function version(): string {
-  const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
-  return (JSON.parse(text) as { version: string }).version;
-}
+const COMMANDS: Readonly<Record<string, (words: readonly string[]) => string>> = {
+  info,
+  config,
+  "--version": () => `spillway ${version()}\n`,
+  "--help": () => HELP,
+};
 
-function info(): string {
-  const options = resolveOptions({});
-  const { maxSpill } = options;
-  const most = `${maxSpill === null ? "as much as there is room" : `${formatSize(maxSpill)} at most`} (maxSpill)`;
-  const rows: readonly (readonly [string, string])[] = [
-    ["version", version()],
-    ["node", process.version],
-    ["memory", formatSize(nodeMemory())],
-    ["workers", `${options.workers}, with ${formatSize(options.workerMemory)} of memory each`],
-    ["cpu", `${options.resources.cpu} for tasks (resourceLimits.cpu)`],
-    ["gpu", `${options.resources.gpu} for tasks (resourceLimits.gpu)`],
-    ["task memory", `${formatSize(options.resources.memory)} in all (resourceLimits.memory)`],
-    ["store", `${formatSize(options.capacity)} (objectStoreMemory)`],
-    ["block size", `${formatSize(options.targetMaxBlockSize)} at most (targetMaxBlockSize)`],
-    ["spilling", `to ${options.localDirectories.join(", ")} (localDirectory), ${most}`],
-    ["logs", stateRoot()],
-  ];
-  return `${rows.map(([name, value]) => `${name.padEnd(16)}${value}`).join("\n")}\n`;
-}
-
-const [command] = process.argv.slice(2);
-if (command === "info") process.stdout.write(info());
-else if (command === "--version") process.stdout.write(`spillway ${version()}\n`);
-else if (command === undefined || command === "--help") process.stdout.write(HELP);
-else {
-  process.stderr.write(`spillway: there is no command "${command}".\n\n${HELP}`);
+const [command = "--help", ...words] = process.argv.slice(2);
+const run = Object.hasOwn(COMMANDS, command) ? COMMANDS[command] : undefined;
+try {
+  if (run === undefined) throw new OptionError(`there is no command "${command}".\n\n${HELP.trimEnd()}`);
+  process.stdout.write(run(words));
+} catch (error) {
+  if (!(error instanceof OptionError)) throw error;
+  process.stderr.write(`spillway: ${error.message}\n`);
   process.exitCode = 2;
 }

@@ -20,7 +20,7 @@ import type { Trail } from "./trail.ts";
 export interface CaptureOptions {
   /** "map", for messages. */
   readonly operator: string;
-  /** For a class: what its constructor is given in the worker. */
+  /** What travels with it as arguments: a class's constructor is given them in the worker. */
   readonly constructorArgs?: readonly unknown[];
   /** What one call gives, where it is asked which columns it passes. */
   readonly gives?: Gives;

@@ -15,6 +15,8 @@ export interface RevivedFunction {
   readonly call: (...args: unknown[]) => unknown;
   /** For a class: makes an instance with the arguments that were captured with it. */
   readonly construct: (() => unknown) | null;
+  /** For a function: the arguments that were captured with it. */
+  readonly args: readonly unknown[];
   /** A stack trace with the user's own frames only, in the positions of their own source. */
   mapStack(stack: string): string;
 }
@@ -36,6 +38,7 @@ export async function reviveFunction(payload: Uint8Array): Promise<RevivedFuncti
   return {
     call: root as (...args: unknown[]) => unknown,
     construct: content.isClass ? () => Reflect.construct(root, constructorArgs) : null,
+    args: constructorArgs,
     mapStack: stackMapper(named),
   };
 }

@@ -26,9 +26,13 @@ export function datasetStats(job: JobStats | null): DatasetStats {
 
 function statsText(job: JobStats): string {
   const lines = job.operators.flatMap((operator, i) => operatorLines(operator, i, job));
-  lines.push(
-    `Total: ${formatDuration(job.seconds * 1000)}; peak memory: worker ${formatSize(job.peakWorkerMemory)}, supervisor ${formatSize(job.peakSupervisorMemory)}, store ${formatSize(job.peakStoreBytes)}${spillText(job)}`,
-  );
+  const peaks = [
+    `worker ${formatSize(job.peakWorkerMemory)}`,
+    `supervisor ${formatSize(job.peakSupervisorMemory)}`,
+    `program ${formatSize(job.peakProgramMemory)}`,
+    `store ${formatSize(job.peakStoreBytes)}`,
+  ];
+  lines.push(`Total: ${formatDuration(job.seconds * 1000)}; peak memory: ${peaks.join(", ")}${spillText(job)}`);
   return lines.join("\n");
 }
 

@@ -5,5 +5,13 @@ export { climb, GROUND, type Standing, spillsUntil } from "./ladder.ts";
 export { firstLease, kernelLease, type MemoryPool, squeezed } from "./lease.ts";
 export { nodeMemory } from "./limits.ts";
 export type { OomKills } from "./oom-kills.ts";
-export { extraWorkersThatFit, fixedShares, heapThatFits, kernelThatFits, workersThatFit } from "./shares.ts";
+export {
+  automaticLimit,
+  extraWorkersThatFit,
+  fixedShares,
+  heapThatFits,
+  kernelThatFits,
+  type Node,
+  workersThatFit,
+} from "./shares.ts";
 export { type ReadText, type SystemFiles, systemFiles } from "./system-files.ts";

@@ -42,6 +42,12 @@ export function extraWorkersThatFit({ memory, store }: Node, workers: number): n
   return Math.max(0, Math.floor((memory - store - PROGRAM_AND_SUPERVISOR) / WORKER) - workers);
 }
 
+/** A worker's share of the memory is its share of the cores, also where there are more workers than cores. */
+export function automaticLimit({ memory, cores }: Node, workers: number): Bytes {
+  const threads = Math.max(1, Math.floor(cores / workers));
+  return Math.floor(memory * Math.min(1, threads / cores));
+}
+
 /** Page tables and what else the system has of a control group's memory, when nearly all of it is in use. */
 const SYSTEM: Bytes = 32 * MIB;
 

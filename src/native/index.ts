@@ -1,4 +1,5 @@
 /** The C boundary other than DuckDB: memory outside the JavaScript heap, files, and calling C at all. */
+export { whyNoMallocTrim } from "./allocator.ts";
 export { dropPages, punchHole, reserveRange, writeOutAndDrop } from "./files.ts";
 export {
   addressOfBuffer,
@@ -22,4 +23,4 @@ export {
   type Pinned,
   pin,
 } from "./memory.ts";
-export { dieWithParent } from "./process.ts";
+export { dieWithParent, limitData } from "./process.ts";

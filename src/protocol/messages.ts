@@ -37,7 +37,8 @@ export interface ArenaPlace {
 export type InspectedRow = Readonly<Record<string, unknown>>;
 
 export type ProgramMessage =
-  | { readonly type: "hello"; readonly pid: number; readonly token: string }
+  /** `container`: the user's for every worker, as base64. */
+  | { readonly type: "hello"; readonly pid: number; readonly token: string; readonly container?: string }
   /** Ask for room to write a block; answered when there is room. */
   | { readonly type: "reserve"; readonly request: number; readonly bytes: Bytes }
   /** The range is written; `length` is what was used of it. The program holds one reference. */
@@ -53,13 +54,19 @@ export type ProgramMessage =
   /** Output blocks that the program has read and holds on to: they may go to disk. */
   | { readonly type: "keep"; readonly blocks: readonly BlockId[] }
   /** A small metadata query, run in a worker. */
-  | { readonly type: "inspect"; readonly request: number; readonly sql: string }
+  /** Metadata for planning, from any worker; asked again so often where that one dies. */
+  | { readonly type: "inspect"; readonly request: number; readonly sql: string; readonly maxRetries: number }
   /** What is there, and what of it is in use? */
   | { readonly type: "resources"; readonly request: number }
   /** Where is the memory? */
   | { readonly type: "memory"; readonly request: number }
-  /** The memory limit of every worker from now on; null: none. */
-  | { readonly type: "setMemoryLimit"; readonly request: number; readonly limit: Bytes | null }
+  /** The memory limit of every worker from now on, and the heap of those that start; null: none. */
+  | {
+      readonly type: "setMemoryLimit";
+      readonly request: number;
+      readonly limit: Bytes | null;
+      readonly heap: Bytes | null;
+    }
   /** Even out the blocks that workers are answerable for. */
   | { readonly type: "rebalance"; readonly request: number }
   /** Call a function (as base64) in every worker. */
@@ -117,7 +124,7 @@ export interface BlockMove {
   readonly to: WorkerId;
 }
 
-/** What a function returned in a worker (a value of the closure's own encoding, as base64), or how it failed there. */
+/** What a function returned in a worker (as v8.serialize writes it, as base64), or how it failed there. */
 export interface WorkerAnswer {
   readonly worker: WorkerId;
   readonly value: string | null;

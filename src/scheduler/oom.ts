@@ -79,8 +79,8 @@ export function learn(state: State, operator: OperatorState, need: LearnedNeed |
   if (need.alone) state.alone.add(operator);
   const { cpu, memory } = spec.request;
   const learned = need.atOnce === null || need.memory === null ? 0 : Math.min(need.memory, roomForTasks(state));
-  // Who is alone needs nothing to be kept for it.
-  operator.request = new Resources({ cpu, memory: need.alone ? 0 : Math.max(memory, learned) });
+  // For who is alone nothing more has to be kept.
+  operator.request = new Resources({ cpu, memory: need.alone ? memory : Math.max(memory, learned) });
 }
 
 /** What tasks can have together: all but the store, the program and the supervisor. */

@@ -39,6 +39,7 @@ import { noteHeldBack, passTime } from "./held.ts";
 import { deliverOutput, failJob, jobCommitted, jobDiscarded, settleJob, tellProgress } from "./job.ts";
 import { pauseDeadline, reportPauses } from "./ladder.ts";
 import { settleLease } from "./lease.ts";
+import { replaceUnfit } from "./memory-limit.ts";
 import { watchNode } from "./monitor.ts";
 import { endResting, restDeadline } from "./oom.ts";
 import { fromProgram } from "./program.ts";
@@ -79,8 +80,6 @@ export interface SchedulerOptions {
 
 /** Each level of a pipeline and each job inside a job can need one; more than a few is a loop. */
 const MAX_EXTRA_WORKERS = 8;
-/** A worker's death under a question is no reason not to ask again, once. */
-const INSPECT_ATTEMPTS = 2;
 
 const NOTHING: ProcessMemory = { private: 0, shared: 0, children: 0 };
 
@@ -100,6 +99,7 @@ export class Scheduler {
       processes: { supervisor: NOTHING, program: NOTHING },
       paused: new Set(),
       heavy: new Set(),
+      unfit: new Set(),
       warned: new Set(),
       managedTarget: managedTarget ?? null,
       localityWithOutput: options.localityWithOutput ?? false,
@@ -190,6 +190,7 @@ function settle(state: State): void {
   settleLease(state);
   reportPauses(state);
   settleTrims(state);
+  replaceUnfit(state);
   let jobs: number;
   do {
     do {
@@ -323,7 +324,7 @@ function inspectionDied(state: State, worker: WorkerState, end: WorkerEnd): void
   if (inspection === null) return;
   worker.inspection = null;
   inspection.attempts += 1;
-  if (inspection.attempts < INSPECT_ATTEMPTS && end.cause !== "heap") {
+  if (inspection.attempts <= inspection.maxRetries && end.cause !== "heap") {
     state.inspections.unshift(inspection);
     return;
   }

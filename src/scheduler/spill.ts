@@ -12,7 +12,7 @@ import type { BlockId, Bytes, Milliseconds, WorkerId } from "../protocol/index.t
 import { type SpillOrder, type SpillPlace, wholePages } from "../store/index.ts";
 import { DISK_GRACE, DISK_RETRY } from "./events.ts";
 import { isPaused } from "./job.ts";
-import { pressingBytes, thresholdsOf, warnOfUnmanaged } from "./ladder.ts";
+import { pressingBytes, thresholdsOf } from "./ladder.ts";
 import { type State, send, tell } from "./state.ts";
 
 export type Leaving = "cold" | "paused" | "any";
@@ -83,13 +83,13 @@ export function spillCold(state: State, bytes: Bytes): void {
   writer.flush();
 }
 
-/** A worker's own blocks above the target leave, the least recently used first (K3). */
+/** A worker's own blocks above the target leave, the least recently used first (K3). A user's container manages memory itself (K14). */
 export function spillOverTarget(state: State): void {
   const { ledger, managedTarget, disk } = state;
   if (managedTarget === null || disk.writing > 0) return;
   for (const worker of ledger.overTarget) {
-    const { container } = state.workers.get(worker) ?? { container: undefined };
-    if (container === null) spillOf(state, worker, ledger.managed(worker) - managedTarget);
+    if (state.workers.get(worker)?.container !== null) continue;
+    spillOf(state, worker, ledger.managed(worker) - managedTarget);
   }
 }
 
@@ -108,7 +108,6 @@ export function spillUnderPressure(state: State): void {
     if (left < missing && worker.container?.evicts === true) {
       send(state, worker, { type: "evict", bytes: missing - left });
     }
-    warnOfUnmanaged(state, worker);
   }
 }
 

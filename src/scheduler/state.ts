@@ -324,8 +324,6 @@ export interface WorkerState {
   task: TaskState | null;
   /** What its kernel holds in memory for a fed task, as it last said. */
   kernelBytes: Bytes;
-  /** What the user's container in it holds, and whether it lets go when it is asked; null: there is none. */
-  container: { readonly bytes: Bytes; readonly evicts: boolean } | null;
   /** What it was last seen to have, and when; null: nobody has looked yet. */
   reading: WorkerReading | null;
   readAt: Milliseconds;
@@ -344,6 +342,8 @@ export interface WorkerState {
   hasWorked: boolean;
   /** Why it was chosen to be ended from here; null: it was not. */
   endedFor: string | null;
+  /** What the user's container holds in memory, and whether it makes room when it is asked to; null: there is none. */
+  container: { readonly bytes: Bytes; readonly evicts: boolean } | null;
   inspection: Inspection | null;
   readonly knows: Set<OperatorState>;
   /** Classes' instances that have GPUs, by job and operator. */
@@ -354,6 +354,7 @@ export interface WorkerState {
 export interface Inspection {
   readonly request: number;
   readonly sql: string;
+  readonly maxRetries: number;
   attempts: number;
 }
 
@@ -398,6 +399,8 @@ export interface State {
   readonly paused: Set<WorkerState>;
   /** Those whose memory asks for something: looked at with every event, and the others only when memory is read. */
   readonly heavy: Set<WorkerState>;
+  /** Started with another memory limit than they have now. */
+  readonly unfit: Set<WorkerState>;
   /** What the user was told once and for all. */
   readonly warned: Set<string>;
   /** Tasks go where their input was made, if that worker is idle. */

@@ -13,7 +13,6 @@ export function addWorker(state: State, id: WorkerId, memory: Bytes, isWide: boo
     phase: "starting",
     task: null,
     kernelBytes: 0,
-    container: null,
     reading: null,
     readAt: 0,
     kinds: { process: 0, managed: 0, unmanaged: 0, recent: 0, spilled: 0 },
@@ -25,6 +24,7 @@ export function addWorker(state: State, id: WorkerId, memory: Bytes, isWide: boo
     rest: null,
     hasWorked: false,
     endedFor: null,
+    container: null,
     inspection: null,
     knows: new Set(),
     instances: new Map(),
@@ -84,6 +84,7 @@ export function stopping(state: State, worker: WorkerState): void {
   worker.paused = null;
   state.paused.delete(worker);
   state.heavy.delete(worker);
+  state.unfit.delete(worker);
   for (const operator of worker.knows) operator.workers.delete(worker);
   worker.knows.clear();
 }

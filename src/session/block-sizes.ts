@@ -2,11 +2,10 @@
  * How large blocks are to be: the defaults, the presets, what the user says, and what the store can hold of it. A block is
  * held by whoever makes it while the one before it is read, by every worker at once: hence capacity / (2 × workers).
  */
+import type { Preset, Settings, Size } from "../config/index.ts";
 import { OptionError } from "../errors/index.ts";
 import type { Bytes } from "../protocol/index.ts";
-import { formatSize, nearest } from "../units/index.ts";
-import type { Size } from "./limits.ts";
-import type { SessionOptions } from "./options.ts";
+import { formatSize } from "../units/index.ts";
 
 const MIB: Bytes = 2 ** 20;
 
@@ -22,16 +21,13 @@ const DEFAULTS: Sizes = {
   targetShuffleMaxBlockSize: 512 * MIB,
 };
 
-const PRESETS = {
+const PRESETS: Readonly<Record<Preset, Partial<Sizes>>> = {
   etl: { targetMaxBlockSize: 256 * MIB, targetMinBlockSize: 64 * MIB },
   image: { targetMaxBlockSize: 128 * MIB, targetMinBlockSize: 32 * MIB },
   analytics: { targetMaxBlockSize: 512 * MIB, targetMinBlockSize: 128 * MIB },
   memoryConstrained: { targetMaxBlockSize: 64 * MIB, targetMinBlockSize: 16 * MIB },
   shuffleHeavy: { targetShuffleMaxBlockSize: 1024 * MIB },
-} as const satisfies Record<string, Partial<Sizes>>;
-
-/** Block sizes for a kind of work. */
-export type Preset = keyof typeof PRESETS;
+};
 
 /** Arrow counts the bytes of a column's text in 31 bits. */
 const LARGEST_BLOCK: Bytes = 2 ** 31 - 1;
@@ -50,7 +46,7 @@ export interface BlockSizes {
 }
 
 export function blockSizes(
-  options: SessionOptions,
+  options: Settings,
   { capacity, workers, workerHeap }: { readonly capacity: Bytes; readonly workers: number; readonly workerHeap: Bytes },
   bytesOf: (name: keyof Sizes, value: Size) => Bytes,
 ): BlockSizes {
@@ -85,8 +81,8 @@ export function blockSizes(
 }
 
 /** What the user wants, whatever the store holds: said one by one, by a preset, or not at all. */
-function askedSizes(options: SessionOptions, bytesOf: (name: keyof Sizes, value: Size) => Bytes): Sizes {
-  const preset: Partial<Sizes> = options.preset === undefined ? {} : presetSizes(options.preset);
+function askedSizes(options: Settings, bytesOf: (name: keyof Sizes, value: Size) => Bytes): Sizes {
+  const preset = options.preset === undefined ? {} : PRESETS[options.preset];
   const asked = (name: keyof Sizes): Bytes => {
     const value = options[name];
     if (value === undefined || value === false) return preset[name] ?? DEFAULTS[name];
@@ -108,13 +104,4 @@ function askedSizes(options: SessionOptions, bytesOf: (name: keyof Sizes, value:
     targetMinBlockSize: min,
     targetShuffleMaxBlockSize: asked("targetShuffleMaxBlockSize"),
   };
-}
-
-function presetSizes(name: string): Partial<Sizes> {
-  const found = Object.entries(PRESETS).find(([known]) => known === name);
-  if (found !== undefined) return found[1];
-  const known = Object.keys(PRESETS);
-  const meant = typeof name === "string" ? nearest(name, known) : null;
-  const hint = meant === null ? "" : ` Did you mean "${meant}"?`;
-  throw new OptionError(`session: there is no preset ${JSON.stringify(name)}.${hint} Presets: ${known.join(", ")}.`);
 }

@@ -16,10 +16,13 @@ import {
   type JobId,
   type JobSpec,
   type ProgramMessage,
+  type SessionMemory,
   type SessionResources,
   type TimedEvent,
   type ToProgram,
+  type TrimReport,
   Wire,
+  type WorkerAnswer,
 } from "../protocol/index.ts";
 import type { MappedArena } from "../store/mapping.ts";
 import { type SupervisorOptions, socketPath } from "../supervisor/options.ts";
@@ -66,6 +69,7 @@ export class Client {
   static async start(
     options: SupervisorOptions,
     listener: ClientListener,
+    container: string | null = null,
     starting: Promise<SupervisorProcess> = startSupervisor(options),
   ): Promise<Client> {
     // The C boundary is loaded while the supervisor starts, and not with the package.
@@ -73,7 +77,7 @@ export class Client {
     loading.catch(() => {});
     const supervisor = await starting;
     try {
-      return await Client.#connect(options, supervisor, listener, (await loading).MappedArena);
+      return await Client.#connect(options, supervisor, listener, container, (await loading).MappedArena);
     } catch (error) {
       await supervisor.end();
       throw error;
@@ -84,6 +88,7 @@ export class Client {
     options: SupervisorOptions,
     supervisor: SupervisorProcess,
     listener: ClientListener,
+    container: string | null,
     Arena: typeof MappedArena,
   ): Promise<Client> {
     const socket = connect(socketPath(options));
@@ -92,15 +97,16 @@ export class Client {
     const welcome = await new Promise<Welcome>((resolve, reject) => {
       wire.onMessage((message) => (message.type === "welcome" ? resolve(message) : early.push(message)));
       wire.onClose((error) => reject(gone(error)));
-      wire.send({ type: "hello", pid: process.pid, token: options.token });
+      const { token } = options;
+      wire.send({ type: "hello", pid: process.pid, token, ...(container === null ? {} : { container }) });
     });
     const client = new Client(socket, wire, new Arena(welcome.arena), options, supervisor, listener);
     for (const message of early) client.#receive(message);
     return client;
   }
 
-  async inspect(sql: string): Promise<readonly InspectedRow[]> {
-    const answer = await this.#ask({ type: "inspect", sql });
+  async inspect(sql: string, maxRetries: number): Promise<readonly InspectedRow[]> {
+    const answer = await this.#ask({ type: "inspect", sql, maxRetries });
     return answer.type === "inspected" ? answer.rows : unexpected(answer);
   }
 
@@ -112,6 +118,26 @@ export class Client {
   async rebalance(): Promise<readonly BlockMove[]> {
     const answer = await this.#ask({ type: "rebalance" });
     return answer.type === "rebalanced" ? answer.moved : unexpected(answer);
+  }
+
+  async call(payload: string): Promise<readonly WorkerAnswer[]> {
+    const answer = await this.#ask({ type: "call", payload });
+    return answer.type === "called" ? answer.answers : unexpected(answer);
+  }
+
+  async trim(): Promise<readonly TrimReport[]> {
+    const answer = await this.#ask({ type: "trim" });
+    return answer.type === "trimmed" ? answer.workers : unexpected(answer);
+  }
+
+  async memory(): Promise<SessionMemory> {
+    const answer = await this.#ask({ type: "memory" });
+    return answer.type === "memory" ? answer.memory : unexpected(answer);
+  }
+
+  async setMemoryLimit(limit: Bytes | null, heap: Bytes | null): Promise<void> {
+    const answer = await this.#ask({ type: "setMemoryLimit", limit, heap });
+    if (answer.type !== "limitSet") unexpected(answer);
   }
 
   /** Room in the arena, written by `write`, sealed as a block that the program holds. */

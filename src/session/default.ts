@@ -21,7 +21,8 @@ function theSession(): Session {
 
 /** Options of the default session; an error once it has started. */
 export function configure(options: SessionOptions): void {
-  theSession().configure(options);
+  if (current === null) current = new Session(options);
+  else current.configure(options);
 }
 
 export function range(end: number, options?: InputOptions): Dataset<{ id: number }>;

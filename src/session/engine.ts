@@ -15,8 +15,11 @@ import type {
   InspectedRow,
   JobId,
   JobSpec,
+  SessionMemory,
   SessionResources,
   TimedEvent,
+  TrimReport,
+  WorkerAnswer,
 } from "../protocol/index.ts";
 import { Client } from "./client.ts";
 import { StartingJob } from "./job.ts";
@@ -31,6 +34,7 @@ export interface Rebalanced {
 }
 
 export class SessionEngine implements Engine {
+  #given: SessionOptions;
   #options: ResolvedOptions;
   #client: Promise<Client> | null = null;
   /** The same, once it is there. */
@@ -39,6 +43,7 @@ export class SessionEngine implements Engine {
   readonly #listeners = new Set<(event: TimedEvent) => void>();
 
   constructor(options: SessionOptions) {
+    this.#given = options;
     this.#options = resolveOptions(options);
   }
 
@@ -53,7 +58,24 @@ export class SessionEngine implements Engine {
         "configure: the default session has started already; call it before the first consuming call.",
       );
     }
+    this.#given = options;
     this.#options = resolveOptions(options);
+  }
+
+  async memory(): Promise<SessionMemory> {
+    return (await this.#running()).memory();
+  }
+
+  async setMemoryLimit(memoryLimit: NonNullable<SessionOptions["memoryLimit"]>): Promise<void> {
+    this.checkOpen();
+    const given = { ...this.#given, memoryLimit };
+    const { workerMemory, workerHeap, managedTarget, notices } = resolveOptions(given);
+    this.#given = given;
+    const said = new Set(this.#options.notices);
+    this.#options = { ...this.#options, workerMemory, workerHeap, managedTarget };
+    for (const text of notices) if (!said.has(text)) notice(text);
+    // Workers that have not been started yet will be with it.
+    if (this.#client !== null) await (await this.#client).setMemoryLimit(workerMemory, workerHeap);
   }
 
   checkOpen(): void {
@@ -66,7 +88,7 @@ export class SessionEngine implements Engine {
   }
 
   async inspect(sql: string): Promise<readonly InspectedRow[]> {
-    return (await this.#running()).inspect(sql);
+    return (await this.#running()).inspect(sql, this.settings.maxRetries);
   }
 
   async resources(): Promise<SessionResources> {
@@ -76,6 +98,14 @@ export class SessionEngine implements Engine {
   async rebalance(): Promise<Rebalanced> {
     const moves = await (await this.#running()).rebalance();
     return { blocks: moves.length, bytes: moves.reduce((sum, { bytes }) => sum + bytes, 0), moves };
+  }
+
+  async call(payload: string): Promise<readonly WorkerAnswer[]> {
+    return (await this.#running()).call(payload);
+  }
+
+  async trim(): Promise<readonly TrimReport[]> {
+    return (await this.#running()).trim();
   }
 
   async put(batch: RecordBatch): Promise<BlockRef> {
@@ -115,16 +145,21 @@ export class SessionEngine implements Engine {
   async #running(): Promise<Client> {
     this.checkOpen();
     if (this.#client === null) {
-      const notice = (text: string) => process.stderr.write(`spillway: ${text}\n`);
       for (const text of this.#options.notices) notice(text);
       const event = (event: TimedEvent) => {
         for (const listener of this.#listeners) listener(event);
       };
-      this.#client = Client.start(supervisorOptions(this.#options), { notice, event }).then((client) => {
+      const { container } = this.#options;
+      const listener = { notice, event };
+      this.#client = Client.start(supervisorOptions(this.#options), listener, container).then((client) => {
         this.#started = client;
         return client;
       });
     }
     return this.#client;
   }
+}
+
+function notice(text: string): void {
+  process.stderr.write(`spillway: ${text}\n`);
 }

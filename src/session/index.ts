@@ -1,7 +1,17 @@
 /** Sessions: starting the processes, and the program's end of them. */
 
-export type { BlockMove, ResourceAmounts, SessionResources, WorkerUse } from "../protocol/index.ts";
-export type { Preset } from "./block-sizes.ts";
+export type { Duration, Preset, ResourceLimits, SessionOptions, Size, WorkerOptions } from "../config/index.ts";
+export type {
+  BlockMove,
+  MemoryColour,
+  MemoryKinds,
+  Pressure,
+  ResourceAmounts,
+  SessionMemory,
+  SessionResources,
+  WorkerMemory,
+  WorkerUse,
+} from "../protocol/index.ts";
 export {
   configure,
   fromArrow,
@@ -15,6 +25,6 @@ export {
   readText,
 } from "./default.ts";
 export type { Rebalanced } from "./engine.ts";
-export type { ResourceLimits, Size } from "./limits.ts";
-export type { SessionOptions } from "./options.ts";
+export type { Trimmed, WorkerValue } from "./every-worker.ts";
 export { Session, session } from "./session.ts";
+export type { Allocator } from "./worker-environment.ts";

@@ -11,8 +11,9 @@ import type {
   ReadOptions,
 } from "../dataset/index.ts";
 import * as sources from "../dataset/index.ts";
-import type { SessionResources, TimedEvent } from "../protocol/index.ts";
+import type { SessionMemory, SessionResources, TimedEvent } from "../protocol/index.ts";
 import { type Rebalanced, SessionEngine } from "./engine.ts";
+import { callPayload, type Trimmed, trimmed, type WorkerValue, workerValues } from "./every-worker.ts";
 import type { SessionOptions } from "./options.ts";
 
 export class Session {
@@ -76,9 +77,39 @@ export class Session {
     return this.#engine.resources();
   }
 
+  /** Where the memory is: of the machine, the program, the supervisor, the store, and of every worker by kind. */
+  memory(): Promise<SessionMemory> {
+    return this.#engine.memory();
+  }
+
+  /**
+   * Another `memoryLimit` for every worker, from now on: "2 GiB", a share of the machine, "auto", or 0 for none. Thresholds
+   * follow at once; workers are replaced one after another, because V8 keeps the heap that it was started with.
+   */
+  setMemoryLimit(limit: NonNullable<SessionOptions["memoryLimit"]>): Promise<void> {
+    return this.#engine.setMemoryLimit(limit);
+  }
+
   /** Evens out the blocks that workers are answerable for. Nothing is copied: blocks are in memory that all share. */
   rebalance(): Promise<Rebalanced> {
     return this.#engine.rebalance();
+  }
+
+  /**
+   * Calls a function in every worker, busy or not, and returns what each returned, in the order of the workers. It travels as
+   * functions of datasets do, its arguments with it. Where it throws, or a worker ends meanwhile, that is thrown here.
+   */
+  async run<Args extends readonly unknown[], Value>(
+    fn: (...args: Args) => Value,
+    ...args: Args
+  ): Promise<WorkerValue<Awaited<Value>>[]> {
+    const payload = callPayload(fn, args);
+    return workerValues<Awaited<Value>>(await this.#engine.call(payload));
+  }
+
+  /** Gives memory that no worker needs back to the system, and says how much that was. */
+  async trim(): Promise<Trimmed> {
+    return trimmed(await this.#engine.trim());
   }
 
   /** Calls the listener with what happens to memory and workers, as it happens; the result of the call ends that. */

@@ -4,7 +4,7 @@
  */
 import { readFileSync, renameSync, rmdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { OptionError } from "../errors/index.ts";
+import { OptionError, StoreError } from "../errors/index.ts";
 import { makeDirectory } from "../files/index.ts";
 import type { ProcessIdentity } from "./process-identity.ts";
 
@@ -87,4 +87,11 @@ function readJson<T>(path: string): T | null {
     if ((error as NodeJS.ErrnoException).code === "ENOENT" || error instanceof SyntaxError) return null;
     throw error;
   }
+}
+
+export function arenaGone(path: string): StoreError {
+  return new StoreError(
+    `The store's file ${path} was removed while the session ran: a worker that ended cannot be replaced. Start a new session, ` +
+      "with a localDirectory that nobody clears away.",
+  );
 }

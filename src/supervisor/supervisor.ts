@@ -4,31 +4,33 @@
  * program's connection, and leaves nothing behind.
  */
 import { existsSync, rmSync } from "node:fs";
-import type { Socket } from "node:net";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { StoreError, toWire } from "../errors/index.ts";
+import { toWire } from "../errors/index.ts";
 import { type MemoryGauge, procGauge } from "../memory/index.ts";
-import {
-  type ArenaRange,
-  type Bytes,
-  type JobId,
-  type Milliseconds,
-  type ProgramMessage,
-  type ToProgram,
-  type ToWorker,
+import type {
+  ArenaRange,
+  Bytes,
+  JobId,
+  Milliseconds,
+  ProgramMessage,
+  ToProgram,
+  ToWorker,
   Wire,
-  type WorkerId,
-  type WorkerMessage,
+  WorkerId,
+  WorkerMessage,
 } from "../protocol/index.ts";
 import { type Command, type Event, Scheduler } from "../scheduler/index.ts";
 import { type Arena, createArena, removeArena } from "../store/index.ts";
 import { commitFiles, discardFiles } from "./commit.ts";
 import { Door } from "./door.ts";
+import { EveryWorker } from "./every-worker.ts";
+import { type AnyWire, type Greeting, greet } from "./greeting.ts";
 import { heapFor, type SupervisorOptions, sessionDirectory, sessionsDirectory, socketPath } from "./options.ts";
 import { identify, isAlive } from "./process-identity.ts";
 import { Sampler } from "./sampler.ts";
 import {
+  arenaGone,
   firstDirectory,
   makeSessionDirectory,
   removeEmptyDirectories,
@@ -38,12 +40,10 @@ import {
 import { Spilling, spillDirectories } from "./spilling.ts";
 import { openStateDirectory } from "./state-directory.ts";
 import { sweep } from "./sweep.ts";
+import { WorkerLimits } from "./worker-limits.ts";
 import { WorkerPool } from "./worker-pool.ts";
 
 type ProgramWire = Wire<ProgramMessage, ToProgram>;
-/** Before it has said who it is. */
-type AnyWire = Wire<ProgramMessage | WorkerMessage, ToProgram | ToWorker>;
-type Greeting = Extract<ProgramMessage, { type: "hello" }> | Extract<WorkerMessage, { type: "ready" }>;
 
 /**
  * Rows are short-lived strings and objects by the million: young space at its full 16 MB from the start, instead of
@@ -51,8 +51,6 @@ type Greeting = Extract<ProgramMessage, { type: "hello" }> | Extract<WorkerMessa
  */
 const YOUNG_SPACE = ["--min-semi-space-size=16"];
 
-/** A connection that does not say who it is. */
-const GREETING_TIMEOUT: Milliseconds = 10_000;
 /** Until the program has connected, only its pid tells whether it is still there. */
 const PROGRAM_POLL: Milliseconds = 1_000;
 
@@ -63,8 +61,16 @@ export class Supervisor {
   readonly #arena: Arena;
   readonly #scheduler: Scheduler;
   readonly #pool: WorkerPool;
+  readonly #everyWorker: EveryWorker;
+  /** The user's container for workers, as the program sent it. */
+  #container: string | null = null;
+  /** Workers that were up before the program had connected. */
+  readonly #early: (() => void)[] = [];
   readonly #spilling: Spilling;
   readonly #door: Door;
+  readonly #limits: WorkerLimits;
+  /** Of workers that start and are not raised. */
+  #workerHeap: Bytes | null;
   readonly #sampler: Sampler;
   readonly #staging = new Map<JobId, readonly string[]>();
   /** Files being put in place or removed. */
@@ -80,6 +86,7 @@ export class Supervisor {
 
   constructor(options: SupervisorOptions, onClosed: () => void, gauge: MemoryGauge = procGauge) {
     this.#options = options;
+    this.#workerHeap = options.workerHeap;
     this.#onClosed = onClosed;
     this.#directory = sessionDirectory(options);
     this.#outermostMade = firstDirectory(this.#directory, options.localDirectory);
@@ -116,8 +123,7 @@ export class Supervisor {
     this.#pool = new WorkerPool(
       {
         workers: options.workers,
-        commandLine: (id, memory) =>
-          this.#workerCommandLine(id, memory === null ? options.workerHeap : heapFor(memory)),
+        commandLine: (id, memory) => this.#workerCommandLine(id, memory === null ? this.#workerHeap : heapFor(memory)),
         env: { ...process.env, ...options.workerEnv },
         logDirectory: options.stateDirectory,
       },
@@ -129,23 +135,37 @@ export class Supervisor {
             isWide: kind === "wide",
             ...(memory === null ? {} : { memory }),
           }),
-        ready: (worker, pid) => this.#tell({ type: "workerReady", worker, pid }),
-        gone: (worker, end) => this.#tell({ type: "workerGone", worker, end }),
-        unavailable: (error) => this.#tell({ type: "workersUnavailable", error: toWire(error) }),
+        ready: (worker, pid) => {
+          this.#tell({ type: "workerReady", worker, pid });
+          this.#everyWorker.changed();
+        },
+        gone: (worker, end) => {
+          this.#tell({ type: "workerGone", worker, end });
+          // After the pool has begun to replace it.
+          setImmediate(() => this.#everyWorker.gone(worker));
+        },
+        unavailable: (error) => {
+          this.#tell({ type: "workersUnavailable", error: toWire(error) });
+          this.#everyWorker.unavailable(toWire(error));
+        },
         changed: () => this.#record(),
       },
     );
+    this.#limits = new WorkerLimits(this.#pool, options.workerMemory);
     this.#sampler = new Sampler(
       {
         settings: options.memory,
         program: options.parentPid,
         workers: () => this.#pool.workers,
-        limitOf: (worker) => this.#pool.memoryOf(worker) ?? options.workerMemory,
+        limitOf: (worker) => this.#limits.of(worker),
         tell: (event) => this.#tell(event),
       },
       gauge,
     );
-    this.#door = new Door(socketPath(options), (socket) => this.#greet(socket));
+    this.#everyWorker = new EveryWorker(this.#pool, (message) => this.#program?.send(message));
+    this.#door = new Door(socketPath(options), (socket) =>
+      greet(socket, (greeting, wire) => this.#admit(greeting, wire)),
+    );
   }
 
   /** Listens, says so, starts workers, then looks for what earlier sessions left behind. */
@@ -170,45 +190,42 @@ export class Supervisor {
     return [...YOUNG_SPACE, ...workerExecArgv, ...heap, program, socketPath(this.#options), String(id), token];
   }
 
-  #greet(socket: Socket): void {
-    const wire: AnyWire = new Wire(socket);
-    const timer = setTimeout(() => socket.destroy(), GREETING_TIMEOUT);
-    wire.onClose(() => clearTimeout(timer));
-    wire.onMessage((message) => {
-      clearTimeout(timer);
-      const isOurs = (message.type === "hello" || message.type === "ready") && this.#admit(message, wire);
-      if (isOurs) return;
-      process.stderr.write(`A connection that began with "${message.type}" was refused.\n`);
-      wire.close();
-    });
-  }
-
-  /** From here on the connection speaks the program's or the worker's part of the protocol. */
   #admit(greeting: Greeting, wire: AnyWire): boolean {
     if (this.#state !== "open" || greeting.token !== this.#options.token) return false;
-    if (greeting.type === "ready") return this.#welcomeWorker(greeting, wire as Wire<WorkerMessage, ToWorker>);
+    if (greeting.type === "ready") {
+      const workerWire = wire as Wire<WorkerMessage, ToWorker>;
+      if (this.#program !== null) return this.#welcomeWorker(greeting, workerWire);
+      this.#early.push(() => this.#welcomeWorker(greeting, workerWire) || wire.close());
+      return true;
+    }
     if (this.#program !== null) return false;
-    this.#welcomeProgram(wire as ProgramWire);
+    this.#welcomeProgram(wire as ProgramWire, greeting.container ?? null);
     return true;
   }
 
-  #welcomeProgram(wire: ProgramWire): void {
+  #welcomeProgram(wire: ProgramWire, container: string | null): void {
     this.#program = wire;
+    this.#container = container;
     if (this.#programPoll !== null) clearInterval(this.#programPoll);
     const { session, workers } = this.#options;
     wire.send({ type: "welcome", session, directory: this.#directory, arena: this.#arena.place, workers });
     if (this.#arena.notice !== null) wire.send({ type: "notice", text: this.#arena.notice });
     wire.onMessage((message) => {
       if (message.type === "close") void this.close(message.request);
-      else if (message.type === "call" || message.type === "trim") this.#everyWorker(message);
+      else if (message.type === "call" || message.type === "trim") this.#everyWorker.ask(message);
       else if (message.type !== "hello") {
         // The answer is of this moment.
         if (message.type === "memory") this.#sampler.look();
+        if (message.type === "setMemoryLimit") {
+          this.#workerHeap = message.heap;
+          this.#limits.set(message.limit);
+        }
         this.#tell({ type: "fromProgram", message });
       }
     });
     // Its end, however it came, is ours.
     wire.onClose(() => void this.close());
+    for (const welcome of this.#early.splice(0)) welcome();
   }
 
   #welcomeWorker({ worker, pid }: Extract<Greeting, { type: "ready" }>, wire: Wire<WorkerMessage, ToWorker>): boolean {
@@ -224,18 +241,18 @@ export class Supervisor {
       arena: this.#arena.place,
       directory: this.#directory,
       lease,
-      allowance: null,
-      container: null,
+      allowance: this.#limits.allowanceOf(worker),
+      container: this.#container,
     });
-    wire.onMessage((message) => {
-      if (message.type !== "ready" && message.type !== "called") this.#tell({ type: "fromWorker", worker, message });
-    });
+    wire.onMessage((message) => this.#fromWorker(worker, message));
     return this.#pool.connect(worker, pid, wire);
   }
 
-  #everyWorker({ request }: Extract<ProgramMessage, { type: "call" | "trim" }>): void {
-    const error = toWire(new StoreError("not yet"));
-    this.#program?.send({ type: "refused", request, error });
+  #fromWorker(worker: WorkerId, message: WorkerMessage): void {
+    if (message.type === "called") this.#everyWorker.answered(worker, message.request, message.answer);
+    else if (message.type === "trimmed" && message.request !== null) {
+      this.#everyWorker.answered(worker, message.request, message.report);
+    } else if (message.type !== "ready") this.#tell({ type: "fromWorker", worker, message });
   }
 
   #tell(event: Event): void {
@@ -418,11 +435,4 @@ export class Supervisor {
     if (request !== null) program.send({ type: "closed", request });
     program.close();
   }
-}
-
-function arenaGone(path: string): StoreError {
-  return new StoreError(
-    `The store's file ${path} was removed while the session ran: a worker that ended cannot be replaced. Start a new session, ` +
-      "with a localDirectory that nobody clears away.",
-  );
 }

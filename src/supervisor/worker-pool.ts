@@ -57,6 +57,7 @@ interface WorkerProcess {
   readonly child: ChildProcess;
   readonly identity: ProcessIdentity | null;
   wire: Wire<WorkerMessage, ToWorker> | null;
+  isDismissed: boolean;
   ended: { readonly exitCode: number | null; readonly signal: string | null } | null;
   timer: NodeJS.Timeout;
 }
@@ -98,6 +99,20 @@ export class WorkerPool {
     );
   }
 
+  /** Those that can be spoken to and are to stay. */
+  get connected(): readonly { readonly worker: WorkerId; readonly kind: WorkerKind }[] {
+    return [...this.#workers.values()].flatMap(({ id, kind, wire, isDismissed }) =>
+      wire === null || isDismissed ? [] : [{ worker: id, kind }],
+    );
+  }
+
+  /** No ordinary worker is on its way up, except those that wait until a pause is over. */
+  get isComplete(): boolean {
+    const ordinary = [...this.#workers.values()].filter(({ kind }) => kind === "worker");
+    if (ordinary.some(({ wire }) => wire === null)) return false;
+    return this.#pause !== null || ordinary.length >= this.#wanted;
+  }
+
   /** So many are to be there from now on; those that are too many are dismissed one by one. */
   want(workers: number): void {
     this.#wanted = workers;
@@ -132,6 +147,7 @@ export class WorkerPool {
       child,
       identity: pid === undefined ? null : identify(pid),
       wire: null,
+      isDismissed: false,
       ended: null,
       timer: setTimeout(() => child.kill("SIGKILL"), START_TIMEOUT),
     };
@@ -179,6 +195,7 @@ export class WorkerPool {
   dismiss(id: WorkerId): void {
     const worker = this.#workers.get(id);
     if (worker === undefined) return;
+    worker.isDismissed = true;
     worker.wire?.send({ type: "exit" });
     worker.timer = setTimeout(() => worker.child.kill("SIGKILL"), CLOSED_GRACE);
   }

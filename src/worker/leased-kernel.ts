@@ -18,6 +18,8 @@ export interface KernelUsage {
 const USAGE = `SELECT sum(memory_usage_bytes)::DOUBLE AS memory, sum(temporary_storage_bytes)::DOUBLE AS spilled
   FROM duckdb_memory()`;
 
+const DROP_FILE_CACHE = "SET GLOBAL enable_external_file_cache = false; SET GLOBAL enable_external_file_cache = true";
+
 export class LeasedKernel {
   readonly connection: Connection;
   readonly #kernel = Kernel.open({ threads: 1 });
@@ -88,6 +90,15 @@ export class LeasedKernel {
     } finally {
       stream.close();
     }
+  }
+
+  /**
+   * Lets go of what it has read of files, and of its allocator's stock, which setting a limit empties, also the same one
+   * (260 to 49 MB after a table was dropped; left alone it takes seconds).
+   */
+  async giveBack(): Promise<void> {
+    await this.#aside.executeAsync(DROP_FILE_CACHE);
+    await this.#setMemory();
   }
 
   interrupt(): void {

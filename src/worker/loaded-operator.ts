@@ -11,6 +11,7 @@ import type { ArenaRange, OperatorOrder, PlacedSlice, Step } from "../protocol/i
 import type { MappedArena } from "../store/mapping.ts";
 import { BroadcastTables } from "./broadcast-tables.ts";
 import { type Disposable, disposeAll } from "./dispose.ts";
+import { userFailure } from "./user-failure.ts";
 
 type FunctionStep = Extract<Step, { kind: "function" }>;
 
@@ -131,11 +132,7 @@ function failure(
   thrown: unknown,
   mapStack: (stack: string) => string,
 ): FunctionError {
-  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
-  const stack = error.stack === undefined ? null : mapStack(error.stack);
-  const lines = stack?.split("\n").filter((line) => line.trimStart().startsWith("at ")) ?? [];
-  const message = [`${operator}: its ${part} failed: ${error.name}: ${error.message}`, ...lines].join("\n");
-  return new FunctionError(message, operator, null, null, [], error.name, stack);
+  return userFailure(operator, `its ${part} failed`, thrown, mapStack);
 }
 
 function isCallable(value: unknown): value is { call(input: unknown): unknown; dispose?(): unknown } {

@@ -19,21 +19,32 @@ import {
   type WorkerMessage,
 } from "../protocol/index.ts";
 import { MappedArena } from "../store/mapping.ts";
+import { Allowance } from "./allowance.ts";
+import { callFunction } from "./call.ts";
 import { LeasedKernel } from "./leased-kernel.ts";
 import { LoadedOperator } from "./loaded-operator.ts";
 import { RunningTask } from "./task.ts";
+import { trim } from "./trim.ts";
+import { UserContainer } from "./user-container.ts";
 
 class Worker {
   readonly #wire: Wire<ToWorker, WorkerMessage>;
   readonly #operators = new Map<string, LoadedOperator>();
+  readonly #allowance = new Allowance();
   #kernel: LeasedKernel | null = null;
   #arena: MappedArena | null = null;
   #capacity = 0;
+  /** The user's; tasks wait until it is made. */
+  #container: Promise<UserContainer> | null = null;
   #task: { readonly id: TaskId; readonly running: RunningTask } | null = null;
   /** A block that waits for room: the task's only wait that a cancel must end from outside. */
   #waiting: { readonly granted: (range: ArenaRange) => void; readonly cancelled: () => void } | null = null;
 
-  constructor(socketPath: string, id: WorkerId, token: string) {
+  constructor(
+    socketPath: string,
+    private readonly id: WorkerId,
+    token: string,
+  ) {
     const socket = connect(socketPath);
     this.#wire = new Wire(socket);
     this.#wire.onMessage((message) => this.#receive(message));
@@ -52,6 +63,11 @@ class Worker {
         this.#capacity = message.arena.capacity;
         this.#kernelOf().spillBelow(message.directory, message.worker);
         void this.#kernelOf().take(message.lease);
+        this.#allowance.set(message.allowance);
+        if (message.container !== null) this.#openContainer(message.container, message.directory);
+        return;
+      case "allowance":
+        this.#allowance.set(message.bytes);
         return;
       case "lease":
         void this.#kernelOf().take(message.lease);
@@ -82,12 +98,52 @@ class Worker {
       case "inspect":
         this.#inspect(message.request, message.sql);
         return;
+      case "call":
+        void this.#call(message);
+        return;
+      case "trim":
+        void this.#trim(message.request);
+        return;
+      case "evict":
+        void this.#container?.then(
+          (container) => container.evict(message.bytes),
+          () => {},
+        );
+        return;
       case "exit":
         process.exit(0);
     }
   }
 
+  #openContainer(payload: string, directory: string): void {
+    this.#container = UserContainer.open(payload, this.id, directory, {
+      holds: (bytes, evicts) => this.#wire.send({ type: "container", bytes, evicts }),
+      failed: (text) => this.#wire.send({ type: "notice", text }),
+    });
+    // Whoever needs it is told why there is none.
+    this.#container.catch(() => {});
+  }
+
+  async #call({ request, payload }: Extract<ToWorker, { type: "call" }>): Promise<void> {
+    try {
+      const container = await this.#container;
+      const answer = await callFunction(this.id, payload);
+      container?.look();
+      this.#wire.send({ type: "called", request, answer });
+    } catch (error) {
+      this.#wire.send({ type: "called", request, answer: { worker: this.id, value: null, error: toWire(error) } });
+    }
+  }
+
+  async #trim(request: number | null): Promise<void> {
+    // What they put rows together in: only a task that runs needs it.
+    if (this.#task === null) for (const { scratch } of this.#operators.values()) scratch.release();
+    const report = await trim(this.id, this.#kernelOf());
+    this.#wire.send({ type: "trimmed", request, report });
+  }
+
   async #run(task: TaskOrder): Promise<void> {
+    let container: UserContainer | null = null;
     try {
       const operator = this.#operators.get(key(task));
       if (operator === undefined) throw new Error(`a task of the unknown operator ${key(task)} came`);
@@ -103,6 +159,9 @@ class Worker {
         kernelUsage: (usage) => this.#wire.send({ type: "kernel", ...usage }),
       });
       this.#task = { id: task.id, running };
+      // Only here: what comes for the task meanwhile must find it.
+      container = await this.#container;
+      container?.taskStarts();
       const report = await running.run();
       this.#task = null;
       this.#wire.send({ type: "done", task: task.id, report });
@@ -110,6 +169,8 @@ class Worker {
       this.#task = null;
       if (error instanceof CancelledError) this.#wire.send({ type: "cancelled", task: task.id });
       else this.#wire.send({ type: "failed", task: task.id, error: toWire(error) });
+    } finally {
+      container?.taskEnds();
     }
   }
 

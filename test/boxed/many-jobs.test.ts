@@ -1,5 +1,5 @@
 /**
- * A session serves any number of jobs without growing. 1,000 of them here; SPILLWAY_JOBS=10000 for the long run.
+ * A session serves any number of jobs without growing. 1,000 of them here; SPILLWAY_TEST_JOBS=10000 for the long run.
  *
  * What is counted must not change at all: descriptors, files. The heaps may grow by what V8 keeps of compiled functions:
  * about a kilobyte a job, in workers, which it gives up when memory is short (a heap snapshot shows none of it). Memory
@@ -15,7 +15,7 @@ import { expect, test } from "vitest";
 import { leftovers } from "../support/sessions.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
-const JOBS = Number(process.env.SPILLWAY_JOBS ?? 1_000);
+const JOBS = Number(process.env.SPILLWAY_TEST_JOBS ?? 1_000);
 const MIB = 2 ** 20;
 const LIVE_GROWTH = MIB + JOBS * 1024;
 const ANONYMOUS_GROWTH = 16 * MIB + JOBS * 2048;

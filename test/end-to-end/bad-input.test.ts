@@ -108,7 +108,9 @@ describe("options", () => {
     // @ts-expect-error there is no such option
     expect(() => sessions.open({ wrokers: 2 })).toThrow(/"wrokers".*workers/);
     expect(() => sessions.open({ workers: 0 })).toThrow(/workers must be a whole number/);
-    expect(() => sessions.open({ objectStoreMemory: "a lot" })).toThrow(/objectStoreMemory.*"a lot" is no size/);
+    expect(() => sessions.open({ objectStoreMemory: "a lot" })).toThrow(
+      /objectStoreMemory must be a size .*, not "a lot"/,
+    );
   });
 });
 

@@ -1,7 +1,7 @@
 /**
  * Every operator gives what the kernel's own SQL gives: random data with nulls, random chains of operators, over files and
  * rows of the program, with one wide kernel and as an exchange, some in a store so small that it spills.
- * The same cases in every run; SPILLWAY_SEED and SPILLWAY_RUNS look further.
+ * The same cases in every run; SPILLWAY_TEST_SEED and SPILLWAY_TEST_RUNS look further.
  */
 import { join } from "node:path";
 import fc from "fast-check";
@@ -167,7 +167,10 @@ describe("operators against the kernel's SQL", () => {
         size,
         compared,
       ),
-      { numRuns: Number(process.env.SPILLWAY_RUNS ?? 120), seed: Number(process.env.SPILLWAY_SEED ?? 20_260_115) },
+      {
+        numRuns: Number(process.env.SPILLWAY_TEST_RUNS ?? 120),
+        seed: Number(process.env.SPILLWAY_TEST_SEED ?? 20_260_115),
+      },
     );
     // Else the small store was not small.
     expect(spilledBytes).toBeGreaterThan(0);

@@ -244,7 +244,7 @@ describe("session options", () => {
     expect(() => sessions.open({ memoryLimit: "10 MiB" })).toThrow(/memoryLimit of 10.0 MiB is too small.*64.0 MiB/);
     expect(() => sessions.open({ eager: "yes" } as never)).toThrow('session: eager must be true or false, not "yes".');
     expect(() => sessions.open({ wokers: 2 } as never)).toThrow('no option "wokers". Did you mean "workers"?');
-    expect(() => sessions.open({ worker: 2 } as never)).toThrow('How many there are is said by "workers"');
+    expect(() => sessions.open({ worker: 2 } as never)).toThrow('Did you mean "workers"?');
   });
 
   test("[A15] a store that cannot be made is a StoreError", async () => {

@@ -135,7 +135,7 @@ function delayed(): string {
 test("[O6] resourceLimits are checked", () => {
   const refused = (resourceLimits: object) =>
     expect(() => sessions.open({ resourceLimits }), JSON.stringify(resourceLimits));
-  refused({ cpus: 1 }).toThrow('resourceLimits has no "cpus". Did you mean "cpu"?');
+  refused({ cpus: 1 }).toThrow('there is no option "resourceLimits.cpus". Did you mean "resourceLimits.cpu"?');
   refused({ cpu: 0 }).toThrow('must be a number of cores, at least 1, or a share such as "80%", not 0');
   refused({ cpu: "200%" }).toThrow(OptionError);
   refused({ gpu: 0.5 }).toThrow("a whole number of GPUs");

@@ -195,7 +195,7 @@ describe.skipIf(cannotMount)("a disk that", () => {
 });
 
 describe("a process that is killed at any moment", () => {
-  const seeds = Array.from({ length: Number(process.env.SPILLWAY_SEEDS ?? 12) }, (_, i) => i + 1);
+  const seeds = Array.from({ length: Number(process.env.SPILLWAY_TEST_SEEDS ?? 12) }, (_, i) => i + 1);
   const ROWS = 500;
   const LATEST_MS = 500;
 

@@ -6,7 +6,7 @@ const MIB = 2 ** 20;
 
 /** In a store that has room for everything, unless said otherwise. */
 function sizes(options: SessionOptions = {}) {
-  const resolved = resolveOptions({ workers: 2, objectStoreMemory: "64 GiB", memoryLimit: "16 GiB", ...options });
+  const resolved = resolveOptions({ workers: 2, objectStoreMemory: "64 GiB", memoryLimit: "6 GiB", ...options });
   const { targetMaxBlockSize: max, targetMinBlockSize: min, targetShuffleMaxBlockSize: shuffle, notices } = resolved;
   return { max, min, shuffle, notices };
 }
@@ -41,7 +41,7 @@ describe("block sizes", () => {
     const wrong = { preset: "analitics" } as unknown as SessionOptions;
     expect(() => sizes(wrong)).toThrow(OptionError);
     expect(() => sizes(wrong)).toThrow('Did you mean "analytics"?');
-    expect(() => sizes({ preset: "constructor" } as unknown as SessionOptions)).toThrow("there is no preset");
+    expect(() => sizes({ preset: "constructor" } as unknown as SessionOptions)).toThrow("preset must be one of");
   });
 
   test("[O2] a minimum above the maximum is an error where both are meant", () => {

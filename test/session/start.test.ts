@@ -35,7 +35,9 @@ test("[A15] one that says it is ready and does not listen is ended, and its dire
   writeFileSync(join(own, "pids.json"), JSON.stringify(record));
   const idle = program("idle", 'process.stdout.write("ready\\n"); setInterval(() => {}, 1000);');
   const starting = startSupervisor(options, idle);
-  await expect(Client.start(options, { notice() {}, event() {} }, starting)).rejects.toBeInstanceOf(SessionClosedError);
+  await expect(Client.start(options, { notice() {}, event() {} }, null, starting)).rejects.toBeInstanceOf(
+    SessionClosedError,
+  );
   expect(processes([options.session])).toEqual([]);
   expect(existsSync(own)).toBe(false);
 });

@@ -1,9 +1,12 @@
 /** The kinds of sessions that are drawn, and how a job of each may end badly without anything being wrong. */
+
+import type { Dangers } from "./means.ts";
+import type { RunningJob } from "./program.ts";
 import { fits, type Session, type StoreSize } from "./session.ts";
-import type { Dangers, RunningJob } from "./world.ts";
 
 export const CALM: Dangers = {
   death: 0,
+  oom: 0,
   functionError: 0,
   deaf: 0,
   cancelJob: 0,
@@ -62,6 +65,9 @@ export const KINDS = {
     hasTarget: true,
     abandons: 0.2,
   },
+  oom: { ...PLAIN, dangers: { ...STORM, diskFull: 0, death: 0.06, oom: 0.8 } },
+  oomDemands: { ...PLAIN, dangers: { ...CALM, death: 0.03, oom: 0.8, cancelJob: 0.2, pause: 0.05 }, demands: true },
+  oomWide: { ...PLAIN, dangers: { ...CALM, death: 0.04, oom: 0.8, pause: 0.05 }, gathers: true, abandons: 0.2 },
   slow: { ...PLAIN, dangers: { ...CALM, pause: 0.5 }, isLean: true },
 } as const satisfies Record<string, Kind>;
 
@@ -78,5 +84,6 @@ export function mayFail(name: KindName, store: StoreSize, session: Session, { er
   if (error.startsWith("StoreError")) return store !== "large" && !fits(session);
   if (error === "SpillwayError: the disk is full") return diskFull > 0 && store !== "large";
   if (error === "SpillwayError: a flipped byte") return damage > 0;
+  if (error.startsWith("OutOfMemoryError")) return KINDS[name].dangers.oom > 0;
   return error === "FunctionError: boom" && functionError > 0;
 }

@@ -6,8 +6,8 @@ import { PAGE } from "../../src/store/index.ts";
 import { Chance } from "./chance.ts";
 import { gathering } from "./gathering.ts";
 import type { Kind } from "./kinds.ts";
+import { ALL_MEMORY, type Dangers } from "./means.ts";
 import { demanding, growing, type PlannedJob, randomJob } from "./plans.ts";
-import { ALL_MEMORY, type Dangers } from "./world.ts";
 
 /** How much the store holds: plenty, about a block an operator, or hardly one. */
 export type StoreSize = "large" | "small" | "tiny";

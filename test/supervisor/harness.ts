@@ -126,7 +126,7 @@ export class TestSupervisor {
 
   async inspect(sql: string): Promise<ToProgram> {
     const request = ++this.#request;
-    this.send({ type: "inspect", request, sql });
+    this.send({ type: "inspect", request, sql, maxRetries: 1 });
     const fits = (message: ToProgram) => "request" in message && message.request === request;
     return new Promise((resolve) => this.#waiting.push({ matches: fits, resolve }));
   }

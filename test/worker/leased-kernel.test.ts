@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { KernelError, KernelMemoryError, SpillError } from "../../src/errors/index.ts";
+import { procGauge } from "../../src/memory/index.ts";
 import type { WorkerId } from "../../src/protocol/index.ts";
 import { inUserWords } from "../../src/worker/kernel-errors.ts";
 import { LeasedKernel } from "../../src/worker/leased-kernel.ts";
@@ -24,6 +25,18 @@ afterEach(() => {
 
 const setting = (name: string) => kernel.connection.all(`SELECT current_setting('${name}') AS v`)[0]?.v;
 const fed = (sql: string) => new TestTask(kernel, orderOf([sqlStep(sql)]), taskOf({ kind: "fed", tables: [] }));
+
+test("[K11] what a dropped table took is given back at once, and the kernel's limit stays", async () => {
+  const own = () => procGauge.process(process.pid)?.private ?? 0;
+  await kernel.take({ threads: 1, memory: 1024 * MiB });
+  kernel.connection.execute("CREATE TABLE t AS SELECT range AS id, hash(range)::VARCHAR AS text FROM range(5000000)");
+  kernel.connection.execute("DROP TABLE t");
+  const before = own();
+  await kernel.giveBack();
+  expect(before - own()).toBeGreaterThan(100 * MiB);
+  expect(setting("memory_limit")).toBe("1.0 GiB");
+  expect(setting("enable_external_file_cache")).toBe(true);
+});
 
 describe("a lease", () => {
   test("sets memory at once, and threads only for wide queries", async () => {

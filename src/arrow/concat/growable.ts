@@ -15,6 +15,11 @@ const GROWTH = 3;
 /** What one job's blocks were put together in serves the next job's; little where the process has little. */
 const spare = new SpareMemory(Math.min(64 << 20, getHeapStatistics().heap_size_limit / 16));
 
+/** Lets go of what waits for the next job. */
+export function dropSpareMemory(): void {
+  spare.clear();
+}
+
 const NO_BYTES = new Uint8Array(0);
 const NO_WORDS = new Int32Array(0);
 

@@ -35,6 +35,11 @@ export class SpareMemory {
     while (this.#bytes > this.capacity) this.#remove(0);
   }
 
+  clear(): void {
+    this.#buffers.length = 0;
+    this.#bytes = 0;
+  }
+
   #remove(index: number): ArrayBufferLike | null {
     const [buffer] = this.#buffers.splice(index, 1);
     this.#bytes -= buffer?.byteLength ?? 0;

@@ -1,0 +1,47 @@
+/** `spillway config`: every setting, its value in force, what that comes to on this machine, and where it came from. */
+import { type Config, leaves, readConfig, SCHEMA, settingsTable, shownDefault } from "../config/index.ts";
+import { onThisMachine, type ResolvedOptions } from "../session/options.ts";
+import { formatSize } from "../units/index.ts";
+import { inColumns } from "./columns.ts";
+
+export function config(words: readonly string[]): string {
+  if (words.includes("--markdown")) return settingsTable();
+  const given = readConfig({ arguments: words.filter((word) => word !== "--json") });
+  const here = comesTo(onThisMachine(given));
+  return words.includes("--json") ? asJson(given, here) : asText(given, here);
+}
+
+function asText({ inForce, sources }: Config, here: ReadonlyMap<string, string>): string {
+  const rows = leaves(SCHEMA).map(([path, setting]) => {
+    const value = inForce.get(path);
+    const shown = value === undefined ? `(${shownDefault(setting)})` : JSON.stringify(value);
+    return [path, shown, here.get(path) ?? "", sources.get(path)?.name ?? "default"];
+  });
+  return inColumns([["setting", "value", "here", "from"], ...rows]);
+}
+
+/** Null where nothing is set and there is no default. */
+function asJson({ inForce, sources }: Config, here: ReadonlyMap<string, string>): string {
+  const settings = leaves(SCHEMA).map(([path]) => {
+    const { kind, name } = sources.get(path) ?? { kind: "default", name: "default" };
+    return [path, { value: inForce.get(path) ?? null, here: here.get(path), kind, from: name }];
+  });
+  return `${JSON.stringify(Object.fromEntries(settings), null, 2)}\n`;
+}
+
+/** Of settings whose values mean something else on another machine. */
+function comesTo(options: ResolvedOptions): ReadonlyMap<string, string> {
+  const { workerMemory, targetMinBlockSize, resources } = options;
+  return new Map([
+    ["workers", String(options.workers)],
+    ["objectStoreMemory", formatSize(options.capacity)],
+    ["memoryLimit", workerMemory === null ? "none" : formatSize(workerMemory)],
+    ["localDirectory", options.localDirectories.join(", ")],
+    ["resourceLimits.cpu", String(resources.cpu)],
+    ["resourceLimits.gpu", String(resources.gpu)],
+    ["resourceLimits.memory", formatSize(resources.memory)],
+    ["targetMaxBlockSize", formatSize(options.targetMaxBlockSize)],
+    ["targetMinBlockSize", targetMinBlockSize === false ? "none" : formatSize(targetMinBlockSize)],
+    ["targetShuffleMaxBlockSize", formatSize(options.targetShuffleMaxBlockSize)],
+  ]);
+}

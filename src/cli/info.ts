@@ -1,0 +1,28 @@
+/** `spillway info`: what the settings in force come to on this machine. */
+import { readConfig } from "../config/index.ts";
+import { nodeMemory } from "../memory/index.ts";
+import { onThisMachine, stateRoot } from "../session/options.ts";
+import { formatSize } from "../units/index.ts";
+import { inColumns } from "./columns.ts";
+import { version } from "./version.ts";
+
+export function info(words: readonly string[]): string {
+  const options = onThisMachine(readConfig({ arguments: words }));
+  const { maxSpill, workerMemory } = options;
+  const most = `${maxSpill === null ? "as much as there is room" : `${formatSize(maxSpill)} at most`} (maxSpill)`;
+  const each = workerMemory === null ? "without a limit of memory" : `with ${formatSize(workerMemory)} of memory each`;
+  return inColumns([
+    ["version", version()],
+    ["node", process.version],
+    ["memory", formatSize(nodeMemory())],
+    ["workers", `${options.workers}, ${each} (workers, memoryLimit)`],
+    ["cpu", `${options.resources.cpu} for tasks (resourceLimits.cpu)`],
+    ["gpu", `${options.resources.gpu} for tasks (resourceLimits.gpu)`],
+    ["task memory", `${formatSize(options.resources.memory)} in all (resourceLimits.memory)`],
+    ["store", `${formatSize(options.capacity)} (objectStoreMemory)`],
+    ["block size", `${formatSize(options.targetMaxBlockSize)} at most (targetMaxBlockSize)`],
+    ["spilling", `to ${options.localDirectories.join(", ")} (localDirectory), ${most}`],
+    ["logs", stateRoot()],
+    ...options.notices.map((notice) => ["notice", notice]),
+  ]);
+}

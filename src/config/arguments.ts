@@ -1,0 +1,33 @@
+/** Settings as options of the command line: `--worker.memory.target 0.5`, `--workers=2`, `--eager`. */
+import { OptionError } from "../errors/index.ts";
+import { SCHEMA } from "./schema.ts";
+import { leaves, type Setting } from "./setting.ts";
+import { type Entry, unknownPath } from "./source.ts";
+
+export function entriesOfArguments(words: readonly string[]): Entry[] {
+  const settings = new Map(leaves(SCHEMA));
+  const entries: Entry[] = [];
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at] ?? "";
+    const [, path = "", inline] = /^--([^=]+)(?:=(.*))?$/s.exec(word) ?? [];
+    if (path === "") {
+      throw new OptionError(
+        `"${word}" is no option: settings are given as --worker.memory.target 0.5, or --workers=2.`,
+      );
+    }
+    const source = { kind: "option", name: `--${path}` } as const;
+    const setting = settings.get(path);
+    if (setting === undefined) throw unknownPath(path, source);
+    const next = words[at + 1];
+    if (inline === undefined && next !== undefined && !next.startsWith("--")) at++;
+    const text = inline ?? (next?.startsWith("--") ? undefined : next) ?? alone(path, setting);
+    entries.push({ path, setting, value: setting.kind.fromText(text), source });
+  }
+  return entries;
+}
+
+/** A flag that is only named is meant. */
+function alone(path: string, { kind }: Setting): string {
+  if (kind.read(true) === true) return "true";
+  throw new OptionError(`--${path}: ${path} must be ${kind.allowed}, and nothing follows it.`);
+}

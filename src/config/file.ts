@@ -1,0 +1,75 @@
+/**
+ * The user's settings in YAML: `~/.config/spillway/spillway.yaml`, or the file that SPILLWAY_CONFIG names. The parser is loaded only
+ * where there is something to parse: a program that starts quickly is worth more.
+ */
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { OptionError } from "../errors/index.ts";
+import type { Entry, Source } from "./source.ts";
+import { entriesOf } from "./tree.ts";
+import { CONFIG_VARIABLE, type Environment } from "./variables.ts";
+
+export interface ConfigFile {
+  readonly path: string;
+  /** SPILLWAY_CONFIG named it: then it has to be there. */
+  readonly named: boolean;
+}
+
+export function configFile(environment: Environment): ConfigFile {
+  const named = environment[CONFIG_VARIABLE] ?? "";
+  if (named !== "") return { path: named, named: true };
+  const root = environment.XDG_CONFIG_HOME || join(homedir(), ".config");
+  return { path: join(root, "spillway", "spillway.yaml"), named: false };
+}
+
+export function entriesOfFile(file: ConfigFile): Entry[] {
+  const text = textOf(file);
+  return text.trim() === "" ? [] : parsed(text, file.path);
+}
+
+function textOf({ path, named }: ConfigFile): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    const missing = error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR");
+    if (missing && !named) return "";
+    const why = error instanceof Error ? error.message : String(error);
+    const remedy = named ? `${CONFIG_VARIABLE} names it: set it to a file that is there, or not at all.` : "";
+    throw new OptionError(`${path}: the configuration cannot be read: ${why}. ${remedy}`.trim());
+  }
+}
+
+function parsed(text: string, path: string): Entry[] {
+  // Sessions are made in one go, without waiting; an import would have to be waited for.
+  const yaml: typeof import("yaml") = createRequire(import.meta.url)("yaml");
+  const lines = new yaml.LineCounter();
+  const document = yaml.parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const source = (offset: number | undefined): Source => ({
+    kind: "file",
+    name: offset === undefined ? path : `${path}:${lines.linePos(offset).line}`,
+  });
+  const [error] = document.errors;
+  if (error !== undefined) {
+    throw new OptionError(`${source(error.pos[0]).name}: the configuration is no YAML: ${error.message}`);
+  }
+  const { contents } = document;
+  if (contents !== null && !yaml.isMap(contents)) {
+    throw new OptionError(`${path}: the configuration must be settings by name, such as "workers: 2".`);
+  }
+  const where = (keys: readonly string[]): Source => {
+    let node: unknown = contents;
+    let offset: number | undefined;
+    for (const key of keys) {
+      if (yaml.isAlias(node)) node = node.resolve(document);
+      const pair = yaml.isMap(node) ? node.items.find((item) => nameOf(item.key) === key) : undefined;
+      if (pair === undefined) break;
+      if (yaml.isNode(pair.key)) offset = pair.key.range?.[0];
+      node = pair.value;
+    }
+    return source(offset);
+  };
+  const nameOf = (key: unknown): string => String(yaml.isScalar(key) ? key.value : key);
+  return entriesOf(document.toJS(), where);
+}

@@ -1,0 +1,184 @@
+/**
+ * Kinds of values: what is allowed, in words, and who decides whether a value is one. Values keep the form in which they were
+ * given ("4 GiB", "30s"); what a size or a share comes to is for whoever knows the machine.
+ */
+import { nearest, parseDuration, parseSize } from "../units/index.ts";
+
+export interface Kind<T> {
+  /** In the table of settings. */
+  readonly name: string;
+  /** As in "must be …". */
+  readonly allowed: string;
+  /** The value, where it is one; undefined where it is not. */
+  read(value: unknown): T | undefined;
+  /** What a text of a variable or of the command line stands for. */
+  fromText(text: string): unknown;
+  /** What a wrong value was most likely meant to be. */
+  meant?(value: unknown): string | null;
+  /** It cannot be written down in a file or a variable. */
+  readonly onlyInCode?: true;
+}
+
+/** Bytes, "4 GiB", or a fraction of the machine (0.3, "30%"). */
+export type Size = number | string;
+/** Milliseconds, or "30s", "200ms", "2m". */
+export type Duration = number | string;
+
+/** As YAML would read it. */
+function scalar(text: string): unknown {
+  const plain = text.trim();
+  if (plain === "true" || plain === "false") return plain === "true";
+  return /^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[-+]?[0-9]+)?$/i.test(plain) ? Number(plain) : text;
+}
+
+function kind<T>(
+  name: string,
+  allowed: string,
+  read: (value: unknown) => T | undefined,
+  fromText: (text: string) => unknown = scalar,
+): Kind<T> {
+  return { name, allowed, read, fromText };
+}
+
+const SIZE_FORMS = 'a size (bytes, "4 GiB", or a share of the machine: 0.3, "30%")';
+const FRACTION_FORMS = "a fraction above 0 and up to 1";
+
+const readFlag = (value: unknown) => (typeof value === "boolean" ? value : undefined);
+const readFalse = (value: unknown) => (value === false ? value : undefined);
+const readFraction = (value: unknown) => (typeof value === "number" && value > 0 && value <= 1 ? value : undefined);
+
+function readSize(value: unknown): Size | undefined {
+  // Whatever the whole is, the form is the same.
+  return parsable(value, (given) => parseSize(given, { name: "", whole: 1 }));
+}
+
+/** A number or a text that the parser takes. */
+function parsable(value: unknown, parse: (given: number | string) => unknown): number | string | undefined {
+  if (typeof value !== "number" && typeof value !== "string") return undefined;
+  try {
+    parse(value);
+    return value;
+  } catch {
+    return undefined;
+  }
+}
+
+export const flag = kind("flag", "true or false", readFlag, (text) =>
+  text === "1" ? true : text === "0" ? false : scalar(text),
+);
+export const fraction = kind("fraction", FRACTION_FORMS, readFraction);
+export const fractionOrFalse = kind(
+  "fraction or false",
+  `${FRACTION_FORMS}, or false`,
+  (value) => readFraction(value) ?? readFalse(value),
+);
+export const size = kind("size", SIZE_FORMS, readSize);
+export const sizeOrFalse = kind(
+  "size or false",
+  `${SIZE_FORMS}, or false`,
+  (value) => readSize(value) ?? readFalse(value),
+);
+export const memoryLimit = kind(
+  'size, "auto", or 0 or false: none',
+  `"auto", ${SIZE_FORMS}, or 0 or false for none`,
+  (value): Size | false | undefined => (value === "auto" ? value : (readSize(value) ?? readFalse(value))),
+);
+export const duration = kind(
+  "duration",
+  'a duration (milliseconds, "30s", "200ms", "2m")',
+  (value): Duration | undefined => parsable(value, (given) => parseDuration(given, "")),
+);
+
+export function wholeNumber(least: number, of = ""): Kind<number> {
+  const allowed = `a whole number${of === "" ? "" : ` of ${of}`}, at least ${least}`;
+  return kind(`whole number from ${least}`, allowed, (value) =>
+    typeof value === "number" && Number.isInteger(value) && value >= least ? value : undefined,
+  );
+}
+
+/** A number is a number of cores, also 1: only a text is a share. */
+export const cores = kind(
+  'number from 1, or "80%"',
+  'a number of cores, at least 1, or a share such as "80%"',
+  (value) => {
+    if (typeof value === "number") return Number.isFinite(value) && value >= 1 ? value : undefined;
+    const share = typeof value === "string" ? /^\s*([0-9]*\.?[0-9]+)\s*%\s*$/.exec(value) : null;
+    const percent = Number(share?.[1]);
+    return typeof value === "string" && percent > 0 && percent <= 100 ? value : undefined;
+  },
+);
+
+export function choice<const C extends readonly string[]>(...choices: C): Kind<C[number]> {
+  const named = choices.map((one) => JSON.stringify(one)).join(", ");
+  return {
+    name: named,
+    allowed: `one of ${named}`,
+    read: (value) => choices.find((one) => one === value),
+    fromText: (text) => text.trim(),
+    meant: (value) => (typeof value === "string" ? nearest(value, choices) : null),
+  };
+}
+
+/** JSON, or parts with commas between them. */
+function listed(text: string): unknown {
+  if (/^\s*[[{]/.test(text)) {
+    try {
+      return JSON.parse(text);
+    } catch {
+      return text;
+    }
+  }
+  return text.split(",").map((part) => part.trim());
+}
+
+const readText = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
+
+function readList(value: unknown): readonly string[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const texts = value.filter((one): one is string => readText(one) !== undefined);
+  return texts.length === value.length ? texts : undefined;
+}
+
+export const texts = kind("list of texts", "a list of texts", readList, listed);
+
+export const paths = kind(
+  "path or list of paths",
+  "a path or a list of paths",
+  (value): string | readonly string[] | undefined => {
+    const list = readList(value);
+    return readText(value) ?? (list?.length === 0 ? undefined : list);
+  },
+  listed,
+);
+
+/** Numbers and flags are taken for their text: in YAML nobody quotes them. */
+export const textByName = kind(
+  "texts by name",
+  'an object of texts ({ NAME: "value" })',
+  (value): Readonly<Record<string, string>> | undefined => {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+    const entries = Object.entries(value).map(([name, one]) => [name, plainText(one)] as const);
+    const good = entries.filter((entry): entry is readonly [string, string] => entry[1] !== undefined);
+    return good.length === entries.length ? Object.fromEntries(good) : undefined;
+  },
+  (text) => {
+    const parts = listed(text);
+    if (!Array.isArray(parts) || !parts.every((part) => String(part).includes("="))) return parts;
+    return Object.fromEntries(
+      parts.map((part) => {
+        const [name = "", ...value] = String(part).split("=");
+        return [name, value.join("=")];
+      }),
+    );
+  },
+);
+
+function plainText(value: unknown): string | undefined {
+  if (typeof value === "string") return value;
+  return typeof value === "number" || typeof value === "boolean" ? String(value) : undefined;
+}
+
+/** What only a program can have: objects with methods, functions. */
+export function inCode<T>(name: string, allowed: string, read: (value: unknown) => T | undefined): Kind<T> {
+  return { ...kind(name, allowed, read), onlyInCode: true };
+}

@@ -1,0 +1,50 @@
+/**
+ * The settings in force: defaults, then the file, then variables, then code, then the command line; later wins, setting by setting.
+ * Every value that was given is looked at, also one that is overruled. Nothing is read before somebody asks.
+ */
+import { OptionError } from "../errors/index.ts";
+import { entriesOfArguments } from "./arguments.ts";
+import { configFile, entriesOfFile } from "./file.ts";
+import { SCHEMA, type Settings } from "./schema.ts";
+import type { SessionOptions } from "./session-options.ts";
+import { leaves, valuesOf } from "./setting.ts";
+import { checked, type Source } from "./source.ts";
+import { checkThresholds } from "./thresholds.ts";
+import { entriesOf } from "./tree.ts";
+import { type Environment, entriesOfVariables } from "./variables.ts";
+
+export interface Config {
+  readonly values: Settings;
+  /** The same by path. */
+  readonly inForce: ReadonlyMap<string, unknown>;
+  /** Where each value that is no default came from, by path. */
+  readonly sources: ReadonlyMap<string, Source>;
+  /** Whom an error about the value of a path should name. */
+  said(path: string): string;
+}
+
+export interface Given {
+  readonly code?: SessionOptions;
+  readonly arguments?: readonly string[];
+  readonly environment?: Environment;
+}
+
+export function readConfig({ code = {}, arguments: words = [], environment = process.env }: Given = {}): Config {
+  if (typeof code !== "object" || code === null || Array.isArray(code)) {
+    throw new OptionError(
+      `session: the options must be an object such as { workers: 2 }, not ${JSON.stringify(code)}.`,
+    );
+  }
+  const entries = [
+    ...entriesOfFile(configFile(environment)),
+    ...entriesOfVariables(environment),
+    ...entriesOf(code, () => ({ kind: "code", name: "session" })),
+    ...entriesOfArguments(words),
+  ];
+  const given = new Map(entries.map((entry) => [entry.path, checked(entry)]));
+  const sources = new Map(entries.map(({ path, source }) => [path, source]));
+  const inForce = new Map(leaves(SCHEMA).map(([path, { fallback }]) => [path, given.get(path) ?? fallback]));
+  const values = valuesOf(SCHEMA, (path) => inForce.get(path));
+  checkThresholds(values.worker.memory, sources);
+  return { values, inForce, sources, said: (path) => sources.get(path)?.name ?? "session" };
+}

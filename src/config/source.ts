@@ -1,0 +1,90 @@
+/** Where a value came from, and the errors that say so. */
+import { OptionError } from "../errors/index.ts";
+import { nearest } from "../units/index.ts";
+import { SCHEMA } from "./schema.ts";
+import { type Group, leaves, Setting } from "./setting.ts";
+
+export interface Source {
+  readonly kind: "file" | "variable" | "code" | "option";
+  /** "~/.config/spillway/spillway.yaml:3", "SPILLWAY_WORKERS", "session", "--workers". */
+  readonly name: string;
+}
+
+/** A value that somebody gave, not yet looked at. */
+export interface Entry {
+  readonly path: string;
+  readonly setting: Setting;
+  readonly value: unknown;
+  readonly source: Source;
+}
+
+/** The value, or an error that says what it should have been. */
+export function checked({ path, setting, value, source }: Entry): unknown {
+  const { kind } = setting;
+  if (kind.onlyInCode && source.kind !== "code")
+    throw new OptionError(`${source.name}: ${path} can be given in code only.`);
+  const good = kind.read(value);
+  if (good !== undefined) return good;
+  const meant = kind.meant?.(value) ?? null;
+  const hint = meant === null ? "" : ` Did you mean ${JSON.stringify(meant)}?`;
+  throw new OptionError(`${source.name}: ${path} must be ${kind.allowed}, not ${shown(value)}.${hint}`);
+}
+
+/** The same for a path in one word: the first part of it that does not exist is the one that is told. */
+export function unknownPath(path: string, source: Source): OptionError {
+  let group: Group = SCHEMA;
+  const place: string[] = [];
+  for (const key of path.split(".")) {
+    const node = Object.hasOwn(group, key) ? group[key] : undefined;
+    if (node === undefined || node instanceof Setting)
+      return unknownKey(path.slice(place.join(".").length).replace(/^\./, ""), place.join("."), group, source);
+    group = node;
+    place.push(key);
+  }
+  return notAGroup(undefined, path, group, source);
+}
+
+/** `place` is the group in which it was looked for, "" for the outermost. */
+export function unknownKey(key: string, place: string, group: Group, source: Source): OptionError {
+  const known = Object.keys(group);
+  const path = place === "" ? key : `${place}.${key}`;
+  const meant = nested(key, place) ?? quoted(meantPath(key, place, known));
+  const hint = meant === null ? "" : ` Did you mean ${meant}?`;
+  return new OptionError(`${source.name}: there is no option "${path}".${hint} Options: ${known.join(", ")}.`);
+}
+
+export function notAGroup(value: unknown, place: string, group: Group, source: Source): OptionError {
+  const one = nearest(
+    place,
+    Object.keys(SCHEMA).filter((key) => key !== place),
+  );
+  const hint = one === null ? "" : ` Did you mean "${one}"?`;
+  return new OptionError(
+    `${source.name}: ${place} must be an object with some of ${Object.keys(group).join(", ")}, not ${shown(value)}.${hint}`,
+  );
+}
+
+/** The nearest of its neighbours, of all paths, or the one setting that has this name elsewhere. */
+function meantPath(key: string, place: string, known: readonly string[]): string | null {
+  const prefix = place === "" ? "" : `${place}.`;
+  const sibling = nearest(key, known);
+  if (sibling !== null) return prefix + sibling;
+  const all = leaves(SCHEMA).map(([path]) => path);
+  const same = all.filter((path) => path.toLowerCase().endsWith(`.${key.toLowerCase()}`));
+  return same.length === 1 ? (same[0] ?? null) : nearest(prefix + key, all);
+}
+
+/** "worker.memory.target" as it is written here: "{ worker: { memory: { target: … } } }". */
+function nested(key: string, place: string): string | null {
+  const [first = "", ...rest] = key.split(".");
+  if (rest.length === 0 || place !== "" || !Object.hasOwn(SCHEMA, first)) return null;
+  return [first, ...rest].reduceRight((inner, name) => `{ ${name}: ${inner} }`, "…");
+}
+
+function quoted(path: string | null): string | null {
+  return path === null ? null : `"${path}"`;
+}
+
+function shown(value: unknown): string {
+  return JSON.stringify(value) ?? String(value);
+}

@@ -1,0 +1,41 @@
+/**
+ * Settings in environment variables: SPILLWAY_WORKERS, SPILLWAY_WORKER__MEMORY__TARGET. One that stands for no setting is an error;
+ * one that is empty is not set.
+ */
+import { OptionError } from "../errors/index.ts";
+import { nearest } from "../units/index.ts";
+import { SCHEMA } from "./schema.ts";
+import { leaves } from "./setting.ts";
+import type { Entry } from "./source.ts";
+
+const PREFIX = "SPILLWAY_";
+/** Names the file; no setting. */
+export const CONFIG_VARIABLE = "SPILLWAY_CONFIG";
+/** For the tests of this project, which give them their own meaning. */
+const TEST_PREFIX = "SPILLWAY_TEST_";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export function variableOf(path: string): string {
+  return PREFIX + path.replace(/[A-Z]/g, "_$&").replaceAll(".", "__").toUpperCase();
+}
+
+export function entriesOfVariables(environment: Environment): Entry[] {
+  const settings = new Map(leaves(SCHEMA).map(([path, setting]) => [variableOf(path), { path, setting }]));
+  return Object.entries(environment).flatMap(([name, text]): Entry[] => {
+    if (!name.startsWith(PREFIX) || name.startsWith(TEST_PREFIX) || name === CONFIG_VARIABLE) return [];
+    const found = settings.get(name);
+    if (found === undefined) throw unknownVariable(name, [...settings.keys()]);
+    if (text === undefined || text === "") return [];
+    const { path, setting } = found;
+    return [{ path, setting, value: setting.kind.fromText(text), source: { kind: "variable", name } }];
+  });
+}
+
+function unknownVariable(name: string, known: readonly string[]): OptionError {
+  const meant = nearest(name, [...known, CONFIG_VARIABLE]);
+  const hint = meant === null ? "" : ` Did you mean ${meant}?`;
+  return new OptionError(
+    `${name}: there is no such variable.${hint} A variable that begins with ${PREFIX} is a setting: ${known.join(", ")}; or ${CONFIG_VARIABLE}, the file with them.`,
+  );
+}

@@ -1,0 +1,59 @@
+/** The option `data`: checked and captured where it is given, so that what cannot travel is an error on that line. */
+import { captureFunction } from "../closure/index.ts";
+import { type ContainerFactory, type ContainerOption, isMapLike, missingMethods } from "../container/index.ts";
+import { OptionError } from "../errors/index.ts";
+import { payloadText } from "./payload.ts";
+
+/** As base64; each worker makes a container of its own from it. */
+export function containerPayload(data: ContainerOption): string {
+  const { factory, args } = madeBy(data);
+  const { payload } = captureFunction(factory, { operator: "data", constructorArgs: args });
+  return payloadText("data", payload);
+}
+
+interface Making {
+  readonly factory: ContainerFactory;
+  readonly args: readonly unknown[];
+}
+
+function madeBy(data: unknown): Making {
+  // Built in: it cannot be told from a function there, and needs `new`.
+  if (data === Map) return madeBy(new Map());
+  if (isFactory(data)) return { factory: data, args: [] };
+  if (isMapLike(data)) return { factory: itself, args: [data] };
+  if (Array.isArray(data)) {
+    const [factory, ...args] = data;
+    return { factory: factoryOf(factory), args };
+  }
+  if (typeof data === "object" && data !== null && "factory" in data) {
+    const args = "args" in data && data.args !== undefined ? data.args : [];
+    if (!Array.isArray(args)) throw new OptionError("session: data.args must be an array: the factory's arguments.");
+    return { factory: factoryOf(data.factory), args };
+  }
+  throw refusal(data);
+}
+
+function itself(container: unknown): unknown {
+  return container;
+}
+
+function factoryOf(value: unknown): ContainerFactory {
+  if (isFactory(value)) return value;
+  throw new OptionError("session: data: a factory is a function or a class that makes a container.");
+}
+
+function isFactory(value: unknown): value is ContainerFactory {
+  return typeof value === "function";
+}
+
+function refusal(data: unknown): OptionError {
+  const missing =
+    typeof data === "object" && data !== null
+      ? ` This object has no ${missingMethods(data)
+          .map((name) => `${name}()`)
+          .join(", ")}.`
+      : "";
+  return new OptionError(
+    `session: data must be a container with get, set, has, delete and keys (a Map, say), a function or a class that makes one, or [factory, ...args].${missing}`,
+  );
+}

@@ -1,0 +1,83 @@
+/** The environment of worker processes: what options about their allocator come to; what `workerEnv` says comes first. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { OptionError } from "../errors/index.ts";
+import { parseSize } from "../units/index.ts";
+import type { SessionOptions } from "./options.ts";
+
+export type Allocator = "system" | "jemalloc";
+
+/** What of the machine it depends on; tests have their own. */
+export interface Surroundings {
+  readonly platform: NodeJS.Platform;
+  readonly arch: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** Where the file system begins. */
+  readonly root: string;
+}
+
+const HERE: Surroundings = { platform: process.platform, arch: process.arch, env: process.env, root: "/" };
+
+/** glibc reads it once, before a process's own code runs. */
+const TRIM_THRESHOLD = "MALLOC_TRIM_THRESHOLD_";
+
+export function workerEnvironment(
+  options: Pick<SessionOptions, "mallocTrimThreshold" | "allocator" | "workerEnv">,
+  here: Surroundings = HERE,
+): Readonly<Record<string, string>> {
+  const { mallocTrimThreshold = false, allocator = "system", workerEnv = {} } = options;
+  const threshold =
+    mallocTrimThreshold === false ? {} : { [TRIM_THRESHOLD]: String(trimThreshold(mallocTrimThreshold)) };
+  return { ...threshold, ...workerEnv, ...preload(allocator, workerEnv, here) };
+}
+
+function trimThreshold(value: number | string): number {
+  return Math.floor(parseSize(value, { name: "session: mallocTrimThreshold" }));
+}
+
+function preload(
+  allocator: unknown,
+  workerEnv: Readonly<Record<string, string>>,
+  here: Surroundings,
+): Readonly<Record<string, string>> {
+  if (allocator === "system") return {};
+  if (allocator !== "jemalloc") {
+    throw new OptionError(
+      `session: allocator is ${JSON.stringify(allocator)}; it must be "system" or "jemalloc". Another library can be preloaded with workerEnv: { LD_PRELOAD: "…" }.`,
+    );
+  }
+  const variable = here.platform === "darwin" ? "DYLD_INSERT_LIBRARIES" : "LD_PRELOAD";
+  const already = workerEnv[variable] ?? here.env[variable] ?? "";
+  const library = findJemalloc(here);
+  return { [variable]: already === "" ? library : `${library}:${already}` };
+}
+
+function findJemalloc(here: Surroundings): string {
+  const places = jemallocPlaces(here);
+  const found = places.find((path) => existsSync(join(here.root, path)));
+  if (found !== undefined) return join(here.root, found);
+  const install =
+    here.platform === "darwin"
+      ? "brew install jemalloc"
+      : "apt-get install libjemalloc2 (Debian, Ubuntu), dnf install jemalloc (Fedora, RHEL), pacman -S jemalloc (Arch)";
+  throw new OptionError(
+    `session: allocator is "jemalloc", and jemalloc is not installed. Install it: ${install}. Looked for: ${places.join(", ")}.`,
+  );
+}
+
+const TRIPLETS: Readonly<Record<string, string>> = { x64: "x86_64-linux-gnu", arm64: "aarch64-linux-gnu" };
+
+/** The usual directories of libraries, those for all programs of the user's first. */
+function jemallocPlaces({ platform, arch, env }: Surroundings): readonly string[] {
+  if (platform === "darwin")
+    return ["/opt/homebrew/lib", "/usr/local/lib"].map((path) => `${path}/libjemalloc.2.dylib`);
+  const triplet = TRIPLETS[arch];
+  const own = env.LD_LIBRARY_PATH?.split(":").filter((path) => path.startsWith("/")) ?? [];
+  const usual = ["/usr/local/lib", "/usr/lib64", "/usr/lib", "/lib64", "/lib"];
+  const directories = [
+    ...own,
+    ...(triplet === undefined ? [] : [`/usr/local/lib/${triplet}`, `/usr/lib/${triplet}`, `/lib/${triplet}`]),
+    ...usual,
+  ];
+  return directories.map((path) => `${path}/libjemalloc.so.2`);
+}

@@ -1,0 +1,71 @@
+/** What one worker may have: its limit, its heap, and the thresholds that are shares of the limit. */
+import type { Config, Settings } from "../config/index.ts";
+import { OptionError } from "../errors/index.ts";
+import { automaticLimit, heapThatFits, type Node } from "../memory/index.ts";
+import type { Bytes, MemorySettings } from "../protocol/index.ts";
+import { heapFor } from "../supervisor/options.ts";
+import { formatSize, parseDuration, parseSize } from "../units/index.ts";
+
+export interface ResolvedWorkerMemory {
+  /** Null: there is no limit, hence no threshold. */
+  readonly workerMemory: Bytes | null;
+  /** Limit of a worker's V8 heap; null: V8's own. */
+  readonly workerHeap: Bytes | null;
+  /** Resident bytes of a worker's own blocks above which they go to disk. */
+  readonly managedTarget: Bytes | null;
+  /** Thresholds of workers and of the node. */
+  readonly memory: MemorySettings;
+}
+
+/** Node itself and the kernel's library take about 50 MiB before the first row. */
+const SMALLEST_WORKER: Bytes = 64 << 20;
+
+/** `machine`: all there is, whatever part of it the session may use. */
+export function workerMemory(
+  config: Config,
+  node: Node,
+  workers: number,
+  machine: Bytes,
+): ResolvedWorkerMemory & { readonly notice: string | null } {
+  const { memoryLimit, worker } = config.values;
+  const asked = memoryLimit === "auto" ? automaticLimit(node, workers) : askedLimit(config, machine);
+  const limit = asked === null ? null : Math.min(asked, machine);
+  if (limit !== null && limit < SMALLEST_WORKER) {
+    const fewer =
+      memoryLimit === "auto" ? ` There are ${formatSize(node.memory)} for ${workers} workers: use fewer.` : "";
+    throw new OptionError(
+      `${config.said("memoryLimit")}: memoryLimit of ${formatSize(limit)} is too small: a worker needs at least ${formatSize(SMALLEST_WORKER)}.${fewer}`,
+    );
+  }
+  const { target } = worker.memory;
+  return {
+    workerMemory: limit,
+    workerHeap: limit === null ? null : memoryLimit === "auto" ? heapThatFits(node, workers) : heapFor(limit),
+    managedTarget: limit === null || target === false ? null : Math.floor(limit * target),
+    memory: memorySettings(config.values),
+    notice:
+      asked === limit || asked === null
+        ? null
+        : `memoryLimit of ${formatSize(asked)} is more than there is: lowered to ${formatSize(machine)}, the memory of this machine or its container.`,
+  };
+}
+
+/** Null: none. */
+function askedLimit({ values: { memoryLimit }, said }: Config, machine: Bytes): Bytes | null {
+  const name = `${said("memoryLimit")}: memoryLimit`;
+  const bytes = memoryLimit === false ? 0 : parseSize(memoryLimit, { name, whole: machine });
+  return bytes === 0 ? null : bytes;
+}
+
+function memorySettings(settings: Settings): MemorySettings {
+  const { target, spill, pause, terminate, ...times } = settings.worker.memory;
+  return {
+    thresholds: { target, spill, pause, terminate },
+    interval: parseDuration(times.monitorInterval, "worker.memory.monitorInterval"),
+    measure: settings.measure,
+    recentToOldTime: parseDuration(times.recentToOldTime, "worker.memory.recentToOldTime"),
+    pausedTooLong: parseDuration(times.pausedTooLong, "worker.memory.pausedTooLong"),
+    memoryUsageThreshold: settings.memoryUsageThreshold,
+    memoryMonitorRefreshMs: settings.memoryMonitorRefreshMs,
+  };
+}

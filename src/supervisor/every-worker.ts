@@ -1,0 +1,111 @@
+/**
+ * Questions to all workers at once: a function to call, memory to give back. Each waits until the workers that are starting are up,
+ * asks every one of them once, busy or not, and is answered when all have answered or died. Knows nothing of what is asked.
+ */
+import { toWire, type WireError, WorkerDiedError } from "../errors/index.ts";
+import type { ProgramMessage, ToProgram, ToWorker, TrimReport, WorkerAnswer, WorkerId } from "../protocol/index.ts";
+import type { WorkerKind } from "./worker-pool.ts";
+
+type Asked = Extract<ProgramMessage, { type: "call" | "trim" }>;
+
+/** The workers, as far as this needs them. */
+export interface AskedPool {
+  /** Those that can be spoken to. */
+  readonly connected: readonly { readonly worker: WorkerId; readonly kind: WorkerKind }[];
+  /** No ordinary worker is on its way up, except those that wait until a pause is over. */
+  readonly isComplete: boolean;
+  send(worker: WorkerId, message: ToWorker): void;
+}
+
+interface Question {
+  readonly asked: Asked;
+  /** In the order in which they were asked; null: not answered yet. */
+  readonly answers: Map<WorkerId, WorkerAnswer | TrimReport | "died" | null>;
+  /** Who comes up from now on is not asked. */
+  isWhole: boolean;
+}
+
+export class EveryWorker {
+  readonly #questions = new Set<Question>();
+
+  constructor(
+    private readonly pool: AskedPool,
+    private readonly reply: (message: ToProgram) => void,
+  ) {}
+
+  ask(asked: Asked): void {
+    this.#questions.add({ asked, answers: new Map(), isWhole: false });
+    this.changed();
+  }
+
+  /** A worker has come up, or waits for a pause to be over. */
+  changed(): void {
+    for (const question of this.#questions) {
+      if (!question.isWhole) this.#askThose(question);
+      this.#answerIfWhole(question);
+    }
+  }
+
+  answered(worker: WorkerId, request: number, answer: WorkerAnswer | TrimReport): void {
+    for (const question of this.#questions) {
+      if (question.asked.request !== request || question.answers.get(worker) !== null) continue;
+      question.answers.set(worker, answer);
+      this.#answerIfWhole(question);
+    }
+  }
+
+  gone(worker: WorkerId): void {
+    for (const { answers } of this.#questions) if (answers.get(worker) === null) answers.set(worker, "died");
+    this.changed();
+  }
+
+  /** Workers do not come up. */
+  unavailable(error: WireError): void {
+    for (const question of this.#questions) {
+      if (question.answers.size > 0) continue;
+      this.#questions.delete(question);
+      this.reply({ type: "refused", request: question.asked.request, error });
+    }
+  }
+
+  #askThose(question: Question): void {
+    const { asked, answers } = question;
+    for (const { worker, kind } of this.pool.connected) {
+      // The wide kernel runs no functions; it has memory like any other.
+      if (answers.has(worker) || (kind === "wide" && asked.type === "call")) continue;
+      answers.set(worker, null);
+      this.pool.send(worker, asked);
+    }
+    question.isWhole = this.pool.isComplete && answers.size > 0;
+  }
+
+  #answerIfWhole(question: Question): void {
+    const { asked, answers, isWhole } = question;
+    const { request } = asked;
+    if (!isWhole || [...answers.values()].includes(null)) return;
+    this.#questions.delete(question);
+    try {
+      this.reply(
+        asked.type === "call"
+          ? { type: "called", request, answers: [...answers].flatMap(([worker, answer]) => called(worker, answer)) }
+          : { type: "trimmed", request, workers: [...answers.values()].flatMap(trimmed) },
+      );
+    } catch (error) {
+      // More than a message can hold.
+      this.reply({ type: "refused", request, error: toWire(error) });
+    }
+  }
+}
+
+function called(worker: WorkerId, answer: WorkerAnswer | TrimReport | "died" | null): WorkerAnswer[] {
+  if (answer === "died") {
+    const message = `run: worker ${worker} ended before it had answered.`;
+    return [{ worker, value: null, error: toWire(new WorkerDiedError(message, "run", null, null, "exit")) }];
+  }
+  return answer !== null && "value" in answer ? [answer] : [];
+}
+
+/** One that died has given everything back, and cannot tell. */
+function trimmed(answer: WorkerAnswer | TrimReport | "died" | null): TrimReport[] {
+  return answer !== null && answer !== "died" && "before" in answer ? [answer] : [];
+}

@@ -1,0 +1,30 @@
+/** A connection that has not said who it is: the program or a worker, each by its first message, or nobody we know. */
+import type { Socket } from "node:net";
+import {
+  type Milliseconds,
+  type ProgramMessage,
+  type ToProgram,
+  type ToWorker,
+  Wire,
+  type WorkerMessage,
+} from "../protocol/index.ts";
+
+export type AnyWire = Wire<ProgramMessage | WorkerMessage, ToProgram | ToWorker>;
+export type Greeting = Extract<ProgramMessage, { type: "hello" }> | Extract<WorkerMessage, { type: "ready" }>;
+
+/** Longer than this, and it will not say. */
+const TIMEOUT: Milliseconds = 10_000;
+
+/** `admit` says whether it is one of ours; from then on the connection speaks the program's or the worker's part of the protocol. */
+export function greet(socket: Socket, admit: (greeting: Greeting, wire: AnyWire) => boolean): void {
+  const wire: AnyWire = new Wire(socket);
+  const timer = setTimeout(() => socket.destroy(), TIMEOUT);
+  wire.onClose(() => clearTimeout(timer));
+  wire.onMessage((message) => {
+    clearTimeout(timer);
+    const isOurs = (message.type === "hello" || message.type === "ready") && admit(message, wire);
+    if (isOurs) return;
+    process.stderr.write(`A connection that began with "${message.type}" was refused.\n`);
+    wire.close();
+  });
+}

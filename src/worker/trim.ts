@@ -1,0 +1,52 @@
+/**
+ * Gives back to the system what this worker does not need: garbage, buffers kept for the next job, the kernel's stock, free memory of
+ * the C library. A step that cannot be taken is named, and the others are taken all the same.
+ */
+import { Session } from "node:inspector";
+import { dropSpareMemory } from "../arrow/index.ts";
+import { procGauge } from "../memory/index.ts";
+import { mallocTrim, whyNoMallocTrim } from "../native/index.ts";
+import type { Bytes, TrimReport, WorkerId } from "../protocol/index.ts";
+import type { LeasedKernel } from "./leased-kernel.ts";
+
+export async function trim(worker: WorkerId, kernel: Pick<LeasedKernel, "giveBack">): Promise<TrimReport> {
+  const skipped: string[] = [];
+  const step = async (name: string, take: () => unknown) => {
+    try {
+      await take();
+    } catch (error) {
+      skipped.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  };
+  const before = privateMemory();
+  dropSpareMemory();
+  await step("garbage collection", collectGarbage);
+  await step("kernel", () => kernel.giveBack());
+  const why = whyNoMallocTrim();
+  if (why === null) await step("malloc_trim", mallocTrim);
+  else skipped.push(`malloc_trim: ${why}`);
+  return { worker, before, after: privateMemory(), skipped };
+}
+
+/**
+ * What V8 does when memory is low: it moves what lives together and unmaps the rest. `gc()` does not shrink the heap as far
+ * (of 400 MB of small objects it left 75 MB, this 37 MB). The second time for what the first one found out to be dead:
+ * buffers are freed in the background.
+ */
+async function collectGarbage(): Promise<void> {
+  const session = new Session();
+  session.connect();
+  try {
+    for (let i = 0; i < 2; i++) {
+      await new Promise<void>((resolve, reject) => {
+        session.post("HeapProfiler.collectGarbage", (error) => (error === null ? resolve() : reject(error)));
+      });
+    }
+  } finally {
+    session.disconnect();
+  }
+}
+
+function privateMemory(): Bytes {
+  return procGauge.process(process.pid)?.private ?? process.memoryUsage().rss;
+}

@@ -1,0 +1,136 @@
+/**
+ * The user's container of this worker: made before the first task, measured after each and now and then meanwhile, asked to let go
+ * of something. What it holds is told to the scheduler when it has changed.
+ */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+// Past the door, as in loaded-operator.ts.
+import { reviveFunction } from "../closure/revive.ts";
+import { containerBytes, isEvicting, type MapLike, missingMethods, setWorkerData } from "../container/index.ts";
+import { FunctionError } from "../errors/index.ts";
+import type { Bytes, Milliseconds, WorkerId } from "../protocol/index.ts";
+import { userFailure } from "./user-failure.ts";
+
+/** The scheduler looks at memory as often. */
+const INTERVAL: Milliseconds = 200;
+/** Measuring a million values takes a while: it takes this share of the time at most. */
+const SHARE = 0.02;
+
+/** What the worker tells on. */
+export interface ContainerEvents {
+  holds(bytes: Bytes, evicts: boolean): void;
+  /** Its own code threw; what it held before counts on. */
+  failed(text: string): void;
+}
+
+export class UserContainer {
+  #told = -1;
+  #lookedAt = Number.NEGATIVE_INFINITY;
+  #pause: Milliseconds = INTERVAL;
+  #timer: NodeJS.Timeout | null = null;
+  #taskRuns = false;
+  #evicting = false;
+
+  constructor(
+    private readonly container: MapLike,
+    private readonly events: ContainerEvents,
+  ) {
+    this.look();
+  }
+
+  /** Loads what it needs, makes it, and puts it where functions find it. */
+  static async open(
+    payload: string,
+    worker: WorkerId,
+    sessionDirectory: string,
+    events: ContainerEvents,
+  ): Promise<UserContainer> {
+    const { call, construct, args, mapStack } = await reviveFunction(Buffer.from(payload, "base64"));
+    const directory = join(sessionDirectory, `data-${worker}`);
+    let made: unknown;
+    try {
+      if (construct === null) {
+        mkdirSync(directory, { recursive: true });
+        made = await call(...args, { worker, directory });
+      } else made = construct();
+    } catch (thrown) {
+      throw userFailure("data", `the container of worker ${worker} could not be made`, thrown, mapStack);
+    }
+    const container = checked(made);
+    setWorkerData(container);
+    return new UserContainer(container, events);
+  }
+
+  taskStarts(): void {
+    this.#taskRuns = true;
+    this.look();
+  }
+
+  taskEnds(): void {
+    this.#taskRuns = false;
+    this.look();
+  }
+
+  /** Measures it, now or when the last time is long enough ago; again and again while a task runs. */
+  look(): void {
+    const due = this.#lookedAt + this.#pause - performance.now();
+    if (due <= 0) this.#measure();
+    if (due <= 0 && !this.#taskRuns) return;
+    this.#timer ??= setTimeout(
+      () => {
+        this.#timer = null;
+        this.look();
+      },
+      due <= 0 ? this.#pause : due,
+    ).unref();
+  }
+
+  /** Until so many bytes are free, or nothing is left that it could free. */
+  async evict(bytes: Bytes): Promise<void> {
+    if (this.#evicting || !isEvicting(this.container)) return;
+    this.#evicting = true;
+    try {
+      for (let freed = 0; freed < bytes; ) {
+        const more = await this.container.evict();
+        if (!(more > 0)) break;
+        freed += more;
+      }
+    } catch (error) {
+      this.events.failed(`data: evict() of the container threw ${String(error)}.`);
+    } finally {
+      this.#evicting = false;
+      this.#measure();
+    }
+  }
+
+  #measure(): void {
+    const started = performance.now();
+    try {
+      const bytes = containerBytes(this.container);
+      if (bytes !== this.#told) this.events.holds(bytes, isEvicting(this.container));
+      this.#told = bytes;
+    } catch (error) {
+      this.events.failed(`data: the container cannot be measured: ${String(error)}.`);
+    }
+    this.#lookedAt = performance.now();
+    this.#pause = Math.max(INTERVAL, (this.#lookedAt - started) / SHARE);
+  }
+}
+
+function checked(made: unknown): MapLike {
+  const missing = missingMethods(made);
+  if (isContainer(made, missing)) return made;
+  throw new FunctionError(
+    `data: what the factory made is no container: it has no ${missing.map((name) => `${name}()`).join(", ")}. A Map has them all.`,
+    "data",
+    null,
+    null,
+    [],
+    "TypeError",
+    null,
+  );
+}
+
+function isContainer(made: unknown, missing: readonly string[]): made is MapLike {
+  return typeof made === "object" && made !== null && missing.length === 0;
+}

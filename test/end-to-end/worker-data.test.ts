@@ -1,0 +1,150 @@
+/** Containers of the user's in workers: made in every form, reached by functions, living as long as the worker. */
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type ContainerOption, type ContainerPlace, FunctionError, OptionError, session, workerData } from "spillway";
+import { expect, test } from "vitest";
+import { testSessions } from "../support/sessions.ts";
+
+const sessions = testSessions("worker-data");
+
+/** Keeps at most so many values. */
+class Bounded {
+  readonly items = new Map<string, unknown>();
+  constructor(readonly most: number) {}
+  get(key: string) {
+    return this.items.get(key);
+  }
+  set(key: string, value: unknown) {
+    this.items.set(key, value);
+    for (const first of this.items.keys()) if (this.items.size > this.most) this.items.delete(first);
+  }
+  has(key: string) {
+    return this.items.has(key);
+  }
+  delete(key: string) {
+    return this.items.delete(key);
+  }
+  keys() {
+    return this.items.keys();
+  }
+}
+
+/** The fast part in memory, the rest in files of the worker's own. */
+class OnDisk {
+  readonly fast = new Map<string, Buffer>();
+  constructor(readonly directory: string) {}
+  evict() {
+    for (const [key, value] of this.fast) {
+      writeFileSync(join(this.directory, key), value);
+      this.fast.delete(key);
+      return value.byteLength;
+    }
+    return -1;
+  }
+  get(key: string) {
+    const path = join(this.directory, key);
+    return this.fast.get(key) ?? (existsSync(path) ? readFileSync(path) : undefined);
+  }
+  set(key: string, value: Buffer) {
+    this.fast.set(key, value);
+  }
+  has(key: string) {
+    return this.get(key) !== undefined;
+  }
+  delete(key: string) {
+    return this.fast.delete(key);
+  }
+  keys() {
+    return [...this.fast.keys(), ...readdirSync(this.directory)];
+  }
+}
+
+async function entries(data: ContainerOption): Promise<unknown[]> {
+  const s = sessions.open({ workers: 1, data });
+  try {
+    const [found] = await s.run(() => {
+      const container = workerData();
+      return [container.constructor.name, ...[...container.keys()].map((key) => [key, container.get(key)])];
+    });
+    return found?.value ?? [];
+  } finally {
+    await s.close();
+  }
+}
+
+test("[K14] data is a Map-like, a class, a factory, or one of these with arguments", async () => {
+  expect(await entries(new Map([["a", 1]]))).toEqual(["Map", ["a", 1]]);
+  expect(await entries(Map)).toEqual(["Map"]);
+  expect(await entries(new Bounded(3))).toEqual(["Bounded"]);
+  expect(await entries(async () => new Map([["made in", "the worker"]]))).toEqual(["Map", ["made in", "the worker"]]);
+  expect(await entries([Bounded, 3])).toEqual(["Bounded"]);
+  const filled = (key: string, value: number, { worker }: ContainerPlace) => new Map([[key, value + worker]]);
+  expect(await entries([filled, "b", 41])).toEqual(["Map", ["b", 42]]);
+  expect(await entries({ factory: filled, args: ["c", 1] })).toEqual(["Map", ["c", 2]]);
+});
+
+test("[K14] each worker has its own, and what functions put there stays from job to job", async () => {
+  const s = sessions.open({ workers: 2, data: [Bounded, 1000] });
+  const count = () =>
+    s
+      .range(100, { overrideNumBlocks: 10 })
+      .map((row) => {
+        const container = workerData<Bounded>();
+        container.set(`${row.id}`, ((container.get(`${row.id}`) as number | undefined) ?? 0) + 1);
+        return row;
+      })
+      .count();
+  await count();
+  await count();
+  const kept = await s.run(() => [...workerData<Bounded>().items.values()] as number[]);
+  expect(kept.length).toBe(2);
+  expect(kept.flatMap(({ value }) => value).reduce((sum, times) => sum + times, 0)).toBe(200);
+  await s.close();
+});
+
+test("[K14] a factory is told a directory of the worker's own, which ends with the session", async () => {
+  const s = sessions.open({ workers: 1, data: ({ directory }: ContainerPlace) => new OnDisk(directory) });
+  const [answer] = await s.run(() => {
+    const container = workerData<OnDisk>();
+    container.set("a", Buffer.alloc(1000, 7));
+    const freed = [container.evict(), container.evict()];
+    return { freed, back: container.get("a")?.length, directory: container.directory };
+  });
+  expect(answer?.value).toMatchObject({ freed: [1000, -1], back: 1000 });
+  expect(existsSync(answer?.value.directory ?? "")).toBe(true);
+  await s.close();
+  expect(existsSync(answer?.value.directory ?? "")).toBe(false);
+});
+
+test("[K14] a factory that throws, or makes something else, fails jobs and calls with its own words", async () => {
+  const throws = sessions.open({
+    workers: 1,
+    data: () => {
+      throw new RangeError("no room for it");
+    },
+  });
+  const said = /^data: the container of worker 1 could not be made: RangeError: no room for it\n.*worker-data/;
+  await expect(throws.run(() => 1)).rejects.toThrow(said);
+  const failed = throws
+    .range(1)
+    .map((row) => row)
+    .count();
+  await expect(failed).rejects.toBeInstanceOf(FunctionError);
+  await expect(failed).rejects.toThrow(said);
+  await throws.close();
+  const other = sessions.open({ workers: 1, data: () => new Set() });
+  await expect(other.run(() => 1)).rejects.toThrow("what the factory made is no container: it has no get(), set().");
+  await other.close();
+});
+
+test("[K14] what is no container is refused before anything starts; outside a worker there is none", async () => {
+  const refused = (data: unknown) => expect(() => session({ data: data as never }));
+  refused({}).toThrow(OptionError);
+  refused({}).toThrow("This object has no get(), set(), has(), delete(), keys().");
+  refused([3]).toThrow("a factory is a function or a class");
+  refused({ factory: () => new Map(), args: 3 }).toThrow("session: data.args must be an array");
+  expect(() => workerData()).toThrow("workerData: there is no container here.");
+  const s = sessions.open({ workers: 1 });
+  await expect(s.run(() => workerData())).rejects.toThrow("workerData: there is no container here.");
+  await s.close();
+});

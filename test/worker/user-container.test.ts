@@ -1,0 +1,90 @@
+import { expect, test, vi } from "vitest";
+import { type ContainerEvents, UserContainer } from "../../src/worker/user-container.ts";
+
+interface Heard extends ContainerEvents {
+  readonly held: [bytes: number, evicts: boolean][];
+  readonly failures: string[];
+}
+
+function listener(): Heard {
+  const held: [number, boolean][] = [];
+  const failures: string[] = [];
+  return {
+    held,
+    failures,
+    holds: (bytes, evicts) => held.push([bytes, evicts]),
+    failed: (text) => failures.push(text),
+  };
+}
+
+/** Says what it holds itself, and frees ten bytes at a time. */
+function evicting(bytes: number, frees: (left: number) => number = () => 10) {
+  const fast = Object.assign(new Map(), { bytes });
+  return Object.assign(new Map(), {
+    fast,
+    evict() {
+      const freed = fast.bytes === 0 ? -1 : frees(fast.bytes);
+      fast.bytes -= Math.max(0, freed);
+      return freed;
+    },
+  });
+}
+
+test("[K14] what it holds is told at the start, and again only when it has changed", () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+  try {
+    const map = Object.assign(new Map(), { bytes: 5 });
+    const heard = listener();
+    const container = new UserContainer(map, heard);
+    expect(heard.held).toEqual([[5, false]]);
+    container.taskStarts();
+    vi.advanceTimersByTime(1000);
+    expect(heard.held.length).toBe(1);
+    map.bytes = 6;
+    vi.advanceTimersByTime(200);
+    expect(heard.held.at(-1)).toEqual([6, false]);
+    map.bytes = 7;
+    // A moment after the last look: it is looked at once more when the pause is over, though no task runs by then.
+    container.taskEnds();
+    expect(heard.held.length).toBe(2);
+    vi.advanceTimersByTime(200);
+    expect(heard.held.at(-1)).toEqual([7, false]);
+    expect(vi.getTimerCount()).toBe(0);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test("[K14] evict() is called until so many bytes are free, and what is left is told at once", async () => {
+  const heard = listener();
+  const container = new UserContainer(evicting(100), heard);
+  await container.evict(25);
+  expect(heard.held).toEqual([
+    [100, true],
+    [70, true],
+  ]);
+});
+
+test("[K14] evict() ends with −1, with 0 and with an error, which is told", async () => {
+  const empty = listener();
+  await new UserContainer(evicting(20), empty).evict(1000);
+  expect(empty.held.at(-1)).toEqual([0, true]);
+  const idle = listener();
+  await new UserContainer(
+    evicting(20, () => 0),
+    idle,
+  ).evict(1000);
+  expect(idle.held).toEqual([[20, true]]);
+  const broken = listener();
+  const throws = () => {
+    throw new Error("disk full");
+  };
+  await new UserContainer(evicting(20, throws), broken).evict(1000);
+  expect(broken.failures).toEqual(["data: evict() of the container threw Error: disk full."]);
+});
+
+test("[K14] one that cannot evict is left alone", async () => {
+  const heard = listener();
+  await new UserContainer(new Map(), heard).evict(10);
+  expect(heard.held.length).toBe(1);
+});
