@@ -8,7 +8,7 @@
  *                                                      └───────────────────────────────────────────────────┘
  *                                                      then jobs that are through end (job.ts) ──▶ commands
  */
-import { toWire, WorkerDiedError } from "../errors/index.ts";
+import { toWire } from "../errors/index.ts";
 import type { MemoryPool } from "../memory/index.ts";
 import type {
   Bytes,
@@ -22,7 +22,7 @@ import { Ledger } from "../store/index.ts";
 import { formatSize } from "../units/index.ts";
 import { settleAlone } from "./alone.ts";
 import { instanceGone, workerLost } from "./claims.ts";
-import { deathMessage } from "./deaths.ts";
+import { deathError, diedEvent } from "./deaths.ts";
 import { DevicePool } from "./devices.ts";
 import { dispatch } from "./dispatch.ts";
 import {
@@ -119,6 +119,7 @@ export class Scheduler {
           ? null
           : { pool: options.pool, told: null, isParked: false, relief: 0, kills: 0, reclaimed: "no" },
       alone: new Set(),
+      nextAlone: null,
       isParked: false,
       resting: new Set(),
       feeding: new Set(),
@@ -244,7 +245,7 @@ function receive(state: State, event: Event): void {
       workerGone(state, event.worker, event.end);
       return;
     case "workersUnavailable":
-      state.unavailable = event.error;
+      state.unavailable = event.until === "work" ? null : event.error;
       for (const job of state.jobs.values()) failJob(state, job, event.error);
       for (const { request } of state.inspections.splice(0)) {
         tell(state, { type: "refused", request, error: event.error });
@@ -306,6 +307,7 @@ function workerReady(state: State, id: WorkerId, pid: number): void {
 function workerGone(state: State, id: WorkerId, end: WorkerEnd): void {
   const worker = workerOf(state, id);
   if (worker === undefined) return;
+  if (worker.phase !== "stopping") state.commands.push({ type: "event", event: diedEvent(worker, end) });
   if (worker === state.wide.worker) state.wide.worker = null;
   state.workers.delete(id);
   state.raised.delete(worker);
@@ -328,8 +330,7 @@ function inspectionDied(state: State, worker: WorkerState, end: WorkerEnd): void
     state.inspections.unshift(inspection);
     return;
   }
-  const message = deathMessage("inspect", worker.pid, end, inspection.attempts, heapOf(state, worker));
-  const error = toWire(new WorkerDiedError(message, "inspect", end.exitCode, end.signal, end.cause));
+  const error = toWire(deathError("inspect", worker.pid, end, inspection.attempts, heapOf(state, worker)));
   tell(state, { type: "refused", request: inspection.request, error });
 }
 

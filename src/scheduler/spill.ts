@@ -13,7 +13,7 @@ import { type SpillOrder, type SpillPlace, wholePages } from "../store/index.ts"
 import { DISK_GRACE, DISK_RETRY } from "./events.ts";
 import { isPaused } from "./job.ts";
 import { pressingBytes, thresholdsOf } from "./ladder.ts";
-import { type State, send, tell } from "./state.ts";
+import { type State, send, tell, type WorkerState } from "./state.ts";
 
 export type Leaving = "cold" | "paused" | "any";
 
@@ -104,11 +104,20 @@ export function spillUnderPressure(state: State): void {
     worker.isDry = false;
     if (missing <= 0) continue;
     const left = state.ledger.managed(worker.id) === 0 ? 0 : spillOf(state, worker.id, missing);
-    worker.isDry = left === 0;
-    if (left < missing && worker.container?.evicts === true) {
-      send(state, worker, { type: "evict", bytes: missing - left });
-    }
+    worker.isDry = left === 0 && !canEvict(worker);
+    if (left < missing) askToEvict(state, worker, missing - left);
   }
+}
+
+function canEvict({ container }: WorkerState): boolean {
+  return container?.evicts === true && container.bytes > 0;
+}
+
+/** Once for each reading: what its container lets go of is seen in the next one (K14). */
+function askToEvict(state: State, worker: WorkerState, bytes: Bytes): void {
+  if (!canEvict(worker) || worker.evictedAt === worker.reading) return;
+  worker.evictedAt = worker.reading;
+  send(state, worker, { type: "evict", bytes });
 }
 
 /** The bytes that leave by it. */

@@ -324,6 +324,10 @@ export interface WorkerState {
   task: TaskState | null;
   /** What its kernel holds in memory for a fed task, as it last said. */
   kernelBytes: Bytes;
+  /** What the user's container in it holds, and whether it lets go when it is asked; null: there is none. */
+  container: { readonly bytes: Bytes; readonly evicts: boolean } | null;
+  /** The reading after which its container was last asked to let go. */
+  evictedAt: WorkerReading | null;
   /** What it was last seen to have, and when; null: nobody has looked yet. */
   reading: WorkerReading | null;
   readAt: Milliseconds;
@@ -338,12 +342,8 @@ export interface WorkerState {
   readonly past: Past;
   /** It has no task, and gets none before it is known whether a trim has helped. */
   rest: Rest | null;
-  /** It has had a task or a question. */
-  hasWorked: boolean;
   /** Why it was chosen to be ended from here; null: it was not. */
   endedFor: string | null;
-  /** What the user's container holds in memory, and whether it makes room when it is asked to; null: there is none. */
-  container: { readonly bytes: Bytes; readonly evicts: boolean } | null;
   inspection: Inspection | null;
   readonly knows: Set<OperatorState>;
   /** Classes' instances that have GPUs, by job and operator. */
@@ -426,6 +426,8 @@ export interface State {
   readonly lease: LeaseState | null;
   /** Operators that have not ended and whose tasks compute alone. */
   readonly alone: Set<OperatorState>;
+  /** The one of them that waits for others to end; none starts before it. */
+  nextAlone: OperatorState | null;
   /** Workers have ended so that a task has the memory to itself (alone.ts). */
   isParked: boolean;
   /** Of all jobs. */

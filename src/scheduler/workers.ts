@@ -13,6 +13,8 @@ export function addWorker(state: State, id: WorkerId, memory: Bytes, isWide: boo
     phase: "starting",
     task: null,
     kernelBytes: 0,
+    container: null,
+    evictedAt: null,
     reading: null,
     readAt: 0,
     kinds: { process: 0, managed: 0, unmanaged: 0, recent: 0, spilled: 0 },
@@ -22,9 +24,7 @@ export function addWorker(state: State, id: WorkerId, memory: Bytes, isWide: boo
     paused: null,
     past: { first: null, after: [], tasks: 0, noted: 0, operator: null, isMixed: false },
     rest: null,
-    hasWorked: false,
     endedFor: null,
-    container: null,
     inspection: null,
     knows: new Set(),
     instances: new Map(),
@@ -63,7 +63,6 @@ export function withoutTask(state: State): WorkerState[] {
 
 export function noLongerIdle(state: State, worker: WorkerState, phase: Exclude<WorkerPhase, "idle">): void {
   worker.phase = phase;
-  worker.hasWorked ||= phase !== "stopping";
   state.idle.delete(worker);
   for (const operator of worker.knows) operator.idle.delete(worker);
 }

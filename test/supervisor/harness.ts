@@ -36,8 +36,9 @@ export interface Work {
   readonly rows: number;
   readonly blocks: number;
   readonly bytes: number;
-  readonly ending?: "exit" | "abort" | "heap" | "loop" | "fail" | "file";
+  readonly ending?: "exit" | "abort" | "segfault" | "sigabrt" | "heap" | "loop" | "fail" | "file";
   readonly once?: boolean;
+  readonly children?: boolean;
 }
 
 export function split(work: Work): Split {
