@@ -60,8 +60,13 @@ export type ProgramMessage =
   | { readonly type: "resources"; readonly request: number }
   /** Where is the memory? */
   | { readonly type: "memory"; readonly request: number }
-  /** The memory limit of every worker from now on; null: none. */
-  | { readonly type: "setMemoryLimit"; readonly request: number; readonly limit: Bytes | null }
+  /** The memory limit of every worker from now on, and the heap of those that start; null: none. */
+  | {
+      readonly type: "setMemoryLimit";
+      readonly request: number;
+      readonly limit: Bytes | null;
+      readonly heap: Bytes | null;
+    }
   /** Even out the blocks that workers are answerable for. */
   | { readonly type: "rebalance"; readonly request: number }
   /** Call a function (as base64) in every worker. */

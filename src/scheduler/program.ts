@@ -3,6 +3,8 @@ import { SpillwayError, StoreError, toWire } from "../errors/index.ts";
 import type { BlockId } from "../protocol/index.ts";
 import type { JobMessage } from "./events.ts";
 import { cancelJob, outputRead, startJob } from "./job.ts";
+import { setMemoryLimit } from "./memory-limit.ts";
+import { memoryReport } from "./memory-report.ts";
 import { rebalance } from "./rebalance.ts";
 import { resourcesReport } from "./report.ts";
 import { askForProgram } from "./room.ts";
@@ -33,6 +35,13 @@ export function fromProgram(state: State, message: JobMessage): void {
       return;
     case "resources":
       tell(state, { type: "resources", request: message.request, resources: resourcesReport(state) });
+      return;
+    case "memory":
+      tell(state, { type: "memory", request: message.request, memory: memoryReport(state) });
+      return;
+    case "setMemoryLimit":
+      setMemoryLimit(state, message.limit, message.heap);
+      tell(state, { type: "limitSet", request: message.request });
       return;
     case "rebalance":
       tell(state, { type: "rebalanced", request: message.request, moved: rebalance(state) });

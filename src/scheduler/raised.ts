@@ -74,7 +74,7 @@ function isNeeded(state: State): boolean {
 }
 
 /** A class's instance is kept: to construct it again may cost more than all the rest. */
-function hasInstance(worker: WorkerState): boolean {
+export function hasInstance(worker: WorkerState): boolean {
   for (const operator of worker.knows) if (operator.isClass) return true;
   return false;
 }

@@ -2,10 +2,10 @@
 import { kindsOf } from "../memory/index.ts";
 import type { Bytes, ProcessMemory } from "../protocol/index.ts";
 import type { Event } from "./events.ts";
-import { stand, useOf } from "./ladder.ts";
+import { stand, useOf, warnOfUnmanaged } from "./ladder.ts";
 import { isHeavy, noteGrowth } from "./recycle.ts";
 import { spillUnderPressure } from "./spill.ts";
-import type { State } from "./state.ts";
+import type { State, WorkerState } from "./state.ts";
 import { workerOf } from "./workers.ts";
 
 export function memoryRead(state: State, event: Extract<Event, { type: "memory" }>): void {
@@ -18,17 +18,26 @@ export function memoryRead(state: State, event: Extract<Event, { type: "memory" 
     worker.kinds = kindsOf(useOf(state, worker), worker.unmanaged, state.now);
     noteGrowth(worker);
   }
-  for (const worker of state.workers.values()) {
-    stand(state, worker);
-    if (isHeavy(state, worker)) state.heavy.add(worker);
-    else state.heavy.delete(worker);
-  }
+  for (const worker of state.workers.values()) settleWorker(state, worker);
   spillUnderPressure(state);
+  for (const worker of state.heavy) warnOfUnmanaged(state, worker);
   for (const job of state.jobs.values()) {
     job.peakWorkerMemory = Math.max(job.peakWorkerMemory, ...event.workers.map(resident));
     job.peakSupervisorMemory = Math.max(job.peakSupervisorMemory, resident(event.supervisor));
     job.peakProgramMemory = Math.max(job.peakProgramMemory, resident(event.program));
   }
+}
+
+/** By the readings that there are: limits have changed. */
+export function standAgain(state: State): void {
+  for (const worker of state.workers.values()) if (worker.phase !== "stopping") settleWorker(state, worker);
+  spillUnderPressure(state);
+}
+
+function settleWorker(state: State, worker: WorkerState): void {
+  stand(state, worker);
+  if (isHeavy(state, worker)) state.heavy.add(worker);
+  else state.heavy.delete(worker);
 }
 
 function resident(memory: ProcessMemory): Bytes {

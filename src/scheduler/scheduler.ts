@@ -39,6 +39,7 @@ import { noteHeldBack, passTime } from "./held.ts";
 import { deliverOutput, failJob, jobCommitted, jobDiscarded, settleJob, tellProgress } from "./job.ts";
 import { pauseDeadline, reportPauses } from "./ladder.ts";
 import { settleLease } from "./lease.ts";
+import { replaceUnfit } from "./memory-limit.ts";
 import { watchNode } from "./monitor.ts";
 import { endResting, restDeadline } from "./oom.ts";
 import { fromProgram } from "./program.ts";
@@ -98,6 +99,7 @@ export class Scheduler {
       processes: { supervisor: NOTHING, program: NOTHING },
       paused: new Set(),
       heavy: new Set(),
+      unfit: new Set(),
       warned: new Set(),
       managedTarget: managedTarget ?? null,
       localityWithOutput: options.localityWithOutput ?? false,
@@ -189,6 +191,7 @@ function settle(state: State): void {
   settleLease(state);
   reportPauses(state);
   settleTrims(state);
+  replaceUnfit(state);
   let jobs: number;
   do {
     do {

@@ -12,7 +12,7 @@ import type { BlockId, Bytes, Milliseconds, WorkerId } from "../protocol/index.t
 import { type SpillOrder, type SpillPlace, wholePages } from "../store/index.ts";
 import { DISK_GRACE, DISK_RETRY } from "./events.ts";
 import { isPaused } from "./job.ts";
-import { pressingBytes, thresholdsOf, warnOfUnmanaged } from "./ladder.ts";
+import { pressingBytes, thresholdsOf } from "./ladder.ts";
 import { type State, send, tell, type WorkerState } from "./state.ts";
 
 export type Leaving = "cold" | "paused" | "any";
@@ -106,7 +106,6 @@ export function spillUnderPressure(state: State): void {
     const left = state.ledger.managed(worker.id) === 0 ? 0 : spillOf(state, worker.id, missing);
     worker.isDry = left === 0 && !canEvict(worker);
     if (left < missing) askToEvict(state, worker, missing - left);
-    warnOfUnmanaged(state, worker);
   }
 }
 

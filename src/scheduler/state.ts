@@ -399,6 +399,8 @@ export interface State {
   readonly paused: Set<WorkerState>;
   /** Those whose memory asks for something: looked at with every event, and the others only when memory is read. */
   readonly heavy: Set<WorkerState>;
+  /** Started with another memory limit than they have now. */
+  readonly unfit: Set<WorkerState>;
   /** What the user was told once and for all. */
   readonly warned: Set<string>;
   /** Tasks go where their input was made, if that worker is idle. */

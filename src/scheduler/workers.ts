@@ -83,6 +83,7 @@ export function stopping(state: State, worker: WorkerState): void {
   worker.paused = null;
   state.paused.delete(worker);
   state.heavy.delete(worker);
+  state.unfit.delete(worker);
   for (const operator of worker.knows) operator.workers.delete(worker);
   worker.knows.clear();
 }

@@ -16,6 +16,7 @@ import {
   type JobId,
   type JobSpec,
   type ProgramMessage,
+  type SessionMemory,
   type SessionResources,
   type TimedEvent,
   type ToProgram,
@@ -127,6 +128,16 @@ export class Client {
   async trim(): Promise<readonly TrimReport[]> {
     const answer = await this.#ask({ type: "trim" });
     return answer.type === "trimmed" ? answer.workers : unexpected(answer);
+  }
+
+  async memory(): Promise<SessionMemory> {
+    const answer = await this.#ask({ type: "memory" });
+    return answer.type === "memory" ? answer.memory : unexpected(answer);
+  }
+
+  async setMemoryLimit(limit: Bytes | null, heap: Bytes | null): Promise<void> {
+    const answer = await this.#ask({ type: "setMemoryLimit", limit, heap });
+    if (answer.type !== "limitSet") unexpected(answer);
   }
 
   /** Room in the arena, written by `write`, sealed as a block that the program holds. */

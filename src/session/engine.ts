@@ -15,6 +15,7 @@ import type {
   InspectedRow,
   JobId,
   JobSpec,
+  SessionMemory,
   SessionResources,
   TimedEvent,
   TrimReport,
@@ -33,6 +34,7 @@ export interface Rebalanced {
 }
 
 export class SessionEngine implements Engine {
+  #given: SessionOptions;
   #options: ResolvedOptions;
   #client: Promise<Client> | null = null;
   /** The same, once it is there. */
@@ -41,6 +43,7 @@ export class SessionEngine implements Engine {
   readonly #listeners = new Set<(event: TimedEvent) => void>();
 
   constructor(options: SessionOptions) {
+    this.#given = options;
     this.#options = resolveOptions(options);
   }
 
@@ -55,7 +58,24 @@ export class SessionEngine implements Engine {
         "configure: the default session has started already; call it before the first consuming call.",
       );
     }
+    this.#given = options;
     this.#options = resolveOptions(options);
+  }
+
+  async memory(): Promise<SessionMemory> {
+    return (await this.#running()).memory();
+  }
+
+  async setMemoryLimit(memoryLimit: NonNullable<SessionOptions["memoryLimit"]>): Promise<void> {
+    this.checkOpen();
+    const given = { ...this.#given, memoryLimit };
+    const { workerMemory, workerHeap, managedTarget, notices } = resolveOptions(given);
+    this.#given = given;
+    const said = new Set(this.#options.notices);
+    this.#options = { ...this.#options, workerMemory, workerHeap, managedTarget };
+    for (const text of notices) if (!said.has(text)) notice(text);
+    // Workers that have not been started yet will be with it.
+    if (this.#client !== null) await (await this.#client).setMemoryLimit(workerMemory, workerHeap);
   }
 
   checkOpen(): void {
@@ -125,7 +145,6 @@ export class SessionEngine implements Engine {
   async #running(): Promise<Client> {
     this.checkOpen();
     if (this.#client === null) {
-      const notice = (text: string) => process.stderr.write(`spillway: ${text}\n`);
       for (const text of this.#options.notices) notice(text);
       const event = (event: TimedEvent) => {
         for (const listener of this.#listeners) listener(event);
@@ -139,4 +158,8 @@ export class SessionEngine implements Engine {
     }
     return this.#client;
   }
+}
+
+function notice(text: string): void {
+  process.stderr.write(`spillway: ${text}\n`);
 }

@@ -1,7 +1,17 @@
 /** Sessions: starting the processes, and the program's end of them. */
 
 export type { Duration, Preset, ResourceLimits, SessionOptions, Size, WorkerOptions } from "../config/index.ts";
-export type { BlockMove, ResourceAmounts, SessionResources, WorkerUse } from "../protocol/index.ts";
+export type {
+  BlockMove,
+  MemoryColour,
+  MemoryKinds,
+  Pressure,
+  ResourceAmounts,
+  SessionMemory,
+  SessionResources,
+  WorkerMemory,
+  WorkerUse,
+} from "../protocol/index.ts";
 export {
   configure,
   fromArrow,

@@ -11,7 +11,7 @@ import type {
   ReadOptions,
 } from "../dataset/index.ts";
 import * as sources from "../dataset/index.ts";
-import type { SessionResources, TimedEvent } from "../protocol/index.ts";
+import type { SessionMemory, SessionResources, TimedEvent } from "../protocol/index.ts";
 import { type Rebalanced, SessionEngine } from "./engine.ts";
 import { callPayload, type Trimmed, trimmed, type WorkerValue, workerValues } from "./every-worker.ts";
 import type { SessionOptions } from "./options.ts";
@@ -75,6 +75,19 @@ export class Session {
   /** What the session has and what of it is in use now. Starts its processes where they have not been started. */
   resources(): Promise<SessionResources> {
     return this.#engine.resources();
+  }
+
+  /** Where the memory is: of the machine, the program, the supervisor, the store, and of every worker by kind. */
+  memory(): Promise<SessionMemory> {
+    return this.#engine.memory();
+  }
+
+  /**
+   * Another `memoryLimit` for every worker, from now on: "2 GiB", a share of the machine, "auto", or 0 for none. Thresholds
+   * follow at once; workers are replaced one after another, because V8 keeps the heap that it was started with.
+   */
+  setMemoryLimit(limit: NonNullable<SessionOptions["memoryLimit"]>): Promise<void> {
+    return this.#engine.setMemoryLimit(limit);
   }
 
   /** Evens out the blocks that workers are answerable for. Nothing is copied: blocks are in memory that all share. */

@@ -65,6 +65,8 @@ export class Supervisor {
   readonly #spilling: Spilling;
   readonly #door: Door;
   readonly #limits: WorkerLimits;
+  /** Of workers that start and are not raised. */
+  #workerHeap: Bytes | null;
   readonly #sampler: Sampler;
   readonly #witness: Witness;
   readonly #summary: DeathSummary;
@@ -81,6 +83,7 @@ export class Supervisor {
 
   constructor(options: SupervisorOptions, onClosed: () => void, gauge: MemoryGauge = procGauge) {
     this.#options = options;
+    this.#workerHeap = options.workerHeap;
     this.#onClosed = onClosed;
     this.#directory = new OwnDirectory(options);
     const spill = spillDirectories(options);
@@ -130,8 +133,7 @@ export class Supervisor {
     this.#pool = new WorkerPool(
       {
         workers: options.workers,
-        commandLine: (id, memory) =>
-          this.#workerCommandLine(id, memory === null ? options.workerHeap : heapFor(memory)),
+        commandLine: (id, memory) => this.#workerCommandLine(id, memory === null ? this.#workerHeap : heapFor(memory)),
         env: { ...process.env, ...options.workerEnv },
         logDirectory: stateDirectory,
         session: options.session,
@@ -236,7 +238,10 @@ export class Supervisor {
         if (message.type === "start" || message.type === "inspect") this.#pool.workComes();
         // The answer is of this moment.
         if (message.type === "memory") this.#sampler.look();
-        if (message.type === "setMemoryLimit") this.#limits.set(message.limit);
+        if (message.type === "setMemoryLimit") {
+          this.#workerHeap = message.heap;
+          this.#limits.set(message.limit);
+        }
         this.#tell({ type: "fromProgram", message });
       }
     });

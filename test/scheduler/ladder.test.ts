@@ -1,42 +1,9 @@
 /** The memory ladder of a worker, with readings that the test sets: exact to the byte. */
 import { describe, expect, test } from "vitest";
-import type { BlockId, MemorySettings, TaskOperator, Thresholds, WorkerId } from "../../src/protocol/index.ts";
+import type { BlockId, TaskOperator, WorkerId } from "../../src/protocol/index.ts";
 import { PAGE } from "../../src/store/index.ts";
 import { job, tasks } from "../simulate/plans.ts";
-import { blocksOf, sliceOf, splits, Table } from "./table.ts";
-
-/** In pages, so that blocks and thresholds meet. */
-const LIMIT = 100 * PAGE;
-
-function settings(thresholds: Partial<Thresholds> = {}, more: Partial<MemorySettings> = {}): MemorySettings {
-  return {
-    thresholds: { target: 0.6, spill: 0.7, pause: 0.8, terminate: 0.95, ...thresholds },
-    interval: 200,
-    measure: "auto",
-    recentToOldTime: 30_000,
-    pausedTooLong: 30_000,
-    memoryUsageThreshold: 0.95,
-    memoryMonitorRefreshMs: 0,
-    ...more,
-  };
-}
-
-/** A job of one operator runs in worker 1, and has made so many blocks of a page, which the program has read and keeps. */
-function working(workers: number, blocks: number, memory = settings(), tasksOfJob = 100): Table {
-  const table = new Table(workers, 400, { memory, workerMemory: LIMIT });
-  table.put();
-  table.start(job("j", [tasks(0, splits(tasksOfJob), { sink: blocksOf(1) })]), blocks + 100);
-  for (let i = 0; i < blocks; i++) {
-    table.asks(1);
-    table.handsOver(1);
-  }
-  const made = table.wasTold("output").map(({ slice }) => slice.block.id);
-  table.program({ type: "keep", blocks: made });
-  return table;
-}
-
-const stepsOf = (table: Table) =>
-  table.events.flatMap((event) => (event.type === "pressure" ? [`${event.from} ▸ ${event.to}`] : []));
+import { blocksOf, LIMIT, settings, sliceOf, splits, stepsOf, Table, working } from "./pressed.ts";
 
 describe("[K5] spill", () => {
   test("begins above spill x limit in process memory, not at it, and goes on until below target x limit", () => {

@@ -1,0 +1,32 @@
+/** The answer to "where is the memory?": by process and kind, as it was last read. */
+import { colourOf } from "../memory/index.ts";
+import type { SessionMemory, WorkerMemory } from "../protocol/index.ts";
+import type { State, WorkerState } from "./state.ts";
+
+export function memoryReport(state: State): SessionMemory {
+  const { node, memory, processes, ledger, workers, wide } = state;
+  const threshold = memory === null || memory.memoryMonitorRefreshMs === 0 ? null : memory.memoryUsageThreshold;
+  return {
+    node: { ...(node ?? { used: 0, total: 0 }), threshold },
+    ...processes,
+    store: { capacity: ledger.capacity, resident: ledger.live, spilled: ledger.spilledBytes },
+    workers: [
+      ...[...workers.values()].map((worker) => memoryOf(worker, "worker")),
+      ...(wide.worker === null ? [] : [memoryOf(wide.worker, "wide")]),
+    ],
+  };
+}
+
+function memoryOf(worker: WorkerState, kind: WorkerMemory["kind"]): WorkerMemory {
+  const { id, pid, phase, kinds, memory, standing, task } = worker;
+  return {
+    ...kinds,
+    id,
+    pid: phase === "starting" ? null : pid,
+    kind,
+    limit: kind === "wide" || !Number.isFinite(memory) ? null : memory,
+    pressure: standing.pressure,
+    colour: colourOf(standing.pressure, phase === "stopping"),
+    task: task?.operator.spec.name ?? null,
+  };
+}

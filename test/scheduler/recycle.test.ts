@@ -1,0 +1,185 @@
+/** Workers that keep memory between tasks: trimmed, and replaced where that does not help. */
+import { describe, expect, test } from "vitest";
+import { PAGE } from "../../src/store/index.ts";
+import { job, tasks } from "../simulate/plans.ts";
+import { blocksOf, LIMIT, settings, splits, Table, working } from "./pressed.ts";
+
+const asked = (table: Table, worker = 1) => table.toWorker(worker).filter(({ type }) => type === "trim").length;
+
+const answers = (table: Table, worker = 1) =>
+  table.says(worker, {
+    type: "trimmed",
+    request: null,
+    report: { worker: worker as never, before: 9, after: 4, skipped: [] },
+  });
+
+function passes(table: Table, milliseconds: number): void {
+  table.now += milliseconds;
+  table.tell({ type: "tick" });
+}
+
+describe("a worker above pause between tasks", () => {
+  test("[K6] is trimmed, and works on where that has helped", () => {
+    const table = working(1, 0);
+    table.reads({ 1: 81 * PAGE });
+    expect(asked(table)).toBe(0);
+    table.done(1);
+    expect([asked(table), table.tasksOf(1).length]).toEqual([1, 1]);
+    table.now += 100;
+    answers(table);
+    expect(table.happened("trimmed")).toMatchObject([{ worker: 1, returned: 5 }]);
+    table.now += 100;
+    table.reads({ 1: 30 * PAGE });
+    expect([table.ordered("dismiss"), table.tasksOf(1).length]).toEqual([0, 2]);
+  });
+
+  test("[K6] is replaced where it has not; the job goes on in the next, and the user is told why, once", () => {
+    const table = working(1, 0);
+    table.reads({ 1: 20 * PAGE });
+    table.reads({ 1: 81 * PAGE });
+    table.done(1);
+    table.now += 100;
+    answers(table);
+    expect(table.ordered("dismiss")).toBe(0);
+    table.now += 100;
+    table.reads({ 1: 80 * PAGE });
+    expect(table.commands.filter(({ type }) => type === "dismiss")).toEqual([{ type: "dismiss", worker: 1 }]);
+    const grown = /grown from 80\.0 KiB to 320 KiB over 1 task of op0: a leak .* or the allocator/;
+    expect(table.happened("recycled")).toMatchObject([
+      { worker: 1, pid: 1001, private: 80 * PAGE, why: expect.stringMatching(grown) },
+    ]);
+    const told = () => table.wasTold("notice").filter(({ text }) => text.includes("is replaced"));
+    expect(told()).toHaveLength(1);
+    expect(told()[0]?.text).toMatch(/constructed anew/);
+    table.dies(1);
+    table.up(2);
+    expect(table.tasksOf(2)).toHaveLength(1);
+    table.reads({ 2: 90 * PAGE });
+    table.done(2);
+    passes(table, 2_000);
+    expect([table.ordered("dismiss"), told().length]).toEqual([2, 1]);
+  });
+
+  test("[K6] one that does not answer has given nothing back: replaced after two seconds", () => {
+    const table = working(1, 0);
+    table.reads({ 1: 81 * PAGE });
+    table.done(1);
+    passes(table, 1_999);
+    expect(table.scheduler.alarmAt).toBe(2_000);
+    expect(table.ordered("dismiss")).toBe(0);
+    passes(table, 1);
+    expect(table.ordered("dismiss")).toBe(1);
+    expect(table.scheduler.alarmAt).toBeNull();
+  });
+
+  test("[K6] all of them at once: nothing fails, and the job is done by those that follow", () => {
+    const table = working(2, 0, settings(), 4);
+    table.reads({ 1: 90 * PAGE, 2: 90 * PAGE });
+    table.done(1);
+    table.done(2);
+    for (let seconds = 0; seconds < 40; seconds++) passes(table, 1_000);
+    expect(table.ordered("dismiss")).toBe(2);
+    expect(table.wasTold("failed")).toEqual([]);
+    for (const worker of [1, 2]) table.dies(worker);
+    for (const worker of [3, 4]) table.up(worker);
+    for (const worker of [3, 4]) table.done(worker);
+    expect(table.wasTold("finished")).toHaveLength(1);
+  });
+
+  test("[K6] before its first task it is not replaced: where all are, jobs and questions fail with the figures", () => {
+    const table = new Table(1, 400, { memory: settings(), workerMemory: LIMIT });
+    table.put();
+    table.reads({ 1: 82 * PAGE });
+    table.start(job("j", [tasks(0, splits(1), { sink: blocksOf(1) })]), 1);
+    table.program({ type: "inspect", request: 7, sql: "select 1", maxRetries: 0 });
+    expect(table.wasTold("failed")).toEqual([]);
+    passes(table, 2_000);
+    expect(table.ordered("dismiss")).toBe(0);
+    expect(table.wasTold("failed")).toMatchObject([{ error: { name: "OutOfMemoryError" } }]);
+    expect(table.wasTold("failed")[0]?.error.message).toMatch(/before its first task.*memoryLimit above 410 KiB/s);
+    expect(table.wasTold("refused")).toMatchObject([{ request: 7 }]);
+  });
+});
+
+describe("[K11] unmanaged memory", () => {
+  test("above spill after a task with nothing left to spill: trimmed, and replaced where it is still above", () => {
+    const table = working(1, 0);
+    table.reads({ 1: 70 * PAGE });
+    table.done(1);
+    expect([asked(table), table.tasksOf(1).length]).toEqual([0, 2]);
+    table.reads({ 1: 70 * PAGE + 1 });
+    table.done(1);
+    expect([asked(table), table.tasksOf(1).length]).toEqual([1, 2]);
+    table.now += 100;
+    answers(table);
+    table.now += 100;
+    table.reads({ 1: 70 * PAGE + 1 });
+    expect(table.happened("recycled")).toHaveLength(1);
+  });
+
+  test("high with nothing left to spill: warned of once, with the figures and both causes", () => {
+    const table = working(1, 5);
+    const told = () => table.wasTold("notice").filter(({ text }) => text.includes("unmanaged"));
+    table.reads({ 1: 74 * PAGE });
+    // Its blocks are going to disk: there is something to spill.
+    expect(told()).toEqual([]);
+    table.diskWrites();
+    table.reads({ 1: 74 * PAGE });
+    table.reads({ 1: 75 * PAGE });
+    expect(told()).toHaveLength(1);
+    expect(told()[0]?.text).toMatch(
+      /\(op0\) has 296 KiB of its 400 KiB, 296 KiB of it unmanaged.*a leak .* or the allocator/,
+    );
+  });
+
+  test("does not matter where only managed memory does", () => {
+    const table = working(1, 0, settings({}, { measure: "managed" }));
+    table.reads({ 1: 90 * PAGE });
+    table.done(1);
+    expect([asked(table), table.tasksOf(1).length]).toEqual([0, 2]);
+  });
+});
+
+describe("a slow leak", () => {
+  /** A task after which it has so much. */
+  function task(table: Table, pages: number): void {
+    table.done(1);
+    table.now += 200;
+    table.reads({ 1: pages * PAGE });
+  }
+
+  test("[K11] more after each of its last tasks, and past half of the limit: replaced before it is in the way", () => {
+    const table = working(1, 0);
+    for (const pages of [47, 48, 49, 50]) task(table, pages);
+    expect(asked(table)).toBe(0);
+    task(table, 51);
+    // It has a task, which is left to it.
+    expect(asked(table)).toBe(0);
+    table.done(1);
+    expect([asked(table), table.happened("pressure")]).toEqual([1, []]);
+    table.now += 100;
+    answers(table);
+    table.now += 100;
+    table.reads({ 1: 51 * PAGE });
+    expect(table.happened("recycled")).toMatchObject([{ why: expect.stringContaining("over 6 tasks of op0") }]);
+  });
+
+  test("[K11] memory that only was not collected yet is gone after the trim, and nobody is replaced", () => {
+    const table = working(1, 0);
+    for (const pages of [48, 49, 50, 51]) task(table, pages);
+    table.done(1);
+    table.now += 100;
+    answers(table);
+    table.now += 100;
+    table.reads({ 1: 30 * PAGE });
+    expect([asked(table), table.ordered("dismiss"), table.tasksOf(1).length]).toEqual([1, 0, 6]);
+    for (const pages of [51, 52, 53]) task(table, pages);
+    expect(asked(table)).toBe(1);
+  });
+
+  test("[K11] up and down past half of the limit is no leak", () => {
+    const table = working(1, 0);
+    for (const pages of [60, 61, 60, 62, 63, 61, 62]) task(table, pages);
+    expect([asked(table), table.ordered("dismiss")]).toEqual([0, 0]);
+  });
+});
