@@ -2,6 +2,8 @@
  * Kinds of values: what is allowed, in words, and who decides whether a value is one. Values keep the form in which they were
  * given ("4 GiB", "30s"); what a size or a share comes to is for whoever knows the machine.
  */
+import { homedir } from "node:os";
+import { join } from "node:path";
 import { nearest, parseDuration, parseSize } from "../units/index.ts";
 
 export interface Kind<T> {
@@ -145,11 +147,18 @@ export const paths = kind(
   "path or list of paths",
   "a path or a list of paths",
   (value): string | readonly string[] | undefined => {
+    const path = readText(value);
+    if (path !== undefined) return inHome(path);
     const list = readList(value);
-    return readText(value) ?? (list?.length === 0 ? undefined : list);
+    return list?.length === 0 ? undefined : list?.map(inHome);
   },
   listed,
 );
+
+/** In a file no shell does it. */
+function inHome(path: string): string {
+  return path === "~" || path.startsWith("~/") ? join(homedir(), path.slice(1)) : path;
+}
 
 /** Numbers and flags are taken for their text: in YAML nobody quotes them. */
 export const textByName = kind(

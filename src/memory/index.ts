@@ -1,4 +1,7 @@
+export { colourOf, SPILLED_COLOUR } from "./colours.ts";
 export { gaugeOver, type MemoryGauge, ownMemory, procGauge } from "./gauge.ts";
+export { kindsOf, LeastOverTime, type MemoryUse, managedOf, processOf } from "./kinds.ts";
+export { climb, GROUND, type Standing, spillsUntil } from "./ladder.ts";
 export { firstLease, kernelLease, type MemoryPool, squeezed } from "./lease.ts";
 export { nodeMemory } from "./limits.ts";
 export type { OomKills } from "./oom-kills.ts";

@@ -6,7 +6,7 @@
  */
 import { isStarving } from "./fed.ts";
 import type { OperatorState, State, TaskState, WorkerState } from "./state.ts";
-import { stopping, tellWanted } from "./workers.ts";
+import { dismiss, tellWanted, withoutTask } from "./workers.ts";
 
 export function runsAlone({ learned }: OperatorState): boolean {
   return learned?.alone === true;
@@ -15,7 +15,7 @@ export function runsAlone({ learned }: OperatorState): boolean {
 /** A task of the operator may start, as far as those go who have to be alone. */
 export function isItsTurn(state: State, operator: OperatorState): boolean {
   if (state.alone.size === 0) return true;
-  return runsAlone(operator) ? !isAnybodyComputing(state) : !isSomebodyAlone(state);
+  return runsAlone(operator) ? !isAnybodyComputing(state) : state.nextAlone === null && !isSomebodyAlone(state);
 }
 
 /** A task computes that nothing may start beside. */
@@ -56,11 +56,7 @@ export function settleAlone(state: State): void {
 
 function dismissIdle(state: State, except: WorkerState | null): void {
   if (!state.isParked) return;
-  for (const worker of [...state.idle]) {
-    if (worker === except) continue;
-    stopping(state, worker);
-    state.commands.push({ type: "dismiss", worker: worker.id });
-  }
+  for (const worker of withoutTask(state)) if (worker !== except) dismiss(state, worker);
 }
 
 function unpark(state: State): void {

@@ -14,11 +14,16 @@ import { comesAgain } from "./tasks.ts";
 
 const MAX_RESTORES = 4;
 
+/** One at a time while a worker is paused (K6). */
+function mostRestores({ paused }: State): number {
+  return paused.size > 0 ? 1 : MAX_RESTORES;
+}
+
 /** Asks for the block to come back, if it is not on its way; true where it is, or room for it is. */
 export function bringBack(state: State, id: BlockId, leaving: Leaving = "cold"): boolean {
   const { ledger, disk } = state;
   if (ledger.stateOf(id) === "lost") repair(state, id);
-  if (ledger.stateOf(id) !== "spilled" || disk.restoring.size >= MAX_RESTORES) return true;
+  if (ledger.stateOf(id) !== "spilled" || disk.restoring.size >= mostRestores(state)) return true;
   if (disk.refusal?.isReading === true && state.now < disk.refusal.retryAt) return true;
   const bytes = wholePages(ledger.lengthOf(id));
   const isComing = makeRoom(state, bytes + disk.spokenFor, leaving);

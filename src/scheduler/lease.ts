@@ -10,7 +10,7 @@ import { inputEnded } from "./flow.ts";
 import { isRunnable } from "./forming.ts";
 import { makeRoom } from "./spill.ts";
 import { type OperatorState, type State, send, type TaskState, type WorkerState } from "./state.ts";
-import { stopping, tellWanted } from "./workers.ts";
+import { dismiss, tellWanted, withoutTask } from "./workers.ts";
 
 /** What the wide kernel has at this moment. */
 export interface LeaseState {
@@ -159,10 +159,7 @@ function park(state: State): void {
   state.lease.isParked = true;
   if (isNew) tellWanted(state);
   // Also those that were only starting.
-  for (const worker of [...state.idle]) {
-    stopping(state, worker);
-    state.commands.push({ type: "dismiss", worker: worker.id });
-  }
+  for (const worker of withoutTask(state)) dismiss(state, worker);
 }
 
 function unpark(state: State): void {

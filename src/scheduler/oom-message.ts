@@ -1,7 +1,7 @@
 /** What a user is told of a task that ran out of memory for good: where, how full, what was tried, who has the memory, what to do. Pure text. */
 import type { Bytes, NodeSnapshot } from "../protocol/index.ts";
-import { formatSize } from "../units/index.ts";
-import { needText, type OomCause, type Shortage } from "./need.ts";
+import { formatSize, needText } from "../units/index.ts";
+import type { OomCause, Shortage } from "./need.ts";
 
 export interface OomStory {
   readonly operator: string;

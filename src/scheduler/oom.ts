@@ -5,11 +5,12 @@
  */
 import { OutOfMemoryError, toWire, type WireError } from "../errors/index.ts";
 import type { Bytes, LearnedNeed, Milliseconds } from "../protocol/index.ts";
+import { needText } from "../units/index.ts";
 import { deathDetails } from "./deaths.ts";
 import type { WorkerEnd } from "./events.ts";
 import { unpinAll } from "./fetch.ts";
 import { relieve, wideKilled } from "./lease.ts";
-import { NO_NEED, needText, nextNeed, type OomCause, type Refused, type Shortage, stricter } from "./need.ts";
+import { NO_NEED, nextNeed, type OomCause, type Refused, type Shortage, stricter } from "./need.ts";
 import { causeText, oomMessage } from "./oom-message.ts";
 import { heapOf } from "./raised.ts";
 import { remedies } from "./remedies.ts";
@@ -190,7 +191,7 @@ function failure(state: State, task: TaskState, worker: WorkerState, last: Short
     pid: worker.pid,
     memory,
     cause: causeText(last.cause, limitOf(state, worker, last.cause)),
-    why: null,
+    why: worker.endedFor,
     node: "end" in blow && blow.end.node !== null ? blow.end.node : nodeOf(state),
     names: namesOf(state, task, worker),
     shortages,

@@ -7,7 +7,7 @@ import type { Bytes } from "../protocol/index.ts";
 import { runsAlone } from "./alone.ts";
 import { roomForTasks } from "./oom.ts";
 import type { OperatorState, State, WorkerState } from "./state.ts";
-import { stopping } from "./workers.ts";
+import { dismiss, stopping, withoutTask } from "./workers.ts";
 
 /** What a worker must have for the operator: what a task asks for, or all that there is for tasks. */
 export function neededFor(state: State, operator: OperatorState): Bytes {
@@ -26,7 +26,7 @@ export function raise(state: State, operator: OperatorState): void {
   for (const worker of state.workers.values()) {
     if (worker.phase === "starting" && isLargeEnough(state, worker, operator)) return;
   }
-  for (const worker of state.idle) {
+  for (const worker of withoutTask(state)) {
     if (hasInstance(worker)) continue;
     stopping(state, worker);
     state.raising.push(needed);
@@ -44,8 +44,7 @@ export function raisedStarting(state: State, memory: Bytes): void {
 export function lower(state: State): void {
   for (const worker of state.raised) {
     if (worker.phase !== "idle" || hasInstance(worker) || isNeeded(state)) continue;
-    stopping(state, worker);
-    state.commands.push({ type: "dismiss", worker: worker.id });
+    dismiss(state, worker);
   }
 }
 

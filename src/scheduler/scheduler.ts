@@ -8,17 +8,15 @@
  *                                                      └───────────────────────────────────────────────────┘
  *                                                      then jobs that are through end (job.ts) ──▶ commands
  */
-import { SpillwayError, StoreError, toWire } from "../errors/index.ts";
+import { toWire } from "../errors/index.ts";
 import type { MemoryPool } from "../memory/index.ts";
 import type {
-  BlockId,
   Bytes,
   MemorySettings,
   Milliseconds,
   ProcessMemory,
   ResourceRequest,
   WorkerId,
-  WorkerReading,
 } from "../protocol/index.ts";
 import { Ledger } from "../store/index.ts";
 import { formatSize } from "../units/index.ts";
@@ -31,7 +29,6 @@ import {
   CANCEL_GRACE,
   type Command,
   type Event,
-  type JobMessage,
   PROGRESS_INTERVAL,
   type TaskMessage,
   type WorkerEnd,
@@ -39,31 +36,23 @@ import {
 import { feedTask, taskFed } from "./fed.ts";
 import { blockDamaged, blockNotRestored, blockRestored } from "./fetch.ts";
 import { noteHeldBack, passTime } from "./held.ts";
-import {
-  cancelJob,
-  deliverOutput,
-  failJob,
-  jobCommitted,
-  jobDiscarded,
-  outputRead,
-  settleJob,
-  startJob,
-  tellProgress,
-} from "./job.ts";
+import { deliverOutput, failJob, jobCommitted, jobDiscarded, settleJob, tellProgress } from "./job.ts";
+import { pauseDeadline, reportPauses } from "./ladder.ts";
 import { settleLease } from "./lease.ts";
 import { watchNode } from "./monitor.ts";
 import { endResting, restDeadline } from "./oom.ts";
+import { fromProgram } from "./program.ts";
 import { heapOf, lower, raisedStarting } from "./raised.ts";
-import { rebalance } from "./rebalance.ts";
-import { resourcesReport } from "./report.ts";
+import { memoryRead } from "./readings.ts";
+import { settleTrims, trimDeadline, trimmed } from "./recycle.ts";
 import { Resources } from "./resources.ts";
-import { askForProgram, askForRoom, grantRoom, yields } from "./room.ts";
-import { blocksNotSpilled, blocksSpilled, diskDeadline, spillOverTarget } from "./spill.ts";
+import { askForRoom, grantRoom, yields } from "./room.ts";
+import { blocksNotSpilled, blocksSpilled, diskDeadline, spillOverTarget, spillUnderPressure } from "./spill.ts";
 import { endStandingBack, resolveStall, stallDeadline } from "./stall.ts";
 import { type State, tell, type WorkerState } from "./state.ts";
 import { taskDied, taskDone, taskFailed, taskOutput, taskStopped } from "./tasks.ts";
 import { startWide } from "./wide.ts";
-import { addWorker, becomeIdle, stopping, workerOf } from "./workers.ts";
+import { addWorker, becomeIdle, dismiss, stopping, withoutTask, workerOf } from "./workers.ts";
 
 export interface SchedulerOptions {
   readonly arenaSize: Bytes;
@@ -91,6 +80,8 @@ export interface SchedulerOptions {
 /** Each level of a pipeline and each job inside a job can need one; more than a few is a loop. */
 const MAX_EXTRA_WORKERS = 8;
 
+const NOTHING: ProcessMemory = { private: 0, shared: 0, children: 0 };
+
 export class Scheduler {
   readonly #state: State;
 
@@ -104,6 +95,10 @@ export class Scheduler {
       heapLimit,
       memory: options.memory ?? null,
       node: null,
+      processes: { supervisor: NOTHING, program: NOTHING },
+      paused: new Set(),
+      heavy: new Set(),
+      warned: new Set(),
       managedTarget: managedTarget ?? null,
       localityWithOutput: options.localityWithOutput ?? false,
       workerMemory: workerMemory ?? Number.POSITIVE_INFINITY,
@@ -122,6 +117,7 @@ export class Scheduler {
           ? null
           : { pool: options.pool, told: null, isParked: false, relief: 0, kills: 0, reclaimed: "no" },
       alone: new Set(),
+      nextAlone: null,
       isParked: false,
       resting: new Set(),
       feeding: new Set(),
@@ -158,7 +154,13 @@ export class Scheduler {
   /** When to send a `tick` if nothing else happens before. */
   get alarmAt(): Milliseconds | null {
     const state = this.#state;
-    let at = Math.min(stallDeadline(state) ?? Number.POSITIVE_INFINITY, diskDeadline(state), restDeadline(state));
+    let at = Math.min(
+      stallDeadline(state) ?? Number.POSITIVE_INFINITY,
+      diskDeadline(state),
+      restDeadline(state),
+      pauseDeadline(state),
+      trimDeadline(state),
+    );
     const [longest] = state.cancelling;
     if (longest !== undefined) at = Math.min(at, (longest.cancelledAt ?? 0) + CANCEL_GRACE);
     for (const job of state.jobs.values()) {
@@ -185,6 +187,8 @@ function settle(state: State): void {
   endResting(state);
   // First: what is lent would else always be given to somebody who asks for room.
   settleLease(state);
+  reportPauses(state);
+  settleTrims(state);
   let jobs: number;
   do {
     do {
@@ -217,12 +221,11 @@ function dismissExtraWorkers(state: State): void {
   if (state.workers.size <= state.slots) return;
   let extra = state.workers.size - state.slots;
   for (const worker of state.workers.values()) if (worker.phase === "stopping") extra -= 1;
-  for (const worker of state.idle) {
+  for (const worker of withoutTask(state)) {
     if (extra <= 0) return;
     if (worker.knows.size > 0) continue;
     extra -= 1;
-    stopping(state, worker);
-    state.commands.push({ type: "dismiss", worker: worker.id });
+    dismiss(state, worker);
   }
 }
 
@@ -265,6 +268,7 @@ function receive(state: State, event: Event): void {
     }
     case "spilled":
       blocksSpilled(state, event.blocks);
+      spillUnderPressure(state);
       return;
     case "notSpilled":
       blocksNotSpilled(state, event.blocks, event.error);
@@ -279,13 +283,7 @@ function receive(state: State, event: Event): void {
       blockDamaged(state, event.block, event.error);
       return;
     case "memory":
-      for (const reading of event.workers) noteReading(state, reading);
-      for (const job of state.jobs.values()) {
-        const workers = event.workers.map(resident);
-        job.peakWorkerMemory = Math.max(job.peakWorkerMemory, ...workers);
-        job.peakSupervisorMemory = Math.max(job.peakSupervisorMemory, resident(event.supervisor));
-        job.peakProgramMemory = Math.max(job.peakProgramMemory, resident(event.program));
-      }
+      memoryRead(state, event);
       return;
     case "nodeMemory":
       watchNode(state, { used: event.used, total: event.total });
@@ -293,19 +291,6 @@ function receive(state: State, event: Event): void {
     case "tick":
       return;
   }
-}
-
-function noteReading(state: State, reading: WorkerReading): void {
-  const worker = workerOf(state, reading.worker);
-  if (worker === undefined) return;
-  worker.reading = reading;
-  const managed = state.ledger.managed(worker.id);
-  const { private: unmanaged } = reading;
-  worker.kinds = { process: managed + unmanaged, managed, unmanaged, recent: 0, spilled: 0 };
-}
-
-function resident(memory: ProcessMemory): Bytes {
-  return memory.private + memory.shared;
 }
 
 function workerReady(state: State, id: WorkerId, pid: number): void {
@@ -352,7 +337,7 @@ function fromWorker(state: State, worker: WorkerState, message: TaskMessage): vo
     case "refused":
       if (worker.inspection?.request !== message.request) return;
       worker.inspection = null;
-      becomeIdle(state, worker);
+      if (worker.phase === "inspecting") becomeIdle(state, worker);
       tell(state, message);
       return;
     case "retired":
@@ -365,6 +350,7 @@ function fromWorker(state: State, worker: WorkerState, message: TaskMessage): vo
       worker.container = { bytes: message.bytes, evicts: message.evicts };
       return;
     case "trimmed":
+      if (message.request === null) trimmed(state, worker, message.report);
       return;
     case "kernel":
       kernelHolds(state, worker, message.memory, message.spilled);
@@ -419,76 +405,4 @@ function retired(state: State, worker: WorkerState, message: Extract<TaskMessage
     if (operator.spec.id === message.operator) operator.retiring.delete(worker);
   }
   if (message.error !== null) failJob(state, job, message.error);
-}
-
-function fromProgram(state: State, message: JobMessage): void {
-  switch (message.type) {
-    case "reserve":
-      askForProgram(state, message.request, message.bytes);
-      return;
-    case "seal":
-      sealForProgram(state, message);
-      return;
-    case "release":
-      // The program moves: whoever waits for it to let go waits anew.
-      state.storeStallSince = null;
-      for (const id of message.blocks) releaseForProgram(state, id);
-      return;
-    case "keep":
-      state.storeStallSince = null;
-      for (const id of message.blocks) outputRead(state, id);
-      return;
-    case "inspect":
-      if (state.unavailable === null) {
-        const { request, sql, maxRetries } = message;
-        state.inspections.push({ request, sql, maxRetries, attempts: 0 });
-      } else tell(state, { type: "refused", request: message.request, error: state.unavailable });
-      return;
-    case "resources":
-      tell(state, { type: "resources", request: message.request, resources: resourcesReport(state) });
-      return;
-    case "rebalance":
-      tell(state, { type: "rebalanced", request: message.request, moved: rebalance(state) });
-      return;
-    case "start":
-      startJob(state, message.job);
-      return;
-    case "want": {
-      const job = state.jobs.get(message.job);
-      if (job === undefined) return;
-      job.credit += message.blocks;
-      job.movedAt = state.now;
-      return;
-    }
-    case "cancel": {
-      const job = state.jobs.get(message.job);
-      if (job !== undefined) cancelJob(state, job);
-      return;
-    }
-  }
-}
-
-function sealForProgram(state: State, message: Extract<JobMessage, { type: "seal" }>): void {
-  const { request, range, length, rows, checksum } = message;
-  const granted = state.programRanges.get(range.offset);
-  if (granted === undefined || length > granted.length) {
-    const error = new StoreError(
-      `The program sealed ${length} bytes at ${range.offset}, where it was given no such room.`,
-    );
-    tell(state, { type: "refused", request, error: toWire(error) });
-    return;
-  }
-  state.programRanges.delete(range.offset);
-  const block = state.ledger.seal(granted, length, rows, checksum, "program", null);
-  tell(state, { type: "sealed", request, block });
-}
-
-function releaseForProgram(state: State, id: BlockId): void {
-  try {
-    outputRead(state, id);
-    state.ledger.release(id, "program");
-  } catch (error) {
-    if (!(error instanceof SpillwayError)) throw error;
-    tell(state, { type: "notice", text: `A block was released twice: ${error.message}` });
-  }
 }

@@ -7,11 +7,13 @@
  * A bounded number of writes at a time: what is not written yet is chosen when the next write begins.
  */
 import type { WireError } from "../errors/index.ts";
+import { spillsUntil } from "../memory/index.ts";
 import type { BlockId, Bytes, Milliseconds, WorkerId } from "../protocol/index.ts";
 import { type SpillOrder, type SpillPlace, wholePages } from "../store/index.ts";
 import { DISK_GRACE, DISK_RETRY } from "./events.ts";
 import { isPaused } from "./job.ts";
-import { type State, tell } from "./state.ts";
+import { pressingBytes, thresholdsOf, warnOfUnmanaged } from "./ladder.ts";
+import { type State, send, tell, type WorkerState } from "./state.ts";
 
 export type Leaving = "cold" | "paused" | "any";
 
@@ -91,7 +93,36 @@ export function spillOverTarget(state: State): void {
   }
 }
 
-function spillOf(state: State, worker: WorkerId, bytes: Bytes): void {
+/** The blocks of workers whose memory is above `spill` leave, until it is below `target` (K5). */
+export function spillUnderPressure(state: State): void {
+  for (const worker of state.heavy) {
+    if (state.disk.writing >= MAX_WRITES) return;
+    if (!worker.standing.spills) continue;
+    // It ends below: at it is not enough.
+    const until = Math.ceil(spillsUntil(worker.memory, thresholdsOf(state, worker))) - 1;
+    const missing = pressingBytes(state, worker) - until - state.ledger.leaving;
+    worker.isDry = false;
+    if (missing <= 0) continue;
+    const left = state.ledger.managed(worker.id) === 0 ? 0 : spillOf(state, worker.id, missing);
+    worker.isDry = left === 0 && !canEvict(worker);
+    if (left < missing) askToEvict(state, worker, missing - left);
+    warnOfUnmanaged(state, worker);
+  }
+}
+
+function canEvict({ container }: WorkerState): boolean {
+  return container?.evicts === true && container.bytes > 0;
+}
+
+/** Once for each reading: what its container lets go of is seen in the next one (K14). */
+function askToEvict(state: State, worker: WorkerState, bytes: Bytes): void {
+  if (!canEvict(worker) || worker.evictedAt === worker.reading) return;
+  worker.evictedAt = worker.reading;
+  send(state, worker, { type: "evict", bytes });
+}
+
+/** The bytes that leave by it. */
+function spillOf(state: State, worker: WorkerId, bytes: Bytes): Bytes {
   const writer = new Writer(state);
   let missing = bytes;
   for (const id of candidates(state, "any")) {
@@ -99,6 +130,7 @@ function spillOf(state: State, worker: WorkerId, bytes: Bytes): void {
     if (state.ledger.makerOf(id) === worker) missing -= writer.evict(id);
   }
   writer.flush();
+  return bytes - missing;
 }
 
 /** Puts blocks together to writes. */

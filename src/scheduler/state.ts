@@ -7,6 +7,7 @@
  *                    └─▶ TaskState ─▶ WorkerState
  */
 import type { WireError } from "../errors/index.ts";
+import type { LeastOverTime, Standing } from "../memory/index.ts";
 import type {
   ArenaRange,
   BlockId,
@@ -22,6 +23,7 @@ import type {
   Milliseconds,
   NodeMemory,
   Operator,
+  ProcessMemory,
   Split,
   TaskId,
   WorkerId,
@@ -35,6 +37,7 @@ import type { Command } from "./events.ts";
 import type { Fifo } from "./fifo.ts";
 import type { LeaseState } from "./lease.ts";
 import type { Shortage } from "./need.ts";
+import type { Past, Rest } from "./recycle.ts";
 import type { Resources } from "./resources.ts";
 import type { OperatorFigures } from "./stats.ts";
 
@@ -314,22 +317,33 @@ export type WorkerPhase = "starting" | "idle" | "busy" | "inspecting" | "stoppin
 export interface WorkerState {
   readonly id: WorkerId;
   pid: number;
-  /** Its memory limit. */
-  readonly memory: Bytes;
+  /** Its memory limit, and the one that its process was started with. */
+  memory: Bytes;
+  readonly startedWith: Bytes;
   phase: WorkerPhase;
   task: TaskState | null;
   /** What its kernel holds in memory for a fed task, as it last said. */
   kernelBytes: Bytes;
-  /** What it was last seen to have; null: nobody has looked yet. */
+  /** What the user's container in it holds, and whether it lets go when it is asked; null: there is none. */
+  container: { readonly bytes: Bytes; readonly evicts: boolean } | null;
+  /** The reading after which its container was last asked to let go. */
+  evictedAt: WorkerReading | null;
+  /** What it was last seen to have, and when; null: nobody has looked yet. */
   reading: WorkerReading | null;
-  /** The same by kind. */
+  readAt: Milliseconds;
+  /** The same by kind; what is unmanaged, over time. */
   kinds: MemoryKinds;
-  /** It has had a task or a question. */
-  hasWorked: boolean;
+  readonly unmanaged: LeastOverTime;
+  /** Its step of the ladder. */
+  standing: Standing;
+  /** When something of it was last to leave memory, nothing could. */
+  isDry: boolean;
+  paused: { readonly since: Milliseconds; isReported: boolean } | null;
+  readonly past: Past;
+  /** It has no task, and gets none before it is known whether a trim has helped. */
+  rest: Rest | null;
   /** Why it was chosen to be ended from here; null: it was not. */
   endedFor: string | null;
-  /** What the user's container holds in memory, and whether it makes room when it is asked to; null: there is none. */
-  container: { readonly bytes: Bytes; readonly evicts: boolean } | null;
   inspection: Inspection | null;
   readonly knows: Set<OperatorState>;
   /** Classes' instances that have GPUs, by job and operator. */
@@ -371,20 +385,26 @@ export interface DiskState {
 export interface State {
   readonly ledger: Ledger;
   /** Resident bytes of a worker's own blocks above which the least recently used of them leave; null: no such bound. */
-  readonly managedTarget: Bytes | null;
+  managedTarget: Bytes | null;
   /** Workers that the session keeps alive. */
   readonly slots: number;
   /** How many more there may be for a while. */
   readonly extraSlots: number;
-  readonly heapLimit: Bytes | null;
+  heapLimit: Bytes | null;
   /** Null: nothing is done about memory. */
   readonly memory: MemorySettings | null;
-  /** The node as it was last seen. */
+  /** The node as it was last seen, and those who are no workers. */
   node: NodeMemory | null;
+  processes: { readonly supervisor: ProcessMemory; readonly program: ProcessMemory };
+  readonly paused: Set<WorkerState>;
+  /** Those whose memory asks for something: looked at with every event, and the others only when memory is read. */
+  readonly heavy: Set<WorkerState>;
+  /** What the user was told once and for all. */
+  readonly warned: Set<string>;
   /** Tasks go where their input was made, if that worker is idle. */
   readonly localityWithOutput: boolean;
   /** Memory limit of a worker that was not raised. */
-  readonly workerMemory: Bytes;
+  workerMemory: Bytes;
   /** Limits of workers that were ordered (raised.ts) and have not been started. */
   readonly raising: Bytes[];
   /** What tasks can have, and have. */
@@ -404,6 +424,8 @@ export interface State {
   readonly lease: LeaseState | null;
   /** Operators that have not ended and whose tasks compute alone. */
   readonly alone: Set<OperatorState>;
+  /** The one of them that waits for others to end; none starts before it. */
+  nextAlone: OperatorState | null;
   /** Workers have ended so that a task has the memory to itself (alone.ts). */
   isParked: boolean;
   /** Of all jobs. */

@@ -23,6 +23,7 @@ import { leaseOver, wideKilled } from "./lease.ts";
 import { NO_NEED } from "./need.ts";
 import { oomCause, ranOutOfMemory } from "./oom.ts";
 import { heapOf } from "./raised.ts";
+import { taskLeft } from "./recycle.ts";
 import { isStillLost, repaired, repairOver } from "./repair.ts";
 import { type OperatorState, type State, send, type TaskState, type WorkerState } from "./state.ts";
 import { dropHidden, isWide, reveal } from "./wide.ts";
@@ -307,6 +308,7 @@ function leaveWorker(state: State, task: TaskState): void {
   if (worker === null) return;
   worker.task = null;
   worker.kernelBytes = 0;
+  taskLeft(worker, operator.spec.name);
   if (worker.phase === "busy") becomeIdle(state, worker);
 }
 

@@ -1,4 +1,6 @@
 /** A worker comes, becomes idle, has something to do, goes: the sets in which it is found without looking at all of them. */
+
+import { GROUND, LeastOverTime } from "../memory/index.ts";
 import type { Bytes, WorkerId } from "../protocol/index.ts";
 import type { State, WorkerPhase, WorkerState } from "./state.ts";
 
@@ -7,14 +9,22 @@ export function addWorker(state: State, id: WorkerId, memory: Bytes, isWide: boo
     id,
     pid: 0,
     memory,
+    startedWith: memory,
     phase: "starting",
     task: null,
     kernelBytes: 0,
-    reading: null,
-    kinds: { process: 0, managed: 0, unmanaged: 0, recent: 0, spilled: 0 },
-    hasWorked: false,
-    endedFor: null,
     container: null,
+    evictedAt: null,
+    reading: null,
+    readAt: 0,
+    kinds: { process: 0, managed: 0, unmanaged: 0, recent: 0, spilled: 0 },
+    unmanaged: new LeastOverTime(state.memory?.recentToOldTime ?? 0),
+    standing: GROUND,
+    isDry: false,
+    paused: null,
+    past: { first: null, after: [], tasks: 0, noted: 0, operator: null, isMixed: false },
+    rest: null,
+    endedFor: null,
     inspection: null,
     knows: new Set(),
     instances: new Map(),
@@ -31,14 +41,28 @@ export function addWorker(state: State, id: WorkerId, memory: Bytes, isWide: boo
 
 export function becomeIdle(state: State, worker: WorkerState): void {
   worker.phase = "idle";
-  if (worker === state.wide.worker) return;
-  state.idle.add(worker);
-  for (const operator of worker.knows) operator.idle.add(worker);
+  settleIdle(state, worker);
+}
+
+/** A worker without a task is idle in the sense that it may have one, unless it is paused or being trimmed. */
+export function settleIdle(state: State, worker: WorkerState): void {
+  if (worker.phase !== "idle" || worker === state.wide.worker) return;
+  const mayWork = worker.paused === null && worker.rest === null;
+  if (mayWork) state.idle.add(worker);
+  else state.idle.delete(worker);
+  for (const { idle } of worker.knows) {
+    if (mayWork) idle.add(worker);
+    else idle.delete(worker);
+  }
+}
+
+/** Also those that are paused or being trimmed. */
+export function withoutTask(state: State): WorkerState[] {
+  return [...state.workers.values()].filter(({ phase }) => phase === "idle");
 }
 
 export function noLongerIdle(state: State, worker: WorkerState, phase: Exclude<WorkerPhase, "idle">): void {
   worker.phase = phase;
-  worker.hasWorked ||= phase !== "stopping";
   state.idle.delete(worker);
   for (const operator of worker.knows) operator.idle.delete(worker);
 }
@@ -55,6 +79,16 @@ export function tellWanted({ commands, lease, isParked, slots }: State): void {
 /** It is told nothing more, and what it knew is gone with it. */
 export function stopping(state: State, worker: WorkerState): void {
   noLongerIdle(state, worker, "stopping");
+  worker.rest = null;
+  worker.paused = null;
+  state.paused.delete(worker);
+  state.heavy.delete(worker);
   for (const operator of worker.knows) operator.workers.delete(worker);
   worker.knows.clear();
+}
+
+/** An idle worker ends; where there are too few then, another takes its place. */
+export function dismiss(state: State, worker: WorkerState): void {
+  stopping(state, worker);
+  state.commands.push({ type: "dismiss", worker: worker.id });
 }

@@ -1,11 +1,11 @@
 /** The environment of worker processes: what options about their allocator come to; what `workerEnv` says comes first. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import type { Settings } from "../config/index.ts";
 import { OptionError } from "../errors/index.ts";
 import { parseSize } from "../units/index.ts";
-import type { SessionOptions } from "./options.ts";
 
-export type Allocator = "system" | "jemalloc";
+export type Allocator = Settings["allocator"];
 
 /** What of the machine it depends on; tests have their own. */
 export interface Surroundings {
@@ -22,30 +22,22 @@ const HERE: Surroundings = { platform: process.platform, arch: process.arch, env
 const TRIM_THRESHOLD = "MALLOC_TRIM_THRESHOLD_";
 
 export function workerEnvironment(
-  options: Pick<SessionOptions, "mallocTrimThreshold" | "allocator" | "workerEnv">,
+  settings: Pick<Settings, "mallocTrimThreshold" | "allocator" | "workerEnv">,
   here: Surroundings = HERE,
 ): Readonly<Record<string, string>> {
-  const { mallocTrimThreshold = false, allocator = "system", workerEnv = {} } = options;
-  const threshold =
-    mallocTrimThreshold === false ? {} : { [TRIM_THRESHOLD]: String(trimThreshold(mallocTrimThreshold)) };
-  return { ...threshold, ...workerEnv, ...preload(allocator, workerEnv, here) };
+  const { mallocTrimThreshold, allocator, workerEnv } = settings;
+  return {
+    ...(mallocTrimThreshold === false ? {} : { [TRIM_THRESHOLD]: trimThreshold(mallocTrimThreshold) }),
+    ...workerEnv,
+    ...(allocator === "system" ? {} : preload(workerEnv, here)),
+  };
 }
 
-function trimThreshold(value: number | string): number {
-  return Math.floor(parseSize(value, { name: "session: mallocTrimThreshold" }));
+function trimThreshold(value: number | string): string {
+  return String(Math.floor(parseSize(value, { name: "mallocTrimThreshold" })));
 }
 
-function preload(
-  allocator: unknown,
-  workerEnv: Readonly<Record<string, string>>,
-  here: Surroundings,
-): Readonly<Record<string, string>> {
-  if (allocator === "system") return {};
-  if (allocator !== "jemalloc") {
-    throw new OptionError(
-      `session: allocator is ${JSON.stringify(allocator)}; it must be "system" or "jemalloc". Another library can be preloaded with workerEnv: { LD_PRELOAD: "…" }.`,
-    );
-  }
+function preload(workerEnv: Readonly<Record<string, string>>, here: Surroundings): Readonly<Record<string, string>> {
   const variable = here.platform === "darwin" ? "DYLD_INSERT_LIBRARIES" : "LD_PRELOAD";
   const already = workerEnv[variable] ?? here.env[variable] ?? "";
   const library = findJemalloc(here);

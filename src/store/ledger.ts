@@ -118,6 +118,21 @@ export class Ledger {
     return this.#residency.makers.managed(worker);
   }
 
+  /** Bytes on disk, after compression, of the blocks that a worker is answerable for; a restored block keeps its file. */
+  spilled(worker: WorkerId | null): Bytes {
+    return this.#residency.makers.spilled(worker);
+  }
+
+  /** The same of all blocks. */
+  get spilledBytes(): Bytes {
+    return this.#residency.makers.allSpilled;
+  }
+
+  /** What a worker may be answerable for; null: without end. */
+  set target(target: Bytes | null) {
+    this.#residency.makers.target = target;
+  }
+
   /** Time passes: what is used from now on is used later than what was used before. */
   tick(): void {
     this.#residency.tick();

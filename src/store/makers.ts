@@ -1,14 +1,25 @@
-/** Which worker is answerable for how many resident bytes (K2), and who is above the target (K3). */
+/** Which worker is answerable for how many bytes in memory (K2) and on disk (K9), and who is above the target (K3). */
 import type { Bytes, WorkerId } from "../protocol/index.ts";
 
 export class Makers {
   /** Null: what no living worker is answerable for. */
   readonly #managed = new Map<WorkerId | null, Bytes>();
+  /** Bytes on disk, after compression. */
+  readonly #spilled = new Map<WorkerId | null, Bytes>();
+  #allSpilled: Bytes = 0;
+  #target: Bytes | null;
   readonly #gone = new Set<WorkerId>();
   readonly #over = new Set<WorkerId>();
 
   /** The most that a worker may be answerable for; null: without end. */
-  constructor(private readonly target: Bytes | null) {}
+  constructor(target: Bytes | null) {
+    this.#target = target;
+  }
+
+  set target(target: Bytes | null) {
+    this.#target = target;
+    for (const worker of this.#managed.keys()) this.#compare(worker);
+  }
 
   get over(): ReadonlySet<WorkerId> {
     return this.#over;
@@ -27,9 +38,22 @@ export class Makers {
     const worker = this.answerable(maker);
     const managed = this.managed(worker) + bytes;
     this.#managed.set(worker, managed);
-    if (worker === null || this.target === null) return;
-    if (managed > this.target) this.#over.add(worker);
-    else this.#over.delete(worker);
+    this.#compare(worker);
+  }
+
+  /** A file of a block has come, or gone (negative). */
+  addSpilled(maker: WorkerId | null, bytes: Bytes): void {
+    const worker = this.answerable(maker);
+    this.#spilled.set(worker, this.spilled(worker) + bytes);
+    this.#allSpilled += bytes;
+  }
+
+  spilled(worker: WorkerId | null): Bytes {
+    return this.#spilled.get(worker) ?? 0;
+  }
+
+  get allSpilled(): Bytes {
+    return this.#allSpilled;
   }
 
   forget(worker: WorkerId): void {
@@ -38,5 +62,14 @@ export class Makers {
     this.#over.delete(worker);
     this.#gone.add(worker);
     this.#managed.set(null, this.managed(null) + bytes);
+    const spilled = this.spilled(worker);
+    this.#spilled.delete(worker);
+    this.#spilled.set(null, this.spilled(null) + spilled);
+  }
+
+  #compare(worker: WorkerId | null): void {
+    if (worker === null) return;
+    if (this.#target !== null && this.managed(worker) > this.#target) this.#over.add(worker);
+    else this.#over.delete(worker);
   }
 }

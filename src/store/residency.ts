@@ -73,7 +73,7 @@ export class Residency {
     if (entry.state === "spilled" || entry.state === "lost") this.#away -= 1;
     if (entry.state === "spilled") this.#onDisk -= entry.length;
     else if (entry.state !== "lost") this.#leaveArena(entry);
-    if (entry.place !== null) this.#orphans.push(entry.place);
+    this.#dropFile(entry);
   }
 
   /** What pinning the block would take from what is available. */
@@ -118,6 +118,7 @@ export class Residency {
 
   written(entry: Entry, place: SpillPlace): void {
     entry.place = place;
+    this.makers.addSpilled(entry.maker, place.stored);
     this.totals.spilledBytes += entry.length;
     this.totals.spilledBlocks += 1;
     if (entry.pins > 0) this.#become(entry, "resident");
@@ -162,8 +163,7 @@ export class Residency {
 
   damaged(entry: Entry): void {
     this.#leaveArena(entry);
-    if (entry.place !== null) this.#orphans.push(entry.place);
-    entry.place = null;
+    this.#dropFile(entry);
     entry.state = "lost";
   }
 
@@ -179,9 +179,13 @@ export class Residency {
 
   entrust(entry: Entry, worker: WorkerId): void {
     if (entry.state !== "resident") throw new StoreError(`Block ${entry.id} is ${entry.state}: it is on its way.`);
+    const stored = entry.place?.stored ?? 0;
     this.#manage(entry, -1);
+    this.makers.addSpilled(entry.maker, -stored);
     entry.maker = worker;
+    this.makers.addSpilled(entry.maker, stored);
     this.#manage(entry, 1);
+    this.makers.addSpilled(worker, stored);
   }
 
   takeOrphans(): readonly SpillPlace[] {
@@ -198,8 +202,10 @@ export class Residency {
     let spilling = 0;
     let onDisk = 0;
     let away = 0;
+    let stored = 0;
     for (const entry of blocks) {
       const { id, state, pins, order } = entry;
+      stored += entry.place?.stored ?? 0;
       if (state !== "resident" && state !== "spilling") away += 1;
       if (state !== "spilled" && state !== "lost") bytes += pagesOf(entry);
       if (state === "spilled") onDisk += entry.length;
@@ -209,6 +215,9 @@ export class Residency {
       }
       if (order !== null && entry.flowing === 0) cold += pagesOf(entry);
       else if (order !== null) warm += pagesOf(entry);
+    }
+    if (stored !== this.makers.allSpilled) {
+      throw new StoreError(`Files of blocks have ${stored} bytes, ${this.makers.allSpilled} were counted.`);
     }
     const { coldBytes, warmBytes } = this.leavers;
     if (
@@ -237,6 +246,13 @@ export class Residency {
     entry.state = "spilled";
     this.#away += 1;
     this.#onDisk += entry.length;
+  }
+
+  #dropFile(entry: Entry): void {
+    if (entry.place === null) return;
+    this.#orphans.push(entry.place);
+    this.makers.addSpilled(entry.maker, -entry.place.stored);
+    entry.place = null;
   }
 
   #leaveArena(entry: Entry): void {

@@ -11,6 +11,7 @@ import { dieWithParent } from "../native/index.ts";
 import {
   type ArenaRange,
   type InspectedRow,
+  type KernelLease,
   type TaskId,
   type TaskOrder,
   type ToWorker,
@@ -34,6 +35,7 @@ class Worker {
   #kernel: LeasedKernel | null = null;
   #arena: MappedArena | null = null;
   #capacity = 0;
+  #lease: KernelLease | null = null;
   /** The user's; tasks wait until it is made. */
   #container: Promise<UserContainer> | null = null;
   #task: { readonly id: TaskId; readonly running: RunningTask } | null = null;
@@ -62,7 +64,7 @@ class Worker {
         this.#arena = new MappedArena(message.arena);
         this.#capacity = message.arena.capacity;
         this.#kernelOf().spillBelow(message.directory, message.worker);
-        void this.#kernelOf().take(message.lease);
+        void this.#takeLease(message.lease);
         this.#allowance.set(message.allowance);
         if (message.container !== null) this.#openContainer(message.container, message.directory);
         return;
@@ -70,7 +72,7 @@ class Worker {
         this.#allowance.set(message.bytes);
         return;
       case "lease":
-        void this.#kernelOf().take(message.lease);
+        void this.#takeLease(message.lease);
         return;
       case "operator":
         this.#operators.set(key(message.order), new LoadedOperator(message.order, this.#arenaOf()));
@@ -118,6 +120,8 @@ class Worker {
   #openContainer(payload: string, directory: string): void {
     this.#container = UserContainer.open(payload, this.id, directory, {
       holds: (bytes, evicts) => this.#wire.send({ type: "container", bytes, evicts }),
+      // Otherwise the next reading would find it as large as before, and it would have to let go of as much again.
+      evicted: () => trim(this.id, this.#kernelOf()),
       failed: (text) => this.#wire.send({ type: "notice", text }),
     });
     // Whoever needs it is told why there is none.
@@ -162,6 +166,7 @@ class Worker {
       // Only here: what comes for the task meanwhile must find it.
       container = await this.#container;
       container?.taskStarts();
+      await this.#leaseFor(task);
       const report = await running.run();
       this.#task = null;
       this.#wire.send({ type: "done", task: task.id, report });
@@ -172,6 +177,19 @@ class Worker {
     } finally {
       container?.taskEnds();
     }
+  }
+
+  #takeLease(lease: KernelLease): Promise<void> {
+    this.#lease = lease;
+    return this.#kernelOf().take(lease);
+  }
+
+  /** A task that ran out of memory may be given more for its kernel than others. */
+  async #leaseFor({ lease }: TaskOrder): Promise<void> {
+    const own = this.#lease;
+    const isMore = lease?.memory != null && own?.memory != null && lease.memory > own.memory;
+    const wanted = isMore ? lease : own;
+    if (wanted !== null && wanted !== this.#kernelOf().lease) await this.#kernelOf().take(wanted);
   }
 
   #reserve(task: TaskId, bytes: number): Promise<ArenaRange> {

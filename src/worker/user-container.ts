@@ -19,6 +19,8 @@ const SHARE = 0.02;
 /** What the worker tells on. */
 export interface ContainerEvents {
   holds(bytes: Bytes, evicts: boolean): void;
+  /** It let go of something on request: the system shall see that. */
+  evicted(): Promise<unknown>;
   /** Its own code threw; what it held before counts on. */
   failed(text: string): void;
 }
@@ -85,22 +87,23 @@ export class UserContainer {
     ).unref();
   }
 
-  /** Until so many bytes are free, or nothing is left that it could free. */
+  /** Until so many bytes are free, or nothing is left that it could free. Asked again meanwhile, it does no more than that. */
   async evict(bytes: Bytes): Promise<void> {
     if (this.#evicting || !isEvicting(this.container)) return;
     this.#evicting = true;
+    let freed = 0;
     try {
-      for (let freed = 0; freed < bytes; ) {
+      while (freed < bytes) {
         const more = await this.container.evict();
         if (!(more > 0)) break;
         freed += more;
       }
     } catch (error) {
       this.events.failed(`data: evict() of the container threw ${String(error)}.`);
-    } finally {
-      this.#evicting = false;
-      this.#measure();
     }
+    if (freed > 0) await this.events.evicted();
+    this.#measure();
+    this.#evicting = false;
   }
 
   #measure(): void {

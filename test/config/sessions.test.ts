@@ -2,7 +2,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { OptionError, type Session, session } from "spillway";
+import { OptionError, type Session, type SessionOptions, session } from "spillway";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { PAGE } from "../../src/store/index.ts";
 import { testSessions } from "../support/sessions.ts";
@@ -56,6 +56,30 @@ describe("a session", () => {
     const s = session({ localDirectory: sessions.localDirectory, progress: false });
     expect((await s.resources()).total.cpu).toBe(1);
     await s.close();
+  });
+});
+
+describe("a worker", () => {
+  const heapLimits = async (memoryLimit: NonNullable<SessionOptions["memoryLimit"]>) => {
+    const s = sessions.open({ workers: 1, memoryLimit });
+    const [row] = await s
+      .range(1)
+      .map(() => ({ words: process.execArgv.filter((word) => word.includes("old-space")) }))
+      .takeAll();
+    await s.close();
+    return row?.words;
+  };
+
+  test("[K1] has three quarters of its limit for the heap, and V8's own limit where there is none", async () => {
+    expect(await heapLimits("512 MiB")).toEqual(["--max-old-space-size=384"]);
+    expect(await heapLimits(0)).toEqual([]);
+    expect(await heapLimits(false)).toEqual([]);
+  });
+
+  test("[K1] is told with the first job that its limit was lowered to the machine", () => {
+    const job = "await s.range(1).takeAll(); await s.close();";
+    const { stderr } = program(`const s = session({ workers: 1, memoryLimit: "100 TiB" }); ${job}`, {});
+    expect(stderr).toMatch(/^spillway: memoryLimit of 100 TiB is more than there is: lowered to [0-9.]+ [MGT]iB, /m);
   });
 });
 

@@ -1,5 +1,6 @@
 /** Who may say what, who wins, and what whoever says it wrongly is told. */
 import { mkdirSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readConfig, type SessionOptions } from "../../src/config/index.ts";
@@ -140,7 +141,7 @@ describe("keys that there are not", () => {
     refused({ file: "worker: 3\n" }).toThrow(/\d\.yaml:1: worker must be an object/);
   });
 
-  test("[K8] in variables; those of the tests are none", () => {
+  test("[K8] in variables; those of the tests and the mark of workers are none", () => {
     refused({ variables: { SPILLWAY_WORKR__MEMORY__TARGET: "0.5" } }).toThrow(
       "SPILLWAY_WORKR__MEMORY__TARGET: there is no such variable. Did you mean SPILLWAY_WORKER__MEMORY__TARGET?",
     );
@@ -148,14 +149,16 @@ describe("keys that there are not", () => {
       "Did you mean SPILLWAY_WORKER__MEMORY__TARGET?",
     );
     refused({ variables: { SPILLWAY_CONFG: "a" } }).toThrow("Did you mean SPILLWAY_CONFIG?");
-    expect(config({ variables: { SPILLWAY_TEST_SEED: "1", SPILLWAYS: "x" } }).sources.size).toBe(0);
+    expect(
+      config({ variables: { SPILLWAY_TEST_SEED: "1", SPILLWAY_WORKER: "s/1", SPILLWAYS: "x" } }).sources.size,
+    ).toBe(0);
   });
 
   test("[K8] on the command line", () => {
     refused({ words: ["--worker.memory.targt", "0.5"] }).toThrow(
       '--worker.memory.targt: there is no option "worker.memory.targt". Did you mean "worker.memory.target"?',
     );
-    refused({ words: ["--worker", "2"] }).toThrow("--worker: worker must be an object with some of memory");
+    refused({ words: ["--worker", "2"] }).toThrow("--worker: worker is a group of settings: worker.memory.target, ");
     refused({ words: ["--workers.memory", "2"] }).toThrow('there is no option "workers.memory"');
     refused({ words: ["0.5"] }).toThrow('"0.5" is no option');
     refused({ words: ["--maxRetries"] }).toThrow(
@@ -201,6 +204,16 @@ describe("kinds of values", () => {
       exchange: true,
       preserveOrder: true,
     });
+  });
+
+  test("[K8] ~ is the home directory in paths", () => {
+    expect(config({ file: "localDirectory: [~/a, /b~/c]\n" }).values.localDirectory).toEqual([
+      join(homedir(), "a"),
+      "/b~/c",
+    ]);
+    expect(config({ variables: { SPILLWAY_LOCAL_DIRECTORY: "~/a" } }).values.localDirectory).toEqual([
+      join(homedir(), "a"),
+    ]);
   });
 
   test("[K8] a bad one is told what is allowed", () => {
@@ -262,6 +275,8 @@ describe("the file", () => {
     refused({ file: "workers: 2\nworkers: 3\n" }).toThrow(
       /\.yaml:2: the configuration is no YAML: Map keys must be unique/,
     );
+    refused({ file: "workers: *two\n" }).toThrow(/\.yaml.*: the configuration is no YAML: Unresolved alias/);
+    refused({ file: "workers: 1\n---\nworkers: 2\n" }).toThrow("the configuration is no YAML");
     refused({ file: "workers\n" }).toThrow('the configuration must be settings by name, such as "workers: 2"');
     refused({ file: "- workers\n" }).toThrow("the configuration must be settings by name");
   });

@@ -10,7 +10,7 @@ const sessions = testSessions("allocator");
 
 function whyNot(): string | null {
   try {
-    workerEnvironment({ allocator: "jemalloc" });
+    workerEnvironment({ mallocTrimThreshold: false, allocator: "jemalloc", workerEnv: {} });
     return null;
   } catch (error) {
     return String(error);
@@ -47,5 +47,5 @@ test("[K12] workers have the system's allocator where nothing is said", async ()
 
 test("[K12] a bad allocator is refused before anything starts", () => {
   const options: SessionOptions = { localDirectory: join(sessions.directory, "nowhere"), allocator: "none" as never };
-  expect(() => session(options)).toThrow('session: allocator is "none"');
+  expect(() => session(options)).toThrow('allocator must be one of "system", "jemalloc", not "none"');
 });

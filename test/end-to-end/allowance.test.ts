@@ -52,10 +52,10 @@ test("[M1] what can be had at once ends a little above the worker's limit, a rai
   const s = sessions.open({ workers: 1, memoryLimit: "256 MiB", ...noLadder });
   const small = await first(s.range(1).map(fill).takeAll());
   expect(small.mebibytes).toBeGreaterThanOrEqual(256);
-  expect(small.mebibytes).toBeLessThanOrEqual(384);
+  expect(small.mebibytes).toBeLessThanOrEqual(448);
   const large = await first(s.range(1).map(fill, { memory: "768 MiB" }).takeAll());
   expect(large.mebibytes).toBeGreaterThanOrEqual(768);
-  expect(large.mebibytes).toBeLessThanOrEqual(896);
+  expect(large.mebibytes).toBeLessThanOrEqual(960);
   await s.close();
 });
 
@@ -71,7 +71,7 @@ test("[M1] what a worker starts has the same limit, and whoever may can lift it"
       })
       .takeAll(),
   );
-  expect(Number(limits.soft)).toBeGreaterThan(384 * MIB);
+  expect(Number(limits.soft)).toBeGreaterThan(448 * MIB);
   expect(Number(limits.child) * 1024).toBe(Math.floor(Number(limits.soft) / 1024) * 1024);
   expect(limits.hard).toBe(/^Max data size\s+\S+\s+(\S+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1]);
   await s.close();

@@ -1,26 +1,86 @@
 /** Workers with a container of the user's: its memory is managed by it, so the ladder steps back. */
 import { expect, test } from "vitest";
-import type { WorkerId } from "../../src/protocol/index.ts";
+import type { MemorySettings, WorkerId } from "../../src/protocol/index.ts";
 import { PAGE } from "../../src/store/index.ts";
 import { job, tasks } from "../simulate/plans.ts";
 import { blocksOf, splits, Table } from "./table.ts";
 
-/** Worker 1 hands over and the program keeps. */
-function makes(table: Table, blocks: number): void {
-  for (let i = 0; i < blocks; i++) {
+const LIMIT = 100 * PAGE;
+const MEMORY: MemorySettings = {
+  thresholds: { target: 0.6, spill: 0.7, pause: 0.8, terminate: 0.95 },
+  interval: 200,
+  measure: "auto",
+  recentToOldTime: 30_000,
+  pausedTooLong: 30_000,
+  memoryUsageThreshold: 0.95,
+  memoryMonitorRefreshMs: 0,
+};
+
+/** Worker 1 has a container, and hands over so many pages, which the program keeps. */
+function worksWith(container: { bytes: number; evicts: boolean }, pages: number, memory = MEMORY): Table {
+  const table = new Table(2, 400, { memory, workerMemory: LIMIT, managedTarget: 60 * PAGE });
+  table.put();
+  table.start(job("j", [tasks(0, splits(2), { sink: blocksOf(1) })]), pages + 10);
+  table.says(1, { type: "container", ...container });
+  for (let i = 0; i < pages; i++) {
     table.asks(1);
     table.handsOver(1);
-    const id = table.wasTold("output").at(-1)?.slice.block.id;
-    if (id === undefined) throw new Error("no output");
-    table.program({ type: "keep", blocks: [id] });
   }
+  table.program({ type: "keep", blocks: table.wasTold("output").map(({ slice }) => slice.block.id) });
+  return table;
 }
 
+const evictions = (table: Table) =>
+  table.toWorker(1).flatMap((message) => (message.type === "evict" ? [message.bytes] : []));
+
 test.each([false, true])("[K14] target steps back for a worker that has a container (evicts: %s)", (evicts) => {
-  const table = new Table(2, 100, { managedTarget: 4 * PAGE });
-  table.start(job("j", [tasks(0, splits(2), { sink: blocksOf(1) })]), 20);
-  table.says(1, { type: "container", bytes: 10, evicts });
-  makes(table, 8);
-  expect(table.scheduler.ledger.managed(1 as WorkerId)).toBe(8 * PAGE);
+  const table = worksWith({ bytes: 10, evicts }, 65);
+  expect(table.scheduler.ledger.managed(1 as WorkerId)).toBe(65 * PAGE);
   expect(table.spilled).toEqual([]);
+});
+
+test("[K14] spill steps back, too: neither blocks leave nor is a container asked that cannot let go", () => {
+  const table = worksWith({ bytes: 30 * PAGE, evicts: false }, 20);
+  table.reads({ 1: 55 * PAGE });
+  expect([table.spilled, evictions(table)]).toEqual([[], []]);
+  // Pause stays.
+  table.reads({ 1: 61 * PAGE });
+  expect(table.events).toMatchObject([{ type: "pressure", to: "paused" }]);
+});
+
+test("[K14] with fast and evict() spill stays alive: above it, not at it, blocks leave and evict() is asked for the rest", () => {
+  const table = worksWith({ bytes: 60 * PAGE, evicts: true }, 0);
+  table.reads({ 1: 70 * PAGE });
+  expect(evictions(table)).toEqual([]);
+  table.reads({ 1: 72 * PAGE });
+  // Until it is below 70 pages.
+  expect(evictions(table)).toEqual([2 * PAGE + 1]);
+});
+
+test("[K14] a container is asked once for each reading, and no more when it is below", () => {
+  const table = worksWith({ bytes: 60 * PAGE, evicts: true }, 0);
+  table.reads({ 1: 72 * PAGE });
+  table.says(1, { type: "container", bytes: 58 * PAGE, evicts: true });
+  table.tell({ type: "tick" });
+  expect(evictions(table)).toHaveLength(1);
+  table.reads({ 1: 71 * PAGE });
+  expect(evictions(table)).toEqual([2 * PAGE + 1, PAGE + 1]);
+  table.reads({ 1: 69 * PAGE });
+  table.tell({ type: "tick" });
+  expect(evictions(table)).toHaveLength(2);
+});
+
+test("[K14] an empty container is not asked", () => {
+  const table = worksWith({ bytes: 0, evicts: true }, 0);
+  table.reads({ 1: 75 * PAGE });
+  expect(evictions(table)).toEqual([]);
+});
+
+test("[K14] what it holds is managed memory", () => {
+  const managedOnly = worksWith({ bytes: 50 * PAGE, evicts: true }, 0, { ...MEMORY, measure: "managed" });
+  managedOnly.reads({ 1: 90 * PAGE });
+  expect(evictions(managedOnly)).toEqual([]);
+  managedOnly.says(1, { type: "container", bytes: 72 * PAGE, evicts: true });
+  managedOnly.reads({ 1: 90 * PAGE });
+  expect(evictions(managedOnly)).toEqual([2 * PAGE + 1]);
 });

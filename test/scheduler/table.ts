@@ -5,6 +5,7 @@ import type {
   Bytes,
   JobSpec,
   MemorySettings,
+  ProcessMemory,
   SessionEvent,
   TaskInput,
   TaskOperator,
@@ -157,6 +158,20 @@ export class Table {
     this.says(worker, { type: "done", task: id, report });
   }
 
+  /** Private memory of workers, by their number. */
+  reads(workers: Readonly<Record<number, number>>): void {
+    const readings = Object.entries(workers).map(([worker, bytes]) => ({
+      worker: Number(worker) as WorkerId,
+      ...processWith(bytes),
+    }));
+    const [supervisor, program] = [processWith(0), processWith(0)];
+    this.tell({ type: "memory", workers: readings, supervisor, program });
+  }
+
+  get events(): SessionEvent[] {
+    return this.commands.flatMap((one) => (one.type === "event" ? [one.event] : []));
+  }
+
   dies(worker: number, end: Partial<WorkerEnd> = { tail: "last words" }): void {
     this.tell({ type: "workerGone", worker: worker as WorkerId, end: ended(end) });
   }
@@ -208,6 +223,10 @@ export class Table {
   ordered(type: Command["type"]): number {
     return this.commands.filter((one) => one.type === type).length;
   }
+}
+
+function processWith(bytes: number): ProcessMemory {
+  return { private: bytes, shared: 0, children: 0 };
 }
 
 export function splits(count: number): TaskOperator["input"] {

@@ -3,7 +3,7 @@
 /** Probabilities, at each step at which the thing can happen. */
 export interface Dangers {
   readonly death: number;
-  /** Of a death: that it was for memory. */
+  /** That such a death is one for memory. */
   readonly oom: number;
   readonly functionError: number;
   /** A cancelled task that never answers. */
@@ -21,6 +21,21 @@ export interface Means {
   readonly workers: number;
   readonly pages: number;
   readonly managedTarget?: number | null;
+  /** Null: nobody looks at memory. */
+  readonly memory?: MemoryMeans | null;
+}
+
+/** In bytes. */
+export interface MemoryMeans {
+  /** Of one worker. */
+  readonly limit: number;
+  readonly node: number;
+  /** What a worker has before its first task. */
+  readonly base: number;
+  /** Shares of its limit that a task takes in the end: most tasks, some, and few. */
+  readonly appetites: readonly [number, number, number];
+  /** Probability that a task leaves some of that behind in its worker. */
+  readonly leak: number;
 }
 
 /** Units of memory that a worker has, and all of them together. */

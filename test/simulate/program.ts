@@ -38,6 +38,11 @@ export class SimulatedProgram {
     this.#world = world;
   }
 
+  /** For a job to end. */
+  get isWaiting(): boolean {
+    return [...this.jobs.values()].some(({ outcome }) => outcome === "running");
+  }
+
   says(message: JobMessage): void {
     this.#world.tell({ type: "fromProgram", message });
   }

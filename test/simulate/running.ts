@@ -1,8 +1,9 @@
 /** What a simulated task does, step by step: reads its input, asks for room, hands over block after block, ends. */
 import { FunctionError, toWire } from "../../src/errors/index.ts";
-import type { ArenaRange, HandedOver, TaskOrder, TaskReport, ToWorker } from "../../src/protocol/index.ts";
+import type { ArenaRange, DeathCause, HandedOver, TaskOrder, TaskReport, ToWorker } from "../../src/protocol/index.ts";
 import type { TaskMessage } from "../../src/scheduler/index.ts";
 import { PAGE } from "../../src/store/index.ts";
+import type { SimulatedMemory } from "./memory.ts";
 import { partitionOf, rowsOfSplit } from "./plans.ts";
 import type { SimulatedProgram } from "./program.ts";
 import { isSame, type Rules } from "./rules.ts";
@@ -16,7 +17,8 @@ export class Running {
     private readonly world: Surroundings,
     private readonly program: SimulatedProgram,
     private readonly rules: Rules,
-    private readonly die: (worker: SimulatedWorker) => void,
+    private readonly memory: SimulatedMemory | null,
+    private readonly die: (worker: SimulatedWorker, cause: DeathCause) => void,
   ) {}
 
   start(worker: SimulatedWorker, order: TaskOrder): void {
@@ -42,6 +44,7 @@ export class Running {
     worker.task = { order, planned, todo: [], rows, inbox: [], unchanged, cancelled: false };
     if (input.kind !== "fed") this.#plan(worker.task);
     this.rules.checkStart(worker, order);
+    this.memory?.taskBegins(worker);
     if (input.kind !== "fed") this.step(worker, () => this.#proceed(worker));
   }
 
@@ -72,13 +75,24 @@ export class Running {
       if (worker.state === "dead" || worker.task !== task) return;
       // A fed task takes many steps and begins anew each time: as likely as others to die at each, it would never end.
       const death = task?.order.input.kind === "fed" ? dangers.death / 10 : dangers.death;
-      if (chance.happens(death)) this.die(worker);
-      else run();
+      if (chance.happens(death)) {
+        this.die(worker, this.#causeOfDeath());
+        return;
+      }
+      const victim = task === null ? null : (this.memory?.grow(worker) ?? null);
+      if (victim !== null) this.die(victim, "containerOom");
+      if (victim !== worker) run();
     });
   }
 
   say(worker: SimulatedWorker, message: TaskMessage): void {
     this.world.tell({ type: "fromWorker", worker: worker.id, message });
+  }
+
+  #causeOfDeath(): DeathCause {
+    const { chance, dangers } = this.world;
+    if (dangers.oom === 0 || !chance.happens(dangers.oom)) return "signal";
+    return chance.oneOf(["heap", "monitor", "monitor", "containerOom", "containerOom", "terminate"]);
   }
 
   #checkReplay({ isWide }: SimulatedWorker, order: TaskOrder): void {
@@ -162,6 +176,7 @@ export class Running {
 
   #end(worker: SimulatedWorker, message: TaskMessage): void {
     worker.task = null;
+    this.memory?.taskOver(worker);
     this.say(worker, message);
   }
 }

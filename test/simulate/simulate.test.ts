@@ -131,7 +131,7 @@ test("[M3] workers that die for memory, tasks that ask for less and in the end r
     ["oomWide", "small"],
   ] as const) {
     everySeed(kind, store, ({ world, jobs }) => {
-      shortages += world.workers.shortages;
+      shortages += [...world.workers.shortages.values()].flat().length;
       parked += world.workers.parked;
       survived += jobs.filter(({ outcome, stats }) => {
         return outcome === "finished" && stats?.operators.some(({ oomRetries }) => oomRetries > 0);

@@ -29,7 +29,7 @@ export function examine(
   begun: (world: World) => void = () => {},
 ): Outcome {
   const outcome = run(session, story, begun);
-  check(outcome, (job) => mayFail(kind, store, session, job));
+  check(outcome, (job) => mayFail(kind, store, session, job, outcome.world));
   return outcome;
 }
 
@@ -37,9 +37,9 @@ export function examine(
 const OF_RUNNING = 0x9e3779b9;
 
 export function run(session: Session, story: Story | null, begun: (world: World) => void): Outcome {
-  const { seed, workers, pages, dangers, managedTarget, starts, kept } = session;
+  const { seed, workers, pages, dangers, managedTarget, memory, starts, kept } = session;
   const chance = new Chance(seed ^ OF_RUNNING);
-  const world = new World(chance, { workers, pages, managedTarget }, dangers, story);
+  const world = new World(chance, { workers, pages, managedTarget, memory }, dangers, story);
   begun(world);
   const jobs: RunningJob[] = [];
   for (const start of starts) world.agenda.later(start.at, () => begin(world, chance, start, jobs));
@@ -59,6 +59,7 @@ export function run(session: Session, story: Story | null, begun: (world: World)
 function begin(world: World, chance: Chance, start: PlannedStart, jobs: RunningJob[]): void {
   const job = world.program.start(start.planned, { keeps: start.keeps, abandonedAfter: start.abandonedAfter });
   jobs.push(job);
+  world.watchMemory();
   if (start.cancelledAfter !== null) world.agenda.later(start.cancelledAfter, () => world.program.cancel(job));
   if (start.keeps) whenOver(world, job, () => readKept(world, chance, job, jobs));
 }
@@ -84,6 +85,7 @@ function readKept(world: World, chance: Chance, job: RunningJob, jobs: RunningJo
     return world.program.start(jobOverBlocks(chance, name, slices, job.received, job.planned.pagesPerRow));
   });
   jobs.push(...again);
+  world.watchMemory();
   const [first, second] = again;
   if (first === undefined || second === undefined) return;
   whenOver(world, first, () => whenOver(world, second, () => world.program.letGo(job)));

@@ -26,6 +26,11 @@ export interface SimulatedWorker {
   readonly isWide: boolean;
   state: "starting" | "up" | "dead";
   task: SimulatedTask | null;
+  /** Private memory that it has, and that its task will have taken in the end. */
+  private: number;
+  appetite: number;
+  /** The event at which it was ordered to end. */
+  endedAt: number | null;
   readonly operators: Map<string, OperatorOrder>;
   /** GPUs of classes' instances. */
   readonly instances: Map<string, { readonly devices: readonly string[]; readonly amount: number }>;

@@ -1,37 +1,47 @@
 /** The simulated workers: as many as are wanted, each started, told things, and dead one day. */
-import type { ToWorker, WorkerId } from "../../src/protocol/index.ts";
-import type { Command, WorkerEnd } from "../../src/scheduler/index.ts";
+import type { DeathCause, KillReason, TaskId, ToWorker, WorkerId } from "../../src/protocol/index.ts";
+import type { Command, Scheduler } from "../../src/scheduler/index.ts";
 import { ended } from "../support/ends.ts";
-import { WORKER_MEMORY } from "./means.ts";
+import { type MemoryMeans, WORKER_MEMORY } from "./means.ts";
+import { SimulatedMemory } from "./memory.ts";
 import type { SimulatedProgram } from "./program.ts";
 import { Rules } from "./rules.ts";
 import { Running } from "./running.ts";
 import { delay, type Surroundings } from "./surroundings.ts";
 import type { SimulatedWorker } from "./worker.ts";
 
-const KILLED: Partial<WorkerEnd> = { signal: "SIGKILL" };
-
 export class SimulatedWorkers {
   readonly #all = new Map<WorkerId, SimulatedWorker>();
   readonly #rules: Rules;
   readonly #running: Running;
+  readonly #limit: number;
+  /** Deaths for memory, by task. */
+  readonly shortages = new Map<TaskId, DeathCause[]>();
+  readonly memory: SimulatedMemory | null;
   #last = 0;
+  #wanted: number;
+  /** How often others ended so that a task was alone. */
+  parked = 0;
+  monitorKills = 0;
+  terminated = 0;
   spawned = 0;
   replaced = 0;
   maxAlive = 0;
-  /** Deaths for memory, and how often workers ended so that a task was alone. */
-  shortages = 0;
-  parked = 0;
-  #wanted: number;
 
   constructor(
     private readonly world: Surroundings,
     program: SimulatedProgram,
     private readonly slots: number,
+    { ledger }: Scheduler,
+    memory: MemoryMeans | null,
+    /** How many events there have been. */
+    private readonly events: () => number,
   ) {
-    this.#rules = new Rules(program, this.#all, world.arena);
-    this.#running = new Running(world, program, this.#rules, (worker) => this.#die(worker, this.#somehow()));
+    this.memory = memory && new SimulatedMemory(world, memory, this.#all, () => ledger.live + ledger.cached);
     this.#wanted = slots;
+    this.#limit = memory?.limit ?? WORKER_MEMORY;
+    this.#rules = new Rules(program, this.#all, world.arena);
+    this.#running = new Running(world, program, this.#rules, this.memory, (worker, cause) => this.#die(worker, cause));
   }
 
   /** Without the wide kernel. */
@@ -45,7 +55,7 @@ export class SimulatedWorkers {
     return [...this.#all.values()].filter((worker) => worker.task !== null).length;
   }
 
-  spawn(memory = WORKER_MEMORY, isWide = false): void {
+  spawn(memory = this.#limit, isWide = false): void {
     const { agenda, chance } = this.world;
     if (isWide && [...this.#all.values()].some((one) => one.isWide)) throw new Error("a second wide kernel");
     const id = ++this.#last as WorkerId;
@@ -55,6 +65,9 @@ export class SimulatedWorkers {
       isWide,
       state: "starting",
       task: null,
+      private: this.memory?.means.base ?? 0,
+      appetite: 0,
+      endedAt: null,
       operators: new Map(),
       instances: new Map(),
     };
@@ -69,25 +82,36 @@ export class SimulatedWorkers {
   }
 
   /** Carries out an order about processes. */
-  carryOut(command: Extract<Command, { type: "kill" | "dismiss" | "spawn" | "spawnWide" | "replace" | "want" }>): void {
-    const { agenda } = this.world;
+  carryOut(
+    command: Extract<Command, { type: "kill" | "terminate" | "dismiss" | "spawn" | "spawnWide" | "want" | "replace" }>,
+  ): void {
+    const { agenda, chance } = this.world;
     switch (command.type) {
       case "kill": {
         const worker = this.#all.get(command.worker);
-        if (worker !== undefined) agenda.later(1, () => this.#die(worker, KILLED));
+        if (worker !== undefined) this.#kill(worker, command.reason);
+        return;
+      }
+      case "terminate": {
+        const worker = this.#all.get(command.worker);
+        if (worker === undefined) throw new Error("a worker that is dead was terminated");
+        worker.endedAt = this.events();
+        this.terminated += 1;
+        // Some do not listen, and have to be killed.
+        if (chance.happens(0.7)) agenda.later(chance.between(1, 50), () => this.#die(worker, "terminate"));
         return;
       }
       case "dismiss": {
         const worker = this.#idle(command.worker, "dismissed");
-        agenda.later(1, () => this.#die(worker, KILLED));
+        agenda.later(1, () => this.#die(worker, "asked"));
         return;
       }
       case "spawn":
         this.spawned += 1;
-        agenda.later(0, () => this.spawn(command.memory ?? WORKER_MEMORY));
+        agenda.later(0, () => this.spawn(command.memory ?? undefined));
         return;
       case "spawnWide":
-        agenda.later(0, () => this.spawn(WORKER_MEMORY, true));
+        agenda.later(0, () => this.spawn(undefined, true));
         return;
       case "want":
         this.#wanted = command.workers;
@@ -98,7 +122,7 @@ export class SimulatedWorkers {
         const worker = this.#idle(command.worker, "replaced");
         this.replaced += 1;
         agenda.later(0, () => this.spawn(command.memory));
-        agenda.later(1, () => this.#die(worker, KILLED));
+        agenda.later(1, () => this.#die(worker, "asked"));
         return;
       }
     }
@@ -114,6 +138,7 @@ export class SimulatedWorkers {
         this.#rules.checkInstances(message.order);
         return;
       case "run":
+        if (worker.endedAt !== null) throw new Error("a task for a worker that is about to end");
         this.#running.start(worker, message.task);
         return;
       case "feed":
@@ -135,6 +160,16 @@ export class SimulatedWorkers {
         });
         return;
       }
+      case "trim": {
+        const { memory } = this;
+        if (memory === null) throw new Error("nobody looks at memory here");
+        agenda.later(delay(chance), () => {
+          if (worker.state !== "up") return;
+          const report = { worker: id, ...memory.trim(worker), skipped: [] };
+          this.#running.say(worker, { type: "trimmed", request: message.request, report });
+        });
+        return;
+      }
       case "inspect": {
         const { request } = message;
         this.#running.step(worker, () => this.#running.say(worker, { type: "inspected", request, rows: [] }));
@@ -143,25 +178,37 @@ export class SimulatedWorkers {
     }
   }
 
-  #die(worker: SimulatedWorker, how: Partial<WorkerEnd>): void {
+  #kill(worker: SimulatedWorker, reason: KillReason): void {
+    const { agenda, chance } = this.world;
+    if (reason === "unresponsive") {
+      agenda.later(1, () => this.#die(worker, "signal"));
+      return;
+    }
+    if (reason === "monitor") {
+      this.monitorKills += 1;
+      for (const { endedAt } of this.#all.values()) {
+        if (endedAt !== null && endedAt < this.events()) throw new Error("another victim while one is still dying");
+      }
+    }
+    worker.endedAt ??= this.events();
+    agenda.later(chance.between(1, 30), () => this.#die(worker, reason));
+  }
+
+  #die(worker: SimulatedWorker, cause: DeathCause): void {
     if (worker.state === "dead") return;
+    if (worker.task !== null && cause !== "signal" && cause !== "asked") {
+      const { id } = worker.task.order;
+      this.shortages.set(id, [...(this.shortages.get(id) ?? []), cause]);
+    }
     worker.state = "dead";
     worker.task = null;
     this.#all.delete(worker.id);
-    this.world.tell({ type: "workerGone", worker: worker.id, end: ended(how) });
+    this.world.tell({ type: "workerGone", worker: worker.id, end: ended({ signal: "SIGKILL", cause }) });
     this.#replenish();
   }
 
   #replenish(): void {
     while (this.alive < this.#wanted) this.spawn();
-  }
-
-  #somehow(): Partial<WorkerEnd> {
-    const { chance, dangers } = this.world;
-    if (dangers.oom === 0 || !chance.happens(dangers.oom)) return KILLED;
-    this.shortages += 1;
-    const cause = chance.oneOf(["heap", "monitor", "monitor", "containerOom", "containerOom", "terminate"] as const);
-    return { ...KILLED, cause };
   }
 
   #idle(id: WorkerId, what: string): SimulatedWorker {

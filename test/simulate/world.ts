@@ -10,6 +10,7 @@ import { SimulatedArena } from "./arena.ts";
 import type { Chance } from "./chance.ts";
 import { SimulatedDisk } from "./disk.ts";
 import { ALL_MEMORY, type Dangers, GPUS, type Means, WORKER_MEMORY } from "./means.ts";
+import { SETTINGS } from "./memory.ts";
 import { SimulatedProgram } from "./program.ts";
 import type { Story } from "./story.ts";
 import { delay, type Surroundings } from "./surroundings.ts";
@@ -32,7 +33,7 @@ export class World implements Surroundings {
 
   constructor(
     readonly chance: Chance,
-    { workers, pages, managedTarget = null }: Means,
+    { workers, pages, managedTarget = null, memory = null }: Means,
     readonly dangers: Dangers,
     private readonly story: Story | null = null,
   ) {
@@ -43,15 +44,16 @@ export class World implements Surroundings {
       workers,
       heapLimit: null,
       managedTarget,
-      workerMemory: WORKER_MEMORY,
+      workerMemory: memory?.limit ?? WORKER_MEMORY,
+      ...(memory === null ? {} : { memory: SETTINGS }),
       localityWithOutput: workers % 2 === 0,
-      resources: { cpu: workers, gpu: GPUS, memory: ALL_MEMORY },
+      resources: { cpu: workers, gpu: GPUS, memory: memory?.node ?? ALL_MEMORY },
     });
     this.disk = new SimulatedDisk(chance, dangers, this.arena, (after, event) =>
       this.agenda.later(after, () => this.tell(event())),
     );
     this.program = new SimulatedProgram(this);
-    this.workers = new SimulatedWorkers(this, this.program, workers);
+    this.workers = new SimulatedWorkers(this, this.program, workers, this.scheduler, memory, () => this.events);
     this.program.putPayload();
     for (let i = 0; i < workers; i++) this.workers.spawn();
   }
@@ -72,6 +74,11 @@ export class World implements Surroundings {
       } else if (nextAt !== null) this.agenda.runNext();
       else return;
     }
+  }
+
+  /** There is work: its memory is looked at. */
+  watchMemory(): void {
+    this.workers.memory?.watch(() => this.workers.busy > 0 || this.program.isWaiting);
   }
 
   tell(event: Event): void {
@@ -95,11 +102,12 @@ export class World implements Surroundings {
         this.workers.receive(command.worker, command.message);
         return;
       case "kill":
+      case "terminate":
       case "dismiss":
       case "spawn":
       case "spawnWide":
-      case "replace":
       case "want":
+      case "replace":
         this.workers.carryOut(command);
         return;
       case "commit":
@@ -123,6 +131,7 @@ export class World implements Surroundings {
       case "unspill":
         this.disk.free(command.places);
         return;
+      case "event":
       case "punch":
       case "stage":
         return;

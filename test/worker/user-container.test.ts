@@ -4,15 +4,22 @@ import { type ContainerEvents, UserContainer } from "../../src/worker/user-conta
 interface Heard extends ContainerEvents {
   readonly held: [bytes: number, evicts: boolean][];
   readonly failures: string[];
+  /** How much had been told when memory was given back. */
+  readonly trims: number[];
 }
 
 function listener(): Heard {
   const held: [number, boolean][] = [];
   const failures: string[] = [];
+  const trims: number[] = [];
   return {
     held,
+    trims,
     failures,
     holds: (bytes, evicts) => held.push([bytes, evicts]),
+    evicted: async () => {
+      trims.push(held.length);
+    },
     failed: (text) => failures.push(text),
   };
 }
@@ -63,6 +70,14 @@ test("[K14] evict() is called until so many bytes are free, and what is left is 
     [100, true],
     [70, true],
   ]);
+  expect(heard.trims).toEqual([1]);
+});
+
+test("[K14] asked again while it evicts, it does not evict twice as much", async () => {
+  const heard = listener();
+  const container = new UserContainer(evicting(100), heard);
+  await Promise.all([container.evict(20), container.evict(20)]);
+  expect(heard.held.at(-1)).toEqual([80, true]);
 });
 
 test("[K14] evict() ends with −1, with 0 and with an error, which is told", async () => {
@@ -74,7 +89,7 @@ test("[K14] evict() ends with −1, with 0 and with an error, which is told", as
     evicting(20, () => 0),
     idle,
   ).evict(1000);
-  expect(idle.held).toEqual([[20, true]]);
+  expect([idle.held, idle.trims]).toEqual([[[20, true]], []]);
   const broken = listener();
   const throws = () => {
     throw new Error("disk full");

@@ -1,0 +1,208 @@
+/**
+ * Workers that keep memory between tasks: found out, trimmed, and where that does not help, replaced by fresh ones.
+ *
+ *   without a task ──a reason──▶ resting: asked to trim ──answered and read again, or no answer──▶ still so? ──no──▶ works on
+ *                                                                                                     └──yes─▶ dismissed
+ *
+ * Three reasons: it is paused and has nothing left to spill; after a task its unmanaged memory alone is above `spill`; or it
+ * leaks slowly, which is found out before it is in the way: past half of its limit, and with more after each of its last tasks
+ * than after the one before. (After a task is the first reading after it: half of the limit is what the next task needs, and
+ * garbage that was only not collected yet is gone after the trim, so that nobody is replaced for it.)
+ * A worker that is paused before its first task is not replaced, the next would be no better: where all are, jobs fail.
+ */
+import { OutOfMemoryError, toWire } from "../errors/index.ts";
+import type { Bytes, Milliseconds, TrimReport } from "../protocol/index.ts";
+import { formatSize } from "../units/index.ts";
+import { isRunnable } from "./forming.ts";
+import { failJob } from "./job.ts";
+import { hasNothingToSpill, once, TWO_CAUSES, watch } from "./ladder.ts";
+import { type State, send, tell, type WorkerState } from "./state.ts";
+import { isWide } from "./wide.ts";
+import { dismiss, settleIdle } from "./workers.ts";
+
+/** What a worker had before, in private memory. */
+export interface Past {
+  /** When it was first seen. */
+  first: Bytes | null;
+  /** After its last tasks, the oldest first. */
+  readonly after: Bytes[];
+  /** Tasks that have left it, and those of them that are in the above. */
+  tasks: number;
+  noted: number;
+  /** Whose the last one was, and whether there were others. */
+  operator: string | null;
+  isMixed: boolean;
+}
+
+export type Reason = "paused" | "unmanaged" | "growing";
+
+export interface Rest {
+  readonly reason: Reason;
+  readonly since: Milliseconds;
+  answeredAt: Milliseconds | null;
+  /** It was trimmed in vain, and to replace it would be, too. */
+  isVain: boolean;
+}
+
+/** A worker that has not answered by then has given nothing back. */
+export const TRIM_GRACE: Milliseconds = 2_000;
+/** So often in a row it had more than before. */
+const GROWN = 3;
+const GROWN_PAST = 0.5;
+
+export function taskLeft({ past }: WorkerState, operator: string): void {
+  past.tasks += 1;
+  past.isMixed ||= past.operator !== null && past.operator !== operator;
+  past.operator = operator;
+}
+
+/** With each reading. */
+export function noteGrowth({ past, reading, phase }: WorkerState): void {
+  if (reading === null || phase === "starting") return;
+  past.first ??= reading.private;
+  if (past.noted === past.tasks) return;
+  past.noted = past.tasks;
+  past.after.push(reading.private);
+  if (past.after.length > GROWN + 1) past.after.shift();
+}
+
+/** The answer to `trim`. */
+export function trimmed(state: State, worker: WorkerState, { before, after }: TrimReport): void {
+  const { id, pid, rest } = worker;
+  if (rest !== null) rest.answeredAt ??= state.now;
+  watch(state, { type: "trimmed", worker: id, pid, returned: Math.max(0, before - after) });
+}
+
+export function trimDeadline({ heavy, now }: State): Milliseconds {
+  let at = Number.POSITIVE_INFINITY;
+  for (const { rest } of heavy) {
+    if (rest !== null && rest.since + TRIM_GRACE > now) at = Math.min(at, rest.since + TRIM_GRACE);
+  }
+  return at;
+}
+
+/** Before tasks are given out: who has to rest, and for whom that is over. */
+export function settleTrims(state: State): void {
+  for (const worker of state.heavy) {
+    if (worker.phase !== "idle") continue;
+    if (worker.rest === null) beginRest(state, worker);
+    else endRest(state, worker, worker.rest);
+  }
+  if (state.paused.size > 0) failInVain(state);
+}
+
+/** It spills, is paused or at rest, or may have a reason to rest after its task. */
+export function isHeavy(state: State, worker: WorkerState): boolean {
+  if (worker.phase === "stopping") return false;
+  return (
+    worker.standing.pressure !== "normal" ||
+    worker.rest !== null ||
+    isPastHalf(state, worker) ||
+    isUnmanagedHigh(state, worker)
+  );
+}
+
+function beginRest(state: State, worker: WorkerState): void {
+  const reason = reasonToRest(state, worker);
+  if (reason === null) return;
+  worker.rest = { reason, since: state.now, answeredAt: null, isVain: false };
+  settleIdle(state, worker);
+  send(state, worker, { type: "trim", request: null });
+}
+
+function reasonToRest(state: State, worker: WorkerState): Reason | null {
+  const { past, memory } = worker;
+  if (worker.paused !== null) return hasNothingToSpill(worker) ? "paused" : null;
+  if (past.tasks === 0 || !Number.isFinite(memory)) return null;
+  if (isUnmanagedHigh(state, worker) && hasNothingToSpill(worker)) return "unmanaged";
+  return isGrowing(past) && isPastHalf(state, worker) ? "growing" : null;
+}
+
+function isStillSo(state: State, worker: WorkerState, reason: Reason): boolean {
+  if (reason === "paused") return worker.paused !== null;
+  return reason === "unmanaged" ? isUnmanagedHigh(state, worker) : isPastHalf(state, worker);
+}
+
+function isUnmanagedHigh(state: State, worker: WorkerState): boolean {
+  const spill = state.memory?.thresholds.spill ?? false;
+  return counts(state) && spill !== false && unmanagedOf(worker) > spill * worker.memory;
+}
+
+function isPastHalf(state: State, worker: WorkerState): boolean {
+  return counts(state) && unmanagedOf(worker) > GROWN_PAST * worker.memory;
+}
+
+/** Somebody cares for what is not managed. */
+function counts({ memory }: State): boolean {
+  if (memory === null || memory.measure === "managed") return false;
+  const { spill, pause, terminate } = memory.thresholds;
+  return spill !== false || pause !== false || terminate !== false;
+}
+
+function unmanagedOf({ kinds }: WorkerState): Bytes {
+  return kinds.unmanaged + kinds.recent;
+}
+
+function isGrowing({ after }: Past): boolean {
+  return after.length > GROWN && after.every((bytes, i) => bytes > (after[i - 1] ?? -1));
+}
+
+function endRest(state: State, worker: WorkerState, rest: Rest): void {
+  const { since, answeredAt, reason } = rest;
+  if (worker.readAt > since && !isStillSo(state, worker, reason)) {
+    worker.rest = null;
+    worker.past.after.length = 0;
+    settleIdle(state, worker);
+    return;
+  }
+  const isKnown = answeredAt !== null && worker.readAt > answeredAt;
+  if (rest.isVain || (!isKnown && state.now < since + TRIM_GRACE)) return;
+  if (worker.past.tasks === 0 && state.ledger.managed(worker.id) === 0) rest.isVain = true;
+  else recycle(state, worker);
+}
+
+function recycle(state: State, worker: WorkerState): void {
+  const { id, pid, past, reading } = worker;
+  const why = whyRecycled(state, worker);
+  watch(state, { type: "recycled", worker: id, pid, private: reading?.private ?? 0, why });
+  once(
+    state,
+    `recycled/${past.operator}`,
+    `Worker ${id} (process ${pid}) is replaced: ${why}. What classes have constructed in it is constructed anew.`,
+  );
+  dismiss(state, worker);
+}
+
+function whyRecycled({ ledger }: State, { id, past, reading }: WorkerState): string {
+  const now = reading?.private ?? 0;
+  const blocks = ledger.managed(id);
+  if (blocks > now) {
+    return `it is answerable for ${formatSize(blocks)} of blocks in memory that cannot leave: they are being read, or the disks refuse`;
+  }
+  const tasks = `${past.tasks} ${past.tasks === 1 ? "task" : "tasks"}${past.isMixed ? ", the last" : ""}`;
+  return `its memory has grown from ${formatSize(past.first ?? 0)} to ${formatSize(now)} over ${tasks} of ${past.operator}: ${TWO_CAUSES}`;
+}
+
+/** No worker may have a task, and none ever will: what waits for one fails, with the figures. */
+function failInVain(state: State): void {
+  const { workers, jobs, inspections, memory, workerMemory } = state;
+  for (const { rest } of workers.values()) if (rest?.isVain !== true) return;
+  const [{ kinds } = { kinds: null }] = state.paused;
+  const pause = memory?.thresholds.pause ?? false;
+  if (kinds === null || pause === false) return;
+  const has = formatSize(kinds.process);
+  const message =
+    `A worker has ${has} before its first task, above ${pause} of its limit of ${formatSize(workerMemory)}: no task can start. ` +
+    `Give workers more (memoryLimit above ${formatSize(Math.ceil(kinds.process / pause))}), or turn the threshold off (worker.memory.pause: false).`;
+  const remedies = [`memoryLimit above ${formatSize(Math.ceil(kinds.process / pause))}`, "worker.memory.pause: false"];
+  for (const job of jobs.values()) {
+    const waiting = job.operators.find((one) => !isWide(one) && isRunnable(state, one, true));
+    if (job.phase !== "running" || job.runningTasks > 0 || waiting === undefined) continue;
+    const { name } = waiting.spec;
+    failJob(state, job, toWire(new OutOfMemoryError(`${name}: ${message}`, name, "pause", kinds.process, 0, remedies)));
+  }
+  for (const { request } of inspections.splice(0)) {
+    const error = toWire(new OutOfMemoryError(message, "inspect", "pause", kinds.process, 0, remedies));
+    tell(state, { type: "refused", request, error });
+  }
+}
