@@ -111,7 +111,7 @@ export function spillUnderPressure(state: State): void {
 }
 
 function canEvict({ container }: WorkerState): boolean {
-  return container !== null && container.evicts && container.bytes > 0;
+  return container?.evicts === true && container.bytes > 0;
 }
 
 /** Once for each reading: what its container lets go of is seen in the next one (K14). */
