@@ -152,10 +152,10 @@ test("[K14] what is no container is refused before anything starts; outside a wo
 test("[K14] a container that evicts holds more than its worker has memory for, and the worker lives", async () => {
   const s = sessions.open({
     workers: 1,
-    memoryLimit: "512 MiB",
+    memoryLimit: "384 MiB",
     data: ({ directory }: ContainerPlace) => new OnDisk(directory),
   });
-  const pages = 100;
+  const pages = 60;
   // A task each: where memory is short, the next one waits until the container has let go.
   const pids = await s
     .range(pages, { overrideNumBlocks: pages })
@@ -174,6 +174,6 @@ test("[K14] a container that evicts holds more than its worker has memory for, a
     };
   });
   expect(kept?.value.whole).toBe(pages);
-  expect(kept?.value.inMemory).toBeLessThan(50);
+  expect(kept?.value.inMemory).toBeLessThan(40);
   await s.close();
 });
