@@ -14,6 +14,7 @@ import {
 import { type BenchOptions, HELP, parseOptions, UsageError } from "./options.ts";
 import { places } from "./places.ts";
 import { asMarkdown, asTable, facts, judge } from "./report/index.ts";
+import { SURVIVE_NAMES, survive } from "./survive/index.ts";
 import type { EngineName, Workload } from "./workload.ts";
 import { WORKLOADS } from "./workloads/index.ts";
 
@@ -115,11 +116,13 @@ async function report(results: readonly WorkloadResult[], python: PeersPython, o
 
 try {
   const names = [...new Set(WORKLOADS.flatMap(({ name, group }) => (group === undefined ? [name] : [name, group])))];
-  const options = parseOptions(process.argv.slice(2), names);
+  const [command, ...rest] = process.argv.slice(2);
+  const survives = command === "survive";
+  const options = survives ? parseOptions(rest, SURVIVE_NAMES) : parseOptions(process.argv.slice(2), names);
   if (options === null) {
-    process.stdout.write(HELP.replace("{workloads}", names.join(", ")));
+    process.stdout.write(HELP.replace("{workloads}", names.join(", ")).replace("{survive}", SURVIVE_NAMES.join(", ")));
   } else {
-    process.exitCode = await main(options);
+    process.exitCode = survives ? await survive(options, say) : await main(options);
   }
 } catch (error) {
   if (error instanceof UsageError) {

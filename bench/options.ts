@@ -14,6 +14,7 @@ export interface BenchOptions {
 }
 
 export const HELP = `npm run bench -- [options]
+npm run bench -- survive [options]    work that memory is too small for, in a box of 1 GiB: {survive}
 
   --only a,b       these workloads alone: {workloads}
   --rows 1e6       scale: rows of lineitem, for the workloads that scale
@@ -26,7 +27,7 @@ export const HELP = `npm run bench -- [options]
   --strict         exit code 1 when a target is missed, not only when a run fails or answers differ
   --help
 
-The report is printed, and written to bench/.out/report.md and bench/.out/report.json.
+The report is printed, and written to bench/.out/report.md and bench/.out/report.json (survive.md and survive.json).
 `;
 
 export class UsageError extends Error {

@@ -57,11 +57,13 @@ export {
 export {
   CancelledError,
   CaptureError,
+  type ExitType,
   FunctionError,
   KernelError,
   KernelMemoryError,
   NondeterministicFunctionError,
   OptionError,
+  OutOfMemoryError,
   RowShapeError,
   SessionClosedError,
   SourceError,

@@ -21,8 +21,11 @@ export interface BoxPeaks {
 
 export interface Box {
   readonly path: string;
-  /** The command that runs `command` inside. */
-  enter(command: readonly string[]): string[];
+  /**
+   * The command that runs `command` inside. In a container the box is all that is to be seen of the control groups, which is
+   * where engines that do not look for the group they are in find their limit.
+   */
+  enter(command: readonly string[], isContainer?: boolean): string[];
   /** Looks at its memory from now on, until it is asked for the peaks. */
   watch(): () => Promise<BoxPeaks>;
   /** Ends what still runs inside, which nobody but its user can have started, and takes the group away. */
@@ -90,7 +93,14 @@ export async function makeBox(limit: Bytes): Promise<Box> {
   }
   return {
     path,
-    enter: (command) => ["/bin/sh", "-c", `echo $$ > '${path}/cgroup.procs' && exec "$@"`, "box", ...command],
+    enter: (command, isContainer = false) => [
+      ...(isContainer ? ["unshare", "--mount"] : []),
+      "/bin/sh",
+      "-c",
+      `echo $$ > '${path}/cgroup.procs' && ${isContainer ? `mount --bind '${path}' '${version.root}' && ` : ""}exec "$@"`,
+      "box",
+      ...command,
+    ],
     watch: () => watch(path, version),
     remove: () => remove(path),
   };

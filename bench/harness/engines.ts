@@ -1,14 +1,14 @@
 /** The command that runs a program of an engine. */
 import { join } from "node:path";
 import { places } from "../places.ts";
-import type { Assignment, EngineName } from "../workload.ts";
+import type { EngineName } from "../workload.ts";
 
 export interface Command {
   readonly command: readonly string[];
   readonly env: NodeJS.ProcessEnv;
 }
 
-export function commandFor(engine: EngineName, program: string, assignment: Assignment, python: string): Command {
+export function commandFor(engine: EngineName, program: string, assignment: object, python: string): Command {
   const json = JSON.stringify(assignment);
   switch (engine) {
     case "spillway":

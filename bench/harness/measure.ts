@@ -123,7 +123,8 @@ function assign(options: MeasureOptions, box: Bytes | null): Assignment {
   };
 }
 
-async function answerOf(query: string, directory: string): Promise<Answer> {
+/** What a query says of the files that a program wrote. */
+export async function answerOf(query: string, directory: string): Promise<Answer> {
   const sql = query.replace("{written}", join(directory, "**", "*.parquet").replaceAll("'", "''"));
   const { stdout } = await promisify(execFile)(process.execPath, [join(places.programs, "query.js"), sql]);
   return JSON.parse(stdout);

@@ -17,12 +17,19 @@ export interface RunOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly timeoutSeconds: number;
   readonly box: Bytes | null;
+  /** The box looks from inside as it does in a container. */
+  readonly isContainer?: boolean;
 }
 
 export interface Run {
   readonly report: ProgramReport | null;
   /** Why there is no report; null when there is one. */
   readonly failure: string | null;
+  /** What ended the program, where a signal did. */
+  readonly signal: NodeJS.Signals | null;
+  readonly tookTooLong: boolean;
+  /** From the spawn to the program's end. */
+  readonly seconds: number;
   /** From the spawn to the report's line. */
   readonly secondsToReport: number;
   readonly memory: MemoryPeaks;
@@ -53,7 +60,7 @@ export async function run(options: RunOptions): Promise<Run> {
 }
 
 async function runIn(box: Box | null, options: RunOptions): Promise<Run> {
-  const [file = "", ...args] = box === null ? options.command : box.enter(options.command);
+  const [file = "", ...args] = box === null ? options.command : box.enter(options.command, options.isContainer);
   const { directory: cwd, env } = options;
   const begin = performance.now();
   const program: Program = spawn(file, args, { cwd, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
@@ -63,6 +70,7 @@ async function runIn(box: Box | null, options: RunOptions): Promise<Run> {
   const watch = new MemoryWatch(program.pid ?? 0);
   const boxPeaks = box?.watch() ?? null;
   const cut = await endOrCut(program, watch, options.timeoutSeconds);
+  const seconds = (performance.now() - begin) / 1000;
   const leftBehind = await waitForTheRest(watch);
   await Promise.race([closed, pause(PIPES_MS)]);
   program.stdout.destroy();
@@ -79,7 +87,17 @@ async function runIn(box: Box | null, options: RunOptions): Promise<Run> {
         ? null
         : describeFailure(program, output, inBox);
   const secondsToReport = (output.reportedAt - begin) / 1000;
-  return { report: failure === null ? output.report : null, failure, secondsToReport, memory, box: inBox, leftBehind };
+  return {
+    report: failure === null ? output.report : null,
+    failure,
+    signal: program.signalCode,
+    tookTooLong: cut === "too long",
+    seconds,
+    secondsToReport,
+    memory,
+    box: inBox,
+    leftBehind,
+  };
 }
 
 /** Waits for the program's end; ends it, with all it started, when it takes too long or Ctrl-C is pressed. */

@@ -7,8 +7,8 @@ import { type Entry, unknownPath } from "./source.ts";
 export function entriesOfArguments(words: readonly string[]): Entry[] {
   const settings = new Map(leaves(SCHEMA));
   const entries: Entry[] = [];
-  for (let at = 0; at < words.length; at++) {
-    const word = words[at] ?? "";
+  const left = [...words];
+  for (let word = left.shift(); word !== undefined; word = left.shift()) {
     const [, path = "", inline] = /^--([^=]+)(?:=(.*))?$/s.exec(word) ?? [];
     if (path === "") {
       throw new OptionError(
@@ -18,9 +18,8 @@ export function entriesOfArguments(words: readonly string[]): Entry[] {
     const source = { kind: "option", name: `--${path}` } as const;
     const setting = settings.get(path);
     if (setting === undefined) throw unknownPath(path, source);
-    const next = words[at + 1];
-    if (inline === undefined && next !== undefined && !next.startsWith("--")) at++;
-    const text = inline ?? (next?.startsWith("--") ? undefined : next) ?? alone(path, setting);
+    const follows = inline === undefined && left[0]?.startsWith("--") === false;
+    const text = (follows ? left.shift() : inline) ?? alone(path, setting);
     entries.push({ path, setting, value: setting.kind.fromText(text), source });
   }
   return entries;

@@ -6,10 +6,13 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import type { Document } from "yaml";
 import { OptionError } from "../errors/index.ts";
-import type { Entry, Source } from "./source.ts";
+import type { Entry } from "./source.ts";
 import { entriesOf } from "./tree.ts";
 import { CONFIG_VARIABLE, type Environment } from "./variables.ts";
+
+type Yaml = typeof import("yaml");
 
 export interface ConfigFile {
   readonly path: string;
@@ -43,33 +46,42 @@ function textOf({ path, named }: ConfigFile): string {
 
 function parsed(text: string, path: string): Entry[] {
   // Sessions are made in one go, without waiting; an import would have to be waited for.
-  const yaml: typeof import("yaml") = createRequire(import.meta.url)("yaml");
+  const yaml: Yaml = createRequire(import.meta.url)("yaml");
   const lines = new yaml.LineCounter();
   const document = yaml.parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const source = (offset: number | undefined): Source => ({
-    kind: "file",
-    name: offset === undefined ? path : `${path}:${lines.linePos(offset).line}`,
-  });
+  const at = (offset: number | undefined) => (offset === undefined ? path : `${path}:${lines.linePos(offset).line}`);
   const [error] = document.errors;
-  if (error !== undefined) {
-    throw new OptionError(`${source(error.pos[0]).name}: the configuration is no YAML: ${error.message}`);
-  }
-  const { contents } = document;
-  if (contents !== null && !yaml.isMap(contents)) {
+  if (error !== undefined) throw noYaml(at(error.pos[0]), error.message);
+  if (document.contents !== null && !yaml.isMap(document.contents)) {
     throw new OptionError(`${path}: the configuration must be settings by name, such as "workers: 2".`);
   }
-  const where = (keys: readonly string[]): Source => {
-    let node: unknown = contents;
-    let offset: number | undefined;
-    for (const key of keys) {
-      if (yaml.isAlias(node)) node = node.resolve(document);
-      const pair = yaml.isMap(node) ? node.items.find((item) => nameOf(item.key) === key) : undefined;
-      if (pair === undefined) break;
-      if (yaml.isNode(pair.key)) offset = pair.key.range?.[0];
-      node = pair.value;
-    }
-    return source(offset);
-  };
-  const nameOf = (key: unknown): string => String(yaml.isScalar(key) ? key.value : key);
-  return entriesOf(document.toJS(), where);
+  return entriesOf(plain(document, path), (keys) => ({ kind: "file", name: at(offsetOf(yaml, document, keys)) }));
+}
+
+function plain(document: Document, path: string): unknown {
+  try {
+    return document.toJS();
+  } catch (error) {
+    // An alias without an anchor, or very many of them.
+    throw noYaml(path, error instanceof Error ? error.message : String(error));
+  }
+}
+
+function noYaml(where: string, why: string): OptionError {
+  return new OptionError(`${where}: the configuration is no YAML: ${why}`);
+}
+
+/** Where the last of the keys stands in the text. */
+function offsetOf(yaml: Yaml, document: Document, keys: readonly string[]): number | undefined {
+  let node: unknown = document.contents;
+  let offset: number | undefined;
+  for (const key of keys) {
+    if (yaml.isAlias(node)) node = node.resolve(document);
+    const pair = yaml.isMap(node)
+      ? node.items.find((item) => String(yaml.isScalar(item.key) ? item.key.value : item.key) === key)
+      : undefined;
+    if (yaml.isNode(pair?.key)) offset = pair.key.range?.[0];
+    node = pair?.value;
+  }
+  return offset;
 }

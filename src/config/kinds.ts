@@ -2,9 +2,13 @@
  * Kinds of values: what is allowed, in words, and who decides whether a value is one. Values keep the form in which they were
  * given ("4 GiB", "30s"); what a size or a share comes to is for whoever knows the machine.
  */
+import { homedir } from "node:os";
+import { join } from "node:path";
 import { nearest, parseDuration, parseSize } from "../units/index.ts";
 
 export interface Kind<T> {
+  /** In the table of settings. */
+  readonly name: string;
   /** As in "must be …". */
   readonly allowed: string;
   /** The value, where it is one; undefined where it is not. */
@@ -30,11 +34,12 @@ function scalar(text: string): unknown {
 }
 
 function kind<T>(
+  name: string,
   allowed: string,
   read: (value: unknown) => T | undefined,
   fromText: (text: string) => unknown = scalar,
 ): Kind<T> {
-  return { allowed, read, fromText };
+  return { name, allowed, read, fromText };
 }
 
 const SIZE_FORMS = 'a size (bytes, "4 GiB", or a share of the machine: 0.3, "30%")';
@@ -46,11 +51,11 @@ const readFraction = (value: unknown) => (typeof value === "number" && value > 0
 
 function readSize(value: unknown): Size | undefined {
   // Whatever the whole is, the form is the same.
-  return isText(value, (given) => parseSize(given, { name: "", whole: 1 }));
+  return parsable(value, (given) => parseSize(given, { name: "", whole: 1 }));
 }
 
 /** A number or a text that the parser takes. */
-function isText(value: unknown, parse: (given: number | string) => unknown): number | string | undefined {
+function parsable(value: unknown, parse: (given: number | string) => unknown): number | string | undefined {
   if (typeof value !== "number" && typeof value !== "string") return undefined;
   try {
     parse(value);
@@ -60,38 +65,55 @@ function isText(value: unknown, parse: (given: number | string) => unknown): num
   }
 }
 
-export const flag = kind("true or false", readFlag, (text) =>
+export const flag = kind("flag", "true or false", readFlag, (text) =>
   text === "1" ? true : text === "0" ? false : scalar(text),
 );
-export const fraction = kind(FRACTION_FORMS, readFraction);
-export const fractionOrFalse = kind(`${FRACTION_FORMS}, or false`, (value) => readFraction(value) ?? readFalse(value));
-export const size = kind(SIZE_FORMS, readSize);
-export const sizeOrFalse = kind(`${SIZE_FORMS}, or false`, (value) => readSize(value) ?? readFalse(value));
-export const memoryLimit = kind(`"auto", ${SIZE_FORMS}, or 0 or false for none`, (value): Size | false | undefined =>
-  value === "auto" ? value : (readSize(value) ?? readFalse(value)),
+export const fraction = kind("fraction", FRACTION_FORMS, readFraction);
+export const fractionOrFalse = kind(
+  "fraction or false",
+  `${FRACTION_FORMS}, or false`,
+  (value) => readFraction(value) ?? readFalse(value),
 );
-export const duration = kind('a duration (milliseconds, "30s", "200ms", "2m")', (value): Duration | undefined =>
-  isText(value, (given) => parseDuration(given, "")),
+export const size = kind("size", SIZE_FORMS, readSize);
+export const sizeOrFalse = kind(
+  "size or false",
+  `${SIZE_FORMS}, or false`,
+  (value) => readSize(value) ?? readFalse(value),
+);
+export const memoryLimit = kind(
+  'size, "auto", or 0 or false: none',
+  `"auto", ${SIZE_FORMS}, or 0 or false for none`,
+  (value): Size | false | undefined => (value === "auto" ? value : (readSize(value) ?? readFalse(value))),
+);
+export const duration = kind(
+  "duration",
+  'a duration (milliseconds, "30s", "200ms", "2m")',
+  (value): Duration | undefined => parsable(value, (given) => parseDuration(given, "")),
 );
 
 export function wholeNumber(least: number, of = ""): Kind<number> {
   const allowed = `a whole number${of === "" ? "" : ` of ${of}`}, at least ${least}`;
-  return kind(allowed, (value) =>
+  return kind(`whole number from ${least}`, allowed, (value) =>
     typeof value === "number" && Number.isInteger(value) && value >= least ? value : undefined,
   );
 }
 
 /** A number is a number of cores, also 1: only a text is a share. */
-export const cores = kind('a number of cores, at least 1, or a share such as "80%"', (value) => {
-  if (typeof value === "number") return Number.isFinite(value) && value >= 1 ? value : undefined;
-  const share = typeof value === "string" ? /^\s*([0-9]*\.?[0-9]+)\s*%\s*$/.exec(value) : null;
-  const percent = Number(share?.[1]);
-  return typeof value === "string" && percent > 0 && percent <= 100 ? value : undefined;
-});
+export const cores = kind(
+  'number from 1, or "80%"',
+  'a number of cores, at least 1, or a share such as "80%"',
+  (value) => {
+    if (typeof value === "number") return Number.isFinite(value) && value >= 1 ? value : undefined;
+    const share = typeof value === "string" ? /^\s*([0-9]*\.?[0-9]+)\s*%\s*$/.exec(value) : null;
+    const percent = Number(share?.[1]);
+    return typeof value === "string" && percent > 0 && percent <= 100 ? value : undefined;
+  },
+);
 
 export function choice<const C extends readonly string[]>(...choices: C): Kind<C[number]> {
   const named = choices.map((one) => JSON.stringify(one)).join(", ");
   return {
+    name: named,
     allowed: `one of ${named}`,
     read: (value) => choices.find((one) => one === value),
     fromText: (text) => text.trim(),
@@ -99,7 +121,7 @@ export function choice<const C extends readonly string[]>(...choices: C): Kind<C
   };
 }
 
-/** JSON, or what the separator separates. */
+/** JSON, or parts with commas between them. */
 function listed(text: string): unknown {
   if (/^\s*[[{]/.test(text)) {
     try {
@@ -119,19 +141,28 @@ function readList(value: unknown): readonly string[] | undefined {
   return texts.length === value.length ? texts : undefined;
 }
 
-export const texts = kind("a list of texts", readList, listed);
+export const texts = kind("list of texts", "a list of texts", readList, listed);
 
 export const paths = kind(
+  "path or list of paths",
   "a path or a list of paths",
   (value): string | readonly string[] | undefined => {
+    const path = readText(value);
+    if (path !== undefined) return inHome(path);
     const list = readList(value);
-    return readText(value) ?? (list?.length === 0 ? undefined : list);
+    return list?.length === 0 ? undefined : list?.map(inHome);
   },
   listed,
 );
 
+/** In a file no shell does it. */
+function inHome(path: string): string {
+  return path === "~" || path.startsWith("~/") ? join(homedir(), path.slice(1)) : path;
+}
+
 /** Numbers and flags are taken for their text: in YAML nobody quotes them. */
 export const textByName = kind(
+  "texts by name",
   'an object of texts ({ NAME: "value" })',
   (value): Readonly<Record<string, string>> | undefined => {
     if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
@@ -157,6 +188,6 @@ function plainText(value: unknown): string | undefined {
 }
 
 /** What only a program can have: objects with methods, functions. */
-export function inCode<T>(allowed: string, read: (value: unknown) => T | undefined): Kind<T> {
-  return { ...kind(allowed, read), onlyInCode: true };
+export function inCode<T>(name: string, allowed: string, read: (value: unknown) => T | undefined): Kind<T> {
+  return { ...kind(name, allowed, read), onlyInCode: true };
 }

@@ -16,5 +16,5 @@ export function settingsTable(): string {
 function row(path: string, setting: Setting): string[] {
   const { kind, fallback, about } = setting;
   const fallen = fallback === undefined ? shownDefault(setting) : `\`${shownDefault(setting)}\``;
-  return [`\`${path}\``, fallen, `${kind.allowed}${kind.onlyInCode ? "; in code only" : ""}`, about];
+  return [`\`${path}\``, fallen, `${kind.name}${kind.onlyInCode ? " (in code only)" : ""}`, about];
 }

@@ -23,13 +23,13 @@ export interface Config {
   said(path: string): string;
 }
 
-export interface Given {
+export interface Places {
   readonly code?: SessionOptions;
   readonly arguments?: readonly string[];
   readonly environment?: Environment;
 }
 
-export function readConfig({ code = {}, arguments: words = [], environment = process.env }: Given = {}): Config {
+export function readConfig({ code = {}, arguments: words = [], environment = process.env }: Places = {}): Config {
   if (typeof code !== "object" || code === null || Array.isArray(code)) {
     throw new OptionError(
       `session: the options must be an object such as { workers: 2 }, not ${JSON.stringify(code)}.`,

@@ -23,7 +23,9 @@ import { optional, setting, type Values } from "./setting.ts";
 
 export const PRESETS = ["etl", "image", "analytics", "memoryConstrained", "shuffleHeavy"] as const;
 
-const container = inCode("an object or a function", (value) => (mayBeContainer(value) ? value : undefined));
+const container = inCode("object or function", "an object or a function", (value) =>
+  mayBeContainer(value) ? value : undefined,
+);
 
 export const SCHEMA = {
   workers: optional(

@@ -21,27 +21,14 @@ export interface Entry {
 /** The value, or an error that says what it should have been. */
 export function checked({ path, setting, value, source }: Entry): unknown {
   const { kind } = setting;
-  if (kind.onlyInCode && source.kind !== "code")
+  if (kind.onlyInCode && source.kind !== "code") {
     throw new OptionError(`${source.name}: ${path} can be given in code only.`);
+  }
   const good = kind.read(value);
   if (good !== undefined) return good;
   const meant = kind.meant?.(value) ?? null;
   const hint = meant === null ? "" : ` Did you mean ${JSON.stringify(meant)}?`;
   throw new OptionError(`${source.name}: ${path} must be ${kind.allowed}, not ${shown(value)}.${hint}`);
-}
-
-/** The same for a path in one word: the first part of it that does not exist is the one that is told. */
-export function unknownPath(path: string, source: Source): OptionError {
-  let group: Group = SCHEMA;
-  const place: string[] = [];
-  for (const key of path.split(".")) {
-    const node = Object.hasOwn(group, key) ? group[key] : undefined;
-    if (node === undefined || node instanceof Setting)
-      return unknownKey(path.slice(place.join(".").length).replace(/^\./, ""), place.join("."), group, source);
-    group = node;
-    place.push(key);
-  }
-  return notAGroup(undefined, path, group, source);
 }
 
 /** `place` is the group in which it was looked for, "" for the outermost. */
@@ -51,6 +38,23 @@ export function unknownKey(key: string, place: string, group: Group, source: Sou
   const meant = nested(key, place) ?? quoted(meantPath(key, place, known));
   const hint = meant === null ? "" : ` Did you mean ${meant}?`;
   return new OptionError(`${source.name}: there is no option "${path}".${hint} Options: ${known.join(", ")}.`);
+}
+
+/** The same for a whole path; what it has in common with a path that exists is taken for meant. */
+export function unknownPath(path: string, source: Source): OptionError {
+  const keys = path.split(".");
+  const place: string[] = [];
+  let group: Group = SCHEMA;
+  for (const key of keys) {
+    const node = Object.hasOwn(group, key) ? group[key] : undefined;
+    if (node === undefined || node instanceof Setting) break;
+    place.push(key);
+    group = node;
+  }
+  const rest = keys.slice(place.length).join(".");
+  if (rest !== "") return unknownKey(rest, place.join("."), group, source);
+  const inside = leaves(group, `${path}.`).map(([one]) => one);
+  return new OptionError(`${source.name}: ${path} is a group of settings: ${inside.join(", ")}.`);
 }
 
 export function notAGroup(value: unknown, place: string, group: Group, source: Source): OptionError {

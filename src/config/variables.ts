@@ -11,6 +11,8 @@ import type { Entry } from "./source.ts";
 const PREFIX = "SPILLWAY_";
 /** Names the file; no setting. */
 export const CONFIG_VARIABLE = "SPILLWAY_CONFIG";
+/** The mark of workers and of what they start; a session that is made there must not stumble over it. */
+const WORKER_MARK = "SPILLWAY_WORKER";
 /** For the tests of this project, which give them their own meaning. */
 const TEST_PREFIX = "SPILLWAY_TEST_";
 
@@ -23,13 +25,17 @@ export function variableOf(path: string): string {
 export function entriesOfVariables(environment: Environment): Entry[] {
   const settings = new Map(leaves(SCHEMA).map(([path, setting]) => [variableOf(path), { path, setting }]));
   return Object.entries(environment).flatMap(([name, text]): Entry[] => {
-    if (!name.startsWith(PREFIX) || name.startsWith(TEST_PREFIX) || name === CONFIG_VARIABLE) return [];
+    if (!isSetting(name)) return [];
     const found = settings.get(name);
     if (found === undefined) throw unknownVariable(name, [...settings.keys()]);
     if (text === undefined || text === "") return [];
     const { path, setting } = found;
     return [{ path, setting, value: setting.kind.fromText(text), source: { kind: "variable", name } }];
   });
+}
+
+function isSetting(name: string): boolean {
+  return name.startsWith(PREFIX) && !name.startsWith(TEST_PREFIX) && name !== CONFIG_VARIABLE && name !== WORKER_MARK;
 }
 
 function unknownVariable(name: string, known: readonly string[]): OptionError {

@@ -5,7 +5,15 @@
 import { OptionError } from "../errors/index.ts";
 import { planLines } from "../plan/index.ts";
 import type { JobStats, OperatorId, OperatorStats } from "../protocol/index.ts";
-import { buildStages, estimatesOf, figuresText, type Stages, stageChart, stageLines } from "../stages/index.ts";
+import {
+  buildStages,
+  estimatesOf,
+  figuresText,
+  learnedText,
+  type Stages,
+  stageChart,
+  stageLines,
+} from "../stages/index.ts";
 import { formatDuration } from "../units/index.ts";
 import { blocksOf, type Run } from "./consume/blocks.ts";
 import { checkKeys, describe, oneOf } from "./options.ts";
@@ -57,7 +65,9 @@ function otherTitle(job: JobStats): string {
 }
 
 function operatorLine(operator: OperatorStats): string {
-  return `Stage ${operator.id + 1} ${operator.name}: ${figuresText(operator)}`;
+  const learned = learnedText(operator);
+  const memory = learned === null ? "" : `; ${learned}`;
+  return `Stage ${operator.id + 1} ${operator.name}: ${figuresText(operator)}${memory}`;
 }
 
 /** By stage; null where the run was of other stages: `take` adds a limit, `count` leaves out sorts. */

@@ -30,6 +30,8 @@ export interface RowFunctionOptions extends ValueOptions {
   readonly batchSize?: number;
   /** Retries of a task whose worker died. Default: the session's. */
   readonly maxRetries?: number;
+  /** Retries of a task that ran out of memory, each of which asks for less. Default: the session's. */
+  readonly maxOomRetries?: number;
 }
 
 export interface BatchFunctionOptions extends RowFunctionOptions {
@@ -49,6 +51,7 @@ const rowKeys = [
   "memory",
   "batchSize",
   "maxRetries",
+  "maxOomRetries",
   "int64",
   "decimal",
   "timestamp",
@@ -105,8 +108,14 @@ export function functionOver(
     },
     request: checkedRequest(form, options),
     concurrency: checkedConcurrency(form, options.concurrency),
-    maxRetries: options.maxRetries === undefined ? null : wholeNumber(form, "maxRetries", options.maxRetries),
+    maxRetries: retries(form, "maxRetries", options.maxRetries),
+    maxOomRetries: retries(form, "maxOomRetries", options.maxOomRetries),
   });
+}
+
+/** Null: the session's. */
+function retries(form: string, name: string, times: number | undefined): number | null {
+  return times === undefined ? null : wholeNumber(form, name, times);
 }
 
 /** What a call of it gives, where a column of that can be one of the input; a filter's rows are never rebuilt. */

@@ -3,6 +3,7 @@ import { type Column, type Describe, type FunctionNode, optimise, type Plan, res
 import type { BlockRef, BlockShape, JobId, Sink } from "../protocol/index.ts";
 import { buildStages, describeSql, jobSpec, type Planning, type Stages } from "../stages/index.ts";
 import type { Engine, FinishedJob, RunningJob } from "./engine.ts";
+import { learnedOf, remember } from "./learned.ts";
 
 export function describeWith(engine: Engine): Describe {
   return async (plan) => {
@@ -61,13 +62,17 @@ export async function start(
       if (payload === undefined) throw new Error(`${node.form} was not put into the store`);
       return payload;
     },
+    learnedOf: (stage) => learnedOf(engine, stage),
   });
   const release = () => engine.release([...payloads.values()].map((block) => block.id));
   try {
     const job = engine.run(spec, { wantBlocks, keeps });
     // Whoever reads the job learns of its error; here only its end matters. `plan` is kept until then, and with it the
     // blocks that it reads.
-    job.finished.then(release, release).finally(() => plan);
+    job.finished
+      .then(({ stats }) => remember(engine, stages, stats))
+      .then(release, release)
+      .finally(() => plan);
     return job;
   } catch (error) {
     release();

@@ -1,5 +1,6 @@
 /** What the last run of a dataset did, as fields and as text. */
 import type { Bytes, JobStats, OperatorStats, Spread } from "../protocol/index.ts";
+import { learnedText } from "../stages/index.ts";
 import { formatDuration, formatSize } from "../units/index.ts";
 
 export interface DatasetStats {
@@ -26,9 +27,13 @@ export function datasetStats(job: JobStats | null): DatasetStats {
 
 function statsText(job: JobStats): string {
   const lines = job.operators.flatMap((operator, i) => operatorLines(operator, i, job));
-  lines.push(
-    `Total: ${formatDuration(job.seconds * 1000)}; peak memory: worker ${formatSize(job.peakWorkerMemory)}, supervisor ${formatSize(job.peakSupervisorMemory)}, store ${formatSize(job.peakStoreBytes)}${spillText(job)}`,
-  );
+  const peaks = [
+    `worker ${formatSize(job.peakWorkerMemory)}`,
+    `supervisor ${formatSize(job.peakSupervisorMemory)}`,
+    `program ${formatSize(job.peakProgramMemory)}`,
+    `store ${formatSize(job.peakStoreBytes)}`,
+  ];
+  lines.push(`Total: ${formatDuration(job.seconds * 1000)}; peak memory: ${peaks.join(", ")}${spillText(job)}`);
   return lines.join("\n");
 }
 
@@ -48,6 +53,8 @@ function operatorLines(operator: OperatorStats, index: number, job: JobStats): r
     `  Bytes out: ${spread(operator.bytesOut, formatSize)}`,
   ];
   if (operator.retries > 0) lines.push(`  Retries: ${operator.retries}`);
+  const learned = learnedText(operator);
+  if (learned !== null) lines.push(`  Memory: ${learned}`);
   if (operator.errored > 0) lines.push(`  Rows dropped by onError: ${operator.errored}`);
   const held = Object.entries(operator.heldBack).filter(([, seconds]) => seconds > 0);
   if (held.length > 0) {

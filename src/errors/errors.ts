@@ -140,6 +140,18 @@ export class NondeterministicFunctionError extends SpillwayError {
   }
 }
 
+/**
+ * How a worker ended: by a signal that nobody here sent or a crash in native code; because it could not be reached; by
+ * `process.exit`; ended from here; for memory; by an error that nobody caught.
+ */
+export type ExitType =
+  | "UNEXPECTED_SYSTEM_EXIT"
+  | "SYSTEM_ERROR"
+  | "INTENDED_USER_EXIT"
+  | "INTENDED_SYSTEM_EXIT"
+  | "NODE_OUT_OF_MEMORY"
+  | "USER_ERROR";
+
 /** A worker process died under a task, more often than it may. */
 export class WorkerDiedError extends SpillwayError {
   constructor(
@@ -149,6 +161,7 @@ export class WorkerDiedError extends SpillwayError {
     readonly signal: string | null,
     /** "exit", "signal", "native" (abort, segmentation fault), "asked", or what an `OutOfMemoryError` would have. */
     readonly cause_: string,
+    readonly exitType: ExitType,
   ) {
     super(message);
   }

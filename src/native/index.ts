@@ -23,4 +23,4 @@ export {
   type Pinned,
   pin,
 } from "./memory.ts";
-export { dieWithParent } from "./process.ts";
+export { dieWithParent, limitData } from "./process.ts";

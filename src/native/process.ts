@@ -1,13 +1,17 @@
 /** What a process can ask the system to do to itself. */
 import { StoreError } from "../errors/index.ts";
+import { addressOfBuffer } from "./foreign.ts";
 import { errnoName, fromC, isLinux } from "./libc.ts";
 
 const PR_SET_PDEATHSIG = 1;
 const SIGKILL = 9;
+const RLIMIT_DATA = 2;
 
 const prctl = fromC<[number, number, number, number, number], number>(
   "int prctl(int option, uint64 a, uint64 b, uint64 c, uint64 d)",
 );
+const getrlimit = fromC<[number, number], number>("int getrlimit(int resource, uint64 limit)");
+const setrlimit = fromC<[number, number], number>("int setrlimit(int resource, uint64 limit)");
 
 /**
  * The system kills this process when its parent dies, even by SIGKILL. Only Linux can; elsewhere a child finds out when
@@ -17,4 +21,21 @@ export function dieWithParent(): void {
   if (isLinux && prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) !== 0) {
     throw new StoreError(`prctl(PR_SET_PDEATHSIG) failed: ${errnoName()}.`);
   }
+}
+
+/**
+ * No more than so many bytes of private, writable memory can be mapped from now on (`VmData` of /proc/self/status, touched or
+ * not): an allocation beyond that fails, instead of being given and ending the machine. Null: as many as this process
+ * may have at all. Children begin with the same limit. Only Linux counts so; elsewhere nothing happens.
+ */
+export function limitData(bytes: number | null): void {
+  if (!isLinux) return;
+  // struct rlimit: the limit in force, and the highest that may be asked for.
+  const limits = new BigUint64Array(2);
+  const at = addressOfBuffer(limits.buffer);
+  if (getrlimit(RLIMIT_DATA, at) !== 0) throw new StoreError(`getrlimit(RLIMIT_DATA) failed: ${errnoName()}.`);
+  const [, highest = 0n] = limits;
+  const isLower = bytes !== null && BigInt(Math.floor(bytes)) < highest;
+  limits[0] = isLower ? BigInt(Math.floor(bytes)) : highest;
+  if (setrlimit(RLIMIT_DATA, at) !== 0) throw new StoreError(`setrlimit(RLIMIT_DATA) failed: ${errnoName()}.`);
 }

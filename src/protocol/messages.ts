@@ -54,7 +54,8 @@ export type ProgramMessage =
   /** Output blocks that the program has read and holds on to: they may go to disk. */
   | { readonly type: "keep"; readonly blocks: readonly BlockId[] }
   /** A small metadata query, run in a worker. */
-  | { readonly type: "inspect"; readonly request: number; readonly sql: string }
+  /** Metadata for planning, from any worker; asked again so often where that one dies. */
+  | { readonly type: "inspect"; readonly request: number; readonly sql: string; readonly maxRetries: number }
   /** What is there, and what of it is in use? */
   | { readonly type: "resources"; readonly request: number }
   /** Where is the memory? */

@@ -15,7 +15,7 @@ export function runsAlone({ learned }: OperatorState): boolean {
 /** A task of the operator may start, as far as those go who have to be alone. */
 export function isItsTurn(state: State, operator: OperatorState): boolean {
   if (state.alone.size === 0) return true;
-  return runsAlone(operator) ? !isAnybodyComputing(state) : !isSomebodyAlone(state);
+  return runsAlone(operator) ? !isAnybodyComputing(state) : state.nextAlone === null && !isSomebodyAlone(state);
 }
 
 /** A task computes that nothing may start beside. */

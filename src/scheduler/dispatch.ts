@@ -92,11 +92,10 @@ export function fetchNext(state: State, operator: OperatorState): void {
 
 function startNext(state: State): boolean {
   const jobs = state.jobs.size === 1 ? state.jobs.values() : [...state.jobs.values()].sort(byTurn);
+  state.nextAlone = null;
   for (const job of jobs) {
-    const started = startOneOf(state, job, STRICT);
-    if (started) return true;
-    // What would start before it is what it would have to wait for.
-    if (state.alone.size > 0 && job.operators.some((one) => waitsToBeAlone(state, one))) return false;
+    if (startOneOf(state, job, STRICT)) return true;
+    if (state.nextAlone !== null) return false;
   }
   return false;
 }
@@ -130,7 +129,11 @@ function startFrom(state: State, job: JobState, leniency: Leniency, onHeadPath: 
   for (let depth = job.operators.length - 1; depth >= 0; depth--) {
     const operator = job.operators[depth];
     if (operator === undefined || leniency.helps?.(operator) === false) continue;
-    if (waitsToBeAlone(state, operator)) return false;
+    if (waitsToBeAlone(state, operator)) {
+      // What would start before it is what it would have to wait for.
+      state.nextAlone ??= operator;
+      return false;
+    }
     if (!mayStart(state, operator, leniency) || operator.spec.kind !== "tasks") continue;
     if (isOnHeadPath(operator) !== onHeadPath) continue;
     const worker = idleWorkerFor(state, operator);
@@ -166,7 +169,8 @@ export function mayStart(state: State, operator: OperatorState, leniency: Lenien
 /** Its next task would run, if others did not have the workers or the resources. */
 export function waitsForOthers(state: State, operator: OperatorState): boolean {
   if (waitsForWide(state, operator)) return true;
-  return isWanted(state, operator, STRICT) && (state.idle.size === 0 || !isFree(state, operator, "count"));
+  if (!isWanted(state, operator, STRICT)) return false;
+  return state.idle.size === 0 || !isFree(state, operator, "count") || !isItsTurn(state, operator);
 }
 
 /** There is input for the operator's next task, and nothing speaks against it but what others have. */

@@ -37,6 +37,8 @@ export interface WorkerEnd {
   readonly oomKills: { readonly container: number; readonly machine: number };
   /** Null where nobody looked. */
   readonly node: NodeSnapshot | null;
+  /** It was ended because nothing could be told to it: it has never connected, or its connection was closed under it. */
+  readonly connection?: "never" | "broken";
 }
 
 export type Event =
@@ -45,8 +47,8 @@ export type Event =
   | { readonly type: "workerReady"; readonly worker: WorkerId; readonly pid: number }
   /** Its process has ended and everything that it had sent has been handled. */
   | { readonly type: "workerGone"; readonly worker: WorkerId; readonly end: WorkerEnd }
-  /** Workers end right at their start, again and again. */
-  | { readonly type: "workersUnavailable"; readonly error: WireError }
+  /** Workers end again and again, and what waits for one waits in vain; also what comes later, unless they are tried then. */
+  | { readonly type: "workersUnavailable"; readonly error: WireError; readonly until?: "work" }
   | { readonly type: "fromWorker"; readonly worker: WorkerId; readonly message: TaskMessage }
   | { readonly type: "fromProgram"; readonly message: JobMessage }
   /** The answer to `commit`: the files are in place, or none is. */

@@ -1,3 +1,4 @@
+export { deathDetails, peakOf } from "./deaths.ts";
 export {
   CANCEL_GRACE,
   type Command,

@@ -66,7 +66,7 @@ function addCandidate(candidates: Candidate[], worker: WorkerState): void {
   if (reading === null) return;
   if (phase === "busy" && task !== null) {
     candidates.push({ worker, private: reading.private, cost: costOf(task), since: task.startedAt });
-  } else if (phase === "idle" && worker.hasWorked && reading.private >= WORTH_IT) {
+  } else if (phase === "idle" && worker.past.tasks > 0 && reading.private >= WORTH_IT) {
     // One that has done nothing yet has nothing to give back: its successor would have the same.
     candidates.push({ worker, private: reading.private, cost: "a restart", since: 0 });
   }
@@ -77,8 +77,8 @@ function costOf(task: TaskState): Cost {
   return isRetriable(task) ? "a retry" : "the last retry";
 }
 
-function isRetriable({ operator: { spec }, attempt }: TaskState): boolean {
-  return spec.kind === "tasks" && attempt < spec.maxRetries;
+function isRetriable({ operator: { spec }, shortages }: TaskState): boolean {
+  return spec.kind === "tasks" && shortages.length < spec.maxOomRetries;
 }
 
 /** Enough to get below, nobody for nothing. */

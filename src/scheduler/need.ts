@@ -14,7 +14,6 @@
  * A row that does not apply is left out. Where nothing is left and others may have filled the machine, the same is tried again.
  */
 import type { Bytes, DeathCause, LearnedNeed } from "../protocol/index.ts";
-import { formatSize } from "../units/index.ts";
 
 /** "allocation": refused to a function; "kernel": the kernel's own limit. */
 export type OomCause = Extract<DeathCause, "kernelOom" | "containerOom" | "monitor" | "terminate" | "heap"> | Refused;
@@ -76,16 +75,6 @@ export function stricter(one: LearnedNeed | null, other: LearnedNeed): LearnedNe
     alone: one.alone || other.alone,
     memory: larger(one.memory, other.memory),
   };
-}
-
-/** "batches of 128 rows, 1 at once, 412 MiB each"; empty: nothing was asked for. */
-export function needText({ batchSize, atOnce, alone, memory }: LearnedNeed): string {
-  const parts: string[] = [];
-  if (batchSize !== null) parts.push(batchSize === 1 ? "batches of 1 row" : `batches of ${batchSize} rows`);
-  if (alone) parts.push("alone on the machine");
-  else if (atOnce !== null) parts.push(`${atOnce} at once`);
-  if (memory !== null && parts.length > 0) parts.push(`${formatSize(memory)} each`);
-  return parts.join(", ");
 }
 
 function smallerBatch({ cause, batchSize, isFixed }: Shortage): ((divisor: number) => number) | null {

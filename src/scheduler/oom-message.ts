@@ -1,7 +1,7 @@
 /** What a user is told of a task that ran out of memory for good: where, how full, what was tried, who has the memory, what to do. Pure text. */
 import type { Bytes, NodeSnapshot } from "../protocol/index.ts";
-import { formatSize } from "../units/index.ts";
-import { needText, type OomCause, type Shortage } from "./need.ts";
+import { formatSize, needText } from "../units/index.ts";
+import type { OomCause, Shortage } from "./need.ts";
 
 export interface OomStory {
   readonly operator: string;
@@ -17,6 +17,8 @@ export interface OomStory {
   /** Our processes by what they do. */
   readonly names: ReadonlyMap<number, string>;
   readonly shortages: readonly Shortage[];
+  /** How its process ended, in figures; null: it did not. */
+  readonly ending: string | null;
   readonly log: string | null;
   /** Last words: of the process, or of the error. */
   readonly said: string;
@@ -32,6 +34,7 @@ export function oomMessage(story: OomStory): string {
     `  task: ${operator}, ${task}, process ${pid}${had}`,
     `  cause: ${story.cause}`,
     ...(story.why === null ? [] : [`  chosen: ${story.why}`]),
+    ...(story.ending === null ? [] : story.ending.split("\n").map((line) => `  ${line}`)),
     ...attemptLines(story.shortages),
     ...userLines(story),
     ...(story.log === null ? [] : [`Its log: cat ${story.log}`]),

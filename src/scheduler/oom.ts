@@ -5,10 +5,12 @@
  */
 import { OutOfMemoryError, toWire, type WireError } from "../errors/index.ts";
 import type { Bytes, LearnedNeed, Milliseconds } from "../protocol/index.ts";
+import { needText } from "../units/index.ts";
+import { deathDetails } from "./deaths.ts";
 import type { WorkerEnd } from "./events.ts";
 import { unpinAll } from "./fetch.ts";
 import { relieve, wideKilled } from "./lease.ts";
-import { NO_NEED, needText, nextNeed, type OomCause, type Refused, type Shortage, stricter } from "./need.ts";
+import { NO_NEED, nextNeed, type OomCause, type Refused, type Shortage, stricter } from "./need.ts";
 import { causeText, oomMessage } from "./oom-message.ts";
 import { heapOf } from "./raised.ts";
 import { remedies } from "./remedies.ts";
@@ -79,8 +81,8 @@ export function learn(state: State, operator: OperatorState, need: LearnedNeed |
   if (need.alone) state.alone.add(operator);
   const { cpu, memory } = spec.request;
   const learned = need.atOnce === null || need.memory === null ? 0 : Math.min(need.memory, roomForTasks(state));
-  // Who is alone needs nothing to be kept for it.
-  operator.request = new Resources({ cpu, memory: need.alone ? 0 : Math.max(memory, learned) });
+  // For who is alone nothing more has to be kept.
+  operator.request = new Resources({ cpu, memory: need.alone ? memory : Math.max(memory, learned) });
 }
 
 /** What tasks can have together: all but the store, the program and the supervisor. */
@@ -189,10 +191,11 @@ function failure(state: State, task: TaskState, worker: WorkerState, last: Short
     pid: worker.pid,
     memory,
     cause: causeText(last.cause, limitOf(state, worker, last.cause)),
-    why: null,
+    why: worker.endedFor,
     node: "end" in blow && blow.end.node !== null ? blow.end.node : nodeOf(state),
     names: namesOf(state, task, worker),
     shortages,
+    ending: "end" in blow ? deathDetails(blow.end) : null,
     log: "end" in blow && blow.end.log !== "" ? blow.end.log : null,
     said: "end" in blow ? blow.end.tail : blow.error.message,
     remedies: advice,

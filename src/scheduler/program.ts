@@ -27,7 +27,8 @@ export function fromProgram(state: State, message: JobMessage): void {
       return;
     case "inspect":
       if (state.unavailable === null) {
-        state.inspections.push({ request: message.request, sql: message.sql, attempts: 0 });
+        const { request, sql, maxRetries } = message;
+        state.inspections.push({ request, sql, maxRetries, attempts: 0 });
       } else tell(state, { type: "refused", request: message.request, error: state.unavailable });
       return;
     case "resources":

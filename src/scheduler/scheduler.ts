@@ -8,7 +8,7 @@
  *                                                      └───────────────────────────────────────────────────┘
  *                                                      then jobs that are through end (job.ts) ──▶ commands
  */
-import { toWire, WorkerDiedError } from "../errors/index.ts";
+import { toWire } from "../errors/index.ts";
 import type { MemoryPool } from "../memory/index.ts";
 import type {
   Bytes,
@@ -22,7 +22,7 @@ import { Ledger } from "../store/index.ts";
 import { formatSize } from "../units/index.ts";
 import { settleAlone } from "./alone.ts";
 import { instanceGone, workerLost } from "./claims.ts";
-import { deathMessage } from "./deaths.ts";
+import { deathError, diedEvent } from "./deaths.ts";
 import { DevicePool } from "./devices.ts";
 import { dispatch } from "./dispatch.ts";
 import {
@@ -79,8 +79,6 @@ export interface SchedulerOptions {
 
 /** Each level of a pipeline and each job inside a job can need one; more than a few is a loop. */
 const MAX_EXTRA_WORKERS = 8;
-/** A worker's death under a question is no reason not to ask again, once. */
-const INSPECT_ATTEMPTS = 2;
 
 const NOTHING: ProcessMemory = { private: 0, shared: 0, children: 0 };
 
@@ -119,6 +117,7 @@ export class Scheduler {
           ? null
           : { pool: options.pool, told: null, isParked: false, relief: 0, kills: 0, reclaimed: "no" },
       alone: new Set(),
+      nextAlone: null,
       isParked: false,
       resting: new Set(),
       feeding: new Set(),
@@ -243,7 +242,7 @@ function receive(state: State, event: Event): void {
       workerGone(state, event.worker, event.end);
       return;
     case "workersUnavailable":
-      state.unavailable = event.error;
+      state.unavailable = event.until === "work" ? null : event.error;
       for (const job of state.jobs.values()) failJob(state, job, event.error);
       for (const { request } of state.inspections.splice(0)) {
         tell(state, { type: "refused", request, error: event.error });
@@ -305,6 +304,7 @@ function workerReady(state: State, id: WorkerId, pid: number): void {
 function workerGone(state: State, id: WorkerId, end: WorkerEnd): void {
   const worker = workerOf(state, id);
   if (worker === undefined) return;
+  if (worker.phase !== "stopping") state.commands.push({ type: "event", event: diedEvent(worker, end) });
   if (worker === state.wide.worker) state.wide.worker = null;
   state.workers.delete(id);
   state.raised.delete(worker);
@@ -323,12 +323,11 @@ function inspectionDied(state: State, worker: WorkerState, end: WorkerEnd): void
   if (inspection === null) return;
   worker.inspection = null;
   inspection.attempts += 1;
-  if (inspection.attempts < INSPECT_ATTEMPTS && end.cause !== "heap") {
+  if (inspection.attempts <= inspection.maxRetries && end.cause !== "heap") {
     state.inspections.unshift(inspection);
     return;
   }
-  const message = deathMessage("inspect", worker.pid, end, inspection.attempts, heapOf(state, worker));
-  const error = toWire(new WorkerDiedError(message, "inspect", end.exitCode, end.signal, end.cause));
+  const error = toWire(deathError("inspect", worker.pid, end, inspection.attempts, heapOf(state, worker)));
   tell(state, { type: "refused", request: inspection.request, error });
 }
 

@@ -342,8 +342,6 @@ export interface WorkerState {
   readonly past: Past;
   /** It has no task, and gets none before it is known whether a trim has helped. */
   rest: Rest | null;
-  /** It has had a task or a question. */
-  hasWorked: boolean;
   /** Why it was chosen to be ended from here; null: it was not. */
   endedFor: string | null;
   inspection: Inspection | null;
@@ -356,6 +354,7 @@ export interface WorkerState {
 export interface Inspection {
   readonly request: number;
   readonly sql: string;
+  readonly maxRetries: number;
   attempts: number;
 }
 
@@ -425,6 +424,8 @@ export interface State {
   readonly lease: LeaseState | null;
   /** Operators that have not ended and whose tasks compute alone. */
   readonly alone: Set<OperatorState>;
+  /** The one of them that waits for others to end; none starts before it. */
+  nextAlone: OperatorState | null;
   /** Workers have ended so that a task has the memory to itself (alone.ts). */
   isParked: boolean;
   /** Of all jobs. */

@@ -1,5 +1,5 @@
 /** A task's life: sent to a worker, ended, run again, or cancelled. How it comes about is in forming.ts. */
-import { StoreError, toWire, type WireError, WorkerDiedError } from "../errors/index.ts";
+import { StoreError, toWire, type WireError } from "../errors/index.ts";
 import { kernelLease } from "../memory/index.ts";
 import type {
   ArenaRange,
@@ -13,7 +13,7 @@ import type {
 } from "../protocol/index.ts";
 import { wholePages } from "../store/index.ts";
 import { claim, giveBack } from "./claims.ts";
-import { deathMessage } from "./deaths.ts";
+import { deathError } from "./deaths.ts";
 import type { WorkerEnd } from "./events.ts";
 import { dropFed, feedTask, stopFeeding } from "./fed.ts";
 import { pinAll, unpinAll } from "./fetch.ts";
@@ -283,8 +283,7 @@ function crashed(state: State, task: TaskState, worker: WorkerState, end: Worker
     comesAgain(state, task);
     return null;
   }
-  const message = deathMessage(spec.name, worker.pid, end, crashes, heapOf(state, worker));
-  return toWire(new WorkerDiedError(message, spec.name, end.exitCode, end.signal, end.cause));
+  return toWire(deathError(spec.name, worker.pid, end, crashes, heapOf(state, worker)));
 }
 
 function insertByIndex(tasks: TaskState[], task: TaskState): void {

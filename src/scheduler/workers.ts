@@ -24,7 +24,6 @@ export function addWorker(state: State, id: WorkerId, memory: Bytes, isWide: boo
     paused: null,
     past: { first: null, after: [], tasks: 0, noted: 0, operator: null, isMixed: false },
     rest: null,
-    hasWorked: false,
     endedFor: null,
     inspection: null,
     knows: new Set(),
@@ -64,7 +63,6 @@ export function withoutTask(state: State): WorkerState[] {
 
 export function noLongerIdle(state: State, worker: WorkerState, phase: Exclude<WorkerPhase, "idle">): void {
   worker.phase = phase;
-  worker.hasWorked ||= phase !== "stopping";
   state.idle.delete(worker);
   for (const operator of worker.knows) operator.idle.delete(worker);
 }

@@ -2,7 +2,7 @@
  * How large blocks are to be: the defaults, the presets, what the user says, and what the store can hold of it. A block is
  * held by whoever makes it while the one before it is read, by every worker at once: hence capacity / (2 × workers).
  */
-import type { Preset, Settings, Size } from "../config/index.ts";
+import type { Config, Preset, Size } from "../config/index.ts";
 import { OptionError } from "../errors/index.ts";
 import type { Bytes } from "../protocol/index.ts";
 import { formatSize } from "../units/index.ts";
@@ -46,11 +46,12 @@ export interface BlockSizes {
 }
 
 export function blockSizes(
-  options: Settings,
+  config: Config,
   { capacity, workers, workerHeap }: { readonly capacity: Bytes; readonly workers: number; readonly workerHeap: Bytes },
   bytesOf: (name: keyof Sizes, value: Size) => Bytes,
 ): BlockSizes {
-  const asked = askedSizes(options, bytesOf);
+  const options = config.values;
+  const asked = askedSizes(config, bytesOf);
   const unlimited = options.targetMaxBlockSize === false;
   const inStore = Math.floor(capacity / (2 * workers));
   const fits = Math.min(LARGEST_BLOCK, inStore, Math.floor(workerHeap * HEAP_SHARE));
@@ -81,13 +82,13 @@ export function blockSizes(
 }
 
 /** What the user wants, whatever the store holds: said one by one, by a preset, or not at all. */
-function askedSizes(options: Settings, bytesOf: (name: keyof Sizes, value: Size) => Bytes): Sizes {
+function askedSizes({ values: options, said }: Config, bytesOf: (name: keyof Sizes, value: Size) => Bytes): Sizes {
   const preset = options.preset === undefined ? {} : PRESETS[options.preset];
   const asked = (name: keyof Sizes): Bytes => {
     const value = options[name];
     if (value === undefined || value === false) return preset[name] ?? DEFAULTS[name];
     const bytes = bytesOf(name, value);
-    if (bytes < 1) throw new OptionError(`session: ${name} must be at least one byte.`);
+    if (bytes < 1) throw new OptionError(`${said(name)}: ${name} must be at least one byte.`);
     return bytes;
   };
   const max = asked("targetMaxBlockSize");
@@ -96,7 +97,7 @@ function askedSizes(options: Settings, bytesOf: (name: keyof Sizes, value: Size)
   // A minimum that nobody named gives way to the maximum.
   if (limits && options.targetMinBlockSize !== undefined && min > max) {
     throw new OptionError(
-      `session: targetMinBlockSize of ${formatSize(min)} is above targetMaxBlockSize, which is ${formatSize(max)}: lower the one or raise the other.`,
+      `${said("targetMinBlockSize")}: targetMinBlockSize of ${formatSize(min)} is above targetMaxBlockSize, which is ${formatSize(max)}: lower the one or raise the other.`,
     );
   }
   return {

@@ -104,8 +104,8 @@ export class Client {
     return client;
   }
 
-  async inspect(sql: string): Promise<readonly InspectedRow[]> {
-    const answer = await this.#ask({ type: "inspect", sql });
+  async inspect(sql: string, maxRetries: number): Promise<readonly InspectedRow[]> {
+    const answer = await this.#ask({ type: "inspect", sql, maxRetries });
     return answer.type === "inspected" ? answer.rows : unexpected(answer);
   }
 

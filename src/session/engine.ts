@@ -68,7 +68,7 @@ export class SessionEngine implements Engine {
   }
 
   async inspect(sql: string): Promise<readonly InspectedRow[]> {
-    return (await this.#running()).inspect(sql);
+    return (await this.#running()).inspect(sql, this.settings.maxRetries);
   }
 
   async resources(): Promise<SessionResources> {

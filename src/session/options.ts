@@ -78,7 +78,7 @@ export function onThisMachine(config: Config): ResolvedOptions {
   }
   const { notice: limitNotice, ...worker } = workerMemory(config, node, workers, total);
   const workerHeap = worker.workerHeap ?? heapThatFits(node, workers);
-  const { notice: sizeNotice, ...sizes } = blockSizes(values, { capacity, workers, workerHeap }, size);
+  const { notice: sizeNotice, ...sizes } = blockSizes(config, { capacity, workers, workerHeap }, size);
   const fewerNotice =
     values.workers !== undefined || workers === node.cores
       ? null

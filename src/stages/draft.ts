@@ -54,6 +54,7 @@ export interface Draft {
   readonly request: ResourceRequest;
   readonly concurrency: FunctionNode["concurrency"];
   readonly maxRetries: number | null;
+  readonly maxOomRetries: number | null;
   readonly minRowsPerTask: number;
   readonly maxRowsPerTask: number | null;
   readonly skipped: Skipped;
@@ -79,6 +80,7 @@ function draftOver(input: StageInput, names: readonly string[]): Draft {
     request: ONE_CORE,
     concurrency: null,
     maxRetries: null,
+    maxOomRetries: null,
     minRowsPerTask: 1,
     maxRowsPerTask: null,
     skipped: nothingSkipped,
@@ -167,6 +169,7 @@ export function withFunction(draft: Draft, node: FunctionNode): Draft {
     request: node.request,
     concurrency: node.concurrency,
     maxRetries: node.maxRetries,
+    maxOomRetries: node.maxOomRetries,
     // Small blocks are put together until a whole batch can be made of them.
     minRowsPerTask: first ? node.options.batchSize : rest.minRowsPerTask,
   };

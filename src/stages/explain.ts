@@ -14,7 +14,7 @@ import {
 import { flowsOf } from "./boundaries.ts";
 import type { StageStep } from "./draft.ts";
 import type { Estimates } from "./estimate.ts";
-import { counted, estimateText, figuresText } from "./figures.ts";
+import { counted, estimateText, figuresText, learnedText } from "./figures.ts";
 import type { StageRead } from "./reads.ts";
 import { isUsual, requestText } from "./request.ts";
 import { sqlLines } from "./sql/layout.ts";
@@ -85,7 +85,10 @@ function amountLines(stage: Stage, { estimates, ran }: Known): string[] {
   const figures = ran.get(stage.id);
   const lines: string[] = [];
   if (estimate !== undefined) lines.push(`  estimated: ${estimateText(estimate)}`);
-  if (figures !== undefined) lines.push(`  real: ${figuresText(figures)}`);
+  if (figures === undefined) return lines;
+  lines.push(`  real: ${figuresText(figures)}`);
+  const learned = learnedText(figures);
+  if (learned !== null) lines.push(`  memory: ${learned}`);
   return lines;
 }
 

@@ -1,6 +1,6 @@
 /** What is known of a stage in numbers, as short texts: estimates before it runs, figures after. */
 import type { OperatorStats } from "../protocol/index.ts";
-import { formatDuration, formatSize } from "../units/index.ts";
+import { formatDuration, formatSize, needText } from "../units/index.ts";
 import { amountText } from "./amount.ts";
 import type { Estimate } from "./estimate.ts";
 
@@ -15,6 +15,14 @@ export function estimateText({ rows, bytes }: Estimate): string {
   const rowsText = rows === null ? "unknown rows" : amountText(rows, (value) => counted(value, "row"));
   const bytesText = bytes === null ? "unknown bytes" : amountText(bytes, (value) => formatSize(Math.round(value)));
   return `${rowsText}, ${bytesText}`;
+}
+
+/** "ran out of memory 3 times; since then batches of 128 rows, 1 at once, 412 MiB each"; null: it never did. */
+export function learnedText({ oomRetries, learned }: OperatorStats): string | null {
+  const since = learned === null ? "" : needText(learned);
+  if (oomRetries === 0) return since === "" ? null : `${since}, as it was found before`;
+  const times = oomRetries === 1 ? "once" : `${oomRetries} times`;
+  return `ran out of memory ${times}${since === "" ? "" : `; since then ${since}`}`;
 }
 
 /** "10 rows, 240 B, 4 tasks, 12ms of work (9ms CPU)" */

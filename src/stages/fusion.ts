@@ -21,8 +21,9 @@ export function whyNotFused(draft: Draft, node: FunctionNode): string | null {
   if (!sameRequest(draft.request, node.request)) {
     return `${label} needs ${requestText(node.request)}, ${before} ${requestText(draft.request)}.`;
   }
-  if (functions.length > 0 && draft.maxRetries !== node.maxRetries) {
-    return `${label} has maxRetries ${node.maxRetries ?? "of the session"}, ${before} ${draft.maxRetries ?? "of the session"}.`;
+  for (const option of ["maxRetries", "maxOomRetries"] as const) {
+    if (functions.length === 0 || draft[option] === node[option]) continue;
+    return `${label} has ${option} ${node[option] ?? "of the session"}, ${before} ${draft[option] ?? "of the session"}.`;
   }
   return null;
 }

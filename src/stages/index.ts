@@ -1,7 +1,7 @@
 export { buildStages } from "./build.ts";
 export { estimatesOf } from "./estimate.ts";
 export { stageLines } from "./explain.ts";
-export { figuresText } from "./figures.ts";
+export { figuresText, learnedText } from "./figures.ts";
 export { type JobContext, jobSpec } from "./job.ts";
 export { stageChart } from "./mermaid.ts";
 export type { Planning } from "./planning.ts";

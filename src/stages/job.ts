@@ -7,6 +7,7 @@ import type {
   Bytes,
   JobId,
   JobSpec,
+  LearnedNeed,
   Operator,
   ResourceRequest,
   Sink,
@@ -32,6 +33,8 @@ export interface JobContext {
   readonly maxRetries: number;
   readonly maxOomRetries: number;
   payloadOf(node: FunctionNode): BlockRef;
+  /** What a run of it before has found. */
+  learnedOf(stage: TaskStage): LearnedNeed | null;
 }
 
 export function jobSpec({ stages }: Stages, context: JobContext): JobSpec {
@@ -69,8 +72,8 @@ function taskOperator(stage: TaskStage, sink: Sink, context: JobContext): Operat
     minRowsPerTask,
     maxRowsPerTask,
     maxRetries: stage.maxRetries ?? context.maxRetries,
-    maxOomRetries: context.maxOomRetries,
-    learned: null,
+    maxOomRetries: stage.maxOomRetries ?? context.maxOomRetries,
+    learned: context.learnedOf(stage),
     skipped,
   };
 }

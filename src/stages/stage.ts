@@ -20,6 +20,7 @@ export interface TaskStage {
   /** Null: as many as there are workers. */
   readonly concurrency: { readonly min: number; readonly max: number } | null;
   readonly maxRetries: number | null;
+  readonly maxOomRetries: number | null;
   readonly minRowsPerTask: number;
   readonly maxRowsPerTask: number | null;
   readonly skipped: Skipped;

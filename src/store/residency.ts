@@ -185,6 +185,7 @@ export class Residency {
     entry.maker = worker;
     this.makers.addSpilled(entry.maker, stored);
     this.#manage(entry, 1);
+    this.makers.addSpilled(worker, stored);
   }
 
   takeOrphans(): readonly SpillPlace[] {

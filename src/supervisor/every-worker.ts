@@ -100,7 +100,9 @@ export class EveryWorker {
 function called(worker: WorkerId, answer: WorkerAnswer | TrimReport | "died" | null): WorkerAnswer[] {
   if (answer === "died") {
     const message = `run: worker ${worker} ended before it had answered.`;
-    return [{ worker, value: null, error: toWire(new WorkerDiedError(message, "run", null, null, "exit")) }];
+    return [
+      { worker, value: null, error: toWire(new WorkerDiedError(message, "run", null, null, "exit", "SYSTEM_ERROR")) },
+    ];
   }
   return answer !== null && "value" in answer ? [answer] : [];
 }

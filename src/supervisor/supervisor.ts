@@ -3,15 +3,14 @@
  * nothing itself; it carries the scheduler's commands out in order and tells it what happened. It lives as long as the
  * program's connection, and leaves nothing behind.
  */
-import { existsSync, rmSync } from "node:fs";
-import { resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { hostname } from "node:os";
 import { fileURLToPath } from "node:url";
 import { toWire } from "../errors/index.ts";
 import { type MemoryGauge, procGauge } from "../memory/index.ts";
 import type {
   ArenaRange,
   Bytes,
-  JobId,
   Milliseconds,
   ProgramMessage,
   ToProgram,
@@ -22,24 +21,23 @@ import type {
 } from "../protocol/index.ts";
 import { type Command, type Event, Scheduler } from "../scheduler/index.ts";
 import { type Arena, createArena, removeArena } from "../store/index.ts";
-import { commitFiles, discardFiles } from "./commit.ts";
+import { realClock } from "./clock.ts";
 import { Door } from "./door.ts";
+import { EventLog } from "./event-log.ts";
 import { EveryWorker } from "./every-worker.ts";
 import { type AnyWire, type Greeting, greet } from "./greeting.ts";
-import { heapFor, type SupervisorOptions, sessionDirectory, sessionsDirectory, socketPath } from "./options.ts";
+import { JobFiles } from "./job-files.ts";
+import { heapFor, type SupervisorOptions, sessionsDirectory, socketPath } from "./options.ts";
+import { OwnDirectory } from "./own-directory.ts";
 import { identify, isAlive } from "./process-identity.ts";
 import { Sampler } from "./sampler.ts";
-import {
-  arenaGone,
-  firstDirectory,
-  makeSessionDirectory,
-  removeEmptyDirectories,
-  writeRecord,
-  writeStaging,
-} from "./session-files.ts";
+import { arenaGone, writeRecord, writeStaging } from "./session-files.ts";
 import { Spilling, spillDirectories } from "./spilling.ts";
 import { openStateDirectory } from "./state-directory.ts";
+import { DeathSummary } from "./summary.ts";
 import { sweep } from "./sweep.ts";
+import { Witness } from "./witness.ts";
+import { WorkerLimits } from "./worker-limits.ts";
 import { WorkerPool } from "./worker-pool.ts";
 
 type ProgramWire = Wire<ProgramMessage, ToProgram>;
@@ -55,8 +53,7 @@ const PROGRAM_POLL: Milliseconds = 1_000;
 
 export class Supervisor {
   readonly #options: SupervisorOptions;
-  readonly #directory: string;
-  #outermostMade: string | null;
+  readonly #directory: OwnDirectory;
   readonly #arena: Arena;
   readonly #scheduler: Scheduler;
   readonly #pool: WorkerPool;
@@ -67,10 +64,12 @@ export class Supervisor {
   readonly #early: (() => void)[] = [];
   readonly #spilling: Spilling;
   readonly #door: Door;
+  readonly #limits: WorkerLimits;
   readonly #sampler: Sampler;
-  readonly #staging = new Map<JobId, readonly string[]>();
-  /** Files being put in place or removed. */
-  readonly #work = new Set<Promise<void>>();
+  readonly #witness: Witness;
+  readonly #summary: DeathSummary;
+  readonly #log: EventLog;
+  readonly #files: JobFiles;
   #program: ProgramWire | null = null;
   #alarm: NodeJS.Timeout | null = null;
   #programPoll: NodeJS.Timeout | null = null;
@@ -83,15 +82,14 @@ export class Supervisor {
   constructor(options: SupervisorOptions, onClosed: () => void, gauge: MemoryGauge = procGauge) {
     this.#options = options;
     this.#onClosed = onClosed;
-    this.#directory = sessionDirectory(options);
-    this.#outermostMade = firstDirectory(this.#directory, options.localDirectory);
+    this.#directory = new OwnDirectory(options);
     const spill = spillDirectories(options);
     try {
-      writeRecord(this.#directory, { supervisor: identify(process.pid), workers: [], arena: null, spill });
+      writeRecord(this.#directory.path, { supervisor: identify(process.pid), workers: [], arena: null, spill });
       openStateDirectory(options.stateDirectory);
-      this.#arena = createArena(options.session, options.capacity, this.#directory);
+      this.#arena = createArena(options.session, options.capacity, this.#directory.path);
     } catch (error) {
-      this.#removeDirectory();
+      this.#directory.remove();
       throw error;
     }
     const { size, capacity } = this.#arena.place;
@@ -113,15 +111,34 @@ export class Supervisor {
       options,
       this.#arena.place.path,
       (event) => this.#tell(event),
-      (text) => this.#program?.send({ type: "notice", text }),
+      (text) => this.#notice(text),
     );
+    this.#files = new JobFiles(
+      (event) => this.#tell(event),
+      (staging) => {
+        if (this.#state !== "open") return;
+        this.#directory.note(() => writeStaging(this.#directory.path, staging));
+      },
+    );
+    const { memory, stateDirectory } = options;
+    this.#log = new EventLog(stateDirectory);
+    this.#summary = new DeathSummary({ host: hostname(), logs: stateDirectory, memory }, realClock, (text) =>
+      this.#notice(text),
+    );
+    const threshold = memory.memoryMonitorRefreshMs === 0 ? null : memory.memoryUsageThreshold;
+    this.#witness = new Witness(gauge, threshold, (worker) => this.#sampler.curveOf(worker));
     this.#pool = new WorkerPool(
       {
         workers: options.workers,
         commandLine: (id, memory) =>
           this.#workerCommandLine(id, memory === null ? options.workerHeap : heapFor(memory)),
         env: { ...process.env, ...options.workerEnv },
-        logDirectory: options.stateDirectory,
+        logDirectory: stateDirectory,
+        session: options.session,
+        names: new Map([
+          [process.pid, "supervisor"],
+          [options.parentPid, "program"],
+        ]),
       },
       {
         starting: (worker, memory, kind) =>
@@ -136,24 +153,31 @@ export class Supervisor {
           this.#everyWorker.changed();
         },
         gone: (worker, end) => {
+          this.#summary.died(end.cause);
           this.#tell({ type: "workerGone", worker, end });
           // After the pool has begun to replace it.
           setImmediate(() => this.#everyWorker.gone(worker));
         },
-        unavailable: (error) => {
-          this.#tell({ type: "workersUnavailable", error: toWire(error) });
-          this.#everyWorker.unavailable(toWire(error));
+        unavailable: (error, until) => {
+          const wire = toWire(error);
+          this.#tell({ type: "workersUnavailable", error: wire, ...(until === "work" ? { until } : {}) });
+          this.#everyWorker.unavailable(wire);
         },
         changed: () => this.#record(),
       },
+      this.#witness,
     );
+    this.#limits = new WorkerLimits(this.#pool, options.workerMemory);
     this.#sampler = new Sampler(
       {
         settings: options.memory,
         program: options.parentPid,
         workers: () => this.#pool.workers,
-        limitOf: (worker) => this.#pool.memoryOf(worker) ?? options.workerMemory,
-        tell: (event) => this.#tell(event),
+        limitOf: (worker) => this.#limits.of(worker),
+        tell: (event) => {
+          this.#witness.look();
+          this.#tell(event);
+        },
       },
       gauge,
     );
@@ -203,14 +227,16 @@ export class Supervisor {
     this.#container = container;
     if (this.#programPoll !== null) clearInterval(this.#programPoll);
     const { session, workers } = this.#options;
-    wire.send({ type: "welcome", session, directory: this.#directory, arena: this.#arena.place, workers });
+    wire.send({ type: "welcome", session, directory: this.#directory.path, arena: this.#arena.place, workers });
     if (this.#arena.notice !== null) wire.send({ type: "notice", text: this.#arena.notice });
     wire.onMessage((message) => {
       if (message.type === "close") void this.close(message.request);
       else if (message.type === "call" || message.type === "trim") this.#everyWorker.ask(message);
       else if (message.type !== "hello") {
+        if (message.type === "start" || message.type === "inspect") this.#pool.workComes();
         // The answer is of this moment.
         if (message.type === "memory") this.#sampler.look();
+        if (message.type === "setMemoryLimit") this.#limits.set(message.limit);
         this.#tell({ type: "fromProgram", message });
       }
     });
@@ -230,9 +256,9 @@ export class Supervisor {
       type: "welcome",
       worker,
       arena: this.#arena.place,
-      directory: this.#directory,
+      directory: this.#directory.path,
       lease,
-      allowance: null,
+      allowance: this.#limits.allowanceOf(worker),
       container: this.#container,
     });
     wire.onMessage((message) => this.#fromWorker(worker, message));
@@ -240,6 +266,7 @@ export class Supervisor {
   }
 
   #fromWorker(worker: WorkerId, message: WorkerMessage): void {
+    if (message.type === "done") this.#pool.taskDone();
     if (message.type === "called") this.#everyWorker.answered(worker, message.request, message.answer);
     else if (message.type === "trimmed" && message.request !== null) {
       this.#everyWorker.answered(worker, message.request, message.report);
@@ -282,12 +309,15 @@ export class Supervisor {
       case "terminate":
         this.#pool.terminate(command.worker);
         return;
-      case "event":
-        this.#program?.send({ type: "event", event: { ...command.event, at: new Date().toISOString() } });
-        return;
       case "kill":
-        this.#pool.kill(command.worker);
+        this.#pool.kill(command.worker, command.reason);
         return;
+      case "event": {
+        const event = { at: new Date().toISOString(), ...command.event };
+        this.#log.write(event);
+        this.#program?.send({ type: "event", event });
+        return;
+      }
       case "spawn":
         // Not from within the handling of an event.
         setImmediate(() => this.#pool.spawn(command.memory));
@@ -306,40 +336,11 @@ export class Supervisor {
         this.#pool.dismiss(command.worker);
         return;
       case "stage":
-        this.#staging.set(
-          command.job,
-          command.sinks.map(({ staging }) => staging),
-        );
-        this.#recordStaging();
-        return;
       case "commit":
-        this.#inBackground(command.job, "committed", async () => {
-          for (const output of command.outputs) await commitFiles(output);
-        });
-        return;
       case "discard":
-        this.#inBackground(command.job, "discarded", async () => {
-          for (const sink of command.sinks) await discardFiles(sink);
-        });
+        this.#files.carryOut(command);
         return;
     }
-  }
-
-  #inBackground(job: JobId, type: "committed" | "discarded", run: () => Promise<void>): void {
-    const work = run().then(
-      () => this.#filesDone(job, { type, job, error: null }),
-      (error: unknown) => this.#filesDone(job, { type, job, error: toWire(error) }),
-    );
-    this.#work.add(work);
-    void work.finally(() => this.#work.delete(work));
-  }
-
-  #filesDone(job: JobId, event: Extract<Event, { type: "committed" | "discarded" }>): void {
-    if (event.type === "discarded" || event.error === null) {
-      this.#staging.delete(job);
-      this.#recordStaging();
-    }
-    this.#tell(event);
   }
 
   /** The C boundary is loaded at the first need: most sessions never punch a hole, and the supervisor stays small. */
@@ -373,35 +374,12 @@ export class Supervisor {
       arena: path,
       spill: spillDirectories(this.#options),
     };
-    this.#note(() => writeRecord(this.#directory, record));
+    this.#directory.note(() => writeRecord(this.#directory.path, record));
     void this.#door.openAgain().catch((error: unknown) => process.stderr.write(`${toWire(error).message}\n`));
   }
 
-  #recordStaging(): void {
-    if (this.#state === "open") this.#note(() => writeStaging(this.#directory, [...this.#staging.values()].flat()));
-  }
-
-  /** For a later session. A disk that is full or gone is no reason to end this one; the log has it. */
-  #note(write: () => void): void {
-    try {
-      const made = makeSessionDirectory(this.#directory);
-      if (made !== null && made.length < (this.#outermostMade?.length ?? Number.POSITIVE_INFINITY)) {
-        this.#outermostMade = made;
-      }
-      write();
-    } catch (error) {
-      process.stderr.write(`${toWire(error).message}\n`);
-    }
-  }
-
-  /** A local directory that was not there before shall not be there afterwards, unless others use it now. */
-  #removeDirectory(): void {
-    rmSync(this.#directory, { recursive: true, force: true });
-    const local = resolve(this.#options.localDirectory);
-    const made = this.#outermostMade;
-    if (made !== null && local.startsWith(resolve(made))) {
-      removeEmptyDirectories(sessionsDirectory(local), resolve(made));
-    }
+  #notice(text: string): void {
+    this.#program?.send({ type: "notice", text });
   }
 
   /** Ends everything and removes every trace; answers the program last, if it asked. */
@@ -410,13 +388,13 @@ export class Supervisor {
     this.#state = "closing";
     this.#sampler.close();
     for (const timer of [this.#alarm, this.#programPoll]) if (timer !== null) clearInterval(timer);
+    this.#summary.tellPending();
     this.#door.close();
     await this.#pool.close();
-    await Promise.allSettled(this.#work);
+    await this.#files.close();
     await this.#spilling.close();
-    for (const directory of [...this.#staging.values()].flat()) rmSync(directory, { recursive: true, force: true });
     removeArena(this.#arena);
-    this.#removeDirectory();
+    this.#directory.remove();
     const program = this.#program;
     if (program === null) {
       this.#onClosed();

@@ -1,4 +1,4 @@
-/** A worker's log: its stdout and stderr in one file, and what its last lines say about its end. */
+/** A worker's log: its stdout and stderr in one file, and its last lines. */
 import { closeSync, existsSync, fstatSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { makeDirectory } from "../files/index.ts";
@@ -7,7 +7,8 @@ import type { WorkerId } from "../protocol/index.ts";
 /** V8's last words are a stack trace of some 4 KB, after the line that matters. */
 const TAIL_BYTES = 16 * 1024;
 const TAIL_LINES = 20;
-const OUT_OF_HEAP = /heap out of memory/i;
+/** A frame of V8's own stack trace: many of them, below the line that matters, and nobody can read them. */
+const NATIVE_FRAME = /^ *\d+: 0x[0-9a-f]+ /;
 
 export function workerLog(stateDirectory: string, worker: WorkerId): string {
   return join(stateDirectory, `worker-${worker}.log`);
@@ -20,22 +21,32 @@ export function openWorkerLog(stateDirectory: string, worker: WorkerId): number 
 }
 
 export interface LastWords {
-  readonly outOfHeap: boolean;
+  /** As much as tells what it died of. */
+  readonly words: string;
+  /** As much as a person reads. */
   readonly tail: string;
 }
 
 export function lastWords(path: string): LastWords {
   // A log that somebody has removed meanwhile says nothing; that is no reason to fail here.
-  if (!existsSync(path)) return { outOfHeap: false, tail: "" };
+  if (!existsSync(path)) return { words: "", tail: "" };
   const fd = openSync(path, "r");
   try {
     const { size } = fstatSync(fd);
     const length = Math.min(size, TAIL_BYTES);
     const bytes = Buffer.alloc(length);
     readSync(fd, bytes, 0, length, size - length);
-    const text = bytes.toString("utf8");
-    return { outOfHeap: OUT_OF_HEAP.test(text), tail: text.trimEnd().split("\n").slice(-TAIL_LINES).join("\n") };
+    const words = bytes.toString("utf8");
+    return { words, tail: tailOf(words) };
   } finally {
     closeSync(fd);
   }
+}
+
+function tailOf(words: string): string {
+  const lines = words.trimEnd().split("\n");
+  return lines
+    .filter((line) => !NATIVE_FRAME.test(line))
+    .slice(-TAIL_LINES)
+    .join("\n");
 }

@@ -3,14 +3,30 @@
  * its process is gone and its connection has been read to the end, so that no word of it comes after its death.
  *
  *   spawn ─▶ starting ──ready──▶ connected ──exit──▶ gone ─▶ replaced, where fewer than `workers` are left
+ *               │                                     └──for memory: after a pause (restarts.ts)
  *               └──exit before ready: after a pause that doubles; five in a row is reported
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, writeFileSync } from "node:fs";
-import { type SpillwayError, WorkerDiedError } from "../errors/index.ts";
-import type { Bytes, Milliseconds, ToWorker, Wire, WorkerId, WorkerMessage } from "../protocol/index.ts";
+import type { SpillwayError } from "../errors/index.ts";
+import type {
+  Bytes,
+  KillReason,
+  Milliseconds,
+  NodeSnapshot,
+  ToWorker,
+  Wire,
+  WorkerId,
+  WorkerMessage,
+} from "../protocol/index.ts";
 import type { WorkerEnd } from "../scheduler/index.ts";
+import { type Clock, realClock } from "./clock.ts";
+import { causeOfDeath, isForMemory, type OomKills } from "./deaths.ts";
 import { identify, type ProcessIdentity } from "./process-identity.ts";
+import { killTrees, MARK, markOf } from "./process-tree.ts";
+import { type Birth, Restarts } from "./restarts.ts";
+import { noMemoryForWorkers, workersDoNotStart } from "./unavailable.ts";
+import { risen, type Witness } from "./witness.ts";
 import { lastWords, openWorkerLog, workerLog } from "./worker-log.ts";
 
 export interface PoolOptions {
@@ -19,6 +35,10 @@ export interface PoolOptions {
   readonly commandLine: (id: WorkerId, memory: Bytes | null) => readonly string[];
   readonly env: NodeJS.ProcessEnv;
   readonly logDirectory: string;
+  /** The session's name, by which what its workers have started is known. */
+  readonly session: string;
+  /** Names of processes that are no workers. */
+  readonly names: ReadonlyMap<number, string>;
 }
 
 /** An ordinary worker, or the wide kernel, which is beside them and is only started when it is asked for. */
@@ -28,8 +48,8 @@ export interface PoolEvents {
   starting(worker: WorkerId, memory: Bytes | null, kind: WorkerKind): void;
   ready(worker: WorkerId, pid: number): void;
   gone(worker: WorkerId, end: WorkerEnd): void;
-  /** Workers do not come up. */
-  unavailable(error: SpillwayError): void;
+  /** Workers do not come up; `until`: they are tried again when there is new work, or all the time. */
+  unavailable(error: SpillwayError, until: "work" | "ready"): void;
   /** The set of processes has changed. */
   changed(): void;
 }
@@ -49,6 +69,8 @@ const TERM_GRACE: Milliseconds = 250;
 /** Under memory pressure the kernel shall end a worker, which can be replaced, and not the program. */
 const OOM_SCORE = "1000";
 
+const NO_KILLS: OomKills = { container: 0, machine: 0 };
+
 interface WorkerProcess {
   readonly id: WorkerId;
   readonly kind: WorkerKind;
@@ -56,8 +78,16 @@ interface WorkerProcess {
   readonly memory: Bytes | null;
   readonly child: ChildProcess;
   readonly identity: ProcessIdentity | null;
+  readonly birth: Birth;
+  /** The counters when it began. */
+  readonly oomKills: OomKills;
   wire: Wire<WorkerMessage, ToWorker> | null;
-  isDismissed: boolean;
+  /** Why it is ended from here. */
+  order: KillReason | "asked" | null;
+  /** Killed because nothing can be told to it. */
+  connection: "never" | "broken" | null;
+  /** The node when it was ended from here for memory. */
+  node: NodeSnapshot | null;
   ended: { readonly exitCode: number | null; readonly signal: string | null } | null;
   timer: NodeJS.Timeout;
 }
@@ -65,6 +95,8 @@ interface WorkerProcess {
 export class WorkerPool {
   readonly #options: PoolOptions;
   readonly #events: PoolEvents;
+  readonly #witness: Witness;
+  readonly #restarts: Restarts;
   readonly #workers = new Map<WorkerId, WorkerProcess>();
   #lastId = 0;
   #startFailures = 0;
@@ -74,10 +106,12 @@ export class WorkerPool {
   #state: "open" | "closing" = "open";
   #onEmpty: (() => void) | null = null;
 
-  constructor(options: PoolOptions, events: PoolEvents) {
+  constructor(options: PoolOptions, events: PoolEvents, witness: Witness, clock: Clock = realClock) {
     this.#options = options;
     this.#wanted = options.workers;
     this.#events = events;
+    this.#witness = witness;
+    this.#restarts = new Restarts(clock, () => this.#replenish());
   }
 
   /**
@@ -101,8 +135,8 @@ export class WorkerPool {
 
   /** Those that can be spoken to and are to stay. */
   get connected(): readonly { readonly worker: WorkerId; readonly kind: WorkerKind }[] {
-    return [...this.#workers.values()].flatMap(({ id, kind, wire, isDismissed }) =>
-      wire === null || isDismissed ? [] : [{ worker: id, kind }],
+    return [...this.#workers.values()].flatMap(({ id, kind, wire, order }) =>
+      wire === null || order === "asked" ? [] : [{ worker: id, kind }],
     );
   }
 
@@ -110,7 +144,7 @@ export class WorkerPool {
   get isComplete(): boolean {
     const ordinary = [...this.#workers.values()].filter(({ kind }) => kind === "worker");
     if (ordinary.some(({ wire }) => wire === null)) return false;
-    return this.#pause !== null || ordinary.length >= this.#wanted;
+    return this.#pause !== null || ordinary.length >= this.#wanted - this.#restarts.heldBack;
   }
 
   /** So many are to be there from now on; those that are too many are dismissed one by one. */
@@ -135,7 +169,9 @@ export class WorkerPool {
     const log = openWorkerLog(this.#options.logDirectory, id);
     const child = spawn(process.execPath, this.#options.commandLine(id, memory), {
       stdio: ["ignore", log, log],
-      env: this.#options.env,
+      env: { ...this.#options.env, [MARK]: `${this.#options.session}/${id}` },
+      // A session and group of its own, by which what it starts is found.
+      detached: true,
     });
     closeSync(log);
     const { pid } = child;
@@ -146,10 +182,14 @@ export class WorkerPool {
       memory,
       child,
       identity: pid === undefined ? null : identify(pid),
+      birth: this.#restarts.started(),
+      oomKills: this.#witness.oomKills(),
       wire: null,
-      isDismissed: false,
+      order: null,
+      connection: null,
+      node: null,
       ended: null,
-      timer: setTimeout(() => child.kill("SIGKILL"), START_TIMEOUT),
+      timer: setTimeout(() => this.#killUnreachable(worker, "never"), START_TIMEOUT),
     };
     this.#workers.set(id, worker);
     child.once("error", (error) => this.#failedToSpawn(worker, error));
@@ -170,7 +210,7 @@ export class WorkerPool {
     this.#startFailures = 0;
     wire.onClose(() => {
       if (worker.ended === null) {
-        worker.timer = setTimeout(() => worker.child.kill("SIGKILL"), CLOSED_GRACE);
+        worker.timer = setTimeout(() => this.#killUnreachable(worker, "broken"), CLOSED_GRACE);
         worker.child.once("exit", () => this.#gone(worker));
       } else this.#gone(worker);
     });
@@ -183,86 +223,153 @@ export class WorkerPool {
     this.#workers.get(id)?.wire?.send(message);
   }
 
+  /** SIGTERM: it may still say something, and put its things in order. */
   terminate(id: WorkerId): void {
-    this.#workers.get(id)?.child.kill("SIGTERM");
+    const worker = this.#workers.get(id);
+    if (worker === undefined) return;
+    this.#order(worker, "terminate");
+    worker.child.kill("SIGTERM");
   }
 
-  kill(id: WorkerId): void {
-    this.#workers.get(id)?.child.kill("SIGKILL");
+  /** SIGKILL, to it and what it has started. */
+  kill(id: WorkerId, reason: KillReason): void {
+    const worker = this.#workers.get(id);
+    if (worker === undefined) return;
+    this.#order(worker, reason);
+    this.#killTree(worker);
   }
 
   /** Ends an idle worker. */
   dismiss(id: WorkerId): void {
     const worker = this.#workers.get(id);
     if (worker === undefined) return;
-    worker.isDismissed = true;
+    worker.order ??= "asked";
     worker.wire?.send({ type: "exit" });
-    worker.timer = setTimeout(() => worker.child.kill("SIGKILL"), CLOSED_GRACE);
+    worker.timer = setTimeout(() => this.#killTree(worker), CLOSED_GRACE);
+  }
+
+  taskDone(): void {
+    this.#restarts.taskDone();
+  }
+
+  /** Somebody wants something done: also where workers were given up, it is tried again. */
+  workComes(): void {
+    this.#restarts.workComes();
+  }
+
+  /** The first reason is the reason, and the node is looked at before anything is given back. */
+  #order(worker: WorkerProcess, reason: KillReason): void {
+    if (worker.order !== null || worker.ended !== null) return;
+    worker.order = reason;
+    if (reason !== "unresponsive") worker.node = this.#snapshot();
+  }
+
+  #killUnreachable(worker: WorkerProcess, connection: "never" | "broken"): void {
+    if (worker.ended === null && worker.order === null) worker.connection = connection;
+    this.#killTree(worker);
+  }
+
+  #killTree({ id, child }: WorkerProcess): void {
+    if (child.pid !== undefined) killTrees([child.pid], markOf(this.#options.session, id));
+  }
+
+  #snapshot(): NodeSnapshot {
+    const names = new Map(this.#options.names);
+    for (const { worker, pid } of this.workers) names.set(pid, `worker ${worker}`);
+    return this.#witness.snapshot(names);
   }
 
   /** Ends all of them, the unwilling too, and comes back when no process is left. */
   async close(): Promise<void> {
     this.#state = "closing";
+    this.#restarts.close();
     if (this.#pause !== null) clearTimeout(this.#pause);
+    if (this.#workers.size === 0) return;
     const empty = new Promise<void>((resolve) => {
       this.#onEmpty = resolve;
     });
-    if (this.#workers.size === 0) return;
-    for (const worker of this.#workers.values()) {
+    const workers = [...this.#workers.values()];
+    const killAll = () => {
+      const leaders = workers.flatMap(({ child }) => child.pid ?? []);
+      killTrees(leaders, markOf(this.#options.session, null));
+    };
+    for (const worker of workers) {
+      worker.order ??= "asked";
       // One that has not connected cannot be asked.
       if (worker.wire === null) worker.child.kill("SIGTERM");
       else worker.wire.send({ type: "exit" });
     }
-    const term = setTimeout(() => this.#signalAll("SIGTERM"), EXIT_GRACE);
-    const kill = setTimeout(() => this.#signalAll("SIGKILL"), EXIT_GRACE + TERM_GRACE);
+    const term = setTimeout(() => {
+      for (const { child } of this.#workers.values()) child.kill("SIGTERM");
+    }, EXIT_GRACE);
+    const kill = setTimeout(killAll, EXIT_GRACE + TERM_GRACE);
     await empty;
     clearTimeout(term);
     clearTimeout(kill);
-  }
-
-  #signalAll(signal: NodeJS.Signals): void {
-    for (const { child } of this.#workers.values()) child.kill(signal);
+    // What they had started and left.
+    killAll();
   }
 
   #replenish(): void {
     if (this.#state !== "open" || this.#pause !== null) return;
+    let ordinary = this.#ordinary();
+    for (const wanted = this.#wanted - this.#restarts.heldBack; ordinary < wanted; ordinary++) this.spawn();
+  }
+
+  #ordinary(): number {
     let ordinary = 0;
     for (const { kind } of this.#workers.values()) if (kind === "worker") ordinary += 1;
-    for (; ordinary < this.#wanted; ordinary++) this.spawn();
+    return ordinary;
   }
 
   #gone(worker: WorkerProcess): void {
-    if (!this.#workers.delete(worker.id)) return;
+    if (!this.#workers.has(worker.id)) return;
     clearTimeout(worker.timer);
-    const { exitCode, signal } = worker.ended ?? { exitCode: null, signal: null };
-    const log = workerLog(this.#options.logDirectory, worker.id);
-    const words = lastWords(log);
-    const cause = words.outOfHeap ? "heap" : signal === null ? "exit" : "signal";
-    const { tail } = words;
-    const oomKills = { container: 0, machine: 0 };
-    this.#events.gone(worker.id, { exitCode, signal, cause, tail, log, curve: [], oomKills, node: null });
+    // Whatever it died of, what it had started is nobody's now; at the end that is done for all of them.
+    if (this.#state === "open") this.#killTree(worker);
+    const end = this.#endOf(worker);
+    this.#workers.delete(worker.id);
+    this.#events.gone(worker.id, end);
     this.#events.changed();
     if (this.#workers.size === 0) this.#onEmpty?.();
     if (this.#state !== "open") return;
-    if (worker.wire === null) this.#startFailed(worker, words.tail);
-    else this.#replenish();
+    if (worker.wire === null) this.#startFailed(end);
+    else this.#replace(worker, end);
   }
 
-  #startFailed(worker: WorkerProcess, tail: string): void {
+  #endOf(worker: WorkerProcess): WorkerEnd {
+    const { exitCode, signal } = worker.ended ?? { exitCode: null, signal: null };
+    const { id, order, connection } = worker;
+    const log = workerLog(this.#options.logDirectory, id);
+    const { tail, words } = lastWords(log);
+    const recent = connection === null ? this.#witness.recentOomKills() : NO_KILLS;
+    const cause = causeOfDeath({ exitCode, signal, order, words, oomKills: recent });
+    return {
+      exitCode,
+      signal,
+      cause,
+      tail,
+      log,
+      curve: this.#witness.curveOf(id),
+      oomKills: risen(worker.oomKills, this.#witness.oomKills()),
+      node: worker.node ?? (cause === "asked" ? null : this.#snapshot()),
+      ...(connection === null ? {} : { connection }),
+    };
+  }
+
+  #replace({ kind, birth }: WorkerProcess, end: WorkerEnd): void {
+    // The wide kernel is started when it is asked for.
+    if (kind === "worker" && isForMemory(end.cause)) this.#restarts.diedForMemory(birth);
+    if (this.#restarts.hasGivenUp && this.#ordinary() === 0) {
+      this.#events.unavailable(noMemoryForWorkers(this.#restarts.deaths, end), "work");
+    }
+    this.#replenish();
+  }
+
+  #startFailed(end: WorkerEnd): void {
     this.#startFailures += 1;
     if (this.#startFailures === START_FAILURES) {
-      const { exitCode, signal } = worker.ended ?? { exitCode: null, signal: null };
-      const how = signal === null ? `code ${exitCode}` : signal;
-      this.#events.unavailable(
-        new WorkerDiedError(
-          `Workers cannot be started: ${START_FAILURES} in a row ended at once, the last one with ${how}. ` +
-            `Its log (${workerLog(this.#options.logDirectory, worker.id)}) ends with:\n${tail}`,
-          "start",
-          exitCode,
-          signal,
-          signal === null ? "exit" : "signal",
-        ),
-      );
+      this.#events.unavailable(workersDoNotStart(START_FAILURES, end), "ready");
     }
     if (this.#pause !== null) return;
     const pause = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (this.#startFailures - 1));

@@ -1,3 +1,4 @@
 export { formatDuration, parseDuration } from "./duration.ts";
 export { nearest } from "./nearest.ts";
+export { needText } from "./need.ts";
 export { formatSize, parseSize } from "./size.ts";

@@ -120,7 +120,8 @@ function functionStage(
   if (form === "map" || form === "flatMap") {
     return new RowFunctionStep({ form, call, values: options, declared, passes, maxInFlight }, failures, next, scope);
   }
-  const { batchSize, batchFormat: format } = options;
+  const { batchFormat: format } = options;
+  const batchSize = Math.min(options.batchSize, task.batchSize ?? options.batchSize);
   const batchFunction = { call, format, batchSize, values: options, declared, passes, maxInFlight };
   if (form === "mapGroups") {
     const Step = options.stream === true ? GroupStreamStep : GroupFunctionStep;

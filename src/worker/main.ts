@@ -11,6 +11,7 @@ import { dieWithParent } from "../native/index.ts";
 import {
   type ArenaRange,
   type InspectedRow,
+  type KernelLease,
   type TaskId,
   type TaskOrder,
   type ToWorker,
@@ -19,6 +20,7 @@ import {
   type WorkerMessage,
 } from "../protocol/index.ts";
 import { MappedArena } from "../store/mapping.ts";
+import { Allowance } from "./allowance.ts";
 import { callFunction } from "./call.ts";
 import { LeasedKernel } from "./leased-kernel.ts";
 import { LoadedOperator } from "./loaded-operator.ts";
@@ -29,9 +31,11 @@ import { UserContainer } from "./user-container.ts";
 class Worker {
   readonly #wire: Wire<ToWorker, WorkerMessage>;
   readonly #operators = new Map<string, LoadedOperator>();
+  readonly #allowance = new Allowance();
   #kernel: LeasedKernel | null = null;
   #arena: MappedArena | null = null;
   #capacity = 0;
+  #lease: KernelLease | null = null;
   /** The user's; tasks wait until it is made. */
   #container: Promise<UserContainer> | null = null;
   #task: { readonly id: TaskId; readonly running: RunningTask } | null = null;
@@ -60,11 +64,15 @@ class Worker {
         this.#arena = new MappedArena(message.arena);
         this.#capacity = message.arena.capacity;
         this.#kernelOf().spillBelow(message.directory, message.worker);
-        void this.#kernelOf().take(message.lease);
+        void this.#takeLease(message.lease);
+        this.#allowance.set(message.allowance);
         if (message.container !== null) this.#openContainer(message.container, message.directory);
         return;
+      case "allowance":
+        this.#allowance.set(message.bytes);
+        return;
       case "lease":
-        void this.#kernelOf().take(message.lease);
+        void this.#takeLease(message.lease);
         return;
       case "operator":
         this.#operators.set(key(message.order), new LoadedOperator(message.order, this.#arenaOf()));
@@ -156,6 +164,7 @@ class Worker {
       this.#task = { id: task.id, running };
       // Only here: what comes for the task meanwhile must find it.
       const container = await this.#container;
+      await this.#leaseFor(task);
       container?.taskStarts();
       const report = await running.run().finally(() => container?.taskEnds());
       this.#task = null;
@@ -165,6 +174,19 @@ class Worker {
       if (error instanceof CancelledError) this.#wire.send({ type: "cancelled", task: task.id });
       else this.#wire.send({ type: "failed", task: task.id, error: toWire(error) });
     }
+  }
+
+  #takeLease(lease: KernelLease): Promise<void> {
+    this.#lease = lease;
+    return this.#kernelOf().take(lease);
+  }
+
+  /** A task that ran out of memory may be given more for its kernel than others. */
+  async #leaseFor({ lease }: TaskOrder): Promise<void> {
+    const own = this.#lease;
+    const isMore = lease?.memory != null && own?.memory != null && lease.memory > own.memory;
+    const wanted = isMore ? lease : own;
+    if (wanted !== null && wanted !== this.#kernelOf().lease) await this.#kernelOf().take(wanted);
   }
 
   #reserve(task: TaskId, bytes: number): Promise<ArenaRange> {

@@ -25,10 +25,10 @@ function textOf(heldBack: OperatorStats["heldBack"], spilledBytes = 0, restoredB
     skipped: { files: 0, rowGroups: 0, rows: 0, columns: 0 },
   };
   const peaks = {
-    peakWorkerMemory: 0,
-    peakSupervisorMemory: 0,
-    peakProgramMemory: 0,
-    peakStoreBytes: 0,
+    peakWorkerMemory: 4 * 2 ** 20,
+    peakSupervisorMemory: 3 * 2 ** 20,
+    peakProgramMemory: 2 * 2 ** 20,
+    peakStoreBytes: 2 ** 20,
     spilledBytes,
     restoredBytes,
   };
@@ -47,4 +47,8 @@ test("[D2] stats speak of spilling exactly where there was some", () => {
   expect(textOf({})).not.toMatch(/spilled|restored/i);
   expect(textOf({}, 3 * 2 ** 20, 2 ** 20)).toMatch(/^Total: .*\. Spilled 3.0 MiB, restored 1.0 MiB$/m);
   expect(textOf({}, 0, 2 ** 20)).toMatch(/Spilled 0 B, restored 1.0 MiB$/m);
+});
+
+test("[M7] stats show the memory of the supervisor and of the program beside that of workers and store", () => {
+  expect(textOf({})).toContain("peak memory: worker 4.0 MiB, supervisor 3.0 MiB, program 2.0 MiB, store 1.0 MiB");
 });

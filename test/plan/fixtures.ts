@@ -60,6 +60,7 @@ export function fn(
     request: { cpu: 1, gpu: 0, memory: 0 },
     concurrency: null,
     maxRetries: null,
+    maxOomRetries: null,
     ...rest,
   });
 }

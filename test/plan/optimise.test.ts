@@ -102,6 +102,7 @@ async function rowsOf(plan: Plan): Promise<readonly Record<string, unknown>[]> {
     maxErroredBlocks: 0,
     maxRetries: 0,
     maxOomRetries: 0,
+    learnedOf: () => null,
     payloadOf: (node) => payloads.get(node),
   });
   const rows: Record<string, unknown>[] = [];

@@ -114,7 +114,7 @@ describe("[K6] pause", () => {
     expect(table.tasksOf(1)).toHaveLength(2);
     table.done(2);
     expect(table.tasksOf(2)).toHaveLength(2);
-    table.program({ type: "inspect", request: 7, sql: "select 1" });
+    table.program({ type: "inspect", request: 7, sql: "select 1", maxRetries: 1 });
     table.reads({ 1: 74 * PAGE, 2: PAGE });
     expect(table.tasksOf(1)).toHaveLength(2);
     expect(table.toWorker(1).filter(({ type }) => type === "inspect")).toEqual([]);

@@ -117,6 +117,19 @@ test("[D5] a task whose worker died is run again with what it had handed over; i
   expect(table.wasTold("failed")[0]?.error.message).toContain("last words");
 });
 
+test("[D5] a question for planning is asked again as often as a task is run again", () => {
+  const table = new Table(1, 4);
+  table.program({ type: "inspect", request: 7, sql: "SELECT 1", maxRetries: 2 });
+  for (const worker of [1, 2, 3]) {
+    expect(table.toWorker(worker).map(({ type }) => type)).toEqual(["inspect"]);
+    table.dies(worker);
+    table.up(worker + 1);
+  }
+  expect(table.wasTold("refused").map(({ error }) => error.message)).toEqual([
+    expect.stringMatching(/inspect: .* after 3 attempts/),
+  ]);
+});
+
 test("[A10] a cancel is answered, or the worker is killed after the grace", () => {
   const table = new Table(2, 100);
   table.start(job("j", [tasks(0, splits(2))]));

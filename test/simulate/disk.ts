@@ -2,6 +2,7 @@
 import { SpillwayError, toWire } from "../../src/errors/index.ts";
 import type { Event } from "../../src/scheduler/index.ts";
 import type { RestoreOrder, SpillOrder, SpillPlace } from "../../src/store/index.ts";
+import type { SimulatedArena } from "./arena.ts";
 import type { Chance } from "./chance.ts";
 
 export interface DiskDangers {
@@ -21,7 +22,7 @@ export class SimulatedDisk {
   constructor(
     private readonly chance: Chance,
     private readonly dangers: DiskDangers,
-    private readonly arena: Map<number, readonly number[]>,
+    private readonly arena: SimulatedArena,
     private readonly later: (delay: number, event: () => Event) => void,
   ) {}
 
@@ -31,12 +32,12 @@ export class SimulatedDisk {
       this.later(this.#delay(), () => ({ type: "notSpilled", blocks: blocks.map(({ id }) => id), error }));
       return;
     }
-    const before = blocks.map(({ range }) => this.#at(range.offset));
+    const before = blocks.map(({ range }) => this.arena.at(range));
     this.later(this.#delay(), () => {
       const file = ++this.#lastFile;
       const content = new Map<number, readonly number[]>();
       const places = blocks.map(({ id, range }, i) => {
-        const rows = this.#at(range.offset);
+        const rows = this.arena.at(range);
         if (rows !== before[i]) throw new Error(`block ${id} changed while it was written to disk`);
         content.set(i, rows);
         const place: SpillPlace = { file, offset: i, stored: range.length, codec: "none" };
@@ -57,7 +58,7 @@ export class SimulatedDisk {
         return { type: "damaged", block: id, error: toWire(new SpillwayError("a flipped byte")) };
       }
       this.restored += 1;
-      this.arena.set(range.offset, rows);
+      this.arena.write(range, rows);
       return { type: "restored", block: id };
     });
   }
@@ -68,12 +69,6 @@ export class SimulatedDisk {
       if (content?.delete(offset) !== true) throw new Error("a place on disk was freed twice");
       if (content.size === 0) this.files.delete(file);
     }
-  }
-
-  #at(offset: number): readonly number[] {
-    const rows = this.arena.get(offset);
-    if (rows === undefined) throw new Error(`there is nothing at ${offset}`);
-    return rows;
   }
 
   #delay(): number {

@@ -1,9 +1,17 @@
 /** The kinds of sessions that are drawn, and how a job of each may end badly without anything being wrong. */
+
+import type { Dangers } from "./means.ts";
+import type { PlannedJob } from "./plans.ts";
+import type { RunningJob } from "./program.ts";
 import { fits, type Session, type StoreSize } from "./session.ts";
-import type { Dangers, RunningJob } from "./world.ts";
+import type { World } from "./world.ts";
+
+/** As `tasks` of plans.ts says. */
+const MAX_OOM_RETRIES = 4;
 
 export const CALM: Dangers = {
   death: 0,
+  oom: 0,
   functionError: 0,
   deaf: 0,
   cancelJob: 0,
@@ -28,6 +36,8 @@ export interface Kind {
   readonly isLean: boolean;
   /** Operators gather their rows: wide tasks, partitions, parts, broadcasts. */
   readonly gathers: boolean;
+  /** Tasks take memory, and workers and the node have only so much. */
+  readonly hasPressure: boolean;
 }
 
 const PLAIN: Kind = {
@@ -38,6 +48,7 @@ const PLAIN: Kind = {
   abandons: 0,
   isLean: false,
   gathers: false,
+  hasPressure: false,
 };
 
 export const KINDS = {
@@ -62,6 +73,11 @@ export const KINDS = {
     hasTarget: true,
     abandons: 0.2,
   },
+  pressure: { ...PLAIN, dangers: { ...CALM, death: 0.005, deaf: 0.3, cancelJob: 0.1, pause: 0.02 }, hasPressure: true },
+  pressureWide: { ...PLAIN, dangers: { ...CALM, pause: 0.02 }, gathers: true, hasTarget: true, hasPressure: true },
+  oom: { ...PLAIN, dangers: { ...STORM, diskFull: 0, death: 0.06, oom: 0.8 } },
+  oomDemands: { ...PLAIN, dangers: { ...CALM, death: 0.03, oom: 0.8, cancelJob: 0.2, pause: 0.05 }, demands: true },
+  oomWide: { ...PLAIN, dangers: { ...CALM, death: 0.04, oom: 0.8, pause: 0.05 }, gathers: true, abandons: 0.2 },
   slow: { ...PLAIN, dangers: { ...CALM, pause: 0.5 }, isLean: true },
 } as const satisfies Record<string, Kind>;
 
@@ -72,11 +88,28 @@ export function isKindName(name: string): name is KindName {
 }
 
 /** A store that is too small is named; one that is large enough never is. */
-export function mayFail(name: KindName, store: StoreSize, session: Session, { error }: RunningJob): boolean {
+export function mayFail(
+  name: KindName,
+  store: StoreSize,
+  session: Session,
+  { error, planned }: RunningJob,
+  world: World,
+): boolean {
   const { diskFull, damage, functionError } = KINDS[name].dangers;
   if (error === null) return false;
   if (error.startsWith("StoreError")) return store !== "large" && !fits(session);
   if (error === "SpillwayError: the disk is full") return diskFull > 0 && store !== "large";
   if (error === "SpillwayError: a flipped byte") return damage > 0;
+  if (error.startsWith("OutOfMemoryError")) return isOutOfRetries(world, planned);
   return error === "FunctionError: boom" && functionError > 0;
+}
+
+/** A task of the job ran out of memory as often as it may, or of what no other worker has more of. */
+function isOutOfRetries({ workers }: World, { spec }: PlannedJob): boolean {
+  for (const [task, causes] of workers.shortages) {
+    if (!task.startsWith(`${spec.id}/`)) continue;
+    if (causes.length > MAX_OOM_RETRIES || causes.some((cause) => cause === "terminate" || cause === "heap"))
+      return true;
+  }
+  return false;
 }

@@ -6,8 +6,10 @@ import { PAGE } from "../../src/store/index.ts";
 import { Chance } from "./chance.ts";
 import { gathering } from "./gathering.ts";
 import type { Kind } from "./kinds.ts";
+import { ALL_MEMORY, type Dangers, type MemoryMeans } from "./means.ts";
 import { demanding, growing, type PlannedJob, randomJob } from "./plans.ts";
-import { ALL_MEMORY, type Dangers } from "./world.ts";
+
+const MIB = 2 ** 20;
 
 /** How much the store holds: plenty, about a block an operator, or hardly one. */
 export type StoreSize = "large" | "small" | "tiny";
@@ -34,6 +36,7 @@ export interface Session {
   readonly workers: number;
   readonly pages: number;
   readonly managedTarget: number | null;
+  readonly memory: MemoryMeans | null;
   readonly dangers: Dangers;
   readonly starts: readonly PlannedStart[];
   /** A block that the program puts there, and keeps for a while. */
@@ -51,7 +54,21 @@ export function drawSession(seed: number, kind: Kind, store: StoreSize): Session
   const kept = chance.happens(kind.isLean ? 0 : 0.3)
     ? { pages: chance.between(1, Math.ceil(pages / 8)), duration: chance.between(1, 1000) }
     : null;
-  return { seed, workers, pages, managedTarget, dangers: kind.dangers, starts, kept, demands: kind.demands };
+  const memory = kind.hasPressure ? drawMemory(chance, workers) : null;
+  return { seed, workers, pages, managedTarget, memory, dangers: kind.dangers, starts, kept, demands: kind.demands };
+}
+
+function drawMemory(chance: Chance, workers: number): MemoryMeans {
+  const limit = chance.between(200, 1000) * MIB;
+  const few = chance.between(10, 16) / 10;
+  return {
+    limit,
+    // From little more than one worker may have to more than all may have together.
+    node: Math.floor(limit * (1.1 + chance.next() * 0.7 * workers)),
+    base: 40 * MIB,
+    appetites: [0.5, 0.9, few],
+    leak: chance.oneOf([0, 0, 0.1, 0.5]),
+  };
 }
 
 function drawStart(chance: Chance, kind: Kind, i: number, workers: number): PlannedStart {

@@ -70,7 +70,7 @@ test("[D1] files that rot on disk: a block is made again or its job fails, and n
 test("[O5] operators that ask for cores, memory and GPUs: nobody has more than there is, and everything flows", () => {
   let replaced = 0;
   everySeed("demands", "large", ({ world }) => {
-    replaced += world.replaced;
+    replaced += world.workers.replaced;
   });
   expect(replaced).toBeGreaterThan(CASES * 0.1);
   everySeed("demands", "small");
@@ -119,6 +119,30 @@ test("[D5] a wide kernel that dies after it has read its input, disks that are s
   everySeed("wideTarget", "small");
 });
 
+test("[M3] workers that die for memory, tasks that ask for less and in the end run alone: every row once, nobody waits for ever", () => {
+  let shortages = 0;
+  let parked = 0;
+  let survived = 0;
+  for (const [kind, store] of [
+    ["oom", "large"],
+    ["oom", "small"],
+    ["oom", "tiny"],
+    ["oomDemands", "small"],
+    ["oomWide", "small"],
+  ] as const) {
+    everySeed(kind, store, ({ world, jobs }) => {
+      shortages += [...world.workers.shortages.values()].flat().length;
+      parked += world.workers.parked;
+      survived += jobs.filter(({ outcome, stats }) => {
+        return outcome === "finished" && stats?.operators.some(({ oomRetries }) => oomRetries > 0);
+      }).length;
+    });
+  }
+  expect(shortages).toBeGreaterThan(CASES);
+  expect(parked).toBeGreaterThan(CASES / 10);
+  expect(survived).toBeGreaterThan(CASES / 2);
+});
+
 test("[O4] a consumer that takes its time sends nothing to disk where the store holds what flows", () => {
   everySeed("slow", "large");
 });
@@ -148,7 +172,7 @@ test("[O4] a function that multiplies its data by a hundred never has more than 
       isHonest: true,
       pagesNeeded: 0,
     };
-    const running = world.start(planned);
+    const running = world.program.start(planned);
     world.run();
     expect(running.rows).toBe(rows.length);
     expect(world.disk.spilled).toBe(0);

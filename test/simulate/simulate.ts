@@ -5,9 +5,10 @@
 import { Chance } from "./chance.ts";
 import { KINDS, type KindName, mayFail } from "./kinds.ts";
 import { jobOverBlocks } from "./plans.ts";
+import type { RunningJob } from "./program.ts";
 import { drawSession, fits, type PlannedStart, type Session, STORES, type StoreSize } from "./session.ts";
 import type { Story } from "./story.ts";
-import { type RunningJob, World } from "./world.ts";
+import { World } from "./world.ts";
 
 export interface Outcome {
   readonly world: World;
@@ -28,7 +29,7 @@ export function examine(
   begun: (world: World) => void = () => {},
 ): Outcome {
   const outcome = run(session, story, begun);
-  check(outcome, (job) => mayFail(kind, store, session, job));
+  check(outcome, (job) => mayFail(kind, store, session, job, outcome.world));
   return outcome;
 }
 
@@ -36,34 +37,35 @@ export function examine(
 const OF_RUNNING = 0x9e3779b9;
 
 export function run(session: Session, story: Story | null, begun: (world: World) => void): Outcome {
-  const { seed, workers, pages, dangers, managedTarget, starts, kept } = session;
+  const { seed, workers, pages, dangers, managedTarget, memory, starts, kept } = session;
   const chance = new Chance(seed ^ OF_RUNNING);
-  const world = new World(chance, { workers, pages, managedTarget }, dangers, story);
+  const world = new World(chance, { workers, pages, managedTarget, memory }, dangers, story);
   begun(world);
   const jobs: RunningJob[] = [];
-  for (const start of starts) world.later(start.at, () => begin(world, chance, start, jobs));
-  if (kept !== null) world.keep(kept.pages, kept.duration);
+  for (const start of starts) world.agenda.later(start.at, () => begin(world, chance, start, jobs));
+  if (kept !== null) world.program.keep(kept.pages, kept.duration);
   world.run();
   for (const job of jobs) {
     if (job.abandonedAfter === null && job.outcome === "running") {
       throw new Error(`the job ${job.planned.spec.id} did not end while the program had forgotten others`);
     }
   }
-  for (const job of jobs) if (job.abandonedAfter !== null) world.giveUp(job);
+  for (const job of jobs) if (job.abandonedAfter !== null) world.program.giveUp(job);
   world.run();
-  world.close();
+  world.program.close();
   return { world, jobs, session };
 }
 
 function begin(world: World, chance: Chance, start: PlannedStart, jobs: RunningJob[]): void {
-  const job = world.start(start.planned, { keeps: start.keeps, abandonedAfter: start.abandonedAfter });
+  const job = world.program.start(start.planned, { keeps: start.keeps, abandonedAfter: start.abandonedAfter });
   jobs.push(job);
-  if (start.cancelledAfter !== null) world.later(start.cancelledAfter, () => world.cancel(job));
+  world.watchMemory();
+  if (start.cancelledAfter !== null) world.agenda.later(start.cancelledAfter, () => world.program.cancel(job));
   if (start.keeps) whenOver(world, job, () => readKept(world, chance, job, jobs));
 }
 
 function whenOver(world: World, job: RunningJob, run: () => void): void {
-  world.later(50, () => {
+  world.agenda.later(50, () => {
     if (job.outcome === "running" || job.unread > 0) whenOver(world, job, run);
     else run();
   });
@@ -75,17 +77,18 @@ function readKept(world: World, chance: Chance, job: RunningJob, jobs: RunningJo
   const last = job.planned.spec.operators.at(-1);
   const isBlocks = last?.kind === "slice" || last?.sink.kind === "blocks";
   if (job.outcome !== "finished" || slices.length === 0 || !isBlocks) {
-    world.letGo(job);
+    world.program.letGo(job);
     return;
   }
   const again = [1, 2].map((n) => {
     const name = `${job.planned.spec.id}-again${n}`;
-    return world.start(jobOverBlocks(chance, name, slices, job.received, job.planned.pagesPerRow));
+    return world.program.start(jobOverBlocks(chance, name, slices, job.received, job.planned.pagesPerRow));
   });
   jobs.push(...again);
+  world.watchMemory();
   const [first, second] = again;
   if (first === undefined || second === undefined) return;
-  whenOver(world, first, () => whenOver(world, second, () => world.letGo(job)));
+  whenOver(world, first, () => whenOver(world, second, () => world.program.letGo(job)));
 }
 
 /** Throws where the session has not ended as it must. */
@@ -98,11 +101,11 @@ export function check({ world, jobs, session }: Outcome, mayFail: (job: RunningJ
     bytes: ledger.live,
     blocks: ledger.blocks,
     files: world.disk.files.size,
-    busyWorkers: world.busyWorkers,
+    busyWorkers: world.workers.busy,
   };
   for (const [what, count] of Object.entries(left)) if (count !== 0) throw new Error(`${count} ${what} are left`);
-  if (world.liveWorkers !== session.workers) {
-    throw new Error(`${world.liveWorkers} workers instead of ${session.workers}`);
+  if (world.workers.alive !== session.workers) {
+    throw new Error(`${world.workers.alive} workers instead of ${session.workers}`);
   }
   if (mustNotSpill(session) && world.disk.spilled > 0) {
     throw new Error(`${world.disk.spilled} blocks went to disk, though the store had room for all that flows`);

@@ -62,6 +62,7 @@ describe("[R9] fusion", () => {
       "map->map",
     ]);
     expect(names(await build(fn(fn(table()), { maxRetries: 0 })))).toEqual(["read->map", "map"]);
+    expect(names(await build(fn(fn(table()), { maxOomRetries: 0 })))).toEqual(["read->map", "map"]);
   });
 
   test("[R9] [O5] functions that need other resources are operators of their own, and explain says what they need", async () => {
@@ -87,6 +88,7 @@ describe("[R9] fusion", () => {
         maxRetries: 2,
         maxOomRetries: 0,
         payloadOf: () => block(1),
+        learnedOf: () => null,
       });
     await expect(specOf({ cpu: 4, gpu: 0, memory: 0 })).rejects.toThrow(
       "map(train): a task needs numCpus 4, and the session has 3 in all. Lower numCpus, or give the session more workers, or a larger resourceLimits.cpu.",
@@ -188,6 +190,7 @@ test("a job holds the payloads and blocks it uses", async () => {
     maxErroredBlocks: 1,
     maxRetries: 2,
     maxOomRetries: 0,
+    learnedOf: () => null,
     payloadOf(node) {
       const known = payloads.get(node) ?? block(next++);
       payloads.set(node, known);

@@ -1,8 +1,10 @@
 /**
  * A worker that does as its tasks say. A split's `sql` is JSON: { rows, blocks, bytes, ending }, where `ending` is what
- * happens after the blocks: "exit", "abort", "heap", "loop", "fail", "file", or nothing. `once`: only at the first attempt.
+ * happens after the blocks: "exit", "abort", "segfault", "sigabrt", "heap", "loop", "fail", "file", or nothing. `children`: it starts two processes
+ * before, one in a session of its own, and writes their pids to its log. `once`: only at the first attempt.
  * Blocks are written with pwrite: the arena is a file, mapped or not. Plain JavaScript, so that it starts at once.
  */
+import { spawn } from "node:child_process";
 import { mkdirSync, openSync, readSync, writeFileSync, writeSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
@@ -76,7 +78,8 @@ function handle(message) {
 async function run(task) {
   cancelled = false;
   const order = operators.get(task.operator);
-  const { rows, blocks, bytes, ending, once } = work(task, order);
+  const { rows, blocks, bytes, ending, once, children } = work(task, order);
+  if (children) startChildren();
   for (let i = task.handedOver.length; i < blocks; i++) {
     if (order.sink.kind !== "blocks") break;
     send({ type: "reserve", task: task.id, bytes });
@@ -111,6 +114,13 @@ function work(task, order) {
   return { rows, blocks: 1, bytes, ending: order.name === "loopForever" ? "loop" : undefined };
 }
 
+function startChildren() {
+  for (const detached of [false, true]) {
+    const { pid } = spawn("sleep", ["1000"], { stdio: "ignore", detached });
+    process.stderr.write(`child ${pid}\n`);
+  }
+}
+
 async function end(ending, task, order) {
   switch (ending) {
     case "exit":
@@ -119,6 +129,12 @@ async function end(ending, task, order) {
       break;
     case "abort":
       process.kill(process.pid, "SIGKILL");
+      break;
+    case "segfault":
+      process.kill(process.pid, "SIGSEGV");
+      break;
+    case "sigabrt":
+      process.abort();
       break;
     case "heap": {
       const kept = [];

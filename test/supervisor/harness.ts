@@ -36,8 +36,9 @@ export interface Work {
   readonly rows: number;
   readonly blocks: number;
   readonly bytes: number;
-  readonly ending?: "exit" | "abort" | "heap" | "loop" | "fail" | "file";
+  readonly ending?: "exit" | "abort" | "segfault" | "sigabrt" | "heap" | "loop" | "fail" | "file";
   readonly once?: boolean;
+  readonly children?: boolean;
 }
 
 export function split(work: Work): Split {
@@ -126,7 +127,7 @@ export class TestSupervisor {
 
   async inspect(sql: string): Promise<ToProgram> {
     const request = ++this.#request;
-    this.send({ type: "inspect", request, sql });
+    this.send({ type: "inspect", request, sql, maxRetries: 1 });
     const fits = (message: ToProgram) => "request" in message && message.request === request;
     return new Promise((resolve) => this.#waiting.push({ matches: fits, resolve }));
   }

@@ -19,7 +19,7 @@ export interface BoxedRun extends BoxPeaks {
 }
 
 const PROGRAMS = fileURLToPath(new URL("../boxed/programs/", import.meta.url));
-const TIMEOUT_MS = 55_000;
+const TIMEOUT_MS = 110_000;
 
 const whyNot = await whyNoBox();
 if (whyNot !== null) process.stderr.write(`Skipping the tests that need a memory box: ${whyNot}\n`);

@@ -24,6 +24,7 @@ export interface FunctionNode {
   readonly concurrency: { readonly min: number; readonly max: number } | null;
   /** Null: the session's. */
   readonly maxRetries: number | null;
+  readonly maxOomRetries: number | null;
 }
 
 export function functionNode(node: Omit<FunctionNode, "kind">): FunctionNode {

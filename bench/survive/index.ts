@@ -1,0 +1,1 @@
+export { SURVIVE_NAMES, survive } from "./main.ts";

@@ -1,0 +1,51 @@
+/**
+ * Why a worker ended, from what can be known: what was done to it from here, how the system says it ended, its last words, and
+ * whether the system's OOM killer has struck. Pure; who gathers the facts is the pool.
+ */
+import type { DeathCause, KillReason } from "../protocol/index.ts";
+
+export interface OomKills {
+  readonly container: number;
+  readonly machine: number;
+}
+
+export interface DeathFacts {
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  /** Why it was ended from here; "asked": it was told to go. Null: nobody here did anything to it. */
+  readonly order: KillReason | "asked" | null;
+  /** The end of its log. */
+  readonly words: string;
+  /** By how much the counters have risen around its death. */
+  readonly oomKills: OomKills;
+}
+
+/**
+ * V8 that reached its limit, V8 that could not get what its limit allows, and native code (the kernel's C++) that was refused memory:
+ * all are out of memory, and a smaller task may not be.
+ */
+const OUT_OF_MEMORY =
+  /heap out of memory|process out of memory|Array buffer allocation failed|ArrayBuffer::New Allocation failed|std::bad_alloc/i;
+
+/** Signals by which a process ends itself, in native code: an abort, or an access or instruction that cannot be. */
+const NATIVE = new Set(["SIGSEGV", "SIGBUS", "SIGILL", "SIGABRT", "SIGFPE", "SIGTRAP", "SIGSYS"]);
+
+export function causeOfDeath({ exitCode, signal, order, words, oomKills }: DeathFacts): DeathCause {
+  if (order === "monitor" || order === "terminate") return order;
+  if (order !== null) return "asked";
+  if (signal === null) return exitCode === null ? "signal" : "exit";
+  // Only with the signal: anybody can write these words, and go on.
+  if (NATIVE.has(signal)) return OUT_OF_MEMORY.test(words) ? "heap" : "native";
+  if (signal === "SIGKILL") {
+    // A kill in a control group is counted on the machine, too.
+    if (oomKills.container > 0) return "containerOom";
+    if (oomKills.machine > 0) return "kernelOom";
+  }
+  return "signal";
+}
+
+const MEMORY: ReadonlySet<DeathCause> = new Set(["kernelOom", "containerOom", "monitor", "terminate", "heap"]);
+
+export function isForMemory(cause: DeathCause): boolean {
+  return MEMORY.has(cause);
+}

@@ -1,0 +1,76 @@
+/**
+ * The files that jobs write: staged (and written down, so that a later session can clean up after a crash), then put in place or
+ * removed, in the background.
+ */
+import { rmSync } from "node:fs";
+import { toWire } from "../errors/index.ts";
+import type { JobId } from "../protocol/index.ts";
+import type { Command, Event } from "../scheduler/index.ts";
+import { commitFiles, discardFiles } from "./commit.ts";
+
+type FilesCommand = Extract<Command, { type: "stage" | "commit" | "discard" }>;
+type FilesDone = Extract<Event, { type: "committed" | "discarded" }>;
+
+export class JobFiles {
+  readonly #staging = new Map<JobId, readonly string[]>();
+  /** Files being put in place or removed. */
+  readonly #work = new Set<Promise<void>>();
+  readonly #onDone: (event: FilesDone) => void;
+  readonly #record: (staging: readonly string[]) => void;
+
+  /** `record`: these directories would have to be removed after a crash. */
+  constructor(onDone: (event: FilesDone) => void, record: (staging: readonly string[]) => void) {
+    this.#onDone = onDone;
+    this.#record = record;
+  }
+
+  carryOut(command: FilesCommand): void {
+    const { job } = command;
+    switch (command.type) {
+      case "stage":
+        this.#staging.set(
+          job,
+          command.sinks.map(({ staging }) => staging),
+        );
+        this.#recordStaging();
+        return;
+      case "commit":
+        this.#inBackground(job, "committed", async () => {
+          for (const output of command.outputs) await commitFiles(output);
+        });
+        return;
+      case "discard":
+        this.#inBackground(job, "discarded", async () => {
+          for (const sink of command.sinks) await discardFiles(sink);
+        });
+        return;
+    }
+  }
+
+  /** Waits for what is under way, and removes what is staged. */
+  async close(): Promise<void> {
+    await Promise.allSettled(this.#work);
+    for (const directory of [...this.#staging.values()].flat()) rmSync(directory, { recursive: true, force: true });
+  }
+
+  #inBackground(job: JobId, type: FilesDone["type"], run: () => Promise<void>): void {
+    const work = run().then(
+      () => this.#filesDone({ type, job, error: null }),
+      (error: unknown) => this.#filesDone({ type, job, error: toWire(error) }),
+    );
+    this.#work.add(work);
+    void work.finally(() => this.#work.delete(work));
+  }
+
+  #filesDone(event: FilesDone): void {
+    if (event.type === "discarded" || event.error === null) {
+      this.#staging.delete(event.job);
+      this.#recordStaging();
+    }
+    this.#onDone(event);
+  }
+
+  #recordStaging(): void {
+    this.#record([...this.#staging.values()].flat());
+  }
+}

@@ -1,0 +1,13 @@
+/** A learned need in words, the same in notices, errors, statistics and plans. */
+import type { LearnedNeed } from "../protocol/index.ts";
+import { formatSize } from "./size.ts";
+
+/** "batches of 128 rows, 1 at once, 412 MiB each"; empty: nothing was asked for. */
+export function needText({ batchSize, atOnce, alone, memory }: LearnedNeed): string {
+  const parts: string[] = [];
+  if (batchSize !== null) parts.push(batchSize === 1 ? "batches of 1 row" : `batches of ${batchSize} rows`);
+  if (alone) parts.push("alone on the machine");
+  else if (atOnce !== null) parts.push(`${atOnce} at once`);
+  if (memory !== null && parts.length > 0) parts.push(`${formatSize(memory)} each`);
+  return parts.join(", ");
+}

@@ -1,0 +1,74 @@
+/**
+ * Work that memory is too small for, in a real memory box: each piece ends with its answer or with an error of its own, the program and the
+ * session live on (whatever the kernel may have killed was a worker), and nothing is left behind. Ten times a box of 1 GiB, and the
+ * same of others, is `npm run bench -- survive`.
+ */
+import { expect, test } from "vitest";
+import { boxed, runInBox } from "../support/box.ts";
+
+const MIB = 2 ** 20;
+const SLOW = 120_000;
+
+interface Outcome {
+  readonly answer?: unknown;
+  readonly error?: string;
+  readonly message?: string;
+  readonly after: number;
+}
+
+/** What the program printed; it did so to its end, and the session did work after it. */
+async function outcomeOf(mib: number, job: string, rows = 0): Promise<Outcome> {
+  const run = await runInBox(mib * MIB, "survive", job, String(rows));
+  expect(run, run.stderr).toMatchObject({ exitCode: 0 });
+  const outcome: Outcome = JSON.parse(run.stdout);
+  expect(outcome.after).toBe(10);
+  return outcome;
+}
+
+const sumBelow = (rows: number) => (rows * (rows - 1)) / 2;
+
+boxed("in 1 GiB", () => {
+  test("[M1] [M3] a function that allocates 300 MB for each batch has its answer", { timeout: SLOW }, async () => {
+    expect((await outcomeOf(1024, "batches")).answer).toBe(sumBelow(24));
+  });
+
+  test("[M3] [D5] one that leaks 1 MB on each of 1,500 calls has its answer", { timeout: SLOW }, async () => {
+    expect((await outcomeOf(1024, "leak")).answer).toBe(sumBelow(1_500));
+  });
+
+  test("[M3] eight workers that fit one by one but not together have their answer", { timeout: SLOW }, async () => {
+    expect((await outcomeOf(1024, "together")).answer).toBe(sumBelow(16));
+  });
+
+  test("[M1] [M3] two jobs at once have their answers", { timeout: SLOW }, async () => {
+    expect((await outcomeOf(1024, "two")).answer).toEqual([sumBelow(16), 500_000_000]);
+  });
+
+  test.each([
+    ["explode", "a row that becomes 2 GB"],
+    ["buffers", "native buffers without end"],
+    ["objects", "objects on the heap without end"],
+  ])("[M3] [D9] %s: %s is an OutOfMemoryError with its remedies", { timeout: SLOW }, async (job) => {
+    const { error, message } = await outcomeOf(1024, job);
+    expect({ error, message }).toMatchObject({ error: "OutOfMemoryError" });
+    expect(message).toMatch(/batchSize|memory/);
+  });
+
+  test("[D4] [D9] a child process without end is an error that names it or its memory", { timeout: SLOW }, async () => {
+    const { error, message } = await outcomeOf(1024, "child");
+    expect(["OutOfMemoryError", "FunctionError"], message).toContain(error);
+  });
+});
+
+boxed("ten times a box of 256 MiB", () => {
+  const rows = 10 * 256 * 1024;
+
+  test("[A9] is sorted and written", { timeout: SLOW }, async () => {
+    expect(await outcomeOf(256, "sort", rows)).toMatchObject({ answer: { written: rows, seen: rows, misplaced: 0 } });
+  });
+
+  test("[A9] is joined", { timeout: SLOW }, async () => {
+    const ids = sumBelow(rows / 2);
+    expect(await outcomeOf(256, "join", rows)).toMatchObject({ answer: { n: rows / 2, ids, equal: 0 } });
+  });
+});

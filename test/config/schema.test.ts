@@ -1,0 +1,41 @@
+/** What is made from the schema by hand or by a command, and must not differ from it. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { leaves, SCHEMA, settingsTable, shownDefault, variableOf } from "../../src/config/index.ts";
+
+const root = join(import.meta.dirname, "../..");
+const settings = leaves(SCHEMA);
+
+test("[K8] every default is a value that the setting allows", () => {
+  for (const [path, { kind, fallback, unset }] of settings) {
+    if (fallback === undefined) expect(unset, path).not.toBe("");
+    else expect(kind.read(fallback), path).toEqual(fallback);
+  }
+});
+
+test("[K8] every setting has a variable of its own", () => {
+  expect(new Set(settings.map(([path]) => variableOf(path))).size).toBe(settings.length);
+  expect(variableOf("worker.memory.recentToOldTime")).toBe("SPILLWAY_WORKER__MEMORY__RECENT_TO_OLD_TIME");
+  expect(variableOf("memoryMonitorRefreshMs")).toBe("SPILLWAY_MEMORY_MONITOR_REFRESH_MS");
+});
+
+test("[K8] the table in docs/configuration.md is the schema's (spillway config --markdown)", () => {
+  const page = readFileSync(join(root, "docs/configuration.md"), "utf8");
+  const [, table] = /<!-- settings -->\n\n([\s\S]*?)\n<!-- end of settings -->/.exec(page) ?? [];
+  expect(table).toBe(settingsTable());
+});
+
+test("[K8] the comments of SessionOptions are the schema's descriptions and defaults", () => {
+  const source = readFileSync(join(root, "src/config/session-options.ts"), "utf8");
+  const commented = [...source.matchAll(/\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s*readonly (\w+)\?:/g)].map(
+    ([, comment = "", name]) =>
+      `${name}: ${comment
+        .replace(/\n\s*\*?/g, " ")
+        .replace(/\s+/g, " ")
+        .trim()}`,
+  );
+  for (const [path, setting] of settings) {
+    expect(commented).toContain(`${path.split(".").at(-1)}: ${setting.about} Default: ${shownDefault(setting)}.`);
+  }
+});

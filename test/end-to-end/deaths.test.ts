@@ -1,0 +1,118 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { OutOfMemoryError, WorkerDiedError } from "spillway";
+import { describe, expect, test } from "vitest";
+import { isRunning } from "../support/processes.ts";
+import { testSessions } from "../support/sessions.ts";
+
+const sessions = testSessions("deaths");
+
+async function failure(run: Promise<unknown>): Promise<Error> {
+  try {
+    await run;
+  } catch (error) {
+    if (error instanceof Error) return error;
+  }
+  throw new Error("it did not fail");
+}
+
+describe("a worker that dies unasked", () => {
+  test("[M2] by process.exit: exit type, code, counts, memory, causes and remedies, log, in one message", async () => {
+    const s = sessions.open({ workers: 1 });
+    const error = await failure(
+      s
+        .range(10)
+        .map(
+          (row) => {
+            if (row.id === 7) {
+              process.stderr.write("the function has had enough\n");
+              process.exit(3);
+            }
+            return row;
+          },
+          { maxRetries: 1 },
+        )
+        .takeAll(),
+    );
+    expect(error).toBeInstanceOf(WorkerDiedError);
+    expect(error).toMatchObject({ cause_: "exit", exitCode: 3, signal: null, exitType: "INTENDED_USER_EXIT" });
+    const lines = error.message.split("\n");
+    expect(lines[0]).toMatch(
+      /^.*map.*: the worker process \d+ exited with code 3 while it ran a task, after 2 attempts\.$/,
+    );
+    expect(lines[1]).toMatch(
+      /^Exit type: INTENDED_USER_EXIT; exit code: 3; signal: none; kills of the system's OOM killer while it lived: \d+ in its control group, \d+ on the machine\.$/,
+    );
+    expect(lines[2]).toMatch(/^Its memory: ./);
+    expect(lines[3]).toMatch(/^Node \S+: .* of .* in use \([\d.]+ %\), and the monitor acts above 95\.0 %\.$/);
+    expect(lines[4]).toMatch(/^Likely causes: process\.exit in the function/);
+    expect(lines[5]).toMatch(/^What to do: throw an error instead.*maxRetries/);
+    expect(lines[6]).toMatch(/^Its log \(.*worker-\d+\.log\) ends with:$/);
+    expect(lines.at(-1)).toBe("the function has had enough");
+    const log = /\((.*worker-\d+\.log)\)/.exec(error.message)?.[1] ?? "";
+    const events = readFileSync(join(log, "../events.jsonl"), "utf8").trimEnd().split("\n");
+    expect(events.map((line) => JSON.parse(line))).toMatchObject([
+      { type: "workerDied", cause: "exit", exitCode: 3 },
+      { type: "workerDied", cause: "exit", exitCode: 3 },
+    ]);
+    await s.close();
+  });
+
+  test.each([
+    ["SIGSEGV", "native", "crashed in native code (SIGSEGV)"],
+    ["SIGABRT", "native", "crashed in native code (SIGABRT)"],
+    ["SIGKILL", "signal", "was ended by SIGKILL, which nobody here had sent,"],
+    ["SIGTERM", "signal", "was ended by SIGTERM, which nobody here had sent,"],
+  ] as const)("[D4] by %s is %s", async (signal, cause, words) => {
+    const s = sessions.open({ workers: 1 });
+    const ds = s.range(10).map(
+      (row) => {
+        process.kill(process.pid, signal);
+        return row;
+      },
+      { maxRetries: 0 },
+    );
+    const error = await failure(ds.takeAll());
+    expect(error).toMatchObject({ cause_: cause, exitCode: null, signal, exitType: "UNEXPECTED_SYSTEM_EXIT" });
+    expect(error.message).toContain(words);
+    await s.close();
+  });
+
+  test("[D4] at the V8 heap limit is out of memory, with its own words", async () => {
+    const s = sessions.open({ workers: 1, memoryLimit: "256 MiB", maxOomRetries: 0 });
+    const ds = s.range(10).map((row) => {
+      const kept: unknown[] = [];
+      for (;;) kept.push({ row, filler: [row.id, row.id] });
+    });
+    const error = await failure(ds.takeAll());
+    expect(error).toBeInstanceOf(OutOfMemoryError);
+    expect(error.message).toMatch(/reached its heap limit of \d+ MiB/);
+    expect(error.message).toMatch(/Exit type: NODE_OUT_OF_MEMORY; exit code: none; signal: SIGABRT/);
+    expect(error.message).toContain("JavaScript heap out of memory");
+    await s.close();
+  });
+});
+
+test("[D4] a process that a function has started ends with its worker, also after the job", async () => {
+  const s = sessions.open({ workers: 1 });
+  const marker = join(sessions.directory, "pids");
+  writeFileSync(marker, "");
+  await s
+    .range(1)
+    .map((row) => {
+      const { spawn } = process.getBuiltinModule("node:child_process");
+      const { appendFileSync } = process.getBuiltinModule("node:fs");
+      for (const detached of [false, true]) {
+        const child = spawn("sleep", ["1000"], { stdio: "ignore", detached });
+        child.unref();
+        appendFileSync(marker, `${child.pid}\n`);
+      }
+      return row;
+    })
+    .takeAll();
+  const pids = readFileSync(marker, "utf8").trim().split("\n").map(Number);
+  expect(pids.length).toBe(2);
+  expect(pids.every(isRunning)).toBe(true);
+  await s.close();
+  expect(pids.some(isRunning)).toBe(false);
+});

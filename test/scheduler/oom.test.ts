@@ -1,0 +1,312 @@
+/** Tasks that run out of memory: how often they come again, what they ask for, what the operator remembers, the error at the end. */
+import { expect, test } from "vitest";
+import type { LearnedNeed, Step, TaskOperator, WorkerId } from "../../src/protocol/index.ts";
+import type { WorkerEnd } from "../../src/scheduler/index.ts";
+import { PAGE } from "../../src/store/index.ts";
+import { job, PAYLOAD, tasks } from "../simulate/plans.ts";
+import { ended } from "../support/ends.ts";
+import { splits, Table } from "./table.ts";
+
+const MIB = 2 ** 20;
+const OUT_OF_HEAP = ended({ signal: "SIGABRT", cause: "heap" });
+const KILLED = ended({ signal: "SIGKILL", cause: "containerOom" });
+const POOL = { memory: 1024 * MIB, overhead: 96 * MIB, worker: 100 * MIB, threads: 2 };
+const COUNT = { kind: "count" } as const;
+
+function batched(batchSize: number, form: "mapBatches" | "map" = "mapBatches", isClass = false): readonly Step[] {
+  const options = { batchSize, batchFormat: "rows", maxInFlight: 1, onError: "fail" } as const;
+  const payload = { id: PAYLOAD, length: 1, rows: 0 };
+  return [{ kind: "function", operator: `${form}(fn)`, form, isClass, payload, options }];
+}
+
+/** One operator over so many splits, which only counts. */
+function counting(count: number, more: Partial<TaskOperator> = {}) {
+  return job("j", [tasks(0, splits(count), { sink: COUNT, steps: batched(1024), ...more })]);
+}
+
+class Oom extends Table {
+  ends(worker: number, end: WorkerEnd): void {
+    this.tell({ type: "workerGone", worker: worker as WorkerId, end });
+  }
+
+  /** Ends the worker, brings another, and waits until the task has rested. */
+  endsAndComesAgain(worker: number, end: WorkerEnd, next: number): void {
+    this.ends(worker, end);
+    this.up(next);
+    this.wakes();
+  }
+
+  wakes(): void {
+    this.now += 8_000;
+    this.tell({ type: "tick" });
+  }
+
+  get retries() {
+    return this.commands.flatMap((one) => (one.type === "event" && one.event.type === "oomRetry" ? [one.event] : []));
+  }
+
+  get needs(): LearnedNeed[] {
+    return this.retries.map(({ need }) => need);
+  }
+
+  get error() {
+    return this.wasTold("failed").at(-1)?.error;
+  }
+}
+
+test("[M3] each retry has a smaller batch, later tasks of the operator begin with it, and the statistics say so", () => {
+  const table = new Oom(1, 8, { pool: POOL, workerMemory: 900 * MIB });
+  table.put();
+  table.start(counting(2), 1);
+  expect(table.taskOf(1).batchSize).toBeUndefined();
+  table.ends(1, KILLED);
+  table.wakes();
+  table.up(2);
+  expect(table.taskOf(2)).toMatchObject({ id: table.taskOf(1).id, batchSize: 512, attempt: 1 });
+  table.done(2);
+  expect(table.taskOf(2)).toMatchObject({ index: 1, batchSize: 512 });
+  table.done(2);
+  const [finished] = table.wasTold("finished");
+  expect(finished?.stats.operators[0]).toMatchObject({ retries: 0, oomRetries: 1, learned: { batchSize: 512 } });
+  expect(table.retries).toMatchObject([{ operator: "op0", attempt: 1, need: { batchSize: 512, alone: false } }]);
+  expect(table.wasTold("notice").map(({ text }) => text)).toEqual([
+    "op0: a task ran out of memory (the system's OOM killer ended its worker: the container (control group) was at its limit). " +
+      "It is run again with batches of 512 rows, and so are those after it.",
+  ]);
+});
+
+test("[M3] what a run before has learned, the first task begins with", () => {
+  const table = new Oom(2, 8, { pool: POOL });
+  table.put();
+  const learned = { batchSize: 64, atOnce: 1, alone: false, memory: 300 * MIB };
+  table.start(counting(2, { learned }), 1);
+  expect(table.taskOf(1).batchSize).toBe(64);
+  expect(table.tasksOf(2)).toEqual([]);
+  table.done(1);
+  table.done(1);
+  expect(table.wasTold("finished")[0]?.stats.operators[0]).toMatchObject({ oomRetries: 0, learned });
+});
+
+test("[M3] it comes again after half a second, then after twice as long each time, and others run meanwhile", () => {
+  const table = new Oom(1, 8, { pool: POOL });
+  table.put();
+  table.start(counting(3, { maxOomRetries: 9 }), 1);
+  const { id } = table.taskOf(1);
+  table.ends(1, KILLED);
+  table.up(2);
+  expect(table.taskOf(2).index).toBe(1);
+  table.done(2);
+  expect(table.taskOf(2).index).toBe(2);
+  table.now = 499;
+  table.done(2);
+  expect(table.tasksOf(2)).not.toContain(id);
+  table.now = 500;
+  table.tell({ type: "tick" });
+  expect(table.taskOf(2).id).toBe(id);
+  const rests = [1000, 2000, 4000, 8000, 8000];
+  for (const [i, rest] of rests.entries()) {
+    table.ends(2 + i, KILLED);
+    table.up(3 + i);
+    table.now += rest - 1;
+    table.tell({ type: "tick" });
+    expect(table.tasksOf(3 + i)).toEqual([]);
+    expect(table.scheduler.alarmAt).toBe(table.now + 1);
+    table.now += 1;
+    table.tell({ type: "tick" });
+    expect(table.tasksOf(3 + i)).toEqual([id]);
+  }
+});
+
+test("[M3] running out of memory does not count as a crash, nor a crash as running out of memory", () => {
+  const table = new Oom(1, 8, { pool: POOL });
+  table.put();
+  table.start(counting(1, { maxRetries: 1, maxOomRetries: 1 }), 1);
+  table.endsAndComesAgain(1, KILLED, 2);
+  table.ends(2, ended());
+  table.up(3);
+  expect(table.taskOf(3).attempt).toBe(2);
+  table.ends(3, ended());
+  expect(table.error?.name).toBe("WorkerDiedError");
+  expect(table.wasTold("failed")[0]?.stats.operators[0]).toMatchObject({ retries: 1, oomRetries: 1 });
+});
+
+test("[M3] a function that was refused memory ran out of it; any other error of it is its own", () => {
+  const table = new Oom(1, 8, { pool: POOL });
+  table.put();
+  table.start(counting(1), 1);
+  const refused = {
+    name: "FunctionError",
+    message: "mapBatches(fn) failed on batch 1: RangeError: Array buffer allocation failed",
+    stack: null,
+    fields: { errorName: "RangeError" },
+  };
+  table.says(1, { type: "failed", task: table.taskOf(1).id, error: refused });
+  table.wakes();
+  expect(table.taskOf(1)).toMatchObject({ batchSize: 512, attempt: 1 });
+  const own = { ...refused, message: "mapBatches(fn) failed on batch 1: RangeError: Invalid array length" };
+  table.says(1, { type: "failed", task: table.taskOf(1).id, error: own });
+  expect(table.error?.name).toBe("FunctionError");
+});
+
+test("[M3] a task that has handed blocks over keeps its batches, and asks for the rest", () => {
+  const table = new Oom(2, 8, { pool: POOL, workerMemory: 400 * MIB });
+  table.put();
+  table.start(job("j", [tasks(0, splits(2), { steps: batched(1024) })]), 4);
+  table.asks(1);
+  table.handsOver(1);
+  table.ends(1, KILLED);
+  expect(table.needs).toEqual([{ batchSize: null, atOnce: 1, alone: false, memory: null }]);
+  table.up(3);
+  table.wakes();
+  // The other one still runs, and there is to be one at once.
+  expect(table.tasksOf(3)).toEqual([]);
+  table.done(2);
+  const again = [...table.toWorker(2), ...table.toWorker(3)].findLast((message) => message.type === "run");
+  expect(again?.type === "run" ? again.task : null).toMatchObject({ index: 0, handedOver: [{ rows: 1 }] });
+  expect(again?.type === "run" ? again.task.batchSize : 0).toBeUndefined();
+});
+
+test("[M3] fewer at once: what one was seen to have is reserved for each", () => {
+  const table = new Oom(4, 8, {
+    pool: POOL,
+    workerMemory: 400 * MIB,
+    resources: { cpu: 4, gpu: 0, memory: POOL.memory },
+  });
+  table.put();
+  table.start(counting(8, { steps: batched(1, "map") }), 1);
+  const reading = { worker: 1 as WorkerId, private: 350 * MIB, shared: 0, children: 0 };
+  const none = { private: 0, shared: 0, children: 0 };
+  table.tell({ type: "memory", workers: [reading], supervisor: none, program: none });
+  table.ends(1, KILLED);
+  expect(table.needs).toEqual([{ batchSize: null, atOnce: 2, alone: false, memory: 350 * MIB }]);
+  table.up(5);
+  table.wakes();
+  for (const worker of [2, 3]) table.done(worker);
+  // Worker 4 still has one that was started before; one more may run beside it.
+  const running = [2, 3, 5].filter((worker) => table.tasksOf(worker).length > (worker === 5 ? 0 : 1));
+  expect(running.length).toBe(1);
+  table.program({ type: "resources", request: 7 });
+  expect(table.wasTold("resources").at(-1)?.resources.used.memory).toBe(350 * MIB);
+});
+
+test("[M3] alone: it starts when nobody else computes, nothing starts beside it, idle workers end and come back", () => {
+  const table = new Oom(2, 8, { pool: POOL, workerMemory: 256 * MIB });
+  table.put();
+  const learned = { batchSize: 4, atOnce: 1, alone: true, memory: null };
+  table.start(job("first", [tasks(0, splits(2), { sink: COUNT })]), 1);
+  table.start(job("second", [tasks(0, splits(2), { sink: COUNT, learned, steps: batched(1024) })]), 1);
+  expect([table.taskOf(1).job, table.taskOf(2).job]).toEqual(["first", "first"]);
+  table.done(1);
+  // One still computes; and nobody else begins before it.
+  table.start(job("third", [tasks(0, splits(1), { sink: COUNT })]), 1);
+  expect(table.ordered("replace")).toBe(0);
+  expect(table.tasksOf(1).length).toBe(1);
+  table.done(2);
+  // All that tasks have: what the pool has beside the store and the program.
+  const memory = POOL.memory - POOL.overhead - 8 * PAGE;
+  expect(table.commands.find((one) => one.type === "replace")).toMatchObject({ memory });
+});
+
+test("[M3] alone, in the worker that has all the memory; the others come back when something else begins", () => {
+  const table = new Oom(2, 8, { pool: POOL, workerMemory: 256 * MIB });
+  table.put();
+  const learned = { batchSize: 4, atOnce: 1, alone: true, memory: null };
+  const memory = POOL.memory - POOL.overhead - 8 * PAGE;
+  table.start(job("j", [tasks(0, splits(2), { sink: COUNT, learned, steps: batched(1024) })]), 1);
+  const replaced = table.commands.find((one) => one.type === "replace");
+  if (replaced?.type !== "replace") throw new Error("no larger worker was ordered");
+  table.ends(replaced.worker, ended({ cause: "asked", exitCode: 0 }));
+  table.up(3, { memory });
+  expect(table.taskOf(3)).toMatchObject({ batchSize: 4, lease: { threads: 1 } });
+  expect(table.commands.findLast((one) => one.type === "want")).toMatchObject({ workers: 1 });
+  expect(table.ordered("dismiss")).toBe(1);
+  table.start(job("other", [tasks(0, splits(2), { sink: COUNT })]), 1);
+  expect(table.tasksOf(3).length).toBe(1);
+  table.done(3);
+  // The other job has had nothing yet: its turn, and its workers.
+  expect(table.taskOf(3).job).toBe("other");
+  expect(table.commands.findLast((one) => one.type === "want")).toMatchObject({ workers: 2 });
+});
+
+test("[M3] a job that is cancelled while it waits to be alone holds nobody up", () => {
+  const table = new Oom(2, 8, { pool: POOL, workerMemory: 256 * MIB });
+  table.put();
+  const learned = { batchSize: 4, atOnce: 1, alone: true, memory: null };
+  table.start(job("first", [tasks(0, splits(1), { sink: COUNT })]), 1);
+  const waiting = job("waiting", [tasks(0, splits(2), { sink: COUNT, learned, steps: batched(1024) })]);
+  table.start(waiting, 1);
+  table.start(job("third", [tasks(0, splits(1), { sink: COUNT })]), 1);
+  expect(table.tasksOf(2)).toEqual([]);
+  table.program({ type: "cancel", job: waiting.id });
+  expect(table.taskOf(2).job).toBe("third");
+});
+
+test("[M3] an instance of a class leaves a worker that is too small for it", () => {
+  const table = new Oom(1, 8, { pool: POOL, workerMemory: 256 * MIB, heapLimit: 192 * MIB });
+  table.put();
+  const steps = batched(1, "mapBatches", true);
+  table.start(counting(3, { steps, concurrency: { min: 1, max: 1 } }), 1);
+  table.done(1);
+  const refused = { name: "RangeError", message: "Array buffer allocation failed", stack: null, fields: {} };
+  table.says(1, { type: "failed", task: table.taskOf(1).id, error: refused });
+  expect(table.needs[0]).toMatchObject({ memory: 512 * MIB });
+  expect(table.toWorker(1).at(-1)).toMatchObject({ type: "retire" });
+  table.says(1, { type: "retired", job: counting(1).id, operator: 0, error: null });
+  expect(table.commands.findLast((one) => one.type === "replace")).toMatchObject({ worker: 1, memory: 512 * MIB });
+});
+
+test("[D7] memory that a function asks for is reserved before its task starts, and free again after it", () => {
+  const table = new Table(4, 8, { resources: { cpu: 4, gpu: 0, memory: 5 * 2 ** 30 } });
+  table.start(job("j", [tasks(0, splits(4), { sink: COUNT, request: { cpu: 1, gpu: 0, memory: 2 * 2 ** 30 } })]), 1);
+  const used = () => {
+    table.program({ type: "resources", request: 1 });
+    return table.wasTold("resources").at(-1)?.resources.used.memory;
+  };
+  expect([1, 2, 3, 4].map((worker) => table.tasksOf(worker).length)).toEqual([1, 1, 0, 0]);
+  expect(used()).toBe(4 * 2 ** 30);
+  table.done(1);
+  expect([1, 2, 3, 4].reduce((sum, worker) => sum + table.tasksOf(worker).length, 0)).toBe(3);
+  expect(used()).toBe(4 * 2 ** 30);
+  table.dies(2);
+  expect(used()).toBeLessThanOrEqual(4 * 2 ** 30);
+});
+
+test("[M4] after the last retry the job fails with the whole story; with maxOomRetries: 0 at once", () => {
+  const table = new Oom(1, 8, { pool: POOL, workerMemory: 256 * MIB, heapLimit: 192 * MIB });
+  table.put();
+  table.start(counting(1, { maxOomRetries: 0 }), 1);
+  const node = {
+    host: "node-7",
+    used: 972 * MIB,
+    total: 1024 * MIB,
+    threshold: 0.95,
+    users: [
+      { pid: 1001, name: "node", private: 240 * MIB },
+      { pid: 5, name: "postgres", private: 90 * MIB },
+    ],
+  };
+  const curve = [{ at: 1, private: 240 * MIB }];
+  table.ends(1, { ...OUT_OF_HEAP, node, curve, log: "/logs/worker-1.log", tail: "last words" });
+  expect(table.error?.name).toBe("OutOfMemoryError");
+  expect(table.error?.message).toBe(
+    `Task was killed due to the node running low on memory.
+  node: node-7, 972 MiB of 1.0 GiB used (94.9 %), threshold 95.0 %
+  task: op0, j/0/0, process 1001, 240 MiB
+  cause: its worker reached its heap limit of 192 MiB
+  attempts: 1
+    1. as it was: heap with 240 MiB
+Top 2 memory users:
+   PID    MEMORY  PROCESS
+  1001   240 MiB  worker 1 (op0), this task
+     5  90.0 MiB  postgres
+Its log: cat /logs/worker-1.log
+Its last words:
+  last words
+What helps, the most promising first:
+  1. batchSize: 256 on mapBatches(fn), which has 1024.
+  2. memory: "512 MiB" on mapBatches(fn): a task then starts only where so much is free, in a worker that has it.
+  3. session({ memoryLimit: "512 MiB" }) instead of 256 MiB for each worker.
+  4. A machine or container with more memory than 1.0 GiB.`,
+  );
+  expect(table.error?.fields).toMatchObject({ operator: "op0", cause_: "heap", memory: 240 * MIB, attempts: 1 });
+});

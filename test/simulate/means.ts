@@ -1,0 +1,44 @@
+/** What a simulated session is given, and what threatens it. */
+
+/** Probabilities, at each step at which the thing can happen. */
+export interface Dangers {
+  readonly death: number;
+  /** That such a death is one for memory. */
+  readonly oom: number;
+  readonly functionError: number;
+  /** A cancelled task that never answers. */
+  readonly deaf: number;
+  readonly cancelJob: number;
+  /** The program stops reading for a long time. */
+  readonly pause: number;
+  /** A write finds no room on disk; a file is not what was written; the disk takes its time. */
+  readonly diskFull: number;
+  readonly damage: number;
+  readonly slowDisk: number;
+}
+
+export interface Means {
+  readonly workers: number;
+  readonly pages: number;
+  readonly managedTarget?: number | null;
+  /** Null: nobody looks at memory. */
+  readonly memory?: MemoryMeans | null;
+}
+
+/** In bytes. */
+export interface MemoryMeans {
+  /** Of one worker. */
+  readonly limit: number;
+  readonly node: number;
+  /** What a worker has before its first task. */
+  readonly base: number;
+  /** Shares of its limit that a task takes in the end: most tasks, some, and few. */
+  readonly appetites: readonly [number, number, number];
+  /** Probability that a task leaves some of that behind in its worker. */
+  readonly leak: number;
+}
+
+/** Units of memory that a worker has, and all of them together. */
+export const WORKER_MEMORY = 10;
+export const ALL_MEMORY = 40;
+export const GPUS = 2;

@@ -1,0 +1,114 @@
+/**
+ * The memory of simulated processes: tasks grow by chance as they go on, some leave a part of it behind, and where the node has
+ * no more the system ends the largest worker. Looked at from time to time, as the supervisor does, while there is work.
+ */
+import type { MemorySettings } from "../../src/protocol/index.ts";
+import type { MemoryMeans } from "./means.ts";
+import type { Surroundings } from "./surroundings.ts";
+import type { SimulatedWorker } from "./worker.ts";
+
+export const SETTINGS: MemorySettings = {
+  thresholds: { target: 0.6, spill: 0.7, pause: 0.8, terminate: 0.95 },
+  interval: 200,
+  measure: "auto",
+  recentToOldTime: 500,
+  pausedTooLong: 2_000,
+  memoryUsageThreshold: 0.95,
+  memoryMonitorRefreshMs: 250,
+};
+
+const NOBODY = { private: 0, shared: 0, children: 0 };
+/** Looks after the last job: what was paused has to go on. */
+const LAST_LOOKS = 12;
+
+export class SimulatedMemory {
+  #looksLeft = 0;
+  #isAboutToLook = false;
+  /** How often the system had to end somebody. */
+  systemKills = 0;
+
+  constructor(
+    private readonly world: Surroundings,
+    readonly means: MemoryMeans,
+    private readonly workers: ReadonlyMap<number, SimulatedWorker>,
+    /** What the store has of the node's memory. */
+    private readonly storeBytes: () => number,
+  ) {}
+
+  taskBegins(worker: SimulatedWorker): void {
+    const { chance } = this.world;
+    const [most, some, few] = this.means.appetites;
+    const share = chance.happens(0.8) ? most : chance.happens(0.8) ? some : few;
+    worker.appetite = Math.floor(share * chance.next() * this.means.limit);
+  }
+
+  /** The worker goes on with its task; the one that the system ends for it, if any. */
+  grow(worker: SimulatedWorker): SimulatedWorker | null {
+    const more = Math.floor(worker.appetite * this.world.chance.next());
+    worker.appetite -= more;
+    worker.private += more;
+    this.#lookSoon();
+    if (this.#used <= this.means.node) return null;
+    this.systemKills += 1;
+    return [...this.workers.values()].reduce((most, one) => (one.private > most.private ? one : most), worker);
+  }
+
+  taskOver(worker: SimulatedWorker): void {
+    const { chance } = this.world;
+    const { base, leak } = this.means;
+    const left = worker.private - base;
+    worker.private = base + (chance.happens(leak) ? Math.floor(left * chance.next()) : 0);
+    worker.appetite = 0;
+  }
+
+  /** Somebody collects garbage in it: that may help. */
+  trim(worker: SimulatedWorker): { readonly before: number; readonly after: number } {
+    const before = worker.private;
+    if (this.world.chance.happens(0.5)) worker.private = Math.min(before, this.means.base);
+    return { before, after: worker.private };
+  }
+
+  /** Looks, again and again, as long as there is work. */
+  watch(isAtWork: () => boolean): void {
+    const isWatching = this.#looksLeft > 0;
+    this.#looksLeft = LAST_LOOKS;
+    if (!isWatching) this.#lookLater(isAtWork);
+  }
+
+  #lookLater(isAtWork: () => boolean): void {
+    const { agenda, chance } = this.world;
+    agenda.later(chance.between(100, 500), () => {
+      this.#look();
+      this.#looksLeft = isAtWork() ? LAST_LOOKS : this.#looksLeft - 1;
+      if (this.#looksLeft > 0) this.#lookLater(isAtWork);
+    });
+  }
+
+  /** Where something grows there are more looks, so that some of them fall into the short life of a simulated task. */
+  #lookSoon(): void {
+    const { agenda, chance } = this.world;
+    if (this.#isAboutToLook) return;
+    this.#isAboutToLook = true;
+    agenda.later(chance.between(1, 20), () => {
+      this.#isAboutToLook = false;
+      this.#look();
+    });
+  }
+
+  #look(): void {
+    const workers = [...this.workers.values()].map(({ id, private: bytes }) => ({
+      worker: id,
+      private: bytes,
+      shared: 0,
+      children: 0,
+    }));
+    this.world.tell({ type: "memory", workers, supervisor: NOBODY, program: NOBODY });
+    this.world.tell({ type: "nodeMemory", used: this.#used, total: this.means.node });
+  }
+
+  get #used(): number {
+    let used = this.storeBytes();
+    for (const worker of this.workers.values()) used += worker.private;
+    return used;
+  }
+}

@@ -1,0 +1,219 @@
+/** The simulated workers: as many as are wanted, each started, told things, and dead one day. */
+import type { DeathCause, KillReason, TaskId, ToWorker, WorkerId } from "../../src/protocol/index.ts";
+import type { Command, Scheduler } from "../../src/scheduler/index.ts";
+import { ended } from "../support/ends.ts";
+import { type MemoryMeans, WORKER_MEMORY } from "./means.ts";
+import { SimulatedMemory } from "./memory.ts";
+import type { SimulatedProgram } from "./program.ts";
+import { Rules } from "./rules.ts";
+import { Running } from "./running.ts";
+import { delay, type Surroundings } from "./surroundings.ts";
+import type { SimulatedWorker } from "./worker.ts";
+
+export class SimulatedWorkers {
+  readonly #all = new Map<WorkerId, SimulatedWorker>();
+  readonly #rules: Rules;
+  readonly #running: Running;
+  readonly #limit: number;
+  /** Deaths for memory, by task. */
+  readonly shortages = new Map<TaskId, DeathCause[]>();
+  readonly memory: SimulatedMemory | null;
+  #last = 0;
+  #wanted: number;
+  /** How often others ended so that a task was alone. */
+  parked = 0;
+  monitorKills = 0;
+  terminated = 0;
+  spawned = 0;
+  replaced = 0;
+  maxAlive = 0;
+
+  constructor(
+    private readonly world: Surroundings,
+    program: SimulatedProgram,
+    private readonly slots: number,
+    { ledger }: Scheduler,
+    memory: MemoryMeans | null,
+    /** How many events there have been. */
+    private readonly events: () => number,
+  ) {
+    this.memory = memory && new SimulatedMemory(world, memory, this.#all, () => ledger.live + ledger.cached);
+    this.#wanted = slots;
+    this.#limit = memory?.limit ?? WORKER_MEMORY;
+    this.#rules = new Rules(program, this.#all, world.arena);
+    this.#running = new Running(world, program, this.#rules, this.memory, (worker, cause) => this.#die(worker, cause));
+  }
+
+  /** Without the wide kernel. */
+  get alive(): number {
+    let count = 0;
+    for (const { isWide } of this.#all.values()) if (!isWide) count += 1;
+    return count;
+  }
+
+  get busy(): number {
+    return [...this.#all.values()].filter((worker) => worker.task !== null).length;
+  }
+
+  spawn(memory = this.#limit, isWide = false): void {
+    const { agenda, chance } = this.world;
+    if (isWide && [...this.#all.values()].some((one) => one.isWide)) throw new Error("a second wide kernel");
+    const id = ++this.#last as WorkerId;
+    const worker: SimulatedWorker = {
+      id,
+      memory,
+      isWide,
+      state: "starting",
+      task: null,
+      private: this.memory?.means.base ?? 0,
+      appetite: 0,
+      endedAt: null,
+      operators: new Map(),
+      instances: new Map(),
+    };
+    this.#all.set(id, worker);
+    this.maxAlive = Math.max(this.maxAlive, this.alive);
+    this.world.tell({ type: "workerStarting", worker: id, memory, isWide });
+    agenda.later(delay(chance), () => {
+      if (worker.state !== "starting") return;
+      worker.state = "up";
+      this.world.tell({ type: "workerReady", worker: id, pid: id });
+    });
+  }
+
+  /** Carries out an order about processes. */
+  carryOut(
+    command: Extract<Command, { type: "kill" | "terminate" | "dismiss" | "spawn" | "spawnWide" | "want" | "replace" }>,
+  ): void {
+    const { agenda, chance } = this.world;
+    switch (command.type) {
+      case "kill": {
+        const worker = this.#all.get(command.worker);
+        if (worker !== undefined) this.#kill(worker, command.reason);
+        return;
+      }
+      case "terminate": {
+        const worker = this.#all.get(command.worker);
+        if (worker === undefined) throw new Error("a worker that is dead was terminated");
+        worker.endedAt = this.events();
+        this.terminated += 1;
+        // Some do not listen, and have to be killed.
+        if (chance.happens(0.7)) agenda.later(chance.between(1, 50), () => this.#die(worker, "terminate"));
+        return;
+      }
+      case "dismiss": {
+        const worker = this.#idle(command.worker, "dismissed");
+        agenda.later(1, () => this.#die(worker, "asked"));
+        return;
+      }
+      case "spawn":
+        this.spawned += 1;
+        agenda.later(0, () => this.spawn(command.memory ?? undefined));
+        return;
+      case "spawnWide":
+        agenda.later(0, () => this.spawn(undefined, true));
+        return;
+      case "want":
+        this.#wanted = command.workers;
+        this.parked += Number(command.workers < this.slots);
+        agenda.later(0, () => this.#replenish());
+        return;
+      case "replace": {
+        const worker = this.#idle(command.worker, "replaced");
+        this.replaced += 1;
+        agenda.later(0, () => this.spawn(command.memory));
+        agenda.later(1, () => this.#die(worker, "asked"));
+        return;
+      }
+    }
+  }
+
+  receive(id: WorkerId, message: ToWorker): void {
+    const { agenda, chance } = this.world;
+    const worker = this.#all.get(id);
+    if (worker === undefined) throw new Error(`a message for worker ${id}, which is dead`);
+    switch (message.type) {
+      case "operator":
+        worker.operators.set(`${message.order.job}/${message.order.operator}`, message.order);
+        this.#rules.checkInstances(message.order);
+        return;
+      case "run":
+        if (worker.endedAt !== null) throw new Error("a task for a worker that is about to end");
+        this.#running.start(worker, message.task);
+        return;
+      case "feed":
+      case "feedEnd":
+        this.#running.feed(worker, message);
+        return;
+      case "reserved":
+        this.#running.granted(worker, message.range);
+        return;
+      case "cancel":
+        this.#running.cancel(worker, message.task);
+        return;
+      case "retire": {
+        if (!worker.operators.delete(`${message.job}/${message.operator}`)) throw new Error("retired twice");
+        const { job, operator } = message;
+        agenda.later(delay(chance), () => {
+          worker.instances.delete(`${job}/${operator}`);
+          if (worker.state === "up") this.#running.say(worker, { type: "retired", job, operator, error: null });
+        });
+        return;
+      }
+      case "trim": {
+        const { memory } = this;
+        if (memory === null) throw new Error("nobody looks at memory here");
+        agenda.later(delay(chance), () => {
+          if (worker.state !== "up") return;
+          const report = { worker: id, ...memory.trim(worker), skipped: [] };
+          this.#running.say(worker, { type: "trimmed", request: message.request, report });
+        });
+        return;
+      }
+      case "inspect": {
+        const { request } = message;
+        this.#running.step(worker, () => this.#running.say(worker, { type: "inspected", request, rows: [] }));
+        return;
+      }
+    }
+  }
+
+  #kill(worker: SimulatedWorker, reason: KillReason): void {
+    const { agenda, chance } = this.world;
+    if (reason === "unresponsive") {
+      agenda.later(1, () => this.#die(worker, "signal"));
+      return;
+    }
+    if (reason === "monitor") {
+      this.monitorKills += 1;
+      for (const { endedAt } of this.#all.values()) {
+        if (endedAt !== null && endedAt < this.events()) throw new Error("another victim while one is still dying");
+      }
+    }
+    worker.endedAt ??= this.events();
+    agenda.later(chance.between(1, 30), () => this.#die(worker, reason));
+  }
+
+  #die(worker: SimulatedWorker, cause: DeathCause): void {
+    if (worker.state === "dead") return;
+    if (worker.task !== null && cause !== "signal" && cause !== "asked") {
+      const { id } = worker.task.order;
+      this.shortages.set(id, [...(this.shortages.get(id) ?? []), cause]);
+    }
+    worker.state = "dead";
+    worker.task = null;
+    this.#all.delete(worker.id);
+    this.world.tell({ type: "workerGone", worker: worker.id, end: ended({ signal: "SIGKILL", cause }) });
+    this.#replenish();
+  }
+
+  #replenish(): void {
+    while (this.alive < this.#wanted) this.spawn();
+  }
+
+  #idle(id: WorkerId, what: string): SimulatedWorker {
+    const worker = this.#all.get(id);
+    if (worker === undefined || worker.task !== null) throw new Error(`a busy worker was ${what}`);
+    return worker;
+  }
+}

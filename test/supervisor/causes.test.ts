@@ -1,0 +1,167 @@
+/** Facts to causes, counters to attributions: what needs no process. */
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { MemoryGauge } from "../../src/memory/index.ts";
+import { causeOfDeath, type DeathFacts } from "../../src/supervisor/deaths.ts";
+import { EVENTS_FILE, EventLog } from "../../src/supervisor/event-log.ts";
+import { Restarts } from "../../src/supervisor/restarts.ts";
+import { DeathSummary } from "../../src/supervisor/summary.ts";
+import { Witness } from "../../src/supervisor/witness.ts";
+import { TestClock } from "../support/clock.ts";
+
+const NONE = { container: 0, machine: 0 };
+
+function cause(facts: Partial<DeathFacts>) {
+  return causeOfDeath({ exitCode: null, signal: null, order: null, words: "", oomKills: NONE, ...facts });
+}
+
+test("[D4] every death has its own cause", () => {
+  expect(cause({ signal: "SIGKILL", oomKills: { container: 0, machine: 1 } })).toBe("kernelOom");
+  expect(cause({ signal: "SIGKILL", oomKills: { container: 1, machine: 1 } })).toBe("containerOom");
+  expect(cause({ signal: "SIGKILL", order: "monitor", oomKills: { container: 1, machine: 1 } })).toBe("monitor");
+  expect(cause({ signal: "SIGTERM", order: "terminate" })).toBe("terminate");
+  // A function may handle SIGTERM, and leave by the door.
+  expect(cause({ exitCode: 0, order: "terminate" })).toBe("terminate");
+  expect(cause({ signal: "SIGABRT", words: "FATAL ERROR: … JavaScript heap out of memory" })).toBe("heap");
+  expect(cause({ signal: "SIGSEGV" })).toBe("native");
+  expect(cause({ signal: "SIGABRT" })).toBe("native");
+  expect(cause({ exitCode: 3 })).toBe("exit");
+  expect(cause({ signal: "SIGKILL" })).toBe("signal");
+  expect(cause({ signal: "SIGTERM" })).toBe("signal");
+  expect(cause({ exitCode: 0, order: "asked" })).toBe("asked");
+  expect(cause({ signal: "SIGKILL", order: "unresponsive" })).toBe("asked");
+});
+
+test("[D4] memory that was refused to native code is out of memory; words alone are nothing", () => {
+  const words = "terminate called after throwing an instance of 'std::bad_alloc'\n  what():  std::bad_alloc";
+  expect(cause({ signal: "SIGABRT", words })).toBe("heap");
+  expect(cause({ signal: "SIGABRT", words: "# Fatal process out of memory: Zone" })).toBe("heap");
+  expect(cause({ exitCode: 1, words: "log: heap out of memory, once" })).toBe("exit");
+  // The OOM killer sends SIGKILL, nothing else.
+  expect(cause({ signal: "SIGTERM", oomKills: { container: 1, machine: 1 } })).toBe("signal");
+});
+
+function counting(): { gauge: MemoryGauge; kills: { container: number; machine: number } } {
+  const kills = { container: 0, machine: 3 };
+  const users = [
+    { pid: 7, name: "node", private: 5 },
+    { pid: 8, name: "postgres", private: 4 },
+  ];
+  const gauge: MemoryGauge = {
+    process: () => null,
+    node: () => ({ used: 90, total: 100 }),
+    oomKills: () => ({ ...kills }),
+    users: () => users,
+  };
+  return { gauge, kills };
+}
+
+test("[D4] one kill that is counted explains all who died with it, and nobody who dies later", () => {
+  const { gauge, kills } = counting();
+  const clock = new TestClock();
+  const witness = new Witness(gauge, 0.95, () => [], clock);
+  expect(witness.recentOomKills()).toEqual(NONE);
+  clock.pass(10_000);
+  kills.container = 1;
+  kills.machine = 4;
+  expect(witness.recentOomKills()).toEqual({ container: 1, machine: 1 });
+  clock.pass(100);
+  expect(witness.recentOomKills()).toEqual({ container: 1, machine: 1 });
+  clock.pass(5_000);
+  expect(witness.recentOomKills()).toEqual(NONE);
+});
+
+test("[M2] the node's users have our names, and the monitor's threshold is beside them", () => {
+  const witness = new Witness(counting().gauge, 0.95, () => [], new TestClock());
+  const snapshot = witness.snapshot(new Map([[7, "worker 1"]]));
+  expect(snapshot).toMatchObject({ used: 90, total: 100, threshold: 0.95 });
+  expect(snapshot.users.map(({ name }) => name)).toEqual(["worker 1", "postgres"]);
+});
+
+test("[K7] replacements wait 1, 2, 4, 8, 16 s; after five in a row they wait for new work", () => {
+  const clock = new TestClock();
+  let due = 0;
+  const restarts = new Restarts(clock, () => due++);
+  const pauses: number[] = [];
+  for (let i = 0; i < 5; i++) {
+    restarts.diedForMemory(restarts.started());
+    const [pause = 0] = clock.pauses;
+    pauses.push(pause);
+    expect(restarts.heldBack).toBe(1);
+    clock.pass(pause - 1);
+    expect(due).toBe(i);
+    clock.pass(1);
+    expect([due, restarts.heldBack]).toEqual([i + 1, 0]);
+  }
+  expect(pauses).toEqual([1000, 2000, 4000, 8000, 16_000]);
+  restarts.diedForMemory(restarts.started());
+  expect([restarts.heldBack, restarts.hasGivenUp, clock.pauses]).toEqual([1, true, []]);
+  restarts.workComes();
+  expect([restarts.heldBack, restarts.hasGivenUp, due]).toEqual([0, false, 6]);
+  restarts.diedForMemory(restarts.started());
+  expect(clock.pauses).toEqual([1000]);
+});
+
+test("[K7] a task that is done begins the row anew; workers that die together count once", () => {
+  const clock = new TestClock();
+  const restarts = new Restarts(clock, () => {});
+  const births = Array.from({ length: 8 }, () => restarts.started());
+  for (const birth of births) restarts.diedForMemory(birth);
+  expect(clock.pauses).toEqual(Array.from({ length: 8 }, () => 1000));
+  clock.pass(1000);
+  const second = restarts.started();
+  const third = restarts.started();
+  restarts.diedForMemory(second);
+  expect(clock.pauses).toEqual([2000]);
+  restarts.taskDone();
+  restarts.diedForMemory(third);
+  expect(clock.pauses).toEqual([2000, 1000]);
+});
+
+const MEMORY = { memoryUsageThreshold: 0.95, memoryMonitorRefreshMs: 250 };
+
+test("[M5] a minute after the first kill, then after every minute with kills, and what is pending at the end", () => {
+  const clock = new TestClock();
+  const told: string[] = [];
+  const summary = new DeathSummary({ host: "node-1", logs: "/logs", memory: MEMORY }, clock, (text) => told.push(text));
+  clock.pass(120_000);
+  summary.tellPending();
+  expect(told).toEqual([]);
+  for (const cause of ["monitor", "containerOom", "heap", "native", "asked"] as const) summary.died(cause);
+  clock.pass(59_999);
+  expect(told).toEqual([]);
+  clock.pass(1);
+  expect(told).toEqual([
+    "3 workers (tasks / actors) killed due to memory pressure (OOM), 1 workers crashed due to other reasons at node node-1 over " +
+      "the last time period. The logs of the workers are in /logs.\n" +
+      "To have fewer of them killed: ask for the memory that a function needs (its option memory), use a smaller batchSize, more " +
+      "partitions, fewer workers, or more memory per core.\n" +
+      "The node's monitor ends workers above memoryUsageThreshold (0.95) of the memory; memoryMonitorRefreshMs (250) is how often it " +
+      "looks, 0 turns it off.",
+  ]);
+  clock.pass(120_000);
+  expect(told.length).toBe(1);
+  summary.died("kernelOom");
+  summary.tellPending();
+  expect(told[1]).toMatch(/^1 workers \(tasks \/ actors\) killed due to memory pressure \(OOM\), 0 workers crashed/);
+  clock.pass(60_000);
+  expect(told.length).toBe(2);
+});
+
+test("events are kept up to a bound, and the last line says so", () => {
+  const directory = mkdtempSync(join(tmpdir(), "spillway-test-events-"));
+  try {
+    const log = new EventLog(directory, 500);
+    for (let i = 0; i < 20; i++) log.write({ at: "2026-01-01T00:00:00.000Z", type: "memoryLimit", limit: i });
+    const lines = readFileSync(join(directory, EVENTS_FILE), "utf8").trimEnd().split("\n");
+    const events = lines.map((line) => JSON.parse(line));
+    expect(events[0]).toEqual({ at: "2026-01-01T00:00:00.000Z", type: "memoryLimit", limit: 0 });
+    expect(events.length).toBeLessThan(10);
+    expect(events.at(-1)).toMatchObject({ type: "full" });
+    expect(events.filter(({ type }) => type === "full").length).toBe(1);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});

@@ -1,0 +1,128 @@
+/** Real processes that die in every way, under a real supervisor. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { fromWire } from "../../src/errors/index.ts";
+import type { JobId, TimedEvent } from "../../src/protocol/index.ts";
+import { job, tasks } from "../simulate/plans.ts";
+import { isRunning } from "../support/processes.ts";
+import { removeDirectories, split, TestSupervisor, type Work } from "./harness.ts";
+
+const started: TestSupervisor[] = [];
+afterEach(async () => {
+  for (const supervisor of started.splice(0)) await supervisor.close();
+  removeDirectories();
+});
+
+async function start(more: Parameters<typeof TestSupervisor.start>[0] = {}): Promise<TestSupervisor> {
+  const supervisor = await TestSupervisor.start(more);
+  started.push(supervisor);
+  return supervisor;
+}
+
+function work(ending: Work["ending"], more: Partial<Work> = {}) {
+  return split({ rows: 1, blocks: 0, bytes: 1, ...(ending === undefined ? {} : { ending }), ...more });
+}
+
+function events(supervisor: TestSupervisor): TimedEvent[] {
+  const text = readFileSync(join(supervisor.options.stateDirectory, "events.jsonl"), "utf8");
+  return text
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+}
+
+/** Pids of the children that fake workers have started. */
+function children({ options }: TestSupervisor): number[] {
+  return readdirSync(options.stateDirectory)
+    .filter((name) => name.startsWith("worker-"))
+    .flatMap((name) => [...readFileSync(join(options.stateDirectory, name), "utf8").matchAll(/^child (\d+)$/gm)])
+    .map((found) => Number(found[1]));
+}
+
+test("[D4] deaths under a task are told apart, each with its message, its exit type, and its line in events.jsonl", async () => {
+  const supervisor = await start({ workers: 1, workerHeap: 48 * 2 ** 20 });
+  const died = async (ending: Work["ending"]) => {
+    const spec = job(String(ending), [tasks(0, { kind: "splits", splits: [work(ending)] }, { maxRetries: 0 })]);
+    const end = await supervisor.run(spec);
+    if (end.type !== "failed") throw new Error("it finished");
+    return fromWire(end.error);
+  };
+  const exit = await died("exit");
+  expect(exit).toMatchObject({ cause_: "exit", exitCode: 5, signal: null, exitType: "INTENDED_USER_EXIT" });
+  expect(exit.message).toMatch(
+    /exited with code 5 while it ran a task\.\nExit type: INTENDED_USER_EXIT; exit code: 5; signal: none;/,
+  );
+  expect(exit.message).toContain("process.exit in the function");
+  const segfault = await died("segfault");
+  expect(segfault).toMatchObject({ cause_: "native", signal: "SIGSEGV", exitType: "UNEXPECTED_SYSTEM_EXIT" });
+  expect(segfault.message).toContain("crashed in native code (SIGSEGV)");
+  const abort = await died("sigabrt");
+  expect(abort).toMatchObject({ cause_: "native", signal: "SIGABRT", exitType: "UNEXPECTED_SYSTEM_EXIT" });
+  const killed = await died("abort");
+  expect(killed).toMatchObject({ cause_: "signal", signal: "SIGKILL", exitType: "UNEXPECTED_SYSTEM_EXIT" });
+  expect(killed.message).toContain("was ended by SIGKILL, which nobody here had sent");
+  expect(killed.message).toContain("0 in its control group");
+  const heap = await died("heap");
+  expect(heap.message).toContain("JavaScript heap out of memory");
+  const told = events(supervisor).filter((event) => event.type === "workerDied");
+  expect(told).toMatchObject([
+    { worker: 1, cause: "exit", exitCode: 5, operator: "op0" },
+    { worker: 2, cause: "native", signal: "SIGSEGV", operator: "op0" },
+    { worker: 3, cause: "native", signal: "SIGABRT", operator: "op0" },
+    { worker: 4, cause: "signal", signal: "SIGKILL", operator: "op0" },
+    { worker: 5, cause: "heap", signal: "SIGABRT", operator: "op0" },
+  ]);
+  expect(told.every(({ at }) => Math.abs(Date.parse(at) - Date.now()) < 60_000)).toBe(true);
+  expect(supervisor.messages.filter(({ type }) => type === "event").length).toBe(told.length);
+});
+
+test("[M5] what is pending is told when the session closes", async () => {
+  const supervisor = await start({ workers: 1 });
+  await supervisor.run(job("j", [tasks(0, { kind: "splits", splits: [work("segfault", { once: true })] })]));
+  expect(supervisor.messages.some(({ type }) => type === "notice")).toBe(false);
+  await supervisor.close();
+  const { text } = await supervisor.next("notice");
+  expect(text).toMatch(
+    /^0 workers \(tasks \/ actors\) killed due to memory pressure \(OOM\), 1 workers crashed due to other reasons at node \S+ over the last time period\. /,
+  );
+});
+
+test("[D4] what a worker had started ends with it, however it died", async () => {
+  const supervisor = await start({ workers: 1 });
+  const dying = work("segfault", { once: true, children: true });
+  expect((await supervisor.run(job("a", [tasks(0, { kind: "splits", splits: [dying] })]))).type).toBe("finished");
+  // Two of the worker that died, two of the one that did the task then.
+  const [first = 0, second = 0, third = 0, fourth = 0] = children(supervisor);
+  await expect.poll(() => [first, second].some(isRunning)).toBe(false);
+  expect([third, fourth].every(isRunning)).toBe(true);
+  await supervisor.close();
+  expect([third, fourth].some(isRunning)).toBe(false);
+});
+
+test("[K7] a worker that is killed from here takes what it has started with it", async () => {
+  const supervisor = await start({ workers: 1 });
+  const looping = work("loop", { children: true, blocks: 1 });
+  supervisor.send({ type: "start", job: job("j", [tasks(0, { kind: "splits", splits: [looping] })]) });
+  supervisor.send({ type: "want", job: "j" as JobId, blocks: 1 });
+  supervisor.release((await supervisor.next("output")).slice);
+  const pids = children(supervisor);
+  expect(pids.length).toBe(2);
+  expect(pids.every(isRunning)).toBe(true);
+  supervisor.send({ type: "cancel", job: "j" as JobId });
+  expect((await supervisor.inspect("its successor answers")).type).toBe("inspected");
+  await expect.poll(() => pids.some(isRunning)).toBe(false);
+});
+
+test("[D4] what the workers of a killed supervisor had started is ended by the next session", async () => {
+  const first = await TestSupervisor.start({ workers: 1 });
+  const looping = work("loop", { children: true, blocks: 1 });
+  first.send({ type: "start", job: job("j", [tasks(0, { kind: "splits", splits: [looping] })]) });
+  first.send({ type: "want", job: "j" as JobId, blocks: 1 });
+  await first.next("output");
+  const pids = children(first);
+  first.process.kill("SIGKILL");
+  expect(pids.every(isRunning)).toBe(true);
+  await start({ localDirectory: first.options.localDirectory, workers: 1 });
+  await expect.poll(() => pids.some(isRunning), { timeout: 10_000 }).toBe(false);
+});
