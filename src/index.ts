@@ -62,6 +62,7 @@ export {
   KernelMemoryError,
   NondeterministicFunctionError,
   OptionError,
+  OutOfMemoryError,
   RowShapeError,
   SessionClosedError,
   SourceError,

@@ -6,9 +6,9 @@ import {
   CaptureError,
   col,
   FunctionError,
+  OutOfMemoryError,
   SourceError,
   UnknownColumnError,
-  WorkerDiedError,
   WriteError,
 } from "spillway";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -264,13 +264,16 @@ describe("functions", () => {
     const error = await failure(
       small
         .range(10)
-        .map((row) => {
-          const kept: unknown[] = [];
-          for (;;) kept.push({ row, filler: [row.id, row.id] });
-        })
+        .map(
+          (row) => {
+            const kept: unknown[] = [];
+            for (;;) kept.push({ row, filler: [row.id, row.id] });
+          },
+          { maxOomRetries: 0 },
+        )
         .takeAll(),
     );
-    expect(error).toBeInstanceOf(WorkerDiedError);
+    expect(error).toBeInstanceOf(OutOfMemoryError);
     expect(error.message).toMatch(/heap/i);
     expect(
       await small

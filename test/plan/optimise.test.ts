@@ -101,7 +101,7 @@ async function rowsOf(plan: Plan): Promise<readonly Record<string, unknown>[]> {
     shuffleBytes: 1 << 20,
     maxErroredBlocks: 0,
     maxRetries: 0,
-    maxOomRetries: null,
+    learnedOf: () => null,
     maxOomRetries: 0,
     payloadOf: (node) => payloads.get(node),
   });
