@@ -264,10 +264,13 @@ describe("functions", () => {
     const error = await failure(
       small
         .range(10)
-        .map((row) => {
-          const kept: unknown[] = [];
-          for (;;) kept.push({ row, filler: [row.id, row.id] });
-        })
+        .map(
+          (row) => {
+            const kept: unknown[] = [];
+            for (;;) kept.push({ row, filler: [row.id, row.id] });
+          },
+          { maxOomRetries: 0 },
+        )
         .takeAll(),
     );
     expect(error).toBeInstanceOf(OutOfMemoryError);

@@ -71,7 +71,7 @@ test("[M3] each retry has a smaller batch, later tasks of the operator begin wit
   expect(table.retries).toMatchObject([{ operator: "op0", attempt: 1, need: { batchSize: 512, alone: false } }]);
   expect(table.wasTold("notice").map(({ text }) => text)).toEqual([
     "op0: a task ran out of memory (the system's OOM killer ended its worker: the container (control group) was at its limit). " +
-      "It is run again with batches of 512 rows, and so are those after it.",
+      "It is run again, and so are those after it: batches of 512 rows.",
   ]);
 });
 
