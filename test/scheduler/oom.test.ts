@@ -293,6 +293,8 @@ test("[M4] after the last retry the job fails with the whole story; with maxOomR
   node: node-7, 972 MiB of 1.0 GiB used (94.9 %), threshold 95.0 %
   task: op0, j/0/0, process 1001, 240 MiB
   cause: its worker reached its heap limit of 192 MiB
+  Exit type: NODE_OUT_OF_MEMORY; exit code: none; signal: SIGABRT; kills of the system's OOM killer while it lived: 0 in its control group, 0 on the machine.
+  Its memory: 240 MiB when it was last looked at.
   attempts: 1
     1. as it was: heap with 240 MiB
 Top 2 memory users:
