@@ -29,7 +29,9 @@ test("[K11] a function that keeps what it made is found out: its worker is repla
 test("[K1] [K9] setMemoryLimit: the limit holds at once, workers are replaced, and kinds add up", async () => {
   const s = sessions.open({ workers: 2, memoryLimit: "512 MiB" });
   await s.range(10).count();
-  await expect.poll(async () => (await s.memory()).workers.filter(({ pid }) => pid !== null).length).toBe(2);
+  await expect
+    .poll(async () => (await s.memory()).workers.filter(({ pid }) => pid !== null).length, { timeout: 20_000 })
+    .toBe(2);
   const before = await s.memory();
   expect(before.workers.filter(({ kind }) => kind === "worker").map(({ limit }) => limit)).toEqual([2 ** 29, 2 ** 29]);
   for (const { managed, unmanaged, recent, process: all } of before.workers) {
