@@ -7,8 +7,10 @@ export type {
   MemoryKinds,
   Pressure,
   ResourceAmounts,
+  SessionEvent,
   SessionMemory,
   SessionResources,
+  TimedEvent,
   WorkerMemory,
   WorkerUse,
 } from "../protocol/index.ts";
