@@ -9,6 +9,7 @@ export {
   automaticLimit,
   extraWorkersThatFit,
   fixedShares,
+  heapFor,
   heapThatFits,
   kernelThatFits,
   type Node,

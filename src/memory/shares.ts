@@ -66,3 +66,8 @@ export function heapThatFits({ memory, store }: Node, workers: number): Bytes {
   const beside = share > BESIDE_HEAP ? Math.max(share / 2, share - BESIDE_HEAP) : share;
   return Math.max(SMALLEST_HEAP, Math.floor(Math.min(share * HEAP_SHARE, beside)));
 }
+
+/** V8's old space in a worker that was given a limit of its own. */
+export function heapFor(memory: Bytes): Bytes {
+  return Math.floor(memory * HEAP_SHARE);
+}

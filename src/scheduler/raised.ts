@@ -3,6 +3,7 @@
  * running V8 cannot be given a larger heap (`--max-old-space-size` set at run time changes nothing), so an idle worker
  * ends and a larger one takes its place; when nobody needs it any more, one like the others follows it.
  */
+import { heapFor } from "../memory/index.ts";
 import type { Bytes } from "../protocol/index.ts";
 import { runsAlone } from "./alone.ts";
 import { roomForTasks } from "./oom.ts";
@@ -57,7 +58,7 @@ export function raisedFor(state: State, operators: readonly OperatorState[]): By
 /** V8's part of what the worker may have. */
 export function heapOf(state: State, worker: WorkerState): Bytes | null {
   if (state.heapLimit === null || worker.memory <= state.workerMemory) return state.heapLimit;
-  return Math.floor((state.heapLimit / state.workerMemory) * worker.memory);
+  return heapFor(worker.memory);
 }
 
 function isNeeded(state: State): boolean {

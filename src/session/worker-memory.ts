@@ -1,9 +1,8 @@
 /** What one worker may have: its limit, its heap, and the thresholds that are shares of the limit. */
 import type { Config, Settings } from "../config/index.ts";
 import { OptionError } from "../errors/index.ts";
-import { automaticLimit, heapThatFits, type Node } from "../memory/index.ts";
+import { automaticLimit, heapFor, heapThatFits, type Node } from "../memory/index.ts";
 import type { Bytes, MemorySettings } from "../protocol/index.ts";
-import { heapFor } from "../supervisor/options.ts";
 import { formatSize, parseDuration, parseSize } from "../units/index.ts";
 
 export interface ResolvedWorkerMemory {

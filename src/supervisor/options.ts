@@ -54,14 +54,6 @@ export interface SupervisorOptions {
   readonly workerProgram?: string;
 }
 
-/** The rest of a worker's memory is the kernel's, and buffers outside the heap. */
-const HEAP_SHARE = 0.75;
-
-/** V8's old space in a worker with this limit. */
-export function heapFor(memory: Bytes): Bytes {
-  return Math.floor(memory * HEAP_SHARE);
-}
-
 /** `<localDirectory>/spillway-<uid>`: every session of this user on this machine. */
 export function sessionsDirectory(localDirectory: string): string {
   return join(localDirectory, `spillway-${userInfo().uid}`);

@@ -7,7 +7,7 @@ import { existsSync } from "node:fs";
 import { hostname } from "node:os";
 import { fileURLToPath } from "node:url";
 import { toWire } from "../errors/index.ts";
-import { type MemoryGauge, procGauge } from "../memory/index.ts";
+import { heapFor, type MemoryGauge, procGauge } from "../memory/index.ts";
 import type {
   ArenaRange,
   Bytes,
@@ -27,7 +27,7 @@ import { EventLog } from "./event-log.ts";
 import { EveryWorker } from "./every-worker.ts";
 import { type AnyWire, type Greeting, greet } from "./greeting.ts";
 import { JobFiles } from "./job-files.ts";
-import { heapFor, type SupervisorOptions, sessionsDirectory, socketPath } from "./options.ts";
+import { type SupervisorOptions, sessionsDirectory, socketPath } from "./options.ts";
 import { OwnDirectory } from "./own-directory.ts";
 import { identify, isAlive } from "./process-identity.ts";
 import { Sampler } from "./sampler.ts";
