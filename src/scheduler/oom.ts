@@ -167,10 +167,14 @@ function tellRetry(state: State, task: TaskState, worker: WorkerState, cause: Oo
   const need = operator.learned ?? NO_NEED;
   const event = { type: "oomRetry", operator: spec.name, task: task.id, attempt: shortages.length, need } as const;
   state.commands.push({ type: "event", event });
-  const asked = needText({ ...need, memory: null });
-  const how = isWide(operator) ? "with less for each thread" : asked === "" ? "as it was" : `with ${asked}`;
-  const text = `${spec.name}: a task ran out of memory (${causeText(cause, limitOf(state, worker, cause))}). It is run again ${how}, and so are those after it.`;
-  tell(state, { type: "notice", text, about: { job: job.id, what: `${spec.id}/oom/${how}` } });
+  const asked = needText(need.atOnce === null ? { ...need, memory: null } : need);
+  const how = isWide(operator) ? "with fewer threads or more memory" : asked === "" ? "as it was" : asked;
+  const text = `${spec.name}: a task ran out of memory (${causeText(cause, limitOf(state, worker, cause))}). It is run again, and so are those after it: ${how}.`;
+  tell(state, {
+    type: "notice",
+    text,
+    about: { job: job.id, what: `${spec.id}/oom/${needText({ ...need, memory: null })}` },
+  });
 }
 
 function failure(state: State, task: TaskState, worker: WorkerState, last: Shortage, blow: Blow): WireError {

@@ -183,9 +183,8 @@ export class Residency {
     this.#manage(entry, -1);
     this.makers.addSpilled(entry.maker, -stored);
     entry.maker = worker;
-    this.makers.addSpilled(entry.maker, stored);
-    this.#manage(entry, 1);
     this.makers.addSpilled(worker, stored);
+    this.#manage(entry, 1);
   }
 
   takeOrphans(): readonly SpillPlace[] {

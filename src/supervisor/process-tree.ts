@@ -6,8 +6,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import type { WorkerId } from "../protocol/index.ts";
 
-/** The variable that workers, and what they start, have: `<session>/<worker>`. */
-export const MARK = "SPILLWAY_WORKER";
+/** The variable that workers, and what they start, have: `<session>/<worker>`. No setting: those begin with SPILLWAY_. */
+export const MARK = "OF_SPILLWAY_WORKER";
 
 /** The 6th field of /proc/<pid>/stat; the 2nd is a name in brackets, which may hold anything. */
 const SESSION_AFTER_NAME = 3;

@@ -6,7 +6,7 @@
  *               │                                     └──for memory: after a pause (restarts.ts)
  *               └──exit before ready: after a pause that doubles; five in a row is reported
  */
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { closeSync, writeFileSync } from "node:fs";
 import type { SpillwayError } from "../errors/index.ts";
 import type {
@@ -23,20 +23,15 @@ import type { WorkerEnd } from "../scheduler/index.ts";
 import { type Clock, realClock } from "./clock.ts";
 import { causeOfDeath, isForMemory, type OomKills } from "./deaths.ts";
 import { identify, type ProcessIdentity } from "./process-identity.ts";
-import { killTrees, MARK, markOf } from "./process-tree.ts";
+import { killTrees, markOf } from "./process-tree.ts";
 import { type Birth, Restarts } from "./restarts.ts";
 import { noMemoryForWorkers, workersDoNotStart } from "./unavailable.ts";
 import { risen, type Witness } from "./witness.ts";
 import { lastWords, openWorkerLog, workerLog } from "./worker-log.ts";
+import { type StartOptions, startWorker } from "./worker-process.ts";
 
-export interface PoolOptions {
+export interface PoolOptions extends StartOptions {
   readonly workers: number;
-  /** The command line of worker `id`, after the Node executable; `memory`: its limit, where it is not the session's. */
-  readonly commandLine: (id: WorkerId, memory: Bytes | null) => readonly string[];
-  readonly env: NodeJS.ProcessEnv;
-  readonly logDirectory: string;
-  /** The session's name, by which what its workers have started is known. */
-  readonly session: string;
   /** Names of processes that are no workers. */
   readonly names: ReadonlyMap<number, string>;
 }
@@ -66,8 +61,6 @@ const CLOSED_GRACE: Milliseconds = 1_000;
 /** At the end: asked, told, and ended. What they hold matters to nobody any more, so all of it is short. */
 const EXIT_GRACE: Milliseconds = 250;
 const TERM_GRACE: Milliseconds = 250;
-/** Under memory pressure the kernel shall end a worker, which can be replaced, and not the program. */
-const OOM_SCORE = "1000";
 
 const NO_KILLS: OomKills = { container: 0, machine: 0 };
 
@@ -166,16 +159,8 @@ export class WorkerPool {
     if (this.#state !== "open") return;
     this.#lastId += 1;
     const id = this.#lastId as WorkerId;
-    const log = openWorkerLog(this.#options.logDirectory, id);
-    const child = spawn(process.execPath, this.#options.commandLine(id, memory), {
-      stdio: ["ignore", log, log],
-      env: { ...this.#options.env, [MARK]: `${this.#options.session}/${id}` },
-      // A session and group of its own, by which what it starts is found.
-      detached: true,
-    });
-    closeSync(log);
+    const child = startWorker(this.#options, id, memory);
     const { pid } = child;
-    if (pid !== undefined) preferForOomKiller(pid);
     const worker: WorkerProcess = {
       id,
       kind,
@@ -386,15 +371,5 @@ export class WorkerPool {
     closeSync(log);
     worker.ended = { exitCode: null, signal: null };
     this.#gone(worker);
-  }
-}
-
-function preferForOomKiller(pid: number): void {
-  try {
-    writeFileSync(`/proc/${pid}/oom_score_adj`, OOM_SCORE);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    // No /proc (macOS), or the process has ended already: either way there is nothing to prefer.
-    if (code !== "ENOENT" && code !== "ESRCH" && code !== "EACCES") throw error;
   }
 }

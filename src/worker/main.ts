@@ -147,7 +147,6 @@ class Worker {
   }
 
   async #run(task: TaskOrder): Promise<void> {
-    let container: UserContainer | null = null;
     try {
       const operator = this.#operators.get(key(task));
       if (operator === undefined) throw new Error(`a task of the unknown operator ${key(task)} came`);
@@ -164,18 +163,16 @@ class Worker {
       });
       this.#task = { id: task.id, running };
       // Only here: what comes for the task meanwhile must find it.
-      container = await this.#container;
-      container?.taskStarts();
+      const container = await this.#container;
       await this.#leaseFor(task);
-      const report = await running.run();
+      container?.taskStarts();
+      const report = await running.run().finally(() => container?.taskEnds());
       this.#task = null;
       this.#wire.send({ type: "done", task: task.id, report });
     } catch (error) {
       this.#task = null;
       if (error instanceof CancelledError) this.#wire.send({ type: "cancelled", task: task.id });
       else this.#wire.send({ type: "failed", task: task.id, error: toWire(error) });
-    } finally {
-      container?.taskEnds();
     }
   }
 

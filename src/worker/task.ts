@@ -31,7 +31,7 @@ import { withColumns } from "./named-columns.ts";
 import { outgoing } from "./outgoing.ts";
 import { readSlice } from "./read-slice.ts";
 import type { BlockOutlet } from "./sinks/block-sink.ts";
-import { copyQuery, kernelWrites } from "./sinks/copy.ts";
+import { copyQuery, kernelWrites, rowGroupFor } from "./sinks/copy.ts";
 import { countSql } from "./sinks/count-sink.ts";
 import type { TaskScope } from "./stage.ts";
 
@@ -213,6 +213,7 @@ export class RunningTask implements TaskScope {
         sink,
         `${filePrefix(this.task)}-000`,
         mode === "sync" ? "sync" : "async",
+        rowGroupFor(this.kernel.lease),
       );
       return { rows, bytes: files.reduce((sum, file) => sum + file.bytes, 0), files };
     }

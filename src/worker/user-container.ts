@@ -11,7 +11,7 @@ import { FunctionError } from "../errors/index.ts";
 import type { Bytes, Milliseconds, WorkerId } from "../protocol/index.ts";
 import { userFailure } from "./user-failure.ts";
 
-/** The scheduler looks at memory as often. */
+/** While a task runs; the scheduler looks at memory as often. */
 const INTERVAL: Milliseconds = 200;
 /** Measuring a million values takes a while: it takes this share of the time at most. */
 const SHARE = 0.02;
@@ -28,7 +28,8 @@ export interface ContainerEvents {
 export class UserContainer {
   #told = -1;
   #lookedAt = Number.NEGATIVE_INFINITY;
-  #pause: Milliseconds = INTERVAL;
+  /** So long it is not measured again. */
+  #pause: Milliseconds = 0;
   #timer: NodeJS.Timeout | null = null;
   #taskRuns = false;
   #evicting = false;
@@ -68,6 +69,7 @@ export class UserContainer {
     this.look();
   }
 
+  /** Before the scheduler is told: it would take what the container holds for a leak. */
   taskEnds(): void {
     this.#taskRuns = false;
     this.look();
@@ -78,13 +80,11 @@ export class UserContainer {
     const due = this.#lookedAt + this.#pause - performance.now();
     if (due <= 0) this.#measure();
     if (due <= 0 && !this.#taskRuns) return;
-    this.#timer ??= setTimeout(
-      () => {
-        this.#timer = null;
-        this.look();
-      },
-      due <= 0 ? this.#pause : due,
-    ).unref();
+    const again = () => {
+      this.#timer = null;
+      this.look();
+    };
+    this.#timer ??= setTimeout(again, due <= 0 ? Math.max(INTERVAL, this.#pause) : due).unref();
   }
 
   /** Until so many bytes are free, or nothing is left that it could free. Asked again meanwhile, it does no more than that. */
@@ -107,7 +107,7 @@ export class UserContainer {
   }
 
   #measure(): void {
-    const started = performance.now();
+    const cpu = process.cpuUsage();
     try {
       const bytes = containerBytes(this.container);
       if (bytes !== this.#told) this.events.holds(bytes, isEvicting(this.container));
@@ -115,8 +115,10 @@ export class UserContainer {
     } catch (error) {
       this.events.failed(`data: the container cannot be measured: ${String(error)}.`);
     }
+    // Not by the clock: on a busy machine others take most of that time.
+    const { user, system } = process.cpuUsage(cpu);
     this.#lookedAt = performance.now();
-    this.#pause = Math.max(INTERVAL, (this.#lookedAt - started) / SHARE);
+    this.#pause = (user + system) / 1000 / SHARE;
   }
 }
 

@@ -1,5 +1,5 @@
 /** What is made from the schema by hand or by a command, and must not differ from it. */
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { leaves, SCHEMA, settingsTable, shownDefault, variableOf } from "../../src/config/index.ts";
@@ -38,4 +38,15 @@ test("[K8] the comments of SessionOptions are the schema's descriptions and defa
   for (const [path, setting] of settings) {
     expect(commented).toContain(`${path.split(".").at(-1)}: ${setting.about} Default: ${shownDefault(setting)}.`);
   }
+});
+
+test("[K8] variables that only this project's own programs read are no settings: SPILLWAY_TEST_…", () => {
+  const read = ["src", "test", "bench", "scripts"].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+      .filter((name) => /\.(ts|mjs)$/.test(name) && !name.includes("/."))
+      .flatMap((name) => [...readFileSync(join(root, folder, name), "utf8").matchAll(/\benv\.(SPILLWAY_\w+)/g)])
+      .map(([, variable = ""]) => variable),
+  );
+  expect(read.length).toBeGreaterThan(0);
+  expect(read.filter((variable) => !variable.startsWith("SPILLWAY_TEST_"))).toEqual([]);
 });

@@ -6,9 +6,9 @@ import {
   CaptureError,
   col,
   FunctionError,
+  OutOfMemoryError,
   SourceError,
   UnknownColumnError,
-  WorkerDiedError,
   WriteError,
 } from "spillway";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -260,17 +260,20 @@ describe("functions", () => {
   }, 20_000);
 
   test("[A14] a function that allocates until the heap ends: a clear error, and the session lives on", async () => {
-    const small = sessions.open({ workers: 1, memoryLimit: "256 MiB" });
+    const small = sessions.open({ workers: 1, memoryLimit: "256 MiB", maxOomRetries: 0 });
     const error = await failure(
       small
         .range(10)
-        .map((row) => {
-          const kept: unknown[] = [];
-          for (;;) kept.push({ row, filler: [row.id, row.id] });
-        })
+        .map(
+          (row) => {
+            const kept: unknown[] = [];
+            for (;;) kept.push({ row, filler: [row.id, row.id] });
+          },
+          { maxOomRetries: 0 },
+        )
         .takeAll(),
     );
-    expect(error).toBeInstanceOf(WorkerDiedError);
+    expect(error).toBeInstanceOf(OutOfMemoryError);
     expect(error.message).toMatch(/heap/i);
     expect(
       await small

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { OutOfMemoryError, WorkerDiedError } from "spillway";
 import { describe, expect, test } from "vitest";
 import { isRunning } from "../support/processes.ts";
-import { testSessions } from "../support/sessions.ts";
+import { leftovers, sessionNames, testSessions } from "../support/sessions.ts";
 
 const sessions = testSessions("deaths");
 
@@ -91,6 +91,34 @@ describe("a worker that dies unasked", () => {
     expect(error.message).toContain("JavaScript heap out of memory");
     await s.close();
   });
+});
+
+test("[A15] a session inside a killed worker's child process cleans up after itself", async () => {
+  const s = sessions.open({ workers: 1 });
+  const script = join(sessions.directory, "inner.mjs");
+  writeFileSync(
+    script,
+    `import { session } from ${JSON.stringify(import.meta.resolve("spillway"))};
+     const s = session({ workers: 1, localDirectory: ${JSON.stringify(sessions.localDirectory)}, progress: false });
+     console.log("rows", (await s.range(3).takeAll()).length);
+     setInterval(() => {}, 1000);`,
+  );
+  const ds = s.range(1).map(
+    async (row) => {
+      const { spawn } = process.getBuiltinModule("node:child_process");
+      const child = spawn(process.execPath, [script], { stdio: ["ignore", "pipe", "inherit"] });
+      await new Promise((resolve) => child.stdout.once("data", resolve));
+      process.kill(process.pid, "SIGKILL");
+      return row;
+    },
+    { maxRetries: 0 },
+  );
+  expect(await failure(ds.takeAll())).toMatchObject({ cause_: "signal", signal: "SIGKILL" });
+  // Its own, and the one that ran in it: both have their logs.
+  const [outer = "", inner = ""] = sessionNames(sessions.stateDirectory).slice(-2);
+  expect(outer).not.toBe(inner);
+  await s.close();
+  expect(await leftovers(sessions.localDirectory, [outer, inner])).toEqual([]);
 });
 
 test("[D4] a process that a function has started ends with its worker, also after the job", async () => {

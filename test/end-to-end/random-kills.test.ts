@@ -1,6 +1,6 @@
 /**
  * Two hundred workers are killed while they run tasks, at moments of chance and by several signals: every result is what it
- * is without that, and nothing is left behind. A failure names its seed: `SPILLWAY_SEED=7 npx vitest run random-kills` draws
+ * is without that, and nothing is left behind. A failure names its seed: `SPILLWAY_TEST_SEED=7 npx vitest run random-kills` draws
  * the same victims and pauses again (what they meet is up to the machine).
  */
 import { readdirSync } from "node:fs";
@@ -12,7 +12,7 @@ import { Chance } from "../simulate/chance.ts";
 import { testSessions } from "../support/sessions.ts";
 import { KIB } from "../support/spilled.ts";
 
-const SEED = Number(process.env.SPILLWAY_SEED ?? Date.now() % 1_000_000);
+const SEED = Number(process.env.SPILLWAY_TEST_SEED ?? Date.now() % 1_000_000);
 const KILLS = 200;
 /** Most as the system does it, some as native code dies, a few as a person asks. */
 const SIGNALS: readonly NodeJS.Signals[] = [
@@ -195,7 +195,7 @@ function retriesIn({ stats }: Outcome): number {
 }
 
 beforeAll(async () => {
-  process.stderr.write(`random kills: SPILLWAY_SEED=${SEED}\n`);
+  process.stderr.write(`random kills: SPILLWAY_TEST_SEED=${SEED}\n`);
   await s.range(ROWS, { overrideNumBlocks: TASKS }).writeParquet(files);
 });
 

@@ -35,13 +35,15 @@ test("[O5] numCpus: 2 on two cores is one task at a time; numCpus: 0 is allowed"
 });
 
 test("[O5] a function that asks for more memory than a worker has gets a worker that has it", async () => {
-  const s = sessions.open({ workers: 2, memoryLimit: "96 MiB" });
+  const s = sessions.open({ workers: 2, memoryLimit: "96 MiB", maxOomRetries: 0 });
   const fill = (row: { id: number }) => {
     const kept: number[][] = [];
     for (let i = 0; i < 160; i++) kept.push(new Array<number>(131_072).fill(i + 0.5));
     return { id: row.id, mebibytes: kept.length, pid: process.pid };
   };
-  await expect(s.range(1).map(fill).takeAll()).rejects.toThrow(/heap limit of 72.0 MiB.*option memory/s);
+  await expect(s.range(1).map(fill).takeAll()).rejects.toThrow(
+    /heap limit of 72.0 MiB.*memory: "192 MiB" on map\(fill\)/s,
+  );
   const rows = await s.range(3, { overrideNumBlocks: 3 }).map(fill, { memory: "512 MiB" }).takeAll();
   expect(rows.map(({ mebibytes }) => mebibytes)).toEqual([160, 160, 160]);
   // Afterwards all workers are as before.

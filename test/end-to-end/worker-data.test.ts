@@ -148,3 +148,32 @@ test("[K14] what is no container is refused before anything starts; outside a wo
   await expect(s.run(() => workerData())).rejects.toThrow("workerData: there is no container here.");
   await s.close();
 });
+
+test("[K14] a container that evicts holds more than its worker has memory for, and the worker lives", async () => {
+  const s = sessions.open({
+    workers: 1,
+    memoryLimit: "384 MiB",
+    data: ({ directory }: ContainerPlace) => new OnDisk(directory),
+  });
+  const pages = 60;
+  // A task each: where memory is short, the next one waits until the container has let go.
+  const pids = await s
+    .range(pages, { overrideNumBlocks: pages })
+    .map((row) => {
+      workerData<OnDisk>().set(`page-${row.id}`, Buffer.alloc(10_000_000, row.id));
+      return { pid: process.pid };
+    })
+    .takeAll();
+  expect(new Set(pids.map(({ pid }) => pid)).size).toBe(1);
+  const [kept] = await s.run(() => {
+    const container = workerData<OnDisk>();
+    const keys = [...container.keys()].sort();
+    return {
+      inMemory: container.fast.size,
+      whole: keys.filter((key) => container.get(key)?.at(-1) === Number(key.slice("page-".length))).length,
+    };
+  });
+  expect(kept?.value.whole).toBe(pages);
+  expect(kept?.value.inMemory).toBeLessThan(40);
+  await s.close();
+});

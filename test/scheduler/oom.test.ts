@@ -71,7 +71,7 @@ test("[M3] each retry has a smaller batch, later tasks of the operator begin wit
   expect(table.retries).toMatchObject([{ operator: "op0", attempt: 1, need: { batchSize: 512, alone: false } }]);
   expect(table.wasTold("notice").map(({ text }) => text)).toEqual([
     "op0: a task ran out of memory (the system's OOM killer ended its worker: the container (control group) was at its limit). " +
-      "It is run again with batches of 512 rows, and so are those after it.",
+      "It is run again, and so are those after it: batches of 512 rows.",
   ]);
 });
 
@@ -293,6 +293,8 @@ test("[M4] after the last retry the job fails with the whole story; with maxOomR
   node: node-7, 972 MiB of 1.0 GiB used (94.9 %), threshold 95.0 %
   task: op0, j/0/0, process 1001, 240 MiB
   cause: its worker reached its heap limit of 192 MiB
+  Exit type: NODE_OUT_OF_MEMORY; exit code: none; signal: SIGABRT; kills of the system's OOM killer while it lived: 0 in its control group, 0 on the machine.
+  Its memory: 240 MiB when it was last looked at.
   attempts: 1
     1. as it was: heap with 240 MiB
 Top 2 memory users:

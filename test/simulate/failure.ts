@@ -75,11 +75,12 @@ export function told({ seed, kind, store, message }: Failure): string {
   ].join("\n");
 }
 
-function describe({ seed, workers, pages, managedTarget, dangers, kept, starts }: Session): string {
+function describe({ seed, workers, pages, managedTarget, memory, dangers, kept, starts }: Session): string {
   const present = Object.entries(dangers).filter(([, value]) => value > 0);
   return [
     `made smaller: seed ${seed}, ${workers} workers, ${pages} pages` +
       (managedTarget === null ? "" : `, ${managedTarget} bytes a worker`) +
+      (memory === null ? "" : `, ${JSON.stringify(memory)}`) +
       (kept === null ? "" : `, ${kept.pages} pages kept for ${kept.duration} ms`) +
       (present.length === 0 ? "" : `, ${present.map(([danger, value]) => `${danger} ${value}`).join(", ")}`),
     ...starts.map(describeStart),

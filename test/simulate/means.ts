@@ -36,6 +36,8 @@ export interface MemoryMeans {
   readonly appetites: readonly [number, number, number];
   /** Probability that a task leaves some of that behind in its worker. */
   readonly leak: number;
+  /** When the program has blocks evened out. */
+  readonly rebalances: readonly number[];
 }
 
 /** Units of memory that a worker has, and all of them together. */

@@ -24,6 +24,8 @@ const LAST_LOOKS = 12;
 export class SimulatedMemory {
   #looksLeft = 0;
   #isAboutToLook = false;
+  /** What the node was last seen to use. */
+  #told = 0;
   /** How often the system had to end somebody. */
   systemKills = 0;
 
@@ -34,6 +36,10 @@ export class SimulatedMemory {
     /** What the store has of the node's memory. */
     private readonly storeBytes: () => number,
   ) {}
+
+  get isShort(): boolean {
+    return this.#told > SETTINGS.memoryUsageThreshold * this.means.node;
+  }
 
   taskBegins(worker: SimulatedWorker): void {
     const { chance } = this.world;
@@ -57,7 +63,7 @@ export class SimulatedMemory {
     const { chance } = this.world;
     const { base, leak } = this.means;
     const left = worker.private - base;
-    worker.private = base + (chance.happens(leak) ? Math.floor(left * chance.next()) : 0);
+    worker.private = base + (chance.happens(leak) ? Math.floor(left * (0.5 + 0.5 * chance.next())) : 0);
     worker.appetite = 0;
   }
 
@@ -103,7 +109,8 @@ export class SimulatedMemory {
       children: 0,
     }));
     this.world.tell({ type: "memory", workers, supervisor: NOBODY, program: NOBODY });
-    this.world.tell({ type: "nodeMemory", used: this.#used, total: this.means.node });
+    this.#told = this.#used;
+    this.world.tell({ type: "nodeMemory", used: this.#told, total: this.means.node });
   }
 
   get #used(): number {

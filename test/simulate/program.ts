@@ -113,6 +113,10 @@ export class SimulatedProgram {
     if (kept.length > 0) this.says({ type: "release", blocks: kept.map(({ block }) => block.id) });
   }
 
+  rebalance(): void {
+    this.says({ type: "rebalance", request: this.#requests++ });
+  }
+
   /** Puts a block there and keeps it for a while. */
   keep(pages: number, forHowLong: number): void {
     const { agenda, arena } = this.#world;

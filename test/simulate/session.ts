@@ -66,8 +66,13 @@ function drawMemory(chance: Chance, workers: number): MemoryMeans {
     // From little more than one worker may have to more than all may have together.
     node: Math.floor(limit * (1.1 + chance.next() * 0.7 * workers)),
     base: 40 * MIB,
-    appetites: [0.5, 0.9, few],
-    leak: chance.oneOf([0, 0, 0.1, 0.5]),
+    appetites: chance.oneOf([
+      [0.3, 0.6, few],
+      [0.5, 0.9, few],
+      [0.9, 1.2, 2],
+    ] as const),
+    leak: chance.oneOf([0, 0, 0.2, 0.9]),
+    rebalances: Array.from({ length: chance.between(0, 3) }, () => chance.between(0, 2000)),
   };
 }
 

@@ -4,6 +4,7 @@
  */
 import type { Operator, TaskOperator } from "../../src/protocol/index.ts";
 import { readsOf } from "./gathering.ts";
+import type { MemoryMeans } from "./means.ts";
 import { type PlannedJob, resultOf, rowsOfSplit, splitOf } from "./plans.ts";
 import type { PlannedStart, Session } from "./session.ts";
 
@@ -34,11 +35,12 @@ export function shrink(session: Session, fails: (session: Session) => string | n
 
 /** Largest steps first. */
 function* smallerOnes(session: Session): IterableIterator<Session> {
-  const { starts, dangers, workers, kept, managedTarget } = session;
+  const { starts, dangers, workers, kept, managedTarget, memory } = session;
   for (const start of starts)
     if (starts.length > 1) yield { ...session, starts: starts.filter((one) => one !== start) };
   if (kept !== null) yield { ...session, kept: null };
   if (managedTarget !== null) yield { ...session, managedTarget: null };
+  if (memory !== null) yield* withLessMemory(session, memory);
   for (const [danger, value] of Object.entries(dangers)) {
     if (value > 0) yield { ...session, dangers: { ...dangers, [danger]: 0 } };
   }
@@ -46,6 +48,12 @@ function* smallerOnes(session: Session): IterableIterator<Session> {
   for (const [i, start] of starts.entries()) {
     for (const smaller of smallerStarts(start)) yield { ...session, starts: starts.with(i, smaller) };
   }
+}
+
+function* withLessMemory(session: Session, memory: MemoryMeans): IterableIterator<Session> {
+  yield { ...session, memory: null };
+  if (memory.rebalances.length > 0) yield { ...session, memory: { ...memory, rebalances: [] } };
+  if (memory.leak > 0) yield { ...session, memory: { ...memory, leak: 0 } };
 }
 
 function* smallerStarts(start: PlannedStart): IterableIterator<PlannedStart> {

@@ -11,8 +11,8 @@ import { World } from "./world.ts";
 
 const CASES = Number(process.env.SPILLWAY_TEST_SIMULATE ?? 250);
 
-function everySeed(kind: KindName, store: StoreSize, look: (outcome: Outcome) => void = () => {}): void {
-  for (let seed = 1; seed <= CASES; seed++) {
+function everySeed(kind: KindName, store: StoreSize, look: (outcome: Outcome) => void = () => {}, cases = CASES): void {
+  for (let seed = 1; seed <= cases; seed++) {
     try {
       look(withinTime(10_000, () => simulate(seed, kind, store)));
     } catch (error) {
@@ -141,6 +141,29 @@ test("[M3] workers that die for memory, tasks that ask for less and in the end r
   expect(shortages).toBeGreaterThan(CASES);
   expect(parked).toBeGreaterThan(CASES / 10);
   expect(survived).toBeGreaterThan(CASES / 2);
+});
+
+test("[M1] tasks that outgrow their workers and the node: every job ends, with every row once or for want of memory, and nobody stays paused", () => {
+  const seen = { monitorKills: 0, terminated: 0, pauses: 0, recycled: 0, systemKills: 0 };
+  let survived = 0;
+  for (const [kind, store] of [
+    ["pressure", "large"],
+    ["pressure", "small"],
+    ["pressureWide", "small"],
+  ] as const) {
+    const look = ({ world: { workers }, jobs }: Outcome) => {
+      seen.monitorKills += workers.monitorKills;
+      seen.terminated += workers.terminated;
+      seen.pauses += workers.pauses;
+      seen.recycled += workers.recycled;
+      seen.systemKills += workers.memory?.systemKills ?? 0;
+      if (workers.shortages.size > 0 && jobs.every(({ outcome }) => outcome === "finished")) survived += 1;
+    };
+    // Such a session takes many more events than others.
+    everySeed(kind, store, look, CASES / 3);
+  }
+  for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(CASES / 50);
+  expect(survived).toBeGreaterThan(CASES / 10);
 });
 
 test("[O4] a consumer that takes its time sends nothing to disk where the store holds what flows", () => {

@@ -43,6 +43,7 @@ export function run(session: Session, story: Story | null, begun: (world: World)
   begun(world);
   const jobs: RunningJob[] = [];
   for (const start of starts) world.agenda.later(start.at, () => begin(world, chance, start, jobs));
+  for (const at of memory?.rebalances ?? []) world.agenda.later(at, () => world.program.rebalance());
   if (kept !== null) world.program.keep(kept.pages, kept.duration);
   world.run();
   for (const job of jobs) {
@@ -102,6 +103,7 @@ export function check({ world, jobs, session }: Outcome, mayFail: (job: RunningJ
     blocks: ledger.blocks,
     files: world.disk.files.size,
     busyWorkers: world.workers.busy,
+    pausedWorkers: world.workers.paused,
   };
   for (const [what, count] of Object.entries(left)) if (count !== 0) throw new Error(`${count} ${what} are left`);
   if (world.workers.alive !== session.workers) {

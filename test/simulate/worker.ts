@@ -1,5 +1,5 @@
 /** A simulated worker and its task, as data. What they do is in workers.ts and running.ts. */
-import type { OperatorOrder, TaskOrder, ToWorker, WorkerId } from "../../src/protocol/index.ts";
+import type { OperatorOrder, Pressure, TaskOrder, ToWorker, WorkerId } from "../../src/protocol/index.ts";
 import type { PlannedJob } from "./plans.ts";
 
 export interface Block {
@@ -29,6 +29,8 @@ export interface SimulatedWorker {
   /** Private memory that it has, and that its task will have taken in the end. */
   private: number;
   appetite: number;
+  /** As the scheduler last told it. */
+  pressure: Pressure;
   /** The event at which it was ordered to end. */
   endedAt: number | null;
   readonly operators: Map<string, OperatorOrder>;

@@ -1,5 +1,5 @@
 /** The simulated workers: as many as are wanted, each started, told things, and dead one day. */
-import type { DeathCause, KillReason, TaskId, ToWorker, WorkerId } from "../../src/protocol/index.ts";
+import type { DeathCause, KillReason, SessionEvent, TaskId, ToWorker, WorkerId } from "../../src/protocol/index.ts";
 import type { Command, Scheduler } from "../../src/scheduler/index.ts";
 import { ended } from "../support/ends.ts";
 import { type MemoryMeans, WORKER_MEMORY } from "./means.ts";
@@ -24,6 +24,8 @@ export class SimulatedWorkers {
   parked = 0;
   monitorKills = 0;
   terminated = 0;
+  pauses = 0;
+  recycled = 0;
   spawned = 0;
   replaced = 0;
   maxAlive = 0;
@@ -55,6 +57,21 @@ export class SimulatedWorkers {
     return [...this.#all.values()].filter((worker) => worker.task !== null).length;
   }
 
+  get paused(): number {
+    return [...this.#all.values()].filter(({ pressure }) => pressure === "paused").length;
+  }
+
+  /** Something happened that the scheduler tells to whoever watches. */
+  note(event: SessionEvent): void {
+    if (event.type === "recycled") this.recycled += 1;
+    if (event.type !== "pressure") return;
+    const worker = this.#all.get(event.worker);
+    if (worker === undefined || worker.pressure !== event.from)
+      throw new Error(`${event.worker} was not ${event.from}`);
+    worker.pressure = event.to;
+    this.pauses += Number(event.to === "paused");
+  }
+
   spawn(memory = this.#limit, isWide = false): void {
     const { agenda, chance } = this.world;
     if (isWide && [...this.#all.values()].some((one) => one.isWide)) throw new Error("a second wide kernel");
@@ -67,6 +84,7 @@ export class SimulatedWorkers {
       task: null,
       private: this.memory?.means.base ?? 0,
       appetite: 0,
+      pressure: "normal",
       endedAt: null,
       operators: new Map(),
       instances: new Map(),
@@ -186,6 +204,7 @@ export class SimulatedWorkers {
     }
     if (reason === "monitor") {
       this.monitorKills += 1;
+      if (this.memory?.isShort !== true) throw new Error("a victim, though the node has memory left");
       for (const { endedAt } of this.#all.values()) {
         if (endedAt !== null && endedAt < this.events()) throw new Error("another victim while one is still dying");
       }

@@ -132,6 +132,8 @@ export class World implements Surroundings {
         this.disk.free(command.places);
         return;
       case "event":
+        this.workers.note(command.event);
+        return;
       case "punch":
       case "stage":
         return;

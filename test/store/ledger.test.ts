@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { StoreError } from "../../src/errors/index.ts";
-import type { BlockId } from "../../src/protocol/index.ts";
+import type { BlockId, WorkerId } from "../../src/protocol/index.ts";
 import { Ledger, PAGE } from "../../src/store/index.ts";
 
 function ledgerOf(pages: number): Ledger {
@@ -75,4 +75,21 @@ test("letting go of what one does not hold is an error", () => {
   const { id } = ledger.seal(reserve(ledger, 1), 1, 1, 0, "program", null);
   expect(() => ledger.release(id, "job:x")).toThrow(/not held by job:x/);
   expect(() => ledger.retain(99 as BlockId, "program")).toThrow(/no block 99/);
+});
+
+test("[K15] who takes a block over is answerable for its memory and for its file, once", () => {
+  const ledger = ledgerOf(10);
+  const [first, second] = [1 as WorkerId, 2 as WorkerId];
+  const { id } = ledger.seal(reserve(ledger, 2), 2 * PAGE, 1, 0, "program", first);
+  ledger.evict(id);
+  ledger.written(id, { file: 1, offset: 0, stored: 700, codec: "none" });
+  ledger.restore(id);
+  ledger.restored(id);
+  ledger.entrust(id, second);
+  expect([first, second].map((worker) => ledger.managed(worker))).toEqual([0, 2 * PAGE]);
+  expect([first, second].map((worker) => ledger.spilled(worker))).toEqual([0, 700]);
+  ledger.assertConsistent();
+  ledger.release(id, "program");
+  expect(ledger.managed(second) + ledger.spilled(second)).toBe(0);
+  ledger.assertConsistent();
 });

@@ -43,7 +43,9 @@ function children({ options }: TestSupervisor): number[] {
 test("[D4] deaths under a task are told apart, each with its message, its exit type, and its line in events.jsonl", async () => {
   const supervisor = await start({ workers: 1, workerHeap: 48 * 2 ** 20 });
   const died = async (ending: Work["ending"]) => {
-    const spec = job(String(ending), [tasks(0, { kind: "splits", splits: [work(ending)] }, { maxRetries: 0 })]);
+    const spec = job(String(ending), [
+      tasks(0, { kind: "splits", splits: [work(ending)] }, { maxRetries: 0, maxOomRetries: 0 }),
+    ]);
     const end = await supervisor.run(spec);
     if (end.type !== "failed") throw new Error("it finished");
     return fromWire(end.error);

@@ -38,6 +38,8 @@ function evicting(bytes: number, frees: (left: number) => number = () => 10) {
 }
 
 test("[K14] what it holds is told at the start, and again only when it has changed", () => {
+  // Measuring takes no time.
+  vi.spyOn(process, "cpuUsage").mockReturnValue({ user: 0, system: 0 });
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
   try {
     const map = Object.assign(new Map(), { bytes: 5 });
@@ -51,14 +53,38 @@ test("[K14] what it holds is told at the start, and again only when it has chang
     vi.advanceTimersByTime(200);
     expect(heard.held.at(-1)).toEqual([6, false]);
     map.bytes = 7;
-    // A moment after the last look: it is looked at once more when the pause is over, though no task runs by then.
-    container.taskEnds();
+    vi.advanceTimersByTime(50);
     expect(heard.held.length).toBe(2);
-    vi.advanceTimersByTime(200);
+    // At the end of a task at once, so that the scheduler knows before it hears of the end.
+    container.taskEnds();
     expect(heard.held.at(-1)).toEqual([7, false]);
+    map.bytes = 8;
+    vi.advanceTimersByTime(1000);
+    expect(heard.held.at(-1)).toEqual([8, false]);
     expect(vi.getTimerCount()).toBe(0);
   } finally {
     vi.useRealTimers();
+    vi.restoreAllMocks();
+  }
+});
+
+test("[K14] measuring takes a fiftieth of the time at most, and what was not measured is measured later", () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+  vi.spyOn(process, "cpuUsage").mockReturnValue({ user: 10_000, system: 10_000 });
+  try {
+    const map = Object.assign(new Map(), { bytes: 5 });
+    const heard = listener();
+    const container = new UserContainer(map, heard);
+    map.bytes = 6;
+    container.taskEnds();
+    vi.advanceTimersByTime(999);
+    expect(heard.held.length).toBe(1);
+    vi.advanceTimersByTime(2);
+    expect(heard.held.at(-1)).toEqual([6, false]);
+    expect(vi.getTimerCount()).toBe(0);
+  } finally {
+    vi.useRealTimers();
+    vi.restoreAllMocks();
   }
 });
 

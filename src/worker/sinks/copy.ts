@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { type Row, toRows } from "../../arrow/index.ts";
 import { type Connection, quoteIdentifier, quoteLiteral } from "../../kernel/index.ts";
-import type { FileSink, WrittenFile } from "../../protocol/index.ts";
+import type { Bytes, FileSink, KernelLease, WrittenFile } from "../../protocol/index.ts";
 import { writeArrowFile } from "./arrow-files.ts";
 import { jsonSelect } from "./json-values.ts";
 import { partitionsOf, withFolderNames } from "./partitions.ts";
@@ -16,6 +16,19 @@ const SUFFIX: Readonly<Record<string, string>> = { gzip: ".gz", zstd: ".zst" };
 export interface Copied {
   readonly rows: number;
   readonly files: readonly WrittenFile[];
+}
+
+/** The kernel's own default, and what it writes at a time. */
+export const LARGEST_ROW_GROUP = 122_880;
+export const SMALLEST_ROW_GROUP = 2_048;
+/** Of a kernel's memory, for each row of a row group: a kilobyte of text is held eight times over (rows, dictionary, pages, growing buffers). */
+const BYTES_A_ROW: Bytes = 8_192;
+
+/** Rows that a kernel with this lease keeps together in a Parquet file, however wide they are. */
+export function rowGroupFor({ memory, threads }: KernelLease): number {
+  if (memory === null) return LARGEST_ROW_GROUP;
+  const fits = Math.floor(memory / threads / BYTES_A_ROW / SMALLEST_ROW_GROUP) * SMALLEST_ROW_GROUP;
+  return Math.min(LARGEST_ROW_GROUP, Math.max(SMALLEST_ROW_GROUP, fits));
 }
 
 /** Whether the kernel can write what the sink asks for straight from a query. */
@@ -35,9 +48,10 @@ export async function copyQuery(
   sink: FileSink,
   name: string,
   mode: "sync" | "async",
+  rowGroup: number,
 ): Promise<Copied> {
   makeStaging(sink);
-  const sql = kernelCopy(connection, select, sink, name, null);
+  const sql = kernelCopy(connection, select, sink, name, rowGroup);
   const stream = mode === "async" ? await connection.queryAsync(sql) : connection.query(sql);
   const answers: Row[] = [];
   try {
@@ -75,13 +89,7 @@ export function writeTable(
   return { rows: files.reduce((sum, file) => sum + (file.rows ?? 0), 0), files };
 }
 
-function kernelCopy(
-  connection: Connection,
-  select: string,
-  sink: FileSink,
-  name: string,
-  rowGroup: number | null,
-): string {
+function kernelCopy(connection: Connection, select: string, sink: FileSink, name: string, rowGroup: number): string {
   const named = withFolderNames(connection, valuesFor(connection, select, sink), sink.partitionBy);
   return copySql(named, sink, name, sink.partitionBy, rowGroup);
 }
@@ -95,12 +103,12 @@ function copySql(
   sink: FileSink,
   name: string,
   partitionBy: readonly string[],
-  rowGroup: number | null,
+  rowGroup: number,
 ): string {
   const options = [`FORMAT ${sink.format}`, sink.format === "parquet" ? "RETURN_STATS true" : "RETURN_FILES true"];
   if (sink.compression !== null) options.push(`COMPRESSION ${quoteLiteral(sink.compression)}`);
   if (sink.format === "csv") options.push("HEADER true");
-  if (sink.format === "parquet" && rowGroup !== null) options.push(`ROW_GROUP_SIZE ${rowGroup}`);
+  if (sink.format === "parquet") options.push(`ROW_GROUP_SIZE ${rowGroup}`);
   let target = join(sink.staging, fileName(sink, name));
   if (partitionBy.length > 0) {
     target = sink.staging;

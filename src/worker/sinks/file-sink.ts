@@ -6,7 +6,7 @@
 import type { BlockBuilder, RecordBatch } from "../../arrow/index.ts";
 import type { Connection } from "../../kernel/index.ts";
 import type { Bytes, FileSink as FileSinkSpec, WrittenFile } from "../../protocol/index.ts";
-import { writeTable } from "./copy.ts";
+import { LARGEST_ROW_GROUP, SMALLEST_ROW_GROUP, writeTable } from "./copy.ts";
 import type { TaskSink } from "./sink.ts";
 
 /** A file of the size that is asked for may take this many times what is held otherwise; what is more, is in two files. */
@@ -16,9 +16,6 @@ const MOST_FOR_ONE_FILE = 4;
  * held here. With this a worker that holds 25 MiB stays at 120 MiB, without it at 190.
  */
 const ROW_GROUP_SHARE = 0.25;
-/** The kernel's own default, and what it writes at a time. */
-const LARGEST_ROW_GROUP = 122_880;
-const SMALLEST_ROW_GROUP = 2_048;
 
 export class FileSink implements TaskSink {
   rows = 0;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { col, count, session, sql } from "spillway";
 
 const [directory, job, rows] = [process.argv[2], process.argv[3], Number(process.argv[4])];
-const s = session({ progress: false, preserveOrder: true, workers: job === "together" ? 8 : 2 });
+const s = session({ progress: false, preserveOrder: true, ...(job === "together" ? { workers: 8 } : {}) });
 
 /** Rows in so many tasks, a batch each, through the function; what comes out is summed. */
 async function total(rows, tasks, of) {

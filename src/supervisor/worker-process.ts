@@ -1,0 +1,41 @@
+/** The start of a worker's process: its log, its mark, and what the system is to know of it. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, writeFileSync } from "node:fs";
+import type { Bytes, WorkerId } from "../protocol/index.ts";
+import { MARK } from "./process-tree.ts";
+import { openWorkerLog } from "./worker-log.ts";
+
+export interface StartOptions {
+  /** The command line of worker `id`, after the Node executable; `memory`: its limit, where it is not the session's. */
+  readonly commandLine: (id: WorkerId, memory: Bytes | null) => readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+  readonly logDirectory: string;
+  /** The session's name, by which what its workers have started is known. */
+  readonly session: string;
+}
+
+/** Under memory pressure the kernel shall end a worker, which can be replaced, and not the program. */
+const OOM_SCORE = "1000";
+
+export function startWorker(options: StartOptions, id: WorkerId, memory: Bytes | null): ChildProcess {
+  const log = openWorkerLog(options.logDirectory, id);
+  const child = spawn(process.execPath, options.commandLine(id, memory), {
+    stdio: ["ignore", log, log],
+    env: { ...options.env, [MARK]: `${options.session}/${id}` },
+    // A session and group of its own, by which what it starts is found.
+    detached: true,
+  });
+  closeSync(log);
+  if (child.pid !== undefined) preferForOomKiller(child.pid);
+  return child;
+}
+
+function preferForOomKiller(pid: number): void {
+  try {
+    writeFileSync(`/proc/${pid}/oom_score_adj`, OOM_SCORE);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    // No /proc (macOS), or the process has ended already: either way there is nothing to prefer.
+    if (code !== "ENOENT" && code !== "ESRCH" && code !== "EACCES") throw error;
+  }
+}

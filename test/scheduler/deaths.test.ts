@@ -1,0 +1,92 @@
+import { expect, test } from "vitest";
+import { StoreError, toWire } from "../../src/errors/index.ts";
+import type { DeathCause } from "../../src/protocol/index.ts";
+import { curveText, deathError } from "../../src/scheduler/deaths.ts";
+import { job, tasks } from "../simulate/plans.ts";
+import { ended } from "../support/ends.ts";
+import { splits, Table } from "./table.ts";
+
+const MIB = 2 ** 20;
+const END = {
+  curve: [312, 401, 690].map((mib, i) => ({ at: 1000 + i * 2000, private: mib * MIB })),
+  oomKills: { container: 1, machine: 3 },
+  log: "/logs/worker-1.log",
+  tail: "last words",
+};
+
+test("[D4] each cause has its own message and its own remedy", () => {
+  const causes: readonly DeathCause[] = [
+    "kernelOom",
+    "containerOom",
+    "monitor",
+    "terminate",
+    "heap",
+    "native",
+    "exit",
+    "signal",
+    "asked",
+  ];
+  const of = (part: RegExp) =>
+    causes.map((cause) => {
+      const end = ended({ ...END, cause, ...(cause === "exit" ? {} : { signal: "SIGKILL" }) });
+      return part.exec(deathError("map(f)", 42, end, 2, 48 * MIB).message)?.[1];
+    });
+  expect(new Set(of(/process 42 (.*) while it ran a task, after 2 attempts\./)).size).toBe(causes.length);
+  expect(new Set(of(/^Likely causes: (.*)$/m)).size).toBe(causes.length);
+  expect(new Set(of(/^What to do: (.*)$/m)).size).toBe(causes.length);
+});
+
+test("[M2] one message has exit type, code, signal, the OOM killer's counts, the memory curve, causes, remedies, the log", () => {
+  const node = { host: "node-1", used: 960 * MIB, total: 1000 * MIB, threshold: 0.95, users: [] };
+  const error = deathError("map(f)", 42, ended({ ...END, signal: "SIGSEGV", cause: "native", node }), 1, null);
+  expect(error).toMatchObject({ exitType: "UNEXPECTED_SYSTEM_EXIT", cause_: "native", signal: "SIGSEGV" });
+  expect(error.message).toBe(
+    `map(f): the worker process 42 crashed in native code (SIGSEGV) while it ran a task.
+Exit type: UNEXPECTED_SYSTEM_EXIT; exit code: none; signal: SIGSEGV; kills of the system's OOM killer while it lived: 1 in its control group, 3 on the machine.
+Its memory: 312 MiB → 401 MiB → 690 MiB in the last 4.0 s.
+Node node-1: 960 MiB of 1000 MiB in use (96.0 %), and the monitor acts above 95.0 %.
+Likely causes: a native module that the function uses, or the kernel, went wrong; or something called abort.
+What to do: run the function alone on the same rows, update the native module or do without it; maxRetries says how often it is tried again.
+Its log (/logs/worker-1.log) ends with:
+last words`,
+  );
+});
+
+test("[M2] exit types: errors that nobody caught, connections that broke, workers that did not answer", () => {
+  const type = (end: Parameters<typeof ended>[0]) => deathError("f", 1, ended(end), 1, null).exitType;
+  expect(type({})).toBe("INTENDED_USER_EXIT");
+  expect(type({ tail: "Error: boom\n    at file.js:1:1\n\nNode.js v20.20.2" })).toBe("USER_ERROR");
+  expect(type({ signal: "SIGKILL" })).toBe("UNEXPECTED_SYSTEM_EXIT");
+  expect(type({ signal: "SIGKILL", connection: "broken" })).toBe("SYSTEM_ERROR");
+  expect(type({ signal: "SIGKILL", cause: "asked" })).toBe("INTENDED_SYSTEM_EXIT");
+  expect(type({ signal: "SIGKILL", cause: "containerOom" })).toBe("NODE_OUT_OF_MEMORY");
+});
+
+test("[M2] a long curve is told in five points", () => {
+  const curve = Array.from({ length: 41 }, (_, i) => ({ at: i * 200, private: i * 10 * MIB }));
+  expect(curveText(curve)).toBe("0 B → 100 MiB → 200 MiB → 300 MiB → 400 MiB in the last 8.0 s");
+  expect(curveText(curve.slice(10, 11))).toBe("100 MiB when it was last looked at");
+  expect(curveText([])).toBe("nobody had looked yet");
+});
+
+test("a death is an event with the operator's name; a worker that was told to go is none", () => {
+  const table = new Table(1, 4);
+  table.start(job("j", [tasks(0, splits(1))]), 10);
+  table.dies(1);
+  const events = table.commands.flatMap((command) => (command.type === "event" ? [command.event] : []));
+  expect(events.filter(({ type }) => type === "workerDied")).toMatchObject([
+    { worker: 1, cause: "exit", operator: "op0" },
+  ]);
+});
+
+test("[K7] who waits when no worker is started any more is told; a job that comes later is tried", () => {
+  const table = new Table(1, 4);
+  table.start(job("a", [tasks(0, splits(1), { maxRetries: 9 })]), 10);
+  table.dies(1);
+  table.tell({ type: "workersUnavailable", error: toWire(new StoreError("no memory")), until: "work" });
+  expect(table.wasTold("failed").map(({ job, error }) => [job, error.message])).toEqual([["a", "no memory"]]);
+  table.start(job("b", [tasks(0, splits(1))]), 10);
+  table.up(2);
+  table.done(2);
+  expect(table.wasTold("finished").map(({ job }) => job)).toEqual(["b"]);
+});
