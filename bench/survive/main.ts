@@ -61,15 +61,16 @@ async function runJob(
   box: Bytes,
   python: string,
 ): Promise<Outcome> {
-  await rm(places.written, { recursive: true, force: true });
-  await mkdir(places.written, { recursive: true });
-  const written = join(places.written, "result");
+  // Its own: two of these may run at once, each with other engines.
+  const directory = join(places.written, String(process.pid));
+  await mkdir(directory, { recursive: true });
+  const written = join(directory, "result");
   const assignment: SurviveAssignment = { name: job.name, workers: job.workers, files, written };
   const { command, env } = commandFor(engine, "survive", assignment, python);
   const { timeoutSeconds } = job;
   const done = await run({ command, env, directory: places.project, timeoutSeconds, box, isContainer: true });
   const answer = await answerFrom(job, done.report?.answer ?? null, written);
-  await rm(places.written, { recursive: true, force: true });
+  await rm(directory, { recursive: true, force: true });
   return outcomeOf(job, done, answer);
 }
 

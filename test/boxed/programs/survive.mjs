@@ -1,10 +1,11 @@
 // Work that memory is too small for. Prints the answer, or the error that came, and what the session still does after it.
-// argv: directory, job, rows (sort and join).
+// argv: directory, job, rows and bytes of each (write, sort, join).
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { col, count, session, sql } from "spillway";
 
-const [directory, job, rows] = [process.argv[2], process.argv[3], Number(process.argv[4])];
+const [directory, job] = process.argv.slice(2);
+const [rows, bytes] = process.argv.slice(4).map(Number);
 const s = session({ progress: false, preserveOrder: true, ...(job === "together" ? { workers: 8 } : {}) });
 
 /** Rows in so many tasks, a batch each, through the function; what comes out is summed. */
@@ -21,13 +22,13 @@ const batches = (tasks) =>
     return Array.from(ids, (id) => id * made.at(-1));
   });
 
-/** Rows of a kibibyte in Parquet files. */
+/** Rows of so many bytes in Parquet files, written by the kernel alone. */
 async function made() {
   const path = join(directory, "data");
   await s
     .range(rows, { overrideNumBlocks: 16 })
     .withColumn("key", sql(`(id * 7919) % ${rows / 2}`))
-    .withColumn("text", sql("rpad('row ' || id || ' ', 1000, 'spillway ')"))
+    .withColumn("text", sql(`rpad('row ' || id || ' ', ${bytes - 24}, 'spillway ')`))
     .writeParquet(path);
   return s.readParquet(path);
 }
@@ -74,6 +75,7 @@ const WORK = {
     }),
   two: () =>
     Promise.all([batches(4), total(500_000, 20, (ids) => Array.from(ids, (id) => String(id).padEnd(1000).length))]),
+  write: async () => (await made()).count(),
   async sort() {
     const path = join(directory, "sorted");
     const { rows: written } = await (await made()).sort(["key", "id"], { descending: true }).writeParquet(path);
