@@ -92,7 +92,7 @@ const WORK = {
   async join() {
     const data = await made();
     const left = data.where(col("id").lt(rows / 2)).select("id", "text");
-    const right = data.where(col("id").gte(rows / 2)).select("key", col("text").as("other"));
+    const right = data.where(col("id").ge(rows / 2)).select("key", col("text").as("other"));
     return left
       .join(right, { leftOn: "id", rightOn: "key" })
       .agg({ n: count(), ids: col("id").sum(), equal: count().where(col("text").eq(col("other"))) });
