@@ -69,11 +69,6 @@ boxed("ten times the box", () => {
     expect(await outcomeOf(512, "sort", rows, bytes)).toMatchObject({ answer });
   });
 
-  test("[A9] is joined in 512 MiB", { timeout: SLOW }, async () => {
-    const answer = { n: rows / 2, ids: sumBelow(rows / 2), equal: 0 };
-    expect(await outcomeOf(512, "join", rows, bytes)).toMatchObject({ answer });
-  });
-
   test("[D1] is written by the kernel alone in 256 MiB, be it in rows of a kilobyte", { timeout: SLOW }, async () => {
     expect((await outcomeOf(256, "write", 2_621_440, 1024)).answer).toBe(2_621_440);
   });
