@@ -14,24 +14,35 @@ import { endWorker } from "./ending.ts";
 import { type State, tell, type WorkerState } from "./state.ts";
 import { settleIdle } from "./workers.ts";
 
-/** Where the worker stands, now that its memory was read. */
-export function stand(state: State, worker: WorkerState): void {
+/**
+ * Where the worker stands, now that its memory was read, or that its container has said what came or went since: on a word
+ * alone no process ends.
+ */
+export function stand(state: State, worker: WorkerState, by: "reading" | "word"): void {
   const { memory } = state;
   if (memory === null || worker.reading === null) return;
   if (worker.standing.pressure === "terminating") {
+    if (by === "word") return;
     state.commands.push({ type: "kill", worker: worker.id, reason: "terminate" });
     return;
   }
   if (worker.phase === "stopping") return;
   const before = worker.standing;
-  worker.standing = climb(before, pressingBytes(state, worker), worker.memory, thresholdsOf(state, worker));
+  const thresholds = thresholdsOf(state, worker);
+  worker.standing = climb(
+    before,
+    pressingBytes(state, worker),
+    worker.memory,
+    by === "reading" ? thresholds : { ...thresholds, terminate: false },
+  );
   if (worker.standing.pressure !== before.pressure) moved(state, worker, before.pressure);
 }
 
 /** As it is now: blocks come and go between readings. */
-export function useOf({ ledger }: State, { id, reading, kernelBytes, container }: WorkerState): MemoryUse {
+export function useOf({ ledger }: State, worker: WorkerState): MemoryUse {
+  const { id, reading, kernelBytes, container, containerRead } = worker;
   return {
-    private: reading?.private ?? 0,
+    private: Math.max(0, (reading?.private ?? 0) + (container?.bytes ?? 0) - containerRead),
     blocks: ledger.managed(id),
     kernel: kernelBytes,
     container: container?.bytes ?? 0,

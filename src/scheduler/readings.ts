@@ -15,10 +15,12 @@ export function memoryRead(state: State, event: Extract<Event, { type: "memory" 
     if (worker === undefined) continue;
     worker.reading = reading;
     worker.readAt = state.now;
+    worker.containerRead = worker.container?.bytes ?? 0;
+    worker.isAskedToEvict = false;
     worker.kinds = kindsOf(useOf(state, worker), worker.unmanaged, state.now);
     noteGrowth(worker);
   }
-  for (const worker of state.workers.values()) settleWorker(state, worker);
+  for (const worker of state.workers.values()) settleWorker(state, worker, "reading");
   spillUnderPressure(state);
   for (const worker of state.heavy) warnOfUnmanaged(state, worker);
   for (const job of state.jobs.values()) {
@@ -30,12 +32,21 @@ export function memoryRead(state: State, event: Extract<Event, { type: "memory" 
 
 /** By the readings that there are: limits have changed. */
 export function standAgain(state: State): void {
-  for (const worker of state.workers.values()) if (worker.phase !== "stopping") settleWorker(state, worker);
+  for (const worker of state.workers.values()) if (worker.phase !== "stopping") settleWorker(state, worker, "reading");
   spillUnderPressure(state);
 }
 
-function settleWorker(state: State, worker: WorkerState): void {
-  stand(state, worker);
+/** What the user's container holds has changed: the next task does not wait for the next reading to be too much. */
+export function containerHolds(state: State, worker: WorkerState, bytes: Bytes, evicts: boolean): void {
+  worker.container = { bytes, evicts };
+  worker.isAskedToEvict = false;
+  if (worker.reading === null) return;
+  settleWorker(state, worker, "word");
+  spillUnderPressure(state);
+}
+
+function settleWorker(state: State, worker: WorkerState, by: "reading" | "word"): void {
+  stand(state, worker, by);
   if (isHeavy(state, worker)) state.heavy.add(worker);
   else state.heavy.delete(worker);
 }

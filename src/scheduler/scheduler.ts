@@ -44,7 +44,7 @@ import { watchNode } from "./monitor.ts";
 import { endResting, restDeadline } from "./oom.ts";
 import { fromProgram } from "./program.ts";
 import { heapOf, lower, raisedStarting } from "./raised.ts";
-import { memoryRead } from "./readings.ts";
+import { containerHolds, memoryRead } from "./readings.ts";
 import { settleTrims, trimDeadline, trimmed } from "./recycle.ts";
 import { Resources } from "./resources.ts";
 import { askForRoom, grantRoom, yields } from "./room.ts";
@@ -350,7 +350,7 @@ function fromWorker(state: State, worker: WorkerState, message: TaskMessage): vo
       tell(state, message);
       return;
     case "container":
-      worker.container = { bytes: message.bytes, evicts: message.evicts };
+      containerHolds(state, worker, message.bytes, message.evicts);
       return;
     case "trimmed":
       if (message.request === null) trimmed(state, worker, message.report);

@@ -113,10 +113,10 @@ function canEvict({ container }: WorkerState): boolean {
   return container?.evicts === true && container.bytes > 0;
 }
 
-/** Once for each reading: what its container lets go of is seen in the next one (K14). */
+/** Once until more is known: what its container lets go of is in its next word, or in the next reading (K14). */
 function askToEvict(state: State, worker: WorkerState, bytes: Bytes): void {
-  if (!canEvict(worker) || worker.evictedAt === worker.reading) return;
-  worker.evictedAt = worker.reading;
+  if (!canEvict(worker) || worker.isAskedToEvict) return;
+  worker.isAskedToEvict = true;
   send(state, worker, { type: "evict", bytes });
 }
 

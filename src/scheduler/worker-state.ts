@@ -19,8 +19,10 @@ export interface WorkerState {
   kernelBytes: Bytes;
   /** What the user's container in it holds, and whether it lets go when it is asked; null: there is none. */
   container: { readonly bytes: Bytes; readonly evicts: boolean } | null;
-  /** The reading after which its container was last asked to let go. */
-  evictedAt: WorkerReading | null;
+  /** What it was known to hold when memory was last read: what has come since is in no reading yet. */
+  containerRead: Bytes;
+  /** It was asked to let go, and neither it nor a reading has said anything since. */
+  isAskedToEvict: boolean;
   /** What it was last seen to have, and when; null: nobody has looked yet. */
   reading: WorkerReading | null;
   readAt: Milliseconds;

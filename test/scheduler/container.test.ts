@@ -57,17 +57,29 @@ test("[K14] with fast and evict() spill stays alive: above it, not at it, blocks
   expect(evictions(table)).toEqual([2 * PAGE + 1]);
 });
 
-test("[K14] a container is asked once for each reading, and no more when it is below", () => {
+test("[K14] a container is asked once until more is known, and no more when it is below", () => {
   const table = worksWith({ bytes: 60 * PAGE, evicts: true }, 0);
   table.reads({ 1: 72 * PAGE });
-  table.says(1, { type: "container", bytes: 58 * PAGE, evicts: true });
   table.tell({ type: "tick" });
-  expect(evictions(table)).toHaveLength(1);
+  expect(evictions(table)).toEqual([2 * PAGE + 1]);
   table.reads({ 1: 71 * PAGE });
   expect(evictions(table)).toEqual([2 * PAGE + 1, PAGE + 1]);
   table.reads({ 1: 69 * PAGE });
   table.tell({ type: "tick" });
   expect(evictions(table)).toHaveLength(2);
+});
+
+test("[K14] what a container says counts before the next reading, for all but the end of the process", () => {
+  const table = worksWith({ bytes: 60 * PAGE, evicts: true }, 0);
+  table.reads({ 1: 65 * PAGE });
+  table.says(1, { type: "container", bytes: 67 * PAGE, evicts: true });
+  expect(evictions(table)).toEqual([2 * PAGE + 1]);
+  table.says(1, { type: "container", bytes: 64 * PAGE, evicts: true });
+  expect(evictions(table)).toHaveLength(1);
+  table.says(1, { type: "container", bytes: 99 * PAGE, evicts: true });
+  expect(table.commands.filter(({ type }) => type === "terminate")).toEqual([]);
+  table.reads({ 1: 96 * PAGE });
+  expect(table.commands.filter(({ type }) => type === "terminate")).toHaveLength(1);
 });
 
 test("[K14] an empty container is not asked", () => {
@@ -81,6 +93,5 @@ test("[K14] what it holds is managed memory", () => {
   managedOnly.reads({ 1: 90 * PAGE });
   expect(evictions(managedOnly)).toEqual([]);
   managedOnly.says(1, { type: "container", bytes: 72 * PAGE, evicts: true });
-  managedOnly.reads({ 1: 90 * PAGE });
   expect(evictions(managedOnly)).toEqual([2 * PAGE + 1]);
 });
