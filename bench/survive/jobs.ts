@@ -27,7 +27,7 @@ export interface SurviveAssignment {
 
 const sumBelow = (rows: number): number => (rows * (rows - 1)) / 2;
 const LIMIT = 120;
-const LONG_LIMIT = 600;
+const LONG_LIMIT = 300;
 
 const ORDERED_FILES = `
   SELECT count(*) AS rows, sum(id)::DOUBLE AS ids, coalesce(sum(wrong), 0)::DOUBLE AS misplaced FROM (

@@ -44,10 +44,10 @@ export class ProcessTree {
     return sum;
   }
 
-  /** RSS − SHR and SHR. Null: there is no such process (any more). */
+  /** RSS − SHR and SHR. Null: there is no such process (any more); one that has ended and was not waited for has no pages. */
   alone(pid: number): ProcessMemory | null {
     const [, resident, shared] = (this.#files.read(`/proc/${pid}/statm`) ?? "").split(" ").map(Number);
-    if (resident === undefined || shared === undefined) return null;
+    if (resident === undefined || shared === undefined || resident === 0) return null;
     const page = this.#pageSize();
     return { private: Math.max(0, resident - shared) * page, shared: shared * page, children: 0 };
   }

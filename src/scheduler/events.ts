@@ -49,7 +49,13 @@ export type Event =
   | { readonly type: "workerGone"; readonly worker: WorkerId; readonly end: WorkerEnd }
   /** Workers end again and again, and what waits for one waits in vain; also what comes later, unless they are tried then. */
   | { readonly type: "workersUnavailable"; readonly error: WireError; readonly until?: "work" }
-  | { readonly type: "fromWorker"; readonly worker: WorkerId; readonly message: TaskMessage }
+  /** `oomKill`: a function failed, and a moment ago the system killed a process for want of memory: a child of its, maybe. */
+  | {
+      readonly type: "fromWorker";
+      readonly worker: WorkerId;
+      readonly message: TaskMessage;
+      readonly oomKill?: Extract<DeathCause, "kernelOom" | "containerOom">;
+    }
   | { readonly type: "fromProgram"; readonly message: JobMessage }
   /** The answer to `commit`: the files are in place, or none is. */
   | { readonly type: "committed"; readonly job: JobId; readonly error: WireError | null }

@@ -45,12 +45,13 @@ export function oomMessage(story: OomStory): string {
 }
 
 /** In the words of who ended it. */
-export function causeText(cause: OomCause, limit: Bytes | null): string {
+/** `victim`: whom the system ended, where it did. */
+export function causeText(cause: OomCause, limit: Bytes | null, victim: string): string {
   switch (cause) {
     case "kernelOom":
-      return "the system's OOM killer ended its worker: the machine had no memory left";
+      return `the system's OOM killer ended ${victim}: the machine had no memory left`;
     case "containerOom":
-      return "the system's OOM killer ended its worker: the container (control group) was at its limit";
+      return `the system's OOM killer ended ${victim}: the container (control group) was at its limit`;
     case "monitor":
       return "the node's memory monitor ended its worker, before the system would have ended anything";
     case "terminate":

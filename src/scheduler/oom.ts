@@ -67,7 +67,7 @@ export function ranOutOfMemory(
   task.attempt += 1;
   operator.figures.oomRetries += 1;
   learn(state, operator, stricter(operator.learned, need));
-  tellRetry(state, task, worker, cause);
+  tellRetry(state, task, causeOf(state, worker, cause, blow));
   rest(state, task);
   return null;
 }
@@ -161,7 +161,7 @@ function rest(state: State, task: TaskState): void {
   task.operator.resting.add(task);
 }
 
-function tellRetry(state: State, task: TaskState, worker: WorkerState, cause: OomCause): void {
+function tellRetry(state: State, task: TaskState, cause: string): void {
   const { operator, shortages } = task;
   const { job, spec } = operator;
   const need = operator.learned ?? NO_NEED;
@@ -169,7 +169,7 @@ function tellRetry(state: State, task: TaskState, worker: WorkerState, cause: Oo
   state.commands.push({ type: "event", event });
   const asked = needText(need.atOnce === null ? { ...need, memory: null } : need);
   const how = isWide(operator) ? "with fewer threads or more memory" : asked === "" ? "as it was" : asked;
-  const text = `${spec.name}: a task ran out of memory (${causeText(cause, limitOf(state, worker, cause))}). It is run again, and so are those after it: ${how}.`;
+  const text = `${spec.name}: a task ran out of memory (${cause}). It is run again, and so are those after it: ${how}.`;
   tell(state, {
     type: "notice",
     text,
@@ -194,7 +194,7 @@ function failure(state: State, task: TaskState, worker: WorkerState, last: Short
     task: task.id,
     pid: worker.pid,
     memory,
-    cause: causeText(last.cause, limitOf(state, worker, last.cause)),
+    cause: causeOf(state, worker, last.cause, blow),
     why: worker.endedFor,
     node: "end" in blow && blow.end.node !== null ? blow.end.node : nodeOf(state),
     names: namesOf(state, task, worker),
@@ -205,6 +205,11 @@ function failure(state: State, task: TaskState, worker: WorkerState, last: Short
     remedies: advice,
   });
   return toWire(new OutOfMemoryError(message, operator.spec.name, last.cause, memory, shortages.length, advice));
+}
+
+function causeOf(state: State, worker: WorkerState, cause: OomCause, blow: Blow): string {
+  const victim = "end" in blow ? "its worker" : "a process that its function had started";
+  return causeText(cause, limitOf(state, worker, cause), victim);
 }
 
 /** The limit that it failed at. */

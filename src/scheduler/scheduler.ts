@@ -253,7 +253,7 @@ function receive(state: State, event: Event): void {
       return;
     case "fromWorker": {
       const worker = workerOf(state, event.worker);
-      if (worker !== undefined) fromWorker(state, worker, event.message);
+      if (worker !== undefined) fromWorker(state, worker, event);
       return;
     }
     case "fromProgram":
@@ -334,7 +334,11 @@ function inspectionDied(state: State, worker: WorkerState, end: WorkerEnd): void
   tell(state, { type: "refused", request: inspection.request, error });
 }
 
-function fromWorker(state: State, worker: WorkerState, message: TaskMessage): void {
+function fromWorker(
+  state: State,
+  worker: WorkerState,
+  { message, oomKill }: Extract<Event, { type: "fromWorker" }>,
+): void {
   switch (message.type) {
     case "inspected":
     case "refused":
@@ -376,7 +380,7 @@ function fromWorker(state: State, worker: WorkerState, message: TaskMessage): vo
       taskDone(state, task, message.report);
       return;
     case "failed":
-      taskFailed(state, task, message.error);
+      taskFailed(state, task, message.error, oomKill ?? null);
       return;
     case "cancelled":
       taskStopped(state, task);

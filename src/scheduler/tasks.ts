@@ -20,7 +20,7 @@ import { pinAll, unpinAll } from "./fetch.ts";
 import { drop, dropBroadcast, endIfDone, handOver, taskOver } from "./flow.ts";
 import { failJob } from "./job.ts";
 import { leaseOver, wideKilled } from "./lease.ts";
-import { NO_NEED } from "./need.ts";
+import { NO_NEED, type OomCause } from "./need.ts";
 import { oomCause, ranOutOfMemory } from "./oom.ts";
 import { heapOf } from "./raised.ts";
 import { taskLeft } from "./recycle.ts";
@@ -232,12 +232,12 @@ function resumesLater(state: State, task: TaskState): boolean {
   return true;
 }
 
-export function taskFailed(state: State, task: TaskState, error: WireError): void {
+export function taskFailed(state: State, task: TaskState, error: WireError, oomKill: OomCause | null): void {
   const { operator, worker } = task;
   const { job } = operator;
   leaveWorker(state, task);
   if (task.cancelledAt === null) {
-    const cause = isStillWanted(state, task) ? oomCause({ error }) : null;
+    const cause = isStillWanted(state, task) ? (oomCause({ error }) ?? oomKill) : null;
     const lack = cause === null || worker === null ? error : ranOutOfMemory(state, task, worker, cause, { error });
     if (lack === null) return;
     const tolerated = lack.name === "FunctionError" && job.erroredTasks < job.spec.maxErroredBlocks;

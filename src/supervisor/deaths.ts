@@ -36,12 +36,14 @@ export function causeOfDeath({ exitCode, signal, order, words, oomKills }: Death
   if (signal === null) return exitCode === null ? "signal" : "exit";
   // Only with the signal: anybody can write these words, and go on.
   if (NATIVE.has(signal)) return OUT_OF_MEMORY.test(words) ? "heap" : "native";
-  if (signal === "SIGKILL") {
-    // A kill in a control group is counted on the machine, too.
-    if (oomKills.container > 0) return "containerOom";
-    if (oomKills.machine > 0) return "kernelOom";
-  }
-  return "signal";
+  return (signal === "SIGKILL" ? oomKillOf(oomKills) : null) ?? "signal";
+}
+
+/** Whose limit it was, if the system has killed at all. */
+export function oomKillOf({ container, machine }: OomKills): "kernelOom" | "containerOom" | null {
+  // A kill in a control group is counted on the machine, too.
+  if (container > 0) return "containerOom";
+  return machine > 0 ? "kernelOom" : null;
 }
 
 const MEMORY: ReadonlySet<DeathCause> = new Set(["kernelOom", "containerOom", "monitor", "terminate", "heap"]);

@@ -22,6 +22,7 @@ import type {
 import { type Command, type Event, Scheduler } from "../scheduler/index.ts";
 import { type Arena, createArena, removeArena } from "../store/index.ts";
 import { realClock } from "./clock.ts";
+import { oomKillOf } from "./deaths.ts";
 import { Door } from "./door.ts";
 import { EventLog } from "./event-log.ts";
 import { EveryWorker } from "./every-worker.ts";
@@ -275,6 +276,9 @@ export class Supervisor {
     if (message.type === "called") this.#everyWorker.answered(worker, message.request, message.answer);
     else if (message.type === "trimmed" && message.request !== null) {
       this.#everyWorker.answered(worker, message.request, message.report);
+    } else if (message.type === "failed" && message.error.name === "FunctionError") {
+      const oomKill = oomKillOf(this.#witness.recentOomKills());
+      this.#tell({ type: "fromWorker", worker, message, ...(oomKill === null ? {} : { oomKill }) });
     } else if (message.type !== "ready") this.#tell({ type: "fromWorker", worker, message });
   }
 

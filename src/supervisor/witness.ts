@@ -4,7 +4,7 @@
  */
 import { hostname } from "node:os";
 import type { MemoryGauge } from "../memory/index.ts";
-import type { Milliseconds, NodeSnapshot, WorkerId } from "../protocol/index.ts";
+import type { MemoryUser, Milliseconds, NodeSnapshot, WorkerId } from "../protocol/index.ts";
 import type { WorkerEnd } from "../scheduler/index.ts";
 import { type Clock, realClock } from "./clock.ts";
 import type { OomKills } from "./deaths.ts";
@@ -61,6 +61,12 @@ export class Witness {
     const users = this.#gauge.users(TOP_USERS).map((user) => ({ ...user, name: names.get(user.pid) ?? user.name }));
     return { host: hostname(), ...this.#gauge.node(), threshold: this.#threshold, users };
   }
+}
+
+/** The node as it was with a process that is gone now, and had so much when it was last seen. */
+export function beforeItsEnd(node: NodeSnapshot, dead: MemoryUser): NodeSnapshot {
+  const users = [...node.users.filter(({ pid }) => pid !== dead.pid), dead].sort((a, b) => b.private - a.private);
+  return { ...node, used: Math.min(node.total, node.used + dead.private), users: users.slice(0, TOP_USERS) };
 }
 
 export function risen(before: OomKills, now: OomKills): OomKills {

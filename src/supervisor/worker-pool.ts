@@ -26,7 +26,7 @@ import { identify, type ProcessIdentity } from "./process-identity.ts";
 import { killTrees, markOf } from "./process-tree.ts";
 import { type Birth, Restarts } from "./restarts.ts";
 import { noMemoryForWorkers, workersDoNotStart } from "./unavailable.ts";
-import { risen, type Witness } from "./witness.ts";
+import { beforeItsEnd, risen, type Witness } from "./witness.ts";
 import { lastWords, openWorkerLog, workerLog } from "./worker-log.ts";
 import { type StartOptions, startWorker } from "./worker-process.ts";
 
@@ -264,6 +264,11 @@ export class WorkerPool {
     return this.#witness.snapshot(names);
   }
 
+  #snapshotBefore({ id, child }: WorkerProcess): NodeSnapshot {
+    const had = this.#witness.curveOf(id).at(-1)?.private ?? 0;
+    return beforeItsEnd(this.#snapshot(), { pid: child.pid ?? 0, name: `worker ${id}`, private: had });
+  }
+
   /** Ends all of them, the unwilling too, and comes back when no process is left. */
   async close(): Promise<void> {
     this.#state = "closing";
@@ -337,7 +342,7 @@ export class WorkerPool {
       log,
       curve: this.#witness.curveOf(id),
       oomKills: risen(worker.oomKills, this.#witness.oomKills()),
-      node: worker.node ?? (cause === "asked" ? null : this.#snapshot()),
+      node: worker.node ?? (cause === "asked" ? null : this.#snapshotBefore(worker)),
       ...(connection === null ? {} : { connection }),
     };
   }

@@ -1,5 +1,6 @@
 /** Tasks that run out of memory: how often they come again, what they ask for, what the operator remembers, the error at the end. */
 import { expect, test } from "vitest";
+import { FunctionError, toWire } from "../../src/errors/index.ts";
 import type { LearnedNeed, Step, TaskOperator, WorkerId } from "../../src/protocol/index.ts";
 import type { WorkerEnd } from "../../src/scheduler/index.ts";
 import { PAGE } from "../../src/store/index.ts";
@@ -146,6 +147,26 @@ test("[M3] a function that was refused memory ran out of it; any other error of 
   const own = { ...refused, message: "mapBatches(fn) failed on batch 1: RangeError: Invalid array length" };
   table.says(1, { type: "failed", task: table.taskOf(1).id, error: own });
   expect(table.error?.name).toBe("FunctionError");
+});
+
+test("[D4] a function whose child process the system has killed for memory ran out of it", () => {
+  const table = new Oom(1, 8, { pool: POOL, workerMemory: 900 * MIB });
+  table.put();
+  table.start(counting(1, { maxOomRetries: 1 }), 1);
+  const fails = (worker: number) => {
+    const error = toWire(new FunctionError("the child ended with SIGKILL", "op0", null, null, [], "Error", null));
+    const message = { type: "failed", task: table.taskOf(worker).id, error } as const;
+    table.tell({ type: "fromWorker", worker: worker as WorkerId, message, oomKill: "containerOom" });
+  };
+  fails(1);
+  expect(table.needs).toMatchObject([{ batchSize: 512 }]);
+  table.wakes();
+  fails(1);
+  expect(table.error?.name).toBe("OutOfMemoryError");
+  expect(table.error?.message).toContain(
+    "cause: the system's OOM killer ended a process that its function had started: the container (control group) was at its limit",
+  );
+  expect(table.error?.message).toContain("the child ended with SIGKILL");
 });
 
 test("[M3] a task that has handed blocks over keeps its batches, and asks for the rest", () => {

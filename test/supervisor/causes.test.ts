@@ -8,7 +8,7 @@ import { causeOfDeath, type DeathFacts } from "../../src/supervisor/deaths.ts";
 import { EVENTS_FILE, EventLog } from "../../src/supervisor/event-log.ts";
 import { Restarts } from "../../src/supervisor/restarts.ts";
 import { DeathSummary } from "../../src/supervisor/summary.ts";
-import { Witness } from "../../src/supervisor/witness.ts";
+import { beforeItsEnd, Witness } from "../../src/supervisor/witness.ts";
 import { TestClock } from "../support/clock.ts";
 
 const NONE = { container: 0, machine: 0 };
@@ -78,6 +78,9 @@ test("[M2] the node's users have our names, and the monitor's threshold is besid
   const snapshot = witness.snapshot(new Map([[7, "worker 1"]]));
   expect(snapshot).toMatchObject({ used: 90, total: 100, threshold: 0.95 });
   expect(snapshot.users.map(({ name }) => name)).toEqual(["worker 1", "postgres"]);
+  const before = beforeItsEnd(snapshot, { pid: 9, name: "worker 2", private: 20 });
+  expect(before).toMatchObject({ used: 100, total: 100 });
+  expect(before.users.map(({ name }) => name)).toContain("worker 2");
 });
 
 test("[K7] replacements wait 1, 2, 4, 8, 16 s; after five in a row they wait for new work", () => {
