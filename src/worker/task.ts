@@ -213,7 +213,7 @@ export class RunningTask implements TaskScope {
         sink,
         `${filePrefix(this.task)}-000`,
         mode === "sync" ? "sync" : "async",
-        rowGroupFor(this.kernel.lease, mode === "wide"),
+        rowGroupFor(this.kernel.lease),
       );
       return { rows, bytes: files.reduce((sum, file) => sum + file.bytes, 0), files };
     }

@@ -23,13 +23,11 @@ export const LARGEST_ROW_GROUP = 122_880;
 export const SMALLEST_ROW_GROUP = 2_048;
 /** Of a kernel's memory, for each row of a row group: a kilobyte of text is held eight times over (rows, dictionary, pages, growing buffers). */
 const BYTES_A_ROW: Bytes = 8_192;
-/** Of a wide one, whose sort or join has most of the memory while its result is written. */
-const WIDE_BYTES_A_ROW: Bytes = 32_768;
 
 /** Rows that a kernel with this lease keeps together in a Parquet file, be they a kilobyte each. */
-export function rowGroupFor({ memory, threads }: KernelLease, isWide: boolean): number {
+export function rowGroupFor({ memory, threads }: KernelLease): number {
   if (memory === null) return LARGEST_ROW_GROUP;
-  const rows = memory / threads / (isWide ? WIDE_BYTES_A_ROW : BYTES_A_ROW);
+  const rows = memory / threads / BYTES_A_ROW;
   const fits = Math.floor(rows / SMALLEST_ROW_GROUP) * SMALLEST_ROW_GROUP;
   return Math.min(LARGEST_ROW_GROUP, Math.max(SMALLEST_ROW_GROUP, fits));
 }
