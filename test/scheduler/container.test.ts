@@ -1,20 +1,13 @@
 /** Workers with a container of the user's: its memory is managed by it, so the ladder steps back. */
 import { expect, test } from "vitest";
-import type { MemorySettings, WorkerId } from "../../src/protocol/index.ts";
+import type { WorkerId } from "../../src/protocol/index.ts";
 import { PAGE } from "../../src/store/index.ts";
 import { job, tasks } from "../simulate/plans.ts";
+import { settings } from "../support/memory-settings.ts";
 import { blocksOf, splits, Table } from "./table.ts";
 
 const LIMIT = 100 * PAGE;
-const MEMORY: MemorySettings = {
-  thresholds: { target: 0.6, spill: 0.7, pause: 0.8, terminate: 0.95 },
-  interval: 200,
-  measure: "auto",
-  recentToOldTime: 30_000,
-  pausedTooLong: 30_000,
-  memoryUsageThreshold: 0.95,
-  memoryMonitorRefreshMs: 0,
-};
+const MEMORY = settings();
 
 /** Worker 1 has a container, and hands over so many pages, which the program keeps. */
 function worksWith(container: { bytes: number; evicts: boolean }, pages: number, memory = MEMORY): Table {

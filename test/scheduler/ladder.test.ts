@@ -1,9 +1,11 @@
 /** The memory ladder of a worker, with readings that the test sets: exact to the byte. */
+
 import { describe, expect, test } from "vitest";
 import type { BlockId, TaskOperator, WorkerId } from "../../src/protocol/index.ts";
 import { PAGE } from "../../src/store/index.ts";
 import { job, tasks } from "../simulate/plans.ts";
-import { blocksOf, LIMIT, settings, sliceOf, splits, stepsOf, Table, working } from "./pressed.ts";
+import { settings } from "../support/memory-settings.ts";
+import { blocksOf, LIMIT, sliceOf, splits, stepsOf, Table, working } from "./pressed.ts";
 
 describe("[K5] spill", () => {
   test("begins above spill x limit in process memory, not at it, and goes on until below target x limit", () => {

@@ -1,8 +1,10 @@
 /** The memory limit of workers changes while they work, and the report says where the memory is. */
+
 import { expect, test } from "vitest";
 import { PAGE } from "../../src/store/index.ts";
 import { job, tasks } from "../simulate/plans.ts";
-import { blocksOf, LIMIT, settings, splits, stepsOf, Table, working } from "./pressed.ts";
+import { settings } from "../support/memory-settings.ts";
+import { blocksOf, LIMIT, splits, stepsOf, Table, working } from "./pressed.ts";
 
 const set = (table: Table, limit: number | null, heap = limit) =>
   table.program({ type: "setMemoryLimit", request: 5, limit, heap });

@@ -1,9 +1,11 @@
 /** Whom the node's monitor ends, and what it does before: each decision of the scheduler shown alone, to the byte. */
+
 import { expect, test } from "vitest";
 import type { JobId, TaskOperator, WorkerId } from "../../src/protocol/index.ts";
 import { PAGE } from "../../src/store/index.ts";
 import { job, PAYLOAD, tasks } from "../simulate/plans.ts";
-import { blocksOf, MEMORY, MIB, splits, Table } from "./table.ts";
+import { MEMORY } from "../support/memory-settings.ts";
+import { blocksOf, MIB, splits, Table } from "./table.ts";
 
 /** Every worker has a task of its own, begun a second after the one before it. */
 function busy(workers: number, more: Partial<TaskOperator> = {}, memory = MEMORY): Table {

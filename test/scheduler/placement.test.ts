@@ -1,9 +1,11 @@
 /** Where a task goes, and who answers for which blocks (K15): each decision of the scheduler shown alone. */
+
 import { expect, test } from "vitest";
 import type { BlockId, MemorySettings, WorkerId } from "../../src/protocol/index.ts";
 import { PAGE } from "../../src/store/index.ts";
 import { job, tasks } from "../simulate/plans.ts";
-import { blocksOf, from, MEMORY, splits, Table } from "./table.ts";
+import { MEMORY } from "../support/memory-settings.ts";
+import { blocksOf, from, splits, Table } from "./table.ts";
 
 const sink = { kind: "count" } as const;
 

@@ -1,26 +1,14 @@
 /** A session whose worker 1 has a task, a memory limit, and the usual thresholds. */
-import type { MemorySettings, Thresholds } from "../../src/protocol/index.ts";
+
 import { PAGE } from "../../src/store/index.ts";
 import { job, tasks } from "../simulate/plans.ts";
+import { settings } from "../support/memory-settings.ts";
 import { blocksOf, splits, Table } from "./table.ts";
 
 export { blocksOf, sliceOf, splits, Table } from "./table.ts";
 
 /** In pages, so that blocks and thresholds meet. */
 export const LIMIT = 100 * PAGE;
-
-export function settings(thresholds: Partial<Thresholds> = {}, more: Partial<MemorySettings> = {}): MemorySettings {
-  return {
-    thresholds: { target: 0.6, spill: 0.7, pause: 0.8, terminate: 0.95, ...thresholds },
-    interval: 200,
-    measure: "auto",
-    recentToOldTime: 30_000,
-    pausedTooLong: 30_000,
-    memoryUsageThreshold: 0.95,
-    memoryMonitorRefreshMs: 0,
-    ...more,
-  };
-}
 
 /** A job of one operator runs in worker 1, and has made so many blocks of a page, which the program has read and keeps. */
 export function working(workers: number, blocks: number, memory = settings(), tasksOfJob = 100): Table {

@@ -1,8 +1,10 @@
 /** Workers that keep memory between tasks: trimmed, and replaced where that does not help. */
+
 import { describe, expect, test } from "vitest";
 import { PAGE } from "../../src/store/index.ts";
 import { job, tasks } from "../simulate/plans.ts";
-import { blocksOf, LIMIT, settings, splits, Table, working } from "./pressed.ts";
+import { settings } from "../support/memory-settings.ts";
+import { blocksOf, LIMIT, splits, Table, working } from "./pressed.ts";
 
 const asked = (table: Table, worker = 1) => table.toWorker(worker).filter(({ type }) => type === "trim").length;
 

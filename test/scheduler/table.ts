@@ -4,7 +4,6 @@ import type {
   BlockSlice,
   Bytes,
   JobSpec,
-  MemorySettings,
   ProcessMemory,
   SessionEvent,
   TaskInput,
@@ -26,17 +25,6 @@ import { splitOf } from "../simulate/plans.ts";
 import { ended } from "../support/ends.ts";
 
 export const MIB = 2 ** 20;
-
-/** What a session has that says nothing about memory. */
-export const MEMORY: MemorySettings = {
-  thresholds: { target: 0.6, spill: 0.7, pause: 0.8, terminate: 0.95 },
-  interval: 200,
-  measure: "auto",
-  recentToOldTime: 30_000,
-  pausedTooLong: 30_000,
-  memoryUsageThreshold: 0.95,
-  memoryMonitorRefreshMs: 250,
-};
 
 export class Table {
   readonly scheduler: Scheduler;

@@ -3,19 +3,12 @@
  * no more the system ends the largest worker. Looked at from time to time, as the supervisor does, while there is work.
  */
 import type { MemorySettings } from "../../src/protocol/index.ts";
+import { MEMORY } from "../support/memory-settings.ts";
 import type { MemoryMeans } from "./means.ts";
 import type { Surroundings } from "./surroundings.ts";
 import type { SimulatedWorker } from "./worker.ts";
 
-export const SETTINGS: MemorySettings = {
-  thresholds: { target: 0.6, spill: 0.7, pause: 0.8, terminate: 0.95 },
-  interval: 200,
-  measure: "auto",
-  recentToOldTime: 500,
-  pausedTooLong: 2_000,
-  memoryUsageThreshold: 0.95,
-  memoryMonitorRefreshMs: 250,
-};
+export const SETTINGS: MemorySettings = { ...MEMORY, recentToOldTime: 500, pausedTooLong: 2_000 };
 
 const NOBODY = { private: 0, shared: 0, children: 0 };
 /** Looks after the last job: what was paused has to go on. */

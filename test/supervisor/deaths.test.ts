@@ -1,24 +1,14 @@
 /** Real processes that die in every way, under a real supervisor. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { fromWire } from "../../src/errors/index.ts";
 import type { JobId, TimedEvent } from "../../src/protocol/index.ts";
 import { job, tasks } from "../simulate/plans.ts";
 import { isRunning } from "../support/processes.ts";
-import { removeDirectories, split, TestSupervisor, type Work } from "./harness.ts";
+import { split, TestSupervisor, testSupervisors, type Work } from "./harness.ts";
 
-const started: TestSupervisor[] = [];
-afterEach(async () => {
-  for (const supervisor of started.splice(0)) await supervisor.close();
-  removeDirectories();
-});
-
-async function start(more: Parameters<typeof TestSupervisor.start>[0] = {}): Promise<TestSupervisor> {
-  const supervisor = await TestSupervisor.start(more);
-  started.push(supervisor);
-  return supervisor;
-}
+const start = testSupervisors();
 
 function work(ending: Work["ending"], more: Partial<Work> = {}) {
   return split({ rows: 1, blocks: 0, bytes: 1, ...(ending === undefined ? {} : { ending }), ...more });

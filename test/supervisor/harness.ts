@@ -1,4 +1,5 @@
 /** A real supervisor process with fake workers, and a program's end of its socket to drive it by. */
+
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -6,8 +7,7 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect } from "vitest";
-import type { MemorySettings } from "../../src/protocol/index.ts";
+import { afterEach, expect } from "vitest";
 import {
   type ArenaPlace,
   type BlockRef,
@@ -20,6 +20,7 @@ import {
   Wire,
 } from "../../src/protocol/index.ts";
 import { type SupervisorOptions, sessionDirectory, socketPath } from "../../src/supervisor/index.ts";
+import { NO_THRESHOLDS } from "../support/memory-settings.ts";
 
 const MAIN = fileURLToPath(new URL("../../src/supervisor/main.ts", import.meta.url));
 const WORKER = fileURLToPath(new URL("./fake-worker.mjs", import.meta.url));
@@ -165,17 +166,6 @@ export class TestSupervisor {
   }
 }
 
-/** Nothing is done about memory. */
-export const NO_THRESHOLDS: MemorySettings = {
-  thresholds: { target: false, spill: false, pause: false, terminate: false },
-  interval: 200,
-  measure: "auto",
-  recentToOldTime: 30_000,
-  pausedTooLong: 30_000,
-  memoryUsageThreshold: 0.95,
-  memoryMonitorRefreshMs: 0,
-};
-
 export function supervisorOptions(more: Partial<SupervisorOptions> = {}): SupervisorOptions {
   const localDirectory = more.localDirectory ?? mkdtempSync(join(tmpdir(), "spillway-test-"));
   directories.add(localDirectory);
@@ -235,4 +225,18 @@ export function livingWorkersOf(session: string): number[] {
       }
     })
     .map(Number);
+}
+
+/** Supervisors for the tests of a file: each is closed after its test, and has left nothing behind. */
+export function testSupervisors(): (more?: Partial<SupervisorOptions>) => Promise<TestSupervisor> {
+  const started: TestSupervisor[] = [];
+  afterEach(async () => {
+    for (const supervisor of started.splice(0)) await supervisor.close();
+    removeDirectories();
+  });
+  return async (more = {}) => {
+    const supervisor = await TestSupervisor.start(more);
+    started.push(supervisor);
+    return supervisor;
+  };
 }

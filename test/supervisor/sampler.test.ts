@@ -1,10 +1,11 @@
 /** When memory is looked at, with a clock that is moved by hand. */
+
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { MemoryGauge } from "../../src/memory/index.ts";
 import type { MemorySettings, WorkerId } from "../../src/protocol/index.ts";
 import type { Event } from "../../src/scheduler/index.ts";
 import { Sampler } from "../../src/supervisor/sampler.ts";
-import { NO_THRESHOLDS } from "./harness.ts";
+import { NO_THRESHOLDS } from "../support/memory-settings.ts";
 
 const MIB = 2 ** 20;
 const PROGRAM = 4;

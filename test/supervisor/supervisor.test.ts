@@ -2,31 +2,14 @@ import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { dirname, join } from "node:path";
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { fromWire, WorkerDiedError } from "../../src/errors/index.ts";
 import { type FileSink, type JobId, type ProgramMessage, type ToProgram, Wire } from "../../src/protocol/index.ts";
 import { sessionDirectory, socketPath } from "../../src/supervisor/index.ts";
 import { job, slice, tasks } from "../simulate/plans.ts";
-import {
-  livingWorkersOf,
-  removeDirectories,
-  split,
-  startProcess,
-  supervisorOptions,
-  TestSupervisor,
-} from "./harness.ts";
+import { livingWorkersOf, split, startProcess, supervisorOptions, TestSupervisor, testSupervisors } from "./harness.ts";
 
-const started: TestSupervisor[] = [];
-afterEach(async () => {
-  for (const supervisor of started.splice(0)) await supervisor.close();
-  removeDirectories();
-});
-
-async function start(more: Parameters<typeof TestSupervisor.start>[0] = {}): Promise<TestSupervisor> {
-  const supervisor = await TestSupervisor.start(more);
-  started.push(supervisor);
-  return supervisor;
-}
+const start = testSupervisors();
 
 test("[R4] blocks go from worker to worker to program through the arena", async () => {
   const supervisor = await start();
