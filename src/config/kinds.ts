@@ -68,7 +68,6 @@ function parsable(value: unknown, parse: (given: number | string) => unknown): n
 export const flag = kind("flag", "true or false", readFlag, (text) =>
   text === "1" ? true : text === "0" ? false : scalar(text),
 );
-export const fraction = kind("fraction", FRACTION_FORMS, readFraction);
 export const fractionOrFalse = kind(
   "fraction or false",
   `${FRACTION_FORMS}, or false`,
@@ -89,6 +88,15 @@ export const duration = kind(
   "duration",
   'a duration (milliseconds, "30s", "200ms", "2m")',
   (value): Duration | undefined => parsable(value, (given) => parseDuration(given, "")),
+);
+/** How often something is done: never at once again. */
+export const interval = kind(
+  "duration from 1 ms",
+  'a duration of 1 ms or more (milliseconds, "30s", "200ms", "2m")',
+  (value): Duration | undefined => {
+    const given = duration.read(value);
+    return given !== undefined && parseDuration(given, "") >= 1 ? given : undefined;
+  },
 );
 
 export function wholeNumber(least: number, of = ""): Kind<number> {

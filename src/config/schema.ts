@@ -8,9 +8,9 @@ import {
   cores,
   duration,
   flag,
-  fraction,
   fractionOrFalse,
   inCode,
+  interval,
   memoryLimit,
   paths,
   size,
@@ -85,7 +85,7 @@ export const SCHEMA = {
         "30s",
         "Unmanaged memory counts as recent until it has been there for so long.",
       ),
-      monitorInterval: setting(duration, "200ms", "How often workers are measured."),
+      monitorInterval: setting(interval, "200ms", "How often workers are measured."),
       pausedTooLong: setting(
         duration,
         "30s",
@@ -99,9 +99,9 @@ export const SCHEMA = {
     'What of a worker\'s memory counts. "auto": process memory in thresholds, recent memory not in placement; "process": recent memory there, too; "managed": nothing but managed memory anywhere.',
   ),
   memoryUsageThreshold: setting(
-    fraction,
+    fractionOrFalse,
     0.95,
-    "Share of the machine's memory above which workers are ended before the system does it.",
+    "Share of the machine's memory above which workers are ended before the system does it; false: never.",
   ),
   memoryMonitorRefreshMs: setting(
     wholeNumber(0, "milliseconds"),

@@ -38,8 +38,10 @@ export interface SessionOptions {
    * memory there, too; "managed": nothing but managed memory anywhere. Default: "auto".
    */
   readonly measure?: "auto" | "process" | "managed";
-  /** Share of the machine's memory above which workers are ended before the system does it. Default: 0.95. */
-  readonly memoryUsageThreshold?: number;
+  /**
+   * Share of the machine's memory above which workers are ended before the system does it; false: never. Default: 0.95.
+   */
+  readonly memoryUsageThreshold?: number | false;
   /** How often the machine's memory is looked at; 0: never. Default: 250. */
   readonly memoryMonitorRefreshMs?: number;
   /** How often a task is tried again after its worker died. Default: 3. */

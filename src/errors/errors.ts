@@ -152,6 +152,27 @@ export type ExitType =
   | "NODE_OUT_OF_MEMORY"
   | "USER_ERROR";
 
+/**
+ * Why a worker ended: the machine's OOM killer, that of a control group, the node's monitor, the terminate threshold, the V8 heap
+ * limit, native code (abort, segmentation fault), `process.exit`, a signal that nobody here sent, or because it was told to.
+ */
+export type DeathCause =
+  | "kernelOom"
+  | "containerOom"
+  | "monitor"
+  | "terminate"
+  | "heap"
+  | "native"
+  | "exit"
+  | "signal"
+  | "asked";
+
+/**
+ * Why a task has no memory: as its worker ended, or the last of those that were started in vain; "allocation": its function was
+ * refused memory; "kernel": the kernel's own limit; "pause": every worker is above its pause threshold before its first task.
+ */
+export type OutOfMemoryCause = DeathCause | "allocation" | "kernel" | "pause";
+
 /** A worker process died under a task, more often than it may. */
 export class WorkerDiedError extends SpillwayError {
   constructor(
@@ -159,8 +180,7 @@ export class WorkerDiedError extends SpillwayError {
     readonly operator: string,
     readonly exitCode: number | null,
     readonly signal: string | null,
-    /** "exit", "signal", "native" (abort, segmentation fault), "asked", or what an `OutOfMemoryError` would have. */
-    readonly cause_: string,
+    readonly cause_: DeathCause,
     readonly exitType: ExitType,
   ) {
     super(message);
@@ -172,8 +192,7 @@ export class OutOfMemoryError extends SpillwayError {
   constructor(
     message: string,
     readonly operator: string,
-    /** "kernelOom", "containerOom", "monitor", "terminate", "heap", "allocation" (refused to a function), "kernel" (the kernel's own limit). */
-    readonly cause_: string,
+    readonly cause_: OutOfMemoryCause,
     /** The most memory that the task was seen to have. */
     readonly memory: number | null,
     readonly attempts: number,

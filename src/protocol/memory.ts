@@ -4,6 +4,8 @@
  */
 import type { Bytes, Milliseconds, WorkerId } from "./job.ts";
 
+export type { DeathCause } from "../errors/index.ts";
+
 /** A process with its children: what is its own (RSS − SHR), and what of it is shared with others. */
 export interface ProcessMemory {
   readonly private: Bytes;
@@ -102,21 +104,6 @@ export interface LearnedNeed {
   /** What a task of it needs: the most that one was seen to have when it failed, or more than the limit that it failed at. */
   readonly memory: Bytes | null;
 }
-
-/**
- * Why a worker ended: the machine's OOM killer, that of a control group, the node's monitor, the terminate threshold, the V8 heap
- * limit, native code (abort, segmentation fault), `process.exit`, a signal that nobody here sent, or because it was told to.
- */
-export type DeathCause =
-  | "kernelOom"
-  | "containerOom"
-  | "monitor"
-  | "terminate"
-  | "heap"
-  | "native"
-  | "exit"
-  | "signal"
-  | "asked";
 
 /** Why a worker is ended from here. "unresponsive": it has not answered a cancel. */
 export type KillReason = "monitor" | "terminate" | "unresponsive";

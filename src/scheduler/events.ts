@@ -41,6 +41,13 @@ export interface WorkerEnd {
   readonly connection?: "never" | "broken";
 }
 
+/** What was to be seen when a task failed for want of memory and its process lives. */
+export interface Scene {
+  readonly node: NodeSnapshot;
+  /** Where its worker's log is. */
+  readonly log: string;
+}
+
 export type Event =
   /** `memory`: its limit, where it is not the session's. */
   | { readonly type: "workerStarting"; readonly worker: WorkerId; readonly memory?: Bytes; readonly isWide?: boolean }
@@ -55,6 +62,7 @@ export type Event =
       readonly worker: WorkerId;
       readonly message: TaskMessage;
       readonly oomKill?: Extract<DeathCause, "kernelOom" | "containerOom">;
+      readonly scene?: Scene;
     }
   | { readonly type: "fromProgram"; readonly message: JobMessage }
   /** The answer to `commit`: the files are in place, or none is. */

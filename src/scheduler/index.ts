@@ -6,7 +6,9 @@ export {
   type FileOutput,
   type JobMessage,
   PROGRESS_INTERVAL,
+  type Scene,
   type TaskMessage,
   type WorkerEnd,
 } from "./events.ts";
+export { oomCause } from "./oom.ts";
 export { Scheduler, type SchedulerOptions } from "./scheduler.ts";

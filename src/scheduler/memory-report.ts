@@ -1,6 +1,7 @@
 /** The answer to "where is the memory?": by process and kind, as it was last read. */
 import { colourOf } from "../memory/index.ts";
 import type { SessionMemory, WorkerMemory } from "../protocol/index.ts";
+import { pressingBytes, thresholdsOf } from "./ladder.ts";
 import type { State, WorkerState } from "./state.ts";
 
 export function memoryReport(state: State): SessionMemory {
@@ -11,22 +12,25 @@ export function memoryReport(state: State): SessionMemory {
     ...processes,
     store: { capacity: ledger.capacity, resident: ledger.live, spilled: ledger.spilledBytes },
     workers: [
-      ...[...workers.values()].map((worker) => memoryOf(worker, "worker")),
-      ...(wide.worker === null ? [] : [memoryOf(wide.worker, "wide")]),
+      ...[...workers.values()].map((worker) => memoryOf(state, worker, "worker")),
+      ...(wide.worker === null ? [] : [memoryOf(state, wide.worker, "wide")]),
     ],
   };
 }
 
-function memoryOf(worker: WorkerState, kind: WorkerMemory["kind"]): WorkerMemory {
-  const { id, pid, phase, kinds, memory, standing, task } = worker;
+function memoryOf(state: State, worker: WorkerState, kind: WorkerMemory["kind"]): WorkerMemory {
+  const { id, pid, phase, kinds, standing, task } = worker;
+  // The wide kernel stands on no ladder.
+  const limit = kind === "wide" ? Number.POSITIVE_INFINITY : worker.memory;
+  const bytes = pressingBytes(state, worker);
   return {
     ...kinds,
     id,
     pid: phase === "starting" ? null : pid,
     kind,
-    limit: kind === "wide" || !Number.isFinite(memory) ? null : memory,
+    limit: Number.isFinite(limit) ? limit : null,
     pressure: standing.pressure,
-    colour: colourOf(standing.pressure, phase === "stopping"),
+    colour: colourOf(standing.pressure, phase === "stopping", bytes, limit, thresholdsOf(state, worker)),
     task: task?.operator.spec.name ?? null,
   };
 }

@@ -7,7 +7,7 @@ import { OutOfMemoryError, toWire, type WireError } from "../errors/index.ts";
 import type { Bytes, LearnedNeed, Milliseconds } from "../protocol/index.ts";
 import { needText } from "../units/index.ts";
 import { deathDetails } from "./deaths.ts";
-import type { WorkerEnd } from "./events.ts";
+import type { Scene, WorkerEnd } from "./events.ts";
 import { unpinAll } from "./fetch.ts";
 import { relieve, wideKilled } from "./lease.ts";
 import { NO_NEED, nextNeed, type OomCause, type Refused, type Shortage, stricter } from "./need.ts";
@@ -23,7 +23,7 @@ const FIRST_REST: Milliseconds = 500;
 const LONGEST_REST: Milliseconds = 8_000;
 
 /** How it came about: the end of a process, or an error that a task gave. */
-export type Blow = { readonly end: WorkerEnd } | { readonly error: WireError };
+export type Blow = { readonly end: WorkerEnd } | { readonly error: WireError; readonly scene?: Scene };
 
 /** Null: it was something else. */
 export function oomCause(blow: Blow): OomCause | null {
@@ -189,6 +189,7 @@ function failure(state: State, task: TaskState, worker: WorkerState, last: Short
     total: state.node?.total ?? state.lease?.pool.memory ?? null,
     isWide: isWide(operator),
   });
+  const scene = "end" in blow ? blow.end : blow.scene;
   const message = oomMessage({
     operator: operator.spec.name,
     task: task.id,
@@ -196,11 +197,11 @@ function failure(state: State, task: TaskState, worker: WorkerState, last: Short
     memory,
     cause: causeOf(state, worker, last.cause, blow),
     why: worker.endedFor,
-    node: "end" in blow && blow.end.node !== null ? blow.end.node : nodeOf(state),
+    node: scene?.node ?? nodeOf(state),
     names: namesOf(state, task, worker),
     shortages,
     ending: "end" in blow ? deathDetails(blow.end) : null,
-    log: "end" in blow && blow.end.log !== "" ? blow.end.log : null,
+    log: scene?.log || null,
     said: "end" in blow ? blow.end.tail : blow.error.message,
     remedies: advice,
   });

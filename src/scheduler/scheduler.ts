@@ -334,11 +334,8 @@ function inspectionDied(state: State, worker: WorkerState, end: WorkerEnd): void
   tell(state, { type: "refused", request: inspection.request, error });
 }
 
-function fromWorker(
-  state: State,
-  worker: WorkerState,
-  { message, oomKill }: Extract<Event, { type: "fromWorker" }>,
-): void {
+function fromWorker(state: State, worker: WorkerState, event: Extract<Event, { type: "fromWorker" }>): void {
+  const { message } = event;
   switch (message.type) {
     case "inspected":
     case "refused":
@@ -380,7 +377,7 @@ function fromWorker(
       taskDone(state, task, message.report);
       return;
     case "failed":
-      taskFailed(state, task, message.error, oomKill ?? null);
+      taskFailed(state, task, message.error, event);
       return;
     case "cancelled":
       taskStopped(state, task);

@@ -14,13 +14,13 @@ import type {
 import { wholePages } from "../store/index.ts";
 import { claim, giveBack } from "./claims.ts";
 import { deathError } from "./deaths.ts";
-import type { WorkerEnd } from "./events.ts";
+import type { Event, WorkerEnd } from "./events.ts";
 import { dropFed, feedTask, stopFeeding } from "./fed.ts";
 import { pinAll, unpinAll } from "./fetch.ts";
 import { drop, dropBroadcast, endIfDone, handOver, taskOver } from "./flow.ts";
 import { failJob } from "./job.ts";
 import { leaseOver, wideKilled } from "./lease.ts";
-import { NO_NEED, type OomCause } from "./need.ts";
+import { NO_NEED } from "./need.ts";
 import { oomCause, ranOutOfMemory } from "./oom.ts";
 import { heapOf } from "./raised.ts";
 import { taskLeft } from "./recycle.ts";
@@ -232,13 +232,19 @@ function resumesLater(state: State, task: TaskState): boolean {
   return true;
 }
 
-export function taskFailed(state: State, task: TaskState, error: WireError, oomKill: OomCause | null): void {
+export function taskFailed(
+  state: State,
+  task: TaskState,
+  error: WireError,
+  { oomKill, scene }: Pick<Extract<Event, { type: "fromWorker" }>, "oomKill" | "scene">,
+): void {
   const { operator, worker } = task;
   const { job } = operator;
   leaveWorker(state, task);
   if (task.cancelledAt === null) {
-    const cause = isStillWanted(state, task) ? (oomCause({ error }) ?? oomKill) : null;
-    const lack = cause === null || worker === null ? error : ranOutOfMemory(state, task, worker, cause, { error });
+    const cause = isStillWanted(state, task) ? (oomCause({ error }) ?? oomKill ?? null) : null;
+    const blow = scene === undefined ? { error } : { error, scene };
+    const lack = cause === null || worker === null ? error : ranOutOfMemory(state, task, worker, cause, blow);
     if (lack === null) return;
     const tolerated = lack.name === "FunctionError" && job.erroredTasks < job.spec.maxErroredBlocks;
     job.erroredTasks += 1;

@@ -3,14 +3,18 @@
 export type { Duration, Preset, ResourceLimits, SessionOptions, Size, WorkerOptions } from "../config/index.ts";
 export type {
   BlockMove,
+  LearnedNeed,
   MemoryColour,
   MemoryKinds,
+  NodeMemory,
   Pressure,
+  ProcessMemory,
   ResourceAmounts,
   SessionEvent,
   SessionMemory,
   SessionResources,
   TimedEvent,
+  TrimReport,
   WorkerMemory,
   WorkerUse,
 } from "../protocol/index.ts";

@@ -58,13 +58,15 @@ function askedLimit({ values: { memoryLimit }, said }: Config, machine: Bytes): 
 
 function memorySettings(settings: Settings): MemorySettings {
   const { target, spill, pause, terminate, ...times } = settings.worker.memory;
+  const { memoryUsageThreshold: usage, memoryMonitorRefreshMs } = settings;
   return {
     thresholds: { target, spill, pause, terminate },
     interval: parseDuration(times.monitorInterval, "worker.memory.monitorInterval"),
     measure: settings.measure,
     recentToOldTime: parseDuration(times.recentToOldTime, "worker.memory.recentToOldTime"),
     pausedTooLong: parseDuration(times.pausedTooLong, "worker.memory.pausedTooLong"),
-    memoryUsageThreshold: settings.memoryUsageThreshold,
-    memoryMonitorRefreshMs: settings.memoryMonitorRefreshMs,
+    // Without a threshold there is nothing to look for.
+    memoryUsageThreshold: usage === false ? 1 : usage,
+    memoryMonitorRefreshMs: usage === false ? 0 : memoryMonitorRefreshMs,
   };
 }

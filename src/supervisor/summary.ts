@@ -50,12 +50,16 @@ export class DeathSummary {
 function summary(forMemory: number, others: number, { host, logs, memory }: SummaryOptions): string {
   const told =
     `${forMemory} workers (tasks / actors) killed due to memory pressure (OOM), ${others} workers crashed due to other reasons ` +
-    `at node ${host} over the last time period. The logs of the workers are in ${logs}.`;
+    `at node ${host} over the last time period. Their logs: tail -n 20 ${logs}/worker-*.log`;
   if (forMemory === 0) return told;
+  const { memoryUsageThreshold, memoryMonitorRefreshMs } = memory;
+  const monitor =
+    memoryMonitorRefreshMs === 0
+      ? "The node's monitor is off (memoryUsageThreshold, memoryMonitorRefreshMs)."
+      : `The node's monitor ends workers above memoryUsageThreshold (${memoryUsageThreshold}) of the memory; ` +
+        `memoryMonitorRefreshMs (${memoryMonitorRefreshMs}) is how often it looks, 0 turns it off.`;
   return (
     `${told}\nTo have fewer of them killed: ask for the memory that a function needs (its option memory), use a smaller batchSize, ` +
-    "more partitions, fewer workers, or more memory per core.\n" +
-    `The node's monitor ends workers above memoryUsageThreshold (${memory.memoryUsageThreshold}) of the memory; ` +
-    `memoryMonitorRefreshMs (${memory.memoryMonitorRefreshMs}) is how often it looks, 0 turns it off.`
+    `more partitions, fewer workers, or more memory per core.\n${monitor}`
   );
 }

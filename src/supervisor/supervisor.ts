@@ -19,7 +19,7 @@ import type {
   WorkerId,
   WorkerMessage,
 } from "../protocol/index.ts";
-import { type Command, type Event, Scheduler } from "../scheduler/index.ts";
+import { type Command, type Event, oomCause, Scheduler } from "../scheduler/index.ts";
 import { type Arena, createArena, removeArena } from "../store/index.ts";
 import { realClock } from "./clock.ts";
 import { oomKillOf } from "./deaths.ts";
@@ -276,9 +276,12 @@ export class Supervisor {
     if (message.type === "called") this.#everyWorker.answered(worker, message.request, message.answer);
     else if (message.type === "trimmed" && message.request !== null) {
       this.#everyWorker.answered(worker, message.request, message.report);
-    } else if (message.type === "failed" && message.error.name === "FunctionError") {
-      const oomKill = oomKillOf(this.#witness.recentOomKills());
-      this.#tell({ type: "fromWorker", worker, message, ...(oomKill === null ? {} : { oomKill }) });
+    } else if (message.type === "failed") {
+      const { error } = message;
+      const oomKill = error.name === "FunctionError" ? oomKillOf(this.#witness.recentOomKills()) : null;
+      const isForMemory = oomKill !== null || oomCause({ error }) !== null;
+      const scene = isForMemory ? { scene: this.#pool.sceneOf(worker) } : {};
+      this.#tell({ type: "fromWorker", worker, message, ...(oomKill === null ? {} : { oomKill }), ...scene });
     } else if (message.type !== "ready") this.#tell({ type: "fromWorker", worker, message });
   }
 

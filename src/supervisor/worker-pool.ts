@@ -19,7 +19,7 @@ import type {
   WorkerId,
   WorkerMessage,
 } from "../protocol/index.ts";
-import type { WorkerEnd } from "../scheduler/index.ts";
+import type { Scene, WorkerEnd } from "../scheduler/index.ts";
 import { type Clock, realClock } from "./clock.ts";
 import { causeOfDeath, isForMemory, type OomKills } from "./deaths.ts";
 import { identify, type ProcessIdentity } from "./process-identity.ts";
@@ -262,6 +262,11 @@ export class WorkerPool {
     const names = new Map(this.#options.names);
     for (const { worker, pid } of this.workers) names.set(pid, `worker ${worker}`);
     return this.#witness.snapshot(names);
+  }
+
+  /** Of a worker that lives, and whose task has failed for want of memory. */
+  sceneOf(worker: WorkerId): Scene {
+    return { node: this.#snapshot(), log: workerLog(this.#options.logDirectory, worker) };
   }
 
   #snapshotBefore({ id, child }: WorkerProcess): NodeSnapshot {

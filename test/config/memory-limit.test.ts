@@ -87,4 +87,6 @@ test("[K8] what is measured and when is as the settings say", () => {
     memoryUsageThreshold: 0.9,
     memoryMonitorRefreshMs: 0,
   });
+  // As every threshold it can be off: then nobody looks at the node.
+  expect(resolveOptions({ memoryUsageThreshold: false }).memory.memoryMonitorRefreshMs).toBe(0);
 });

@@ -227,7 +227,8 @@ describe("kinds of values", () => {
     wrong({ spillCompression: "lz" }).toThrow('one of "none", "lz4", "zstd", "auto", not "lz". Did you mean "lz4"?');
     wrong({ eager: "yes" }).toThrow('session: eager must be true or false, not "yes".');
     wrong({ worker: { memory: { pausedTooLong: "soon" } } }).toThrow("must be a duration (milliseconds, ");
-    wrong({ memoryUsageThreshold: false }).toThrow("must be a fraction above 0 and up to 1, not false");
+    wrong({ memoryUsageThreshold: true }).toThrow("must be a fraction above 0 and up to 1, or false, not true");
+    wrong({ worker: { memory: { monitorInterval: 0 } } }).toThrow("must be a duration of 1 ms or more");
     wrong({ localDirectory: [] }).toThrow("must be a path or a list of paths, not []");
     wrong({ localDirectory: ["/a", 1] }).toThrow("a path or a list of paths");
     wrong({ workerEnv: { A: {} } }).toThrow("workerEnv must be an object of texts");

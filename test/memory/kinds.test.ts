@@ -1,7 +1,8 @@
 /** Kinds of memory add up in every reading; what is old is the least that was there for long enough. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { colourOf, kindsOf, LeastOverTime } from "../../src/memory/index.ts";
+import { colourOf, kindsOf, LeastOverTime, SPILLED_COLOUR } from "../../src/memory/index.ts";
+import type { Pressure, Thresholds } from "../../src/protocol/index.ts";
 
 const SPAN = 30_000;
 const bytes = fc.nat(2 ** 40);
@@ -45,9 +46,17 @@ test("[K9] what is unmanaged is recent for recentToOldTime, and old from then on
 });
 
 test("[K10] blue is normal, orange may be spilling, red is paused or about to end", () => {
-  expect(colourOf("normal", false)).toBe("blue");
-  expect(colourOf("spilling", false)).toBe("orange");
-  expect(colourOf("paused", false)).toBe("red");
-  expect(colourOf("terminating", true)).toBe("red");
-  expect(colourOf("normal", true)).toBe("red");
+  const colour = (pressure: Pressure, share: number, isStopping = false, only: Partial<Thresholds> = {}) =>
+    colourOf(pressure, isStopping, share * 100, 100, { target: 0.6, spill: 0.7, pause: 0.8, terminate: 0.95, ...only });
+  expect(colour("normal", 0.6)).toBe("blue");
+  expect(colour("spilling", 0.5)).toBe("orange");
+  // Blocks leave from the lower of the two on.
+  expect(colour("normal", 0.61)).toBe("orange");
+  expect(colour("normal", 0.61, false, { target: false })).toBe("blue");
+  expect(colour("normal", 0.71, false, { target: false })).toBe("orange");
+  expect(colour("normal", 0.9, false, { target: false, spill: false })).toBe("blue");
+  expect(colour("paused", 0.81)).toBe("red");
+  expect(colour("terminating", 0.96, true)).toBe("red");
+  expect(colour("normal", 0.1, true)).toBe("red");
+  expect(SPILLED_COLOUR).toBe("grey");
 });

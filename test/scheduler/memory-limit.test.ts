@@ -119,8 +119,11 @@ test("[K9] [K10] the report tells kinds, limit, step and colour of every worker,
     node: { used: 10, total: 100, threshold: null },
     store: { capacity: 400 * PAGE, resident: blocks + PAGE, spilled: 16 * PAGE },
   });
-  table.reads({ 3: 71 * PAGE });
+  table.reads({ 3: 61 * PAGE });
   table.program({ type: "memory", request: 9 });
+  expect(table.wasTold("memory").at(-1)?.memory.workers[2]).toMatchObject({ pressure: "normal", colour: "orange" });
+  table.reads({ 3: 71 * PAGE });
+  table.program({ type: "memory", request: 10 });
   expect(table.wasTold("memory").at(-1)?.memory.workers[2]).toMatchObject({ pressure: "spilling", colour: "orange" });
 });
 

@@ -333,3 +333,25 @@ What helps, the most promising first:
   );
   expect(table.error?.fields).toMatchObject({ operator: "op0", cause_: "heap", memory: 240 * MIB, attempts: 1 });
 });
+
+test("[M4] where a function was refused memory and nobody died, the story is as whole", () => {
+  const table = new Oom(1, 8, { pool: POOL, workerMemory: 256 * MIB });
+  table.put();
+  table.start(counting(1, { maxOomRetries: 0 }), 1);
+  const text = "mapBatches(fn) failed on batch 1: RangeError: Array buffer allocation failed";
+  const error = toWire(new FunctionError(text, "op0", null, null, [], "RangeError", null));
+  const users = [{ pid: 5, name: "postgres", private: 90 * MIB }];
+  const node = { host: "node-7", used: 512 * MIB, total: 1024 * MIB, threshold: 0.95, users };
+  const scene = { node, log: "/logs/worker-1.log" };
+  const message = { type: "failed", task: table.taskOf(1).id, error } as const;
+  table.tell({ type: "fromWorker", worker: 1 as WorkerId, message, scene });
+  expect(table.error?.fields).toMatchObject({ cause_: "allocation" });
+  for (const part of [
+    "  node: node-7, 512 MiB of 1.0 GiB used (50.0 %), threshold 95.0 %\n",
+    "Top 1 memory users:\n",
+    "    5  90.0 MiB  postgres\n",
+    "Its log: cat /logs/worker-1.log\n",
+  ]) {
+    expect(table.error?.message).toContain(part);
+  }
+});

@@ -138,7 +138,7 @@ test("[M5] a minute after the first kill, then after every minute with kills, an
   clock.pass(1);
   expect(told).toEqual([
     "3 workers (tasks / actors) killed due to memory pressure (OOM), 1 workers crashed due to other reasons at node node-1 over " +
-      "the last time period. The logs of the workers are in /logs.\n" +
+      "the last time period. Their logs: tail -n 20 /logs/worker-*.log\n" +
       "To have fewer of them killed: ask for the memory that a function needs (its option memory), use a smaller batchSize, more " +
       "partitions, fewer workers, or more memory per core.\n" +
       "The node's monitor ends workers above memoryUsageThreshold (0.95) of the memory; memoryMonitorRefreshMs (250) is how often it " +
