@@ -70,14 +70,14 @@ export function tellLease(state: State, operator: OperatorState): void {
   // Those that are about to end have nothing to do with it any more.
   const workers = lease.isParked ? 0 : state.workers.size;
   const free = rest - workers * pool.worker;
-  const mostLent = isAlone ? MOST_LENT_ALONE : MOST_LENT_BESIDE;
+  const mostLent = !isAlone ? MOST_LENT_BESIDE : relief < MOST_RELIEF ? MOST_LENT_ALONE : 1;
   const most = Math.min(ledger.capacity * mostLent, ledger.capacity - 2 * largestBlock(state));
   if (lease.reclaimed === "feeding" && isFed(wide.worker.task)) lease.reclaimed = "no";
   if (lease.reclaimed === "no") lend(state, Math.min(most, wanted - free));
   const process = isAlone ? free + ledger.lent : Math.min(pool.memory * share, free + ledger.lent);
   if (lease.told !== null && Math.abs(process - lease.told) < lease.told * NOTABLE) return;
   lease.told = process;
-  const own = kernelLease(process, relief > 0 ? 1 : pool.threads);
+  const own = kernelLease(process, relief > 0 ? 1 : pool.threads, relief === MOST_RELIEF);
   send(state, wide.worker, { type: "lease", lease: lease.kills === 0 ? own : squeezed(own, lease.kills) });
 }
 

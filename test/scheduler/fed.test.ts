@@ -189,6 +189,8 @@ test("[D1] a kernel that runs out of memory is tried again with one thread, then
   expect(table.wasTold("failed")).toEqual([]);
   fails();
   expect(leasesTo(table, WIDE).at(-1)?.memory).toBeGreaterThan(first);
+  // More of the store than the three quarters that are lent before, where no block is under way.
+  expect(table.scheduler.ledger.lent).toBeGreaterThan(table.scheduler.ledger.capacity * 0.9);
   fails();
   const [failed] = table.wasTold("failed");
   expect(failed?.error.name).toBe("OutOfMemoryError");
