@@ -3,7 +3,7 @@
  * again a little later and asks for less (need.ts); what it asks for its operator remembers, for the tasks after it.
  * When there is nothing left to ask for, the job fails, with the whole story.
  */
-import { OutOfMemoryError, toWire, type WireError } from "../errors/index.ts";
+import { isMemoryRefused, OutOfMemoryError, toWire, type WireError } from "../errors/index.ts";
 import type { Bytes, LearnedNeed, Milliseconds } from "../protocol/index.ts";
 import { needText } from "../units/index.ts";
 import { deathDetails } from "./deaths.ts";
@@ -40,12 +40,10 @@ export function oomCause(blow: Blow): OomCause | null {
   }
 }
 
-const REFUSED = /Array buffer allocation failed|ERR_MEMORY_ALLOCATION_FAILED|Failed to allocate memory/;
-
 function refused({ name, message, fields }: WireError): Refused | null {
   if (name === "KernelMemoryError") return "kernel";
   const thrown = name === "FunctionError" ? String(fields.errorName) : name;
-  return /^(RangeError|Error)$/.test(thrown) && REFUSED.test(message) ? "allocation" : null;
+  return isMemoryRefused(thrown, message) ? "allocation" : null;
 }
 
 /**
