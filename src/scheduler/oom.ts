@@ -10,9 +10,10 @@ import { deathDetails } from "./deaths.ts";
 import type { WorkerEnd } from "./events.ts";
 import { unpinAll } from "./fetch.ts";
 import { relieve, wideKilled } from "./lease.ts";
-import { NO_NEED, nextNeed, type OomCause, type Refused, type Shortage, stricter } from "./need.ts";
+import { isOfTheWorker, NO_NEED, nextNeed, type OomCause, type Refused, type Shortage, stricter } from "./need.ts";
 import { causeText, oomMessage } from "./oom-message.ts";
 import { heapOf } from "./raised.ts";
+import { mayBeFullOfOthers } from "./recycle.ts";
 import { remedies } from "./remedies.ts";
 import { Resources } from "./resources.ts";
 import { type OperatorState, type State, type TaskState, tell, type WorkerState } from "./state.ts";
@@ -118,7 +119,11 @@ export function batchSizeOf({ spec }: OperatorState): number | null {
 }
 
 function nextAttempt(state: State, task: TaskState, worker: WorkerState, shortage: Shortage): LearnedNeed | null {
-  if (!isWide(task.operator)) return nextNeed(shortage);
+  if (!isWide(task.operator)) {
+    const isFirst = task.shortages.length === 1;
+    const isPardoned = isFirst && isOfTheWorker(shortage.cause) && mayBeFullOfOthers(state, worker, task);
+    return isPardoned ? shortage.need : nextNeed(shortage);
+  }
   if (shortage.cause !== "kernel") wideKilled(state);
   else if (!relieve(state, worker)) return null;
   return NO_NEED;

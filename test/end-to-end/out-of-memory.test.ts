@@ -5,6 +5,11 @@ import { testSessions } from "../support/sessions.ts";
 
 const sessions = testSessions("out-of-memory");
 
+/** Node has it; its types do not. */
+declare const WebAssembly: {
+  readonly Memory: new (pages: { readonly initial: number; readonly maximum: number }) => { grow(by: number): number };
+};
+
 /** Two workers of 128 MiB (a heap of 96) in 640 MiB: room for one of a few hundred. */
 const SMALL = {
   workers: 2,
