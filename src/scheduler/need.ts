@@ -11,6 +11,7 @@
  *                    │ nearly all the memory             │
  *   to be alone      │ a batch of one row                │ it has batches of more
  *
+ * First of all the same once more, where the worker may have been full of what tasks before it had left (oom.ts).
  * A row that does not apply is left out. Where nothing is left and others may have filled the machine, the same is tried again.
  */
 import type { Bytes, DeathCause, LearnedNeed } from "../protocol/index.ts";
@@ -45,6 +46,11 @@ const OF_THE_MACHINE: readonly OomCause[] = ["kernelOom", "containerOom", "monit
 /** Others may have had a part in it. */
 export function isOfTheMachine(cause: OomCause): boolean {
   return OF_THE_MACHINE.includes(cause);
+}
+
+/** Its process was full: of what it had, and of what tasks before it had left. */
+export function isOfTheWorker(cause: OomCause): boolean {
+  return cause === "terminate" || cause === "heap" || cause === "allocation";
 }
 
 /** Null: whatever is asked for, it ends in the same way. */

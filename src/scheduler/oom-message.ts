@@ -44,8 +44,7 @@ export function oomMessage(story: OomStory): string {
   ].join("\n");
 }
 
-/** In the words of who ended it. */
-/** `victim`: whom the system ended, where it did. */
+/** In the words of who ended it; `victim`: whom the system ended, where it did. */
 export function causeText(cause: OomCause, limit: Bytes | null, victim: string): string {
   switch (cause) {
     case "kernelOom":
@@ -61,7 +60,9 @@ export function causeText(cause: OomCause, limit: Bytes | null, victim: string):
         ? "its worker reached V8's own heap limit"
         : `its worker reached its heap limit${of(limit)}`;
     case "allocation":
-      return `a function was refused memory: its worker may have no more${of(limit)}`;
+      return limit === null || limit === Number.POSITIVE_INFINITY
+        ? "a function was refused memory: the system has no more"
+        : `a function was refused memory: its worker may have no more than ${formatSize(limit)}`;
     case "kernel":
       return "the kernel ran out of memory";
   }

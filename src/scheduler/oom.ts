@@ -3,16 +3,17 @@
  * again a little later and asks for less (need.ts); what it asks for its operator remembers, for the tasks after it.
  * When there is nothing left to ask for, the job fails, with the whole story.
  */
-import { OutOfMemoryError, toWire, type WireError } from "../errors/index.ts";
+import { isMemoryRefused, OutOfMemoryError, toWire, type WireError } from "../errors/index.ts";
 import type { Bytes, LearnedNeed, Milliseconds } from "../protocol/index.ts";
 import { needText } from "../units/index.ts";
 import { deathDetails } from "./deaths.ts";
 import type { Scene, WorkerEnd } from "./events.ts";
 import { unpinAll } from "./fetch.ts";
 import { relieve, wideKilled } from "./lease.ts";
-import { NO_NEED, nextNeed, type OomCause, type Refused, type Shortage, stricter } from "./need.ts";
+import { isOfTheWorker, NO_NEED, nextNeed, type OomCause, type Refused, type Shortage, stricter } from "./need.ts";
 import { causeText, oomMessage } from "./oom-message.ts";
 import { heapOf } from "./raised.ts";
+import { mayBeFullOfOthers } from "./recycle.ts";
 import { remedies } from "./remedies.ts";
 import { Resources } from "./resources.ts";
 import { type OperatorState, type State, type TaskState, tell, type WorkerState } from "./state.ts";
@@ -40,12 +41,10 @@ export function oomCause(blow: Blow): OomCause | null {
   }
 }
 
-const REFUSED = /Array buffer allocation failed|ERR_MEMORY_ALLOCATION_FAILED|Failed to allocate memory/;
-
 function refused({ name, message, fields }: WireError): Refused | null {
   if (name === "KernelMemoryError") return "kernel";
   const thrown = name === "FunctionError" ? String(fields.errorName) : name;
-  return /^(RangeError|Error)$/.test(thrown) && REFUSED.test(message) ? "allocation" : null;
+  return isMemoryRefused(thrown, message) ? "allocation" : null;
 }
 
 /**
@@ -120,7 +119,11 @@ export function batchSizeOf({ spec }: OperatorState): number | null {
 }
 
 function nextAttempt(state: State, task: TaskState, worker: WorkerState, shortage: Shortage): LearnedNeed | null {
-  if (!isWide(task.operator)) return nextNeed(shortage);
+  if (!isWide(task.operator)) {
+    const isFirst = task.shortages.length === 1;
+    const isPardoned = isFirst && isOfTheWorker(shortage.cause) && mayBeFullOfOthers(state, worker, task);
+    return isPardoned ? shortage.need : nextNeed(shortage);
+  }
   if (shortage.cause !== "kernel") wideKilled(state);
   else if (!relieve(state, worker)) return null;
   return NO_NEED;

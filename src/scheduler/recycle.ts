@@ -16,7 +16,7 @@ import { formatSize } from "../units/index.ts";
 import { isRunnable } from "./forming.ts";
 import { failJob } from "./job.ts";
 import { hasNothingToSpill, once, TWO_CAUSES, watch } from "./ladder.ts";
-import { type State, send, tell, type WorkerState } from "./state.ts";
+import { type State, send, type TaskState, tell, type WorkerState } from "./state.ts";
 import { isWide } from "./wide.ts";
 import { dismiss, settleIdle } from "./workers.ts";
 
@@ -49,6 +49,8 @@ export const TRIM_GRACE: Milliseconds = 2_000;
 /** So often in a row it had more than before. */
 const GROWN = 3;
 const GROWN_PAST = 0.5;
+/** Looks that it takes to see what a worker has, and to end it. */
+const UNSEEN = 2;
 
 export function taskLeft({ past }: WorkerState, operator: string): void {
   past.tasks += 1;
@@ -145,6 +147,15 @@ function unmanagedOf({ kinds }: WorkerState): Bytes {
 
 function isGrowing({ after }: Past): boolean {
   return after.length > GROWN && after.every((bytes, i) => bytes > (after[i - 1] ?? -1));
+}
+
+/**
+ * The task has left the worker, which was full. Those before it may have filled it: it had more after each of them, or nobody had
+ * looked since the last one. In a fresh worker the task may then do as it is.
+ */
+export function mayBeFullOfOthers({ now, memory }: State, { past }: WorkerState, task: TaskState): boolean {
+  if (past.tasks < 2) return false;
+  return isGrowing(past) || now - task.startedAt < UNSEEN * (memory?.interval ?? 0);
 }
 
 function endRest(state: State, worker: WorkerState, rest: Rest): void {

@@ -5,6 +5,11 @@ import { testSessions } from "../support/sessions.ts";
 
 const sessions = testSessions("out-of-memory");
 
+/** Node has it; its types do not. */
+declare const WebAssembly: {
+  readonly Memory: new (pages: { readonly initial: number; readonly maximum: number }) => { grow(by: number): number };
+};
+
 /** Two workers of 128 MiB (a heap of 96) in 640 MiB: room for one of a few hundred. */
 const SMALL = {
   workers: 2,
@@ -67,6 +72,35 @@ test("[M3] a row that needs more than a worker has is run in one that has it, in
   ).toBe(10);
   await s.close();
 }, 60_000);
+
+test("[M3] memory that is refused is no fault of the row: onError does not drop it, a smaller batch gets it", async () => {
+  const s = sessions.open(SMALL);
+  const ds = s.range(32, { overrideNumBlocks: 1 }).mapBatches(
+    (batch) => {
+      const made = Buffer.alloc(batch.id.length * 30_000_000);
+      return { id: Array.from(batch.id, (id) => Number(id) + (made[0] ?? 0)) };
+    },
+    { batchSize: 32, onError: "skip" },
+  );
+  expect((await ds.takeAll()).length).toBe(32);
+  expect(ds.stats().operators[0]).toMatchObject({ errored: 0 });
+  await s.close();
+}, 60_000);
+
+test.each(["grow", "begin"])(
+  "[M3] so is memory that WebAssembly is refused: %s",
+  async (how) => {
+    const s = sessions.open(SMALL);
+    const PAGES = 16_000;
+    const ds = s.range(1).map(() => {
+      const memory = new WebAssembly.Memory({ initial: how === "grow" ? 1 : PAGES, maximum: 2 * PAGES });
+      return { bytes: memory.grow(PAGES) };
+    });
+    await expect(ds.takeAll()).rejects.toMatchObject({ name: "OutOfMemoryError", cause_: "allocation" });
+    await s.close();
+  },
+  60_000,
+);
 
 test("[M4] [D9] what can never fit ends in an error with the figures, what was tried, and what to do", async () => {
   const s = sessions.open(SMALL);

@@ -1,11 +1,13 @@
 /** Tasks that run out of memory: how often they come again, what they ask for, what the operator remembers, the error at the end. */
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { FunctionError, toWire } from "../../src/errors/index.ts";
 import type { LearnedNeed, Step, TaskOperator, WorkerId } from "../../src/protocol/index.ts";
 import type { WorkerEnd } from "../../src/scheduler/index.ts";
+import { NO_NEED } from "../../src/scheduler/need.ts";
 import { PAGE } from "../../src/store/index.ts";
 import { job, PAYLOAD, tasks } from "../simulate/plans.ts";
 import { ended } from "../support/ends.ts";
+import { settings } from "./pressed.ts";
 import { splits, Table } from "./table.ts";
 
 const MIB = 2 ** 20;
@@ -116,6 +118,55 @@ test("[M3] it comes again after half a second, then after twice as long each tim
     table.tell({ type: "tick" });
     expect(table.tasksOf(3 + i)).toEqual([id]);
   }
+});
+
+describe("[M3] a worker that was full when the task came", () => {
+  const OF_1000 = { pool: POOL, workerMemory: 500 * MIB, memory: settings() };
+  const TERMINATED = ended({ signal: "SIGTERM", cause: "terminate" });
+
+  test("is not the task's doing: it is run again as it was, in another", () => {
+    const table = new Oom(1, 8, OF_1000);
+    table.put();
+    table.start(counting(3), 1);
+    table.reads({ 1: 20 * MIB });
+    table.done(1);
+    table.now += 150;
+    table.reads({ 1: 490 * MIB });
+    table.endsAndComesAgain(1, TERMINATED, 2);
+    expect(table.needs).toEqual([NO_NEED]);
+    expect(table.wasTold("notice").at(-1)?.text).toContain("It is run again, and so are those after it: as it was.");
+    expect(table.taskOf(2).batchSize).toBeUndefined();
+    // But once only.
+    table.endsAndComesAgain(2, TERMINATED, 3);
+    expect(table.taskOf(3).batchSize).toBe(512);
+  });
+
+  test("be it slowly, by each of those before: it is a leak", () => {
+    const table = new Oom(1, 8, { ...OF_1000, memory: settings({ spill: false }) });
+    table.put();
+    table.start(counting(9), 1);
+    for (const mib of [20, 60, 100, 140, 180]) {
+      table.now += 300;
+      table.reads({ 1: mib * MIB });
+      table.done(1);
+    }
+    table.now += 1000;
+    table.endsAndComesAgain(1, OUT_OF_HEAP, 2);
+    expect(table.needs).toEqual([NO_NEED]);
+  });
+
+  test("where it was seen to have had little, it was the task", () => {
+    const table = new Oom(1, 8, OF_1000);
+    table.put();
+    table.start(counting(3), 1);
+    table.done(1);
+    for (const mib of [20, 20, 20, 490]) {
+      table.now += 200;
+      table.reads({ 1: mib * MIB });
+    }
+    table.ends(1, TERMINATED);
+    expect(table.needs).toMatchObject([{ batchSize: 512 }]);
+  });
 });
 
 test("[M3] running out of memory does not count as a crash, nor a crash as running out of memory", () => {

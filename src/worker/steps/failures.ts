@@ -3,7 +3,7 @@
  * row is dropped and counted, or it goes to the dead-letter file of this task.
  */
 import { inspect } from "node:util";
-import { FunctionError, SpillwayError, ValueError } from "../../errors/index.ts";
+import { FunctionError, isMemoryRefused, SpillwayError, ValueError } from "../../errors/index.ts";
 import type { OnError } from "../../protocol/index.ts";
 import type { TaskScope } from "../stage.ts";
 import type { DeadLetters } from "./dead-letters.ts";
@@ -21,7 +21,7 @@ export class Failures {
 
   /** `row` is the index in this operator's input within the task. Returns only if the row is to be dropped. */
   row(thrown: unknown, index: number, row: unknown): void {
-    if (this.onError === "fail") throw this.#error(thrown, `row ${index}`, index, print(row));
+    if (this.#fails(thrown)) throw this.#error(thrown, `row ${index}`, index, print(row));
     this.scope.errored(1);
     this.letters?.add({ operator: this.operator, row: index, error: errorText(thrown), value: row });
   }
@@ -33,7 +33,7 @@ export class Failures {
 
   /** Many rows, the first of them at `index`; `where` is how they are called. */
   batch(thrown: unknown, index: number, rows: number, values: unknown, where: string): void {
-    if (this.onError === "fail") throw this.#error(thrown, where, null, null);
+    if (this.#fails(thrown)) throw this.#error(thrown, where, null, null);
     this.scope.errored(rows);
     this.letters?.add({ operator: this.operator, row: index, rows, error: errorText(thrown), value: values });
   }
@@ -42,6 +42,11 @@ export class Failures {
   unreadable(thrown: unknown, index: number): unknown {
     if (!(thrown instanceof ValueError)) return thrown;
     return new ValueError(`${this.operator}, row ${index}${this.#from()}: ${thrown.message}`, thrown.column);
+  }
+
+  /** Memory that was refused is no fault of the row: with less beside it there may be enough, so its task is run again. */
+  #fails(thrown: unknown): boolean {
+    return this.onError === "fail" || isRefused(thrown);
   }
 
   #from(): string {
@@ -56,7 +61,9 @@ export class Failures {
       `${this.operator} failed on ${where}${this.#from()}: ${name}: ${said}`,
       ...(rowText === null ? [] : [`  row: ${rowText}`]),
       ...(stack === null ? [] : stack.split("\n").filter((line) => line.trimStart().startsWith("at "))),
-      `Give the function onError: "skip" or { deadLetter: path } to go on without such rows.`,
+      ...(isRefused(thrown)
+        ? []
+        : [`Give the function onError: "skip" or { deadLetter: path } to go on without such rows.`]),
     ];
     return new FunctionError(lines.join("\n"), this.operator, row, rowText, this.scope.files, name, stack);
   }
@@ -66,6 +73,10 @@ export class Failures {
     if (error instanceof SpillwayError || error.stack === undefined) return null;
     return this.mapStack(error.stack);
   }
+}
+
+function isRefused(thrown: unknown): boolean {
+  return thrown instanceof Error && isMemoryRefused(thrown.name, thrown.message);
 }
 
 function listed(files: readonly string[]): string {
