@@ -79,6 +79,10 @@ export const sizeOrFalse = kind(
   `${SIZE_FORMS}, or false`,
   (value) => readSize(value) ?? readFalse(value),
 );
+/** For what has nothing to do with how much there is. */
+export const bytesOrFalse = kind('bytes, "1 MiB", or false', 'bytes, "1 MiB", or false', (value) => {
+  return parsable(value, (given) => parseSize(given, { name: "" })) ?? readFalse(value);
+});
 export const memoryLimit = kind(
   'size, "auto", or 0 or false: none',
   `"auto", ${SIZE_FORMS}, or 0 or false for none`,

@@ -235,6 +235,9 @@ describe("kinds of values", () => {
     wrong({ workerExecArgv: "--inspect" }).toThrow("workerExecArgv must be a list of texts");
     wrong({ resourceLimits: { cpu: "200%" } }).toThrow("resourceLimits.cpu must be a number of cores");
     wrong({ mallocTrimThreshold: "no" }).toThrow("or false");
+    wrong({ mallocTrimThreshold: "30%" }).toThrow('mallocTrimThreshold must be bytes, "1 MiB", or false, not "30%"');
+    wrong({ memoryLimit: Number.NaN }).toThrow("for none, not NaN");
+    wrong({ memoryLimit: 10n }).toThrow("for none, not 10n");
     wrong({ data: 1 }).toThrow("data must be an object or a function");
     // Also where somebody later overrules it.
     refused({ variables: { SPILLWAY_WORKERS: "many" }, code: { workers: 2 } }).toThrow(
