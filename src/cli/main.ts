@@ -23,8 +23,16 @@ const COMMANDS: Readonly<Record<string, (words: readonly string[]) => string>> =
   "--version": () => `spillway ${version()}\n`,
   "--help": () => HELP,
 };
+const SHORT: Readonly<Record<string, string>> = {
+  "-v": "--version",
+  version: "--version",
+  "-h": "--help",
+  help: "--help",
+};
 
-const [command = "--help", ...words] = process.argv.slice(2);
+const [first = "--help", ...words] = process.argv.slice(2);
+const asksForHelp = words.includes("--help") || words.includes("-h");
+const command = asksForHelp ? "--help" : Object.hasOwn(SHORT, first) ? (SHORT[first] ?? first) : first;
 const run = Object.hasOwn(COMMANDS, command) ? COMMANDS[command] : undefined;
 try {
   if (run === undefined) throw new OptionError(`there is no command "${command}".\n\n${HELP.trimEnd()}`);

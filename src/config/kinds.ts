@@ -29,7 +29,7 @@ export type Duration = number | string;
 /** As YAML would read it. */
 function scalar(text: string): unknown {
   const plain = text.trim();
-  if (plain === "true" || plain === "false") return plain === "true";
+  if (/^(true|True|TRUE|false|False|FALSE)$/.test(plain)) return plain.toLowerCase() === "true";
   return /^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[-+]?[0-9]+)?$/i.test(plain) ? Number(plain) : text;
 }
 
@@ -66,7 +66,7 @@ function parsable(value: unknown, parse: (given: number | string) => unknown): n
 }
 
 export const flag = kind("flag", "true or false", readFlag, (text) =>
-  text === "1" ? true : text === "0" ? false : scalar(text),
+  /^\s*[01]\s*$/.test(text) ? text.trim() === "1" : scalar(text),
 );
 export const fractionOrFalse = kind(
   "fraction or false",
@@ -79,6 +79,10 @@ export const sizeOrFalse = kind(
   `${SIZE_FORMS}, or false`,
   (value) => readSize(value) ?? readFalse(value),
 );
+/** For what has nothing to do with how much there is. */
+export const bytesOrFalse = kind('bytes, "1 MiB", or false', 'bytes, "1 MiB", or false', (value) => {
+  return parsable(value, (given) => parseSize(given, { name: "" })) ?? readFalse(value);
+});
 export const memoryLimit = kind(
   'size, "auto", or 0 or false: none',
   `"auto", ${SIZE_FORMS}, or 0 or false for none`,

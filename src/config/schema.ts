@@ -4,6 +4,7 @@
  */
 import { mayBeContainer } from "../container/index.ts";
 import {
+  bytesOrFalse,
   choice,
   cores,
   duration,
@@ -160,7 +161,7 @@ export const SCHEMA = {
   progress: setting(flag, true, "Show on stderr how a job goes on."),
   allocator: setting(choice("system", "jemalloc"), "system", "What gives the workers' native code its memory."),
   mallocTrimThreshold: setting(
-    sizeOrFalse,
+    bytesOrFalse,
     false,
     "Free memory at the top of a worker's native heap above which it goes back to the system; false: the allocator's own.",
   ),

@@ -1,4 +1,5 @@
 /** Where a value came from, and the errors that say so. */
+import { inspect } from "node:util";
 import { OptionError } from "../errors/index.ts";
 import { nearest } from "../units/index.ts";
 import { SCHEMA } from "./schema.ts";
@@ -89,6 +90,13 @@ function quoted(path: string | null): string | null {
   return path === null ? null : `"${path}"`;
 }
 
+/** As it would be written; what JSON cannot say (NaN, 10n, a function, a cycle) as Node shows it. */
 function shown(value: unknown): string {
-  return JSON.stringify(value) ?? String(value);
+  const isOdd = typeof value === "number" ? !Number.isFinite(value) : !/^(string|boolean|object)$/.test(typeof value);
+  if (isOdd) return typeof value === "bigint" ? `${value}n` : String(value);
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return inspect(value, { depth: 1, breakLength: Number.POSITIVE_INFINITY });
+  }
 }

@@ -1,4 +1,4 @@
-export { deathDetails, peakOf } from "./deaths.ts";
+export { deathDetails, exitTypeOf, peakOf } from "./deaths.ts";
 export {
   CANCEL_GRACE,
   type Command,

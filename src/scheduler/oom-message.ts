@@ -54,7 +54,7 @@ export function causeText(cause: OomCause, limit: Bytes | null, victim: string):
     case "monitor":
       return "the node's memory monitor ended its worker, before the system would have ended anything";
     case "terminate":
-      return `its worker passed the terminate threshold${of(limit)}`;
+      return `its worker passed the terminate threshold${limit === null ? "" : " of its limit"}${of(limit)}`;
     case "heap":
       return limit === null
         ? "its worker reached V8's own heap limit"

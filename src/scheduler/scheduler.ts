@@ -307,7 +307,9 @@ function workerReady(state: State, id: WorkerId, pid: number): void {
 function workerGone(state: State, id: WorkerId, end: WorkerEnd): void {
   const worker = workerOf(state, id);
   if (worker === undefined) return;
-  if (worker.phase !== "stopping") state.commands.push({ type: "event", event: diedEvent(worker, end) });
+  // Who was dismissed and went has not died.
+  if (worker.phase !== "stopping" || end.cause !== "asked")
+    state.commands.push({ type: "event", event: diedEvent(worker, end) });
   if (worker === state.wide.worker) state.wide.worker = null;
   state.workers.delete(id);
   state.raised.delete(worker);

@@ -1,14 +1,28 @@
 /** The option `data`: checked and captured where it is given, so that what cannot travel is an error on that line. */
 import { captureFunction } from "../closure/index.ts";
 import { type ContainerFactory, type ContainerOption, isMapLike, missingMethods } from "../container/index.ts";
-import { OptionError } from "../errors/index.ts";
+import { CaptureError, OptionError } from "../errors/index.ts";
 import { payloadText } from "./payload.ts";
 
 /** As base64; each worker makes a container of its own from it. */
 export function containerPayload(data: ContainerOption): string {
   const { factory, args } = madeBy(data);
-  const { payload } = captureFunction(factory, { operator: "data", constructorArgs: args });
-  return payloadText("data", payload);
+  try {
+    const { payload } = captureFunction(factory, { operator: "data", constructorArgs: args });
+    return payloadText("data", payload);
+  } catch (error) {
+    throw factory === itself && error instanceof CaptureError ? noCopy(error) : error;
+  }
+}
+
+/** The function that it travels with is ours, and no help to its owner. */
+function noCopy({ message, variable, location }: CaptureError): CaptureError {
+  const why = /, which (is .*?) and cannot travel/s.exec(message)?.[1] ?? "cannot be copied";
+  return new CaptureError(
+    `session: data ${why}, and each worker has a copy of it. Give what makes one there: its class, or () => new ….`,
+    variable,
+    location,
+  );
 }
 
 interface Making {

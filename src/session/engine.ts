@@ -68,6 +68,11 @@ export class SessionEngine implements Engine {
 
   async setMemoryLimit(memoryLimit: NonNullable<SessionOptions["memoryLimit"]>): Promise<void> {
     this.checkOpen();
+    if (memoryLimit === undefined) {
+      throw new OptionError(
+        'setMemoryLimit: a limit is needed: "2 GiB", a share of the machine, "auto", or 0 for none.',
+      );
+    }
     const given = { ...this.#given, memoryLimit };
     const { workerMemory, workerHeap, managedTarget, notices } = resolveOptions(given);
     this.#given = given;
@@ -83,6 +88,9 @@ export class SessionEngine implements Engine {
   }
 
   onEvent(listener: (event: TimedEvent) => void): () => void {
+    if (typeof listener !== "function") {
+      throw new OptionError(`onEvent: a function of an event is needed, not ${typeof listener}.`);
+    }
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
@@ -147,7 +155,7 @@ export class SessionEngine implements Engine {
     if (this.#client === null) {
       for (const text of this.#options.notices) notice(text);
       const event = (event: TimedEvent) => {
-        for (const listener of this.#listeners) listener(event);
+        for (const listener of this.#listeners) heard(listener, event);
       };
       const { container } = this.#options;
       const listener = { notice, event };
@@ -157,6 +165,17 @@ export class SessionEngine implements Engine {
       });
     }
     return this.#client;
+  }
+}
+
+/** What a listener throws is thrown where nothing of the session is in its way. */
+function heard(listener: (event: TimedEvent) => void, event: TimedEvent): void {
+  try {
+    listener(event);
+  } catch (error) {
+    process.nextTick(() => {
+      throw error;
+    });
   }
 }
 

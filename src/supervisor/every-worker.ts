@@ -4,6 +4,7 @@
  */
 import { toWire, type WireError, WorkerDiedError } from "../errors/index.ts";
 import type { ProgramMessage, ToProgram, ToWorker, TrimReport, WorkerAnswer, WorkerId } from "../protocol/index.ts";
+import { deathDetails, exitTypeOf, type WorkerEnd } from "../scheduler/index.ts";
 import type { WorkerKind } from "./worker-pool.ts";
 
 type Asked = Extract<ProgramMessage, { type: "call" | "trim" }>;
@@ -17,10 +18,13 @@ export interface AskedPool {
   send(worker: WorkerId, message: ToWorker): void;
 }
 
+/** Or how it ended before it had answered. */
+type Answer = WorkerAnswer | TrimReport | WorkerEnd;
+
 interface Question {
   readonly asked: Asked;
   /** In the order in which they were asked; null: not answered yet. */
-  readonly answers: Map<WorkerId, WorkerAnswer | TrimReport | "died" | null>;
+  readonly answers: Map<WorkerId, Answer | null>;
   /** Who comes up from now on is not asked. */
   isWhole: boolean;
 }
@@ -54,8 +58,8 @@ export class EveryWorker {
     }
   }
 
-  gone(worker: WorkerId): void {
-    for (const { answers } of this.#questions) if (answers.get(worker) === null) answers.set(worker, "died");
+  gone(worker: WorkerId, end: WorkerEnd): void {
+    for (const { answers } of this.#questions) if (answers.get(worker) === null) answers.set(worker, end);
     this.changed();
   }
 
@@ -97,17 +101,19 @@ export class EveryWorker {
   }
 }
 
-function called(worker: WorkerId, answer: WorkerAnswer | TrimReport | "died" | null): WorkerAnswer[] {
-  if (answer === "died") {
-    const message = `run: worker ${worker} ended before it had answered.`;
-    return [
-      { worker, value: null, error: toWire(new WorkerDiedError(message, "run", null, null, "exit", "SYSTEM_ERROR")) },
-    ];
-  }
+function called(worker: WorkerId, answer: Answer | null): WorkerAnswer[] {
+  if (answer !== null && "cause" in answer) return [{ worker, value: null, error: toWire(diedUnder(worker, answer)) }];
   return answer !== null && "value" in answer ? [answer] : [];
 }
 
+function diedUnder(worker: WorkerId, end: WorkerEnd): WorkerDiedError {
+  const { exitCode, signal, cause, log } = end;
+  const how = signal === null ? `exited with code ${exitCode}` : `was ended by ${signal}`;
+  const message = `run: worker ${worker} ${how} before it had answered.\n${deathDetails(end)}\nIts log: cat ${log}`;
+  return new WorkerDiedError(message, "run", exitCode, signal, cause, exitTypeOf(end));
+}
+
 /** One that died has given everything back, and cannot tell. */
-function trimmed(answer: WorkerAnswer | TrimReport | "died" | null): TrimReport[] {
-  return answer !== null && answer !== "died" && "before" in answer ? [answer] : [];
+function trimmed(answer: Answer | null): TrimReport[] {
+  return answer !== null && "before" in answer ? [answer] : [];
 }

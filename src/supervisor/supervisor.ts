@@ -159,7 +159,7 @@ export class Supervisor {
           this.#summary.died(end.cause);
           this.#tell({ type: "workerGone", worker, end });
           // After the pool has begun to replace it.
-          setImmediate(() => this.#everyWorker.gone(worker));
+          setImmediate(() => this.#everyWorker.gone(worker, end));
         },
         unavailable: (error, until) => {
           const wire = toWire(error);

@@ -45,6 +45,18 @@ export class LoadedOperator {
     return this.#functions;
   }
 
+  /** An error that no call can be asked about: any of its functions may have begun what threw it, or one of an earlier task. */
+  async uncaught(thrown: unknown): Promise<FunctionError> {
+    const loaded = await this.#functions?.catch(() => null);
+    const functions = [...(loaded?.values() ?? [])];
+    const names = functions.map(({ step }) => step.operator).join(" or ") || "a function";
+    // Of several the one that knows the most of its lines.
+    const mapStack = (stack: string) =>
+      functions.map((one) => one.mapStack(stack)).reduce((best, one) => (one.length > best.length ? one : best), "");
+    const what = "an error was caught by nobody (a timer's, or a promise's that is not awaited)";
+    return userFailure(names, what, thrown, mapStack);
+  }
+
   /** What stands for each broadcast table in SQL; made by the first task, used by all. */
   async broadcast(connection: Connection, blocks: readonly (readonly PlacedSlice[])[]): Promise<readonly string[]> {
     if (this.order.broadcast.length === 0) return [];

@@ -6,7 +6,7 @@
  */
 import { connect } from "node:net";
 import { compileRows } from "../arrow/index.ts";
-import { CancelledError, FunctionError, toWire } from "../errors/index.ts";
+import { CancelledError, toWire } from "../errors/index.ts";
 import { dieWithParent } from "../native/index.ts";
 import {
   type ArenaRange,
@@ -38,7 +38,7 @@ class Worker {
   #lease: KernelLease | null = null;
   /** The user's; tasks wait until it is made. */
   #container: Promise<UserContainer> | null = null;
-  #task: { readonly id: TaskId; readonly running: RunningTask } | null = null;
+  #task: { readonly id: TaskId; readonly operator: LoadedOperator; readonly running: RunningTask } | null = null;
   /** A block that waits for room: the task's only wait that a cancel must end from outside. */
   #waiting: { readonly granted: (range: ArenaRange) => void; readonly cancelled: () => void } | null = null;
 
@@ -161,7 +161,7 @@ class Worker {
         fed: () => this.#wire.send({ type: "fed", task: task.id }),
         kernelUsage: (usage) => this.#wire.send({ type: "kernel", ...usage }),
       });
-      this.#task = { id: task.id, running };
+      this.#task = { id: task.id, operator, running };
       // Only here: what comes for the task meanwhile must find it.
       const container = await this.#container;
       await this.#leaseFor(task);
@@ -254,12 +254,12 @@ class Worker {
   /** An error that no call of a function can be asked about: a timer's, a promise's that nobody awaits. */
   uncaught(error: unknown): void {
     if (this.#task === null) throw error;
-    const { name, message, stack } = error instanceof Error ? error : new Error(String(error));
-    const text = `An error in a function was caught by nobody (a timer, or a promise that is not awaited): ${name}: ${message}`;
-    const failure = new FunctionError(text, "function", null, null, [], name, stack ?? null);
-    this.#wire.send({ type: "failed", task: this.#task.id, error: toWire(failure) });
-    // What else it left undone is unknown: this process ends, another takes its place.
-    this.#wire.close();
+    const { id, operator } = this.#task;
+    void operator.uncaught(error).then((failure) => {
+      this.#wire.send({ type: "failed", task: id, error: toWire(failure) });
+      // What else it left undone is unknown: this process ends, another takes its place.
+      this.#wire.close();
+    });
   }
 
   warmUp(): void {

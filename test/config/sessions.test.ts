@@ -162,6 +162,13 @@ describe("the command line", () => {
     expect(told).toMatch(/^spilling +to \/a, \/b \(localDirectory\)/m);
   });
 
+  test("[K8] help is given wherever it is asked for", () => {
+    for (const words of [["help"], ["-h"], ["config", "--help"], ["info", "-h"], []]) {
+      const { status, stdout } = spawnSync(process.execPath, [cli, ...words], { encoding: "utf8" });
+      expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringContaining("Usage: spillway <command>") });
+    }
+  });
+
   test("[K8] a wrong setting is one line and exit code 2", () => {
     for (const command of ["config", "info"]) {
       const words = [cli, command, "--worker.memory.targt", "0.5"];

@@ -178,8 +178,8 @@ describe("kinds of values", () => {
         SPILLWAY_LOCAL_DIRECTORY: "/a, /b",
         SPILLWAY_MAX_SPILL: "1e9",
         SPILLWAY_SPILL_COMPRESSION: "lz4",
-        SPILLWAY_EAGER: "1",
-        SPILLWAY_PROGRESS: "false",
+        SPILLWAY_EAGER: " 1",
+        SPILLWAY_PROGRESS: "FALSE",
         SPILLWAY_WORKER__MEMORY__RECENT_TO_OLD_TIME: "1m",
         SPILLWAY_RESOURCE_LIMITS__CPU: "2",
         SPILLWAY_TARGET_MIN_BLOCK_SIZE: "false",
@@ -235,6 +235,9 @@ describe("kinds of values", () => {
     wrong({ workerExecArgv: "--inspect" }).toThrow("workerExecArgv must be a list of texts");
     wrong({ resourceLimits: { cpu: "200%" } }).toThrow("resourceLimits.cpu must be a number of cores");
     wrong({ mallocTrimThreshold: "no" }).toThrow("or false");
+    wrong({ mallocTrimThreshold: "30%" }).toThrow('mallocTrimThreshold must be bytes, "1 MiB", or false, not "30%"');
+    wrong({ memoryLimit: Number.NaN }).toThrow("for none, not NaN");
+    wrong({ memoryLimit: 10n }).toThrow("for none, not 10n");
     wrong({ data: 1 }).toThrow("data must be an object or a function");
     // Also where somebody later overrules it.
     refused({ variables: { SPILLWAY_WORKERS: "many" }, code: { workers: 2 } }).toThrow(

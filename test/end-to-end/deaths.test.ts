@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { OutOfMemoryError, WorkerDiedError } from "spillway";
+import { FunctionError, OutOfMemoryError, WorkerDiedError } from "spillway";
 import { describe, expect, test } from "vitest";
 import { isRunning } from "../support/processes.ts";
 import { leftovers, sessionNames, testSessions } from "../support/sessions.ts";
@@ -15,6 +15,37 @@ async function failure(run: Promise<unknown>): Promise<Error> {
   }
   throw new Error("it did not fail");
 }
+
+describe("an error that nobody caught", () => {
+  test("[D4] of a timer or a promise is a FunctionError that names the operator and the line; the session goes on", async () => {
+    const s = sessions.open({ workers: 1 });
+    const error = await failure(
+      s
+        .range(3)
+        .map((row) => ({ id: row.id }))
+        .map(async function forgetful(row) {
+          setTimeout(() => {
+            throw new TypeError("in a timer");
+          }, 1);
+          await new Promise((resolve) => setTimeout(resolve, 5000));
+          return row;
+        })
+        .takeAll(),
+    );
+    expect(error).toBeInstanceOf(FunctionError);
+    expect(error).toMatchObject({ operator: "map or map(forgetful)", errorName: "TypeError" });
+    expect(error.message).toMatch(
+      /^map or map\(forgetful\): an error was caught by nobody \(a timer's.*\): TypeError: in a timer\n +at .*deaths\.test\.ts:\d+:\d+/,
+    );
+    expect(
+      await s
+        .range(3)
+        .map((row) => row)
+        .count(),
+    ).toBe(3);
+    await s.close();
+  });
+});
 
 describe("a worker that dies unasked", () => {
   test("[M2] by process.exit: exit type, code, counts, memory, causes and remedies, log, in one message", async () => {

@@ -86,7 +86,12 @@ describe("run", () => {
       return new Promise((resolve) => setImmediate(resolve));
     }, victim);
     await expect(killed).rejects.toBeInstanceOf(WorkerDiedError);
-    await expect(killed).rejects.toThrow("run: worker 1 ended before it had answered.");
+    await expect(killed).rejects.toMatchObject({
+      signal: "SIGKILL",
+      cause_: "signal",
+      exitType: "UNEXPECTED_SYSTEM_EXIT",
+    });
+    await expect(killed).rejects.toThrow("run: worker 1 was ended by SIGKILL before it had answered.\nExit type: ");
     const pids = await pidsOf(s);
     expect(pids.length).toBe(2);
     expect(pids).not.toContain(victim);

@@ -143,6 +143,15 @@ test("[K14] what is no container is refused before anything starts; outside a wo
   refused({}).toThrow("This object has no get(), set(), has(), delete(), keys().");
   refused([3]).toThrow("a factory is a function or a class");
   refused({ factory: () => new Map(), args: 3 }).toThrow("session: data.args must be an array");
+  class Hidden extends Map<string, number> {
+    readonly #secret = 1;
+    override get size(): number {
+      return this.#secret;
+    }
+  }
+  refused(new Hidden()).toThrow(
+    "session: data is an instance of Hidden that has private members (#secret), and each worker has a copy of it. Give what makes one",
+  );
   expect(() => workerData()).toThrow("workerData: there is no container here.");
   const s = sessions.open({ workers: 1 });
   await expect(s.run(() => workerData())).rejects.toThrow("workerData: there is no container here.");

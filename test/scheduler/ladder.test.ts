@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { BlockId, TaskOperator, WorkerId } from "../../src/protocol/index.ts";
 import { PAGE } from "../../src/store/index.ts";
 import { job, tasks } from "../simulate/plans.ts";
+import { ended } from "../support/ends.ts";
 import { settings } from "../support/memory-settings.ts";
 import { blocksOf, LIMIT, sliceOf, splits, stepsOf, Table, working } from "./pressed.ts";
 
@@ -162,6 +163,14 @@ describe("[K7] terminate", () => {
     expect(table.taskOf(2)).toMatchObject({ id, index, attempt: 1 });
     const made = table.wasTold("output").map(({ slice }) => slice.block.id);
     expect(made.map((block) => table.scheduler.ledger.has(block))).toEqual([true, true, true]);
+  });
+
+  test("its death is an event as any other, with its cause and its task", () => {
+    const table = working(2, 0);
+    table.reads({ 1: 95 * PAGE + 1 });
+    table.tell({ type: "workerGone", worker: 1 as WorkerId, end: ended({ signal: "SIGTERM", cause: "terminate" }) });
+    const died = { type: "workerDied", cause: "terminate", worker: 1, operator: "op0" };
+    expect(table.events).toContainEqual(expect.objectContaining(died));
   });
 
   test("one that has ended before the next reading is not killed", () => {

@@ -7,7 +7,7 @@ import { NO_NEED } from "../../src/scheduler/need.ts";
 import { PAGE } from "../../src/store/index.ts";
 import { job, PAYLOAD, tasks } from "../simulate/plans.ts";
 import { ended } from "../support/ends.ts";
-import { settings } from "./pressed.ts";
+import { settings } from "../support/memory-settings.ts";
 import { splits, Table } from "./table.ts";
 
 const MIB = 2 ** 20;

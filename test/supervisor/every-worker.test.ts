@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { ToProgram, ToWorker, WorkerAnswer, WorkerId } from "../../src/protocol/index.ts";
 import { type AskedPool, EveryWorker } from "../../src/supervisor/every-worker.ts";
+import { ended } from "../support/ends.ts";
 
 /** Workers that are up when the test says so. */
 class Workers implements AskedPool {
@@ -23,7 +24,7 @@ class Workers implements AskedPool {
   dies(id: number): void {
     this.connected = this.connected.filter(({ worker }) => worker !== id);
     this.isComplete = false;
-    this.every.gone(id as WorkerId);
+    this.every.gone(id as WorkerId, ended());
   }
 
   answers(id: number, request: number): void {
