@@ -16,8 +16,13 @@ const KILLED = ended({ signal: "SIGKILL", cause: "containerOom" });
 const POOL = { memory: 1024 * MIB, overhead: 96 * MIB, worker: 100 * MIB, threads: 2 };
 const COUNT = { kind: "count" } as const;
 
-function batched(batchSize: number, form: "mapBatches" | "map" = "mapBatches", isClass = false): readonly Step[] {
-  const options = { batchSize, batchFormat: "rows", maxInFlight: 1, onError: "fail" } as const;
+function batched(
+  batchSize: number,
+  form: "mapBatches" | "map" = "mapBatches",
+  isClass = false,
+  maxInFlight = 1,
+): readonly Step[] {
+  const options = { batchSize, batchFormat: "rows", maxInFlight, onError: "fail" } as const;
   const payload = { id: PAYLOAD, length: 1, rows: 0 };
   return [{ kind: "function", operator: `${form}(fn)`, form, isClass, payload, options }];
 }
@@ -167,6 +172,18 @@ describe("[M3] a worker that was full when the task came", () => {
     table.ends(1, TERMINATED);
     expect(table.needs).toMatchObject([{ batchSize: 512 }]);
   });
+});
+
+test.each([
+  ["as it was", NO_NEED, undefined],
+  ["smaller batches", { ...NO_NEED, batchSize: 512 }, 10],
+  ["fewer at once", { ...NO_NEED, atOnce: 1, memory: MIB }, 5],
+  ["alone", { ...NO_NEED, atOnce: 1, alone: true }, 1],
+])("[M3] of an async function fewer calls are under way, the less it asks for: %s", (_, learned, calls) => {
+  const table = new Oom(1, 8, { pool: POOL });
+  table.put();
+  table.start(counting(1, { steps: batched(1024, "mapBatches", false, 20), learned }), 1);
+  expect(table.taskOf(1).maxInFlight).toBe(calls);
 });
 
 test("[M3] running out of memory does not count as a crash, nor a crash as running out of memory", () => {
