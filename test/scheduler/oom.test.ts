@@ -330,6 +330,23 @@ test("[M3] a job that is cancelled while it waits to be alone holds nobody up", 
   expect(table.taskOf(2).job).toBe("third");
 });
 
+test.each([
+  ["little is no company that matters", 80, 1],
+  ["much is waited for", 95, 0],
+])("[M3] to be alone, a task that has computed for ten seconds and has %s", (_, mib, replaced) => {
+  const table = new Oom(2, 8, { pool: POOL, workerMemory: 256 * MIB });
+  table.put();
+  const learned = { batchSize: 4, atOnce: 1, alone: true, memory: null };
+  table.start(job("endless", [tasks(0, splits(1), { sink: COUNT })]), 1);
+  table.start(job("waiting", [tasks(0, splits(2), { sink: COUNT, learned, steps: batched(1024) })]), 1);
+  table.now += 9_999;
+  table.reads({ 1: mib * MIB, 2: 20 * MIB });
+  expect(table.ordered("replace")).toBe(0);
+  table.now += 1;
+  table.reads({ 1: mib * MIB, 2: 20 * MIB });
+  expect(table.ordered("replace")).toBe(replaced);
+});
+
 test("[M3] an instance of a class leaves a worker that is too small for it", () => {
   const table = new Oom(1, 8, { pool: POOL, workerMemory: 256 * MIB, heapLimit: 192 * MIB });
   table.put();
