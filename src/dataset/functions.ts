@@ -4,7 +4,7 @@ import type { ValueOptions } from "../arrow/index.ts";
 import { captureFunction } from "../closure/index.ts";
 import { OptionError } from "../errors/index.ts";
 import { checkTypeName, type FunctionNode, functionNode, type Plan } from "../plan/index.ts";
-import type { FunctionOptions, OnError, ResourceRequest } from "../protocol/index.ts";
+import { type FunctionOptions, MAX_IN_FLIGHT, type OnError, type ResourceRequest } from "../protocol/index.ts";
 import { parseSize } from "../units/index.ts";
 import { amount, checkKeys, describe, oneOf, positiveInteger, text, textList, wholeNumber } from "./options.ts";
 
@@ -129,7 +129,7 @@ function givenBy(
 }
 
 function checkedOptions(form: FunctionNode["form"], options: BatchFunctionOptions): FunctionOptions {
-  const { batchFormat = "columns", maxInFlight = 16, onError = "fail", schema } = options;
+  const { batchFormat = "columns", maxInFlight = MAX_IN_FLIGHT, onError = "fail", schema } = options;
   const { batchSize = takesClass(form) ? 1024 : 1 } = options;
   return {
     batchSize: positiveInteger(form, "batchSize", batchSize),

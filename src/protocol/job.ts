@@ -65,6 +65,9 @@ export interface PassedColumns {
   readonly made: readonly string[];
 }
 
+/** Of calls of an async function, where nothing is said. */
+export const MAX_IN_FLIGHT = 16;
+
 export interface FunctionOptions extends ValueOptions {
   readonly batchSize: number;
   readonly batchFormat: "columns" | "rows" | "arrow";

@@ -166,6 +166,8 @@ export interface TaskOrder {
   readonly devices: readonly string[] | null;
   /** Rows of a call at most, where that is less than the operator says: it ran out of memory before. */
   readonly batchSize?: number;
+  /** Calls of an async function under way at once at most, for the same reason. */
+  readonly maxInFlight?: number;
   /** What the worker's kernel may use for this task, where that is more than the worker was given. */
   readonly lease?: KernelLease;
 }

@@ -2,11 +2,19 @@
  * Tasks that compute alone, because memory does not hold them beside others (need.ts). One starts when no other task
  * computes, and while it computes none starts; idle workers end for its sake, and come back when something else begins.
  * A task that waits for room, or for more input, does not compute: others may be what it waits for, and it goes on beside
- * them. So nobody ever waits for somebody who waits. Whose turn it is follows the order of dispatch.ts: job by job.
+ * them. So nobody ever waits for somebody who waits. Nor for ever for somebody who never ends: a task that has computed for
+ * long, in a worker that has little, is no company that matters. Whose turn it is follows the order of dispatch.ts: job by job.
  */
+import type { Milliseconds } from "../protocol/index.ts";
 import { isStarving } from "./fed.ts";
+import { roomForTasks } from "./oom.ts";
 import type { OperatorState, State, TaskState, WorkerState } from "./state.ts";
 import { dismiss, tellWanted, withoutTask } from "./workers.ts";
+
+/** From then on it may be one of those that wait for something outside, or have no end. */
+const LONG: Milliseconds = 10_000;
+/** Of what there is for tasks. */
+const LITTLE = 0.1;
 
 export function runsAlone({ learned }: OperatorState): boolean {
   return learned?.alone === true;
@@ -26,11 +34,20 @@ export function isSomebodyAlone(state: State): boolean {
   return false;
 }
 
-function isAnybodyComputing({ workers, wide }: State): boolean {
-  const isAtWork = ({ phase, task }: WorkerState) => phase === "inspecting" || (task !== null && isComputing(task));
+function isAnybodyComputing(state: State): boolean {
+  const { workers, wide } = state;
+  const isAtWork = (worker: WorkerState) => {
+    const { phase, task } = worker;
+    return phase === "inspecting" || (task !== null && isComputing(task) && !isNegligible(state, worker, task));
+  };
   if (wide.worker !== null && isAtWork(wide.worker)) return true;
   for (const worker of workers.values()) if (isAtWork(worker)) return true;
   return false;
+}
+
+function isNegligible(state: State, { reading }: WorkerState, { startedAt }: TaskState): boolean {
+  if (reading === null || state.now - startedAt < LONG) return false;
+  return reading.private <= LITTLE * roomForTasks(state);
 }
 
 function isComputing(task: TaskState): boolean {

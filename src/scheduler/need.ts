@@ -11,6 +11,7 @@
  *                    │ nearly all the memory             │
  *   to be alone      │ a batch of one row                │ it has batches of more
  *
+ * Of an async function's calls as many fewer are under way at once: half, a quarter, one; what they make does not depend on it.
  * First of all the same once more, where the worker may have been full of what tasks before it had left (oom.ts).
  * A row that does not apply is left out. Where nothing is left and others may have filled the machine, the same is tried again.
  */
@@ -70,6 +71,13 @@ export function nextNeed(shortage: Shortage): LearnedNeed | null {
     }
   } else if (batch !== null) return { ...need, batchSize, memory };
   return isOfTheMachine(cause) ? { ...need, memory } : null;
+}
+
+/** Calls of an async function under way at once, of so many; null: as many. */
+export function callsAtOnce({ batchSize, atOnce, alone }: LearnedNeed, most: number): number | null {
+  if (alone) return 1;
+  if (atOnce === null && batchSize === null) return null;
+  return Math.max(1, Math.floor(most / (atOnce === null ? 2 : 4)));
 }
 
 /** Of both the one that asks for less. */

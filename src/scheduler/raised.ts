@@ -76,6 +76,11 @@ function isNeeded(state: State): boolean {
 
 /** A class's instance is kept: to construct it again may cost more than all the rest. */
 export function hasInstance(worker: WorkerState): boolean {
-  for (const operator of worker.knows) if (operator.isClass) return true;
-  return false;
+  return instancesIn(worker) > 0;
+}
+
+export function instancesIn({ knows }: WorkerState): number {
+  let instances = 0;
+  for (const { isClass } of knows) if (isClass) instances += 1;
+  return instances;
 }

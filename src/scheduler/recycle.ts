@@ -8,6 +8,7 @@
  * leaks slowly, which is found out before it is in the way: past half of its limit, and with more after each of its last tasks
  * than after the one before. (After a task is the first reading after it: half of the limit is what the next task needs, and
  * garbage that was only not collected yet is gone after the trim, so that nobody is replaced for it.)
+ * What classes have constructed is no leak: only what came after it is a reason, short of being paused.
  * A worker that is paused before its first task is not replaced, the next would be no better: where all are, jobs fail.
  */
 import { OutOfMemoryError, toWire } from "../errors/index.ts";
@@ -16,6 +17,7 @@ import { formatSize } from "../units/index.ts";
 import { isRunnable } from "./forming.ts";
 import { failJob } from "./job.ts";
 import { hasNothingToSpill, once, TWO_CAUSES, watch } from "./ladder.ts";
+import { instancesIn } from "./raised.ts";
 import { type State, send, type TaskState, tell, type WorkerState } from "./state.ts";
 import { isWide } from "./wide.ts";
 import { dismiss, settleIdle } from "./workers.ts";
@@ -32,6 +34,9 @@ export interface Past {
   /** Whose the last one was, and whether there were others. */
   operator: string | null;
   isMixed: boolean;
+  /** How many classes have an instance in it, and what it had after the first task of the last of them. */
+  instances: number;
+  settled: Bytes;
 }
 
 export type Reason = "paused" | "unmanaged" | "growing";
@@ -49,6 +54,8 @@ export const TRIM_GRACE: Milliseconds = 2_000;
 /** So often in a row it had more than before. */
 const GROWN = 3;
 const GROWN_PAST = 0.5;
+/** Of the limit: what an instance may come to have beyond what it began with. */
+const GROWN_BEYOND = 0.1;
 /** Looks that it takes to see what a worker has, and to end it. */
 const UNSEEN = 2;
 
@@ -59,13 +66,26 @@ export function taskLeft({ past }: WorkerState, operator: string): void {
 }
 
 /** With each reading. */
-export function noteGrowth({ past, reading, phase }: WorkerState): void {
+export function noteGrowth(worker: WorkerState): void {
+  const { past, reading, phase } = worker;
   if (reading === null || phase === "starting") return;
   past.first ??= reading.private;
   if (past.noted === past.tasks) return;
   past.noted = past.tasks;
   past.after.push(reading.private);
   if (past.after.length > GROWN + 1) past.after.shift();
+  const instances = instancesIn(worker);
+  if (instances === past.instances) return;
+  past.instances = instances;
+  past.settled = reading.private;
+}
+
+/** What it has is what classes have constructed in it: the next worker would have as much after its first task. */
+function isAsConstructed(worker: WorkerState): boolean {
+  const { past, reading, memory } = worker;
+  const instances = instancesIn(worker);
+  if (instances === 0) return false;
+  return instances !== past.instances || (reading?.private ?? 0) <= past.settled + GROWN_BEYOND * memory;
 }
 
 /** The answer to `trim`. */
@@ -115,7 +135,7 @@ function beginRest(state: State, worker: WorkerState): void {
 function reasonToRest(state: State, worker: WorkerState): Reason | null {
   const { past, memory } = worker;
   if (worker.paused !== null) return hasNothingToSpill(worker) ? "paused" : null;
-  if (past.tasks === 0 || !Number.isFinite(memory)) return null;
+  if (past.tasks === 0 || !Number.isFinite(memory) || isAsConstructed(worker)) return null;
   if (isUnmanagedHigh(state, worker) && hasNothingToSpill(worker)) return "unmanaged";
   return isGrowing(past) && isPastHalf(state, worker) ? "growing" : null;
 }
@@ -184,11 +204,16 @@ function recycle(state: State, worker: WorkerState): void {
   dismiss(state, worker);
 }
 
-function whyRecycled({ ledger }: State, { id, past, reading }: WorkerState): string {
+function whyRecycled({ ledger, memory }: State, worker: WorkerState): string {
+  const { id, past, reading } = worker;
   const now = reading?.private ?? 0;
   const blocks = ledger.managed(id);
   if (blocks > now) {
     return `it is answerable for ${formatSize(blocks)} of blocks in memory that cannot leave: they are being read, or the disks refuse`;
+  }
+  if (isAsConstructed(worker)) {
+    const needed = formatSize(Math.ceil(now / (memory?.thresholds.spill || 1)));
+    return `what classes have constructed in it takes ${formatSize(now)} of its ${formatSize(worker.memory)}; with more than ${needed} (the function's option memory) it would stay`;
   }
   const tasks = `${past.tasks} ${past.tasks === 1 ? "task" : "tasks"}${past.isMixed ? ", the last" : ""}`;
   return `its memory has grown from ${formatSize(past.first ?? 0)} to ${formatSize(now)} over ${tasks} of ${past.operator}: ${TWO_CAUSES}`;

@@ -2,7 +2,7 @@
  * What a user can do about an operator that ran out of memory: the remedies that apply to it, with its own numbers, the
  * least that has to change first. A remedy that was tried already, as a step of the retries, is none.
  */
-import type { Bytes, Operator, Step } from "../protocol/index.ts";
+import { type Bytes, MAX_IN_FLIGHT, type Operator, type Step } from "../protocol/index.ts";
 import { formatSize } from "../units/index.ts";
 import { isOfTheMachine, type Shortage } from "./need.ts";
 
@@ -25,6 +25,7 @@ export function remedies(ailing: Ailing): readonly string[] {
   const functions = ailing.operator.steps.filter((step) => step.kind === "function");
   return [
     ...batches(functions, last),
+    ...calls(functions, last),
     ...shapes(functions),
     ...sharing(ailing, functions, last),
     ...kernels(ailing, last),
@@ -39,6 +40,15 @@ function batches(functions: readonly FunctionStep[], { batchSize, cause }: Short
     const tried = batchSize < options.batchSize ? `; ${batchSize} did not fit either` : "";
     const next = Math.max(1, Math.floor(Math.min(batchSize, options.batchSize) / 4));
     return `batchSize: ${next} on ${operator}, which has ${options.batchSize}${tried}.`;
+  });
+}
+
+/** Whoever has not said how many calls may be under way has no async function, as far as can be told from here. */
+function calls(functions: readonly FunctionStep[], { cause, need }: Shortage): readonly string[] {
+  if (cause === "kernel" || need.alone) return [];
+  return functions.flatMap(({ operator, options: { maxInFlight } }) => {
+    if (maxInFlight <= 1 || maxInFlight === MAX_IN_FLIGHT) return [];
+    return `maxInFlight: ${Math.max(1, Math.floor(maxInFlight / 4))} on ${operator}, which has up to ${maxInFlight} calls under way at once.`;
   });
 }
 
@@ -88,7 +98,8 @@ function kernels({ isWide }: Ailing, { cause }: Shortage): readonly string[] {
   return ["Let less meet at once: fewer columns, rows filtered before, shorter lists and strings."];
 }
 
-function larger({ workerMemory, total, isWide }: Ailing, { cause, limit, room, need }: Shortage): readonly string[] {
+function larger({ workerMemory, total, isWide }: Ailing, last: Shortage): readonly string[] {
+  const { cause, limit, room, need, memory } = last;
   const found: string[] = [];
   if (!isWide && !isOfTheMachine(cause) && limit < Number.POSITIVE_INFINITY && !need.alone && workerMemory < room) {
     found.push(
@@ -96,7 +107,9 @@ function larger({ workerMemory, total, isWide }: Ailing, { cause, limit, room, n
     );
   }
   const has = total === null ? "" : ` than ${formatSize(total)}`;
-  const all = need.alone && room < Number.POSITIVE_INFINITY ? `: ${formatSize(room)} of it were the task's alone` : "";
+  // What the store and the program had not taken, it had as well.
+  const isAll = need.alone && room < Number.POSITIVE_INFINITY && (memory ?? 0) <= room;
+  const all = isAll ? `: ${formatSize(room)} of it were the task's alone` : "";
   found.push(`A machine or container with more memory${has}${all}.`);
   return found;
 }

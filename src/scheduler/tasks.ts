@@ -20,7 +20,7 @@ import { pinAll, unpinAll } from "./fetch.ts";
 import { drop, dropBroadcast, endIfDone, handOver, taskOver } from "./flow.ts";
 import { failJob } from "./job.ts";
 import { leaseOver, wideKilled } from "./lease.ts";
-import { NO_NEED } from "./need.ts";
+import { callsAtOnce, NO_NEED } from "./need.ts";
 import { oomCause, ranOutOfMemory } from "./oom.ts";
 import { heapOf } from "./raised.ts";
 import { taskLeft } from "./recycle.ts";
@@ -82,6 +82,7 @@ export function startTask(state: State, task: TaskState, spec: TaskOperator, wor
     handedOver: [...handedOver],
     devices: state.devices.count === 0 ? null : task.devices,
     ...(task.need?.batchSize == null ? {} : { batchSize: task.need.batchSize }),
+    ...fewerCalls(spec, task.need),
     ...leaseOf(state, worker),
     ...(repairs === null ? {} : { repair: repairs.flow.recipe.number }),
   };
@@ -96,6 +97,12 @@ export function startTask(state: State, task: TaskState, spec: TaskOperator, wor
 function needOf({ operator, need, handedOver, repairs }: TaskState): LearnedNeed | null {
   if (handedOver.length === 0 && repairs === null) return operator.learned;
   return { ...(operator.learned ?? NO_NEED), batchSize: need?.batchSize ?? null };
+}
+
+function fewerCalls({ steps }: TaskOperator, need: LearnedNeed | null): Pick<TaskOrder, "maxInFlight"> {
+  const most = Math.max(0, ...steps.map((step) => (step.kind === "function" ? step.options.maxInFlight : 0)));
+  const maxInFlight = need === null || most === 0 ? null : callsAtOnce(need, most);
+  return maxInFlight === null ? {} : { maxInFlight };
 }
 
 /** The kernel of a worker that was raised may use more. */

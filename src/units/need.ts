@@ -8,6 +8,7 @@ export function needText({ batchSize, atOnce, alone, memory }: LearnedNeed): str
   if (batchSize !== null) parts.push(batchSize === 1 ? "batches of 1 row" : `batches of ${batchSize} rows`);
   if (alone) parts.push("alone on the machine");
   else if (atOnce !== null) parts.push(`${atOnce} at once`);
-  if (memory !== null && parts.length > 0) parts.push(`${formatSize(memory)} each`);
+  // Alone it has all there is, whatever it was seen to have.
+  if (memory !== null && !alone && parts.length > 0) parts.push(`${formatSize(memory)} each`);
   return parts.join(", ");
 }

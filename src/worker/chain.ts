@@ -115,7 +115,8 @@ function functionStage(
     letters.push(dead);
   }
   const failures = new Failures(step.operator, options.onError, fn.mapStack, scope, dead);
-  const { maxInFlight, passes } = options;
+  const { passes } = options;
+  const maxInFlight = Math.min(options.maxInFlight, task.maxInFlight ?? options.maxInFlight);
   if (form === "filter") return new FilterFunctionStep(call, options, maxInFlight, failures, next, scope);
   if (form === "map" || form === "flatMap") {
     return new RowFunctionStep({ form, call, values: options, declared, passes, maxInFlight }, failures, next, scope);

@@ -102,6 +102,21 @@ test.each(["grow", "begin"])(
   60_000,
 );
 
+test("[M3] an async function whose calls do not fit together has fewer of them under way", async () => {
+  const s = sessions.open(SMALL);
+  const ds = s.range(24, { overrideNumBlocks: 1 }).map(
+    async (row) => {
+      const made = Buffer.alloc(50_000_000, 1);
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      return { id: row.id * (made[0] ?? 0) };
+    },
+    { maxInFlight: 24 },
+  );
+  expect((await ds.takeAll()).map(({ id }) => id)).toEqual(Array.from({ length: 24 }, (_, i) => i));
+  expect(ds.stats().operators[0]?.oomRetries).toBeGreaterThanOrEqual(1);
+  await s.close();
+}, 60_000);
+
 test("[M4] [D9] what can never fit ends in an error with the figures, what was tried, and what to do", async () => {
   const s = sessions.open(SMALL);
   const endless = (batch: { id: Float64Array | number[] }) => {

@@ -16,8 +16,13 @@ const KILLED = ended({ signal: "SIGKILL", cause: "containerOom" });
 const POOL = { memory: 1024 * MIB, overhead: 96 * MIB, worker: 100 * MIB, threads: 2 };
 const COUNT = { kind: "count" } as const;
 
-function batched(batchSize: number, form: "mapBatches" | "map" = "mapBatches", isClass = false): readonly Step[] {
-  const options = { batchSize, batchFormat: "rows", maxInFlight: 1, onError: "fail" } as const;
+function batched(
+  batchSize: number,
+  form: "mapBatches" | "map" = "mapBatches",
+  isClass = false,
+  maxInFlight = 1,
+): readonly Step[] {
+  const options = { batchSize, batchFormat: "rows", maxInFlight, onError: "fail" } as const;
   const payload = { id: PAYLOAD, length: 1, rows: 0 };
   return [{ kind: "function", operator: `${form}(fn)`, form, isClass, payload, options }];
 }
@@ -169,6 +174,18 @@ describe("[M3] a worker that was full when the task came", () => {
   });
 });
 
+test.each([
+  ["as it was", NO_NEED, undefined],
+  ["smaller batches", { ...NO_NEED, batchSize: 512 }, 10],
+  ["fewer at once", { ...NO_NEED, atOnce: 1, memory: MIB }, 5],
+  ["alone", { ...NO_NEED, atOnce: 1, alone: true }, 1],
+])("[M3] of an async function fewer calls are under way, the less it asks for: %s", (_, learned, calls) => {
+  const table = new Oom(1, 8, { pool: POOL });
+  table.put();
+  table.start(counting(1, { steps: batched(1024, "mapBatches", false, 20), learned }), 1);
+  expect(table.taskOf(1).maxInFlight).toBe(calls);
+});
+
 test("[M3] running out of memory does not count as a crash, nor a crash as running out of memory", () => {
   const table = new Oom(1, 8, { pool: POOL });
   table.put();
@@ -311,6 +328,23 @@ test("[M3] a job that is cancelled while it waits to be alone holds nobody up", 
   expect(table.tasksOf(2)).toEqual([]);
   table.program({ type: "cancel", job: waiting.id });
   expect(table.taskOf(2).job).toBe("third");
+});
+
+test.each([
+  ["little is no company that matters", 80, 1],
+  ["much is waited for", 95, 0],
+])("[M3] to be alone, a task that has computed for ten seconds and has %s", (_, mib, replaced) => {
+  const table = new Oom(2, 8, { pool: POOL, workerMemory: 256 * MIB });
+  table.put();
+  const learned = { batchSize: 4, atOnce: 1, alone: true, memory: null };
+  table.start(job("endless", [tasks(0, splits(1), { sink: COUNT })]), 1);
+  table.start(job("waiting", [tasks(0, splits(2), { sink: COUNT, learned, steps: batched(1024) })]), 1);
+  table.now += 9_999;
+  table.reads({ 1: mib * MIB, 2: 20 * MIB });
+  expect(table.ordered("replace")).toBe(0);
+  table.now += 1;
+  table.reads({ 1: mib * MIB, 2: 20 * MIB });
+  expect(table.ordered("replace")).toBe(replaced);
 });
 
 test("[M3] an instance of a class leaves a worker that is too small for it", () => {

@@ -103,6 +103,53 @@ describe("a worker above pause between tasks", () => {
   });
 });
 
+describe("[K11] what a class has constructed", () => {
+  function modelled(pages: number): Table {
+    const table = new Table(1, 400, { memory: settings(), workerMemory: LIMIT });
+    table.put();
+    const sink = { kind: "count" } as const;
+    table.start(job("j", [tasks(0, splits(20), { isClass: true, concurrency: { min: 1, max: 1 }, sink })]), 1);
+    table.reads({ 1: pages * PAGE });
+    table.done(1);
+    return table;
+  }
+
+  const goesOn = (table: Table, pages: number) => {
+    table.now += 200;
+    table.reads({ 1: pages * PAGE });
+    table.done(1);
+  };
+
+  test("is no leak: its worker is kept above spill, and past half a little more after each task", () => {
+    for (const sizes of [
+      [75, 75, 75, 75],
+      [55, 56, 57, 58, 59],
+    ]) {
+      const table = modelled(sizes[0] ?? 0);
+      for (const pages of sizes) goesOn(table, pages);
+      expect([asked(table), table.tasksOf(1).length]).toEqual([0, sizes.length + 2]);
+    }
+  });
+
+  test("and grows by more than a tenth of the limit is one", () => {
+    const table = modelled(55);
+    for (const pages of [55, 58, 61, 64, 67]) goesOn(table, pages);
+    expect(asked(table)).toBe(1);
+  });
+
+  test("above pause has to go after each task, and the user is told what it needs", () => {
+    const table = modelled(84);
+    passes(table, 2_000);
+    expect(table.happened("recycled")).toMatchObject([
+      {
+        why: expect.stringMatching(
+          /classes have constructed in it takes 336 KiB of its 400 KiB; with more than 480 KiB/,
+        ),
+      },
+    ]);
+  });
+});
+
 describe("[K11] unmanaged memory", () => {
   test("above spill after a task with nothing left to spill: trimmed, and replaced where it is still above", () => {
     const table = working(1, 0);

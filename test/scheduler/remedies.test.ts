@@ -8,8 +8,8 @@ import { splits } from "./table.ts";
 
 const GIB = 2 ** 30;
 
-function step(form: Extract<Step, { kind: "function" }>["form"], batchSize = 1): Step {
-  const options = { batchSize, batchFormat: "rows", maxInFlight: 1, onError: "fail" } as const;
+function step(form: Extract<Step, { kind: "function" }>["form"], batchSize = 1, maxInFlight = 1): Step {
+  const options = { batchSize, batchFormat: "rows", maxInFlight, onError: "fail" } as const;
   const payload = { id: PAYLOAD, length: 1, rows: 0 };
   return { kind: "function", operator: `${form}(fn)`, form, isClass: false, payload, options };
 }
@@ -79,4 +79,19 @@ test("[D9] the kernel: less that meets at once", () => {
     "Let less meet at once: fewer columns, rows filtered before, shorter lists and strings.",
     "A machine or container with more memory than 24.0 GiB.",
   ]);
+});
+
+test("[D9] calls that are under way at once: fewer, where there is an async function and that was not tried", () => {
+  const one = "maxInFlight: 8 on map(fn), which has up to 32 calls under way at once.";
+  expect(advised([step("map", 1, 32)], [SHORTAGE])[0]).toBe(one);
+  expect(advised([step("map", 1, 16)], [SHORTAGE])).not.toContainEqual(expect.stringContaining("maxInFlight"));
+  const alone = { ...SHORTAGE, need: { ...NO_NEED, alone: true } };
+  expect(advised([step("map", 1, 32)], [alone])).toEqual([
+    "A machine or container with more memory than 24.0 GiB: 16.0 GiB of it were the task's alone.",
+  ]);
+});
+
+test("[D9] what was seen to be more than the task's share is not said to be less", () => {
+  const alone = { ...SHORTAGE, need: { ...NO_NEED, alone: true }, memory: 20 * GIB };
+  expect(advised([step("map")], [alone])).toEqual(["A machine or container with more memory than 24.0 GiB."]);
 });
