@@ -60,14 +60,14 @@ export function causeText(cause: OomCause, limit: Bytes | null, victim: string):
         ? "its worker reached V8's own heap limit"
         : `its worker reached its heap limit${of(limit)}`;
     case "allocation":
-      return `a function was refused memory: its worker may have no more${of(limit)}`;
+      return `a function was refused memory: its worker may have no more${of(limit, "than")}`;
     case "kernel":
       return "the kernel ran out of memory";
   }
 }
 
-const of = (limit: Bytes | null) =>
-  limit === null || limit === Number.POSITIVE_INFINITY ? "" : ` of ${formatSize(limit)}`;
+const of = (limit: Bytes | null, word = "of") =>
+  limit === null || limit === Number.POSITIVE_INFINITY ? "" : ` ${word} ${formatSize(limit)}`;
 
 function nodeText({ host, used, total, threshold }: NonNullable<OomStory["node"]>): string {
   const ratio = `${formatSize(used)} of ${formatSize(total)} used (${percent(used / total)})`;
