@@ -68,8 +68,8 @@ export function causeText(cause: OomCause, limit: Bytes | null, victim: string):
   }
 }
 
-const of = (limit: Bytes | null) =>
-  limit === null || limit === Number.POSITIVE_INFINITY ? "" : ` of ${formatSize(limit)}`;
+const of = (limit: Bytes | null, word = "of") =>
+  limit === null || limit === Number.POSITIVE_INFINITY ? "" : ` ${word} ${formatSize(limit)}`;
 
 function nodeText({ host, used, total, threshold }: NonNullable<OomStory["node"]>): string {
   const ratio = `${formatSize(used)} of ${formatSize(total)} used (${percent(used / total)})`;

@@ -74,13 +74,17 @@ export class SessionEngine implements Engine {
       );
     }
     const given = { ...this.#given, memoryLimit };
-    const { workerMemory, workerHeap, managedTarget, notices } = resolveOptions(given);
+    const { workerMemory, workerHeap, managedTarget, notices, ...others } = resolveOptions(given);
     this.#given = given;
     const said = new Set(this.#options.notices);
-    this.#options = { ...this.#options, workerMemory, workerHeap, managedTarget };
+    // Blocks have to fit into the heap.
+    const { targetMaxBlockSize, targetMinBlockSize, targetShuffleMaxBlockSize } = others;
+    const sizes = { targetMaxBlockSize, targetMinBlockSize, targetShuffleMaxBlockSize };
+    this.#options = { ...this.#options, workerMemory, workerHeap, managedTarget, ...sizes, notices };
+    // Workers that have not been started yet will be with it, and the user is told then.
+    if (this.#client === null) return;
     for (const text of notices) if (!said.has(text)) notice(text);
-    // Workers that have not been started yet will be with it.
-    if (this.#client !== null) await (await this.#client).setMemoryLimit(workerMemory, workerHeap);
+    await (await this.#client).setMemoryLimit(workerMemory, workerHeap);
   }
 
   checkOpen(): void {

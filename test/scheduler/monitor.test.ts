@@ -237,3 +237,15 @@ test("[M1] pages that the store gives back count before anybody is ended", () =>
   table.nodeUses(950, 100 * PAGE);
   expect(killed(table)).toEqual([1]);
 });
+
+test("[M4] the error of a task that the monitor ended says why it was this one, and its death is an event", () => {
+  const table = busy(2, { maxOomRetries: 0 });
+  table.seen(100, 100);
+  table.nodeUses(1000);
+  expect(killed(table)).toEqual([2]);
+  table.dies(2, { signal: "SIGKILL", cause: "monitor" });
+  expect(table.wasTold("failed").at(-1)?.error.message).toContain(
+    "\n  chosen: no task that can be tried again frees enough; of 2 like it, it began last\n",
+  );
+  expect(table.happened("workerDied")).toMatchObject([{ worker: 2, cause: "monitor", operator: "op0" }]);
+});

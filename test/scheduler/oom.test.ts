@@ -433,6 +433,7 @@ test("[M4] where a function was refused memory and nobody died, the story is as 
   expect(table.error?.fields).toMatchObject({ cause_: "allocation" });
   for (const part of [
     "  node: node-7, 512 MiB of 1.0 GiB used (50.0 %), threshold 95.0 %\n",
+    "  cause: a function was refused memory: its worker may have no more than 256 MiB\n",
     "Top 1 memory users:\n",
     "    5  90.0 MiB  postgres\n",
     "Its log: cat /logs/worker-1.log\n",
