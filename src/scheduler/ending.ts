@@ -5,8 +5,6 @@ import { stopping } from "./workers.ts";
 
 /** It is given nothing more; its task has it until `workerGone` says that it is no more. */
 export function endWorker(state: State, worker: WorkerState, why: string): void {
-  // A class may have so many instances: one that is about to go is still one of them.
-  for (const operator of worker.knows) if (operator.isClass) operator.retiring.add(worker);
   stopping(state, worker);
   worker.endedFor = why;
   state.ending.add(worker);

@@ -85,7 +85,11 @@ export function stopping(state: State, worker: WorkerState): void {
   state.paused.delete(worker);
   state.heavy.delete(worker);
   state.unfit.delete(worker);
-  for (const operator of worker.knows) operator.workers.delete(worker);
+  for (const operator of worker.knows) {
+    operator.workers.delete(worker);
+    // A class may have so many instances: one that is about to go is still one of them.
+    if (operator.isClass) operator.retiring.add(worker);
+  }
   worker.knows.clear();
 }
 
