@@ -59,7 +59,11 @@ export class EveryWorker {
   }
 
   gone(worker: WorkerId, end: WorkerEnd): void {
-    for (const { answers } of this.#questions) if (answers.get(worker) === null) answers.set(worker, end);
+    for (const { answers, isWhole } of this.#questions) {
+      // The one that takes its place answers for it.
+      if (end.cause === "asked" && !isWhole) answers.delete(worker);
+      else if (answers.get(worker) === null) answers.set(worker, end);
+    }
     this.changed();
   }
 

@@ -97,6 +97,15 @@ describe("run", () => {
     expect(pids).not.toContain(victim);
   });
 
+  test("[K11] waits for the one that takes the place of a worker that was sent away", async () => {
+    const other = sessions.open({ workers: 2, memoryLimit: "400 MiB" });
+    expect((await pidsOf(other)).length).toBe(2);
+    // Replaces them one after another.
+    await other.setMemoryLimit("500 MiB");
+    expect((await pidsOf(other)).length).toBe(2);
+    await other.close();
+  });
+
   test("[K11] waits for all workers of a session that has just begun to start", async () => {
     const fresh = sessions.open({ workers: 3 });
     expect((await pidsOf(fresh)).length).toBe(3);

@@ -21,10 +21,10 @@ class Workers implements AskedPool {
     this.every.changed();
   }
 
-  dies(id: number): void {
+  dies(id: number, end = ended()): void {
     this.connected = this.connected.filter(({ worker }) => worker !== id);
     this.isComplete = false;
-    this.every.gone(id as WorkerId, ended());
+    this.every.gone(id as WorkerId, end);
   }
 
   answers(id: number, request: number): void {
@@ -74,6 +74,24 @@ test("[K11] a worker's death is its answer, and the rest is not lost", () => {
   const report = { worker: 2 as WorkerId, before: 2, after: 1, skipped: [] };
   workers.every.answered(2 as WorkerId, 2, report);
   expect(workers.replies[1]).toEqual({ type: "trimmed", request: 2, workers: [report] });
+});
+
+test("[K11] for a worker that was sent away the one answers that takes its place", () => {
+  const workers = new Workers();
+  workers.up(1, false);
+  workers.up(2, false);
+  workers.every.ask({ type: "call", request: 1, payload: "p" });
+  workers.answers(2, 1);
+  for (const [gone, next] of [
+    [1, 3],
+    [2, 4],
+  ] as const) {
+    workers.dies(gone, ended({ exitCode: 0, cause: "asked" }));
+    workers.up(next, next === 4);
+  }
+  workers.answers(3, 1);
+  workers.answers(4, 1);
+  expect(workers.replies).toEqual([{ type: "called", request: 1, answers: [answer(3), answer(4)] }]);
 });
 
 test("[K11] the wide kernel runs no functions, and is trimmed", () => {
