@@ -59,10 +59,13 @@ export class EveryWorker {
   }
 
   gone(worker: WorkerId, end: WorkerEnd): void {
-    for (const { answers, isWhole } of this.#questions) {
-      // The one that takes its place answers for it.
-      if (end.cause === "asked" && !isWhole) answers.delete(worker);
-      else if (answers.get(worker) === null) answers.set(worker, end);
+    for (const question of this.#questions) {
+      const { answers, isWhole } = question;
+      if (end.cause === "asked" && (!isWhole || answers.get(worker) === null)) {
+        // The one that takes its place answers for it.
+        answers.delete(worker);
+        question.isWhole = false;
+      } else if (answers.get(worker) === null) answers.set(worker, end);
     }
     this.changed();
   }

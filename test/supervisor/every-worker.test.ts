@@ -113,3 +113,16 @@ test("[K11] where no worker comes up the question is refused with the reason; th
   workers.up(1, true);
   expect(workers.sent).toEqual([]);
 });
+
+test("[K11] one that is replaced after all were asked, and before it has answered, is no death", () => {
+  const workers = new Workers();
+  workers.up(1, false);
+  workers.up(2, true);
+  workers.every.ask({ type: "call", request: 1, payload: "p" });
+  workers.answers(2, 1);
+  workers.dies(1, ended({ exitCode: 0, cause: "asked" }));
+  expect(workers.replies).toEqual([]);
+  workers.up(3, true);
+  workers.answers(3, 1);
+  expect(workers.replies).toEqual([{ type: "called", request: 1, answers: [answer(2), answer(3)] }]);
+});
