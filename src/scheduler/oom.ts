@@ -125,11 +125,16 @@ function nextAttempt(state: State, task: TaskState, worker: WorkerState, shortag
   if (!isWide(task.operator)) {
     const isFirst = task.shortages.length === 1;
     const isPardoned = isFirst && isOfTheWorker(shortage.cause) && mayBeFullOfOthers(state, worker, task);
-    return isPardoned ? shortage.need : nextNeed(shortage);
+    return isPardoned ? shortage.need : withinSlots(state, nextNeed(shortage));
   }
   if (shortage.cause !== "kernel") wideKilled(state);
   else if (!relieve(state, worker)) return null;
   return NO_NEED;
+}
+
+/** There are no more at once than workers, however many there would be memory for. */
+function withinSlots({ slots }: State, need: LearnedNeed | null): LearnedNeed | null {
+  return need === null || need.atOnce === null ? need : { ...need, atOnce: Math.min(need.atOnce, slots) };
 }
 
 function shortageOf(state: State, task: TaskState, worker: WorkerState, cause: OomCause, blow: Blow): Shortage {

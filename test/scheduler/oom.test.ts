@@ -197,6 +197,14 @@ test.each([
   expect(table.wasTold("notice").at(-1)?.text).toContain(`a task ran out of memory (${text}).`);
 });
 
+test("[M3] no more at once are told than there are workers", () => {
+  const table = new Oom(2, 8, { pool: { ...POOL, memory: 32 * 1024 * MIB }, workerMemory: 512 * MIB });
+  table.put();
+  table.start(counting(2, { steps: batched(1, "map") }), 1);
+  table.ends(1, OUT_OF_HEAP);
+  expect(table.needs).toEqual([{ batchSize: null, atOnce: 2, alone: false, memory: 1024 * MIB }]);
+});
+
 test("[M3] running out of memory does not count as a crash, nor a crash as running out of memory", () => {
   const table = new Oom(1, 8, { pool: POOL });
   table.put();
