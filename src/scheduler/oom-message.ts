@@ -68,6 +68,11 @@ export function causeText(cause: OomCause, limit: Bytes | null, victim: string):
   }
 }
 
+/** V8, or native code, got no more and ended the process. */
+export function refusedText(limit: Bytes): string {
+  return `its worker was refused memory and ended itself: it may have no more than ${formatSize(limit)}`;
+}
+
 const of = (limit: Bytes | null, word = "of") =>
   limit === null || limit === Number.POSITIVE_INFINITY ? "" : ` ${word} ${formatSize(limit)}`;
 

@@ -6,12 +6,12 @@
 import { isMemoryRefused, OutOfMemoryError, toWire, type WireError } from "../errors/index.ts";
 import type { Bytes, LearnedNeed, Milliseconds } from "../protocol/index.ts";
 import { needText } from "../units/index.ts";
-import { deathDetails } from "./deaths.ts";
+import { deathDetails, peakOf } from "./deaths.ts";
 import type { Scene, WorkerEnd } from "./events.ts";
 import { unpinAll } from "./fetch.ts";
 import { relieve, wideKilled } from "./lease.ts";
 import { isOfTheWorker, NO_NEED, nextNeed, type OomCause, type Refused, type Shortage, stricter } from "./need.ts";
-import { causeText, oomMessage } from "./oom-message.ts";
+import { causeText, oomMessage, refusedText } from "./oom-message.ts";
 import { heapOf } from "./raised.ts";
 import { mayBeFullOfOthers } from "./recycle.ts";
 import { remedies } from "./remedies.ts";
@@ -20,6 +20,9 @@ import { type OperatorState, type State, type TaskState, tell, type WorkerState 
 import { comesAgain } from "./tasks.ts";
 import { isWide } from "./wide.ts";
 
+/** Of a worker's limit, and of its heap's. */
+const FULL = 0.9;
+const BESIDE_HEAP = 1.5;
 const FIRST_REST: Milliseconds = 500;
 const LONGEST_REST: Milliseconds = 8_000;
 
@@ -122,11 +125,16 @@ function nextAttempt(state: State, task: TaskState, worker: WorkerState, shortag
   if (!isWide(task.operator)) {
     const isFirst = task.shortages.length === 1;
     const isPardoned = isFirst && isOfTheWorker(shortage.cause) && mayBeFullOfOthers(state, worker, task);
-    return isPardoned ? shortage.need : nextNeed(shortage);
+    return isPardoned ? shortage.need : withinSlots(state, nextNeed(shortage));
   }
   if (shortage.cause !== "kernel") wideKilled(state);
   else if (!relieve(state, worker)) return null;
   return NO_NEED;
+}
+
+/** There are no more at once than workers, however many there would be memory for. */
+function withinSlots({ slots }: State, need: LearnedNeed | null): LearnedNeed | null {
+  return need === null || need.atOnce === null ? need : { ...need, atOnce: Math.min(need.atOnce, slots) };
 }
 
 function shortageOf(state: State, task: TaskState, worker: WorkerState, cause: OomCause, blow: Blow): Shortage {
@@ -213,7 +221,16 @@ function failure(state: State, task: TaskState, worker: WorkerState, last: Short
 
 function causeOf(state: State, worker: WorkerState, cause: OomCause, blow: Blow): string {
   const victim = "end" in blow ? "its worker" : "a process that its function had started";
+  if (cause === "heap" && "end" in blow && isFullBesideHeap(state, worker, peakOf(blow.end) ?? 0)) {
+    return refusedText(worker.memory);
+  }
   return causeText(cause, limitOf(state, worker, cause), victim);
+}
+
+/** V8 says the same of a heap that is full and of a process that gets no more: here the heap is the smaller part. */
+function isFullBesideHeap(state: State, worker: WorkerState, peak: Bytes): boolean {
+  const heap = heapOf(state, worker);
+  return heap !== null && peak >= FULL * worker.memory && peak >= BESIDE_HEAP * heap;
 }
 
 /** The limit that it failed at. */

@@ -18,7 +18,7 @@ import { isRunnable } from "./forming.ts";
 import { failJob } from "./job.ts";
 import { hasNothingToSpill, once, TWO_CAUSES, watch } from "./ladder.ts";
 import { instancesIn } from "./raised.ts";
-import { type State, send, type TaskState, tell, type WorkerState } from "./state.ts";
+import { type OperatorState, type State, send, type TaskState, tell, type WorkerState } from "./state.ts";
 import { isWide } from "./wide.ts";
 import { dismiss, settleIdle } from "./workers.ts";
 
@@ -34,9 +34,9 @@ export interface Past {
   /** Whose the last one was, and whether there were others. */
   operator: string | null;
   isMixed: boolean;
-  /** How many classes have an instance in it, and what it had after the first task of the last of them. */
+  /** How many classes have had a task in it, and what it had after the first of the last of them; null: nobody has looked yet. */
   instances: number;
-  settled: Bytes;
+  settled: Bytes | null;
 }
 
 export type Reason = "paused" | "unmanaged" | "growing";
@@ -59,10 +59,14 @@ const GROWN_BEYOND = 0.1;
 /** Looks that it takes to see what a worker has, and to end it. */
 const UNSEEN = 2;
 
-export function taskLeft({ past }: WorkerState, operator: string): void {
+export function taskLeft(worker: WorkerState, { spec: { name }, isClass }: OperatorState): void {
+  const { past } = worker;
   past.tasks += 1;
-  past.isMixed ||= past.operator !== null && past.operator !== operator;
-  past.operator = operator;
+  past.isMixed ||= past.operator !== null && past.operator !== name;
+  past.operator = name;
+  if (!isClass || instancesIn(worker) === past.instances) return;
+  past.instances = instancesIn(worker);
+  past.settled = null;
 }
 
 /** With each reading. */
@@ -74,10 +78,7 @@ export function noteGrowth(worker: WorkerState): void {
   past.noted = past.tasks;
   past.after.push(reading.private);
   if (past.after.length > GROWN + 1) past.after.shift();
-  const instances = instancesIn(worker);
-  if (instances === past.instances) return;
-  past.instances = instances;
-  past.settled = reading.private;
+  past.settled ??= reading.private;
 }
 
 /** What it has is what classes have constructed in it: the next worker would have as much after its first task. */
@@ -85,7 +86,8 @@ function isAsConstructed(worker: WorkerState): boolean {
   const { past, reading, memory } = worker;
   const instances = instancesIn(worker);
   if (instances === 0) return false;
-  return instances !== past.instances || (reading?.private ?? 0) <= past.settled + GROWN_BEYOND * memory;
+  if (instances !== past.instances || past.settled === null) return true;
+  return (reading?.private ?? 0) <= past.settled + GROWN_BEYOND * memory;
 }
 
 /** The answer to `trim`. */

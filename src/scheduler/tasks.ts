@@ -321,7 +321,7 @@ function leaveWorker(state: State, task: TaskState): void {
   if (worker === null) return;
   worker.task = null;
   worker.kernelBytes = 0;
-  taskLeft(worker, operator.spec.name);
+  taskLeft(worker, operator);
   if (worker.phase === "busy") becomeIdle(state, worker);
 }
 

@@ -23,7 +23,7 @@ export function addWorker(state: State, id: WorkerId, memory: Bytes, isWide: boo
     standing: GROUND,
     isDry: false,
     paused: null,
-    past: { first: null, after: [], tasks: 0, noted: 0, operator: null, isMixed: false, instances: 0, settled: 0 },
+    past: { first: null, after: [], tasks: 0, noted: 0, operator: null, isMixed: false, instances: 0, settled: null },
     rest: null,
     endedFor: null,
     inspection: null,

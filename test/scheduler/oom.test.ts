@@ -186,6 +186,25 @@ test.each([
   expect(table.taskOf(1).maxInFlight).toBe(calls);
 });
 
+test.each([
+  [200, "its worker reached its heap limit of 190 MiB"],
+  [500, "its worker was refused memory and ended itself: it may have no more than 512 MiB"],
+])("[D4] V8 that ends with %i MiB of 512 in its process: %s", (mib, text) => {
+  const table = new Oom(1, 8, { pool: POOL, workerMemory: 512 * MIB, heapLimit: 190 * MIB });
+  table.put();
+  table.start(counting(1), 1);
+  table.ends(1, ended({ signal: "SIGABRT", cause: "heap", curve: [{ at: 0, private: mib * MIB }] }));
+  expect(table.wasTold("notice").at(-1)?.text).toContain(`a task ran out of memory (${text}).`);
+});
+
+test("[M3] no more at once are told than there are workers", () => {
+  const table = new Oom(2, 8, { pool: { ...POOL, memory: 32 * 1024 * MIB }, workerMemory: 512 * MIB });
+  table.put();
+  table.start(counting(2, { steps: batched(1, "map") }), 1);
+  table.ends(1, OUT_OF_HEAP);
+  expect(table.needs).toEqual([{ batchSize: null, atOnce: 2, alone: false, memory: 1024 * MIB }]);
+});
+
 test("[M3] running out of memory does not count as a crash, nor a crash as running out of memory", () => {
   const table = new Oom(1, 8, { pool: POOL });
   table.put();
