@@ -30,8 +30,13 @@ export function climb(from: Standing, bytes: Bytes, limit: Bytes, thresholds: Th
     return { pressure: "terminating", spills };
   }
   const wasPaused = from.pressure === "paused";
-  const paused = pause !== false && (wasPaused ? bytes >= (pause - RESUMES_BELOW) * limit : bytes > pause * limit);
+  const paused = pause !== false && (wasPaused ? bytes >= resumesBelow(pause) * limit : bytes > pause * limit);
   return { pressure: paused ? "paused" : spills ? "spilling" : "normal", spills };
+}
+
+/** A threshold as small as the distance has its half: nobody is ever below nothing. */
+function resumesBelow(pause: number): number {
+  return Math.max(pause - RESUMES_BELOW, pause / 2);
 }
 
 /** What spilling brings it below. */

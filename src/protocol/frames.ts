@@ -89,30 +89,38 @@ export class Wire<In, Out> {
     const bytes = this.#received.length === 1 && only !== undefined ? only : Buffer.concat(this.#received);
     let at = 0;
     this.#needed = HEADER;
-    while (this.#state === "open" && bytes.length - at >= HEADER) {
-      const length = bytes.readUInt32LE(at);
-      if (length > MAX_FRAME) {
-        this.#refuse(`a frame of ${length} bytes is over the limit of ${MAX_FRAME}`);
-        return;
+    try {
+      while (this.#state === "open" && bytes.length - at >= HEADER) {
+        const length = bytes.readUInt32LE(at);
+        if (length > MAX_FRAME) {
+          this.#refuse(`a frame of ${length} bytes is over the limit of ${MAX_FRAME}`);
+          return;
+        }
+        if (bytes.length - at < HEADER + length) {
+          this.#needed = HEADER + length;
+          break;
+        }
+        const text = bytes.toString("utf8", at + HEADER, at + HEADER + length);
+        at += HEADER + length;
+        const message = this.#parse(text);
+        if (message === null) return;
+        this.#onMessage?.(message);
       }
-      if (bytes.length - at < HEADER + length) {
-        this.#needed = HEADER + length;
-        break;
-      }
-      const text = bytes.toString("utf8", at + HEADER, at + HEADER + length);
-      at += HEADER + length;
-      let message: In;
-      try {
-        message = JSON.parse(text) as In;
-      } catch (error) {
-        this.#refuse(`a frame of ${length} bytes is not JSON (${(error as Error).message})`);
-        return;
-      }
-      this.#onMessage?.(message);
+    } finally {
+      // Also where a handler threw: what was read before is not read again.
+      this.#received.length = 0;
+      this.#receivedBytes = this.#state === "open" ? bytes.length - at : 0;
+      if (this.#receivedBytes > 0) this.#received.push(bytes.subarray(at));
     }
-    this.#received.length = 0;
-    this.#receivedBytes = bytes.length - at;
-    if (this.#receivedBytes > 0) this.#received.push(bytes.subarray(at));
+  }
+
+  #parse(text: string): In | null {
+    try {
+      return JSON.parse(text) as In;
+    } catch (error) {
+      this.#refuse(`a frame of ${Buffer.byteLength(text)} bytes is not JSON (${(error as Error).message})`);
+      return null;
+    }
   }
 
   #refuse(why: string): void {

@@ -70,6 +70,15 @@ describe("[K5] spill", () => {
 });
 
 describe("[K6] pause", () => {
+  test("of less than 0.05 is left at its half, not never", () => {
+    const table = working(2, 0, settings({ target: false, spill: false, pause: 0.04 }));
+    table.reads({ 1: 5 * PAGE, 2: PAGE });
+    table.reads({ 1: 2 * PAGE, 2: PAGE });
+    expect(stepsOf(table)).toEqual(["normal ▸ paused"]);
+    table.reads({ 1: 2 * PAGE - 1, 2: PAGE });
+    expect(stepsOf(table).at(-1)).toBe("paused ▸ normal");
+  });
+
   test("above pause x limit, not at it, no task starts; below 0.05 less, not at it, they do again", () => {
     const table = working(2, 0, settings({ spill: false }));
     table.reads({ 1: 80 * PAGE, 2: PAGE });

@@ -127,3 +127,18 @@ test("close sends what is queued, and the peer sees an orderly end", async () =>
   expect(seen.at(-1)).toBe(999);
   await close();
 });
+
+test("a handler that throws has had its message: it does not come again, and those after it do", async () => {
+  const { far, close } = await pair();
+  const receiver = new Wire<Numbered, never>(far);
+  const got: number[] = [];
+  receiver.onMessage(({ n }) => {
+    got.push(n);
+    if (n === 1) throw new Error("of the handler");
+  });
+  const both = Buffer.concat([frame('{"n":1}'), frame('{"n":2}')]);
+  expect(() => far.emit("data", both)).toThrow("of the handler");
+  far.emit("data", frame('{"n":3}'));
+  expect(got).toEqual([1, 2, 3]);
+  await close();
+});
