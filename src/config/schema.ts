@@ -167,7 +167,7 @@ export const SCHEMA = {
   ),
   data: optional(
     container,
-    "the store",
+    "none",
     "A container of your own for managed memory, in each worker: one that is like a Map, or what makes one.",
   ),
   workerEnv: setting(textByName, {}, "Environment variables of the workers."),

@@ -90,7 +90,7 @@ export interface SessionOptions {
    */
   readonly mallocTrimThreshold?: Size | false;
   /**
-   * A container of your own for managed memory, in each worker: one that is like a Map, or what makes one. Default: the store.
+   * A container of your own for managed memory, in each worker: one that is like a Map, or what makes one. Default: none.
    */
   readonly data?: ContainerOption;
   /** Environment variables of the workers. Default: {}. */
