@@ -35,7 +35,9 @@ test("[O5] numCpus: 2 on two cores is one task at a time; numCpus: 0 is allowed"
 });
 
 test("[O5] a function that asks for more memory than a worker has gets a worker that has it", async () => {
-  const s = sessions.open({ workers: 2, memoryLimit: "96 MiB", maxOomRetries: 0 });
+  // Without the ladder, whose look might come before the heap is full.
+  const memory = { pause: false, terminate: false } as const;
+  const s = sessions.open({ workers: 2, memoryLimit: "96 MiB", maxOomRetries: 0, worker: { memory } });
   const fill = (row: { id: number }) => {
     const kept: number[][] = [];
     for (let i = 0; i < 160; i++) kept.push(new Array<number>(131_072).fill(i + 0.5));
