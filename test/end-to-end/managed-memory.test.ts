@@ -79,8 +79,10 @@ describe("what a worker answers for", () => {
   test("[K3] above target x memoryLimit the least recently used blocks leave, and not before; with false none does", async () => {
     // 64 MiB x target: nine blocks of two pages, and not ten.
     const memory = { memoryLimit: "64 MiB", workers: 1, objectStoreMemory: "4 MiB" } as const;
+    // So small a limit is near to what a worker has before its first task.
+    const off = { spill: false, pause: false, terminate: false } as const;
     const target = (9.5 * 2 * PAGE) / (64 * 2 ** 20);
-    const s = open({ ...memory, worker: { memory: { target } } });
+    const s = open({ ...memory, worker: { memory: { ...off, target } } });
     const nine = alone(9)(s);
     const kept = await nine.materialize();
     expect(nine.stats().spilledBytes).toBe(0);
@@ -97,7 +99,7 @@ describe("what a worker answers for", () => {
     expect(head.stats().restoredBytes).toBe(kept.byteLength / 9);
     await s.close();
 
-    const without = open({ ...memory, worker: { memory: { target: false } } });
+    const without = open({ ...memory, worker: { memory: { ...off, target: false } } });
     const many = alone(100)(without);
     await many.materialize();
     expect(many.stats().spilledBytes).toBe(0);
