@@ -1,66 +1,14 @@
 /** Tasks that run out of memory: how often they come again, what they ask for, what the operator remembers, the error at the end. */
 import { describe, expect, test } from "vitest";
 import { FunctionError, toWire } from "../../src/errors/index.ts";
-import type { LearnedNeed, Step, TaskOperator, WorkerId } from "../../src/protocol/index.ts";
-import type { WorkerEnd } from "../../src/scheduler/index.ts";
+import type { WorkerId } from "../../src/protocol/index.ts";
 import { NO_NEED } from "../../src/scheduler/need.ts";
 import { PAGE } from "../../src/store/index.ts";
-import { job, PAYLOAD, tasks } from "../simulate/plans.ts";
+import { job, tasks } from "../simulate/plans.ts";
 import { ended } from "../support/ends.ts";
 import { settings } from "../support/memory-settings.ts";
+import { batched, COUNT, counting, KILLED, MIB, Oom, OUT_OF_HEAP, POOL } from "./starved.ts";
 import { splits, Table } from "./table.ts";
-
-const MIB = 2 ** 20;
-const OUT_OF_HEAP = ended({ signal: "SIGABRT", cause: "heap" });
-const KILLED = ended({ signal: "SIGKILL", cause: "containerOom" });
-const POOL = { memory: 1024 * MIB, overhead: 96 * MIB, worker: 100 * MIB, threads: 2 };
-const COUNT = { kind: "count" } as const;
-
-function batched(
-  batchSize: number,
-  form: "mapBatches" | "map" = "mapBatches",
-  isClass = false,
-  maxInFlight = 1,
-): readonly Step[] {
-  const options = { batchSize, batchFormat: "rows", maxInFlight, onError: "fail" } as const;
-  const payload = { id: PAYLOAD, length: 1, rows: 0 };
-  return [{ kind: "function", operator: `${form}(fn)`, form, isClass, payload, options }];
-}
-
-/** One operator over so many splits, which only counts. */
-function counting(count: number, more: Partial<TaskOperator> = {}) {
-  return job("j", [tasks(0, splits(count), { sink: COUNT, steps: batched(1024), ...more })]);
-}
-
-class Oom extends Table {
-  ends(worker: number, end: WorkerEnd): void {
-    this.tell({ type: "workerGone", worker: worker as WorkerId, end });
-  }
-
-  /** Ends the worker, brings another, and waits until the task has rested. */
-  endsAndComesAgain(worker: number, end: WorkerEnd, next: number): void {
-    this.ends(worker, end);
-    this.up(next);
-    this.wakes();
-  }
-
-  wakes(): void {
-    this.now += 8_000;
-    this.tell({ type: "tick" });
-  }
-
-  get retries() {
-    return this.commands.flatMap((one) => (one.type === "event" && one.event.type === "oomRetry" ? [one.event] : []));
-  }
-
-  get needs(): LearnedNeed[] {
-    return this.retries.map(({ need }) => need);
-  }
-
-  get error() {
-    return this.wasTold("failed").at(-1)?.error;
-  }
-}
 
 test("[M3] each retry has a smaller batch, later tasks of the operator begin with it, and the statistics say so", () => {
   const table = new Oom(1, 8, { pool: POOL, workerMemory: 900 * MIB });
@@ -394,69 +342,4 @@ test("[D7] memory that a function asks for is reserved before its task starts, a
   expect(used()).toBe(4 * 2 ** 30);
   table.dies(2);
   expect(used()).toBeLessThanOrEqual(4 * 2 ** 30);
-});
-
-test("[M4] after the last retry the job fails with the whole story; with maxOomRetries: 0 at once", () => {
-  const table = new Oom(1, 8, { pool: POOL, workerMemory: 256 * MIB, heapLimit: 192 * MIB });
-  table.put();
-  table.start(counting(1, { maxOomRetries: 0 }), 1);
-  const node = {
-    host: "node-7",
-    used: 972 * MIB,
-    total: 1024 * MIB,
-    threshold: 0.95,
-    users: [
-      { pid: 1001, name: "node", private: 240 * MIB },
-      { pid: 5, name: "postgres", private: 90 * MIB },
-    ],
-  };
-  const curve = [{ at: 1, private: 240 * MIB }];
-  table.ends(1, { ...OUT_OF_HEAP, node, curve, log: "/logs/worker-1.log", tail: "last words" });
-  expect(table.error?.name).toBe("OutOfMemoryError");
-  expect(table.error?.message).toBe(
-    `Task was killed due to the node running low on memory.
-  node: node-7, 972 MiB of 1.0 GiB used (94.9 %), threshold 95.0 %
-  task: op0, j/0/0, process 1001, 240 MiB
-  cause: its worker reached its heap limit of 192 MiB
-  Exit type: NODE_OUT_OF_MEMORY; exit code: none; signal: SIGABRT; kills of the system's OOM killer while it lived: 0 in its control group, 0 on the machine.
-  Its memory: 240 MiB when it was last looked at.
-  attempts: 1
-    1. as it was: heap with 240 MiB
-Top 2 memory users:
-   PID    MEMORY  PROCESS
-  1001   240 MiB  worker 1 (op0), this task
-     5  90.0 MiB  postgres
-Its log: cat /logs/worker-1.log
-Its last words:
-  last words
-What helps, the most promising first:
-  1. batchSize: 256 on mapBatches(fn), which has 1024.
-  2. memory: "512 MiB" on mapBatches(fn): a task then starts only where so much is free, in a worker that has it.
-  3. session({ memoryLimit: "512 MiB" }) instead of 256 MiB for each worker.
-  4. A machine or container with more memory than 1.0 GiB.`,
-  );
-  expect(table.error?.fields).toMatchObject({ operator: "op0", cause_: "heap", memory: 240 * MIB, attempts: 1 });
-});
-
-test("[M4] where a function was refused memory and nobody died, the story is as whole", () => {
-  const table = new Oom(1, 8, { pool: POOL, workerMemory: 256 * MIB });
-  table.put();
-  table.start(counting(1, { maxOomRetries: 0 }), 1);
-  const text = "mapBatches(fn) failed on batch 1: RangeError: Array buffer allocation failed";
-  const error = toWire(new FunctionError(text, "op0", null, null, [], "RangeError", null));
-  const users = [{ pid: 5, name: "postgres", private: 90 * MIB }];
-  const node = { host: "node-7", used: 512 * MIB, total: 1024 * MIB, threshold: 0.95, users };
-  const scene = { node, log: "/logs/worker-1.log" };
-  const message = { type: "failed", task: table.taskOf(1).id, error } as const;
-  table.tell({ type: "fromWorker", worker: 1 as WorkerId, message, scene });
-  expect(table.error?.fields).toMatchObject({ cause_: "allocation" });
-  for (const part of [
-    "  node: node-7, 512 MiB of 1.0 GiB used (50.0 %), threshold 95.0 %\n",
-    "  cause: a function was refused memory: its worker may have no more than 256 MiB\n",
-    "Top 1 memory users:\n",
-    "    5  90.0 MiB  postgres\n",
-    "Its log: cat /logs/worker-1.log\n",
-  ]) {
-    expect(table.error?.message).toContain(part);
-  }
 });
