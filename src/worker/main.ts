@@ -143,6 +143,9 @@ class Worker {
     // What they put rows together in: only a task that runs needs it.
     if (this.#task === null) for (const { scratch } of this.#operators.values()) scratch.release();
     const report = await trim(this.id, this.#kernelOf());
+    // What is in it is no leak, for which the worker would be replaced.
+    const container = await this.#container?.catch(() => null);
+    container?.lookNow();
     this.#wire.send({ type: "trimmed", request, report });
   }
 

@@ -15,6 +15,8 @@ import { userFailure } from "./user-failure.ts";
 const INTERVAL: Milliseconds = 200;
 /** Measuring a million values takes a while: it takes this share of the time at most. */
 const SHARE = 0.02;
+/** What it takes is the least of so many times: a collection of garbage meanwhile is not its doing, and a tick may count for all. */
+const TIMES = 3;
 
 /** What the worker tells on. */
 export interface ContainerEvents {
@@ -28,8 +30,8 @@ export interface ContainerEvents {
 export class UserContainer {
   #told = -1;
   #lookedAt = Number.NEGATIVE_INFINITY;
-  /** So long it is not measured again. */
-  #pause: Milliseconds = 0;
+  /** What the last times took, the oldest first. */
+  readonly #took: Milliseconds[] = [];
   #timer: NodeJS.Timeout | null = null;
   #taskRuns = false;
   #evicting = false;
@@ -77,14 +79,25 @@ export class UserContainer {
 
   /** Measures it, now or when the last time is long enough ago; again and again while a task runs. */
   look(): void {
-    const due = this.#lookedAt + this.#pause - performance.now();
+    const pause = this.#pause;
+    const due = this.#lookedAt + pause - performance.now();
     if (due <= 0) this.#measure();
     if (due <= 0 && !this.#taskRuns) return;
     const again = () => {
       this.#timer = null;
       this.look();
     };
-    this.#timer ??= setTimeout(again, due <= 0 ? Math.max(INTERVAL, this.#pause) : due).unref();
+    this.#timer ??= setTimeout(again, due <= 0 ? Math.max(INTERVAL, pause) : due).unref();
+  }
+
+  /** What it holds now, whatever it takes to know: somebody decides by it. */
+  lookNow(): void {
+    this.#measure();
+  }
+
+  /** So long it is not measured again. */
+  get #pause(): Milliseconds {
+    return this.#took.length === 0 ? 0 : Math.min(...this.#took) / SHARE;
   }
 
   /** Until so many bytes are free, or nothing is left that it could free. Asked again meanwhile, it does no more than that. */
@@ -118,7 +131,8 @@ export class UserContainer {
     // Not by the clock: on a busy machine others take most of that time.
     const { user, system } = process.cpuUsage(cpu);
     this.#lookedAt = performance.now();
-    this.#pause = (user + system) / 1000 / SHARE;
+    this.#took.push((user + system) / 1000);
+    if (this.#took.length > TIMES) this.#took.shift();
   }
 }
 

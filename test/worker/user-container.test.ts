@@ -88,6 +88,34 @@ test("[K14] measuring takes a fiftieth of the time at most, and what was not mea
   }
 });
 
+test("[K14] one measuring that took long is not believed: the next task's end is measured, and so is whatever somebody decides by", () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+  const took = vi.spyOn(process, "cpuUsage").mockReturnValue({ user: 0, system: 0 });
+  try {
+    const map = Object.assign(new Map(), { bytes: 5 });
+    const heard = listener();
+    const container = new UserContainer(map, heard);
+    // A collection of garbage came in between.
+    took.mockReturnValue({ user: 40_000, system: 10_000 });
+    for (const bytes of [6, 7]) {
+      map.bytes = bytes;
+      container.taskEnds();
+      expect(heard.held.at(-1)).toEqual([bytes, false]);
+    }
+    // Three times in a row it is believed.
+    map.bytes = 8;
+    container.taskEnds();
+    map.bytes = 9;
+    container.taskEnds();
+    expect(heard.held.at(-1)).toEqual([8, false]);
+    container.lookNow();
+    expect(heard.held.at(-1)).toEqual([9, false]);
+  } finally {
+    vi.useRealTimers();
+    vi.restoreAllMocks();
+  }
+});
+
 test("[K14] evict() is called until so many bytes are free, and what is left is told at once", async () => {
   const heard = listener();
   const container = new UserContainer(evicting(100), heard);
