@@ -14,6 +14,8 @@ export default defineConfig({
     env: { SPILLWAY_CONFIG: "/dev/null" },
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // What is waited for comes sooner; on a machine that has other things to do it may take seconds.
+    expect: { poll: { timeout: 20_000 } },
     server: { deps: { external: [/\/dist\//] } },
   },
 });

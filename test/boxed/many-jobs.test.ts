@@ -21,6 +21,7 @@ const LIVE_GROWTH = MIB + JOBS * 1024;
 const ANONYMOUS_GROWTH = 16 * MIB + JOBS * 2048;
 /** Freed ranges stay backed, to be used again; how many there are depends on what was live at once. */
 const SHARED_GROWTH = 4 * MIB;
+const directory = temporaryDirectory("many-jobs");
 const PROGRAM = fileURLToPath(new URL("programs/many-jobs.mjs", import.meta.url));
 
 interface Held {
@@ -39,7 +40,6 @@ interface Sample {
 }
 
 async function samples(): Promise<readonly Sample[]> {
-  const directory = temporaryDirectory("many-jobs");
   const local = join(directory, "local");
   mkdirSync(local);
   const { stdout } = await promisify(execFile)(process.execPath, ["--expose-gc", PROGRAM, directory, String(JOBS)], {

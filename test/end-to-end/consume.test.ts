@@ -129,10 +129,7 @@ describe("lazy", () => {
       return row;
     });
     const { existsSync, readFileSync } = await import("node:fs");
-    for (let tries = 0; tries < 200 && !(existsSync(marker) && readFileSync(marker).length === 10); tries++) {
-      await new Promise((resolve) => setTimeout(resolve, 25));
-    }
-    expect(readFileSync(marker).length).toBe(10);
+    await expect.poll(() => existsSync(marker) && readFileSync(marker).length).toBe(10);
     expect((await ds.takeAll()).length).toBe(10);
     expect(readFileSync(marker).length).toBe(10);
     const lazy = ds.lazy().map((row) => {

@@ -18,9 +18,11 @@ test("[K11] a function that keeps what it made is found out: its worker is repla
   };
   const rows = await s.range(60, { overrideNumBlocks: 60 }).map(leak).takeAll();
   expect(rows.map(({ id }) => id).sort((a, b) => a - b)).toEqual(Array.from({ length: 60 }, (_, i) => i));
-  const recycled = events.filter(({ type }) => type === "recycled");
-  expect(recycled.length).toBeGreaterThan(0);
-  expect(new Set(rows.map(({ pid }) => pid)).size).toBe(recycled.length + 1);
+  const recycled = new Set(events.flatMap((event) => (event.type === "recycled" ? [event.pid] : [])));
+  const pids = [...new Set(rows.map(({ pid }) => pid))];
+  expect(pids.length).toBeGreaterThan(1);
+  // All but the one that had the last tasks, which may or may not be found out yet.
+  expect(pids.filter((pid) => !recycled.has(pid)).length).toBeLessThanOrEqual(1);
   // Before it was in the way: nobody was ended with its task.
   expect(events.filter(({ type }) => type === "workerDied")).toEqual([]);
   await s.close();
@@ -29,9 +31,7 @@ test("[K11] a function that keeps what it made is found out: its worker is repla
 test("[K1] [K9] setMemoryLimit: the limit holds at once, workers are replaced, and kinds add up", async () => {
   const s = sessions.open({ workers: 2, memoryLimit: "512 MiB" });
   await s.range(10).count();
-  await expect
-    .poll(async () => (await s.memory()).workers.filter(({ pid }) => pid !== null).length, { timeout: 20_000 })
-    .toBe(2);
+  await expect.poll(async () => (await s.memory()).workers.filter(({ pid }) => pid !== null).length).toBe(2);
   const before = await s.memory();
   expect(before.workers.filter(({ kind }) => kind === "worker").map(({ limit }) => limit)).toEqual([2 ** 29, 2 ** 29]);
   for (const { managed, unmanaged, recent, process: all } of before.workers) {
@@ -41,7 +41,7 @@ test("[K1] [K9] setMemoryLimit: the limit holds at once, workers are replaced, a
   await s.setMemoryLimit("1 GiB");
   const pids = new Set(before.workers.map(({ pid }) => pid));
   await expect
-    .poll(async () => (await s.memory()).workers.map(({ pid, limit }) => [pids.has(pid), limit]), { timeout: 20_000 })
+    .poll(async () => (await s.memory()).workers.map(({ pid, limit }) => [pids.has(pid), limit]))
     .toEqual([
       [false, 2 ** 30],
       [false, 2 ** 30],

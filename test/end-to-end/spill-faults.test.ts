@@ -247,7 +247,7 @@ describe("a process that is killed at any moment", () => {
         const outcome = await result;
         // It may have been done before.
         if (!Array.isArray(outcome)) expect(outcome).toBeInstanceOf(SessionClosedError);
-        expect(performance.now() - killed).toBeLessThan(2_000);
+        expect(performance.now() - killed).toBeLessThan(10_000);
       } else {
         const pids = workerPids(name);
         const pid = pids[target === "a worker" ? 0 : pids.length - 1];
@@ -294,7 +294,8 @@ describe("a process that is killed at any moment", () => {
         .count(),
     ).toBe(10);
     await next.close();
-    expect(processes([name])).toEqual([]);
+    // A supervisor that lives ends by itself, in its own time.
+    await expect.poll(() => processes([name])).toEqual([]);
   }
 
   function supervisorOf(name: string): number {

@@ -3,7 +3,7 @@ import { closeSync, existsSync, openSync, readdirSync, readFileSync, statfsSync,
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { tableFromIPC } from "@uwdata/flechette";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { columnsToBatch, planBlock } from "../../src/arrow/index.ts";
 import { OptionError } from "../../src/errors/index.ts";
 import { libraryC, mapFile } from "../../src/native/index.ts";
@@ -139,7 +139,7 @@ test("a file goes with its last block", async () => {
   expect(files.usage()).toMatchObject([{ files: 1, bytes: 60 }]);
   files.free(two);
   expect(files.usage()).toMatchObject([{ files: 0, bytes: 0 }]);
-  await vi.waitFor(() => expect(existsSync(path)).toBe(false));
+  await expect.poll(() => existsSync(path)).toBe(false);
   await expect(files.read(two, arena.reserve(20), 0)).rejects.toThrow(/no block at 10/);
   expect(() => files.pathOf(one)).toThrow(/no block/);
 });
@@ -159,7 +159,7 @@ test("a block freed while it is read is read to its end, then its file goes", as
   await Promise.all(reads);
   for (const range of into) expect(Buffer.compare(arena.get(range), block.bytes)).toBe(0);
   expect(files.usage()).toMatchObject([{ files: 0, bytes: 0 }]);
-  await vi.waitFor(() => expect(existsSync(path)).toBe(false));
+  await expect.poll(() => existsSync(path)).toBe(false);
 });
 
 test("many writes and reads at once do not mix", async () => {

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { dirname, join } from "node:path";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { fromWire, WorkerDiedError } from "../../src/errors/index.ts";
 import { type FileSink, type JobId, type ProgramMessage, type ToProgram, Wire } from "../../src/protocol/index.ts";
 import { sessionDirectory, socketPath } from "../../src/supervisor/index.ts";
@@ -346,7 +346,7 @@ test("[A15] a start that fails leaves neither arena nor directory", async () => 
   for (const more of [{ capacity: 2 ** 60 }, { session: `t${"x".repeat(100)}` }]) {
     const options = supervisorOptions(more);
     await expect(startProcess(options)).rejects.toThrow();
-    await vi.waitFor(() => expect(existsSync(sessionDirectory(options))).toBe(false));
+    await expect.poll(() => existsSync(sessionDirectory(options))).toBe(false);
     expect(existsSync(join("/dev/shm", `spillway-${options.session}`))).toBe(false);
   }
 });

@@ -50,11 +50,11 @@ export function sessionNames(stateDirectory: string): string[] {
   }
 }
 
-/** What is still there of these sessions, looked at until it is nothing or two seconds have passed. */
+/** What is still there of these sessions, looked at until it is nothing or ten seconds have passed. */
 export async function leftovers(localDirectory: string, names: readonly string[]): Promise<string[]> {
   for (let tries = 0; ; tries++) {
     const found = [...sessionFiles(localDirectory), ...sharedMemory(names), ...processes(names)];
-    if (found.length === 0 || tries === 40) return found;
+    if (found.length === 0 || tries === 200) return found;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

@@ -63,7 +63,7 @@ export async function until(holds: () => boolean | Promise<boolean>): Promise<vo
     async () => {
       if (!(await holds())) throw new Error("It did not come to that.");
     },
-    { timeout: 10_000, interval: 10 },
+    { timeout: 30_000, interval: 10 },
   );
 }
 
