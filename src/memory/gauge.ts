@@ -15,7 +15,7 @@ export interface MemoryGauge {
   /** With its descendants, or alone. Null: there is no such process (any more), or no way to see it. */
   process(pid: number, which?: "tree" | "alone"): ProcessMemory | null;
   node(): NodeMemory;
-  /** Kills of the system's OOM killer so far: in this control group (and those it is nested in), and on the machine. */
+  /** Kills of the system's OOM killer so far: in this control group (and those it is nested in), on the machine, and maybe of ours. */
   oomKills(): OomKills;
   /** The processes of the node that use the most, without names of ours. */
   users(count: number): readonly MemoryUser[];
@@ -24,11 +24,12 @@ export interface MemoryGauge {
 export function gaugeOver(files: SystemFiles, machine: Bytes = totalmem()): MemoryGauge {
   const tree = new ProcessTree(files);
   // Processes hardly ever change their group, and some machines have thousands of mounts; limits are looked at every time.
-  let groups: readonly MemoryGroup[] | null = null;
-  const limiting = (): LimitingGroup | null => {
-    groups ??= memoryGroups(files.read);
-    return limitingGroup(groups, machine, files.read);
+  let known: readonly MemoryGroup[] | null = null;
+  const groups = (): readonly MemoryGroup[] => {
+    known ??= memoryGroups(files.read);
+    return known;
   };
+  const limiting = (): LimitingGroup | null => limitingGroup(groups(), machine, files.read);
   return {
     process: (pid, which = "tree") => (which === "tree" ? tree.whole(pid) : tree.alone(pid)),
     node() {
@@ -36,7 +37,7 @@ export function gaugeOver(files: SystemFiles, machine: Bytes = totalmem()): Memo
       const ofGroup = group === null ? null : groupMemory(group, files.read);
       return ofGroup ?? machineMemory(files.read) ?? { used: totalmem() - freemem(), total: totalmem() };
     },
-    oomKills: () => oomKills(limiting(), files.read),
+    oomKills: () => oomKills(limiting(), groups(), files.read),
     users: (count) => memoryUsers(count, limiting(), tree, files),
   };
 }

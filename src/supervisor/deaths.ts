@@ -7,6 +7,8 @@ import type { DeathCause, KillReason } from "../protocol/index.ts";
 export interface OomKills {
   readonly container: number;
   readonly machine: number;
+  /** Those that may have been of the session's processes. */
+  readonly ours: number;
 }
 
 export interface DeathFacts {
@@ -39,11 +41,10 @@ export function causeOfDeath({ exitCode, signal, order, words, oomKills }: Death
   return (signal === "SIGKILL" ? oomKillOf(oomKills) : null) ?? "signal";
 }
 
-/** Whose limit it was, if the system has killed at all. */
-export function oomKillOf({ container, machine }: OomKills): "kernelOom" | "containerOom" | null {
-  // A kill in a control group is counted on the machine, too.
-  if (container > 0) return "containerOom";
-  return machine > 0 ? "kernelOom" : null;
+/** Whose limit it was, if the system has killed one of ours at all. */
+export function oomKillOf({ container, ours }: OomKills): "kernelOom" | "containerOom" | null {
+  if (ours === 0) return null;
+  return container > 0 ? "containerOom" : "kernelOom";
 }
 
 const MEMORY: ReadonlySet<DeathCause> = new Set(["kernelOom", "containerOom", "monitor", "terminate", "heap"]);

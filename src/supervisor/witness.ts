@@ -70,5 +70,9 @@ export function beforeItsEnd(node: NodeSnapshot, dead: MemoryUser): NodeSnapshot
 }
 
 export function risen(before: OomKills, now: OomKills): OomKills {
-  return { container: now.container - before.container, machine: now.machine - before.machine };
+  return {
+    container: now.container - before.container,
+    machine: now.machine - before.machine,
+    ours: now.ours - before.ours,
+  };
 }

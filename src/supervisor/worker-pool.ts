@@ -62,7 +62,7 @@ const CLOSED_GRACE: Milliseconds = 1_000;
 const EXIT_GRACE: Milliseconds = 250;
 const TERM_GRACE: Milliseconds = 250;
 
-const NO_KILLS: OomKills = { container: 0, machine: 0 };
+const NO_KILLS: OomKills = { container: 0, machine: 0, ours: 0 };
 
 interface WorkerProcess {
   readonly id: WorkerId;

@@ -47,7 +47,7 @@ const v2 = {
 test("[M1] without a limit the node is the machine, and what the system could give back is not in use", () => {
   const gauge = gaugeWith(HOST);
   expect(gauge.node()).toEqual({ used: 4 * GIB, total: 16 * GIB });
-  expect(gauge.oomKills()).toEqual({ container: 0, machine: 9 });
+  expect(gauge.oomKills()).toEqual({ container: 0, machine: 9, ours: 9 });
 });
 
 test("[M1] in a v1 group it is what all in it hold, without page cache", () => {
@@ -77,11 +77,18 @@ test("[M1] a limit that is changed counts at the next look", () => {
 });
 
 test("[D4] v1 counts a kill where its victim is, up to the group that limits", () => {
-  expect(gaugeWith(v1).oomKills()).toEqual({ container: 3, machine: 9 });
+  expect(gaugeWith(v1).oomKills()).toEqual({ container: 3, machine: 9, ours: 2 });
 });
 
 test("[D4] v2 counts a kill in all groups around its victim: the group that limits has them all", () => {
-  expect(gaugeWith(v2).oomKills()).toEqual({ container: 3, machine: 9 });
+  expect(gaugeWith(v2).oomKills()).toEqual({ container: 3, machine: 9, ours: 3 });
+});
+
+test("[D4] without a limit a kill that the process's own group has not counted is none of ours", () => {
+  const own = `${V1}/outer/inner/memory.oom_control`;
+  const unlimited = { ...v1, [`${V1}/outer/memory.limit_in_bytes`]: NO_LIMIT };
+  expect(gaugeWith({ ...unlimited, [own]: "oom_kill 0\n" }).oomKills()).toEqual({ container: 0, machine: 9, ours: 0 });
+  expect(gaugeWith(unlimited).oomKills().ours).toBe(2);
 });
 
 test("[M4] the users are the processes of the group that limits, those with the most first", () => {
@@ -110,7 +117,7 @@ test("[M1] where there is no /proc the machine's own figures are taken, and noth
   expect(used).toBeGreaterThan(0);
   expect(used).toBeLessThan(total);
   expect(gauge.process(process.pid)).toBeNull();
-  expect(gauge.oomKills()).toEqual({ container: 0, machine: 0 });
+  expect(gauge.oomKills()).toEqual({ container: 0, machine: 0, ours: 0 });
   expect(gauge.users(10)).toEqual([]);
 });
 

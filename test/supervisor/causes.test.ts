@@ -11,16 +11,18 @@ import { DeathSummary } from "../../src/supervisor/summary.ts";
 import { beforeItsEnd, Witness } from "../../src/supervisor/witness.ts";
 import { TestClock } from "../support/clock.ts";
 
-const NONE = { container: 0, machine: 0 };
+const NONE = { container: 0, machine: 0, ours: 0 };
 
 function cause(facts: Partial<DeathFacts>) {
   return causeOfDeath({ exitCode: null, signal: null, order: null, words: "", oomKills: NONE, ...facts });
 }
 
 test("[D4] every death has its own cause", () => {
-  expect(cause({ signal: "SIGKILL", oomKills: { container: 0, machine: 1 } })).toBe("kernelOom");
-  expect(cause({ signal: "SIGKILL", oomKills: { container: 1, machine: 1 } })).toBe("containerOom");
-  expect(cause({ signal: "SIGKILL", order: "monitor", oomKills: { container: 1, machine: 1 } })).toBe("monitor");
+  expect(cause({ signal: "SIGKILL", oomKills: { container: 0, machine: 1, ours: 1 } })).toBe("kernelOom");
+  expect(cause({ signal: "SIGKILL", oomKills: { container: 1, machine: 1, ours: 1 } })).toBe("containerOom");
+  expect(cause({ signal: "SIGKILL", order: "monitor", oomKills: { container: 1, machine: 1, ours: 1 } })).toBe(
+    "monitor",
+  );
   expect(cause({ signal: "SIGTERM", order: "terminate" })).toBe("terminate");
   // A function may handle SIGTERM, and leave by the door.
   expect(cause({ exitCode: 0, order: "terminate" })).toBe("terminate");
@@ -40,11 +42,15 @@ test("[D4] memory that was refused to native code is out of memory; words alone 
   expect(cause({ signal: "SIGABRT", words: "# Fatal process out of memory: Zone" })).toBe("heap");
   expect(cause({ exitCode: 1, words: "log: heap out of memory, once" })).toBe("exit");
   // The OOM killer sends SIGKILL, nothing else.
-  expect(cause({ signal: "SIGTERM", oomKills: { container: 1, machine: 1 } })).toBe("signal");
+  expect(cause({ signal: "SIGTERM", oomKills: { container: 1, machine: 1, ours: 1 } })).toBe("signal");
 });
 
-function counting(): { gauge: MemoryGauge; kills: { container: number; machine: number } } {
-  const kills = { container: 0, machine: 3 };
+test("[D4] a kill in another container is nobody's cause here", () => {
+  expect(cause({ signal: "SIGKILL", oomKills: { container: 0, machine: 1, ours: 0 } })).toBe("signal");
+});
+
+function counting(): { gauge: MemoryGauge; kills: { container: number; machine: number; ours: number } } {
+  const kills = { container: 0, machine: 3, ours: 0 };
   const users = [
     { pid: 7, name: "node", private: 5 },
     { pid: 8, name: "postgres", private: 4 },
@@ -66,9 +72,10 @@ test("[D4] one kill that is counted explains all who died with it, and nobody wh
   clock.pass(10_000);
   kills.container = 1;
   kills.machine = 4;
-  expect(witness.recentOomKills()).toEqual({ container: 1, machine: 1 });
+  kills.ours = 1;
+  expect(witness.recentOomKills()).toEqual({ container: 1, machine: 1, ours: 1 });
   clock.pass(100);
-  expect(witness.recentOomKills()).toEqual({ container: 1, machine: 1 });
+  expect(witness.recentOomKills()).toEqual({ container: 1, machine: 1, ours: 1 });
   clock.pass(5_000);
   expect(witness.recentOomKills()).toEqual(NONE);
 });

@@ -37,7 +37,7 @@ class TestPool {
     const gauge: MemoryGauge = {
       process: () => null,
       node: () => ({ used: 960 * MIB, total: 1000 * MIB }),
-      oomKills: () => ({ container: 0, machine: 0 }),
+      oomKills: () => ({ container: 0, machine: 0, ours: 0 }),
       users: () => this.pool.workers.map(({ pid }) => ({ pid, name: "node", private: MIB })),
     };
     const curve = [300, 400, 700].map((mib, i) => ({ at: i * 2000, private: mib * MIB }));

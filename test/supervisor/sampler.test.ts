@@ -28,7 +28,7 @@ function sampling(more: Partial<MemorySettings> = {}) {
       return { private: pid === WORKER_PID ? world.private : MIB, shared: 0, children: 0 };
     },
     node: () => ({ used: 5 * MIB, total: 500 * MIB }),
-    oomKills: () => ({ container: 0, machine: 0 }),
+    oomKills: () => ({ container: 0, machine: 0, ours: 0 }),
     users: () => [],
   };
   const thresholds = { target: 0.6, spill: 0.7, pause: 0.8, terminate: 0.95 };
