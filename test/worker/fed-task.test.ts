@@ -242,7 +242,8 @@ describe.each([1, 2])("a kernel with a lease of %i threads", (threads) => {
     const started = performance.now();
     running.running.cancel();
     await expect(third).rejects.toThrow(CancelledError);
-    expect(performance.now() - started).toBeLessThan(2000);
+    // It would have gone on for hours.
+    expect(performance.now() - started).toBeLessThan(10_000);
     expect(tablesLeft()).toEqual([]);
   });
 
