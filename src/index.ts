@@ -61,7 +61,6 @@ export {
   type ExitType,
   FunctionError,
   KernelError,
-  KernelMemoryError,
   NondeterministicFunctionError,
   OptionError,
   type OutOfMemoryCause,

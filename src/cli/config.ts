@@ -31,12 +31,13 @@ function asJson({ inForce, sources }: Config, here: ReadonlyMap<string, string>)
 
 /** Of settings whose values mean something else on another machine. */
 function comesTo(options: ResolvedOptions): ReadonlyMap<string, string> {
-  const { workerMemory, targetMinBlockSize, resources } = options;
+  const { workerMemory, maxSpill, targetMinBlockSize, resources } = options;
   return new Map([
     ["workers", String(options.workers)],
     ["objectStoreMemory", formatSize(options.capacity)],
     ["memoryLimit", workerMemory === null ? "none" : formatSize(workerMemory)],
     ["localDirectory", options.localDirectories.join(", ")],
+    ["maxSpill", maxSpill === null ? "" : formatSize(maxSpill)],
     ["resourceLimits.cpu", String(resources.cpu)],
     ["resourceLimits.gpu", String(resources.gpu)],
     ["resourceLimits.memory", formatSize(resources.memory)],

@@ -48,11 +48,14 @@ function parsed(text: string, path: string): Entry[] {
   // Sessions are made in one go, without waiting; an import would have to be waited for.
   const yaml: Yaml = createRequire(import.meta.url)("yaml");
   const lines = new yaml.LineCounter();
-  const document = yaml.parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const document = yaml.parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: "error" });
   const at = (offset: number | undefined) => (offset === undefined ? path : `${path}:${lines.linePos(offset).line}`);
   const [error] = document.errors;
+  if (error?.code === "DUPLICATE_KEY") throw twice(at(error.pos[0]), text.slice(error.pos[0]));
   if (error !== undefined) throw noYaml(at(error.pos[0]), error.message);
-  if (document.contents !== null && !yaml.isMap(document.contents)) {
+  const { contents } = document;
+  const isEmpty = contents === null || (yaml.isScalar(contents) && contents.value === null);
+  if (!isEmpty && !yaml.isMap(contents)) {
     throw new OptionError(`${path}: the configuration must be settings by name, such as "workers: 2".`);
   }
   return entriesOf(plain(document, path), (keys) => ({ kind: "file", name: at(offsetOf(yaml, document, keys)) }));
@@ -65,6 +68,12 @@ function plain(document: Document, path: string): unknown {
     // An alias without an anchor, or very many of them.
     throw noYaml(path, error instanceof Error ? error.message : String(error));
   }
+}
+
+/** `rest`: the text from the key on. */
+function twice(where: string, rest: string): OptionError {
+  const [key = ""] = /^[^\s:]+/.exec(rest) ?? [];
+  return new OptionError(`${where}: ${key} is there a second time. Each setting can be given once in a file.`);
 }
 
 function noYaml(where: string, why: string): OptionError {

@@ -4,6 +4,7 @@
  */
 import { homedir } from "node:os";
 import { join } from "node:path";
+import type { Milliseconds } from "../protocol/index.ts";
 import { nearest, parseDuration, parseSize } from "../units/index.ts";
 
 export interface Kind<T> {
@@ -30,7 +31,7 @@ export type Duration = number | string;
 function scalar(text: string): unknown {
   const plain = text.trim();
   if (/^(true|True|TRUE|false|False|FALSE)$/.test(plain)) return plain.toLowerCase() === "true";
-  return /^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[-+]?[0-9]+)?$/i.test(plain) ? Number(plain) : text;
+  return /^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[-+]?[0-9]+)?$/i.test(plain) ? Number(plain) : plain;
 }
 
 function kind<T>(
@@ -43,6 +44,8 @@ function kind<T>(
 }
 
 const SIZE_FORMS = 'a size (bytes, "4 GiB", or a share of the machine: 0.3, "30%")';
+/** A timer of Node that is to wait longer does not wait at all. */
+export const LONGEST_TIMER: Milliseconds = 24 * 86_400_000;
 const FRACTION_FORMS = "a fraction above 0 and up to 1";
 
 const readFlag = (value: unknown) => (typeof value === "boolean" ? value : undefined);
@@ -93,20 +96,25 @@ export const duration = kind(
   'a duration (milliseconds, "30s", "200ms", "2m")',
   (value): Duration | undefined => parsable(value, (given) => parseDuration(given, "")),
 );
-/** How often something is done: never at once again. */
-export const interval = kind(
-  "duration from 1 ms",
-  'a duration of 1 ms or more (milliseconds, "30s", "200ms", "2m")',
-  (value): Duration | undefined => {
+/** After how long something is done, `least` milliseconds or more. */
+function timer(name: string, least: Milliseconds): Kind<Duration> {
+  const allowed = `a duration from ${least} ms to 24 days (milliseconds, "30s", "200ms", "2m")`;
+  return kind(name, allowed, (value): Duration | undefined => {
     const given = duration.read(value);
-    return given !== undefined && parseDuration(given, "") >= 1 ? given : undefined;
-  },
-);
+    const milliseconds = given === undefined ? -1 : parseDuration(given, "");
+    return milliseconds >= least && milliseconds <= LONGEST_TIMER ? given : undefined;
+  });
+}
 
-export function wholeNumber(least: number, of = ""): Kind<number> {
-  const allowed = `a whole number${of === "" ? "" : ` of ${of}`}, at least ${least}`;
+export const delay = timer("duration", 0);
+/** How often something is done: never at once again. */
+export const interval = timer("duration from 1 ms", 1);
+
+export function wholeNumber(least: number, of = "", most = Number.MAX_SAFE_INTEGER): Kind<number> {
+  const upTo = most === Number.MAX_SAFE_INTEGER ? "" : ` and at most ${most}`;
+  const allowed = `a whole number${of === "" ? "" : ` of ${of}`}, at least ${least}${upTo}`;
   return kind(`whole number from ${least}`, allowed, (value) =>
-    typeof value === "number" && Number.isInteger(value) && value >= least ? value : undefined,
+    typeof value === "number" && Number.isInteger(value) && value >= least && value <= most ? value : undefined,
   );
 }
 
@@ -133,16 +141,22 @@ export function choice<const C extends readonly string[]>(...choices: C): Kind<C
   };
 }
 
-/** JSON, or parts with commas between them. */
+/** JSON, or parts with commas between them. What begins as JSON was meant to be it: it is no path. */
 function listed(text: string): unknown {
-  if (/^\s*[[{]/.test(text)) {
-    try {
-      return JSON.parse(text);
-    } catch {
-      return text;
-    }
+  if (!/^\s*[[{]/.test(text)) return text.split(",").map((part) => part.trim());
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    return new BrokenJson(text, error instanceof Error ? error.message : String(error));
   }
-  return text.split(",").map((part) => part.trim());
+}
+
+/** No value of any kind. */
+export class BrokenJson {
+  constructor(
+    readonly text: string,
+    readonly why: string,
+  ) {}
 }
 
 const readText = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
@@ -179,7 +193,9 @@ export const textByName = kind(
   (value): Readonly<Record<string, string>> | undefined => {
     if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
     const entries = Object.entries(value).map(([name, one]) => [name, plainText(one)] as const);
-    const good = entries.filter((entry): entry is readonly [string, string] => entry[1] !== undefined);
+    const good = entries.filter(
+      (entry): entry is readonly [string, string] => /^[^=]+$/.test(entry[0]) && entry[1] !== undefined,
+    );
     return good.length === entries.length ? Object.fromEntries(good) : undefined;
   },
   (text) => {

@@ -7,11 +7,13 @@ import {
   bytesOrFalse,
   choice,
   cores,
+  delay,
   duration,
   flag,
   fractionOrFalse,
   inCode,
   interval,
+  LONGEST_TIMER,
   memoryLimit,
   paths,
   size,
@@ -23,6 +25,9 @@ import {
 import { optional, setting, type Values } from "./setting.ts";
 
 export const PRESETS = ["etl", "image", "analytics", "memoryConstrained", "shuffleHeavy"] as const;
+
+/** Each has a name: a number with zeros too many would fill the memory with names. */
+const MOST_GPUS = 1024;
 
 const container = inCode("object or function", "an object or a function", (value) =>
   mayBeContainer(value) ? value : undefined,
@@ -88,7 +93,7 @@ export const SCHEMA = {
       ),
       monitorInterval: setting(interval, "200ms", "How often workers are measured."),
       pausedTooLong: setting(
-        duration,
+        delay,
         "30s",
         "A worker that is paused for so long with nothing left to spill is reported with its cause.",
       ),
@@ -105,7 +110,7 @@ export const SCHEMA = {
     "Share of the machine's memory above which workers are ended before the system does it; false: never.",
   ),
   memoryMonitorRefreshMs: setting(
-    wholeNumber(0, "milliseconds"),
+    wholeNumber(0, "milliseconds", LONGEST_TIMER),
     250,
     "How often the machine's memory is looked at; 0: never.",
   ),
@@ -123,7 +128,7 @@ export const SCHEMA = {
   resourceLimits: {
     cpu: optional(cores, "as many as there are workers", "Cores that tasks may have at once."),
     gpu: optional(
-      wholeNumber(0, "GPUs"),
+      wholeNumber(0, "GPUs", MOST_GPUS),
       "those that the machine shows, or CUDA_VISIBLE_DEVICES where it is set",
       "GPUs that tasks may have at once.",
     ),

@@ -2,6 +2,7 @@
 import { inspect } from "node:util";
 import { OptionError } from "../errors/index.ts";
 import { nearest } from "../units/index.ts";
+import { BrokenJson } from "./kinds.ts";
 import { SCHEMA } from "./schema.ts";
 import { type Group, leaves, Setting } from "./setting.ts";
 
@@ -24,6 +25,11 @@ export function checked({ path, setting, value, source }: Entry): unknown {
   const { kind } = setting;
   if (kind.onlyInCode && source.kind !== "code") {
     throw new OptionError(`${source.name}: ${path} can be given in code only.`);
+  }
+  if (value instanceof BrokenJson) {
+    throw new OptionError(
+      `${source.name}: ${path} must be ${kind.allowed}; ${JSON.stringify(value.text)} begins as JSON and is none: ${value.why}.`,
+    );
   }
   const good = kind.read(value);
   if (good !== undefined) return good;
@@ -69,14 +75,18 @@ export function notAGroup(value: unknown, place: string, group: Group, source: S
   );
 }
 
-/** The nearest of its neighbours, of all paths, or the one setting that has this name elsewhere. */
+/** The nearest of its neighbours, or the one setting that has this name, or nearly, elsewhere; of a path, the nearest path. */
 function meantPath(key: string, place: string, known: readonly string[]): string | null {
   const prefix = place === "" ? "" : `${place}.`;
   const sibling = nearest(key, known);
   if (sibling !== null) return prefix + sibling;
   const all = leaves(SCHEMA).map(([path]) => path);
-  const same = all.filter((path) => path.toLowerCase().endsWith(`.${key.toLowerCase()}`));
-  return same.length === 1 ? (same[0] ?? null) : nearest(prefix + key, all);
+  // As a whole path only what is one: what a key shares with its neighbours' paths makes it no more like them.
+  if (key.includes(".")) return nearest(prefix + key, all);
+  const name = (path: string) => path.split(".").at(-1) ?? path;
+  const meant = nearest(key, all.map(name));
+  const named = all.filter((path) => name(path) === meant);
+  return named.length === 1 ? (named[0] ?? null) : null;
 }
 
 /** "worker.memory.target" as it is written here: "{ worker: { memory: { target: … } } }". */

@@ -39,6 +39,8 @@ function isSetting(name: string): boolean {
 }
 
 function unknownVariable(name: string, known: readonly string[]): OptionError {
+  const inside = known.filter((one) => one.startsWith(`${name}__`));
+  if (inside.length > 0) return new OptionError(`${name}: it stands for a group of settings: ${inside.join(", ")}.`);
   const meant = nearest(name, [...known, CONFIG_VARIABLE]);
   const hint = meant === null ? "" : ` Did you mean ${meant}?`;
   return new OptionError(

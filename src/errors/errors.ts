@@ -21,7 +21,10 @@ export class KernelError extends SpillwayError {
   }
 }
 
-/** The kernel may use so much memory, and needed more at once, for something that it cannot put on disk. */
+/**
+ * The kernel may use so much memory, and needed more at once, for something that it cannot put on disk. Only between a worker and
+ * the scheduler: users meet it as an `OutOfMemoryError` with the cause "kernel".
+ */
 export class KernelMemoryError extends SpillwayError {
   constructor(
     message: string,

@@ -69,7 +69,9 @@ export function onThisMachine(config: Config): ResolvedOptions {
     parseSize(value, { name: `${said(name)}: ${name}`, whole: total });
   const limits = resolveLimits(config, total);
   const capacity = Math.min(size("objectStoreMemory", values.objectStoreMemory), limits.objectStoreMemory);
-  const node = { memory: limits.memory, cores: Math.max(1, Math.floor(limits.cpu)), store: capacity };
+  // What tasks may ask for is the user's word; what processes are given is there.
+  const memory = Math.min(limits.memory, total);
+  const node = { memory, cores: Math.max(1, Math.floor(limits.cpu)), store: capacity };
   const workers = values.workers ?? workersThatFit(node);
   if (capacity < SMALLEST_BLOCK * 4 * workers) {
     throw new OptionError(
@@ -82,14 +84,14 @@ export function onThisMachine(config: Config): ResolvedOptions {
   const fewerNotice =
     values.workers !== undefined || workers === node.cores
       ? null
-      : `${workers} of ${node.cores} possible workers: there are ${formatSize(total)} of memory, ${formatSize(capacity)} of them for the store. \`workers\` says how many there shall be.`;
+      : `${workers} of ${node.cores} possible workers: there are ${formatSize(memory)} of memory, and the store may have ${formatSize(capacity)}. \`workers\` says how many there shall be.`;
   return {
     workers,
     capacity,
     ...worker,
     extraWorkers: extraWorkersThatFit(node, workers),
     workerKernel: kernelThatFits(node, workers),
-    pool: { memory: limits.memory, ...fixedShares, threads: node.cores },
+    pool: { memory, ...fixedShares, threads: node.cores },
     resources: {
       cpu: values.resourceLimits.cpu === undefined ? workers : limits.cpu,
       gpu: limits.devices.length,

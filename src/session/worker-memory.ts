@@ -30,10 +30,11 @@ export function workerMemory(
   const asked = memoryLimit === "auto" ? automaticLimit(node, workers) : askedLimit(config, machine);
   const limit = asked === null ? null : Math.min(asked, machine);
   if (limit !== null && limit < SMALLEST_WORKER) {
-    const fewer =
-      memoryLimit === "auto" ? ` There are ${formatSize(node.memory)} for ${workers} workers: use fewer.` : "";
+    const less = `is too small: a worker needs at least ${formatSize(SMALLEST_WORKER)}.`;
     throw new OptionError(
-      `${config.said("memoryLimit")}: memoryLimit of ${formatSize(limit)} is too small: a worker needs at least ${formatSize(SMALLEST_WORKER)}.${fewer}`,
+      memoryLimit === "auto"
+        ? `session: ${formatSize(node.memory)} of memory for ${workers} ${workers === 1 ? "worker" : "workers"} ${less} Use fewer \`workers\`, a larger \`resourceLimits.memory\`, or a larger machine or container.`
+        : `${config.said("memoryLimit")}: memoryLimit of ${formatSize(limit)} ${less}`,
     );
   }
   const { target } = worker.memory;

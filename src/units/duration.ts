@@ -16,12 +16,13 @@ export function parseDuration(value: number | string, name: string): Millisecond
   if (typeof value === "number" && Number.isFinite(value) && value >= 0) return value;
   const match = typeof value === "string" ? /^\s*([0-9]*\.?[0-9]+)\s*([a-z]*)\s*$/i.exec(value) : null;
   const factor = match === null ? undefined : match[2] === "" ? 1 : UNITS[(match[2] ?? "").toLowerCase()];
-  if (match === null || factor === undefined) {
+  const duration = Number(match?.[1]) * (factor ?? Number.NaN);
+  if (!Number.isFinite(duration)) {
     throw new OptionError(
       `${name}: ${JSON.stringify(value)} is no duration. Give milliseconds, or a string such as "30s", "500ms" or "2m".`,
     );
   }
-  return Number(match[1]) * factor;
+  return duration;
 }
 
 export function formatDuration(duration: Milliseconds): string {

@@ -39,7 +39,9 @@ export function parseSize(value: number | string, context: SizeContext): Bytes {
   if (unit === "") return sizeOfNumber(amount, value, context);
   const factor = UNITS[unit];
   if (factor === undefined) throw refused(value, context);
-  return Math.floor(amount * factor);
+  const bytes = Math.floor(amount * factor);
+  if (!Number.isFinite(bytes)) throw refused(value, context);
+  return bytes;
 }
 
 function sizeOfNumber(amount: number, value: number | string, context: SizeContext): Bytes {

@@ -29,6 +29,19 @@ test("[K1] auto is cut from what the session may have, and leaves the heap as it
   expect(resolveOptions({ ...options, workers: 4 }).workerMemory).toBe(512 * MIB);
 });
 
+test("[K1] auto is cut from what there is, also where tasks may ask for more", () => {
+  const resolved = resolveOptions({ workers: 1, resourceLimits: { cpu: 1, memory: total * 4 } });
+  expect(resolved).toMatchObject({ workerMemory: total, pool: { memory: total }, resources: { memory: total * 4 } });
+  expect(resolved.workerHeap).toBeLessThan(total);
+  expect(resolved.notices.join("\n")).not.toContain("memoryLimit of");
+});
+
+test("[K1] a session that may have too little for one worker is told what to give it", () => {
+  expect(() => resolveOptions({ resourceLimits: { memory: "32 MiB" } })).toThrow(
+    /^session: 32\.0 MiB of memory for 1 worker is too small: a worker needs at least 64\.0 MiB\. .*`resourceLimits\.memory`/,
+  );
+});
+
 test("[K1] bytes, a text or a fraction of the machine", () => {
   const limit = (memoryLimit: number | string) => {
     const { workerMemory, workerHeap } = resolveOptions({ workers: 1, memoryLimit });
@@ -61,7 +74,9 @@ test("[K1] fewer workers than cores, where memory is too small for them, are sai
   const limits = { cpu: 8, memory: "1 GiB" } as const;
   const { workers, notices } = resolveOptions({ objectStoreMemory: "300 MiB", resourceLimits: limits });
   expect(workers).toBe(4);
-  expect(notices.join("\n")).toContain("4 of 8 possible workers");
+  expect(notices.join("\n")).toContain(
+    "4 of 8 possible workers: there are 1.0 GiB of memory, and the store may have 300 MiB.",
+  );
 });
 
 test("[K8] what is measured and when is as the settings say", () => {

@@ -123,6 +123,9 @@ describe("keys that there are not", () => {
       'session: there is no option "worker.memory.targt". Did you mean "worker.memory.target"? Options: target, spill, ',
     );
     refused({ code: { terminate: 0.9 } }).toThrow('Did you mean "worker.memory.terminate"?');
+    refused({ code: { worker: { pauze: 0.9 } } }).toThrow('Did you mean "worker.memory.pause"?');
+    // Nothing like any of them, only in the same place.
+    refused({ code: { worker: { memory: { colour: 1 } } } }).toThrow(/"worker\.memory\.colour"\. Options: target, /);
     refused({ code: { constructor: 1 } }).toThrow('there is no option "constructor"');
     refused({ code: { worker: 2 } }).toThrow(
       'worker must be an object with some of memory, not 2. Did you mean "workers"?',
@@ -149,6 +152,9 @@ describe("keys that there are not", () => {
       "Did you mean SPILLWAY_WORKER__MEMORY__TARGET?",
     );
     refused({ variables: { SPILLWAY_CONFG: "a" } }).toThrow("Did you mean SPILLWAY_CONFIG?");
+    refused({ variables: { SPILLWAY_WORKER__MEMORY: "0.5" } }).toThrow(
+      "SPILLWAY_WORKER__MEMORY: it stands for a group of settings: SPILLWAY_WORKER__MEMORY__TARGET, ",
+    );
     expect(
       config({ variables: { SPILLWAY_TEST_SEED: "1", SPILLWAY_WORKER: "s/1", SPILLWAYS: "x" } }).sources.size,
     ).toBe(0);
@@ -174,7 +180,7 @@ describe("kinds of values", () => {
       variables: {
         SPILLWAY_WORKERS: "3",
         SPILLWAY_OBJECT_STORE_MEMORY: "40%",
-        SPILLWAY_MEMORY_LIMIT: "4 GiB",
+        SPILLWAY_MEMORY_LIMIT: " auto ",
         SPILLWAY_LOCAL_DIRECTORY: "/a, /b",
         SPILLWAY_MAX_SPILL: "1e9",
         SPILLWAY_SPILL_COMPRESSION: "lz4",
@@ -190,7 +196,7 @@ describe("kinds of values", () => {
     expect(values).toMatchObject({
       workers: 3,
       objectStoreMemory: "40%",
-      memoryLimit: "4 GiB",
+      memoryLimit: "auto",
       localDirectory: ["/a", "/b"],
       maxSpill: 1e9,
       spillCompression: "lz4",
@@ -204,6 +210,15 @@ describe("kinds of values", () => {
       exchange: true,
       preserveOrder: true,
     });
+  });
+
+  test("[K8] a list or an object in JSON that is broken is no path and no text", () => {
+    refused({ variables: { SPILLWAY_LOCAL_DIRECTORY: '["/a", "/b"' } }).toThrow(
+      /^SPILLWAY_LOCAL_DIRECTORY: localDirectory must be a path or a list of paths; "\[.*" begins as JSON and is none: .+/,
+    );
+    refused({ words: ["--workerExecArgv", "[--expose-gc]"] }).toThrow("must be a list of texts; ");
+    refused({ variables: { SPILLWAY_WORKER_ENV: '{"A": 1' } }).toThrow("begins as JSON and is none");
+    refused({ variables: { SPILLWAY_WORKER_ENV: "=x" } }).toThrow('not {"":"x"}');
   });
 
   test("[K8] ~ is the home directory in paths", () => {
@@ -226,9 +241,15 @@ describe("kinds of values", () => {
     wrong({ memoryLimit: -1 }).toThrow("or 0 or false for none, not -1");
     wrong({ spillCompression: "lz" }).toThrow('one of "none", "lz4", "zstd", "auto", not "lz". Did you mean "lz4"?');
     wrong({ eager: "yes" }).toThrow('session: eager must be true or false, not "yes".');
-    wrong({ worker: { memory: { pausedTooLong: "soon" } } }).toThrow("must be a duration (milliseconds, ");
+    wrong({ worker: { memory: { recentToOldTime: "soon" } } }).toThrow("must be a duration (milliseconds, ");
     wrong({ memoryUsageThreshold: true }).toThrow("must be a fraction above 0 and up to 1, or false, not true");
-    wrong({ worker: { memory: { monitorInterval: 0 } } }).toThrow("must be a duration of 1 ms or more");
+    wrong({ worker: { memory: { monitorInterval: 0 } } }).toThrow("must be a duration from 1 ms to 24 days");
+    // Node's timers would not wait at all.
+    wrong({ worker: { memory: { monitorInterval: "25d" } } }).toThrow('not "25d"');
+    wrong({ worker: { memory: { pausedTooLong: "25d" } } }).toThrow("must be a duration from 0 ms to 24 days");
+    wrong({ memoryMonitorRefreshMs: 2 ** 31 }).toThrow("at least 0 and at most 2073600000, not 2147483648");
+    wrong({ resourceLimits: { gpu: 1e9 } }).toThrow("at least 0 and at most 1024");
+    wrong({ maxSpill: "1e400 GiB" }).toThrow("maxSpill must be a size");
     wrong({ localDirectory: [] }).toThrow("must be a path or a list of paths, not []");
     wrong({ localDirectory: ["/a", 1] }).toThrow("a path or a list of paths");
     wrong({ workerEnv: { A: {} } }).toThrow("workerEnv must be an object of texts");
@@ -276,8 +297,9 @@ describe("the file", () => {
 
   test("[K8] that is no YAML, or no settings, is named with the line", () => {
     refused({ file: "workers: 2\nworker: {memory: [\n" }).toThrow(/\.yaml:\d+: the configuration is no YAML: /);
-    refused({ file: "workers: 2\nworkers: 3\n" }).toThrow(
-      /\.yaml:2: the configuration is no YAML: Map keys must be unique/,
+    refused({ file: "workers: 2\nworkers: 3\n" }).toThrow(/\.yaml:2: workers is there a second time\. /);
+    refused({ file: "worker:\n  memory: { target: 0.5, target: 0.4 }\n" }).toThrow(
+      /\.yaml:2: target is there a second/,
     );
     refused({ file: "workers: *two\n" }).toThrow(/\.yaml.*: the configuration is no YAML: Unresolved alias/);
     refused({ file: "workers: 1\n---\nworkers: 2\n" }).toThrow("the configuration is no YAML");
@@ -288,6 +310,7 @@ describe("the file", () => {
   test("[K8] that has only comments, or groups with nothing in them, says nothing", () => {
     expect(config({ file: "" }).sources.size).toBe(0);
     expect(config({ file: "# nothing yet\n" }).sources.size).toBe(0);
+    expect(config({ file: "---\n" }).sources.size).toBe(0);
     expect(config({ file: "worker:\n  memory:\n    # target: 0.5\n" }).sources.size).toBe(0);
     refused({ file: "workers:\n" }).toThrow(/\.yaml:1: workers must be a whole number, at least 1, not null/);
   });
