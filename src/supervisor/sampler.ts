@@ -14,6 +14,7 @@ import type {
   WorkerReading,
 } from "../protocol/index.ts";
 import type { Event, WorkerEnd } from "../scheduler/index.ts";
+import { every, realClock } from "./clock.ts";
 
 export interface Sampled {
   readonly settings: MemorySettings;
@@ -36,7 +37,8 @@ export class Sampler {
   #readings: readonly WorkerReading[] = [];
   #node: NodeMemory | null = null;
   #busy = false;
-  #timers: readonly NodeJS.Timeout[] = [];
+  /** What ends the looking; none: nobody looks. */
+  #timers: readonly (() => void)[] = [];
 
   constructor(sampled: Sampled, gauge: MemoryGauge) {
     this.#sampled = sampled;
@@ -49,9 +51,8 @@ export class Sampler {
     if (!busy || this.#timers.length > 0) return;
     const { interval, memoryMonitorRefreshMs } = this.#sampled.settings;
     const watchesNode = memoryMonitorRefreshMs > 0;
-    const timers = [setInterval(() => this.#lookAtWorkers(), interval)];
-    if (watchesNode) timers.push(setInterval(() => this.#lookAtNode(), memoryMonitorRefreshMs));
-    for (const timer of timers) timer.unref();
+    const timers = [every(realClock, interval, () => this.#lookAtWorkers())];
+    if (watchesNode) timers.push(every(realClock, memoryMonitorRefreshMs, () => this.#lookAtNode()));
     this.#timers = timers;
     // Not from within the handling of an event.
     setImmediate(() => {
@@ -83,7 +84,7 @@ export class Sampler {
   }
 
   close(): void {
-    for (const timer of this.#timers) clearInterval(timer);
+    for (const cancel of this.#timers) cancel();
     this.#timers = [];
   }
 

@@ -74,7 +74,7 @@ export class Supervisor {
   readonly #log: EventLog;
   readonly #files: JobFiles;
   #program: ProgramWire | null = null;
-  #alarm: NodeJS.Timeout | null = null;
+  #cancelAlarm: () => void = () => {};
   #programPoll: NodeJS.Timeout | null = null;
   #punchHole: ((fd: number, offset: number, length: number) => void) | null = null;
   /** Commands that wait until `punchHole` is loaded: what follows a punch may only be told after it. */
@@ -371,10 +371,10 @@ export class Supervisor {
   }
 
   #setAlarm(): void {
-    if (this.#alarm !== null) clearTimeout(this.#alarm);
+    this.#cancelAlarm();
     const at = this.#scheduler.alarmAt;
-    this.#alarm =
-      at === null ? null : setTimeout(() => this.#tell({ type: "tick" }), Math.max(1, at - performance.now()));
+    if (at === null) return;
+    this.#cancelAlarm = realClock.after(Math.max(1, at - performance.now()), () => this.#tell({ type: "tick" }));
   }
 
   #record(): void {
@@ -399,7 +399,8 @@ export class Supervisor {
     if (this.#state !== "open") return;
     this.#state = "closing";
     this.#sampler.close();
-    for (const timer of [this.#alarm, this.#programPoll]) if (timer !== null) clearInterval(timer);
+    this.#cancelAlarm();
+    if (this.#programPoll !== null) clearInterval(this.#programPoll);
     this.#summary.tellPending();
     this.#door.close();
     await this.#pool.close();

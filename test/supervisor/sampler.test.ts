@@ -56,6 +56,22 @@ test("[M1] while there is a job workers are looked at every interval, and the no
   expect([looks("memory"), looks("nodeMemory")]).toEqual([6, 5]);
 });
 
+test("[K8] an interval longer than Node's timers can wait is kept to, and nobody looks all the time", () => {
+  const days = 24 * 3_600_000;
+  const { sampler, looks } = sampling({ interval: 60 * days, memoryMonitorRefreshMs: 30 * days });
+  sampler.busy = true;
+  vi.advanceTimersByTime(0);
+  vi.advanceTimersByTime(30 * days - 1);
+  expect([looks("memory"), looks("nodeMemory")]).toEqual([1, 1]);
+  vi.advanceTimersByTime(1);
+  expect([looks("memory"), looks("nodeMemory")]).toEqual([1, 2]);
+  vi.advanceTimersByTime(30 * days);
+  expect([looks("memory"), looks("nodeMemory")]).toEqual([2, 3]);
+  sampler.close();
+  vi.advanceTimersByTime(120 * days);
+  expect([looks("memory"), looks("nodeMemory")]).toEqual([2, 3]);
+});
+
 test("[M1] with memoryMonitorRefreshMs of 0 the node is not watched", () => {
   const { sampler, looks } = sampling({ memoryMonitorRefreshMs: 0 });
   sampler.busy = true;
