@@ -266,6 +266,8 @@ export type WorkerMessage =
   | { readonly type: "kernel"; readonly memory: Bytes; readonly spilled: Bytes }
   /** What the user's container holds in memory, and whether it can be asked to let go of some; from time to time. */
   | { readonly type: "container"; readonly bytes: Bytes; readonly evicts: boolean }
+  /** It was asked to, and has let go of all that it can for now. */
+  | { readonly type: "spent" }
   | { readonly type: "trimmed"; readonly request: number | null; readonly report: TrimReport }
   | { readonly type: "called"; readonly request: number; readonly answer: WorkerAnswer }
   | { readonly type: "done"; readonly task: TaskId; readonly report: TaskReport }

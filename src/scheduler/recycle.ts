@@ -60,7 +60,9 @@ const GROWN_BEYOND = 0.1;
 const UNSEEN = 2;
 
 export function taskLeft(worker: WorkerState, { spec: { name }, isClass }: OperatorState): void {
-  const { past } = worker;
+  const { past, container } = worker;
+  // What the task used of it may leave now.
+  if (container?.isSpent) worker.container = { ...container, isSpent: false };
   past.tasks += 1;
   past.isMixed ||= past.operator !== null && past.operator !== name;
   past.operator = name;
@@ -207,11 +209,16 @@ function recycle(state: State, worker: WorkerState): void {
 }
 
 function whyRecycled({ ledger, memory }: State, worker: WorkerState): string {
-  const { id, past, reading } = worker;
+  const { id, past, reading, container } = worker;
   const now = reading?.private ?? 0;
   const blocks = ledger.managed(id);
   if (blocks > now) {
     return `it is answerable for ${formatSize(blocks)} of blocks in memory that cannot leave: they are being read, or the disks refuse`;
+  }
+  if (container !== null && container.bytes * 2 > now) {
+    const has = `${formatSize(container.bytes)} of its ${formatSize(worker.memory)}`;
+    const no = container.evicts ? ", and lets go of no more" : "";
+    return `its container (data) holds ${has}${no}; with more memory (memoryLimit) it would stay`;
   }
   if (isAsConstructed(worker)) {
     const needed = formatSize(Math.ceil(now / (memory?.thresholds.spill || 1)));

@@ -44,7 +44,7 @@ import { watchNode } from "./monitor.ts";
 import { endResting, restDeadline } from "./oom.ts";
 import { fromProgram } from "./program.ts";
 import { heapOf, lower, raisedStarting } from "./raised.ts";
-import { containerHolds, memoryRead } from "./readings.ts";
+import { containerHolds, containerSpent, memoryRead } from "./readings.ts";
 import { settleTrims, trimDeadline, trimmed } from "./recycle.ts";
 import { Resources } from "./resources.ts";
 import { askForRoom, grantRoom, yields } from "./room.ts";
@@ -354,6 +354,9 @@ function fromWorker(state: State, worker: WorkerState, event: Extract<Event, { t
       return;
     case "container":
       containerHolds(state, worker, message.bytes, message.evicts);
+      return;
+    case "spent":
+      containerSpent(state, worker);
       return;
     case "trimmed":
       if (message.request === null) trimmed(state, worker, message.report);

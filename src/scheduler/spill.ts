@@ -110,7 +110,7 @@ export function spillUnderPressure(state: State): void {
 }
 
 function canEvict({ container }: WorkerState): boolean {
-  return container?.evicts === true && container.bytes > 0;
+  return container?.evicts === true && container.bytes > 0 && !container.isSpent;
 }
 
 /** Once until more is known: what its container lets go of is in its next word, or in the next reading (K14). */

@@ -17,8 +17,11 @@ export interface WorkerState {
   task: TaskState | null;
   /** What its kernel holds in memory for a fed task, as it last said. */
   kernelBytes: Bytes;
-  /** What the user's container in it holds, and whether it lets go when it is asked; null: there is none. */
-  container: { readonly bytes: Bytes; readonly evicts: boolean } | null;
+  /**
+   * What the user's container in it holds, and whether it lets go when it is asked; spent: it was, and had nothing more, and since
+   * then it is as large as it was and no task has left. Null: there is none.
+   */
+  container: { readonly bytes: Bytes; readonly evicts: boolean; readonly isSpent: boolean } | null;
   /** What it was known to hold when memory was last read: what has come since is in no reading yet. */
   containerRead: Bytes;
   /** It was asked to let go, and neither it nor a reading has said anything since. */

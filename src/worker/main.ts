@@ -122,6 +122,7 @@ class Worker {
       holds: (bytes, evicts) => this.#wire.send({ type: "container", bytes, evicts }),
       // Otherwise the next reading would find it as large as before, and it would have to let go of as much again.
       evicted: () => trim(this.id, this.#kernelOf()),
+      spent: () => this.#wire.send({ type: "spent" }),
       failed: (text) => this.#wire.send({ type: "notice", text }),
     });
     // Whoever needs it is told why there is none.

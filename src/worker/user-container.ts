@@ -9,6 +9,7 @@ import { reviveFunction } from "../closure/revive.ts";
 import { containerBytes, isEvicting, type MapLike, missingMethods, setWorkerData } from "../container/index.ts";
 import { FunctionError } from "../errors/index.ts";
 import type { Bytes, Milliseconds, WorkerId } from "../protocol/index.ts";
+import { LettingGo } from "./letting-go.ts";
 import { userFailure } from "./user-failure.ts";
 
 /** While a task runs; the scheduler looks at memory as often. */
@@ -23,7 +24,9 @@ export interface ContainerEvents {
   holds(bytes: Bytes, evicts: boolean): void;
   /** It let go of something on request: the system shall see that. */
   evicted(): Promise<unknown>;
-  /** Its own code threw; what it held before counts on. */
+  /** It was asked to let go, and to ask again would not help before something has changed. */
+  spent(): void;
+  /** Its own code does not do what it should; what it held before counts on. */
   failed(text: string): void;
 }
 
@@ -35,11 +38,15 @@ export class UserContainer {
   #timer: NodeJS.Timeout | null = null;
   #taskRuns = false;
   #evicting = false;
+  readonly #lettingGo: LettingGo;
+  /** It is measured many times a second. */
+  readonly #saidOf = new Set<"evict" | "measure">();
 
   constructor(
     private readonly container: MapLike,
     private readonly events: ContainerEvents,
   ) {
+    this.#lettingGo = new LettingGo((text) => this.#failed("evict", text));
     this.look();
   }
 
@@ -103,36 +110,47 @@ export class UserContainer {
   /** Until so many bytes are free, or nothing is left that it could free. Asked again meanwhile, it does no more than that. */
   async evict(bytes: Bytes): Promise<void> {
     if (this.#evicting || !isEvicting(this.container)) return;
-    this.#evicting = true;
-    let freed = 0;
-    try {
-      while (freed < bytes) {
-        const more = await this.container.evict();
-        if (!(more > 0)) break;
-        freed += more;
-      }
-    } catch (error) {
-      this.events.failed(`data: evict() of the container threw ${String(error)}.`);
-    }
-    if (freed > 0) await this.events.evicted();
     this.#measure();
-    this.#evicting = false;
+    const before = this.#told;
+    this.#evicting = true;
+    try {
+      const { freed, isEnough } = await this.#lettingGo.free(this.container, bytes);
+      if (freed > 0) await this.events.evicted();
+      this.#evicting = false;
+      this.#measure();
+      // Whatever it says, it is as large as before.
+      if (!isEnough || this.#told >= before) this.events.spent();
+    } finally {
+      this.#evicting = false;
+    }
   }
 
   #measure(): void {
     const cpu = process.cpuUsage();
     try {
-      const bytes = containerBytes(this.container);
-      if (bytes !== this.#told) this.events.holds(bytes, isEvicting(this.container));
-      this.#told = bytes;
+      this.#tell(containerBytes(this.container));
     } catch (error) {
-      this.events.failed(`data: the container cannot be measured: ${String(error)}.`);
+      this.#failed("measure", `the container cannot be measured: ${String(error)}`);
     }
     // Not by the clock: on a busy machine others take most of that time.
     const { user, system } = process.cpuUsage(cpu);
     this.#lookedAt = performance.now();
     this.#took.push((user + system) / 1000);
     if (this.#took.length > TIMES) this.#took.shift();
+  }
+
+  #tell(bytes: Bytes): void {
+    if (bytes === this.#told) return;
+    // What it lets go of is garbage until the system has it back: nobody may take it for a leak.
+    if (this.#evicting && bytes < this.#told) return;
+    this.#told = bytes;
+    this.events.holds(bytes, isEvicting(this.container));
+  }
+
+  #failed(what: "evict" | "measure", text: string): void {
+    if (this.#saidOf.has(what)) return;
+    this.#saidOf.add(what);
+    this.events.failed(`data: ${text}.`);
   }
 }
 

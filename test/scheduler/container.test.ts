@@ -81,6 +81,41 @@ test("[K14] an empty container is not asked", () => {
   expect(evictions(table)).toEqual([]);
 });
 
+test("[K14] one that has nothing more to let go of is not asked again before it has changed or a task has left", () => {
+  const table = worksWith({ bytes: 60 * PAGE, evicts: true }, 0);
+  table.reads({ 1: 72 * PAGE });
+  table.says(1, { type: "spent" });
+  table.reads({ 1: 73 * PAGE });
+  expect(evictions(table)).toHaveLength(1);
+  table.says(1, { type: "container", bytes: 61 * PAGE, evicts: true });
+  expect(evictions(table)).toHaveLength(2);
+  table.says(1, { type: "spent" });
+  table.done(1);
+  table.reads({ 1: 73 * PAGE });
+  expect(evictions(table)).toHaveLength(3);
+});
+
+test("[K14] a paused worker whose container can let go of nothing more is trimmed and replaced: nobody waits for it", () => {
+  const table = worksWith({ bytes: 60 * PAGE, evicts: true }, 0);
+  table.reads({ 1: 85 * PAGE });
+  table.done(1);
+  table.now += 100;
+  const trims = () => table.toWorker(1).filter(({ type }) => type === "trim");
+  expect(trims()).toEqual([]);
+  table.says(1, { type: "spent" });
+  expect(trims()).toHaveLength(1);
+  table.says(1, {
+    type: "trimmed",
+    request: null,
+    report: { worker: 1 as WorkerId, before: 1, after: 1, skipped: [] },
+  });
+  table.now += 100;
+  table.reads({ 1: 85 * PAGE });
+  const why =
+    "its container (data) holds 240 KiB of its 400 KiB, and lets go of no more; with more memory (memoryLimit) it would stay";
+  expect(table.happened("recycled")).toMatchObject([{ worker: 1, why }]);
+});
+
 test("[K14] what it holds is managed memory", () => {
   const managedOnly = worksWith({ bytes: 50 * PAGE, evicts: true }, 0, { ...MEMORY, measure: "managed" });
   managedOnly.reads({ 1: 90 * PAGE });

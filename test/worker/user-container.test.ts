@@ -6,15 +6,20 @@ interface Heard extends ContainerEvents {
   readonly failures: string[];
   /** How much had been told when memory was given back. */
   readonly trims: number[];
+  /** How much had been told when it had nothing more. */
+  readonly spentAfter: number[];
 }
 
 function listener(): Heard {
   const held: [number, boolean][] = [];
   const failures: string[] = [];
   const trims: number[] = [];
+  const spentAfter: number[] = [];
   return {
     held,
     trims,
+    spentAfter,
+    spent: () => spentAfter.push(held.length),
     failures,
     holds: (bytes, evicts) => held.push([bytes, evicts]),
     evicted: async () => {
@@ -125,6 +130,7 @@ test("[K14] evict() is called until so many bytes are free, and what is left is 
     [70, true],
   ]);
   expect(heard.trims).toEqual([1]);
+  expect(heard.spentAfter).toEqual([]);
 });
 
 test("[K14] asked again while it evicts, it does not evict twice as much", async () => {
@@ -150,6 +156,93 @@ test("[K14] evict() ends with −1, with 0 and with an error, which is told", as
   };
   await new UserContainer(evicting(20, throws), broken).evict(1000);
   expect(broken.failures).toEqual(["data: evict() of the container threw Error: disk full."]);
+});
+
+test.each([
+  ["−1 while it holds something", () => -1],
+  ["0", () => 0],
+  ["NaN", () => Number.NaN],
+  ["what is no number", () => "10" as never],
+  ["a promise of nothing", () => Promise.resolve(undefined as never)],
+  [
+    "a promise that is broken",
+    async () => {
+      throw new Error("disk full");
+    },
+  ],
+  ["more than it frees", () => 1000],
+])("[K14] who asked is told that to ask again does not help where evict() gives %s", async (_, evict) => {
+  const heard = listener();
+  const fast = Object.assign(new Map(), { bytes: 20 });
+  const container = new UserContainer(Object.assign(new Map(), { fast, evict }), heard);
+  await container.evict(10);
+  expect(heard.held).toEqual([[20, true]]);
+  expect(heard.spentAfter).toEqual([1]);
+});
+
+test("[K14] evict() that never ends is waited for ten seconds, told once, and not called again before it has ended", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  try {
+    const heard = listener();
+    const fast = Object.assign(new Map(), { bytes: 20 });
+    const ends: ((freed: number) => void)[] = [];
+    const evict = () => new Promise<number>((resolve) => ends.push(resolve));
+    const container = new UserContainer(Object.assign(new Map(), { fast, evict }), heard);
+    const first = container.evict(10);
+    await vi.advanceTimersByTimeAsync(9_999);
+    expect(heard.spentAfter).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    await first;
+    expect(heard.spentAfter).toEqual([1]);
+    expect(heard.failures).toEqual(["data: evict() of the container has not ended after 10 s."]);
+    await container.evict(10);
+    expect([heard.spentAfter, ends.length]).toEqual([[1, 1], 1]);
+    ends[0]?.(5);
+    await vi.advanceTimersByTimeAsync(0);
+    const second = container.evict(10);
+    await vi.advanceTimersByTimeAsync(0);
+    fast.bytes = 10;
+    ends[1]?.(10);
+    await second;
+    expect(heard.held.at(-1)).toEqual([10, true]);
+    expect([heard.spentAfter.length, heard.failures.length]).toEqual([2, 1]);
+    expect(vi.getTimerCount()).toBe(0);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test("[K14] while it evicts only what comes is told: what leaves is nobody's leak before the system has it back", async () => {
+  const heard = listener();
+  const fast = Object.assign(new Map(), { bytes: 20 });
+  const looks = [15, 30, 5];
+  const container: UserContainer = new UserContainer(
+    Object.assign(new Map(), {
+      fast,
+      evict() {
+        fast.bytes = looks.shift() ?? 0;
+        container.lookNow();
+        return 5;
+      },
+    }),
+    heard,
+  );
+  await container.evict(15);
+  expect(heard.held.map(([bytes]) => bytes)).toEqual([20, 30, 5]);
+  expect(heard.trims).toEqual([2]);
+});
+
+test("[K14] a container that cannot be measured is told of once", () => {
+  const heard = listener();
+  const broken = new Map();
+  Object.defineProperty(broken, "bytes", {
+    get() {
+      throw new Error("closed");
+    },
+  });
+  const container = new UserContainer(broken, heard);
+  container.lookNow();
+  expect(heard.failures).toEqual(["data: the container cannot be measured: Error: closed."]);
 });
 
 test("[K14] one that cannot evict is left alone", async () => {
