@@ -16,4 +16,12 @@ boxed("a real kill of the system's OOM killer", () => {
       /1 workers \(tasks \/ actors\) killed due to memory pressure \(OOM\), 0 workers crashed/,
     );
   });
+
+  test("[D4] in another container is no cause here", async () => {
+    const { stdout } = await runInBox(512 * 2 ** 20, "killed-elsewhere");
+    expect(JSON.parse(stdout)).toEqual({
+      failed: { elsewhere: "SIGKILL", name: "FunctionError" },
+      killed: { elsewhere: "SIGKILL", name: "WorkerDiedError", cause_: "signal" },
+    });
+  });
 });
