@@ -62,7 +62,7 @@ const V2: Version = {
 
 const LOOK_EVERY_MS = 50;
 /** Charges and dead processes linger a moment after the last one has ended. */
-const REMOVE_TRIES = 100;
+const REMOVE_TRIES = 600;
 const REMOVE_PAUSE_MS = 50;
 
 let made = 0;

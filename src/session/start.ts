@@ -21,12 +21,12 @@ export interface SupervisorProcess {
 }
 
 const PROGRAM = fileURLToPath(new URL("../supervisor/main.js", import.meta.url));
-/** A supervisor that does not answer within this time will not. */
-const START: Milliseconds = 15_000;
+/** It takes 0.2 s, on a busy machine twenty times that; one that has not answered within a minute will not. */
+const START: Milliseconds = 60_000;
 /** One that is asked to end cleans up in this time, or is killed. */
 const END_GRACE: Milliseconds = 2_000;
-/** One that was killed takes this long to end at most, unless it hangs in a system call. */
-const SWEEP: Milliseconds = 2_000;
+/** One that was killed takes this long to end at most, on a busy machine too, unless it hangs in a system call. */
+const SWEEP: Milliseconds = 10_000;
 const SWEEP_RETRY: Milliseconds = 20;
 const LOG_LINES = 12;
 

@@ -62,7 +62,7 @@ function median(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 }
 
-test("after many jobs a session holds what it held after a few", { timeout: 60_000 + 60 * JOBS }, async () => {
+test("after many jobs a session holds what it held after a few", { timeout: 60_000 + 240 * JOBS }, async () => {
   const seen = await samples();
   const largest = (of: (held: Held) => number) => (sample: Sample) => Math.max(...sample.workers.map(of));
   const figure = (of: (sample: Sample) => number) => growth(seen.map(of));

@@ -89,7 +89,7 @@ test("[D4] what a worker had started ends with it, however it died", async () =>
   await expect.poll(() => [first, second].some(isRunning)).toBe(false);
   expect([third, fourth].every(isRunning)).toBe(true);
   await supervisor.close();
-  expect([third, fourth].some(isRunning)).toBe(false);
+  await expect.poll(() => [third, fourth].some(isRunning)).toBe(false);
 });
 
 test("[K7] a worker that is killed from here takes what it has started with it", async () => {

@@ -19,12 +19,17 @@ export interface BoxedRun extends BoxPeaks {
 }
 
 const PROGRAMS = fileURLToPath(new URL("../boxed/programs/", import.meta.url));
-const TIMEOUT_MS = 110_000;
+/** So slow is none of them, on a busy machine either: it hangs. */
+const TIMEOUT_MS = 280_000;
 
 const whyNot = await whyNoBox();
 if (whyNot !== null) process.stderr.write(`Skipping the tests that need a memory box: ${whyNot}\n`);
 
-export const boxed = whyNot === null ? describe : describe.skip;
+/** With time for the slowest, and a moment more than their programs have. */
+export function boxed(name: string, tests: () => void): void {
+  const suite = whyNot === null ? describe : describe.skip;
+  suite(name, { timeout: TIMEOUT_MS + 20_000 }, tests);
+}
 
 /** The program gets a directory of its own as its argument, and must leave no session behind. */
 export async function runInBox(limit: number, program: string, ...args: readonly string[]): Promise<BoxedRun> {
