@@ -71,6 +71,16 @@ describe("[A2] functions", () => {
 });
 
 describe("[A6] columns", () => {
+  test("[D7] memory of a function is a size, and no share", () => {
+    const asks = (memory: number | string) => () => range(engine, 1).map((row) => row, { memory });
+    for (const size of ["2 GiB", "512 MB", 2 ** 31, "1e9", 0]) expect(asks(size)).not.toThrow();
+    for (const share of [0.5, 1, "50%"]) {
+      expect(asks(share)).toThrow(OptionError);
+      expect(asks(share)).toThrow(/^map: memory: .* is a share, .* a string such as "4 GiB"/);
+    }
+    for (const none of ["auto", "lots", -1, Number.NaN]) expect(asks(none)).toThrow(/^map: memory: .* is no size/);
+  });
+
   test("[A6] select by name and expression, drop, rename, withColumn", async () => {
     const ds = items()
       .select("name", col("age").multiply(2).as("twice"), col("city"))
