@@ -68,9 +68,7 @@ describe("[A2] functions", () => {
     expect(() => ds.map("x")).toThrow(OptionError);
     expect(() => ds.map((row) => row, { concurrency: { min: 3, max: 2 } })).toThrow(/min \(3\) is above/);
   });
-});
 
-describe("[A6] columns", () => {
   test("[D7] memory of a function is a size, and no share", () => {
     const asks = (memory: number | string) => () => range(engine, 1).map((row) => row, { memory });
     for (const size of ["2 GiB", "512 MB", 2 ** 31, "1e9", 0]) expect(asks(size)).not.toThrow();
@@ -80,7 +78,9 @@ describe("[A6] columns", () => {
     }
     for (const none of ["auto", "lots", -1, Number.NaN]) expect(asks(none)).toThrow(/^map: memory: .* is no size/);
   });
+});
 
+describe("[A6] columns", () => {
   test("[A6] select by name and expression, drop, rename, withColumn", async () => {
     const ds = items()
       .select("name", col("age").multiply(2).as("twice"), col("city"))
