@@ -5,7 +5,7 @@
  * functions is known by its SQL.
  */
 import { createHash } from "node:crypto";
-import type { LearnedNeed, OperatorStats } from "../protocol/index.ts";
+import type { LearnedNeed, OperatorId, OperatorStats } from "../protocol/index.ts";
 import type { Stages, TaskStage } from "../stages/index.ts";
 import type { Engine } from "./engine.ts";
 
@@ -14,6 +14,16 @@ const byEngine = new WeakMap<Engine, Map<string, LearnedNeed>>();
 export function learnedOf(engine: Engine, stage: TaskStage): LearnedNeed | null {
   const needs = byEngine.get(engine);
   return needs === undefined ? null : (needs.get(keyOf(stage)) ?? null);
+}
+
+/** Of all stages that have learned something. */
+export function learnedBy(engine: Engine, { stages }: Stages): ReadonlyMap<OperatorId, LearnedNeed> {
+  const found = new Map<OperatorId, LearnedNeed>();
+  for (const stage of stages) {
+    const learned = stage.kind === "tasks" ? learnedOf(engine, stage) : null;
+    if (learned !== null) found.set(stage.id, learned);
+  }
+  return found;
 }
 
 interface Learnt {

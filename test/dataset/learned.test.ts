@@ -1,5 +1,6 @@
 /** Which stages begin with what running out of memory has taught an earlier run, and which do not. */
 import { expect, test } from "vitest";
+import { Dataset } from "../../src/dataset/dataset.ts";
 import { col } from "../../src/dataset/index.ts";
 import { learnedOf, remember } from "../../src/dataset/learned.ts";
 import { filter, optimise, type Plan } from "../../src/plan/index.ts";
@@ -28,6 +29,14 @@ test("[M3] the same functions begin with what worked, others and other sessions 
   expect(await begins(engine, fn(table()))).toEqual(NEED);
   expect(await begins(engine, fn(table(), { form: "flatMap" }))).toBeNull();
   expect(await begins(new InProcessEngine(), fn(table()))).toBeNull();
+});
+
+test("[M3] explain tells what a dataset that has not run yet would begin with", async () => {
+  const told = (engine: InProcessEngine) => new Dataset(engine, fn(table())).explain();
+  expect(await told(new InProcessEngine())).not.toContain("memory:");
+  expect(await told(await after(fn(table())))).toContain(
+    "memory: batches of 64 rows, alone on the machine, as it was found before",
+  );
 });
 
 test("[M3] options that say how much a function takes at once begin anew", async () => {
