@@ -16,6 +16,7 @@ import {
 } from "../stages/index.ts";
 import { formatDuration } from "../units/index.ts";
 import { blocksOf, type Run } from "./consume/blocks.ts";
+import { learnedBy } from "./learned.ts";
 import { checkKeys, describe, oneOf } from "./options.ts";
 import { optimised, planningOf } from "./run.ts";
 
@@ -40,7 +41,7 @@ export async function explained(run: Run, last: JobStats | null, options: Explai
   const estimates = await estimatesOf(stages);
   const job = analyze ? await runThrough(run) : last;
   const ran = figuresOf(stages, job);
-  const known = { estimates, ran: ran ?? new Map() };
+  const known = { estimates, ran: ran ?? new Map(), learned: learnedBy(engine, stages) };
   if (wanted === "mermaid") return stageChart(stages, known);
   return [
     ...section("Logical plan", planLines(plan)),

@@ -6,6 +6,7 @@ import { functionLabel } from "../plan/index.ts";
 import {
   type FedTable,
   fillPlaceholders,
+  type LearnedNeed,
   type OperatorId,
   type OperatorStats,
   type Split,
@@ -25,6 +26,8 @@ export interface Known {
   readonly estimates: Estimates;
   /** Empty: they have not run. */
   readonly ran: ReadonlyMap<OperatorId, OperatorStats>;
+  /** With which they would begin, after others had run out of memory; left out: with none. */
+  readonly learned?: ReadonlyMap<OperatorId, LearnedNeed>;
 }
 
 export const nothingKnown: Known = { estimates: { stages: new Map(), reads: new Map() }, ran: new Map() };
@@ -80,14 +83,13 @@ function gatherText(gather: Extract<Stage["input"], { kind: "fed" }>["gather"]):
   }
 }
 
-function amountLines(stage: Stage, { estimates, ran }: Known): string[] {
+function amountLines(stage: Stage, { estimates, ran, learned: before }: Known): string[] {
   const estimate = estimates.stages.get(stage.id);
   const figures = ran.get(stage.id);
   const lines: string[] = [];
   if (estimate !== undefined) lines.push(`  estimated: ${estimateText(estimate)}`);
-  if (figures === undefined) return lines;
-  lines.push(`  real: ${figuresText(figures)}`);
-  const learned = learnedText(figures);
+  if (figures !== undefined) lines.push(`  real: ${figuresText(figures)}`);
+  const learned = learnedText(figures ?? { oomRetries: 0, learned: before?.get(stage.id) ?? null });
   if (learned !== null) lines.push(`  memory: ${learned}`);
   return lines;
 }

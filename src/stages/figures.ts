@@ -18,7 +18,7 @@ export function estimateText({ rows, bytes }: Estimate): string {
 }
 
 /** "ran out of memory 3 times; since then batches of 128 rows, 1 at once, 412 MiB each"; null: it never did. */
-export function learnedText({ oomRetries, learned }: OperatorStats): string | null {
+export function learnedText({ oomRetries, learned }: Pick<OperatorStats, "oomRetries" | "learned">): string | null {
   const since = learned === null ? "" : needText(learned);
   if (oomRetries === 0) return since === "" ? null : `${since}, as it was found before`;
   const times = oomRetries === 1 ? "once" : `${oomRetries} times`;

@@ -31,6 +31,8 @@ export interface SizeContext {
 
 export function parseSize(value: number | string, context: SizeContext): Bytes {
   if (typeof value === "number") return sizeOfNumber(value, value, context);
+  // Whoever writes JavaScript can give anything.
+  if (typeof value !== "string") throw refused(value, context);
   const match = /^\s*([0-9]*\.?[0-9]+(?:e[0-9]+)?)\s*(%|[a-z]*)\s*$/i.exec(value);
   if (match === null) throw refused(value, context);
   const amount = Number(match[1]);
@@ -51,15 +53,30 @@ function sizeOfNumber(amount: number, value: number | string, context: SizeConte
 }
 
 function share(fraction: number, value: number | string, context: SizeContext): Bytes {
-  if (context.whole === undefined || fraction <= 0 || fraction > 1) throw refused(value, context);
+  if (fraction <= 0 || fraction > 1) throw refused(value, context);
+  if (context.whole === undefined) throw noShare(value, context);
   return Math.floor(fraction * context.whole);
 }
 
-function refused(value: number | string, { name, whole }: SizeContext): OptionError {
+function refused(value: unknown, { name, whole }: SizeContext): OptionError {
   const fractions = whole === undefined ? "" : ', or a fraction (0.5, "50%")';
   return new OptionError(
-    `${name}: ${JSON.stringify(value)} is no size. Give a number of bytes, or a string such as "4 GiB" or "512 MB"${fractions}.`,
+    `${name}: ${shown(value)} is no size. Give a number of bytes, or a string such as "4 GiB" or "512 MB"${fractions}.`,
   );
+}
+
+function noShare(value: number | string, { name }: SizeContext): OptionError {
+  const meant = typeof value === "number" ? ` (${value} GiB is "${value} GiB")` : "";
+  return new OptionError(
+    `${name}: ${shown(value)} is a share, as settings of a session can be; here it must be a number of bytes above 1, or a string such as "4 GiB" or "512 MB"${meant}.`,
+  );
+}
+
+/** What JSON cannot say is NaN, not null. */
+function shown(value: unknown): string {
+  return typeof value === "string" || (typeof value === "object" && value !== null)
+    ? JSON.stringify(value)
+    : String(value);
 }
 
 export function formatSize(bytes: Bytes): string {

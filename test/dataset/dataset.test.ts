@@ -68,6 +68,16 @@ describe("[A2] functions", () => {
     expect(() => ds.map("x")).toThrow(OptionError);
     expect(() => ds.map((row) => row, { concurrency: { min: 3, max: 2 } })).toThrow(/min \(3\) is above/);
   });
+
+  test("[D7] memory of a function is a size, and no share", () => {
+    const asks = (memory: number | string) => () => range(engine, 1).map((row) => row, { memory });
+    for (const size of ["2 GiB", "512 MB", 2 ** 31, "1e9", 0]) expect(asks(size)).not.toThrow();
+    for (const share of [0.5, 1, "50%"]) {
+      expect(asks(share)).toThrow(OptionError);
+      expect(asks(share)).toThrow(/^map: memory: .* is a share, .* a string such as "4 GiB"/);
+    }
+    for (const none of ["auto", "lots", -1, Number.NaN]) expect(asks(none)).toThrow(/^map: memory: .* is no size/);
+  });
 });
 
 describe("[A6] columns", () => {

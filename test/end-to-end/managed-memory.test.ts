@@ -2,35 +2,17 @@
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Dataset, Session, SessionOptions } from "spillway";
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { testSessions, workerPids } from "../support/sessions.ts";
-import { bytesIn, check, KIB, overheard, SMALL, spillFilesIn, until, type Wide, wide } from "../support/spilled.ts";
+import type { Session } from "spillway";
+import { describe, expect, test } from "vitest";
+import { workerPids } from "../support/sessions.ts";
+import { bytesIn, check, KIB, rowsOf, SMALL, spillFilesIn, spillingSessions, until, wide } from "../support/spilled.ts";
 
-const sessions = testSessions("managed-memory");
+const sessions = spillingSessions("managed-memory");
+const { open } = sessions;
 const PAGE = 4 * KIB;
 const STORE = 256 * KIB;
-let heard: ReturnType<typeof overheard>;
-
-beforeEach(() => {
-  heard = overheard();
-});
-afterEach(() => heard.end());
-
-function open(options: SessionOptions): Session {
-  const s = sessions.open(options);
-  onTestFinished(() => s.close());
-  return s;
-}
-
 function pages(bytes: number): number {
   return Math.ceil(bytes / PAGE) * PAGE;
-}
-
-async function rowsOf<R extends Wide>(ds: Dataset<R>): Promise<R[]> {
-  const rows: R[] = [];
-  for await (const row of ds.iterRows()) rows.push(row);
-  return rows;
 }
 
 describe("what a worker answers for", () => {

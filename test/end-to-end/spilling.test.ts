@@ -3,33 +3,25 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, rmSync, statfsSync, utimesSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
-import { type Dataset, type Session, type SessionOptions, SpillError } from "spillway";
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { testSessions } from "../support/sessions.ts";
-import { bytesIn, check, KIB, overheard, SMALL, spillFilesIn, until, type Wide, wide } from "../support/spilled.ts";
+import { type Dataset, type Session, SpillError } from "spillway";
+import { describe, expect, onTestFinished, test } from "vitest";
+import {
+  bytesIn,
+  check,
+  KIB,
+  rowsOf,
+  SMALL,
+  spillFilesIn,
+  spillingSessions,
+  until,
+  type Wide,
+  wide,
+} from "../support/spilled.ts";
 import { cannotMount, mountTmpfs } from "../support/spilling.ts";
 
-const sessions = testSessions("spilling");
+const sessions = spillingSessions("spilling");
+const { open, heard } = sessions;
 const STORE = 256 * KIB;
-let heard: ReturnType<typeof overheard>;
-
-beforeEach(() => {
-  heard = overheard();
-});
-afterEach(() => heard.end());
-
-function open(options: SessionOptions): Session {
-  const s = sessions.open(options);
-  onTestFinished(() => s.close());
-  return s;
-}
-
-async function rowsOf<R extends Wide>(ds: Dataset<R>): Promise<R[]> {
-  const rows: R[] = [];
-  for await (const row of ds.iterRows()) rows.push(row);
-  return rows;
-}
-
 /** Resolves when what is in the store has not changed for a while. */
 async function standingStill(s: Session): Promise<void> {
   let before = -1;

@@ -2,7 +2,8 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Dataset, Session, SessionOptions } from "spillway";
-import { vi } from "vitest";
+import { afterEach, beforeEach, onTestFinished, vi } from "vitest";
+import { type TestSessions, testSessions } from "./sessions.ts";
 
 export const KIB = 1024;
 
@@ -75,4 +76,39 @@ export function overheard(): { readonly lines: string[]; end(): void } {
     return true;
   });
   return { lines, end: () => spy.mockRestore() };
+}
+
+export interface SpillingSessions extends TestSessions {
+  /** What sessions have said on stderr in this test. */
+  readonly heard: { readonly lines: string[] };
+}
+
+/** Sessions that end with their test. Call once at the top of a test file. */
+export function spillingSessions(name: string): SpillingSessions {
+  const sessions = testSessions(name);
+  let hearing: ReturnType<typeof overheard> | null = null;
+  beforeEach(() => {
+    hearing = overheard();
+  });
+  afterEach(() => hearing?.end());
+  return {
+    ...sessions,
+    heard: {
+      get lines() {
+        return hearing?.lines ?? [];
+      },
+    },
+    open(options) {
+      const s = sessions.open(options);
+      onTestFinished(() => s.close());
+      return s;
+    },
+  };
+}
+
+/** As a consumer sees them, one after the other. */
+export async function rowsOf<R extends Wide>(ds: Dataset<R>): Promise<R[]> {
+  const rows: R[] = [];
+  for await (const row of ds.iterRows()) rows.push(row);
+  return rows;
 }
