@@ -5,12 +5,15 @@
  */
 import { dirname, join } from "node:path";
 import type { Bytes } from "../protocol/index.ts";
+import { statistics } from "./statistics.ts";
 import type { ReadText } from "./system-files.ts";
 
 export interface MemoryGroup {
   readonly version: 1 | 2;
   /** Its directory. */
   readonly path: string;
+  /** The outermost that is seen from here. */
+  readonly isOutermost: boolean;
 }
 
 interface Hierarchy {
@@ -33,17 +36,23 @@ export function memoryGroups(read: ReadText): readonly MemoryGroup[] {
   return hierarchies(read).flatMap(({ mount, root, group, version }) => {
     const groups: MemoryGroup[] = [];
     for (let at = below(root, group); ; at = dirname(at)) {
-      groups.push({ version, path: join(mount, at) });
+      groups.push({ version, path: join(mount, at), isOutermost: at === "/" });
       if (at === "/") return groups;
     }
   });
 }
 
 /** Infinity: none. */
-export function limitOf({ version, path }: MemoryGroup, read: ReadText): Bytes {
+export function limitOf({ version, path, isOutermost }: MemoryGroup, read: ReadText): Bytes {
   // "max" is no number; nor is a group without memory control a limit.
   const limits = LIMIT_FILES[version].map((file) => Number.parseInt(read(join(path, file)) ?? "", 10));
+  if (version === 1 && isOutermost) limits.push(limitAround(path, read));
   return Math.min(...limits.map((limit) => (limit > 0 ? limit : Number.POSITIVE_INFINITY)));
+}
+
+/** A container does not see the groups around its own; version 1 tells the least of their limits all the same. */
+function limitAround(path: string, read: ReadText): Bytes {
+  return statistics(read(join(path, "memory.stat"))).get("hierarchical_memory_limit") ?? Number.NaN;
 }
 
 export interface LimitingGroup extends MemoryGroup {

@@ -168,6 +168,8 @@ export interface TaskOrder {
   readonly batchSize?: number;
   /** Calls of an async function under way at once at most, for the same reason. */
   readonly maxInFlight?: number;
+  /** It was refused memory with all that there is: `onError` may drop the row that asks for so much. */
+  readonly blamesRows?: true;
   /** What the worker's kernel may use for this task, where that is more than the worker was given. */
   readonly lease?: KernelLease;
 }

@@ -149,6 +149,7 @@ export function formTask(
     bytesOut: 0,
     attempt: 0,
     shortages: [],
+    blamesRows: false,
     need: null,
     startedAt: 0,
     restsUntil: 0,

@@ -65,13 +65,31 @@ export function ranOutOfMemory(
   const shortage = shortageOf(state, task, worker, cause, blow);
   shortages.push(shortage);
   const need = shortages.length <= oomRetriesOf(operator) ? nextAttempt(state, task, worker, shortage) : null;
-  if (need === null) return failure(state, task, worker, shortage, blow);
+  if (need === null) {
+    if (!mayBlameRows(task, shortage)) return failure(state, task, worker, shortage, blow);
+    task.blamesRows = true;
+  }
   task.attempt += 1;
   operator.figures.oomRetries += 1;
-  learn(state, operator, stricter(operator.learned, need));
+  learn(state, operator, stricter(operator.learned, need ?? shortage.need));
   tellRetry(state, task, causeOf(state, worker, cause, blow));
   rest(state, task);
   return null;
+}
+
+/**
+ * Nothing is left to ask for, and memory was refused: what a function asked for is more than there is. Where its `onError` drops rows,
+ * the task is run once more and drops this one.
+ */
+function mayBlameRows({ operator, blamesRows }: TaskState, shortage: Shortage): boolean {
+  if (blamesRows || shortage.cause !== "allocation" || oomRetriesOf(operator) === 0) return false;
+  return nextNeed(shortage) === null && dropsRows(operator);
+}
+
+function dropsRows({ spec }: OperatorState): boolean {
+  return (
+    spec.kind === "tasks" && spec.steps.some((step) => step.kind === "function" && step.options.onError !== "fail")
+  );
 }
 
 /** What the operator's tasks ask for from now on. */
@@ -180,11 +198,12 @@ function tellRetry(state: State, task: TaskState, cause: string): void {
   state.commands.push({ type: "event", event });
   const asked = needText(need.atOnce === null ? { ...need, memory: null } : need);
   const how = isWide(operator) ? "with fewer threads or more memory" : asked === "" ? "as it was" : asked;
-  const text = `${spec.name}: a task ran out of memory (${cause}). It is run again, and so are those after it: ${how}.`;
+  const drops = task.blamesRows ? ", without the rows that ask for more than there is (onError)" : "";
+  const text = `${spec.name}: a task ran out of memory (${cause}). It is run again, and so are those after it: ${how}${drops}.`;
   tell(state, {
     type: "notice",
     text,
-    about: { job: job.id, what: `${spec.id}/oom/${needText({ ...need, memory: null })}` },
+    about: { job: job.id, what: `${spec.id}/oom/${needText({ ...need, memory: null })}${drops}` },
   });
 }
 

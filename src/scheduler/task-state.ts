@@ -49,6 +49,8 @@ export interface TaskState {
   readonly shortages: Shortage[];
   /** What was learned before its present attempt began, and when that was; the batch is its own for good once it has handed over. */
   need: LearnedNeed | null;
+  /** It was refused memory with all that there is: see TaskOrder. */
+  blamesRows: boolean;
   startedAt: Milliseconds;
   /** When it may come again. */
   restsUntil: Milliseconds;

@@ -83,6 +83,7 @@ export function startTask(state: State, task: TaskState, spec: TaskOperator, wor
     devices: state.devices.count === 0 ? null : task.devices,
     ...(task.need?.batchSize == null ? {} : { batchSize: task.need.batchSize }),
     ...fewerCalls(spec, task.need),
+    ...(task.blamesRows ? { blamesRows: true } : {}),
     ...leaseOf(state, worker),
     ...(repairs === null ? {} : { repair: repairs.flow.recipe.number }),
   };

@@ -14,9 +14,9 @@ export class WorkerLimits {
     this.#ordinary = ordinary;
   }
 
-  /** Null: none. */
+  /** Null: none. One that was raised keeps its own for as long as that is the larger one. */
   of(worker: WorkerId): Bytes | null {
-    return this.#pool.memoryOf(worker) ?? this.#ordinary;
+    return this.#ordinary === null ? null : Math.max(this.#ordinary, this.#pool.memoryOf(worker) ?? 0);
   }
 
   /** The wide kernel runs no functions and has its own limit; and it keeps mapped what it does not use. */

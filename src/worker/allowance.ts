@@ -4,7 +4,7 @@
  * allocation failed"), and not the end of the machine.
  */
 
-import { systemFiles } from "../memory/index.ts";
+import { nodeMemory, systemFiles } from "../memory/index.ts";
 import { limitData } from "../native/index.ts";
 import type { Bytes } from "../protocol/index.ts";
 
@@ -16,16 +16,26 @@ const UNTOUCHED: Bytes = 192 * 2 ** 20;
 
 export class Allowance {
   #atStart: Bytes | null = null;
+  #bytes: Bytes | null = null;
 
   /** Null: no bound. */
   set(bytes: Bytes | null): void {
+    this.#bytes = bytes;
     if (bytes === null) {
       // Where there never was a bound there is none to lift.
       if (this.#atStart !== null) limitData(null);
       return;
     }
-    this.#atStart ??= mapped();
-    limitData(this.#atStart + UNTOUCHED + bytes);
+    const now = mapped();
+    this.#atStart ??= now;
+    // Where it has more than a new limit allows, the ladder sees to that: here its next small request would end the process.
+    limitData(UNTOUCHED + Math.max(this.#atStart + bytes, now));
+  }
+
+  /** Who is refused memory now has asked for more than half of what this process may have, and at once. */
+  isMostlyFree(): boolean {
+    const most = this.#bytes ?? nodeMemory();
+    return mapped() - (this.#atStart ?? 0) - UNTOUCHED < most / 2;
   }
 }
 

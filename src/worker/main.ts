@@ -164,6 +164,7 @@ class Worker {
         output: (block) => this.#wire.send({ type: "output", task: task.id, ...block }),
         fed: () => this.#wire.send({ type: "fed", task: task.id }),
         kernelUsage: (usage) => this.#wire.send({ type: "kernel", ...usage }),
+        isMostlyFree: () => this.#allowance.isMostlyFree(),
       });
       this.#task = { id: task.id, operator, running };
       // Only here: what comes for the task meanwhile must find it.

@@ -21,4 +21,6 @@ export interface TaskScope {
   readonly files: readonly string[];
   /** A row or batch that `onError` dropped. */
   errored(rows: number): void;
+  /** Memory that is refused now can be had nowhere on this machine: that is the fault of the row that asked for it. */
+  readonly blamesRows: boolean;
 }

@@ -47,6 +47,8 @@ export interface TaskOutlet extends BlockOutlet {
   /** The oldest message of a feed that was not answered has been read. */
   fed(): void;
   kernelUsage(usage: KernelUsage): void;
+  /** Most of what this worker may have is free. */
+  isMostlyFree(): boolean;
 }
 
 /**
@@ -101,6 +103,11 @@ export class RunningTask implements TaskScope {
 
   errored(rows: number): void {
     this.#errored += rows;
+  }
+
+  /** Of a function that has kept what it made until nothing was left, no row is to blame. */
+  get blamesRows(): boolean {
+    return this.task.blamesRows === true && this.outlet.isMostlyFree();
   }
 
   async run(): Promise<TaskReport> {

@@ -76,3 +76,28 @@ test("[M1] what a worker starts has the same limit, and whoever may can lift it"
   expect(limits.hard).toBe(/^Max data size\s+\S+\s+(\S+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1]);
   await s.close();
 });
+
+test("[K1] a lowered limit leaves a running worker what it has and a little more: its next small request is granted", async () => {
+  const s = sessions.open({ workers: 1, memoryLimit: "1 GiB", maxOomRetries: 0, maxRetries: 0, ...noLadder });
+  await pidOf(s);
+  const running = first(
+    s
+      .range(1)
+      .map(async () => {
+        const kept = Array.from({ length: 20 }, () => Buffer.alloc(32 << 20, 1));
+        Reflect.set(globalThis, "begun", true);
+        while (Reflect.get(globalThis, "goOn") !== true) await new Promise((resolve) => setImmediate(resolve));
+        for (let i = 0; i < 16; i++) kept.push(Buffer.alloc(4 << 20, 1));
+        return { buffers: kept.length };
+      })
+      .takeAll(),
+  );
+  const begun = () => s.run(() => Reflect.get(globalThis, "begun") === true);
+  while ((await begun())[0]?.value !== true);
+  await s.setMemoryLimit("256 MiB");
+  await s.run(() => {
+    Object.assign(globalThis, { goOn: true });
+  });
+  expect(await running).toEqual({ buffers: 36 });
+  await s.close();
+});

@@ -87,6 +87,36 @@ test("[M3] memory that is refused is no fault of the row: onError does not drop 
   await s.close();
 }, 60_000);
 
+test("[M3] a row that asks for more than the machine has is its own fault: onError drops it, and only it", async () => {
+  const s = sessions.open({ ...SMALL, workers: 1 });
+  const ds = s.range(8, { overrideNumBlocks: 2 }).map(
+    (row) => {
+      const bytes = row.id === 5 ? 2 ** 45 : 100_000_000;
+      return { id: row.id, bytes: new ArrayBuffer(bytes).byteLength };
+    },
+    { onError: "skip" },
+  );
+  expect((await ds.takeAll()).map(({ id }) => id)).toEqual([0, 1, 2, 3, 4, 6, 7]);
+  expect(ds.stats().operators[0]).toMatchObject({ errored: 1 });
+  await s.close();
+}, 60_000);
+
+test("[M3] of a function that keeps what it makes until memory is full no row is dropped", async () => {
+  // It has all that there is from the first attempt on.
+  const s = sessions.open({ ...SMALL, workers: 1, memoryLimit: "512 MiB", resourceLimits: { memory: "600 MiB" } });
+  const ds = s.range(100, { overrideNumBlocks: 1 }).map(
+    (row) => {
+      const kept: ArrayBuffer[] = Object(globalThis).kept ?? [];
+      Object(globalThis).kept = kept;
+      kept.push(new ArrayBuffer(50_000_000));
+      return row;
+    },
+    { onError: "skip" },
+  );
+  await expect(ds.takeAll()).rejects.toMatchObject({ name: "OutOfMemoryError", cause_: "allocation" });
+  await s.close();
+}, 60_000);
+
 test.each(["grow", "begin"])(
   "[M3] so is memory that WebAssembly is refused: %s",
   async (how) => {

@@ -75,3 +75,15 @@ test("[K1] a limit above the machine's memory is none", () => {
   };
   expect(memoryWith(files)).toBe(16 * GIB);
 });
+
+test("[K1] a limit around a container of version 1, in a group that is not seen from within, counts", () => {
+  const files = {
+    "/proc/self/cgroup": "4:memory:/pod/abc\n",
+    "/proc/self/mountinfo": "35 31 0:32 /pod/abc /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n",
+    "/sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n",
+    "/sys/fs/cgroup/memory/memory.stat": `cache 1\nhierarchical_memory_limit ${GIB}\ntotal_rss 7\n`,
+  };
+  expect(memoryWith(files)).toBe(GIB);
+  const none = "hierarchical_memory_limit 9223372036854771712\n";
+  expect(memoryWith({ ...files, "/sys/fs/cgroup/memory/memory.stat": none })).toBe(16 * GIB);
+});

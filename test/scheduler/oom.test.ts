@@ -343,3 +343,47 @@ test("[D7] memory that a function asks for is reserved before its task starts, a
   table.dies(2);
   expect(used()).toBeLessThanOrEqual(4 * 2 ** 30);
 });
+
+describe("memory that is refused to a task that has all there is", () => {
+  const refuses = (table: Oom) => {
+    const text = "map(fn) failed on row 3: RangeError: Array buffer allocation failed";
+    const error = toWire(new FunctionError(text, "op0", 3, null, [], "RangeError", null));
+    table.says(1, { type: "failed", task: table.taskOf(1).id, error });
+    table.wakes();
+  };
+  const begin = (onError: "fail" | "skip", maxOomRetries = 4) => {
+    const table = new Oom(1, 8, { pool: POOL, workerMemory: 1024 * MIB });
+    table.put();
+    table.start(counting(1, { maxOomRetries, steps: batched(1, "map", false, 1, onError) }), 1);
+    return table;
+  };
+
+  test("[M3] is the row's doing: where onError drops rows, it comes once more and may drop it", () => {
+    const table = begin("skip");
+    expect(table.taskOf(1).blamesRows).toBeUndefined();
+    refuses(table);
+    expect(table.taskOf(1)).toMatchObject({ blamesRows: true, attempt: 1 });
+    expect(table.wasTold("notice").at(-1)?.text).toMatch(
+      /without the rows that ask for more than there is \(onError\)\.$/,
+    );
+    // Its worker was full, not the row too large.
+    refuses(table);
+    expect(table.error?.name).toBe("OutOfMemoryError");
+  });
+
+  test("[M3] ends the job where onError drops nothing, or nothing is to be tried again", () => {
+    for (const table of [begin("fail"), begin("skip", 0)]) {
+      refuses(table);
+      expect(table.error?.name).toBe("OutOfMemoryError");
+    }
+  });
+
+  test("[M3] is tried with more first, where there is more", () => {
+    const table = new Oom(1, 8, { pool: POOL, workerMemory: 256 * MIB });
+    table.put();
+    table.start(counting(1, { steps: batched(1, "map", false, 1, "skip") }), 1);
+    refuses(table);
+    expect(table.needs).toMatchObject([{ memory: 512 * MIB }]);
+    expect(table.tasksOf(1)).toHaveLength(1);
+  });
+});

@@ -15,8 +15,9 @@ export function batched(
   form: "mapBatches" | "map" = "mapBatches",
   isClass = false,
   maxInFlight = 1,
+  onError: "fail" | "skip" = "fail",
 ): readonly Step[] {
-  const options = { batchSize, batchFormat: "rows", maxInFlight, onError: "fail" } as const;
+  const options = { batchSize, batchFormat: "rows", maxInFlight, onError } as const;
   const payload = { id: PAYLOAD, length: 1, rows: 0 };
   return [{ kind: "function", operator: `${form}(fn)`, form, isClass, payload, options }];
 }

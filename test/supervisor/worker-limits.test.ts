@@ -29,3 +29,11 @@ test("[K1] a limit that is changed is the allowance of every worker but those wi
   ]);
   expect(limits.of(ORDINARY)).toBe(2000);
 });
+
+test("[K1] a worker that was raised keeps its own limit only as long as that is the larger one", () => {
+  const { limits } = limitsOf(1000);
+  limits.set(8000);
+  expect([limits.of(RAISED), limits.allowanceOf(RAISED)]).toEqual([8000, 8000]);
+  limits.set(null);
+  expect([limits.of(RAISED), limits.allowanceOf(RAISED)]).toEqual([null, null]);
+});

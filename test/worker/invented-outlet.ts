@@ -46,6 +46,10 @@ export class InventedOutlet implements TaskOutlet {
     this.onFed();
   }
 
+  isMostlyFree(): boolean {
+    return true;
+  }
+
   kernelUsage(usage: KernelUsage): void {
     this.usages.push(usage);
   }

@@ -21,6 +21,7 @@ function harness(call: (group: never) => unknown, setting: Setting = {}) {
   const scope = {
     files: [],
     check: () => {},
+    blamesRows: false,
     errored: (count: number) => {
       dropped.rows += count;
     },

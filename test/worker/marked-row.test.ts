@@ -12,7 +12,7 @@ setFlagsFromString("--allow-natives-syntax");
 const haveSameMap = runInThisContext("(a, b) => %HaveSameMap(a, b)") as (a: object, b: object) => boolean;
 
 test("[A1] rows spread and extended share one hidden class, and look as they should", async () => {
-  const scope: TaskScope = { check: () => {}, files: [], errored: () => {} };
+  const scope: TaskScope = { check: () => {}, files: [], errored: () => {}, blamesRows: false };
   const failures = new Failures("map", "fail", (stack) => stack, scope, null);
   const nowhere: Stage = { push: () => {}, end: () => {}, close: () => {} };
   const given: object[] = [];

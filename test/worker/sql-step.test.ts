@@ -19,7 +19,7 @@ async function counts(shrinks: boolean): Promise<unknown[]> {
     end: () => {},
     close: () => {},
   };
-  const scope = { check: () => {}, errored: () => {}, files: [] };
+  const scope = { check: () => {}, errored: () => {}, files: [], blamesRows: false };
   const step = new SqlStep("SELECT count(*)::INTEGER AS n FROM {input}", connection, sink, scope, shrinks);
   const batch = columns({ x: new Int32Array(8192) });
   for (let i = 0; i < 20; i++) await step.push(batch);

@@ -44,9 +44,12 @@ export class Failures {
     return new ValueError(`${this.operator}, row ${index}${this.#from()}: ${thrown.message}`, thrown.column);
   }
 
-  /** Memory that was refused is no fault of the row: with less beside it there may be enough, so its task is run again. */
+  /**
+   * Memory that was refused is no fault of the row: with less beside it there may be enough, so its task is run again. It is where
+   * nobody could give more.
+   */
   #fails(thrown: unknown): boolean {
-    return this.onError === "fail" || isRefused(thrown);
+    return this.onError === "fail" || (isRefused(thrown) && !this.scope.blamesRows);
   }
 
   #from(): string {
