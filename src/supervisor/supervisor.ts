@@ -61,8 +61,9 @@ export class Supervisor {
   readonly #everyWorker: EveryWorker;
   /** The user's container for workers, as the program sent it. */
   #container: string | null = null;
-  /** Workers that were up before the program had connected. */
+  /** Workers that were up before the program had connected, or before what they leave behind would have come here. */
   readonly #early: (() => void)[] = [];
+  #isAdopting = true;
   readonly #spilling: Spilling;
   readonly #door: Door;
   readonly #limits: WorkerLimits;
@@ -179,6 +180,7 @@ export class Supervisor {
         limitOf: (worker) => this.#limits.of(worker),
         tell: (event) => {
           this.#witness.look();
+          this.#pool.lookAtOrphans();
           this.#tell(event);
         },
       },
@@ -194,6 +196,8 @@ export class Supervisor {
   async open(): Promise<void> {
     await this.#door.open();
     this.#pool.start();
+    // Meanwhile the first worker loads much more than this.
+    void this.#adoptOrphans();
     this.#programPoll = setInterval(() => {
       if (!isAlive({ pid: this.#options.parentPid, started: null })) void this.close();
     }, PROGRAM_POLL);
@@ -201,6 +205,17 @@ export class Supervisor {
     setImmediate(() => {
       for (const local of localDirectories) sweep(sessionsDirectory(local), session);
     });
+  }
+
+  /** Without it, what leaves its worker, its session and its environment stays behind: worth a line in the log, no more. */
+  async #adoptOrphans(): Promise<void> {
+    try {
+      if (process.platform === "linux") this.#pool.adoptOrphans(await import("../native/index.ts"));
+    } catch (error) {
+      process.stderr.write(`${toWire(error).message}\n`);
+    }
+    this.#isAdopting = false;
+    this.#welcomeEarly();
   }
 
   #workerCommandLine(id: WorkerId, oldSpace: Bytes | null): readonly string[] {
@@ -216,7 +231,7 @@ export class Supervisor {
     if (this.#state !== "open" || greeting.token !== this.#options.token) return false;
     if (greeting.type === "ready") {
       const workerWire = wire as Wire<WorkerMessage, ToWorker>;
-      if (this.#program !== null) return this.#welcomeWorker(greeting, workerWire);
+      if (this.#program !== null && !this.#isAdopting) return this.#welcomeWorker(greeting, workerWire);
       this.#early.push(() => this.#welcomeWorker(greeting, workerWire) || wire.close());
       return true;
     }
@@ -248,6 +263,11 @@ export class Supervisor {
     });
     // Its end, however it came, is ours.
     wire.onClose(() => void this.close());
+    this.#welcomeEarly();
+  }
+
+  #welcomeEarly(): void {
+    if (this.#program === null || this.#isAdopting) return;
     for (const welcome of this.#early.splice(0)) welcome();
   }
 

@@ -6,7 +6,7 @@ import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { arenaName, SHARED_MEMORY } from "../store/index.ts";
 import { isAlive } from "./process-identity.ts";
-import { killTrees, markOf } from "./process-tree.ts";
+import { killTrees } from "./process-tree.ts";
 import { readOwner, readRecord, readStaging, type SessionRecord } from "./session-files.ts";
 
 /** A directory without a record this old is no session that is about to write one. */
@@ -44,7 +44,7 @@ function sweepOne(directory: string): boolean {
 
 function removeRecorded(directory: string, record: SessionRecord): void {
   for (const worker of record.workers) if (isAlive(worker)) process.kill(worker.pid, "SIGKILL");
-  killTrees([], markOf(basename(directory), null));
+  killTrees([], basename(directory), null);
   // Only what bears the session's name: a record is a file, and files can be wrong.
   if (record.arena !== null && basename(record.arena) === arenaName(basename(directory))) {
     rmSync(record.arena, { force: true });
