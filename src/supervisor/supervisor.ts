@@ -26,6 +26,7 @@ import { oomKillOf } from "./deaths.ts";
 import { Door } from "./door.ts";
 import { EventLog } from "./event-log.ts";
 import { EveryWorker } from "./every-worker.ts";
+import { FirstWorkers } from "./first-workers.ts";
 import { type AnyWire, type Greeting, greet } from "./greeting.ts";
 import { JobFiles } from "./job-files.ts";
 import { type SupervisorOptions, sessionsDirectory, socketPath } from "./options.ts";
@@ -59,6 +60,7 @@ export class Supervisor {
   readonly #scheduler: Scheduler;
   readonly #pool: WorkerPool;
   readonly #everyWorker: EveryWorker;
+  readonly #firstWorkers: FirstWorkers;
   /** The user's container for workers, as the program sent it. */
   #container: string | null = null;
   /** Workers that were up before the program had connected, or before what they leave behind would have come here. */
@@ -155,12 +157,16 @@ export class Supervisor {
         ready: (worker, pid) => {
           this.#tell({ type: "workerReady", worker, pid });
           this.#everyWorker.changed();
+          this.#firstWorkers.changed();
         },
         gone: (worker, end) => {
           this.#summary.died(end.cause);
           this.#tell({ type: "workerGone", worker, end });
           // After the pool has begun to replace it.
-          setImmediate(() => this.#everyWorker.gone(worker, end));
+          setImmediate(() => {
+            this.#everyWorker.gone(worker, end);
+            this.#firstWorkers.changed();
+          });
         },
         unavailable: (error, until) => {
           const wire = toWire(error);
@@ -171,6 +177,7 @@ export class Supervisor {
       },
       this.#witness,
     );
+    this.#firstWorkers = new FirstWorkers(this.#pool, realClock);
     this.#limits = new WorkerLimits(this.#pool, options.workerMemory);
     this.#sampler = new Sampler(
       {
@@ -252,8 +259,10 @@ export class Supervisor {
       else if (message.type === "call" || message.type === "trim") this.#everyWorker.ask(message);
       else if (message.type !== "hello") {
         if (message.type === "start" || message.type === "inspect") this.#pool.workComes();
-        // The answer is of this moment.
-        if (message.type === "memory") this.#sampler.look();
+        if (message.type === "memory") {
+          this.#firstWorkers.when(() => this.#answerMemory(message));
+          return;
+        }
         if (message.type === "setMemoryLimit") {
           this.#workerHeap = message.heap;
           this.#limits.set(message.limit);
@@ -264,6 +273,13 @@ export class Supervisor {
     // Its end, however it came, is ours.
     wire.onClose(() => void this.close());
     this.#welcomeEarly();
+  }
+
+  /** Of this moment. */
+  #answerMemory(message: Extract<ProgramMessage, { type: "memory" }>): void {
+    if (this.#state !== "open") return;
+    this.#sampler.look();
+    this.#tell({ type: "fromProgram", message });
   }
 
   #welcomeEarly(): void {
