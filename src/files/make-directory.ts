@@ -5,9 +5,19 @@
 import { mkdirSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
+/** Others may remove an empty parent at the same moment; then it is made again, so often. */
+const TRIES = 10;
+
 /** Answers with the outermost directory that had to be made; null where all were there. */
 export function makeDirectory(path: string, mode = 0o777): string | null {
-  return make(resolve(path), mode);
+  for (let tries = 1; ; tries++) {
+    try {
+      return make(resolve(path), mode);
+    } catch (error) {
+      const code = codeOf(error);
+      if (tries === TRIES || (code !== "ENOENT" && code !== "EEXIST")) throw error;
+    }
+  }
 }
 
 function make(path: string, mode: number): string | null {

@@ -23,4 +23,4 @@ export {
   type Pinned,
   pin,
 } from "./memory.ts";
-export { dieWithParent, limitData } from "./process.ts";
+export { adoptOrphans, dieWithParent, limitData, reap } from "./process.ts";

@@ -11,7 +11,7 @@ import { fromWire, OptionError, SessionClosedError, type WireError } from "../er
 import { makeDirectory } from "../files/index.ts";
 import type { Milliseconds } from "../protocol/index.ts";
 import { type SupervisorOptions, sessionDirectory, sessionsDirectory } from "../supervisor/options.ts";
-import { MARK } from "../supervisor/process-tree.ts";
+import { MARK, SUPERVISOR_MARK } from "../supervisor/process-tree.ts";
 
 export interface SupervisorProcess {
   /** For who cannot use it after all: comes back when the process is gone, and what it made. */
@@ -42,7 +42,7 @@ export async function startSupervisor(
     detached: true,
     stdio: ["ignore", "pipe", stderr],
     // Inside a worker of another session, this one is not what that worker leaves behind: it cleans up after itself.
-    env: { ...process.env, NODE_OPTIONS: "", [MARK]: undefined },
+    env: { ...process.env, NODE_OPTIONS: "", [MARK]: SUPERVISOR_MARK },
   });
   closeSync(stderr);
   try {

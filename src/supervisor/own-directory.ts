@@ -11,11 +11,13 @@ import { firstDirectory, makeSessionDirectory, removeEmptyDirectories } from "./
 export class OwnDirectory {
   readonly path: string;
   readonly #localDirectory: string;
+  readonly #localDirectories: readonly string[];
   #outermostMade: string | null;
 
-  constructor(options: Pick<SupervisorOptions, "localDirectory" | "session">) {
+  constructor(options: Pick<SupervisorOptions, "localDirectory" | "localDirectories" | "session">) {
     this.path = sessionDirectory(options);
     this.#localDirectory = options.localDirectory;
+    this.#localDirectories = options.localDirectories;
     this.#outermostMade = firstDirectory(this.path, options.localDirectory);
   }
 
@@ -32,13 +34,15 @@ export class OwnDirectory {
     }
   }
 
-  /** A local directory that was not there before shall not be there afterwards, unless others use it now. */
+  /**
+   * And what is above it: `spillway-<uid>`, as long as other sessions have nothing there, and a local directory that was not there
+   * before, unless others use it now.
+   */
   remove(): void {
     rmSync(this.path, { recursive: true, force: true });
+    for (const other of this.#localDirectories) removeEmptyDirectories(sessionsDirectory(other));
     const local = resolve(this.#localDirectory);
     const made = this.#outermostMade;
-    if (made !== null && local.startsWith(resolve(made))) {
-      removeEmptyDirectories(sessionsDirectory(local), resolve(made));
-    }
+    if (made !== null && local.startsWith(resolve(made))) removeEmptyDirectories(local, resolve(made));
   }
 }

@@ -1,7 +1,7 @@
 /**
  * What a worker has started, ended with it: a child process of a function would else stay behind, with its memory. A worker leads
  * a session of its own (in the system's sense), which its children share; those that have left it carry the worker's mark in
- * their environment. Parents are no help: an orphan's is no longer its own.
+ * their environment. Parents are no help here: an orphan's is no longer its own (see orphans.ts for those that have neither).
  */
 import { readdirSync, readFileSync } from "node:fs";
 import type { WorkerId } from "../protocol/index.ts";
@@ -9,24 +9,32 @@ import type { WorkerId } from "../protocol/index.ts";
 /** The variable that workers, and what they start, have: `<session>/<worker>`. No setting: those begin with SPILLWAY_. */
 export const MARK = "OF_SPILLWAY_WORKER";
 
+/** Its value in the environment of a supervisor, which may itself be what a worker has started, and is nobody's to end. */
+export const SUPERVISOR_MARK = "supervisor";
+
 /** The 6th field of /proc/<pid>/stat; the 2nd is a name in brackets, which may hold anything. */
 const SESSION_AFTER_NAME = 3;
 
-/** What everything has that the workers of a session have started, or one of them. */
-export function markOf(session: string, worker: WorkerId | null): string {
-  return worker === null ? `${session}/` : `${session}/${worker}\0`;
+/** What a worker has, and everything that it has started. */
+export function markOf(session: string, worker: WorkerId): string {
+  return `${session}/${worker}`;
 }
 
-/** Kills these workers and all that they have started; also where they are dead, and what they started is not. */
-export function killTrees(leaders: readonly number[], mark: string): void {
+/**
+ * Kills these workers and all that they have started; also where they are dead, and what they started is not. `worker`: what has
+ * this one's mark; null: that of any worker of the session.
+ */
+export function killTrees(leaders: readonly number[], session: string, worker: WorkerId | null): void {
+  const isOurs = (mark: string) =>
+    worker === null ? mark.startsWith(`${session}/`) : mark === markOf(session, worker);
   // Whole groups at one go, also where there is no /proc.
   for (const leader of leaders) kill(-leader);
-  for (const pid of processes()) {
-    if (leaders.includes(sessionOf(pid)) || isMarked(pid, `${MARK}=${mark}`)) kill(pid);
+  for (const pid of numbersIn("/proc")) {
+    if (leaders.includes(sessionOf(pid)) || isOurs(markIn(pid) ?? "")) kill(pid);
   }
 }
 
-function kill(pid: number): void {
+export function kill(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch (error) {
@@ -36,25 +44,40 @@ function kill(pid: number): void {
   }
 }
 
-function processes(): number[] {
+/** The numbers among a directory's names; none where there is no /proc (macOS: the group is all that can be found) or no such process. */
+function numbersIn(directory: string): number[] {
   try {
-    return readdirSync("/proc")
+    return readdirSync(directory)
       .filter((name) => /^\d+$/.test(name))
       .map(Number);
   } catch {
-    // No /proc (macOS): the group is all that can be found.
     return [];
   }
 }
 
-function sessionOf(pid: number): number {
+/** Not every kernel does (CONFIG_PROC_CHILDREN). */
+export function listsChildren(): boolean {
+  return read("/proc/thread-self/children") !== null;
+}
+
+/** Of all its threads. */
+export function childrenOf(pid: number): number[] {
+  return numbersIn(`/proc/${pid}/task`).flatMap((thread) => {
+    const children = read(`/proc/${pid}/task/${thread}/children`) ?? "";
+    return children.split(" ").filter(Boolean).map(Number);
+  });
+}
+
+/** Its session, in the system's sense; NaN where it is gone. */
+export function sessionOf(pid: number): number {
   const stat = read(`/proc/${pid}/stat`) ?? "";
   return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[SESSION_AFTER_NAME]);
 }
 
-function isMarked(pid: number, entry: string): boolean {
-  const environment = read(`/proc/${pid}/environ`);
-  return environment !== null && `\0${environment}\0`.includes(`\0${entry}`);
+/** The mark in its environment; null: it has none. */
+export function markIn(pid: number): string | null {
+  const entry = (read(`/proc/${pid}/environ`) ?? "").split("\0").find((one) => one.startsWith(`${MARK}=`));
+  return entry?.slice(MARK.length + 1) ?? null;
 }
 
 function read(path: string): string | null {

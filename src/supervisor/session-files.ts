@@ -33,15 +33,17 @@ export function firstDirectory(directory: string, localDirectory: string): strin
   }
 }
 
-/** Removes empty directories from `directory` outwards, up to and with `outermost`. */
-export function removeEmptyDirectories(directory: string, outermost: string): void {
+const LEFT_ALONE: ReadonlySet<string> = new Set(["ENOTEMPTY", "EEXIST", "ENOENT", "ENOTDIR"]);
+
+/** Removes empty directories from `directory` outwards, up to and with `outermost`. Who starts at this moment makes them again. */
+export function removeEmptyDirectories(directory: string, outermost: string = directory): void {
   for (let at = directory; at.startsWith(outermost); at = dirname(at)) {
     try {
       rmdirSync(at);
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
-      // Others use it, or it is gone already; anything else is no reason not to end, but worth a line in the log.
-      if (code !== "ENOTEMPTY" && code !== "EEXIST" && code !== "ENOENT") process.stderr.write(`${message}\n`);
+      // Others use it, it is gone already, or a link of the user's; anything else is no reason not to end, but worth a line in the log.
+      if (!LEFT_ALONE.has(code ?? "")) process.stderr.write(`${message}\n`);
       return;
     }
   }

@@ -26,6 +26,7 @@ import { oomKillOf } from "./deaths.ts";
 import { Door } from "./door.ts";
 import { EventLog } from "./event-log.ts";
 import { EveryWorker } from "./every-worker.ts";
+import { FirstWorkers } from "./first-workers.ts";
 import { type AnyWire, type Greeting, greet } from "./greeting.ts";
 import { JobFiles } from "./job-files.ts";
 import { type SupervisorOptions, sessionsDirectory, socketPath } from "./options.ts";
@@ -59,10 +60,12 @@ export class Supervisor {
   readonly #scheduler: Scheduler;
   readonly #pool: WorkerPool;
   readonly #everyWorker: EveryWorker;
+  readonly #firstWorkers: FirstWorkers;
   /** The user's container for workers, as the program sent it. */
   #container: string | null = null;
-  /** Workers that were up before the program had connected. */
+  /** Workers that were up before the program had connected, or before what they leave behind would have come here. */
   readonly #early: (() => void)[] = [];
+  #isAdopting = true;
   readonly #spilling: Spilling;
   readonly #door: Door;
   readonly #limits: WorkerLimits;
@@ -154,12 +157,16 @@ export class Supervisor {
         ready: (worker, pid) => {
           this.#tell({ type: "workerReady", worker, pid });
           this.#everyWorker.changed();
+          this.#firstWorkers.changed();
         },
         gone: (worker, end) => {
           this.#summary.died(end.cause);
           this.#tell({ type: "workerGone", worker, end });
           // After the pool has begun to replace it.
-          setImmediate(() => this.#everyWorker.gone(worker, end));
+          setImmediate(() => {
+            this.#everyWorker.gone(worker, end);
+            this.#firstWorkers.changed();
+          });
         },
         unavailable: (error, until) => {
           const wire = toWire(error);
@@ -170,6 +177,7 @@ export class Supervisor {
       },
       this.#witness,
     );
+    this.#firstWorkers = new FirstWorkers(this.#pool, realClock);
     this.#limits = new WorkerLimits(this.#pool, options.workerMemory);
     this.#sampler = new Sampler(
       {
@@ -179,6 +187,7 @@ export class Supervisor {
         limitOf: (worker) => this.#limits.of(worker),
         tell: (event) => {
           this.#witness.look();
+          this.#pool.lookAtOrphans();
           this.#tell(event);
         },
       },
@@ -194,6 +203,8 @@ export class Supervisor {
   async open(): Promise<void> {
     await this.#door.open();
     this.#pool.start();
+    // Meanwhile the first worker loads much more than this.
+    void this.#adoptOrphans();
     this.#programPoll = setInterval(() => {
       if (!isAlive({ pid: this.#options.parentPid, started: null })) void this.close();
     }, PROGRAM_POLL);
@@ -201,6 +212,17 @@ export class Supervisor {
     setImmediate(() => {
       for (const local of localDirectories) sweep(sessionsDirectory(local), session);
     });
+  }
+
+  /** Without it, what leaves its worker, its session and its environment stays behind: worth a line in the log, no more. */
+  async #adoptOrphans(): Promise<void> {
+    try {
+      if (process.platform === "linux") this.#pool.adoptOrphans(await import("../native/index.ts"));
+    } catch (error) {
+      process.stderr.write(`${toWire(error).message}\n`);
+    }
+    this.#isAdopting = false;
+    this.#welcomeEarly();
   }
 
   #workerCommandLine(id: WorkerId, oldSpace: Bytes | null): readonly string[] {
@@ -216,7 +238,7 @@ export class Supervisor {
     if (this.#state !== "open" || greeting.token !== this.#options.token) return false;
     if (greeting.type === "ready") {
       const workerWire = wire as Wire<WorkerMessage, ToWorker>;
-      if (this.#program !== null) return this.#welcomeWorker(greeting, workerWire);
+      if (this.#program !== null && !this.#isAdopting) return this.#welcomeWorker(greeting, workerWire);
       this.#early.push(() => this.#welcomeWorker(greeting, workerWire) || wire.close());
       return true;
     }
@@ -237,8 +259,10 @@ export class Supervisor {
       else if (message.type === "call" || message.type === "trim") this.#everyWorker.ask(message);
       else if (message.type !== "hello") {
         if (message.type === "start" || message.type === "inspect") this.#pool.workComes();
-        // The answer is of this moment.
-        if (message.type === "memory") this.#sampler.look();
+        if (message.type === "memory") {
+          this.#firstWorkers.when(() => this.#answerMemory(message));
+          return;
+        }
         if (message.type === "setMemoryLimit") {
           this.#workerHeap = message.heap;
           this.#limits.set(message.limit);
@@ -248,6 +272,18 @@ export class Supervisor {
     });
     // Its end, however it came, is ours.
     wire.onClose(() => void this.close());
+    this.#welcomeEarly();
+  }
+
+  /** Of this moment. */
+  #answerMemory(message: Extract<ProgramMessage, { type: "memory" }>): void {
+    if (this.#state !== "open") return;
+    this.#sampler.look();
+    this.#tell({ type: "fromProgram", message });
+  }
+
+  #welcomeEarly(): void {
+    if (this.#program === null || this.#isAdopting) return;
     for (const welcome of this.#early.splice(0)) welcome();
   }
 

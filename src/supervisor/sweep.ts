@@ -2,12 +2,12 @@
  * Finds what sessions left behind whose supervisor was killed, and removes it: arena, staged files, directory,
  * and workers that outlived it, with what they had started. A session that still runs, or is just starting, is left alone.
  */
-import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
+import { readdirSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { arenaName, SHARED_MEMORY } from "../store/index.ts";
 import { isAlive } from "./process-identity.ts";
-import { killTrees, markOf } from "./process-tree.ts";
-import { readOwner, readRecord, readStaging, type SessionRecord } from "./session-files.ts";
+import { killTrees } from "./process-tree.ts";
+import { readOwner, readRecord, readStaging, removeEmptyDirectories, type SessionRecord } from "./session-files.ts";
 
 /** A directory without a record this old is no session that is about to write one. */
 const NEWBORN_MS = 60_000;
@@ -24,6 +24,7 @@ export function sweep(sessions: string, ownSession: string): string[] {
       process.stderr.write(`The remains of session ${session} could not be removed: ${(error as Error).message}\n`);
     }
   }
+  if (swept.length > 0) removeEmptyDirectories(sessions);
   return swept;
 }
 
@@ -44,7 +45,7 @@ function sweepOne(directory: string): boolean {
 
 function removeRecorded(directory: string, record: SessionRecord): void {
   for (const worker of record.workers) if (isAlive(worker)) process.kill(worker.pid, "SIGKILL");
-  killTrees([], markOf(basename(directory), null));
+  killTrees([], basename(directory), null);
   // Only what bears the session's name: a record is a file, and files can be wrong.
   if (record.arena !== null && basename(record.arena) === arenaName(basename(directory))) {
     rmSync(record.arena, { force: true });
@@ -53,7 +54,9 @@ function removeRecorded(directory: string, record: SessionRecord): void {
   for (const staging of readStaging(directory)) rmSync(staging, { recursive: true, force: true });
   for (const spill of record.spill) {
     const other = dirname(spill);
-    if (basename(other) === basename(directory)) rmSync(other, { recursive: true, force: true });
+    if (basename(other) !== basename(directory)) continue;
+    rmSync(other, { recursive: true, force: true });
+    removeEmptyDirectories(dirname(other));
   }
 }
 
@@ -63,8 +66,13 @@ function ageOf(directory: string): number | null {
 }
 
 function directoriesIn(sessions: string): string[] {
-  if (!existsSync(sessions)) return [];
-  return readdirSync(sessions, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map((entry) => entry.name);
+  try {
+    return readdirSync(sessions, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map((entry) => entry.name);
+  } catch (error) {
+    // The last session has removed it, or there never was one.
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw error;
+  }
 }

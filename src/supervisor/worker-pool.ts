@@ -22,8 +22,9 @@ import type {
 import type { Scene, WorkerEnd } from "../scheduler/index.ts";
 import { type Clock, realClock } from "./clock.ts";
 import { causeOfDeath, isForMemory, type OomKills } from "./deaths.ts";
+import { type Adoption, type LivingWorker, Orphans } from "./orphans.ts";
 import { identify, type ProcessIdentity } from "./process-identity.ts";
-import { killTrees, markOf } from "./process-tree.ts";
+import { killTrees } from "./process-tree.ts";
 import { type Birth, Restarts } from "./restarts.ts";
 import { noMemoryForWorkers, workersDoNotStart } from "./unavailable.ts";
 import { beforeItsEnd, risen, type Witness } from "./witness.ts";
@@ -90,6 +91,7 @@ export class WorkerPool {
   readonly #events: PoolEvents;
   readonly #witness: Witness;
   readonly #restarts: Restarts;
+  readonly #orphans: Orphans;
   readonly #workers = new Map<WorkerId, WorkerProcess>();
   #lastId = 0;
   #startFailures = 0;
@@ -105,6 +107,7 @@ export class WorkerPool {
     this.#events = events;
     this.#witness = witness;
     this.#restarts = new Restarts(clock, () => this.#replenish());
+    this.#orphans = new Orphans(options.session, () => this.#living);
   }
 
   /**
@@ -116,8 +119,24 @@ export class WorkerPool {
     setTimeout(() => this.#replenish(), OTHERS_LATEST).unref();
   }
 
+  /** What workers leave behind comes to this process from now on, and ends with them. */
+  adoptOrphans(system: Adoption): void {
+    this.#orphans.adopt(system);
+  }
+
+  /** Now and then, so that it is known what the next worker to die has left, and what not. */
+  lookAtOrphans(): void {
+    this.#orphans.look();
+  }
+
   get processes(): readonly ProcessIdentity[] {
-    return [...this.#workers.values()].flatMap(({ identity }) => (identity === null ? [] : [identity]));
+    return this.#living.map(({ identity }) => identity);
+  }
+
+  get #living(): readonly LivingWorker[] {
+    return [...this.#workers.values()].flatMap(({ id, identity }) =>
+      identity === null ? [] : [{ worker: id, identity }],
+    );
   }
 
   get workers(): readonly { readonly worker: WorkerId; readonly pid: number }[] {
@@ -255,7 +274,7 @@ export class WorkerPool {
   }
 
   #killTree({ id, child }: WorkerProcess): void {
-    if (child.pid !== undefined) killTrees([child.pid], markOf(this.#options.session, id));
+    if (child.pid !== undefined) killTrees([child.pid], this.#options.session, id);
   }
 
   #snapshot(): NodeSnapshot {
@@ -279,14 +298,18 @@ export class WorkerPool {
     this.#state = "closing";
     this.#restarts.close();
     if (this.#pause !== null) clearTimeout(this.#pause);
-    if (this.#workers.size === 0) return;
+    if (this.#workers.size > 0) await this.#endWorkers();
+    await this.#orphans.close();
+  }
+
+  async #endWorkers(): Promise<void> {
     const empty = new Promise<void>((resolve) => {
       this.#onEmpty = resolve;
     });
     const workers = [...this.#workers.values()];
     const killAll = () => {
       const leaders = workers.flatMap(({ child }) => child.pid ?? []);
-      killTrees(leaders, markOf(this.#options.session, null));
+      killTrees(leaders, this.#options.session, null);
     };
     for (const worker of workers) {
       worker.order ??= "asked";
@@ -324,6 +347,7 @@ export class WorkerPool {
     if (this.#state === "open") this.#killTree(worker);
     const end = this.#endOf(worker);
     this.#workers.delete(worker.id);
+    this.#orphans.workerGone();
     this.#events.gone(worker.id, end);
     this.#events.changed();
     if (this.#workers.size === 0) this.#onEmpty?.();

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, writeFileSync } from "node:fs";
 import type { Bytes, WorkerId } from "../protocol/index.ts";
-import { MARK } from "./process-tree.ts";
+import { MARK, markOf } from "./process-tree.ts";
 import { openWorkerLog } from "./worker-log.ts";
 
 export interface StartOptions {
@@ -21,7 +21,7 @@ export function startWorker(options: StartOptions, id: WorkerId, memory: Bytes |
   const log = openWorkerLog(options.logDirectory, id);
   const child = spawn(process.execPath, options.commandLine(id, memory), {
     stdio: ["ignore", log, log],
-    env: { ...options.env, [MARK]: `${options.session}/${id}` },
+    env: { ...options.env, [MARK]: markOf(options.session, id) },
     // A session and group of its own, by which what it starts is found.
     detached: true,
   });

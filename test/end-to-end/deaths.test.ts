@@ -178,3 +178,41 @@ test("[D4] a process that a function has started ends with its worker, also afte
   // Killed, and about to be gone.
   await expect.poll(() => pids.some(isRunning)).toBe(false);
 });
+
+test("[D4] a process without a trace of its worker ends with it, and another's does not", async () => {
+  const s = sessions.open({ workers: 2 });
+  const marker = join(sessions.directory, "hidden");
+  writeFileSync(marker, "");
+  const pids = () => readFileSync(marker, "utf8").trim().split("\n").map(Number);
+  // Its parent ends at once: it comes to the supervisor while both workers are alive.
+  await s
+    .range(1)
+    .map((row) => {
+      const { execFileSync } = process.getBuiltinModule("node:child_process");
+      const { appendFileSync } = process.getBuiltinModule("node:fs");
+      const script = "setsid /bin/sleep 1000 >/dev/null 2>&1 & echo $!";
+      appendFileSync(marker, execFileSync("/bin/sh", ["-c", script], { env: { PATH: "/usr/bin:/bin" } }));
+      return row;
+    })
+    .takeAll();
+  // The supervisor has looked.
+  await s.memory();
+  const dying = s.range(1).map(
+    (row) => {
+      const { spawn } = process.getBuiltinModule("node:child_process");
+      const { appendFileSync } = process.getBuiltinModule("node:fs");
+      const child = spawn("/bin/sleep", ["1000"], { stdio: "ignore", detached: true, env: {} });
+      child.unref();
+      appendFileSync(marker, `${child.pid}\n`);
+      process.kill(process.pid, "SIGKILL");
+      return row;
+    },
+    { maxRetries: 0 },
+  );
+  await failure(dying.takeAll());
+  const [daemon = 0, child = 0] = pids();
+  await expect.poll(() => isRunning(child)).toBe(false);
+  expect(isRunning(daemon)).toBe(true);
+  await s.close();
+  expect(isRunning(daemon)).toBe(false);
+});

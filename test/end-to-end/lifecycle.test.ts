@@ -153,6 +153,22 @@ describe("the end of a session", () => {
     await expect(kept.count()).rejects.toBeInstanceOf(SessionClosedError);
   });
 
+  test("[A15] nothing stays in the local directories either, whichever of two sessions ends last", async () => {
+    const localDirectory = ["first", "second"].map((name) => join(sessions.directory, name));
+    for (const path of localDirectory) mkdirSync(path);
+    const open = () => sessions.open({ workers: 1, localDirectory, objectStoreMemory: "1 MiB" });
+    const [one, other] = [open(), open()];
+    // More than the store holds: both directories are used.
+    for (const s of [one, other]) await s.range(500_000).materialize();
+    const users = localDirectory.map((path) => readdirSync(path));
+    expect(users).toEqual([[expect.stringMatching(/^spillway-\d+$/)], [expect.stringMatching(/^spillway-\d+$/)]]);
+    await one.close();
+    expect(localDirectory.map((path) => readdirSync(path))).toEqual(users);
+    expect(await other.range(3).count()).toBe(3);
+    await other.close();
+    expect(localDirectory.map((path) => readdirSync(path))).toEqual([[], []]);
+  });
+
   test("[A15] close comes back when the processes are gone, not before", async () => {
     const s = sessions.open();
     await s.range(3).takeAll();

@@ -22,3 +22,12 @@ test("[M7] a run's stats have what the supervisor and the program took, each wit
   expect(String(ds.stats())).toMatch(/peak memory: worker .*, supervisor [\d.]+ MiB, program [\d.]+ MiB, store /);
   await s.close();
 });
+
+test("[K9] [M7] the first answer of session.memory has every worker of the session, each with its memory", async () => {
+  const s = sessions.open({ workers: 3 });
+  const { workers, supervisor, program } = await s.memory();
+  expect(workers.length).toBe(3);
+  for (const { pid, process: bytes } of workers) expect([typeof pid, bytes > 10 * MIB]).toEqual(["number", true]);
+  for (const { private: bytes } of [supervisor, program]) expect(bytes).toBeGreaterThan(10 * MIB);
+  await s.close();
+});

@@ -1,5 +1,5 @@
 /** Real processes that die in every way, under a real supervisor. */
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { fromWire } from "../../src/errors/index.ts";
@@ -90,6 +90,19 @@ test("[D4] what a worker had started ends with it, however it died", async () =>
   expect([third, fourth].every(isRunning)).toBe(true);
   await supervisor.close();
   await expect.poll(() => [third, fourth].some(isRunning)).toBe(false);
+});
+
+test("[D4] what a worker had started ends with it also where it has cleared its environment and left the session, and its children", async () => {
+  const supervisor = await start({ workers: 1 });
+  const dying = work("segfault", { once: true, children: "hidden" });
+  expect((await supervisor.run(job("a", [tasks(0, { kind: "splits", splits: [dying] })]))).type).toBe("finished");
+  const [first = 0, second = 0, third = 0, fourth = 0] = children(supervisor);
+  await expect.poll(() => [first, second].some(isRunning)).toBe(false);
+  // Nor are they left as zombies.
+  await expect.poll(() => [first, second].some((pid) => existsSync(`/proc/${pid}`))).toBe(false);
+  expect([third, fourth].every(isRunning)).toBe(true);
+  await supervisor.close();
+  expect([third, fourth].some(isRunning)).toBe(false);
 });
 
 test("[K7] a worker that is killed from here takes what it has started with it", async () => {

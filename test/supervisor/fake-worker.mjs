@@ -1,10 +1,12 @@
 /**
  * A worker that does as its tasks say. A split's `sql` is JSON: { rows, blocks, bytes, ending }, where `ending` is what
  * happens after the blocks: "exit", "abort", "segfault", "sigabrt", "heap", "loop", "fail", "file", or nothing. `children`: it starts two processes
- * before, one in a session of its own, and writes their pids to its log. `once`: only at the first attempt.
+ * before, one in a session of its own, and writes their pids to its log; "hidden": two in sessions of their own with an empty environment, the one
+ * started by the other. `once`: only at the first attempt.
  * Blocks are written with pwrite: the arena is a file, mapped or not. Plain JavaScript, so that it starts at once.
  */
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, openSync, readSync, writeFileSync, writeSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
@@ -79,7 +81,8 @@ async function run(task) {
   cancelled = false;
   const order = operators.get(task.operator);
   const { rows, blocks, bytes, ending, once, children } = work(task, order);
-  if (children) startChildren();
+  if (children === "hidden") await startHidden();
+  else if (children) startChildren();
   for (let i = task.handedOver.length; i < blocks; i++) {
     if (order.sink.kind !== "blocks") break;
     send({ type: "reserve", task: task.id, bytes });
@@ -119,6 +122,17 @@ function startChildren() {
     const { pid } = spawn("sleep", ["1000"], { stdio: "ignore", detached });
     process.stderr.write(`child ${pid}\n`);
   }
+}
+
+/** Nothing tells whose they are. */
+async function startHidden() {
+  const shell = spawn("/bin/sh", ["-c", "/bin/sleep 1000 & echo $!; wait"], {
+    stdio: ["ignore", "pipe", "ignore"],
+    detached: true,
+    env: {},
+  });
+  const [grandchild] = await once(shell.stdout, "data");
+  process.stderr.write(`child ${shell.pid}\nchild ${Number(grandchild)}\n`);
 }
 
 async function end(ending, task, order) {

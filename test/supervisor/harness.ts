@@ -39,7 +39,7 @@ export interface Work {
   readonly bytes: number;
   readonly ending?: "exit" | "abort" | "segfault" | "sigabrt" | "heap" | "loop" | "fail" | "file";
   readonly once?: boolean;
-  readonly children?: boolean;
+  readonly children?: boolean | "hidden";
 }
 
 export function split(work: Work): Split {

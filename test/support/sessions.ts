@@ -60,9 +60,19 @@ export async function leftovers(localDirectory: string, names: readonly string[]
 }
 
 function sessionFiles(localDirectory: string): string[] {
-  return readdirSync(localDirectory).flatMap((user) =>
-    readdirSync(join(localDirectory, user)).map((name) => `directory ${join(user, name)}`),
-  );
+  return directoriesIn(localDirectory).flatMap((user) => [
+    `directory ${user}`,
+    ...directoriesIn(join(localDirectory, user)).map((name) => `directory ${join(user, name)}`),
+  ]);
+}
+
+/** A session that ends at this moment removes them. */
+function directoriesIn(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    return [];
+  }
 }
 
 function sharedMemory(names: readonly string[]): string[] {

@@ -10,6 +10,9 @@ import { formatSize } from "../../units/index.ts";
 import type { SpillLabel } from "./settings.ts";
 import { codeOf } from "./whole.ts";
 
+/** Another session may remove an empty parent at the same moment; then it is made again, so often. */
+const TRIES = 10;
+
 export class SpillDirectories {
   readonly paths: readonly string[];
   /** Every directory that had to be made, parents too. */
@@ -69,7 +72,10 @@ export class SpillDirectories {
     const found = await this.#makeOne(path);
     if (found !== "no parent" || dirname(path) === path) return found === "made";
     await this.#make(dirname(path));
-    if ((await this.#makeOne(path)) !== "no parent") return true;
+    for (let tries = 0; tries < TRIES; tries++) {
+      if ((await this.#makeOne(path)) !== "no parent") return true;
+      await this.#makeOne(dirname(path));
+    }
     throw new Error(`ENOENT: a parent of ${path} vanishes, or is a link to nowhere`);
   }
 
