@@ -36,7 +36,7 @@ export function gaugeOver(files: SystemFiles, machine: Bytes = totalmem()): Memo
       const ofGroup = group === null ? null : groupMemory(group, files.read);
       return ofGroup ?? machineMemory(files.read) ?? { used: totalmem() - freemem(), total: totalmem() };
     },
-    oomKills: () => oomKills(limiting(), files.read),
+    oomKills: () => oomKills(limiting(), groups ?? [], files.read),
     users: (count) => memoryUsers(count, limiting(), tree, files),
   };
 }

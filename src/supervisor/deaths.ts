@@ -2,12 +2,8 @@
  * Why a worker ended, from what can be known: what was done to it from here, how the system says it ended, its last words, and
  * whether the system's OOM killer has struck. Pure; who gathers the facts is the pool.
  */
+import type { OomKills } from "../memory/index.ts";
 import type { DeathCause, KillReason } from "../protocol/index.ts";
-
-export interface OomKills {
-  readonly container: number;
-  readonly machine: number;
-}
 
 export interface DeathFacts {
   readonly exitCode: number | null;
@@ -40,7 +36,9 @@ export function causeOfDeath({ exitCode, signal, order, words, oomKills }: Death
 }
 
 /** Whose limit it was, if the system has killed at all. */
-export function oomKillOf({ container, machine }: OomKills): "kernelOom" | "containerOom" | null {
+export function oomKillOf({ container, machine, own }: OomKills): "kernelOom" | "containerOom" | null {
+  // Whoever is killed, for whatever limit, is counted in its own group: it was somebody else's process.
+  if (own === 0) return null;
   // A kill in a control group is counted on the machine, too.
   if (container > 0) return "containerOom";
   return machine > 0 ? "kernelOom" : null;

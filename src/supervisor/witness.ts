@@ -3,11 +3,10 @@
  * the node's memory. Looks on, decides nothing.
  */
 import { hostname } from "node:os";
-import type { MemoryGauge } from "../memory/index.ts";
+import type { MemoryGauge, OomKills } from "../memory/index.ts";
 import type { MemoryUser, Milliseconds, NodeSnapshot, WorkerId } from "../protocol/index.ts";
 import type { WorkerEnd } from "../scheduler/index.ts";
 import { type Clock, realClock } from "./clock.ts";
-import type { OomKills } from "./deaths.ts";
 
 const TOP_USERS = 10;
 /**
@@ -70,5 +69,6 @@ export function beforeItsEnd(node: NodeSnapshot, dead: MemoryUser): NodeSnapshot
 }
 
 export function risen(before: OomKills, now: OomKills): OomKills {
-  return { container: now.container - before.container, machine: now.machine - before.machine };
+  const own = before.own === undefined || now.own === undefined ? {} : { own: now.own - before.own };
+  return { container: now.container - before.container, machine: now.machine - before.machine, ...own };
 }

@@ -77,11 +77,11 @@ test("[M1] a limit that is changed counts at the next look", () => {
 });
 
 test("[D4] v1 counts a kill where its victim is, up to the group that limits", () => {
-  expect(gaugeWith(v1).oomKills()).toEqual({ container: 3, machine: 9 });
+  expect(gaugeWith(v1).oomKills()).toEqual({ container: 3, machine: 9, own: 2 });
 });
 
 test("[D4] v2 counts a kill in all groups around its victim: the group that limits has them all", () => {
-  expect(gaugeWith(v2).oomKills()).toEqual({ container: 3, machine: 9 });
+  expect(gaugeWith(v2).oomKills()).toEqual({ container: 3, machine: 9, own: 3 });
 });
 
 test("[M4] the users are the processes of the group that limits, those with the most first", () => {

@@ -34,6 +34,14 @@ test("[D4] every death has its own cause", () => {
   expect(cause({ signal: "SIGKILL", order: "unresponsive" })).toBe("asked");
 });
 
+test("[D4] a kill that was not counted in the worker's own group was another process's", () => {
+  expect(cause({ signal: "SIGKILL", oomKills: { container: 0, machine: 1, own: 0 } })).toBe("signal");
+  // Another group in the same container.
+  expect(cause({ signal: "SIGKILL", oomKills: { container: 1, machine: 1, own: 0 } })).toBe("signal");
+  expect(cause({ signal: "SIGKILL", oomKills: { container: 0, machine: 1, own: 1 } })).toBe("kernelOom");
+  expect(cause({ signal: "SIGKILL", oomKills: { container: 1, machine: 1, own: 1 } })).toBe("containerOom");
+});
+
 test("[D4] memory that was refused to native code is out of memory; words alone are nothing", () => {
   const words = "terminate called after throwing an instance of 'std::bad_alloc'\n  what():  std::bad_alloc";
   expect(cause({ signal: "SIGABRT", words })).toBe("heap");
@@ -71,6 +79,14 @@ test("[D4] one kill that is counted explains all who died with it, and nobody wh
   expect(witness.recentOomKills()).toEqual({ container: 1, machine: 1 });
   clock.pass(5_000);
   expect(witness.recentOomKills()).toEqual(NONE);
+});
+
+test("[D4] the kills in the worker's own group are told apart from all others, where they are counted", () => {
+  const { gauge, kills } = counting();
+  const own = { ...gauge, oomKills: () => ({ ...kills, own: 5 }) };
+  const witness = new Witness(own, 0.95, () => [], new TestClock());
+  kills.machine = 4;
+  expect(witness.recentOomKills()).toEqual({ container: 0, machine: 1, own: 0 });
 });
 
 test("[M2] the node's users have our names, and the monitor's threshold is beside them", () => {

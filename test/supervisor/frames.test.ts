@@ -80,11 +80,13 @@ test("a large frame does not cost quadratic copying", async () => {
   const sender = new Wire<never, Numbered>(near);
   const receiver = new Wire<Numbered, never>(far);
   const text = "x".repeat(64 * 1024 * 1024);
-  const start = performance.now();
+  const before = process.cpuUsage();
   sender.send({ n: 1, text });
   const message = await new Promise<Numbered>((resolve) => receiver.onMessage(resolve));
   expect(message.text?.length).toBe(text.length);
-  expect(performance.now() - start).toBeLessThan(5_000);
+  // Its own time: on a busy machine the clock also counts the others'. Copied at every piece, it is 32 GiB.
+  const { user, system } = process.cpuUsage(before);
+  expect((user + system) / 1000).toBeLessThan(5_000);
   await close();
 });
 
