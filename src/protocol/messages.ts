@@ -20,7 +20,7 @@ import type {
   TaskId,
   WorkerId,
 } from "./job.ts";
-import type { SessionMemory } from "./memory.ts";
+import type { HeapUse, SessionMemory } from "./memory.ts";
 import type { SessionResources } from "./resources.ts";
 import type { TimedEvent } from "./session-events.ts";
 import type { JobStats, TaskReport } from "./stats.ts";
@@ -266,9 +266,14 @@ export type WorkerMessage =
   | { readonly type: "kernel"; readonly memory: Bytes; readonly spilled: Bytes }
   /** What the user's container holds in memory, and whether it can be asked to let go of some; from time to time. */
   | { readonly type: "container"; readonly bytes: Bytes; readonly evicts: boolean }
-  | { readonly type: "trimmed"; readonly request: number | null; readonly report: TrimReport }
+  | {
+      readonly type: "trimmed";
+      readonly request: number | null;
+      readonly report: TrimReport;
+      readonly heap: HeapUse;
+    }
   | { readonly type: "called"; readonly request: number; readonly answer: WorkerAnswer }
-  | { readonly type: "done"; readonly task: TaskId; readonly report: TaskReport }
+  | { readonly type: "done"; readonly task: TaskId; readonly report: TaskReport; readonly heap: HeapUse }
   | { readonly type: "failed"; readonly task: TaskId; readonly error: WireError }
   | { readonly type: "cancelled"; readonly task: TaskId }
   | { readonly type: "retired"; readonly job: JobId; readonly operator: OperatorId; readonly error: WireError | null }

@@ -44,7 +44,7 @@ import { watchNode } from "./monitor.ts";
 import { endResting, restDeadline } from "./oom.ts";
 import { fromProgram } from "./program.ts";
 import { heapOf, lower, raisedStarting } from "./raised.ts";
-import { containerHolds, memoryRead } from "./readings.ts";
+import { containerHolds, heapTold, memoryRead } from "./readings.ts";
 import { settleTrims, trimDeadline, trimmed } from "./recycle.ts";
 import { Resources } from "./resources.ts";
 import { askForRoom, grantRoom, yields } from "./room.ts";
@@ -356,7 +356,7 @@ function fromWorker(state: State, worker: WorkerState, event: Extract<Event, { t
       containerHolds(state, worker, message.bytes, message.evicts);
       return;
     case "trimmed":
-      if (message.request === null) trimmed(state, worker, message.report);
+      if (message.request === null) trimmed(state, worker, message.report, message.heap);
       return;
     case "kernel":
       kernelHolds(state, worker, message.memory, message.spilled);
@@ -377,6 +377,7 @@ function fromWorker(state: State, worker: WorkerState, event: Extract<Event, { t
       return;
     case "done":
       taskDone(state, task, message.report);
+      heapTold(state, worker, message.heap);
       return;
     case "failed":
       taskFailed(state, task, message.error, event);
