@@ -6,8 +6,8 @@
  *
  * Four reasons: it is paused and has nothing left to spill; after a task its unmanaged memory alone is above `spill`; it
  * leaks slowly, which is found out before it is in the way: past half of its limit, and with more after each of its last tasks
- * than after the one before; or its heap does (heap.ts). (After a task is the first reading after it: half of the limit is what the next task needs, and
- * garbage that was only not collected yet is gone after the trim, so that nobody is replaced for it.)
+ * than after the one before; or its heap fills up (heap.ts). (After a task is the first reading after it: half of the limit is
+ * what the next task needs, and garbage that was only not collected yet is gone after the trim, so that nobody is replaced for it.)
  * What classes have constructed is no leak: only what came after it is a reason, short of being paused.
  * A worker that is paused before its first task is not replaced, the next would be no better: where all are, jobs fail.
  */
@@ -15,16 +15,7 @@ import { OutOfMemoryError, toWire } from "../errors/index.ts";
 import type { Bytes, HeapUse, Milliseconds, TrimReport } from "../protocol/index.ts";
 import { formatSize } from "../units/index.ts";
 import { isRunnable } from "./forming.ts";
-import {
-  GROWN_BEYOND,
-  GROWN_PAST,
-  heapAfterTrim,
-  heapLimitOf,
-  isGrowing,
-  isHeapFull,
-  isHeapGrowing,
-  noteAfterTask,
-} from "./heap.ts";
+import { heapAfterTrim, heapLimitOf, isHeapFilled, isHeapHigh, isHeapSuspect } from "./heap.ts";
 import { failJob } from "./job.ts";
 import { hasNothingToSpill, once, TWO_CAUSES, watch } from "./ladder.ts";
 import { instancesIn } from "./raised.ts";
@@ -61,8 +52,13 @@ export interface Rest {
 
 /** A worker that has not answered by then has given nothing back. */
 export const TRIM_GRACE: Milliseconds = 2_000;
-/** The same for its heap: to collect one of some gigabytes takes seconds, and what is large may be so for good reason. */
+/** The same where it is about the heap: one of some gigabytes takes seconds to collect, and may be what it is for good reason. */
 const HEAP_GRACE: Milliseconds = 30_000;
+/** So often in a row it had more than before. */
+const GROWN = 3;
+const GROWN_PAST = 0.5;
+/** Of the limit: what an instance may come to have beyond what it began with. */
+const GROWN_BEYOND = 0.1;
 /** Looks that it takes to see what a worker has, and to end it. */
 const UNSEEN = 2;
 
@@ -84,7 +80,8 @@ export function noteGrowth(worker: WorkerState): void {
   past.first ??= reading.private;
   if (past.noted === past.tasks) return;
   past.noted = past.tasks;
-  noteAfterTask(past.after, reading.private);
+  past.after.push(reading.private);
+  if (past.after.length > GROWN + 1) past.after.shift();
   past.settled ??= reading.private;
 }
 
@@ -101,7 +98,7 @@ function isAsConstructed(worker: WorkerState): boolean {
 export function trimmed(state: State, worker: WorkerState, { before, after }: TrimReport, heap: HeapUse): void {
   const { id, pid, rest } = worker;
   if (rest !== null) rest.answeredAt ??= state.now;
-  heapAfterTrim(worker, heap);
+  heapAfterTrim(state, worker, heap);
   watch(state, { type: "trimmed", worker: id, pid, returned: Math.max(0, before - after) });
 }
 
@@ -135,7 +132,7 @@ export function isHeavy(state: State, worker: WorkerState): boolean {
     worker.rest !== null ||
     isPastHalf(state, worker) ||
     isUnmanagedHigh(state, worker) ||
-    (counts(state) && isHeapGrowing(state, worker))
+    (counts(state) && isHeapSuspect(state, worker))
   );
 }
 
@@ -153,9 +150,9 @@ function reasonToRest(state: State, worker: WorkerState): Reason | null {
   if (past.tasks === 0) return null;
   if (Number.isFinite(memory) && !isAsConstructed(worker)) {
     if (isUnmanagedHigh(state, worker) && hasNothingToSpill(worker)) return "unmanaged";
-    if (isGrowing(past.after) && isPastHalf(state, worker)) return "growing";
+    if (isGrowing(past) && isPastHalf(state, worker)) return "growing";
   }
-  return counts(state) && isHeapGrowing(state, worker) ? "heap" : null;
+  return counts(state) && isHeapSuspect(state, worker) ? "heap" : null;
 }
 
 function isStillSo(state: State, worker: WorkerState, reason: Reason): boolean {
@@ -167,7 +164,7 @@ function isStillSo(state: State, worker: WorkerState, reason: Reason): boolean {
     case "growing":
       return isPastHalf(state, worker);
     case "heap":
-      return isHeapFull(state, worker);
+      return isHeapFilled(state, worker);
   }
 }
 
@@ -191,13 +188,19 @@ function unmanagedOf({ kinds }: WorkerState): Bytes {
   return kinds.unmanaged + kinds.recent;
 }
 
+function isGrowing({ after }: Past): boolean {
+  return after.length > GROWN && after.every((bytes, i) => bytes > (after[i - 1] ?? -1));
+}
+
 /**
- * The task has left the worker, which was full. Those before it may have filled it: it had more after each of them, or nobody had
- * looked since the last one. In a fresh worker the task may then do as it is.
+ * The task has left the worker, which was full. Those before it may have filled it: it had more after each of them, half of its
+ * heap was in use after the last, or nobody had looked since then. In a fresh worker the task may then do as it is.
  */
-export function mayBeFullOfOthers({ now, memory }: State, { past, heap }: WorkerState, task: TaskState): boolean {
+export function mayBeFullOfOthers(state: State, worker: WorkerState, task: TaskState): boolean {
+  const { now, memory } = state;
+  const { past } = worker;
   if (past.tasks < 2) return false;
-  return isGrowing(past.after) || isGrowing(heap.after) || now - task.startedAt < UNSEEN * (memory?.interval ?? 0);
+  return isGrowing(past) || isHeapHigh(state, worker) || now - task.startedAt < UNSEEN * (memory?.interval ?? 0);
 }
 
 function endRest(state: State, worker: WorkerState, rest: Rest): void {
