@@ -151,6 +151,7 @@ export function formTask(
     shortages: [],
     need: null,
     startedAt: 0,
+    startedWith: null,
     restsUntil: 0,
     claimed: Resources.none,
     worker: null,

@@ -50,6 +50,8 @@ export interface TaskState {
   /** What was learned before its present attempt began, and when that was; the batch is its own for good once it has handed over. */
   need: LearnedNeed | null;
   startedAt: Milliseconds;
+  /** What its worker was seen to have then; null: nobody had looked. */
+  startedWith: Bytes | null;
   /** When it may come again. */
   restsUntil: Milliseconds;
   /** What it has of the session's cores and memory. */

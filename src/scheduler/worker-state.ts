@@ -41,6 +41,8 @@ export interface WorkerState {
   rest: Rest | null;
   /** Why it was chosen to be ended from here; null: it was not. */
   endedFor: string | null;
+  /** What processes had that are not the session's, where they filled the node and it was ended for that. */
+  foreign: Bytes | null;
   inspection: Inspection | null;
   readonly knows: Set<OperatorState>;
   /** Classes' instances that have GPUs, by job and operator. */

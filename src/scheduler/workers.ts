@@ -28,6 +28,7 @@ export function addWorker(state: State, id: WorkerId, memory: Bytes, isWide: boo
     heap: noHeapPast(),
     rest: null,
     endedFor: null,
+    foreign: null,
     inspection: null,
     knows: new Set(),
     instances: new Map(),

@@ -16,6 +16,7 @@ function shortage(more: Partial<Shortage> = {}): Shortage {
     memory: 300 * MIB,
     limit: 256 * MIB,
     room: 1024 * MIB,
+    foreign: null,
     ...more,
   };
 }
