@@ -18,6 +18,12 @@ export interface WorkerReading extends ProcessMemory {
   readonly worker: WorkerId;
 }
 
+/** A worker's JavaScript heap, garbage that was not collected yet included, and V8's limit of it. */
+export interface HeapUse {
+  readonly used: Bytes;
+  readonly limit: Bytes;
+}
+
 /** The machine, or the control group that is smaller. Page cache is no use: the system takes it back when it is needed. */
 export interface NodeMemory {
   readonly used: Bytes;

@@ -20,7 +20,7 @@ import type {
   TaskId,
   WorkerId,
 } from "./job.ts";
-import type { SessionMemory } from "./memory.ts";
+import type { HeapUse, SessionMemory } from "./memory.ts";
 import type { SessionResources } from "./resources.ts";
 import type { TimedEvent } from "./session-events.ts";
 import type { JobStats, TaskReport } from "./stats.ts";
@@ -270,9 +270,14 @@ export type WorkerMessage =
   | { readonly type: "container"; readonly bytes: Bytes; readonly evicts: boolean }
   /** It was asked to, and has let go of all that it can for now. */
   | { readonly type: "spent" }
-  | { readonly type: "trimmed"; readonly request: number | null; readonly report: TrimReport }
+  | {
+      readonly type: "trimmed";
+      readonly request: number | null;
+      readonly report: TrimReport;
+      readonly heap: HeapUse;
+    }
   | { readonly type: "called"; readonly request: number; readonly answer: WorkerAnswer }
-  | { readonly type: "done"; readonly task: TaskId; readonly report: TaskReport }
+  | { readonly type: "done"; readonly task: TaskId; readonly report: TaskReport; readonly heap: HeapUse }
   | { readonly type: "failed"; readonly task: TaskId; readonly error: WireError }
   | { readonly type: "cancelled"; readonly task: TaskId }
   | { readonly type: "retired"; readonly job: JobId; readonly operator: OperatorId; readonly error: WireError | null }

@@ -152,6 +152,7 @@ export function formTask(
     blamesRows: false,
     need: null,
     startedAt: 0,
+    startedWith: null,
     restsUntil: 0,
     claimed: Resources.none,
     worker: null,

@@ -4,6 +4,7 @@
  * system, and blocks that do not flow go to disk, from a little below the threshold on. Never the supervisor or the program.
  */
 import type { Bytes, NodeMemory } from "../protocol/index.ts";
+import { foreignPart } from "./bystander.ts";
 import { endWorker } from "./ending.ts";
 import { spillCold } from "./spill.ts";
 import type { State, TaskState, WorkerState } from "./state.ts";
@@ -38,7 +39,11 @@ export function watchNode(state: State, node: NodeMemory): void {
   // What a victim has is not free before it is gone: nobody else dies for the same bytes.
   if (excess <= 0 || state.ending.size > 0) return;
   const candidates = candidatesOf(state);
-  for (const victim of victimsOf(candidates, excess)) end(state, node, victim, candidates);
+  const foreign = foreignPart(state, node.used - returned);
+  for (const victim of victimsOf(candidates, excess)) {
+    victim.worker.foreign = foreign;
+    end(state, node, victim, candidates);
+  }
 }
 
 /** Makes the store smaller by so much, as far as nobody misses it; the bytes that are free at once. */

@@ -12,7 +12,8 @@
  *   to be alone      │ a batch of one row                │ it has batches of more
  *
  * Of an async function's calls as many fewer are under way at once: half, a quarter, one; what they make does not depend on it.
- * First of all the same once more, where the worker may have been full of what tasks before it had left (oom.ts).
+ * First of all the same once more, where the worker may have been full of what tasks before it had left, and always the same where
+ * the node was full of what is not the session's (oom.ts).
  * A row that does not apply is left out. Where nothing is left and others may have filled the machine, the same is tried again.
  */
 import type { Bytes, DeathCause, LearnedNeed } from "../protocol/index.ts";
@@ -38,6 +39,8 @@ export interface Shortage {
   readonly limit: Bytes;
   /** What tasks have together. */
   readonly room: Bytes;
+  /** It had no part in it: processes that are not the session's had so much of the node. Null: it may have had. */
+  readonly foreign: Bytes | null;
 }
 
 export const NO_NEED: LearnedNeed = { batchSize: null, atOnce: null, alone: false, memory: null };

@@ -68,6 +68,11 @@ export function causeText(cause: OomCause, limit: Bytes | null, victim: string):
   }
 }
 
+/** Who fills the node. */
+export function foreignText(foreign: Bytes): string {
+  return `processes that are not the session's had ${formatSize(foreign)}`;
+}
+
 /** V8, or native code, got no more and ended the process. */
 export function refusedText(limit: Bytes): string {
   return `its worker was refused memory and ended itself: it may have no more than ${formatSize(limit)}`;
@@ -87,11 +92,12 @@ const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
 function attemptLines(shortages: readonly Shortage[]): readonly string[] {
   return [
     `  attempts: ${shortages.length}`,
-    ...shortages.map(({ need, cause, memory, atOnce }, i) => {
+    ...shortages.map(({ need, cause, memory, atOnce, foreign }, i) => {
       const asked = needText({ ...need, memory: null });
       const seen = memory === null ? "" : ` with ${formatSize(memory)}`;
       const beside = atOnce > 1 ? `, ${atOnce} at once` : "";
-      return `    ${i + 1}. ${asked === "" ? `as it was${beside}` : asked}: ${cause}${seen}`;
+      const full = foreign === null ? "" : `; ${foreignText(foreign)}`;
+      return `    ${i + 1}. ${asked === "" ? `as it was${beside}` : asked}: ${cause}${seen}${full}`;
     }),
   ];
 }

@@ -6,12 +6,13 @@
 import { isMemoryRefused, OutOfMemoryError, toWire, type WireError } from "../errors/index.ts";
 import type { Bytes, LearnedNeed, Milliseconds } from "../protocol/index.ts";
 import { needText } from "../units/index.ts";
+import { isBystander } from "./bystander.ts";
 import { deathDetails, peakOf } from "./deaths.ts";
 import type { Scene, WorkerEnd } from "./events.ts";
 import { unpinAll } from "./fetch.ts";
 import { relieve, wideKilled } from "./lease.ts";
 import { isOfTheWorker, NO_NEED, nextNeed, type OomCause, type Refused, type Shortage, stricter } from "./need.ts";
-import { causeText, oomMessage, refusedText } from "./oom-message.ts";
+import { causeText, foreignText, oomMessage, refusedText } from "./oom-message.ts";
 import { heapOf } from "./raised.ts";
 import { mayBeFullOfOthers } from "./recycle.ts";
 import { remedies } from "./remedies.ts";
@@ -64,15 +65,17 @@ export function ranOutOfMemory(
   const { operator, shortages } = task;
   const shortage = shortageOf(state, task, worker, cause, blow);
   shortages.push(shortage);
-  const need = shortages.length <= oomRetriesOf(operator) ? nextAttempt(state, task, worker, shortage) : null;
+  const isPardoned = isNotItsDoing(state, task, worker, shortage);
+  const next = () => (isPardoned ? shortage.need : nextAttempt(state, task, worker, shortage));
+  const need = shortages.length <= oomRetriesOf(operator) ? next() : null;
   if (need === null) {
     if (!mayBlameRows(task, shortage)) return failure(state, task, worker, shortage, blow);
     task.blamesRows = true;
   }
   task.attempt += 1;
   operator.figures.oomRetries += 1;
-  learn(state, operator, stricter(operator.learned, need ?? shortage.need));
-  tellRetry(state, task, causeOf(state, worker, cause, blow));
+  if (!isPardoned) learn(state, operator, stricter(operator.learned, need ?? shortage.need));
+  tellRetry(state, task, causeOf(state, worker, shortage, blow));
   rest(state, task);
   return null;
 }
@@ -139,12 +142,15 @@ export function batchSizeOf({ spec }: OperatorState): number | null {
   return rows;
 }
 
+/** To ask for less would not help: others have filled the node, or, as far as can be told at the first time, the worker. */
+function isNotItsDoing(state: State, task: TaskState, worker: WorkerState, shortage: Shortage): boolean {
+  if (isWide(task.operator)) return false;
+  if (shortage.foreign !== null) return true;
+  return task.shortages.length === 1 && isOfTheWorker(shortage.cause) && mayBeFullOfOthers(state, worker, task);
+}
+
 function nextAttempt(state: State, task: TaskState, worker: WorkerState, shortage: Shortage): LearnedNeed | null {
-  if (!isWide(task.operator)) {
-    const isFirst = task.shortages.length === 1;
-    const isPardoned = isFirst && isOfTheWorker(shortage.cause) && mayBeFullOfOthers(state, worker, task);
-    return isPardoned ? shortage.need : withinSlots(state, nextNeed(shortage));
-  }
+  if (!isWide(task.operator)) return withinSlots(state, nextNeed(shortage));
   if (shortage.cause !== "kernel") wideKilled(state);
   else if (!relieve(state, worker)) return null;
   return NO_NEED;
@@ -170,6 +176,7 @@ function shortageOf(state: State, task: TaskState, worker: WorkerState, cause: O
     memory: seen === 0 ? null : seen,
     limit: worker.memory,
     room: roomForTasks(state),
+    foreign: cause === "monitor" && isBystander(worker, task, seen) ? worker.foreign : null,
   };
 }
 
@@ -196,7 +203,7 @@ function tellRetry(state: State, task: TaskState, cause: string): void {
   const need = operator.learned ?? NO_NEED;
   const event = { type: "oomRetry", operator: spec.name, task: task.id, attempt: shortages.length, need } as const;
   state.commands.push({ type: "event", event });
-  const asked = needText(need.atOnce === null ? { ...need, memory: null } : need);
+  const asked = needText(need);
   const how = isWide(operator) ? "with fewer threads or more memory" : asked === "" ? "as it was" : asked;
   const drops = task.blamesRows ? ", without the rows that ask for more than there is (onError)" : "";
   const text = `${spec.name}: a task ran out of memory (${cause}). It is run again, and so are those after it: ${how}${drops}.`;
@@ -225,7 +232,7 @@ function failure(state: State, task: TaskState, worker: WorkerState, last: Short
     task: task.id,
     pid: worker.pid,
     memory,
-    cause: causeOf(state, worker, last.cause, blow),
+    cause: causeOf(state, worker, last, blow),
     why: worker.endedFor,
     node: scene?.node ?? nodeOf(state),
     names: namesOf(state, task, worker),
@@ -238,12 +245,13 @@ function failure(state: State, task: TaskState, worker: WorkerState, last: Short
   return toWire(new OutOfMemoryError(message, operator.spec.name, last.cause, memory, shortages.length, advice));
 }
 
-function causeOf(state: State, worker: WorkerState, cause: OomCause, blow: Blow): string {
+function causeOf(state: State, worker: WorkerState, { cause, foreign }: Shortage, blow: Blow): string {
   const victim = "end" in blow ? "its worker" : "a process that its function had started";
   if (cause === "heap" && "end" in blow && isFullBesideHeap(state, worker, peakOf(blow.end) ?? 0)) {
     return refusedText(worker.memory);
   }
-  return causeText(cause, limitOf(state, worker, cause), victim);
+  const text = causeText(cause, limitOf(state, worker, cause), victim);
+  return foreign === null ? text : `${text}; ${foreignText(foreign)}`;
 }
 
 /** V8 says the same of a heap that is full and of a process that gets no more: here the heap is the smaller part. */

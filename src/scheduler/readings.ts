@@ -1,7 +1,8 @@
 /** A reading of memory comes in: what every worker has by kind, and what each job has seen at most. What follows is the ladder's. */
 import { kindsOf } from "../memory/index.ts";
-import type { Bytes, ProcessMemory } from "../protocol/index.ts";
+import type { Bytes, HeapUse, ProcessMemory } from "../protocol/index.ts";
 import type { Event } from "./events.ts";
+import { heapAfterTask } from "./heap.ts";
 import { stand, useOf, warnOfUnmanaged } from "./ladder.ts";
 import { isHeavy, noteGrowth } from "./recycle.ts";
 import { spillUnderPressure } from "./spill.ts";
@@ -52,8 +53,19 @@ export function containerSpent(state: State, worker: WorkerState): void {
   spillUnderPressure(state);
 }
 
+/** After a task. The wide kernel has no functions that could keep anything. */
+export function heapTold(state: State, worker: WorkerState, heap: HeapUse): void {
+  if (worker === state.wide.worker) return;
+  heapAfterTask(worker, heap);
+  settleHeavy(state, worker);
+}
+
 function settleWorker(state: State, worker: WorkerState, by: "reading" | "word"): void {
   stand(state, worker, by);
+  settleHeavy(state, worker);
+}
+
+function settleHeavy(state: State, worker: WorkerState): void {
   if (isHeavy(state, worker)) state.heavy.add(worker);
   else state.heavy.delete(worker);
 }

@@ -4,17 +4,18 @@
  *   without a task ──a reason──▶ resting: asked to trim ──answered and read again, or no answer──▶ still so? ──no──▶ works on
  *                                                                                                     └──yes─▶ dismissed
  *
- * Three reasons: it is paused and has nothing left to spill; after a task its unmanaged memory alone is above `spill`; or it
+ * Four reasons: it is paused and has nothing left to spill; after a task its unmanaged memory alone is above `spill`; it
  * leaks slowly, which is found out before it is in the way: past half of its limit, and with more after each of its last tasks
- * than after the one before. (After a task is the first reading after it: half of the limit is what the next task needs, and
- * garbage that was only not collected yet is gone after the trim, so that nobody is replaced for it.)
+ * than after the one before; or its heap fills up (heap.ts). (After a task is the first reading after it: half of the limit is
+ * what the next task needs, and garbage that was only not collected yet is gone after the trim, so that nobody is replaced for it.)
  * What classes have constructed is no leak: only what came after it is a reason, short of being paused.
  * A worker that is paused before its first task is not replaced, the next would be no better: where all are, jobs fail.
  */
 import { OutOfMemoryError, toWire } from "../errors/index.ts";
-import type { Bytes, Milliseconds, TrimReport } from "../protocol/index.ts";
+import type { Bytes, HeapUse, Milliseconds, TrimReport } from "../protocol/index.ts";
 import { formatSize } from "../units/index.ts";
 import { isRunnable } from "./forming.ts";
+import { heapAfterTrim, heapLimitOf, isHeapFilled, isHeapHigh, isHeapSuspect } from "./heap.ts";
 import { failJob } from "./job.ts";
 import { hasNothingToSpill, once, TWO_CAUSES, watch } from "./ladder.ts";
 import { instancesIn } from "./raised.ts";
@@ -39,7 +40,7 @@ export interface Past {
   settled: Bytes | null;
 }
 
-export type Reason = "paused" | "unmanaged" | "growing";
+export type Reason = "paused" | "unmanaged" | "growing" | "heap";
 
 export interface Rest {
   readonly reason: Reason;
@@ -51,6 +52,8 @@ export interface Rest {
 
 /** A worker that has not answered by then has given nothing back. */
 export const TRIM_GRACE: Milliseconds = 2_000;
+/** The same where it is about the heap: one of some gigabytes takes seconds to collect, and may be what it is for good reason. */
+const HEAP_GRACE: Milliseconds = 30_000;
 /** So often in a row it had more than before. */
 const GROWN = 3;
 const GROWN_PAST = 0.5;
@@ -69,6 +72,7 @@ export function taskLeft(worker: WorkerState, { spec: { name }, isClass }: Opera
   if (!isClass || instancesIn(worker) === past.instances) return;
   past.instances = instancesIn(worker);
   past.settled = null;
+  worker.heap.settled = null;
 }
 
 /** With each reading. */
@@ -93,18 +97,23 @@ function isAsConstructed(worker: WorkerState): boolean {
 }
 
 /** The answer to `trim`. */
-export function trimmed(state: State, worker: WorkerState, { before, after }: TrimReport): void {
+export function trimmed(state: State, worker: WorkerState, { before, after }: TrimReport, heap: HeapUse): void {
   const { id, pid, rest } = worker;
   if (rest !== null) rest.answeredAt ??= state.now;
+  heapAfterTrim(state, worker, heap);
   watch(state, { type: "trimmed", worker: id, pid, returned: Math.max(0, before - after) });
 }
 
 export function trimDeadline({ heavy, now }: State): Milliseconds {
   let at = Number.POSITIVE_INFINITY;
   for (const { rest } of heavy) {
-    if (rest !== null && rest.since + TRIM_GRACE > now) at = Math.min(at, rest.since + TRIM_GRACE);
+    if (rest !== null && graceEnds(rest) > now) at = Math.min(at, graceEnds(rest));
   }
   return at;
+}
+
+function graceEnds({ since, reason }: Rest): Milliseconds {
+  return since + (reason === "heap" ? HEAP_GRACE : TRIM_GRACE);
 }
 
 /** Before tasks are given out: who has to rest, and for whom that is over. */
@@ -124,7 +133,8 @@ export function isHeavy(state: State, worker: WorkerState): boolean {
     worker.standing.pressure !== "normal" ||
     worker.rest !== null ||
     isPastHalf(state, worker) ||
-    isUnmanagedHigh(state, worker)
+    isUnmanagedHigh(state, worker) ||
+    (counts(state) && isHeapSuspect(state, worker))
   );
 }
 
@@ -139,14 +149,25 @@ function beginRest(state: State, worker: WorkerState): void {
 function reasonToRest(state: State, worker: WorkerState): Reason | null {
   const { past, memory } = worker;
   if (worker.paused !== null) return hasNothingToSpill(worker) ? "paused" : null;
-  if (past.tasks === 0 || !Number.isFinite(memory) || isAsConstructed(worker)) return null;
-  if (isUnmanagedHigh(state, worker) && hasNothingToSpill(worker)) return "unmanaged";
-  return isGrowing(past) && isPastHalf(state, worker) ? "growing" : null;
+  if (past.tasks === 0) return null;
+  if (Number.isFinite(memory) && !isAsConstructed(worker)) {
+    if (isUnmanagedHigh(state, worker) && hasNothingToSpill(worker)) return "unmanaged";
+    if (isGrowing(past) && isPastHalf(state, worker)) return "growing";
+  }
+  return counts(state) && isHeapSuspect(state, worker) ? "heap" : null;
 }
 
 function isStillSo(state: State, worker: WorkerState, reason: Reason): boolean {
-  if (reason === "paused") return worker.paused !== null;
-  return reason === "unmanaged" ? isUnmanagedHigh(state, worker) : isPastHalf(state, worker);
+  switch (reason) {
+    case "paused":
+      return worker.paused !== null;
+    case "unmanaged":
+      return isUnmanagedHigh(state, worker);
+    case "growing":
+      return isPastHalf(state, worker);
+    case "heap":
+      return isHeapFilled(state, worker);
+  }
 }
 
 function isUnmanagedHigh(state: State, worker: WorkerState): boolean {
@@ -174,31 +195,35 @@ function isGrowing({ after }: Past): boolean {
 }
 
 /**
- * The task has left the worker, which was full. Those before it may have filled it: it had more after each of them, or nobody had
- * looked since the last one. In a fresh worker the task may then do as it is.
+ * The task has left the worker, which was full. Those before it may have filled it: it had more after each of them, half of its
+ * heap was in use after the last, or nobody had looked since then. In a fresh worker the task may then do as it is.
  */
-export function mayBeFullOfOthers({ now, memory }: State, { past }: WorkerState, task: TaskState): boolean {
+export function mayBeFullOfOthers(state: State, worker: WorkerState, task: TaskState): boolean {
+  const { now, memory } = state;
+  const { past } = worker;
   if (past.tasks < 2) return false;
-  return isGrowing(past) || now - task.startedAt < UNSEEN * (memory?.interval ?? 0);
+  return isGrowing(past) || isHeapHigh(state, worker) || now - task.startedAt < UNSEEN * (memory?.interval ?? 0);
 }
 
 function endRest(state: State, worker: WorkerState, rest: Rest): void {
   const { since, answeredAt, reason } = rest;
-  if (worker.readAt > since && !isStillSo(state, worker, reason)) {
+  // Of its heap the answer itself tells, of the rest only a reading does.
+  const isTold = reason === "heap" ? answeredAt !== null : worker.readAt > since;
+  if (isTold && !isStillSo(state, worker, reason)) {
     worker.rest = null;
     worker.past.after.length = 0;
     settleIdle(state, worker);
     return;
   }
-  const isKnown = answeredAt !== null && worker.readAt > answeredAt;
-  if (rest.isVain || (!isKnown && state.now < since + TRIM_GRACE)) return;
+  const isKnown = answeredAt !== null && (reason === "heap" || worker.readAt > answeredAt);
+  if (rest.isVain || (!isKnown && state.now < graceEnds(rest))) return;
   if (worker.past.tasks === 0 && state.ledger.managed(worker.id) === 0) rest.isVain = true;
-  else recycle(state, worker);
+  else recycle(state, worker, reason);
 }
 
-function recycle(state: State, worker: WorkerState): void {
+function recycle(state: State, worker: WorkerState, reason: Reason): void {
   const { id, pid, past, reading } = worker;
-  const why = whyRecycled(state, worker);
+  const why = reason === "heap" ? whyForHeap(state, worker) : whyRecycled(state, worker);
   watch(state, { type: "recycled", worker: id, pid, private: reading?.private ?? 0, why });
   once(
     state,
@@ -224,8 +249,20 @@ function whyRecycled({ ledger, memory }: State, worker: WorkerState): string {
     const needed = formatSize(Math.ceil(now / (memory?.thresholds.spill || 1)));
     return `what classes have constructed in it takes ${formatSize(now)} of its ${formatSize(worker.memory)}; with more than ${needed} (the function's option memory) it would stay`;
   }
-  const tasks = `${past.tasks} ${past.tasks === 1 ? "task" : "tasks"}${past.isMixed ? ", the last" : ""}`;
-  return `its memory has grown from ${formatSize(past.first ?? 0)} to ${formatSize(now)} over ${tasks} of ${past.operator}: ${TWO_CAUSES}`;
+  return `its memory has grown from ${formatSize(past.first ?? 0)} to ${formatSize(now)} over ${tasksText(past)}: ${TWO_CAUSES}`;
+}
+
+function whyForHeap(state: State, worker: WorkerState): string {
+  const { first, now } = worker.heap;
+  const grown = `from ${formatSize(first ?? 0)} to ${formatSize(now?.used ?? 0)} of its ${formatSize(heapLimitOf(state, worker))}`;
+  return (
+    `its JavaScript heap has grown ${grown} over ${tasksText(worker.past)}: a leak (a function that keeps what it made, in a variable ` +
+    "outside of it)"
+  );
+}
+
+function tasksText({ tasks, isMixed, operator }: Past): string {
+  return `${tasks} ${tasks === 1 ? "task" : "tasks"}${isMixed ? ", the last" : ""} of ${operator}`;
 }
 
 /** No worker may have a task, and none ever will: what waits for one fails, with the figures. */

@@ -20,17 +20,29 @@ export interface Ailing {
 type FunctionStep = Extract<Step, { kind: "function" }>;
 
 export function remedies(ailing: Ailing): readonly string[] {
-  const last = ailing.shortages.at(-1);
-  if (last === undefined || ailing.operator.kind !== "tasks") return [];
+  const beside = others(ailing);
+  // What it had no part in says nothing about what it needs.
+  const own = ailing.shortages.filter(({ foreign }) => foreign === null);
+  const last = own.at(-1);
+  if (ailing.operator.kind !== "tasks") return [];
+  if (last === undefined) return [...beside, ...ailing.shortages.slice(-1).flatMap((one) => larger(ailing, one))];
   const functions = ailing.operator.steps.filter((step) => step.kind === "function");
   return [
+    ...beside,
     ...batches(functions, last),
     ...calls(functions, last),
     ...shapes(functions),
-    ...sharing(ailing, functions, last),
+    ...sharing({ ...ailing, shortages: own }, functions, last),
     ...kernels(ailing, last),
     ...larger(ailing, last),
   ];
+}
+
+function others({ shortages, total }: Ailing): readonly string[] {
+  const foreign = shortages.at(-1)?.foreign ?? null;
+  if (foreign === null) return [];
+  const of = total === null ? "" : ` of ${formatSize(total)}`;
+  return [`Less beside it: processes that are not the session's had ${formatSize(foreign)}${of}.`];
 }
 
 function batches(functions: readonly FunctionStep[], { batchSize, cause }: Shortage): readonly string[] {

@@ -44,7 +44,7 @@ import { watchNode } from "./monitor.ts";
 import { endResting, restDeadline } from "./oom.ts";
 import { fromProgram } from "./program.ts";
 import { heapOf, lower, raisedStarting } from "./raised.ts";
-import { containerHolds, containerSpent, memoryRead } from "./readings.ts";
+import { containerHolds, containerSpent, heapTold, memoryRead } from "./readings.ts";
 import { settleTrims, trimDeadline, trimmed } from "./recycle.ts";
 import { Resources } from "./resources.ts";
 import { askForRoom, grantRoom, yields } from "./room.ts";
@@ -359,7 +359,7 @@ function fromWorker(state: State, worker: WorkerState, event: Extract<Event, { t
       containerSpent(state, worker);
       return;
     case "trimmed":
-      if (message.request === null) trimmed(state, worker, message.report);
+      if (message.request === null) trimmed(state, worker, message.report, message.heap);
       return;
     case "kernel":
       kernelHolds(state, worker, message.memory, message.spilled);
@@ -380,6 +380,7 @@ function fromWorker(state: State, worker: WorkerState, event: Extract<Event, { t
       return;
     case "done":
       taskDone(state, task, message.report);
+      heapTold(state, worker, message.heap);
       return;
     case "failed":
       taskFailed(state, task, message.error, event);

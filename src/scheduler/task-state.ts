@@ -52,6 +52,8 @@ export interface TaskState {
   /** It was refused memory with all that there is: see TaskOrder. */
   blamesRows: boolean;
   startedAt: Milliseconds;
+  /** What its worker was seen to have then; null: nobody had looked. */
+  startedWith: Bytes | null;
   /** When it may come again. */
   restsUntil: Milliseconds;
   /** What it has of the session's cores and memory. */

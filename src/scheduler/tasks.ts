@@ -59,6 +59,7 @@ export function startTask(state: State, task: TaskState, spec: TaskOperator, wor
   task.worker = worker;
   task.need = needOf(task);
   task.startedAt = state.now;
+  task.startedWith = worker.reading?.private ?? null;
   claim(state, task, worker);
   if (repairs === null) {
     operator.running.set(task.index, task);

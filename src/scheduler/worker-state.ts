@@ -1,6 +1,7 @@
 /** A worker process as the scheduler knows it: what it does, what memory it has, what it knows. Plain data. */
 import type { LeastOverTime, Standing } from "../memory/index.ts";
 import type { Bytes, MemoryKinds, Milliseconds, WorkerId, WorkerReading } from "../protocol/index.ts";
+import type { HeapPast } from "./heap.ts";
 import type { OperatorState } from "./operator-state.ts";
 import type { Past, Rest } from "./recycle.ts";
 import type { TaskState } from "./task-state.ts";
@@ -38,10 +39,13 @@ export interface WorkerState {
   isDry: boolean;
   paused: { readonly since: Milliseconds; isReported: boolean } | null;
   readonly past: Past;
+  readonly heap: HeapPast;
   /** It has no task, and gets none before it is known whether a trim has helped. */
   rest: Rest | null;
   /** Why it was chosen to be ended from here; null: it was not. */
   endedFor: string | null;
+  /** What processes had that are not the session's, where they filled the node and it was ended for that. */
+  foreign: Bytes | null;
   inspection: Inspection | null;
   readonly knows: Set<OperatorState>;
   /** Classes' instances that have GPUs, by job and operator. */

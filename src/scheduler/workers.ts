@@ -2,6 +2,7 @@
 
 import { GROUND, LeastOverTime } from "../memory/index.ts";
 import type { Bytes, WorkerId } from "../protocol/index.ts";
+import { noHeapPast } from "./heap.ts";
 import type { State, WorkerPhase, WorkerState } from "./state.ts";
 
 export function addWorker(state: State, id: WorkerId, memory: Bytes, isWide: boolean): void {
@@ -24,8 +25,10 @@ export function addWorker(state: State, id: WorkerId, memory: Bytes, isWide: boo
     isDry: false,
     paused: null,
     past: { first: null, after: [], tasks: 0, noted: 0, operator: null, isMixed: false, instances: 0, settled: null },
+    heap: noHeapPast(),
     rest: null,
     endedFor: null,
+    foreign: null,
     inspection: null,
     knows: new Set(),
     instances: new Map(),

@@ -98,6 +98,8 @@ export class WorkerPool {
   /** How many are kept alive. */
   #wanted: number;
   #pause: NodeJS.Timeout | null = null;
+  /** Of the last one that died for memory. */
+  #lastEnd: WorkerEnd | null = null;
   #state: "open" | "closing" = "open";
   #onEmpty: (() => void) | null = null;
 
@@ -156,7 +158,7 @@ export class WorkerPool {
   get isComplete(): boolean {
     const ordinary = [...this.#workers.values()].filter(({ kind, order }) => kind === "worker" && order !== "asked");
     if (ordinary.some(({ wire }) => wire === null)) return false;
-    return this.#pause !== null || ordinary.length >= this.#wanted - this.#restarts.heldBack;
+    return this.#pause !== null || ordinary.length >= this.#due;
   }
 
   /** So many are to be there from now on; those that are too many are dismissed one by one. */
@@ -331,7 +333,14 @@ export class WorkerPool {
   #replenish(): void {
     if (this.#state !== "open" || this.#pause !== null) return;
     let ordinary = this.#ordinary();
-    for (const wanted = this.#wanted - this.#restarts.heldBack; ordinary < wanted; ordinary++) this.spawn();
+    for (const due = this.#due; ordinary < due; ordinary++) this.spawn();
+    if (this.#lastEnd === null || !this.#restarts.hasGivenUp || this.#wanted === 0 || ordinary > 0) return;
+    this.#events.unavailable(noMemoryForWorkers(this.#restarts.deaths, this.#lastEnd), "work");
+  }
+
+  /** Those that are held back are some of all: where fewer are wanted, they are not missed. */
+  get #due(): number {
+    return Math.min(this.#wanted, this.#options.workers - this.#restarts.heldBack);
   }
 
   #ordinary(): number {
@@ -378,9 +387,9 @@ export class WorkerPool {
 
   #replace({ kind, birth }: WorkerProcess, end: WorkerEnd): void {
     // The wide kernel is started when it is asked for.
-    if (kind === "worker" && isForMemory(end.cause)) this.#restarts.diedForMemory(birth);
-    if (this.#restarts.hasGivenUp && this.#ordinary() === 0) {
-      this.#events.unavailable(noMemoryForWorkers(this.#restarts.deaths, end), "work");
+    if (kind === "worker" && isForMemory(end.cause)) {
+      this.#restarts.diedForMemory(birth);
+      this.#lastEnd = end;
     }
     this.#replenish();
   }

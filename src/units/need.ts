@@ -8,7 +8,7 @@ export function needText({ batchSize, atOnce, alone, memory }: LearnedNeed): str
   if (batchSize !== null) parts.push(batchSize === 1 ? "batches of 1 row" : `batches of ${batchSize} rows`);
   if (alone) parts.push("alone on the machine");
   else if (atOnce !== null) parts.push(`${atOnce} at once`);
-  // Alone it has all there is, whatever it was seen to have.
-  if (memory !== null && !alone && parts.length > 0) parts.push(`${formatSize(memory)} each`);
+  // Only where fewer run at once is so much kept for each; alone it has all there is.
+  if (memory !== null && !alone && atOnce !== null) parts.push(`${formatSize(memory)} each`);
   return parts.join(", ");
 }

@@ -22,6 +22,7 @@ import {
 import { MappedArena } from "../store/mapping.ts";
 import { Allowance } from "./allowance.ts";
 import { callFunction } from "./call.ts";
+import { heapUse } from "./heap-use.ts";
 import { LeasedKernel } from "./leased-kernel.ts";
 import { LoadedOperator } from "./loaded-operator.ts";
 import { RunningTask } from "./task.ts";
@@ -147,7 +148,7 @@ class Worker {
     // What is in it is no leak, for which the worker would be replaced.
     const container = await this.#container?.catch(() => null);
     container?.lookNow();
-    this.#wire.send({ type: "trimmed", request, report });
+    this.#wire.send({ type: "trimmed", request, report, heap: heapUse() });
   }
 
   async #run(task: TaskOrder): Promise<void> {
@@ -173,7 +174,7 @@ class Worker {
       container?.taskStarts();
       const report = await running.run().finally(() => container?.taskEnds());
       this.#task = null;
-      this.#wire.send({ type: "done", task: task.id, report });
+      this.#wire.send({ type: "done", task: task.id, report, heap: heapUse() });
     } catch (error) {
       this.#task = null;
       if (error instanceof CancelledError) this.#wire.send({ type: "cancelled", task: task.id });

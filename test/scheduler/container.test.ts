@@ -108,6 +108,7 @@ test("[K14] a paused worker whose container can let go of nothing more is trimme
     type: "trimmed",
     request: null,
     report: { worker: 1 as WorkerId, before: 1, after: 1, skipped: [] },
+    heap: { used: 0, limit: PAGE },
   });
   table.now += 100;
   table.reads({ 1: 85 * PAGE });

@@ -16,6 +16,7 @@ function shortage(more: Partial<Shortage> = {}): Shortage {
     memory: 300 * MIB,
     limit: 256 * MIB,
     room: 1024 * MIB,
+    foreign: null,
     ...more,
   };
 }
@@ -89,4 +90,11 @@ test("[M3] of two needs the stricter is remembered", () => {
   const other = { batchSize: 256, atOnce: 2, alone: true, memory: null };
   expect(stricter(one, other)).toEqual({ batchSize: 256, atOnce: 2, alone: true, memory: 10 });
   expect(stricter(null, one)).toBe(one);
+});
+
+test("[M3] what is told of a need is what is kept for it: memory only where fewer run at once", () => {
+  const need = { batchSize: 512, atOnce: null, alone: false, memory: 240 * MIB };
+  expect(needText(need)).toBe("batches of 512 rows");
+  expect(needText({ ...need, atOnce: 2 })).toBe("batches of 512 rows, 2 at once, 240 MiB each");
+  expect(needText({ ...need, atOnce: 1, alone: true })).toBe("batches of 512 rows, alone on the machine");
 });

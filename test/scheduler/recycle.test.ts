@@ -8,11 +8,14 @@ import { blocksOf, LIMIT, splits, Table, working } from "./pressed.ts";
 
 const asked = (table: Table, worker = 1) => table.toWorker(worker).filter(({ type }) => type === "trim").length;
 
-const answers = (table: Table, worker = 1) =>
+const NO_HEAP = { used: 0, limit: PAGE };
+
+const answers = (table: Table, worker = 1, heap = NO_HEAP) =>
   table.says(worker, {
     type: "trimmed",
     request: null,
     report: { worker: worker as never, before: 9, after: 4, skipped: [] },
+    heap,
   });
 
 function passes(table: Table, milliseconds: number): void {

@@ -23,6 +23,7 @@ const SHORTAGE: Shortage = {
   memory: 1.2 * GIB,
   limit: 1.5 * GIB,
   room: 16 * GIB,
+  foreign: null,
 };
 
 function advised(steps: readonly Step[], shortages: readonly Shortage[], isWide = false): readonly string[] {

@@ -3,6 +3,7 @@ import type {
   BlockId,
   BlockSlice,
   Bytes,
+  HeapUse,
   JobSpec,
   ProcessMemory,
   SessionEvent,
@@ -140,10 +141,10 @@ export class Table {
     this.says(worker, { type: "output", task, range, length: pages * PAGE, rows, checksum: rows });
   }
 
-  done(worker: number, rowsOut = 0): void {
+  done(worker: number, rowsOut = 0, heap: HeapUse = { used: 0, limit: MIB }): void {
     const { id } = this.taskOf(worker);
     const report = { rowsIn: 0, rowsOut, bytesOut: 0, wall: 1, cpu: 1, peakMemory: 0, errored: 0, files: [] };
-    this.says(worker, { type: "done", task: id, report });
+    this.says(worker, { type: "done", task: id, report, heap });
   }
 
   /** Private memory of workers, by their number. */

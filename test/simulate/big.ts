@@ -8,6 +8,7 @@ import { PAGE } from "../../src/store/index.ts";
 import { job, tasks } from "./plans.ts";
 
 const SPLIT: Split = { kind: "sql", sql: "", files: [] };
+const HEAP = { used: 1, limit: 2 };
 const REPORT = { rowsIn: 1, rowsOut: 1, bytesOut: 0, wall: 1, cpu: 1, peakMemory: 0, errored: 0, files: [] };
 const COLUMNS = ["a", "b", "c"];
 /** Below a page, and above: a block takes two pages until it is sealed, then one. */
@@ -119,13 +120,15 @@ export class BigWorld {
         type: "fromWorker",
         worker,
         message:
-          operator === 2 ? { type: "done", task: id, report: REPORT } : { type: "reserve", task: id, bytes: RESERVED },
+          operator === 2
+            ? { type: "done", task: id, report: REPORT, heap: HEAP }
+            : { type: "reserve", task: id, bytes: RESERVED },
       });
     } else if (message.type === "reserved") {
       const { task, range } = message;
       const made = { range, rows: 1, length: LENGTH, checksum: 0xdeadbeef, columns: [...COLUMNS] };
       this.#events.push({ type: "fromWorker", worker, message: { type: "output", task, ...made } });
-      this.#events.push({ type: "fromWorker", worker, message: { type: "done", task, report: REPORT } });
+      this.#events.push({ type: "fromWorker", worker, message: { type: "done", task, report: REPORT, heap: HEAP } });
     }
   }
 

@@ -2,7 +2,7 @@
  * The memory of simulated processes: tasks grow by chance as they go on, some leave a part of it behind, and where the node has
  * no more the system ends the largest worker. Looked at from time to time, as the supervisor does, while there is work.
  */
-import type { MemorySettings } from "../../src/protocol/index.ts";
+import type { HeapUse, MemorySettings } from "../../src/protocol/index.ts";
 import { MEMORY } from "../support/memory-settings.ts";
 import type { MemoryMeans } from "./means.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -65,6 +65,11 @@ export class SimulatedMemory {
     const before = worker.private;
     if (this.world.chance.happens(0.5)) worker.private = Math.min(before, this.means.base);
     return { before, after: worker.private };
+  }
+
+  /** Half of what it has is on its heap, and half of what it may have can be. */
+  heapOf(worker: SimulatedWorker): HeapUse {
+    return { used: Math.floor(worker.private / 2), limit: Math.floor(this.means.limit / 2) };
   }
 
   /** Looks, again and again, as long as there is work. */

@@ -153,7 +153,8 @@ export class Running {
     }
     const block = todo[0];
     if (block === undefined) {
-      this.#end(worker, { type: "done", task: order.id, report: reportOf(task.rows.length) });
+      const heap = this.memory?.heapOf(worker) ?? NO_HEAP;
+      this.#end(worker, { type: "done", task: order.id, report: reportOf(task.rows.length), heap });
       return;
     }
     const bytes = Math.ceil(bytesOf(task, block.rows) * 1.5);
@@ -180,6 +181,8 @@ export class Running {
     this.say(worker, message);
   }
 }
+
+const NO_HEAP = { used: 0, limit: 1 };
 
 function stillToMake({ repair, handedOver }: TaskOrder, blocks: Block[]): Block[] {
   if (repair === undefined) return blocks.slice(handedOver.length);

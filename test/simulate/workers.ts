@@ -184,7 +184,7 @@ export class SimulatedWorkers {
         agenda.later(delay(chance), () => {
           if (worker.state !== "up") return;
           const report = { worker: id, ...memory.trim(worker), skipped: [] };
-          this.#running.say(worker, { type: "trimmed", request: message.request, report });
+          this.#running.say(worker, { type: "trimmed", request: message.request, report, heap: memory.heapOf(worker) });
         });
         return;
       }

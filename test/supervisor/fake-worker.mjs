@@ -182,5 +182,5 @@ function done(task, rowsOut, files) {
     errored: 0,
     files,
   };
-  send({ type: "done", task: task.id, report });
+  send({ type: "done", task: task.id, report, heap: { used: 1, limit: 2 } });
 }

@@ -153,6 +153,46 @@ test("[K7] a task that is done begins the row anew; a crash is replaced at once,
   expect(clock.pauses).toEqual([1000]);
 });
 
+test("[K7] a replacement that waits is none that somebody misses who wants fewer", async () => {
+  const test = started("fewer", 2);
+  const { pool, clock, ready, ends } = test;
+  await test.until(() => ready.size === 2);
+  await test.endForMemory();
+  const [last] = ready;
+  pool.want(1);
+  pool.dismiss(last as WorkerId);
+  await test.until(() => ends.length === 2);
+  await test.until(() => ready.size === 1);
+  expect([pool.workers.length, clock.pauses]).toEqual([1, [1000]]);
+});
+
+test("[K7] where one of two is given up, the other is replaced, and none is missed while none is wanted", async () => {
+  const test = started("other", 2);
+  const { pool, clock, ready, ends, errors } = test;
+  await test.until(() => ready.size === 2);
+  const [other] = ready;
+  for (let deaths = 1; deaths <= 6; deaths++) {
+    const newest = Math.max(...ready) as WorkerId;
+    pool.kill(newest, "monitor");
+    await test.until(() => ends.length === deaths);
+    await Promise.resolve();
+    clock.pass(16_000);
+    await test.until(() => ready.size === (deaths < 6 ? 2 : 1));
+  }
+  expect([...ready]).toEqual([other]);
+  pool.dismiss(other as WorkerId);
+  await test.until(() => ends.length === 7 && ready.size === 1);
+  const [next] = ready;
+  pool.want(0);
+  pool.dismiss(next as WorkerId);
+  await test.until(() => ends.length === 8);
+  await Promise.resolve();
+  expect([pool.workers, errors]).toEqual([[], []]);
+  pool.want(2);
+  await test.until(() => ready.size === 1);
+  expect([pool.workers.length, errors]).toEqual([1, []]);
+});
+
 test("[D4] who was ended from here is told with the reason, and with the node as it was before", async () => {
   const test = started("asked", 3);
   const { pool, ready, ends } = test;
