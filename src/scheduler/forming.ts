@@ -151,6 +151,8 @@ export function formTask(
     shortages: [],
     need: null,
     startedAt: 0,
+    relief: 0,
+    kills: 0,
     restsUntil: 0,
     claimed: Resources.none,
     worker: null,

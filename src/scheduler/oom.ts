@@ -9,7 +9,7 @@ import { needText } from "../units/index.ts";
 import { deathDetails, peakOf } from "./deaths.ts";
 import type { Scene, WorkerEnd } from "./events.ts";
 import { unpinAll } from "./fetch.ts";
-import { relieve, wideKilled } from "./lease.ts";
+import { relieve } from "./lease.ts";
 import { isOfTheWorker, NO_NEED, nextNeed, type OomCause, type Refused, type Shortage, stricter } from "./need.ts";
 import { causeText, oomMessage, refusedText } from "./oom-message.ts";
 import { heapOf } from "./raised.ts";
@@ -127,8 +127,8 @@ function nextAttempt(state: State, task: TaskState, worker: WorkerState, shortag
     const isPardoned = isFirst && isOfTheWorker(shortage.cause) && mayBeFullOfOthers(state, worker, task);
     return isPardoned ? shortage.need : withinSlots(state, nextNeed(shortage));
   }
-  if (shortage.cause !== "kernel") wideKilled(state);
-  else if (!relieve(state, worker)) return null;
+  if (shortage.cause !== "kernel") task.kills += 1;
+  else if (!relieve(state, task, worker)) return null;
   return NO_NEED;
 }
 

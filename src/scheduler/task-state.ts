@@ -50,6 +50,10 @@ export interface TaskState {
   /** What was learned before its present attempt began, and when that was; the batch is its own for good once it has handed over. */
   need: LearnedNeed | null;
   startedAt: Milliseconds;
+  /** In the wide kernel: how often it ran out of memory: then with one thread, then with nearly all that there is. */
+  relief: number;
+  /** How often the process was killed under it: then with less for its buffers, and more beside them. */
+  kills: number;
   /** When it may come again. */
   restsUntil: Milliseconds;
   /** What it has of the session's cores and memory. */
