@@ -158,10 +158,14 @@ export function growing(chance: Chance, planned: PlannedJob): PlannedJob {
   return { ...planned, growth, rowsPerBlock, pagesNeeded, spec: { ...planned.spec, operators } };
 }
 
-/** One of its functions takes minutes for a block, in one worker at a time. */
+/** One of its functions takes minutes for a block, in one worker at a time: one that feeds a wide task, if there is any. */
 export function dawdling(chance: Chance, planned: PlannedJob): PlannedJob {
   const { operators } = planned.spec;
-  const slow = chance.oneOf(operators.filter((one) => one.kind === "tasks" && one.place === "worker"));
+  const inWorkers = operators.filter((one) => one.kind === "tasks" && one.place === "worker");
+  const fed = operators.flatMap((one) => (one.kind === "tasks" && one.place === "wide" ? [one.input] : []));
+  const read = fed.flatMap((input) => (input.kind === "fed" ? input.tables.flatMap((table) => table.operators) : []));
+  const feeders = inWorkers.filter(({ id }) => read.includes(id));
+  const slow = chance.oneOf(feeders.length > 0 ? feeders : inWorkers);
   const slowed = operators.map((one): Operator => {
     return one === slow && one.kind === "tasks" ? { ...one, concurrency: { min: 1, max: 1 } } : one;
   });

@@ -51,7 +51,7 @@ export function drawSession(seed: number, kind: Kind, store: StoreSize): Session
   const chance = new Chance(seed);
   const workers = chance.between(1, 4);
   const pages = chance.between(...STORES[store]) * (kind.grows ? 10 : 1);
-  const count = chance.between(1, 3);
+  const count = chance.between(1, 3) + (kind.dawdles > 0 ? 1 : 0);
   const starts = Array.from({ length: count }, (_, i) => drawStart(chance, kind, i, workers));
   // Who takes minutes has a worker to itself.
   const slow = starts.filter(({ planned }) => planned.slow !== undefined).length;
@@ -85,7 +85,7 @@ function drawMemory(chance: Chance, workers: number): MemoryMeans {
 
 function drawStart(chance: Chance, kind: Kind, i: number, workers: number): PlannedStart {
   const plain = randomJob(chance, `job${i}`, i * 1_000_000);
-  const grown = kind.grows ? growing(chance, plain) : kind.gathers ? gathering(chance, plain) : plain;
+  const grown = kind.grows ? growing(chance, plain) : kind.gathers ? gathering(chance, plain, kind.dawdles > 0) : plain;
   const slowed = kind.dawdles > 0 && chance.happens(kind.dawdles) ? dawdling(chance, grown) : grown;
   const planned = kind.demands ? demanding(chance, slowed, { cpu: workers, memory: ALL_MEMORY }) : slowed;
   const isAbandoned = chance.happens(kind.abandons);
