@@ -198,8 +198,9 @@ function settle(state: State): void {
       endStandingBack(state);
       for (const task of state.feeding) if (!yields(state, task)) feedTask(state, task, "cold");
       for (const job of state.jobs.values()) deliverOutput(state, job);
-      grantRoom(state);
+      // Before room is given: whoever has to wait for the kernel no longer holds up those who ask for it.
       startWide(state);
+      grantRoom(state);
       dispatch(state);
       spillOverTarget(state);
     } while (resolveStall(state));

@@ -140,6 +140,21 @@ test("[O4] producers are not held up while another job's task has the kernel: wh
   expect(table.wasTold("failed")).toEqual([]);
 });
 
+test("[O4] nor by what had come before it took the kernel", () => {
+  const table = new Table(2, 100);
+  table.start(gatheringJob("slow", 3), 10);
+  table.up(WIDE, { isWide: true });
+  // The kernel reads none of these, and the other worker computes.
+  while (table.asks(1)) table.handsOver(1);
+  const before = table.grantsTo(1);
+  table.start(readyJob("ready"), 10);
+  passes(table, GRACE + 10);
+  expect(table.grantsTo(1)).toBe(before);
+  answers(table);
+  expect(table.tasksOf(WIDE).at(-1)).toBe("ready/0/0");
+  expect(table.grantsTo(1)).toBe(before + 1);
+});
+
 test("[O10] stats() says how long an operator with all of its input has waited for the wide kernel", () => {
   const table = slowInKernel();
   table.start(readyJob("ready"), 10);
