@@ -14,7 +14,7 @@ import { hasRoomToStart, yields } from "./room.ts";
 import { type JobState, type OperatorState, type State, send, type WorkerState } from "./state.ts";
 import { retireFrom, startTask } from "./tasks.ts";
 import { isHeadTask, isOnHeadPath, mostAtOnce, viewOf } from "./view.ts";
-import { waitsForWide } from "./wide.ts";
+import { isHeldUp } from "./wide-turn.ts";
 import { noLongerIdle } from "./workers.ts";
 
 export interface Leniency {
@@ -168,7 +168,7 @@ export function mayStart(state: State, operator: OperatorState, leniency: Lenien
 
 /** Its next task would run, if others did not have the workers or the resources. */
 export function waitsForOthers(state: State, operator: OperatorState): boolean {
-  if (waitsForWide(state, operator)) return true;
+  if (isHeldUp(state, operator)) return true;
   if (!isWanted(state, operator, STRICT)) return false;
   return state.idle.size === 0 || !isFree(state, operator, "count") || !isItsTurn(state, operator);
 }

@@ -13,6 +13,7 @@ import { departed, drop, holderOf, inputEnded, taken } from "./flow.ts";
 import type { Leaving } from "./spill.ts";
 import type { Fed, FedPiece, Feed, OperatorState, Piece, State, TaskState } from "./state.ts";
 import { send } from "./state.ts";
+import { waitsForWide } from "./wide-turn.ts";
 
 /** One is read while the next is on its way. */
 const MAX_FEEDS = 2;
@@ -35,8 +36,13 @@ export function gatherPiece(state: State, operator: OperatorState, fed: Fed, tab
   }
   const fedPiece: FedPiece = { table, piece, isKept: false };
   pool.push(fedPiece);
-  // Nothing of it can be read before all is there: whoever makes it is not to wait for that.
-  if (fed.gather.kind !== "all") keep(state, fedPiece);
+  // Nothing of it can be read before all is there, or the kernel is free: whoever makes it is not to wait for that.
+  if (fed.gather.kind !== "all" || waitsForWide(state, operator)) keep(state, fedPiece);
+}
+
+/** Nothing of what has come is read for now. */
+export function keepGathered(state: State, { fed }: OperatorState): void {
+  if (fed?.gather.kind === "all") for (const fedPiece of fed.pools[0] ?? []) keep(state, fedPiece);
 }
 
 /** It no longer flows: its maker has delivered, and it may go to disk. */
@@ -66,7 +72,7 @@ export function areAllFormed(state: State, operator: OperatorState, fed: Fed): b
 export function nextFeed(state: State, operator: OperatorState, fed: Fed): Feed {
   const queue = fed.gather.kind === "all" ? fed.pools[0] : fedInputs(state, operator, fed)[operator.nextIndex];
   if (queue === undefined) throw new Error(`${operator.spec.name} has no input ${operator.nextIndex}`);
-  return { queue, next: 0, inFlight: [], ended: false };
+  return { queue, next: 0, bytes: 0, inFlight: [], ended: false };
 }
 
 /** What each task reads, once all is there; one task at least, which may have rows to make of none. */
@@ -158,6 +164,7 @@ export function feedTask(state: State, task: TaskState, leaving: Leaving): boole
       return { range: state.ledger.pin(piece.flow.block.id), start: piece.start, end: piece.end };
     });
     feed.next += bundle.length;
+    for (const { piece } of bundle) feed.bytes += piece.flow.block.length;
     feed.inFlight.push(bundle);
     send(state, worker, { type: "feed", task: task.id, table: first.table, slices });
   }
@@ -205,6 +212,7 @@ export function stopFeeding(state: State, task: TaskState): void {
   for (const { piece } of feed.inFlight.flat()) state.ledger.unpin(piece.flow.block.id);
   feed.inFlight.length = 0;
   feed.next = 0;
+  feed.bytes = 0;
   feed.ended = false;
 }
 

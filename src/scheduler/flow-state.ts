@@ -1,5 +1,5 @@
 /** Blocks on their way through a job: where they wait, what has been gathered of them, what a task was fed. Plain data. */
-import type { BlockRef, Gather, HandedOver } from "../protocol/index.ts";
+import type { BlockRef, Bytes, Gather, HandedOver } from "../protocol/index.ts";
 import type { Fifo } from "./fifo.ts";
 import type { OperatorState } from "./operator-state.ts";
 import type { TaskState } from "./task-state.ts";
@@ -73,6 +73,8 @@ export interface Fed {
 export interface Feed {
   readonly queue: FedPiece[];
   next: number;
+  /** What it has been sent. */
+  bytes: Bytes;
   /** Sent, pinned, and not read yet, by message. */
   readonly inFlight: FedPiece[][];
   ended: boolean;

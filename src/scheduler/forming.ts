@@ -153,6 +153,8 @@ export function formTask(
     need: null,
     startedAt: 0,
     startedWith: null,
+    relief: 0,
+    kills: 0,
     restsUntil: 0,
     claimed: Resources.none,
     worker: null,

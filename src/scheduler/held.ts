@@ -10,8 +10,11 @@ import { concurrencyCap, resourceBudget, roomPolicies } from "./policies/index.t
 import { hasRoomToStart } from "./room.ts";
 import type { OperatorState, State } from "./state.ts";
 import { isHeadTask, viewOf } from "./view.ts";
+import { isHeldUp } from "./wide-turn.ts";
 
 const ALL = [concurrencyCap, ...roomPolicies];
+/** No policy, but named beside them: another job's task has it. */
+const WIDE_KERNEL = "WideKernel";
 
 /** So much time has passed with everything as it was noted. */
 export function passTime(state: State, elapsed: Milliseconds): void {
@@ -29,7 +32,7 @@ export function noteHeldBack(state: State): void {
   }
 }
 
-/** The name of the policy; null where the operator works, has nothing to do, or only lacks a worker. */
+/** The name of the policy, or of what it waits for; null where the operator works, has nothing to do, or only lacks a worker. */
 function heldBy(state: State, operator: OperatorState): string | null {
   for (const { asking, index } of operator.asking) {
     if (asking === null) continue;
@@ -37,6 +40,7 @@ function heldBy(state: State, operator: OperatorState): string | null {
     // A store that is full is a budget that is used up.
     return (roomPolicies.find((policy) => !policy.mayWrite(view, wholePages(asking.bytes))) ?? resourceBudget).name;
   }
+  if (isHeldUp(state, operator)) return WIDE_KERNEL;
   if (state.idle.size === 0 || !isRunnable(state, operator, false)) return null;
   const index = nextIndex(operator);
   const view = viewOf(state, operator, isHeadTask(operator, index));

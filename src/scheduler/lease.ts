@@ -9,7 +9,8 @@ import type { Bytes } from "../protocol/index.ts";
 import { inputEnded } from "./flow.ts";
 import { isRunnable } from "./forming.ts";
 import { makeRoom } from "./spill.ts";
-import { type OperatorState, type State, send, type TaskState, type WorkerState } from "./state.ts";
+import { type State, send, type TaskState, type WorkerState } from "./state.ts";
+import { isWide } from "./wide.ts";
 import { dismiss, tellWanted, withoutTask } from "./workers.ts";
 
 /** What the wide kernel has at this moment. */
@@ -19,10 +20,6 @@ export interface LeaseState {
   told: Bytes | null;
   /** Workers have ended for its sake. */
   isParked: boolean;
-  /** How often its task has run out of memory: then with one thread, then with nearly all that there is. */
-  relief: number;
-  /** How often its process was killed under its task: then with less for its buffers, and more beside them. */
-  kills: number;
   /** The store needs what it has lent, and lends no more: while the task is fed, or for as long as it runs. */
   reclaimed: "no" | "feeding" | "for good";
 }
@@ -46,9 +43,9 @@ export function settleLease(state: State): void {
   const { lease, wide } = state;
   if (lease === null) return;
   const task = wide.worker?.task ?? null;
-  if (task !== null) tellLease(state, task.operator);
+  if (task !== null) tellLease(state, task);
   // A task that is about to run again will need all that it had.
-  else if (lease.kills + lease.relief === 0) {
+  else if (!isOneToComeAgain(state)) {
     lease.told = null;
     unpark(state);
     lease.reclaimed = "no";
@@ -56,11 +53,29 @@ export function settleLease(state: State): void {
   }
 }
 
-/** What the wide kernel may have for a task of the operator; also right before it begins. */
-export function tellLease(state: State, operator: OperatorState): void {
+/** A wide task ran out of memory, or was killed, and has not come again yet. */
+function isOneToComeAgain({ jobs }: State): boolean {
+  const hasLacked = ({ relief, kills }: TaskState) => relief + kills > 0;
+  for (const { operators } of jobs.values()) {
+    for (const operator of operators) {
+      if (!isWide(operator)) continue;
+      if ([...operator.again, ...operator.aside, ...operator.resting].some(hasLacked)) return true;
+    }
+  }
+  return false;
+}
+
+/** The kernel is about to have the task: what it was told for the one before means nothing to it. */
+export function beginLease(state: State, task: TaskState): void {
+  if (state.lease !== null) state.lease.told = null;
+  tellLease(state, task);
+}
+
+/** What the wide kernel may have for the task. */
+function tellLease(state: State, { operator, relief, kills }: TaskState): void {
   const { lease, ledger, wide } = state;
   if (lease === null || wide.worker === null) return;
-  const { pool, relief } = lease;
+  const { pool } = lease;
   const isAlone = inputEnded(operator) && isQuiet(state);
   const share = isAlone ? SHARE_ALONE : SHARE_BESIDE;
   const wanted = relief < MOST_RELIEF ? Math.min(PLENTY, pool.memory * share) : pool.memory * SHARE_AT_LAST;
@@ -78,7 +93,7 @@ export function tellLease(state: State, operator: OperatorState): void {
   if (lease.told !== null && Math.abs(process - lease.told) < lease.told * NOTABLE) return;
   lease.told = process;
   const own = kernelLease(process, relief > 0 ? 1 : pool.threads, relief === MOST_RELIEF);
-  send(state, wide.worker, { type: "lease", lease: lease.kills === 0 ? own : squeezed(own, lease.kills) });
+  send(state, wide.worker, { type: "lease", lease: kills === 0 ? own : squeezed(own, kills) });
 }
 
 /** That an operator which has not ended is asked to make: two must fit, or what is lent would have to come back at once. */
@@ -108,27 +123,12 @@ function isFed(task: TaskState | null): boolean {
 }
 
 /** The kernel ran out of memory. True where its task can be run again with more of it for each thread. */
-export function relieve({ lease, wide }: State, worker: WorkerState): boolean {
-  if (lease === null || worker !== wide.worker || lease.relief >= MOST_RELIEF) return false;
-  lease.relief += 1;
+export function relieve({ lease, wide }: State, task: TaskState, worker: WorkerState): boolean {
+  if (lease === null || worker !== wide.worker || task.relief >= MOST_RELIEF) return false;
+  task.relief += 1;
   // One thread already: it is more memory that is missing.
-  if (lease.told !== null && kernelLease(lease.told, lease.pool.threads).threads === 1) lease.relief = MOST_RELIEF;
-  lease.told = null;
+  if (lease.told !== null && kernelLease(lease.told, lease.pool.threads).threads === 1) task.relief = MOST_RELIEF;
   return true;
-}
-
-/** The process was killed, as the system does with those who take too much. */
-export function wideKilled({ lease }: State): void {
-  if (lease === null) return;
-  lease.kills += 1;
-  lease.told = null;
-}
-
-/** The next task begins with what all begin with. */
-export function leaseOver({ lease }: State): void {
-  if (lease === null) return;
-  lease.relief = 0;
-  lease.kills = 0;
 }
 
 /** As much as there is room for, and more, a step at a time, when blocks that do not flow have gone to disk. */

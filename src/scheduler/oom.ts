@@ -10,7 +10,7 @@ import { isBystander } from "./bystander.ts";
 import { deathDetails, peakOf } from "./deaths.ts";
 import type { Scene, WorkerEnd } from "./events.ts";
 import { unpinAll } from "./fetch.ts";
-import { relieve, wideKilled } from "./lease.ts";
+import { relieve } from "./lease.ts";
 import { isOfTheWorker, NO_NEED, nextNeed, type OomCause, type Refused, type Shortage, stricter } from "./need.ts";
 import { causeText, foreignText, oomMessage, refusedText } from "./oom-message.ts";
 import { heapOf } from "./raised.ts";
@@ -151,8 +151,8 @@ function isNotItsDoing(state: State, task: TaskState, worker: WorkerState, short
 
 function nextAttempt(state: State, task: TaskState, worker: WorkerState, shortage: Shortage): LearnedNeed | null {
   if (!isWide(task.operator)) return withinSlots(state, nextNeed(shortage));
-  if (shortage.cause !== "kernel") wideKilled(state);
-  else if (!relieve(state, worker)) return null;
+  if (shortage.cause !== "kernel") task.kills += 1;
+  else if (!relieve(state, task, worker)) return null;
   return NO_NEED;
 }
 

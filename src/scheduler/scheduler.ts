@@ -53,6 +53,7 @@ import { endStandingBack, resolveStall, stallDeadline } from "./stall.ts";
 import { type State, tell, type WorkerState } from "./state.ts";
 import { taskDied, taskDone, taskFailed, taskOutput, taskStopped } from "./tasks.ts";
 import { startWide } from "./wide.ts";
+import { yieldDeadline } from "./wide-turn.ts";
 import { addWorker, becomeIdle, dismiss, stopping, withoutTask, workerOf } from "./workers.ts";
 
 export interface SchedulerOptions {
@@ -113,11 +114,8 @@ export class Scheduler {
       idle: new Set(),
       raised: new Set(),
       ending: new Set(),
-      wide: { worker: null, isOrdered: false },
-      lease:
-        options.pool === undefined
-          ? null
-          : { pool: options.pool, told: null, isParked: false, relief: 0, kills: 0, reclaimed: "no" },
+      wide: { worker: null, isOrdered: false, heldUpSince: null },
+      lease: options.pool === undefined ? null : { pool: options.pool, told: null, isParked: false, reclaimed: "no" },
       alone: new Set(),
       nextAlone: null,
       isParked: false,
@@ -162,6 +160,7 @@ export class Scheduler {
       restDeadline(state),
       pauseDeadline(state),
       trimDeadline(state),
+      yieldDeadline(state),
     );
     const [longest] = state.cancelling;
     if (longest !== undefined) at = Math.min(at, (longest.cancelledAt ?? 0) + CANCEL_GRACE);
@@ -199,8 +198,9 @@ function settle(state: State): void {
       endStandingBack(state);
       for (const task of state.feeding) if (!yields(state, task)) feedTask(state, task, "cold");
       for (const job of state.jobs.values()) deliverOutput(state, job);
-      grantRoom(state);
+      // Before room is given: whoever has to wait for the kernel no longer holds up those who ask for it.
       startWide(state);
+      grantRoom(state);
       dispatch(state);
       spillOverTarget(state);
     } while (resolveStall(state));

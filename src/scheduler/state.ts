@@ -96,8 +96,11 @@ export interface State {
   readonly raised: Set<WorkerState>;
   /** Ordered to end for the sake of memory (ending.ts), and not gone yet. */
   readonly ending: Set<WorkerState>;
-  /** The wide kernel, apart from the workers; `isOrdered`: it was asked for and has not begun to start. */
-  readonly wide: { worker: WorkerState | null; isOrdered: boolean };
+  /**
+   * The wide kernel, apart from the workers; `isOrdered`: it was asked for and has not begun to start; `heldUpSince`: its
+   * task waits for input, and since then another operator for the kernel.
+   */
+  readonly wide: { worker: WorkerState | null; isOrdered: boolean; heldUpSince: Milliseconds | null };
   /** Null: nobody counts memory. */
   readonly lease: LeaseState | null;
   /** Operators that have not ended and whose tasks compute alone. */

@@ -54,6 +54,10 @@ export interface TaskState {
   startedAt: Milliseconds;
   /** What its worker was seen to have then; null: nobody had looked. */
   startedWith: Bytes | null;
+  /** In the wide kernel: how often it ran out of memory: then with one thread, then with nearly all that there is. */
+  relief: number;
+  /** How often the process was killed under it: then with less for its buffers, and more beside them. */
+  kills: number;
   /** When it may come again. */
   restsUntil: Milliseconds;
   /** What it has of the session's cores and memory. */

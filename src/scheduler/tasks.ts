@@ -19,7 +19,6 @@ import { dropFed, feedTask, stopFeeding } from "./fed.ts";
 import { pinAll, unpinAll } from "./fetch.ts";
 import { drop, dropBroadcast, endIfDone, handOver, taskOver } from "./flow.ts";
 import { failJob } from "./job.ts";
-import { leaseOver, wideKilled } from "./lease.ts";
 import { callsAtOnce, NO_NEED } from "./need.ts";
 import { oomCause, ranOutOfMemory } from "./oom.ts";
 import { heapOf } from "./raised.ts";
@@ -292,7 +291,7 @@ function crashed(state: State, task: TaskState, worker: WorkerState, end: Worker
   const { spec } = operator;
   task.attempt += 1;
   const crashes = task.attempt - shortages.length;
-  if (isWide(operator) && end.signal === "SIGKILL") wideKilled(state);
+  if (isWide(operator) && end.signal === "SIGKILL") task.kills += 1;
   if (spec.kind === "tasks" && crashes <= spec.maxRetries) {
     operator.figures.retries += 1;
     comesAgain(state, task);
@@ -329,7 +328,6 @@ function leaveWorker(state: State, task: TaskState): void {
 
 function forget(state: State, task: TaskState): void {
   const { operator } = task;
-  if (isWide(operator)) leaseOver(state);
   dropTask(state, task);
   if (task.repairs === null) taskOver(state, operator, task.index);
   else repairOver(state, task);

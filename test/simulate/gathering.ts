@@ -3,14 +3,19 @@ import type { FedTable, Operator, OperatorId, TaskOperator } from "../../src/pro
 import type { Chance } from "./chance.ts";
 import { type PlannedJob, resultOf, splitOf, tasks } from "./plans.ts";
 
-export function gathering(chance: Chance, planned: PlannedJob): PlannedJob {
+const WAYS = ["wide", "wide", "parts", "rows", "partitions", "broadcast"] as const;
+const MOSTLY_WIDE = ["wide", "wide", "wide", "wide", "partitions", "broadcast"] as const;
+
+export function gathering(chance: Chance, planned: PlannedJob, isMostlyWide = false): PlannedJob {
   // Which rows a slice lets through is only known where they come in order.
   const inOrder = planned.spec.preserveOrder || planned.spec.operators.some(({ kind }) => kind === "slice");
   let operators = [...planned.spec.operators];
   for (const { id } of planned.spec.operators) {
     const operator = operators.find((one) => one.id === id);
     if (operator?.kind !== "tasks" || operator.input.kind !== "operators" || !chance.happens(0.6)) continue;
-    operators = gathered(chance, operators, operator, operator.input.operators, inOrder || chance.happens(0.2));
+    const isOrdered = inOrder || chance.happens(0.2);
+    const way = chance.oneOf(isMostlyWide ? MOSTLY_WIDE : WAYS);
+    operators = gathered(chance, way, operators, operator, operator.input.operators, isOrdered);
   }
   const rowsPerBlock = new Map(planned.rowsPerBlock);
   for (const { id } of operators) if (!rowsPerBlock.has(id)) rowsPerBlock.set(id, 2);
@@ -21,6 +26,7 @@ export function gathering(chance: Chance, planned: PlannedJob): PlannedJob {
 
 function gathered(
   chance: Chance,
+  way: (typeof WAYS)[number],
   operators: readonly Operator[],
   operator: TaskOperator,
   inputs: readonly OperatorId[],
@@ -29,7 +35,7 @@ function gathered(
   const replaced = (more: Partial<TaskOperator>) =>
     operators.map((one) => (one === operator ? { ...operator, ...more } : one));
   const table = (ids: readonly OperatorId[]): FedTable => ({ operators: ids, columns: [], ordered: inOrder });
-  switch (chance.oneOf(["wide", "wide", "parts", "rows", "partitions", "broadcast"] as const)) {
+  switch (way) {
     case "wide": {
       const [first = 0, ...others] = inputs;
       const tables = others.length > 0 ? [table([first]), table(others)] : [table([first])];

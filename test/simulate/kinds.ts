@@ -36,6 +36,8 @@ export interface Kind {
   readonly isLean: boolean;
   /** Operators gather their rows: wide tasks, partitions, parts, broadcasts. */
   readonly gathers: boolean;
+  /** Probability that a function of a job takes minutes for a block. */
+  readonly dawdles: number;
   /** Tasks take memory, and workers and the node have only so much. */
   readonly hasPressure: boolean;
 }
@@ -48,6 +50,7 @@ const PLAIN: Kind = {
   abandons: 0,
   isLean: false,
   gathers: false,
+  dawdles: 0,
   hasPressure: false,
 };
 
@@ -73,6 +76,8 @@ export const KINDS = {
     hasTarget: true,
     abandons: 0.2,
   },
+  waiting: { ...PLAIN, gathers: true, dawdles: 0.5, isLean: true },
+  waitingStorm: { ...PLAIN, dangers: STORM, gathers: true, dawdles: 0.5, isLean: true },
   pressure: { ...PLAIN, dangers: { ...CALM, death: 0.005, deaf: 0.3, cancelJob: 0.1, pause: 0.02 }, hasPressure: true },
   pressureWide: { ...PLAIN, dangers: { ...CALM, pause: 0.02 }, gathers: true, hasTarget: true, hasPressure: true },
   oom: { ...PLAIN, dangers: { ...STORM, diskFull: 0, death: 0.06, oom: 0.8 } },

@@ -25,6 +25,8 @@ export interface PlannedJob {
   readonly pagesPerRow: number;
   /** How much larger the rows of an operator are than others'. */
   readonly growth?: ReadonlyMap<number, number>;
+  /** Operators that take minutes for a block. */
+  readonly slow?: ReadonlySet<number>;
   /** Two operators read the same one: in order, that may need all of its rows at once. */
   readonly isDiamond: boolean;
   /** What is told about sizes is true. */
@@ -154,6 +156,20 @@ export function growing(chance: Chance, planned: PlannedJob): PlannedJob {
   });
   const pagesNeeded = 520 + 160 * operators.length;
   return { ...planned, growth, rowsPerBlock, pagesNeeded, spec: { ...planned.spec, operators } };
+}
+
+/** One of its functions takes minutes for a block, in one worker at a time: one that feeds a wide task, if there is any. */
+export function dawdling(chance: Chance, planned: PlannedJob): PlannedJob {
+  const { operators } = planned.spec;
+  const inWorkers = operators.filter((one) => one.kind === "tasks" && one.place === "worker");
+  const fed = operators.flatMap((one) => (one.kind === "tasks" && one.place === "wide" ? [one.input] : []));
+  const read = fed.flatMap((input) => (input.kind === "fed" ? input.tables.flatMap((table) => table.operators) : []));
+  const feeders = inWorkers.filter(({ id }) => read.includes(id));
+  const slow = chance.oneOf(feeders.length > 0 ? feeders : inWorkers);
+  const slowed = operators.map((one): Operator => {
+    return one === slow && one.kind === "tasks" ? { ...one, concurrency: { min: 1, max: 1 } } : one;
+  });
+  return { ...planned, slow: new Set([slow.id]), spec: { ...planned.spec, operators: slowed } };
 }
 
 /** The rows that the last operator hands on, in plan order. */

@@ -12,6 +12,8 @@ export interface RunningJob {
   readonly kept: BlockSlice[] | null;
   outcome: "running" | "finished" | "failed" | "cancelled";
   error: string | null;
+  readonly startedAt: number;
+  endedAt: number | null;
   rows: number;
   stats: JobStats | null;
   wanted: number;
@@ -75,6 +77,8 @@ export class SimulatedProgram {
       kept: keeps ? [] : null,
       outcome: "running",
       error: null,
+      startedAt: this.#world.agenda.now,
+      endedAt: null,
       rows: 0,
       stats: null,
       wanted: 0,
@@ -151,6 +155,7 @@ export class SimulatedProgram {
     else if (message.type === "finished" || message.type === "failed") {
       job.outcome = message.type;
       job.stats = message.stats;
+      job.endedAt = this.#world.agenda.now;
       if (message.type === "failed") job.error = `${message.error.name}: ${message.error.message}`;
       else job.rows = message.rows;
     }

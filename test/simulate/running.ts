@@ -7,7 +7,7 @@ import type { SimulatedMemory } from "./memory.ts";
 import { partitionOf, rowsOfSplit } from "./plans.ts";
 import type { SimulatedProgram } from "./program.ts";
 import { isSame, type Rules } from "./rules.ts";
-import { delay, type Surroundings } from "./surroundings.ts";
+import { delay, longDelay, type Surroundings } from "./surroundings.ts";
 import type { Block, SimulatedTask, SimulatedWorker } from "./worker.ts";
 
 export class Running {
@@ -71,7 +71,8 @@ export class Running {
   step(worker: SimulatedWorker, run: () => void): void {
     const { agenda, chance, dangers } = this.world;
     const { task } = worker;
-    agenda.later(delay(chance), () => {
+    const isSlow = task !== null && !task.cancelled && task.planned.slow?.has(task.order.operator) === true;
+    agenda.later(isSlow ? longDelay(chance) : delay(chance), () => {
       if (worker.state === "dead" || worker.task !== task) return;
       // A fed task takes many steps and begins anew each time: as likely as others to die at each, it would never end.
       const death = task?.order.input.kind === "fed" ? dangers.death / 10 : dangers.death;

@@ -7,7 +7,7 @@ import { Chance } from "./chance.ts";
 import { gathering } from "./gathering.ts";
 import type { Kind } from "./kinds.ts";
 import { ALL_MEMORY, type Dangers, type MemoryMeans } from "./means.ts";
-import { demanding, growing, type PlannedJob, randomJob } from "./plans.ts";
+import { dawdling, demanding, growing, type PlannedJob, randomJob } from "./plans.ts";
 
 const MIB = 2 ** 20;
 
@@ -19,6 +19,9 @@ export const STORES: Readonly<Record<StoreSize, readonly [number, number]>> = {
   small: [12, 60],
   tiny: [2, 14],
 };
+
+/** More than there are ever tasks that could run at once. */
+export const MANY_WORKERS = 100;
 
 export interface PlannedStart {
   readonly planned: PlannedJob;
@@ -48,14 +51,18 @@ export function drawSession(seed: number, kind: Kind, store: StoreSize): Session
   const chance = new Chance(seed);
   const workers = chance.between(1, 4);
   const pages = chance.between(...STORES[store]) * (kind.grows ? 10 : 1);
-  const count = chance.between(1, 3);
+  const count = chance.between(1, 3) + (kind.dawdles > 0 ? 1 : 0);
   const starts = Array.from({ length: count }, (_, i) => drawStart(chance, kind, i, workers));
+  // Who takes minutes has a worker to itself.
+  const slow = starts.filter(({ planned }) => planned.slow !== undefined).length;
+  const beside = slow === 0 || chance.happens(0.3) ? slow : MANY_WORKERS;
   const managedTarget = kind.hasTarget ? chance.between(1, Math.ceil(pages / workers)) * PAGE : null;
   const kept = chance.happens(kind.isLean ? 0 : 0.3)
     ? { pages: chance.between(1, Math.ceil(pages / 8)), duration: chance.between(1, 1000) }
     : null;
   const memory = kind.hasPressure ? drawMemory(chance, workers) : null;
-  return { seed, workers, pages, managedTarget, memory, dangers: kind.dangers, starts, kept, demands: kind.demands };
+  const { dangers, demands } = kind;
+  return { seed, workers: workers + beside, pages, managedTarget, memory, dangers, starts, kept, demands };
 }
 
 function drawMemory(chance: Chance, workers: number): MemoryMeans {
@@ -78,8 +85,9 @@ function drawMemory(chance: Chance, workers: number): MemoryMeans {
 
 function drawStart(chance: Chance, kind: Kind, i: number, workers: number): PlannedStart {
   const plain = randomJob(chance, `job${i}`, i * 1_000_000);
-  const grown = kind.grows ? growing(chance, plain) : kind.gathers ? gathering(chance, plain) : plain;
-  const planned = kind.demands ? demanding(chance, grown, { cpu: workers, memory: ALL_MEMORY }) : grown;
+  const grown = kind.grows ? growing(chance, plain) : kind.gathers ? gathering(chance, plain, kind.dawdles > 0) : plain;
+  const slowed = kind.dawdles > 0 && chance.happens(kind.dawdles) ? dawdling(chance, grown) : grown;
+  const planned = kind.demands ? demanding(chance, slowed, { cpu: workers, memory: ALL_MEMORY }) : slowed;
   const isAbandoned = chance.happens(kind.abandons);
   return {
     planned,

@@ -119,6 +119,19 @@ test("[D5] a wide kernel that dies after it has read its input, disks that are s
   everySeed("wideTarget", "small");
 });
 
+test("[A9] functions that take minutes before wide operators: no other job waits for them, and every row arrives once", () => {
+  let heldUp = 0;
+  everySeed("waiting", "large", ({ jobs }) => {
+    for (const { stats } of jobs) {
+      for (const { heldBack } of stats?.operators ?? []) heldUp += Number((heldBack.WideKernel ?? 0) > 0.25);
+    }
+  });
+  expect(heldUp).toBeGreaterThan(CASES / 50);
+  everySeed("waiting", "small", undefined, CASES / 2);
+  everySeed("waiting", "tiny", undefined, CASES / 2);
+  everySeed("waitingStorm", "small", undefined, CASES / 2);
+});
+
 test("[M3] workers that die for memory, tasks that ask for less and in the end run alone: every row once, nobody waits for ever", () => {
   let shortages = 0;
   let parked = 0;

@@ -6,7 +6,7 @@ import { Chance } from "./chance.ts";
 import { KINDS, type KindName, mayFail } from "./kinds.ts";
 import { jobOverBlocks } from "./plans.ts";
 import type { RunningJob } from "./program.ts";
-import { drawSession, fits, type PlannedStart, type Session, STORES, type StoreSize } from "./session.ts";
+import { drawSession, fits, MANY_WORKERS, type PlannedStart, type Session, STORES, type StoreSize } from "./session.ts";
 import type { Story } from "./story.ts";
 import { World } from "./world.ts";
 
@@ -95,6 +95,7 @@ function readKept(world: World, chance: Chance, job: RunningJob, jobs: RunningJo
 /** Throws where the session has not ended as it must. */
 export function check({ world, jobs, session }: Outcome, mayFail: (job: RunningJob) => boolean): void {
   for (const job of jobs) checkJob(world, job, mayFail);
+  if (isUndisturbed(session)) for (const job of jobs) checkPrompt(job, session.workers >= MANY_WORKERS);
   const { ledger } = world.scheduler;
   ledger.assertConsistent();
   const left = {
@@ -112,6 +113,27 @@ export function check({ world, jobs, session }: Outcome, mayFail: (job: RunningJ
   if (mustNotSpill(session) && world.disk.spilled > 0) {
     throw new Error(`${world.disk.spilled} blocks went to disk, though the store had room for all that flows`);
   }
+}
+
+/** Some functions take minutes for a block, and nobody waits for room. */
+function isUndisturbed({ dangers, pages, starts }: Session): boolean {
+  const isCalm = Object.values(dangers).every((value) => value === 0);
+  return isCalm && pages >= STORES.large[0] && starts.some(({ planned }) => planned.slow !== undefined);
+}
+
+/** Less than a single block of a slow function takes. */
+const PROMPT = 30_000;
+
+/** Nobody who has all of its input waits for long for the wide kernel; nor, where it never waits for a worker, for anything. */
+function checkPrompt({ planned, stats, startedAt, endedAt }: RunningJob, everybodyHasWorkers: boolean): void {
+  const name = `the job ${planned.spec.id}`;
+  for (const { heldBack } of stats?.operators ?? []) {
+    const seconds = heldBack.WideKernel ?? 0;
+    if (seconds * 1000 > PROMPT) throw new Error(`${name} waited ${seconds} s for the wide kernel`);
+  }
+  if (planned.slow !== undefined || endedAt === null || !everybodyHasWorkers) return;
+  const took = endedAt - startedAt;
+  if (took > PROMPT) throw new Error(`${name} took ${took} ms: it waited for slow ones`);
 }
 
 /** Nothing but what flows is in the store, there is room for it, and the program only takes its time. */

@@ -13,6 +13,11 @@ export interface Surroundings {
   tell(event: Event): void;
 }
 
+/** Of a function that waits for somebody outside. */
+export function longDelay(chance: Chance): number {
+  return chance.between(60_000, 600_000);
+}
+
 /** Of most steps short, of some long. */
 export function delay(chance: Chance): number {
   return chance.happens(0.1) ? chance.between(10, 300) : chance.between(1, 10);
