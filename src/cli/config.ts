@@ -33,11 +33,11 @@ function asJson({ inForce, sources }: Config, here: ReadonlyMap<string, string>)
 function comesTo(options: ResolvedOptions): ReadonlyMap<string, string> {
   const { workerMemory, maxSpill, targetMinBlockSize, resources } = options;
   return new Map([
+    ...(maxSpill === null ? [] : [["maxSpill", formatSize(maxSpill)] as const]),
     ["workers", String(options.workers)],
     ["objectStoreMemory", formatSize(options.capacity)],
     ["memoryLimit", workerMemory === null ? "none" : formatSize(workerMemory)],
     ["localDirectory", options.localDirectories.join(", ")],
-    ["maxSpill", maxSpill === null ? "" : formatSize(maxSpill)],
     ["resourceLimits.cpu", String(resources.cpu)],
     ["resourceLimits.gpu", String(resources.gpu)],
     ["resourceLimits.memory", formatSize(resources.memory)],

@@ -154,6 +154,8 @@ describe("the command line", () => {
     expect(told["worker.memory.spill"]).toEqual({ value: 0.7, kind: "default", from: "default" });
     expect(told.workers).toEqual({ value: 2, here: "2", kind: "option", from: "--workers" });
     expect(told.maxSpill).toEqual({ value: null, kind: "default", from: "default" });
+    const { maxSpill } = JSON.parse(run(["config", "--json", "--maxSpill", "2 GB"], variables));
+    expect(maxSpill).toEqual({ value: "2 GB", here: "1.9 GiB", kind: "option", from: "--maxSpill" });
   });
 
   test("[K8] info goes by settings, too", () => {
