@@ -35,8 +35,8 @@ export interface Past {
   /** Whose the last one was, and whether there were others. */
   operator: string | null;
   isMixed: boolean;
-  /** How many classes have had a task in it, and what it had after the first of the last of them; null: nobody has looked yet. */
-  instances: number;
+  /** Those of its classes that have had a task in it, and what it had after the first of the last of them; null: nobody has looked yet. */
+  readonly classes: Set<OperatorState>;
   settled: Bytes | null;
 }
 
@@ -62,15 +62,16 @@ const GROWN_BEYOND = 0.1;
 /** Looks that it takes to see what a worker has, and to end it. */
 const UNSEEN = 2;
 
-export function taskLeft(worker: WorkerState, { spec: { name }, isClass }: OperatorState): void {
+export function taskLeft(worker: WorkerState, operator: OperatorState): void {
   const { past, container } = worker;
+  const { name } = operator.spec;
   // What the task used of it may leave now.
   if (container?.isSpent) worker.container = { ...container, isSpent: false };
   past.tasks += 1;
   past.isMixed ||= past.operator !== null && past.operator !== name;
   past.operator = name;
-  if (!isClass || instancesIn(worker) === past.instances) return;
-  past.instances = instancesIn(worker);
+  if (!operator.isClass || past.classes.has(operator)) return;
+  past.classes.add(operator);
   past.settled = null;
   worker.heap.settled = null;
 }
@@ -92,7 +93,7 @@ function isAsConstructed(worker: WorkerState): boolean {
   const { past, reading, memory } = worker;
   const instances = instancesIn(worker);
   if (instances === 0) return false;
-  if (instances !== past.instances || past.settled === null) return true;
+  if (instances !== past.classes.size || past.settled === null) return true;
   return (reading?.private ?? 0) <= past.settled + GROWN_BEYOND * memory;
 }
 

@@ -358,6 +358,7 @@ export function retireFrom(state: State, operator: OperatorState, worker: Worker
   operator.workers.delete(worker);
   operator.idle.delete(worker);
   worker.knows.delete(operator);
+  worker.past.classes.delete(operator);
   if (operator.isClass) operator.retiring.add(worker);
   send(state, worker, { type: "retire", job: operator.job.id, operator: operator.spec.id });
 }

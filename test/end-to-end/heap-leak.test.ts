@@ -14,14 +14,14 @@ test("[K11] an array outside of a function that grows with every row: the job is
   s.onEvent((event) => events.push(event));
   const kept: number[][] = [];
   const rows = await s
-    .range(30, { overrideNumBlocks: 30 })
+    .range(60, { overrideNumBlocks: 60 })
     .map(({ id }) => {
-      // 8 MiB a task: all of them are more than two heaps hold.
-      kept.push(new Array(2 ** 20).fill(id + 0.5));
+      // 4 MiB a task: all of them are more than two heaps hold.
+      kept.push(new Array(2 ** 19).fill(id + 0.5));
       return { id, last: kept.at(-1)?.[0] ?? null };
     })
     .takeAll();
-  expect(rows.sort((a, b) => a.id - b.id)).toEqual(Array.from({ length: 30 }, (_, id) => ({ id, last: id + 0.5 })));
+  expect(rows.sort((a, b) => a.id - b.id)).toEqual(Array.from({ length: 60 }, (_, id) => ({ id, last: id + 0.5 })));
   const replaced = events.flatMap((event) => (event.type === "recycled" ? [event.why] : []));
   expect(replaced.length).toBeGreaterThan(1);
   for (const why of replaced)

@@ -138,6 +138,19 @@ describe("[K11] what a class has constructed", () => {
     }
   });
 
+  test("is that of the class, not of one that was there before", () => {
+    const table = new Table(1, 400, { memory: settings(), workerMemory: LIMIT });
+    table.put();
+    const operator = { isClass: true, concurrency: { min: 1, max: 1 }, sink: { kind: "count" } } as const;
+    table.start(job("small", [tasks(0, splits(1), operator)]), 1);
+    goesOn(table, 10);
+    table.reads({ 1: 10 * PAGE });
+    table.says(1, { type: "retired", job: "small" as never, operator: 0 as never, error: null });
+    table.start(job("large", [tasks(0, splits(9), operator)]), 1);
+    for (let task = 0; task < 4; task++) goesOn(table, 75);
+    expect([asked(table), table.tasksOf(1).length]).toEqual([0, 6]);
+  });
+
   test("and grows by more than a tenth of the limit is one", () => {
     const table = modelled(55);
     for (const pages of [55, 58, 61, 64, 67]) goesOn(table, pages);
