@@ -12,8 +12,9 @@ export default defineConfig({
     // Files share two cores with the worker processes that they start; more at once only makes them wait.
     maxWorkers: 2,
     env: { SPILLWAY_CONFIG: "/dev/null" },
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // The slowest have a quarter of a minute; a machine that does other things besides takes ten times as long.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     // What is waited for comes sooner; on a machine that has other things to do it may take seconds.
     expect: { poll: { timeout: 20_000 } },
     server: { deps: { external: [/\/dist\//] } },

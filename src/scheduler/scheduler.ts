@@ -201,6 +201,8 @@ function settle(state: State): void {
       // Before room is given: whoever has to wait for the kernel no longer holds up those who ask for it.
       startWide(state);
       grantRoom(state);
+      // Before, not after: a task that begins in one keeps it, and so does the next.
+      lower(state);
       dispatch(state);
       spillOverTarget(state);
     } while (resolveStall(state));
@@ -217,7 +219,6 @@ function settle(state: State): void {
   }
   settleAlone(state);
   dismissExtraWorkers(state);
-  lower(state);
 }
 
 function dismissExtraWorkers(state: State): void {

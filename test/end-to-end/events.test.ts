@@ -34,7 +34,7 @@ test("[K15] a listener that throws stops no other and no job; the error is the p
     seen: ["rebalanced", "rebalanced"],
     rows: 3,
   });
-}, 60_000);
+});
 
 test("[K1] what is no listener, and no limit, is refused at once", async () => {
   const s = sessions.open({});

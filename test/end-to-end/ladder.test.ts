@@ -26,7 +26,7 @@ test("[K11] a function that keeps what it made is found out: its worker is repla
   // Before it was in the way: nobody was ended with its task.
   expect(events.filter(({ type }) => type === "workerDied")).toEqual([]);
   await s.close();
-}, 60_000);
+});
 
 test("[K1] [K9] setMemoryLimit: the limit holds at once, workers are replaced, and kinds add up", async () => {
   const s = sessions.open({ workers: 2, memoryLimit: "512 MiB" });
@@ -49,4 +49,4 @@ test("[K1] [K9] setMemoryLimit: the limit holds at once, workers are replaced, a
   expect(await s.range(10).count()).toBe(10);
   await expect(s.setMemoryLimit("10 MiB")).rejects.toThrow(/memoryLimit of 10.0 MiB is too small/);
   await s.close();
-}, 60_000);
+});

@@ -50,7 +50,7 @@ test("[M3] a function that needs memory in proportion to its batch gets a smalle
   expect(again.stats().operators[0]).toMatchObject({ oomRetries: 0, learned: { batchSize: size } });
   expect(String(again.stats())).toContain("as it was found before");
   await s.close();
-}, 60_000);
+});
 
 test("[M3] a row that needs more than a worker has is run in one that has it, in the end alone", async () => {
   const s = sessions.open(SMALL);
@@ -71,7 +71,7 @@ test("[M3] a row that needs more than a worker has is run in one that has it, in
       .count(),
   ).toBe(10);
   await s.close();
-}, 60_000);
+});
 
 test("[M3] memory that is refused is no fault of the row: onError does not drop it, a smaller batch gets it", async () => {
   const s = sessions.open(SMALL);
@@ -85,7 +85,7 @@ test("[M3] memory that is refused is no fault of the row: onError does not drop 
   expect((await ds.takeAll()).length).toBe(32);
   expect(ds.stats().operators[0]).toMatchObject({ errored: 0 });
   await s.close();
-}, 60_000);
+});
 
 test("[M3] a row that asks for more than the machine has is its own fault: onError drops it, and only it", async () => {
   const s = sessions.open({ ...SMALL, workers: 1 });
@@ -99,7 +99,7 @@ test("[M3] a row that asks for more than the machine has is its own fault: onErr
   expect((await ds.takeAll()).map(({ id }) => id)).toEqual([0, 1, 2, 3, 4, 6, 7]);
   expect(ds.stats().operators[0]).toMatchObject({ errored: 1 });
   await s.close();
-}, 60_000);
+});
 
 test("[M3] of a function that keeps what it makes until memory is full no row is dropped", async () => {
   // It has all that there is from the first attempt on.
@@ -115,22 +115,18 @@ test("[M3] of a function that keeps what it makes until memory is full no row is
   );
   await expect(ds.takeAll()).rejects.toMatchObject({ name: "OutOfMemoryError", cause_: "allocation" });
   await s.close();
-}, 60_000);
+});
 
-test.each(["grow", "begin"])(
-  "[M3] so is memory that WebAssembly is refused: %s",
-  async (how) => {
-    const s = sessions.open(SMALL);
-    const PAGES = 16_000;
-    const ds = s.range(1).map(() => {
-      const memory = new WebAssembly.Memory({ initial: how === "grow" ? 1 : PAGES, maximum: 2 * PAGES });
-      return { bytes: memory.grow(PAGES) };
-    });
-    await expect(ds.takeAll()).rejects.toMatchObject({ name: "OutOfMemoryError", cause_: "allocation" });
-    await s.close();
-  },
-  60_000,
-);
+test.each(["grow", "begin"])("[M3] so is memory that WebAssembly is refused: %s", async (how) => {
+  const s = sessions.open(SMALL);
+  const PAGES = 16_000;
+  const ds = s.range(1).map(() => {
+    const memory = new WebAssembly.Memory({ initial: how === "grow" ? 1 : PAGES, maximum: 2 * PAGES });
+    return { bytes: memory.grow(PAGES) };
+  });
+  await expect(ds.takeAll()).rejects.toMatchObject({ name: "OutOfMemoryError", cause_: "allocation" });
+  await s.close();
+});
 
 test("[M3] an async function whose calls do not fit together has fewer of them under way", async () => {
   const s = sessions.open(SMALL);
@@ -145,7 +141,7 @@ test("[M3] an async function whose calls do not fit together has fewer of them u
   expect((await ds.takeAll()).map(({ id }) => id)).toEqual(Array.from({ length: 24 }, (_, i) => i));
   expect(ds.stats().operators[0]?.oomRetries).toBeGreaterThanOrEqual(1);
   await s.close();
-}, 60_000);
+});
 
 test("[M4] [D9] what can never fit ends in an error with the figures, what was tried, and what to do", async () => {
   const s = sessions.open(SMALL);
@@ -172,7 +168,7 @@ test("[M4] [D9] what can never fit ends in an error with the figures, what was t
   await expect(once.takeAll()).rejects.toMatchObject({ attempts: 1, cause_: "heap" });
   expect(await s.range(10).count()).toBe(10);
   await s.close();
-}, 90_000);
+});
 
 test("[D7] memory that a function asks for is reserved before its task starts: one at a time where two do not fit", async () => {
   const s = sessions.open({ workers: 2, resourceLimits: { memory: "1 GiB" } });
@@ -189,4 +185,4 @@ test("[D7] memory that a function asks for is reserved before its task starts: o
   rows.sort((a, b) => a.from - b.from);
   for (const [i, row] of rows.entries()) expect(row.from).toBeGreaterThanOrEqual(rows[i - 1]?.to ?? 0);
   await s.close();
-}, 60_000);
+});

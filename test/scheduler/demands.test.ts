@@ -52,6 +52,21 @@ test("[O5] memory above a worker's limit: an idle worker gives way to a larger o
   expect(table.commands.filter(({ type }) => type === "dismiss")).toEqual([{ type: "dismiss", worker: 3 }]);
 });
 
+test("[O5] a larger worker that comes up when nobody needs it any more goes, and no other task begins in it", () => {
+  const table = new Table(2, 100, { workerMemory: 10, resources: { cpu: 2, gpu: 0, memory: 100 } });
+  const count = { kind: "count" } as const;
+  const request = { cpu: 1, gpu: 0, memory: 50 };
+  table.start(job("large", [tasks(0, splits(1), { sink: count, request })]));
+  table.program({ type: "cancel", job: "large" as JobId });
+  // The other one is busy, so that the next task waits for whoever comes.
+  table.start(job("small", [tasks(0, splits(2), { sink: count })]));
+  expect(table.tasksOf(2).length).toBe(1);
+  table.up(3, { memory: 50 });
+  table.dies(1);
+  expect(table.tasksOf(3).length).toBe(0);
+  expect(table.commands.filter(({ type }) => type === "dismiss")).toEqual([{ type: "dismiss", worker: 3 }]);
+});
+
 const heldBack = (table: Table, operator: number) =>
   table.wasTold("progress").at(-1)?.stats.operators[operator]?.heldBack;
 
