@@ -39,7 +39,8 @@ export class SessionEngine implements Engine {
   #client: Promise<Client> | null = null;
   /** The same, once it is there. */
   #started: Client | null = null;
-  #closed = false;
+  /** Its end, once somebody has asked for it. */
+  #closing: Promise<void> | null = null;
   readonly #listeners = new Set<(event: TimedEvent) => void>();
 
   constructor(options: SessionOptions) {
@@ -88,7 +89,7 @@ export class SessionEngine implements Engine {
   }
 
   checkOpen(): void {
-    if (this.#closed) throw new SessionClosedError("The session was closed. Start a new one.");
+    if (this.#closing !== null) throw new SessionClosedError("The session was closed. Start a new one.");
   }
 
   onEvent(listener: (event: TimedEvent) => void): () => void {
@@ -130,7 +131,7 @@ export class SessionEngine implements Engine {
   }
 
   release(blocks: readonly BlockId[]): void {
-    if (!this.#closed) this.#started?.release(blocks);
+    if (this.#closing === null) this.#started?.release(blocks);
   }
 
   run(job: JobSpec, options: RunOptions): RunningJob {
@@ -142,10 +143,13 @@ export class SessionEngine implements Engine {
     return randomBytes(4).toString("hex") as JobId;
   }
 
-  /** Ends every process of the session and frees its memory and files. Waits until that is done. */
-  async close(): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
+  /** Ends every process of the session and frees its memory and files. Whoever asks waits until that is done. */
+  close(): Promise<void> {
+    this.#closing ??= this.#end();
+    return this.#closing;
+  }
+
+  async #end(): Promise<void> {
     const client = await this.#client?.catch(() => null);
     await client?.close();
   }

@@ -83,7 +83,7 @@ function openLog(directory: string, path: string): number {
 function ready(child: ChildProcess, log: string, patience: Milliseconds): Promise<void> {
   return new Promise((resolve, reject) => {
     const failed = (why: string) => {
-      const tail = readFileSync(log, "utf8").trim().split("\n").slice(-LOG_LINES).join("\n");
+      const tail = tailOf(log);
       reject(new SessionClosedError(`The supervisor process could not be started: ${why}. Its log (${log}):\n${tail}`));
     };
     let said = "";
@@ -106,6 +106,15 @@ function ready(child: ChildProcess, log: string, patience: Milliseconds): Promis
       else reject(fromWire(JSON.parse(said) as WireError));
     });
   });
+}
+
+/** Thrown from a timer, an error would be the program's; a log that is gone says nothing. */
+function tailOf(log: string): string {
+  try {
+    return readFileSync(log, "utf8").trim().split("\n").slice(-LOG_LINES).join("\n");
+  } catch {
+    return "";
+  }
 }
 
 async function end(child: ChildProcess, options: SupervisorOptions): Promise<void> {

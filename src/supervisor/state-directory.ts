@@ -25,7 +25,16 @@ export function openStateDirectory(directory: string): void {
     .map((entry) => entry.name)
     .sort();
   for (const old of sessions.slice(0, Math.max(0, sessions.length - KEPT_SESSIONS + 1))) {
-    if (!isInUse(join(root, old))) rmSync(join(root, old), { recursive: true, force: true });
+    removeUnlessInUse(join(root, old));
+  }
+}
+
+/** Another session that starts at this moment removes it, too: old logs are no reason not to start. */
+function removeUnlessInUse(directory: string): void {
+  try {
+    if (!isInUse(directory)) rmSync(directory, { recursive: true, force: true });
+  } catch (error) {
+    process.stderr.write(`The logs ${directory} could not be removed: ${(error as Error).message}\n`);
   }
 }
 

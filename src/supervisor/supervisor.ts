@@ -391,7 +391,7 @@ export class Supervisor {
     }
   }
 
-  /** The C boundary is loaded at the first need: most sessions never punch a hole, and the supervisor stays small. */
+  /** The C boundary is loaded after the start, or here: a session's first result does not wait for it. */
   #punch(ranges: readonly ArenaRange[]): void {
     if (this.#punchHole !== null) {
       for (const { offset, length } of ranges) this.#punchHole(this.#arena.fd, offset, length);

@@ -1,5 +1,5 @@
 /** A worker's log: its stdout and stderr in one file, and its last lines. */
-import { closeSync, existsSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { makeDirectory } from "../files/index.ts";
 import type { WorkerId } from "../protocol/index.ts";
@@ -14,10 +14,30 @@ export function workerLog(stateDirectory: string, worker: WorkerId): string {
   return join(stateDirectory, `worker-${worker}.log`);
 }
 
-/** For appending. Somebody may have cleared old logs away meanwhile; a worker is started all the same. */
-export function openWorkerLog(stateDirectory: string, worker: WorkerId): number {
-  makeDirectory(stateDirectory, 0o700);
-  return openSync(workerLog(stateDirectory, worker), "a", 0o600);
+/**
+ * For appending. Somebody may have cleared old logs away meanwhile. Null: it cannot be had (a full disk, say); a worker is started all
+ * the same.
+ */
+export function openWorkerLog(stateDirectory: string, worker: WorkerId): number | null {
+  try {
+    makeDirectory(stateDirectory, 0o700);
+    return openSync(workerLog(stateDirectory, worker), "a", 0o600);
+  } catch (error) {
+    process.stderr.write(`worker ${worker} has no log: ${(error as Error).message}\n`);
+    return null;
+  }
+}
+
+export function appendToLog(stateDirectory: string, worker: WorkerId, text: string): void {
+  const log = openWorkerLog(stateDirectory, worker);
+  if (log === null) return;
+  try {
+    writeSync(log, text);
+  } catch (error) {
+    process.stderr.write(`worker ${worker}: ${text}${(error as Error).message}\n`);
+  } finally {
+    closeSync(log);
+  }
 }
 
 export interface LastWords {
@@ -27,10 +47,14 @@ export interface LastWords {
   readonly tail: string;
 }
 
+/** A log that cannot be read, removed meanwhile, say, says nothing; that is no reason to fail here. */
 export function lastWords(path: string): LastWords {
-  // A log that somebody has removed meanwhile says nothing; that is no reason to fail here.
-  if (!existsSync(path)) return { words: "", tail: "" };
-  const fd = openSync(path, "r");
+  let fd: number;
+  try {
+    fd = openSync(path, "r");
+  } catch {
+    return { words: "", tail: "" };
+  }
   try {
     const { size } = fstatSync(fd);
     const length = Math.min(size, TAIL_BYTES);

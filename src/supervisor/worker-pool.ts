@@ -7,7 +7,6 @@
  *               └──exit before ready: after a pause that doubles; five in a row is reported
  */
 import type { ChildProcess } from "node:child_process";
-import { closeSync, writeFileSync } from "node:fs";
 import type { SpillwayError } from "../errors/index.ts";
 import type {
   Bytes,
@@ -28,7 +27,7 @@ import { killTrees } from "./process-tree.ts";
 import { type Birth, Restarts } from "./restarts.ts";
 import { noMemoryForWorkers, workersDoNotStart } from "./unavailable.ts";
 import { beforeItsEnd, risen, type Witness } from "./witness.ts";
-import { lastWords, openWorkerLog, workerLog } from "./worker-log.ts";
+import { appendToLog, lastWords, workerLog } from "./worker-log.ts";
 import { type StartOptions, startWorker } from "./worker-process.ts";
 
 export interface PoolOptions extends StartOptions {
@@ -216,7 +215,7 @@ export class WorkerPool {
     this.#startFailures = 0;
     wire.onClose(() => {
       if (worker.ended === null) {
-        worker.timer = setTimeout(() => this.#killUnreachable(worker, "broken"), CLOSED_GRACE);
+        setTimer(worker, CLOSED_GRACE, () => this.#killUnreachable(worker, "broken"));
         worker.child.once("exit", () => this.#gone(worker));
       } else this.#gone(worker);
     });
@@ -251,7 +250,7 @@ export class WorkerPool {
     if (worker === undefined) return;
     worker.order ??= "asked";
     worker.wire?.send({ type: "exit" });
-    worker.timer = setTimeout(() => this.#killTree(worker), CLOSED_GRACE);
+    setTimer(worker, CLOSED_GRACE, () => this.#killTree(worker));
   }
 
   taskDone(): void {
@@ -409,10 +408,14 @@ export class WorkerPool {
 
   #failedToSpawn(worker: WorkerProcess, error: Error): void {
     if (worker.child.pid !== undefined) return;
-    const log = openWorkerLog(this.#options.logDirectory, worker.id);
-    writeFileSync(log, `${error.message}\n`);
-    closeSync(log);
+    appendToLog(this.#options.logDirectory, worker.id, `${error.message}\n`);
     worker.ended = { exitCode: null, signal: null };
     this.#gone(worker);
   }
+}
+
+/** One at a time: a timer that is forgotten would end whoever has the worker's pid by then. */
+function setTimer(worker: WorkerProcess, pause: Milliseconds, then: () => void): void {
+  clearTimeout(worker.timer);
+  worker.timer = setTimeout(then, pause);
 }

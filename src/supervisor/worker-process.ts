@@ -19,13 +19,14 @@ const OOM_SCORE = "1000";
 
 export function startWorker(options: StartOptions, id: WorkerId, memory: Bytes | null): ChildProcess {
   const log = openWorkerLog(options.logDirectory, id);
+  const output = log ?? "ignore";
   const child = spawn(process.execPath, options.commandLine(id, memory), {
-    stdio: ["ignore", log, log],
+    stdio: ["ignore", output, output],
     env: { ...options.env, [MARK]: markOf(options.session, id) },
     // A session and group of its own, by which what it starts is found.
     detached: true,
   });
-  closeSync(log);
+  if (log !== null) closeSync(log);
   if (child.pid !== undefined) preferForOomKiller(child.pid);
   return child;
 }
@@ -34,8 +35,10 @@ function preferForOomKiller(pid: number): void {
   try {
     writeFileSync(`/proc/${pid}/oom_score_adj`, OOM_SCORE);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const { code, message } = error as NodeJS.ErrnoException;
     // No /proc (macOS), or the process has ended already: either way there is nothing to prefer.
-    if (code !== "ENOENT" && code !== "ESRCH" && code !== "EACCES") throw error;
+    if (code === "ENOENT" || code === "ESRCH") return;
+    // A container may have /proc to read only; the worker is as good without.
+    process.stderr.write(`the OOM killer cannot be told to prefer the process ${pid}: ${message}\n`);
   }
 }

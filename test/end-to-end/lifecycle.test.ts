@@ -177,6 +177,16 @@ describe("the end of a session", () => {
     expect(processes([name])).toEqual([]);
   });
 
+  test("[A15] whoever calls close waits until it is done, not only the first", async () => {
+    const s = sessions.open();
+    await s.range(3).takeAll();
+    const name = lastSession();
+    const first = s.close();
+    await s.close();
+    expect(processes([name])).toEqual([]);
+    await first;
+  });
+
   test("[A15] after SIGKILL of the supervisor, close leaves nothing either", async () => {
     const s = sessions.open();
     await s

@@ -1,5 +1,5 @@
 /** Real processes that die in every way, under a real supervisor. */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { fromWire } from "../../src/errors/index.ts";
@@ -103,6 +103,18 @@ test("[D4] what a worker had started ends with it also where it has cleared its 
   expect([third, fourth].every(isRunning)).toBe(true);
   await supervisor.close();
   expect([third, fourth].some(isRunning)).toBe(false);
+});
+
+test("[A15] a worker whose log cannot be had is replaced all the same", async () => {
+  const supervisor = await start({ workers: 1 });
+  await supervisor.inspect("a worker is up");
+  const { stateDirectory } = supervisor.options;
+  rmSync(stateDirectory, { recursive: true });
+  writeFileSync(stateDirectory, "in the way");
+  const pids = supervisor.workerPids();
+  for (const pid of pids) process.kill(pid, "SIGKILL");
+  await expect.poll(() => supervisor.workerPids().some((pid) => !pids.includes(pid))).toBe(true);
+  expect((await supervisor.inspect("its successor answers")).type).toBe("inspected");
 });
 
 test("[K7] a worker that is killed from here takes what it has started with it", async () => {
