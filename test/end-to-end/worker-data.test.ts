@@ -186,3 +186,19 @@ test("[K14] a container that evicts holds more than its worker has memory for, a
   expect(kept?.value.inMemory).toBeLessThan(40);
   await s.close();
 });
+
+test("[K14] a worker whose container is full and lets go of nothing is replaced: the job does not wait for it", async () => {
+  const pinned = ({ directory }: ContainerPlace) => Object.assign(new OnDisk(directory), { evict: async () => -1 });
+  const s = sessions.open({ workers: 1, memoryLimit: "384 MiB", data: pinned });
+  const reasons: string[] = [];
+  s.onEvent((event) => {
+    if (event.type === "recycled") reasons.push(event.why);
+  });
+  const rows = s.range(40, { overrideNumBlocks: 40 }).map((row) => {
+    workerData<OnDisk>().set(`page-${row.id}`, Buffer.alloc(10_000_000, row.id));
+    return row;
+  });
+  expect(await rows.count()).toBe(40);
+  expect(reasons[0]).toMatch(/^its container \(data\) holds .* of its 384 MiB, and lets go of no more/);
+  await s.close();
+}, 60_000);
