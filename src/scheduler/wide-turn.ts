@@ -17,7 +17,7 @@ import { isWide } from "./wide.ts";
 
 /** Producers that are about to end may do so: being fed again costs more than that. */
 const GRACE: Milliseconds = 250;
-/** What is read again in a millisecond, from disk: a task keeps the kernel for as long as it would take to have back what it has read. */
+/** What a good disk gives in a millisecond: the more a task would have to read again, the longer it keeps the kernel. */
 const REFED: Bytes = 512 * 1024;
 
 /** Some job has an operator for it that waits. */
