@@ -95,9 +95,9 @@ test("[A9] it keeps the kernel for longer the more would have to be read again",
   makesBlock(table, 1, 1, 25_600);
   reads(table);
   table.start(readyJob("ready"), 10);
-  passes(table, GRACE + 150);
+  passes(table, GRACE + 350);
   expect(cancels(table)).toBe(0);
-  // 100 MiB, at half a gigabyte a second.
+  // 100 MiB, at 256 MiB a second.
   passes(table, 60);
   expect(cancels(table)).toBe(1);
 });
