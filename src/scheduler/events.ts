@@ -131,6 +131,8 @@ export interface FileOutput {
 
 /** A worker that has not answered a cancel within this time runs something that does not end, and is killed. */
 export const CANCEL_GRACE: Milliseconds = 500;
+/** The same for the wide kernel when its task stands back: what it is putting into a table takes a second, another process two. */
+export const YIELD_GRACE: Milliseconds = 3_000;
 /** Progress of one job is told this often at most. */
 export const PROGRESS_INTERVAL: Milliseconds = 200;
 /** How long all workers may be held back before one more is started for those who wait behind them. */

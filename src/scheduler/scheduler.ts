@@ -32,6 +32,7 @@ import {
   PROGRESS_INTERVAL,
   type TaskMessage,
   type WorkerEnd,
+  YIELD_GRACE,
 } from "./events.ts";
 import { feedTask, taskFed } from "./fed.ts";
 import { blockDamaged, blockNotRestored, blockRestored } from "./fetch.ts";
@@ -50,9 +51,9 @@ import { Resources } from "./resources.ts";
 import { askForRoom, grantRoom, yields } from "./room.ts";
 import { blocksNotSpilled, blocksSpilled, diskDeadline, spillOverTarget, spillUnderPressure } from "./spill.ts";
 import { endStandingBack, resolveStall, stallDeadline } from "./stall.ts";
-import { type State, tell, type WorkerState } from "./state.ts";
+import { type State, type TaskState, tell, type WorkerState } from "./state.ts";
 import { taskDied, taskDone, taskFailed, taskOutput, taskStopped } from "./tasks.ts";
-import { startWide } from "./wide.ts";
+import { isWide, startWide } from "./wide.ts";
 import { yieldDeadline } from "./wide-turn.ts";
 import { addWorker, becomeIdle, dismiss, stopping, withoutTask, workerOf } from "./workers.ts";
 
@@ -162,8 +163,10 @@ export class Scheduler {
       trimDeadline(state),
       yieldDeadline(state),
     );
-    const [longest] = state.cancelling;
-    if (longest !== undefined) at = Math.min(at, (longest.cancelledAt ?? 0) + CANCEL_GRACE);
+    for (const task of state.cancelling) {
+      at = Math.min(at, cancelDeadline(task));
+      if (!isWide(task.operator)) break;
+    }
     for (const job of state.jobs.values()) {
       if (job.changed && !job.told) at = Math.min(at, job.progressAt + PROGRESS_INTERVAL);
     }
@@ -212,13 +215,21 @@ function settle(state: State): void {
   } while (state.jobs.size < jobs);
   for (const job of state.jobs.values()) tellProgress(state, job);
   for (const task of state.cancelling) {
-    const { cancelledAt, worker } = task;
-    if (state.now < (cancelledAt ?? 0) + CANCEL_GRACE) break;
+    const { worker } = task;
+    if (state.now < cancelDeadline(task)) {
+      // The wide kernel's one task may have longer than those behind it.
+      if (isWide(task.operator)) continue;
+      break;
+    }
     state.cancelling.delete(task);
     if (worker !== null) state.commands.push({ type: "kill", worker: worker.id, reason: "unresponsive" });
   }
   settleAlone(state);
   dismissExtraWorkers(state);
+}
+
+function cancelDeadline({ cancelledAt, standsBack, operator }: TaskState): Milliseconds {
+  return (cancelledAt ?? 0) + (standsBack && isWide(operator) ? YIELD_GRACE : CANCEL_GRACE);
 }
 
 function dismissExtraWorkers(state: State): void {

@@ -17,8 +17,8 @@ import { isWide } from "./wide.ts";
 
 /** Producers that are about to end may do so: being fed again costs more than that. */
 const GRACE: Milliseconds = 250;
-/** What is read again in a millisecond, from disk: a task keeps the kernel for as long as it would take to have back what it has read. */
-const REFED: Bytes = 512 * 1024;
+/** What is read again in a millisecond, some of it from disk: the more a task would have to read again, the longer it keeps the kernel. */
+const REFED: Bytes = 256 * 1024;
 
 /** Some job has an operator for it that waits. */
 export function isAnyWanted({ jobs }: State): boolean {

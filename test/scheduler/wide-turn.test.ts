@@ -77,14 +77,27 @@ test("[A9] a wide task that waits for its producers stands back for one that has
   expect(table.scheduler.ledger.live).toBe(0);
 });
 
+test("[A9] a kernel that is about to stand back has time to finish what it puts into a table, then it is killed", () => {
+  const table = slowInKernel();
+  table.start(readyJob("ready"), 10);
+  passes(table, GRACE + 10);
+  passes(table, 2_900);
+  expect(table.ordered("kill")).toBe(0);
+  passes(table, 200);
+  expect(table.ordered("kill")).toBe(1);
+  table.dies(WIDE, { signal: "SIGKILL" });
+  table.up(WIDE, { isWide: true });
+  expect(table.tasksOf(WIDE)).toEqual(["slow/1/0", "ready/0/0"]);
+});
+
 test("[A9] it keeps the kernel for longer the more would have to be read again", () => {
   const table = slowInKernel({}, 4 * 25_600);
   makesBlock(table, 1, 1, 25_600);
   reads(table);
   table.start(readyJob("ready"), 10);
-  passes(table, GRACE + 150);
+  passes(table, GRACE + 350);
   expect(cancels(table)).toBe(0);
-  // 100 MiB, at half a gigabyte a second.
+  // 100 MiB, at 256 MiB a second.
   passes(table, 60);
   expect(cancels(table)).toBe(1);
 });
