@@ -17,6 +17,7 @@ export interface OomStory {
   /** Our processes by what they do. */
   readonly names: ReadonlyMap<number, string>;
   readonly shortages: readonly Shortage[];
+  readonly isWide: boolean;
   /** How its process ended, in figures; null: it did not. */
   readonly ending: string | null;
   readonly log: string | null;
@@ -35,7 +36,7 @@ export function oomMessage(story: OomStory): string {
     `  cause: ${story.cause}`,
     ...(story.why === null ? [] : [`  chosen: ${story.why}`]),
     ...(story.ending === null ? [] : story.ending.split("\n").map((line) => `  ${line}`)),
-    ...attemptLines(story.shortages),
+    ...attemptLines(story),
     ...userLines(story),
     ...(story.log === null ? [] : [`Its log: cat ${story.log}`]),
     ...saidLines(story.said),
@@ -89,11 +90,11 @@ function nodeText({ host, used, total, threshold }: NonNullable<OomStory["node"]
 
 const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
 
-function attemptLines(shortages: readonly Shortage[]): readonly string[] {
+function attemptLines({ shortages, isWide }: OomStory): readonly string[] {
   return [
     `  attempts: ${shortages.length}`,
     ...shortages.map(({ need, cause, memory, atOnce, foreign }, i) => {
-      const asked = needText({ ...need, memory: null });
+      const asked = isWide && i > 0 ? "with fewer threads or more memory" : needText({ ...need, memory: null });
       const seen = memory === null ? "" : ` with ${formatSize(memory)}`;
       const beside = atOnce > 1 ? `, ${atOnce} at once` : "";
       const full = foreign === null ? "" : `; ${foreignText(foreign)}`;

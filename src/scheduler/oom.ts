@@ -224,6 +224,7 @@ function failure(state: State, task: TaskState, worker: WorkerState, last: Short
     workers: state.slots,
     workerMemory: state.workerMemory,
     total: state.node?.total ?? state.lease?.pool.memory ?? null,
+    allowed: state.total.memory,
     isWide: isWide(operator),
   });
   const scene = "end" in blow ? blow.end : blow.scene;
@@ -237,6 +238,7 @@ function failure(state: State, task: TaskState, worker: WorkerState, last: Short
     node: scene?.node ?? nodeOf(state),
     names: namesOf(state, task, worker),
     shortages,
+    isWide: isWide(operator),
     ending: "end" in blow ? deathDetails(blow.end) : null,
     log: scene?.log || null,
     said: "end" in blow ? blow.end.tail : blow.error.message,

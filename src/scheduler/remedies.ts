@@ -14,6 +14,8 @@ export interface Ailing {
   readonly workerMemory: Bytes;
   /** Of the machine or the container. */
   readonly total: Bytes | null;
+  /** What the session's tasks may have of it (resourceLimits.memory). */
+  readonly allowed: Bytes;
   readonly isWide: boolean;
 }
 
@@ -110,13 +112,19 @@ function kernels({ isWide }: Ailing, { cause }: Shortage): readonly string[] {
   return ["Let less meet at once: fewer columns, rows filtered before, shorter lists and strings."];
 }
 
-function larger({ workerMemory, total, isWide }: Ailing, last: Shortage): readonly string[] {
+function larger({ workerMemory, total, allowed, isWide }: Ailing, last: Shortage): readonly string[] {
   const { cause, limit, room, need, memory } = last;
   const found: string[] = [];
   if (!isWide && !isOfTheMachine(cause) && limit < Number.POSITIVE_INFINITY && !need.alone && workerMemory < room) {
     found.push(
       `session({ memoryLimit: "${rounded(2 * limit)}" }) instead of ${formatSize(workerMemory)} for each worker.`,
     );
+  }
+  if (!isWide && total !== null && allowed < total && allowed <= room) {
+    found.push(
+      `session({ resourceLimits: { memory } }) of more than ${formatSize(allowed)}: there are ${formatSize(total)}.`,
+    );
+    return found;
   }
   const has = total === null ? "" : ` than ${formatSize(total)}`;
   // What the store and the program had not taken, it had as well.

@@ -249,8 +249,8 @@ export function taskFailed(
   const { operator, worker } = task;
   const { job } = operator;
   leaveWorker(state, task);
-  if (task.cancelledAt === null) {
-    const cause = isStillWanted(state, task) ? (oomCause({ error }) ?? oomKill ?? null) : null;
+  if (task.cancelledAt === null && isStillWanted(state, task)) {
+    const cause = oomCause({ error }) ?? oomKill ?? null;
     const blow = scene === undefined ? { error } : { error, scene };
     const lack = cause === null || worker === null ? error : ranOutOfMemory(state, task, worker, cause, blow);
     if (lack === null) return;

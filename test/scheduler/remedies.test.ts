@@ -26,9 +26,14 @@ const SHORTAGE: Shortage = {
   foreign: null,
 };
 
-function advised(steps: readonly Step[], shortages: readonly Shortage[], isWide = false): readonly string[] {
+function advised(
+  steps: readonly Step[],
+  shortages: readonly Shortage[],
+  isWide = false,
+  allowed = 24 * GIB,
+): readonly string[] {
   const operator = tasks(0, splits(1), { steps });
-  return remedies({ operator, shortages, workers: 15, workerMemory: 1.5 * GIB, total: 24 * GIB, isWide });
+  return remedies({ operator, shortages, workers: 15, workerMemory: 1.5 * GIB, total: 24 * GIB, allowed, isWide });
 }
 
 test("[D9] tasks that fit one by one: fewer of them, with the figures of these", () => {
@@ -53,6 +58,19 @@ test("[D9] what was tried is not advised: alone, with a batch of one row, only l
   const last: Shortage = { ...SHORTAGE, cause: "heap", need: alone, batchSize: 1, atOnce: 1, memory: 14 * GIB };
   expect(advised([step("mapBatches", 1024)], [SHORTAGE, last])).toEqual([
     "A machine or container with more memory than 24.0 GiB: 16.0 GiB of it were the task's alone.",
+  ]);
+});
+
+test("[D9] where the session's own limit is the bound, a larger machine would not help", () => {
+  const room = 4 * GIB;
+  const alone = { batchSize: 1, atOnce: 1, alone: true, memory: 14 * GIB };
+  const last: Shortage = { ...SHORTAGE, need: alone, atOnce: 1, room };
+  expect(advised([step("map")], [last], false, room)).toEqual([
+    "session({ resourceLimits: { memory } }) of more than 4.0 GiB: there are 24.0 GiB.",
+  ]);
+  // It is not what bounds.
+  expect(advised([step("map")], [last], false, 8 * GIB)).toEqual([
+    "A machine or container with more memory than 24.0 GiB: 4.0 GiB of it were the task's alone.",
   ]);
 });
 
