@@ -5,7 +5,6 @@
  */
 import { existsSync } from "node:fs";
 import { hostname } from "node:os";
-import { fileURLToPath } from "node:url";
 import { toWire } from "../errors/index.ts";
 import { heapFor, type MemoryGauge, procGauge } from "../memory/index.ts";
 import type {
@@ -39,16 +38,11 @@ import { openStateDirectory } from "./state-directory.ts";
 import { DeathSummary } from "./summary.ts";
 import { sweep } from "./sweep.ts";
 import { Witness } from "./witness.ts";
+import { workerCommandLine } from "./worker-command.ts";
 import { WorkerLimits } from "./worker-limits.ts";
 import { WorkerPool } from "./worker-pool.ts";
 
 type ProgramWire = Wire<ProgramMessage, ToProgram>;
-
-/**
- * Rows are short-lived strings and objects by the million: young space at its full 16 MB from the start, instead of
- * grown to it, takes a tenth off a row function (`npm run bench -- --only row-function`).
- */
-const YOUNG_SPACE = ["--min-semi-space-size=16"];
 
 /** Until the program has connected, only its pid tells whether it is still there. */
 const PROGRAM_POLL: Milliseconds = 1_000;
@@ -137,7 +131,8 @@ export class Supervisor {
     this.#pool = new WorkerPool(
       {
         workers: options.workers,
-        commandLine: (id, memory) => this.#workerCommandLine(id, memory === null ? this.#workerHeap : heapFor(memory)),
+        commandLine: (id, memory) =>
+          workerCommandLine(options, id, memory === null ? this.#workerHeap : heapFor(memory)),
         env: { ...process.env, ...options.workerEnv },
         logDirectory: stateDirectory,
         session: options.session,
@@ -223,15 +218,6 @@ export class Supervisor {
     }
     this.#isAdopting = false;
     this.#welcomeEarly();
-  }
-
-  #workerCommandLine(id: WorkerId, oldSpace: Bytes | null): readonly string[] {
-    const { workerExecArgv, workerProgram, token } = this.#options;
-    const heap = oldSpace === null ? [] : [`--max-old-space-size=${Math.max(1, Math.floor(oldSpace / 2 ** 20))}`];
-    // Next door, under the name the compiler gives it, or as source where this is source.
-    const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
-    const program = workerProgram ?? fileURLToPath(new URL(`../worker/main.${extension}`, import.meta.url));
-    return [...YOUNG_SPACE, ...workerExecArgv, ...heap, program, socketPath(this.#options), String(id), token];
   }
 
   #admit(greeting: Greeting, wire: AnyWire): boolean {
