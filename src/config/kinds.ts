@@ -4,7 +4,6 @@
  */
 import { homedir } from "node:os";
 import { join } from "node:path";
-import type { Milliseconds } from "../protocol/index.ts";
 import { nearest, parseDuration, parseSize } from "../units/index.ts";
 
 export interface Kind<T> {
@@ -44,8 +43,6 @@ function kind<T>(
 }
 
 const SIZE_FORMS = 'a size (bytes, "4 GiB", or a share of the machine: 0.3, "30%")';
-/** A timer of Node that is to wait longer does not wait at all. */
-export const LONGEST_TIMER: Milliseconds = 24 * 86_400_000;
 const FRACTION_FORMS = "a fraction above 0 and up to 1";
 
 const readFlag = (value: unknown) => (typeof value === "boolean" ? value : undefined);
@@ -96,19 +93,15 @@ export const duration = kind(
   'a duration (milliseconds, "30s", "200ms", "2m")',
   (value): Duration | undefined => parsable(value, (given) => parseDuration(given, "")),
 );
-/** After how long something is done, `least` milliseconds or more. */
-function timer(name: string, least: Milliseconds): Kind<Duration> {
-  const allowed = `a duration from ${least} ms to 24 days (milliseconds, "30s", "200ms", "2m")`;
-  return kind(name, allowed, (value): Duration | undefined => {
-    const given = duration.read(value);
-    const milliseconds = given === undefined ? -1 : parseDuration(given, "");
-    return milliseconds >= least && milliseconds <= LONGEST_TIMER ? given : undefined;
-  });
-}
-
-export const delay = timer("duration", 0);
 /** How often something is done: never at once again. */
-export const interval = timer("duration from 1 ms", 1);
+export const interval = kind(
+  "duration from 1 ms",
+  'a duration of 1 ms or more (milliseconds, "30s", "200ms", "2m")',
+  (value): Duration | undefined => {
+    const given = duration.read(value);
+    return given !== undefined && parseDuration(given, "") >= 1 ? given : undefined;
+  },
+);
 
 export function wholeNumber(least: number, of = "", most = Number.MAX_SAFE_INTEGER): Kind<number> {
   const upTo = most === Number.MAX_SAFE_INTEGER ? "" : ` and at most ${most}`;

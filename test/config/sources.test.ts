@@ -243,11 +243,7 @@ describe("kinds of values", () => {
     wrong({ eager: "yes" }).toThrow('session: eager must be true or false, not "yes".');
     wrong({ worker: { memory: { recentToOldTime: "soon" } } }).toThrow("must be a duration (milliseconds, ");
     wrong({ memoryUsageThreshold: true }).toThrow("must be a fraction above 0 and up to 1, or false, not true");
-    wrong({ worker: { memory: { monitorInterval: 0 } } }).toThrow("must be a duration from 1 ms to 24 days");
-    // Node's timers would not wait at all.
-    wrong({ worker: { memory: { monitorInterval: "25d" } } }).toThrow('not "25d"');
-    wrong({ worker: { memory: { pausedTooLong: "25d" } } }).toThrow("must be a duration from 0 ms to 24 days");
-    wrong({ memoryMonitorRefreshMs: 2 ** 31 }).toThrow("at least 0 and at most 2073600000, not 2147483648");
+    wrong({ worker: { memory: { monitorInterval: 0 } } }).toThrow("must be a duration of 1 ms or more");
     wrong({ resourceLimits: { gpu: 1e9 } }).toThrow("at least 0 and at most 1024");
     wrong({ maxSpill: "1e400 GiB" }).toThrow("maxSpill must be a size");
     wrong({ localDirectory: [] }).toThrow("must be a path or a list of paths, not []");
