@@ -1,0 +1,186 @@
+/**
+ * Workers for those who wait behind tasks that only wait, for room or for input, and keep their workers meanwhile: an
+ * instance moves to another worker, one more worker is started, or, where there can be no more, a task gives its own up.
+ * Soon where nobody works at all. Where others do, a job that stands still waits a little for a worker of theirs, which
+ * they may never give: then it gets one as long as fewer tasks compute than there are to be workers, so that no more
+ * compute than ever, and nothing that a task has done is lost.
+ */
+import type { Milliseconds } from "../protocol/index.ts";
+import { isSpread, isWanted, type Leniency, mayStart, STRICT, startOneOf } from "./dispatch.ts";
+import { BESIDE_GRACE, SLOT_GRACE } from "./events.ts";
+import { isStarving } from "./fed.ts";
+import { isPaused } from "./job.ts";
+import { raisedFor } from "./raised.ts";
+import type { JobState, OperatorState, State, TaskState, WorkerState } from "./state.ts";
+import { retireFrom, standBack } from "./tasks.ts";
+import { byUrgency, isOnHeadPath, isUrgent } from "./view.ts";
+
+export const ANYTHING: Leniency = { overBound: true, partial: true };
+
+/** A task that has computed for so long may have no end: an instance does not wait for its worker. */
+const LONG: Milliseconds = 10_000;
+
+/** Something could run if it had a worker: "coming", where it has to be waited for. */
+export function findWorker(state: State): "changed" | "coming" | "none" {
+  const waiting = [...state.jobs.values()].flatMap((job) => (isPaused(job) ? [] : startable(state, job)));
+  if (waiting.some((operator) => moveInstance(state, operator, 0))) return "changed";
+  if ((!waiting.some(mayHaveAnother) && state.inspections.length === 0) || state.workers.size === 0) {
+    state.slotStallSince = null;
+    return "none";
+  }
+  if (areAllStarted(state)) {
+    state.slotStallSince = null;
+    return takeWorkerFromPaused(state) ? "changed" : "none";
+  }
+  state.slotStallSince ??= state.now;
+  if (state.now - state.slotStallSince >= SLOT_GRACE) {
+    state.slotStallSince = null;
+    state.commands.push({ type: "spawn", memory: raisedFor(state, waiting) });
+  }
+  return "coming";
+}
+
+/** The same for a job that stands still while others work. True where it has changed something. */
+export function findWorkerBeside(state: State, job: JobState): boolean {
+  const waiting = startable(state, job);
+  if (waiting.length === 0) {
+    job.waitsSince = null;
+    return false;
+  }
+  // The cores of those who wait are free in truth.
+  if (startOneOf(state, job, { ...STRICT, overCores: true, headOnly: true, helps: helpful(state, job) })) return true;
+  job.waitsSince ??= state.now;
+  if (!isOverdue(state, job)) return false;
+  if (waiting.some((operator) => moveInstance(state, operator, LONG))) return true;
+  if (!waiting.some(mayHaveAnother) || !isAnyHeld(state)) return false;
+  if (areAllStarted(state)) return takeWorkerFromPaused(state);
+  if (state.now >= state.spawnedAt + BESIDE_GRACE) {
+    state.spawnedAt = state.now;
+    state.commands.push({ type: "spawn", memory: raisedFor(state, waiting) });
+  }
+  return false;
+}
+
+/** It has waited for long enough, and there can be no worker for it but one of those who wait. */
+export function isPastHelp(state: State, job: JobState): boolean {
+  return isOverdue(state, job) && areAllStarted(state) && isAnyHeld(state);
+}
+
+/**
+ * A task that waits for room gives up its worker to one further downstream in its job. That one is through before it begins
+ * again, as those downstream start first.
+ */
+export function giveWorkerUp(state: State, job: JobState): boolean {
+  for (const task of asksOf(state, job).reverse()) {
+    const free = state.used.subtract(task.claimed);
+    const next = startable(state, job).find(
+      (operator) =>
+        operator.depth > task.operator.depth &&
+        isWanted(state, operator, STRICT) &&
+        operator.request.fitsBeside(free, state.total),
+    );
+    if (task.cancelledAt !== null || next === undefined) continue;
+    standBack(state, task);
+    return true;
+  }
+  return false;
+}
+
+/** When to look again; what is overdue already waits for an event. */
+export function slotDeadline(state: State): Milliseconds {
+  let at = Number.POSITIVE_INFINITY;
+  for (const job of state.jobs.values()) {
+    if (job.waitsSince === null) continue;
+    const deadlines = [job.waitsSince, state.spawnedAt].map((since) => since + BESIDE_GRACE);
+    for (const operator of job.operators) {
+      for (const { task } of isTied(operator) ? operator.workers : []) {
+        if (task !== null) deadlines.push(task.startedAt + LONG);
+      }
+    }
+    for (const deadline of deadlines) if (deadline > state.now) at = Math.min(at, deadline);
+  }
+  return at;
+}
+
+function isOverdue(state: State, { waitsSince }: JobState): boolean {
+  return waitsSince !== null && state.now >= waitsSince + BESIDE_GRACE;
+}
+
+function areAllStarted({ workers, slots, extraSlots }: State): boolean {
+  return workers.size >= slots + extraSlots;
+}
+
+/** So many wait in their workers that fewer could compute than there are to be workers. */
+function isAnyHeld(state: State): boolean {
+  const { workers, slots, wide, paused } = state;
+  // A paused one will be found below its threshold or be replaced, unless that was tried in vain.
+  for (const { rest } of paused) if (rest?.isVain !== true) return false;
+  let held = state.askingTasks;
+  for (const task of state.feeding) if (isStarving(task)) held += 1;
+  if (wide.worker !== null && isWaiting(wide.worker)) held -= 1;
+  return workers.size >= slots && workers.size - held < slots;
+}
+
+function isWaiting({ task }: WorkerState): boolean {
+  return task !== null && (task.asking !== null || isStarving(task));
+}
+
+/** There can be no more workers: a task that waits in a job that the program has stopped reading gives its own up. */
+function takeWorkerFromPaused(state: State): boolean {
+  for (const { job, asking } of state.askers) {
+    if (!isPaused(job)) continue;
+    for (const task of asking) {
+      if (task.cancelledAt !== null) continue;
+      standBack(state, task);
+      return true;
+    }
+  }
+  return false;
+}
+
+function startable(state: State, job: JobState): OperatorState[] {
+  if (job.phase !== "running") return [];
+  const helps = helpful(state, job);
+  return job.operators.filter((one) => helps(one) && isOnHeadPath(one) && mayStart(state, one, ANYTHING));
+}
+
+/** Where the task that all wait for waits for room itself, only what takes blocks downstream of it can make any. */
+export function helpful(state: State, job: JobState): (operator: OperatorState) => boolean {
+  let depth = -1;
+  for (const { operator } of asksOf(state, job).filter(isUrgent)) depth = Math.max(depth, operator.depth);
+  return (operator) => depth < 0 || (operator.depth > depth && operator.inputs.length > 0);
+}
+
+/** Of one job, or of all that the program has not stopped; the most urgent first. */
+export function asksOf(state: State, only: JobState | null): TaskState[] {
+  const asks: TaskState[] = [];
+  for (const { job, asking } of state.askers) {
+    if (only === null ? !isPaused(job) : job === only) asks.push(...asking);
+  }
+  return asks.sort(byUrgency);
+}
+
+/** A class that has all the instances that it may have. */
+function isTied(operator: OperatorState): boolean {
+  return operator.isClass && isSpread(operator);
+}
+
+function mayHaveAnother(operator: OperatorState): boolean {
+  return !isTied(operator);
+}
+
+/**
+ * The workers with the instances all wait on behalf of others, or have computed for so long: give one instance up, so that
+ * it can be made elsewhere.
+ */
+function moveInstance(state: State, operator: OperatorState, patience: Milliseconds): boolean {
+  if (!isTied(operator)) return false;
+  for (const worker of operator.workers) {
+    const { task, phase } = worker;
+    if (phase !== "busy" || task === null || task.operator === operator) continue;
+    if (!isWaiting(worker) && state.now < task.startedAt + patience) continue;
+    retireFrom(state, operator, worker);
+    return true;
+  }
+  return false;
+}
