@@ -14,6 +14,7 @@ import { raisedFor } from "./raised.ts";
 import type { JobState, OperatorState, State, TaskState, WorkerState } from "./state.ts";
 import { retireFrom, standBack } from "./tasks.ts";
 import { byUrgency, isOnHeadPath, isUrgent } from "./view.ts";
+import { isWide } from "./wide.ts";
 
 export const ANYTHING: Leniency = { overBound: true, partial: true };
 
@@ -67,39 +68,52 @@ export function isPastHelp(state: State, job: JobState): boolean {
 }
 
 /**
- * A task that waits for room gives up its worker to one further downstream in its job. That one is through before it begins
- * again, as those downstream start first.
+ * A task that has waited for room gives its worker up, and is run again later: of the same job for one that starts
+ * before it; of another job where that one has more workers, as jobs take turns. So its worker goes to somebody else.
  */
 export function giveWorkerUp(state: State, job: JobState): boolean {
-  for (const task of asksOf(state, job).reverse()) {
-    const free = state.used.subtract(task.claimed);
-    const next = startable(state, job).find(
-      (operator) =>
-        operator.depth > task.operator.depth &&
-        isWanted(state, operator, STRICT) &&
-        operator.request.fitsBeside(free, state.total),
-    );
-    if (task.cancelledAt !== null || next === undefined) continue;
+  const waiting = startable(state, job).filter((operator) => isWanted(state, operator, STRICT));
+  const [own, others] = [true, false].map((isOwn) =>
+    heldTasks(state).filter(({ operator }) => (operator.job === job) === isOwn),
+  );
+  for (const task of [own, others].flatMap((tasks = []) => tasks.sort((a, b) => byUrgency(b, a)))) {
+    const { operator, claimed } = task;
+    const left = state.used.subtract(claimed);
+    const isNext = (one: OperatorState) =>
+      one.request.fitsBeside(left, state.total) &&
+      (one.job === operator.job ? startsBefore(one, operator) : goesBefore(one.job, operator.job));
+    if (task.repairs !== null || !waiting.some(isNext)) continue;
     standBack(state, task);
     return true;
   }
   return false;
 }
 
+/** In dispatch.ts, where the first one is on the head path. */
+function startsBefore(operator: OperatorState, other: OperatorState): boolean {
+  return operator.depth > other.depth || !isOnHeadPath(other);
+}
+
+/** In dispatch.ts, when the other one has a task less. */
+function goesBefore(job: JobState, other: JobState): boolean {
+  const more = other.runningTasks - 1 - job.runningTasks;
+  return more > 0 || (more === 0 && job.lastServed < other.lastServed);
+}
+
 /** When to look again; what is overdue already waits for an event. */
 export function slotDeadline(state: State): Milliseconds {
-  let at = Number.POSITIVE_INFINITY;
-  for (const job of state.jobs.values()) {
-    if (job.waitsSince === null) continue;
-    const deadlines = [job.waitsSince, state.spawnedAt].map((since) => since + BESIDE_GRACE);
-    for (const operator of job.operators) {
-      for (const { task } of isTied(operator) ? operator.workers : []) {
-        if (task !== null) deadlines.push(task.startedAt + LONG);
-      }
+  const deadlines: Milliseconds[] = [];
+  for (const { waitsSince, operators } of state.jobs.values()) {
+    if (waitsSince === null) continue;
+    deadlines.push(waitsSince + BESIDE_GRACE);
+    for (const { workers } of operators.filter(isTied)) {
+      for (const { task } of workers) if (task !== null) deadlines.push(task.startedAt + LONG);
     }
-    for (const deadline of deadlines) if (deadline > state.now) at = Math.min(at, deadline);
   }
-  return at;
+  if (deadlines.length === 0) return Number.POSITIVE_INFINITY;
+  deadlines.push(state.spawnedAt + BESIDE_GRACE);
+  for (const { asking } of asksInWorkers(state)) if (asking !== null) deadlines.push(asking.since + BESIDE_GRACE);
+  return Math.min(...deadlines.filter((at) => at > state.now));
 }
 
 function isOverdue(state: State, { waitsSince }: JobState): boolean {
@@ -110,15 +124,21 @@ function areAllStarted({ workers, slots, extraSlots }: State): boolean {
   return workers.size >= slots + extraSlots;
 }
 
-/** So many wait in their workers that fewer could compute than there are to be workers. */
+/** So many have waited in their workers that fewer compute than there are to be workers. */
 function isAnyHeld(state: State): boolean {
-  const { workers, slots, wide, paused } = state;
+  const { workers, slots, paused } = state;
   // A paused one will be found below its threshold or be replaced, unless that was tried in vain.
   for (const { rest } of paused) if (rest?.isVain !== true) return false;
-  let held = state.askingTasks;
-  for (const task of state.feeding) if (isStarving(task)) held += 1;
-  if (wide.worker !== null && isWaiting(wide.worker)) held -= 1;
-  return workers.size >= slots && workers.size - held < slots;
+  return workers.size >= slots && workers.size - heldTasks(state).length < slots;
+}
+
+/** In workers, and waiting for room for so long that it is no matter of moments. */
+function heldTasks(state: State): TaskState[] {
+  return asksInWorkers(state).filter(({ asking }) => asking !== null && state.now >= asking.since + BESIDE_GRACE);
+}
+
+function asksInWorkers(state: State): TaskState[] {
+  return [...state.askers].flatMap((operator) => (isWide(operator) ? [] : [...operator.asking]));
 }
 
 function isWaiting({ task }: WorkerState): boolean {
