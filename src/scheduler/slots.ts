@@ -49,9 +49,12 @@ export function findWorkerBeside(state: State, job: JobState): boolean {
     return false;
   }
   // The cores of those who wait are free in truth.
-  if (startOneOf(state, job, { ...STRICT, overCores: true, headOnly: true, helps: helpful(state, job) })) return true;
+  const lenient = { headOnly: true, helps: helpful(state, job), overCores: true };
+  if (startOneOf(state, job, { ...STRICT, ...lenient })) return true;
   job.waitsSince ??= state.now;
   if (!isOverdue(state, job)) return false;
+  // Whatever a worker is started for begins in it.
+  if (startOneOf(state, job, { ...lenient, ...ANYTHING })) return true;
   if (waiting.some((operator) => moveInstance(state, operator, LONG))) return true;
   if (!waiting.some(mayHaveAnother) || !isAnyHeld(state)) return false;
   if (areAllStarted(state)) return takeWorkerFromPaused(state);
