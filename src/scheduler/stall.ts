@@ -6,6 +6,8 @@
  *     1. a policy is overruled: room for the task that most waits for it, or a start, or a smaller bundle;
  *     2. what waits in jobs that the program has stopped reading goes to disk, also for what the program itself puts into the
  *        store;
+ *   a job stands still for want of a worker, while others work:
+ *     it gets one after a moment, as in 3, or where there can be no more, that of a task that waits (slots.ts);
  *   no worker computes, no disk writes or reads:
  *     3. work waits for workers that all wait: an instance moves to another worker, one more worker is started, or, where
  *        there can be no more, a task of a job that the program has stopped reading gives its worker up;
@@ -16,6 +18,10 @@
  * Why a job gets through however small the store and wrong the estimates: by 5 and 6 the task that everything waits for
  * is in the end alone, with its input, the block it makes and what the program is reading; only where these do not fit
  * together does step 7 come.
+ * Why no job waits for ever for another one's function, as long as there are more workers than such functions: while there
+ * is room, a job stands still only for want of a worker. Then some workers are with tasks that wait; for these others are
+ * started, up to a bound, and past it one of these tasks gives up its worker to somebody who starts before it does. Room that
+ * an endless function's own job has, others do wait for: steps 4 to 7 are taken only where nobody works.
  */
 
 import { StoreError, toWire, type WireError } from "../errors/index.ts";

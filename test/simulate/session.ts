@@ -21,7 +21,7 @@ export const STORES: Readonly<Record<StoreSize, readonly [number, number]>> = {
 };
 
 /** More than there are ever tasks that could run at once. */
-export const MANY_WORKERS = 100;
+const MANY_WORKERS = 100;
 
 /** As many as a session ever has. */
 const MOST_EXTRA = 8;

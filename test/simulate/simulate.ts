@@ -129,7 +129,7 @@ function hasWorkersForAll({ workers, starts }: Session): boolean {
 /** Less than a single block of a slow function takes. */
 const PROMPT = 30_000;
 
-/** Nobody who has all of its input waits for long for the wide kernel; nor, where it never waits for a worker, for anything. */
+/** Nobody who has all of its input waits for long for the wide kernel; nor, where there is a worker beside the slow ones, for anything. */
 function checkPrompt({ planned, stats, startedAt, endedAt }: RunningJob, everybodyHasWorkers: boolean): void {
   const name = `the job ${planned.spec.id}`;
   for (const { heldBack } of stats?.operators ?? []) {
