@@ -140,7 +140,7 @@ export class Scheduler {
       now: 0,
       order: 0,
       slotStallSince: null,
-      spawnedAt: 0,
+      besideAt: Number.NEGATIVE_INFINITY,
       storeStallSince: null,
     };
   }

@@ -57,11 +57,14 @@ export function findWorkerBeside(state: State, job: JobState): boolean {
   if (startOneOf(state, job, { ...lenient, ...ANYTHING })) return true;
   if (waiting.some((operator) => moveInstance(state, operator, LONG))) return true;
   if (!waiting.some(mayHaveAnother) || !isAnyHeld(state)) return false;
-  if (areAllStarted(state)) return takeWorkerFromPaused(state);
-  if (state.now >= state.spawnedAt + BESIDE_GRACE) {
-    state.spawnedAt = state.now;
-    state.commands.push({ type: "spawn", memory: raisedFor(state, waiting) });
+  if (!isNextDue(state)) return false;
+  if (areAllStarted(state)) {
+    if (!takeWorkerFromPaused(state)) return false;
+    state.besideAt = state.now;
+    return true;
   }
+  state.besideAt = state.now;
+  state.commands.push({ type: "spawn", memory: raisedFor(state, waiting) });
   return false;
 }
 
@@ -75,6 +78,7 @@ export function isPastHelp(state: State, job: JobState): boolean {
  * before it; of another job where that one has more workers, as jobs take turns. So its worker goes to somebody else.
  */
 export function giveWorkerUp(state: State, job: JobState): boolean {
+  if (!isNextDue(state)) return false;
   const waiting = startable(state, job).filter((operator) => isWanted(state, operator, STRICT));
   const [own, others] = [true, false].map((isOwn) =>
     heldTasks(state).filter(({ operator }) => (operator.job === job) === isOwn),
@@ -86,6 +90,7 @@ export function giveWorkerUp(state: State, job: JobState): boolean {
       one.request.fitsBeside(left, state.total) &&
       (one.job === operator.job ? startsBefore(one, operator) : goesBefore(one.job, operator.job));
     if (task.repairs !== null || !waiting.some(isNext)) continue;
+    state.besideAt = state.now;
     standBack(state, task);
     return true;
   }
@@ -114,13 +119,18 @@ export function slotDeadline(state: State): Milliseconds {
     }
   }
   if (deadlines.length === 0) return Number.POSITIVE_INFINITY;
-  deadlines.push(state.spawnedAt + BESIDE_GRACE);
+  deadlines.push(state.besideAt + BESIDE_GRACE);
   for (const { asking } of asksInWorkers(state)) if (asking !== null) deadlines.push(asking.since + BESIDE_GRACE);
   return Math.min(...deadlines.filter((at) => at > state.now));
 }
 
 function isOverdue(state: State, { waitsSince }: JobState): boolean {
   return waitsSince !== null && state.now >= waitsSince + BESIDE_GRACE;
+}
+
+/** One worker after the other: the one before may do. */
+function isNextDue(state: State): boolean {
+  return state.now >= state.besideAt + BESIDE_GRACE;
 }
 
 function areAllStarted({ workers, slots, extraSlots }: State): boolean {

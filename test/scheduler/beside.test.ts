@@ -155,6 +155,20 @@ describe("[O4] a job without a worker, beside one that keeps them for tasks that
   });
 });
 
+test("[O4] of many that wait only one at a time gives its worker up", () => {
+  const table = new Table(4, 400, { extraWorkers: 0 });
+  table.start(job("slow", [tasks(0, splits(4)), tasks(1, from(0), { concurrency: { min: 1, max: 1 } })]), 10);
+  expect(table.asks(1)).toBe(true);
+  table.handsOver(1);
+  table.done(1);
+  expect(table.taskOf(1).id).toBe("slow/1/0");
+  while (table.asks(2)) table.handsOver(2);
+  expect([table.asks(3), table.asks(4)]).toEqual([false, false]);
+  table.start(job("other", [tasks(0, splits(1))]), 10);
+  passes(table, GRACE);
+  expect(cancels(table, 2) + cancels(table, 3) + cancels(table, 4)).toBe(1);
+});
+
 test("[O4] an instance moves away from a worker where another job's function does not end, but not within seconds", () => {
   const table = new Table(2, 100);
   table.put();
