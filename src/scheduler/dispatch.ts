@@ -22,6 +22,8 @@ export interface Leniency {
   readonly overBound: boolean;
   /** Take a bundle smaller than the operator likes. */
   readonly partial: boolean;
+  /** Overlook the cores of tasks that wait for room, as overruling does. */
+  readonly overCores?: boolean;
   /** Only operators that everything after them waits for. */
   readonly headOnly?: boolean;
   /** Only operators that this says are worth it. */
@@ -162,7 +164,7 @@ export function mayStart(state: State, operator: OperatorState, leniency: Lenien
   return (
     isItsTurn(state, operator) &&
     isWanted(state, operator, leniency) &&
-    isFree(state, operator, leniency.overBound ? "overlook" : "count")
+    isFree(state, operator, leniency.overBound || leniency.overCores === true ? "overlook" : "count")
   );
 }
 

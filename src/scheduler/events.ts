@@ -137,6 +137,8 @@ export const YIELD_GRACE: Milliseconds = 3_000;
 export const PROGRESS_INTERVAL: Milliseconds = 200;
 /** How long all workers may be held back before one more is started for those who wait behind them. */
 export const SLOT_GRACE: Milliseconds = 50;
+/** How long a job may stand still for want of a worker while others work, and wait only for them. */
+export const BESIDE_GRACE: Milliseconds = 250;
 /** How long the program may keep what fills the store before a job that needs room gives up. */
 export const STORE_GRACE: Milliseconds = 2_000;
 /**

@@ -45,7 +45,9 @@ export interface JobState {
   rowsDelivered: number;
   erroredTasks: number;
   runningTasks: number;
-  /** Of these, those that wait for room. */
+  /** Since when it has stood still for want of a worker, and none of its tasks has begun; null: it does not. */
+  waitsSince: Milliseconds | null;
+  /** Of its running tasks, those that wait for room. */
   askingTasks: number;
   changed: boolean;
   progressAt: Milliseconds;

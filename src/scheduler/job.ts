@@ -94,6 +94,7 @@ function wire(state: State, spec: JobSpec): JobState {
     rowsDelivered: 0,
     erroredTasks: 0,
     runningTasks: 0,
+    waitsSince: null,
     askingTasks: 0,
     changed: false,
     progressAt: state.now,

@@ -43,7 +43,7 @@ export function askForRoom(state: State, task: TaskState, bytes: Bytes): void {
     return;
   }
   operator.largestReservation = Math.max(operator.largestReservation, wholePages(bytes));
-  task.asking = { bytes, order: state.order++ };
+  task.asking = { bytes, order: state.order++, since: state.now };
   operator.job.askingTasks += 1;
   operator.asking.add(task);
   operator.askingBytes += bytes;

@@ -140,6 +140,7 @@ export class Scheduler {
       now: 0,
       order: 0,
       slotStallSince: null,
+      besideAt: Number.NEGATIVE_INFINITY,
       storeStallSince: null,
     };
   }
@@ -156,7 +157,7 @@ export class Scheduler {
   get alarmAt(): Milliseconds | null {
     const state = this.#state;
     let at = Math.min(
-      stallDeadline(state) ?? Number.POSITIVE_INFINITY,
+      stallDeadline(state),
       diskDeadline(state),
       restDeadline(state),
       pauseDeadline(state),

@@ -6,6 +6,8 @@
  *     1. a policy is overruled: room for the task that most waits for it, or a start, or a smaller bundle;
  *     2. what waits in jobs that the program has stopped reading goes to disk, also for what the program itself puts into the
  *        store;
+ *   a job stands still for want of a worker, while others work:
+ *     it gets one after a moment, as in 3, or where there can be no more, that of a task that waits (slots.ts);
  *   no worker computes, no disk writes or reads:
  *     3. work waits for workers that all wait: an instance moves to another worker, one more worker is started, or, where
  *        there can be no more, a task of a job that the program has stopped reading gives its worker up;
@@ -16,6 +18,10 @@
  * Why a job gets through however small the store and wrong the estimates: by 5 and 6 the task that everything waits for
  * is in the end alone, with its input, the block it makes and what the program is reading; only where these do not fit
  * together does step 7 come.
+ * Why no job waits for ever for another one's function, as long as there are more workers than such functions: while there
+ * is room, a job stands still only for want of a worker. Then some workers are with tasks that wait; for these others are
+ * started, up to a bound, and past it one of these tasks gives up its worker to somebody who starts before it does. Room that
+ * an endless function's own job has, others do wait for: steps 4 to 7 are taken only where nobody works.
  */
 
 import { StoreError, toWire, type WireError } from "../errors/index.ts";
@@ -23,35 +29,35 @@ import type { Milliseconds } from "../protocol/index.ts";
 import { wholePages } from "../store/index.ts";
 import { formatSize } from "../units/index.ts";
 import { hasDevices, idleInstance } from "./claims.ts";
-import {
-  fetchNext,
-  isSpread,
-  isWanted,
-  type Leniency,
-  mayFetch,
-  mayStart,
-  startOneOf,
-  waitsForOthers,
-} from "./dispatch.ts";
+import { fetchNext, isWanted, type Leniency, mayFetch, startOneOf, waitsForOthers } from "./dispatch.ts";
 import { DISK_GRACE, READING_GRACE, SLOT_GRACE, STORE_GRACE } from "./events.ts";
 import { feedTask, isHungry, isStarving, stillToRead } from "./fed.ts";
 import { advance, bringBack, unpinAll } from "./fetch.ts";
 import { awaited, failJob, isPaused, outputOf } from "./job.ts";
 import { reclaim } from "./lease.ts";
-import { raisedFor } from "./raised.ts";
 import { grantProgram, grantTask, promisedBefore } from "./room.ts";
+import {
+  ANYTHING,
+  asksOf,
+  findWorker,
+  findWorkerBeside,
+  giveWorkerUp,
+  helpful,
+  isPastHelp,
+  slotDeadline,
+} from "./slots.ts";
 import { type Leaving, makeRoom } from "./spill.ts";
-import { type JobState, type OperatorState, type State, type TaskState, tell } from "./state.ts";
+import { type JobState, type State, type TaskState, tell } from "./state.ts";
 import { comesAgain, retireFrom, standBack } from "./tasks.ts";
 import { byUrgency, isOnHeadPath, isUrgent } from "./view.ts";
-
-const ANYTHING: Leniency = { overBound: true, partial: true };
 
 /** True where it has changed something, so that there may be more to do. */
 export function resolveStall(state: State): boolean {
   const anybodyActive = isAnybodyActive(state);
   for (const job of state.jobs.values()) {
-    if (isDiskBusy(state) || !isStill(job) || isPaused(job)) continue;
+    if (!isStill(job) || isPaused(job)) continue;
+    if (anybodyActive && findWorkerBeside(state, job)) return true;
+    if (isDiskBusy(state)) continue;
     if (moveDevices(state, job, anybodyActive) || overrulePolicies(state, job, anybodyActive)) return true;
   }
   if (!isDiskBusy(state) && makeRoomForProgram(state)) return true;
@@ -69,12 +75,11 @@ export function resolveStall(state: State): boolean {
   return overruleStore(state);
 }
 
-/** When to look again although nothing has happened; null where only an event can change anything. */
-export function stallDeadline(state: State): Milliseconds | null {
+/** When to look again although nothing has happened. */
+export function stallDeadline(state: State): Milliseconds {
   if (state.slotStallSince !== null) return state.slotStallSince + SLOT_GRACE;
-  if (state.storeStallSince === null) return null;
-  const deadline = storeDeadline(state, state.storeStallSince);
-  return deadline === Number.POSITIVE_INFINITY ? null : deadline;
+  if (state.storeStallSince === null) return slotDeadline(state);
+  return storeDeadline(state, state.storeStallSince);
 }
 
 function isDiskBusy({ disk }: State): boolean {
@@ -139,7 +144,8 @@ function storeDeadline(state: State, since: Milliseconds): Milliseconds {
 
 function overrulePolicies(state: State, job: JobState, anybodyActive: boolean): boolean {
   // Its next task only waits for what others have: that is no reason to pile up more before it.
-  if (anybodyActive && job.operators.some((one) => waitsForOthers(state, one))) return false;
+  const isLeftBehind = anybodyActive && isPastHelp(state, job);
+  if (anybodyActive && !isLeftBehind && job.operators.some((one) => waitsForOthers(state, one))) return false;
   // What is not next in plan order waits rather than take the room of what is.
   if (asksOf(state, job).some((task) => isUrgent(task) && grantTask(state, task, "promises"))) return true;
   const helps = helpful(state, job);
@@ -147,20 +153,15 @@ function overrulePolicies(state: State, job: JobState, anybodyActive: boolean): 
     const leniency = { overBound: true, partial, headOnly: true, helps };
     if (startOneOf(state, job, leniency) || fetchOneOf(state, job, leniency)) return true;
   }
-  return [...state.jobs.values()].some((other) => other !== job && isPaused(other)) && serve(state, job, "paused");
+  if ([...state.jobs.values()].some((other) => other !== job && isPaused(other)) && serve(state, job, "paused"))
+    return true;
+  return isLeftBehind && giveWorkerUp(state, job);
 }
 
 /** What the program puts into the store comes before what it has stopped reading. */
 function makeRoomForProgram(state: State): boolean {
   const [ask] = state.programAsks;
   return ask !== undefined && changes(state, () => makeRoom(state, wholePages(ask.bytes), "paused"));
-}
-
-/** Where the task that all wait for waits for room itself, only what takes blocks downstream of it can make any. */
-function helpful(state: State, job: JobState): (operator: OperatorState) => boolean {
-  let depth = -1;
-  for (const { operator } of asksOf(state, job).filter(isUrgent)) depth = Math.max(depth, operator.depth);
-  return (operator) => depth < 0 || (operator.depth > depth && operator.inputs.length > 0);
 }
 
 /** Input that is on disk, where none of the job is fetched yet. */
@@ -180,15 +181,6 @@ function breakPromise(state: State): boolean {
   return (
     asksOf(state, null).some((task) => grantTask(state, task, "none", task === first)) || grantProgram(state, "none")
   );
-}
-
-/** Of one job, or of all that the program has not stopped; the most urgent first. */
-function asksOf(state: State, only: JobState | null): TaskState[] {
-  const asks: TaskState[] = [];
-  for (const { job, asking } of state.askers) {
-    if (only === null ? !isPaused(job) : job === only) asks.push(...asking);
-  }
-  return asks.sort(byUrgency);
 }
 
 /** Tasks whose input is to come from disk: all of it before they start, or the next block of a fed one. */
@@ -292,60 +284,6 @@ function bringBackAside(state: State): boolean {
     }
   }
   return any;
-}
-
-/** Something could run if it had a worker: "coming", where it has to be waited for. */
-function findWorker(state: State): "changed" | "coming" | "none" {
-  const waiting = startable(state);
-  if (waiting.some((operator) => operator.isClass && isSpread(operator) && moveInstance(state, operator))) {
-    return "changed";
-  }
-  const useful = waiting.some((operator) => !(operator.isClass && isSpread(operator)));
-  if ((!useful && state.inspections.length === 0) || state.workers.size === 0) {
-    state.slotStallSince = null;
-    return "none";
-  }
-  if (state.workers.size >= state.slots + state.extraSlots) {
-    state.slotStallSince = null;
-    return takeWorkerFromPaused(state) ? "changed" : "none";
-  }
-  state.slotStallSince ??= state.now;
-  if (state.now - state.slotStallSince >= SLOT_GRACE) {
-    state.slotStallSince = null;
-    state.commands.push({ type: "spawn", memory: raisedFor(state, waiting) });
-  }
-  return "coming";
-}
-
-/** There can be no more workers: a task that waits in a job that the program has stopped reading gives its own up. */
-function takeWorkerFromPaused(state: State): boolean {
-  for (const { job, asking } of state.askers) {
-    if (!isPaused(job)) continue;
-    for (const task of asking) {
-      if (task.cancelledAt !== null) continue;
-      standBack(state, task);
-      return true;
-    }
-  }
-  return false;
-}
-
-function startable(state: State): OperatorState[] {
-  return [...state.jobs.values()]
-    .filter((job) => job.phase === "running" && !isPaused(job))
-    .flatMap((job) =>
-      job.operators.filter(helpful(state, job)).filter((one) => isOnHeadPath(one) && mayStart(state, one, ANYTHING)),
-    );
-}
-
-/** The workers with the instances all wait on behalf of others: give one instance up, so that it can be made elsewhere. */
-function moveInstance(state: State, operator: OperatorState): boolean {
-  for (const worker of operator.workers) {
-    if (worker.phase !== "busy" || worker.task?.operator === operator) continue;
-    retireFrom(state, operator, worker);
-    return true;
-  }
-  return false;
 }
 
 /** GPUs are with an instance that has nothing to do, of the same job or, where nobody works, of another: they move on. */

@@ -141,6 +141,8 @@ export interface State {
   /** Since when nothing can go on for want of a worker, or of room. */
   slotStallSince: Milliseconds | null;
   storeStallSince: Milliseconds | null;
+  /** When a worker was last found for a job that stood still beside others. */
+  besideAt: Milliseconds;
 }
 
 export function send(state: State, worker: WorkerState, message: Extract<Command, { type: "toWorker" }>["message"]) {

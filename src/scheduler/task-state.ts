@@ -66,7 +66,7 @@ export interface TaskState {
   /** GPUs that it sees. */
   devices: readonly string[];
   /** Room it waits for; `order` is the order of asking. */
-  asking: { readonly bytes: Bytes; readonly order: number } | null;
+  asking: { readonly bytes: Bytes; readonly order: number; readonly since: Milliseconds } | null;
   granted: ArenaRange | null;
   cancelledAt: Milliseconds | null;
   /** Cancelled only to make room: it is run again later. */

@@ -65,6 +65,7 @@ export function startTask(state: State, task: TaskState, spec: TaskOperator, wor
     operator.estimate.began(task);
   } else operator.repairing.add(task);
   job.runningTasks += 1;
+  job.waitsSince = null;
   job.changed = true;
   noLongerIdle(state, worker, "busy");
   worker.task = task;

@@ -75,10 +75,20 @@ export function told({ seed, kind, store, message }: Failure): string {
   ].join("\n");
 }
 
-function describe({ seed, workers, pages, managedTarget, memory, dangers, kept, starts }: Session): string {
+function describe({
+  seed,
+  workers,
+  extraWorkers,
+  pages,
+  managedTarget,
+  memory,
+  dangers,
+  kept,
+  starts,
+}: Session): string {
   const present = Object.entries(dangers).filter(([, value]) => value > 0);
   return [
-    `made smaller: seed ${seed}, ${workers} workers, ${pages} pages` +
+    `made smaller: seed ${seed}, ${workers} workers and ${extraWorkers} more, ${pages} pages` +
       (managedTarget === null ? "" : `, ${managedTarget} bytes a worker`) +
       (memory === null ? "" : `, ${JSON.stringify(memory)}`) +
       (kept === null ? "" : `, ${kept.pages} pages kept for ${kept.duration} ms`) +

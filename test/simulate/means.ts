@@ -19,6 +19,8 @@ export interface Dangers {
 
 export interface Means {
   readonly workers: number;
+  /** How many more there may be for a while; as many as ever by default. */
+  readonly extraWorkers?: number;
   readonly pages: number;
   readonly managedTarget?: number | null;
   /** Null: nobody looks at memory. */

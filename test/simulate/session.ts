@@ -21,7 +21,10 @@ export const STORES: Readonly<Record<StoreSize, readonly [number, number]>> = {
 };
 
 /** More than there are ever tasks that could run at once. */
-export const MANY_WORKERS = 100;
+const MANY_WORKERS = 100;
+
+/** As many as a session ever has. */
+const MOST_EXTRA = 8;
 
 export interface PlannedStart {
   readonly planned: PlannedJob;
@@ -37,6 +40,8 @@ export interface Session {
   /** Of delays and dangers while it runs. */
   readonly seed: number;
   readonly workers: number;
+  /** How many more there may be for a while. */
+  readonly extraWorkers: number;
   readonly pages: number;
   readonly managedTarget: number | null;
   readonly memory: MemoryMeans | null;
@@ -62,7 +67,19 @@ export function drawSession(seed: number, kind: Kind, store: StoreSize): Session
     : null;
   const memory = kind.hasPressure ? drawMemory(chance, workers) : null;
   const { dangers, demands } = kind;
-  return { seed, workers: workers + beside, pages, managedTarget, memory, dangers, starts, kept, demands };
+  const extraWorkers = kind.dawdles > 0 ? chance.oneOf([0, 1, MOST_EXTRA]) : MOST_EXTRA;
+  return {
+    seed,
+    workers: workers + beside,
+    extraWorkers,
+    pages,
+    managedTarget,
+    memory,
+    dangers,
+    starts,
+    kept,
+    demands,
+  };
 }
 
 function drawMemory(chance: Chance, workers: number): MemoryMeans {

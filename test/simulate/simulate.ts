@@ -6,7 +6,7 @@ import { Chance } from "./chance.ts";
 import { KINDS, type KindName, mayFail } from "./kinds.ts";
 import { jobOverBlocks } from "./plans.ts";
 import type { RunningJob } from "./program.ts";
-import { drawSession, fits, MANY_WORKERS, type PlannedStart, type Session, STORES, type StoreSize } from "./session.ts";
+import { drawSession, fits, type PlannedStart, type Session, STORES, type StoreSize } from "./session.ts";
 import type { Story } from "./story.ts";
 import { World } from "./world.ts";
 
@@ -37,9 +37,9 @@ export function examine(
 const OF_RUNNING = 0x9e3779b9;
 
 export function run(session: Session, story: Story | null, begun: (world: World) => void): Outcome {
-  const { seed, workers, pages, dangers, managedTarget, memory, starts, kept } = session;
+  const { seed, workers, extraWorkers, pages, dangers, managedTarget, memory, starts, kept } = session;
   const chance = new Chance(seed ^ OF_RUNNING);
-  const world = new World(chance, { workers, pages, managedTarget, memory }, dangers, story);
+  const world = new World(chance, { workers, extraWorkers, pages, managedTarget, memory }, dangers, story);
   begun(world);
   const jobs: RunningJob[] = [];
   for (const start of starts) world.agenda.later(start.at, () => begin(world, chance, start, jobs));
@@ -95,7 +95,7 @@ function readKept(world: World, chance: Chance, job: RunningJob, jobs: RunningJo
 /** Throws where the session has not ended as it must. */
 export function check({ world, jobs, session }: Outcome, mayFail: (job: RunningJob) => boolean): void {
   for (const job of jobs) checkJob(world, job, mayFail);
-  if (isUndisturbed(session)) for (const job of jobs) checkPrompt(job, session.workers >= MANY_WORKERS);
+  if (isUndisturbed(session)) for (const job of jobs) checkPrompt(job, hasWorkersForAll(session));
   const { ledger } = world.scheduler;
   ledger.assertConsistent();
   const left = {
@@ -121,10 +121,15 @@ function isUndisturbed({ dangers, pages, starts }: Session): boolean {
   return isCalm && pages >= STORES.large[0] && starts.some(({ planned }) => planned.slow !== undefined);
 }
 
+/** A slow function runs once at a time: the others have a worker at least. */
+function hasWorkersForAll({ workers, starts }: Session): boolean {
+  return workers > starts.filter(({ planned }) => planned.slow !== undefined).length;
+}
+
 /** Less than a single block of a slow function takes. */
 const PROMPT = 30_000;
 
-/** Nobody who has all of its input waits for long for the wide kernel; nor, where it never waits for a worker, for anything. */
+/** Nobody who has all of its input waits for long for the wide kernel; nor, where there is a worker beside the slow ones, for anything. */
 function checkPrompt({ planned, stats, startedAt, endedAt }: RunningJob, everybodyHasWorkers: boolean): void {
   const name = `the job ${planned.spec.id}`;
   for (const { heldBack } of stats?.operators ?? []) {

@@ -33,7 +33,7 @@ export class World implements Surroundings {
 
   constructor(
     readonly chance: Chance,
-    { workers, pages, managedTarget = null, memory = null }: Means,
+    { workers, extraWorkers, pages, managedTarget = null, memory = null }: Means,
     readonly dangers: Dangers,
     private readonly story: Story | null = null,
   ) {
@@ -42,6 +42,7 @@ export class World implements Surroundings {
       arenaSize: capacity * 8,
       capacity,
       workers,
+      ...(extraWorkers === undefined ? {} : { extraWorkers }),
       heapLimit: null,
       managedTarget,
       workerMemory: memory?.limit ?? WORKER_MEMORY,
