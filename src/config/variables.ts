@@ -27,7 +27,7 @@ export function entriesOfVariables(environment: Environment): Entry[] {
   return Object.entries(environment).flatMap(([name, text]): Entry[] => {
     if (!isSetting(name)) return [];
     const found = settings.get(name);
-    if (found === undefined) throw unknownVariable(name, [...settings.keys()]);
+    if (found === undefined) throw unknownVariable(name, settable(settings));
     if (text === undefined || text === "") return [];
     const { path, setting } = found;
     return [{ path, setting, value: setting.kind.fromText(text), source: { kind: "variable", name } }];
@@ -38,12 +38,22 @@ function isSetting(name: string): boolean {
   return name.startsWith(PREFIX) && !name.startsWith(TEST_PREFIX) && name !== CONFIG_VARIABLE && name !== WORKER_MARK;
 }
 
+/** Those that can be given in code only have a name, so that they are told apart, but are no advice. */
+function settable(settings: ReadonlyMap<string, { readonly setting: Entry["setting"] }>): string[] {
+  return [...settings].filter(([, { setting }]) => setting.kind.onlyInCode !== true).map(([name]) => name);
+}
+
 function unknownVariable(name: string, known: readonly string[]): OptionError {
   const inside = known.filter((one) => one.startsWith(`${name}__`));
   if (inside.length > 0) return new OptionError(`${name}: it stands for a group of settings: ${inside.join(", ")}.`);
-  const meant = nearest(name, [...known, CONFIG_VARIABLE]);
-  const hint = meant === null ? "" : ` Did you mean ${meant}?`;
+  // Without what all begin with: it would make every short name near to every other.
+  const meant = nearest(withoutPrefix(name), [...known, CONFIG_VARIABLE].map(withoutPrefix));
+  const hint = meant === null ? "" : ` Did you mean ${PREFIX}${meant}?`;
   return new OptionError(
     `${name}: there is no such variable.${hint} A variable that begins with ${PREFIX} is a setting: ${known.join(", ")}; or ${CONFIG_VARIABLE}, the file with them.`,
   );
+}
+
+function withoutPrefix(variable: string): string {
+  return variable.slice(PREFIX.length);
 }

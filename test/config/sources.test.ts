@@ -152,6 +152,8 @@ describe("keys that there are not", () => {
       "Did you mean SPILLWAY_WORKER__MEMORY__TARGET?",
     );
     refused({ variables: { SPILLWAY_CONFG: "a" } }).toThrow("Did you mean SPILLWAY_CONFIG?");
+    refused({ variables: { SPILLWAY_FOO: "1" } }).toThrow("SPILLWAY_FOO: there is no such variable. A variable that");
+    refused({ variables: { SPILLWAY_DATE: "1" } }).not.toThrow("SPILLWAY_DATA");
     refused({ variables: { SPILLWAY_WORKER__MEMORY: "0.5" } }).toThrow(
       "SPILLWAY_WORKER__MEMORY: it stands for a group of settings: SPILLWAY_WORKER__MEMORY__TARGET, ",
     );
