@@ -168,7 +168,7 @@ test("[O4] nor by what had come before it took the kernel", () => {
   expect(table.grantsTo(1)).toBe(before + 1);
 });
 
-test("[O10] stats() says how long an operator with all of its input has waited for the wide kernel", () => {
+test("[O4] stats() says how long an operator with all of its input has waited for the wide kernel", () => {
   const table = slowInKernel();
   table.start(readyJob("ready"), 10);
   passes(table, GRACE + 10);
