@@ -1,5 +1,5 @@
 /** Every source against real files and the real kernel, without processes. */
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -17,6 +17,7 @@ import {
   readText,
 } from "../../src/dataset/index.ts";
 import { OptionError, RowShapeError, SourceError, UnknownColumnError } from "../../src/errors/index.ts";
+import { quoteText } from "../../src/plan/index.ts";
 import { InProcessEngine } from "./in-process-engine.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "spillway-sources-"));
@@ -76,6 +77,71 @@ describe("[A1] paths", () => {
 
   test("[A1] a name that looks like a pattern but exists is itself", async () => {
     expect(await readText(engine, file("odd[1].txt", "odd")).takeAll()).toEqual([{ text: "odd" }]);
+  });
+
+  const hostile = [
+    "report[1]",
+    "report1",
+    "a*",
+    "ab",
+    "q?",
+    "qz",
+    "[!a]",
+    "]x[",
+    "{x,y}",
+    "x",
+    "back\\slash",
+    "per%20cent",
+    "it's",
+  ];
+
+  test.each(["txt", "bin", "csv", "json", "parquet"])(
+    "[A1] names with the characters of patterns are read once each, as listed: %s",
+    async (format) => {
+      const directory = `hostile-${format}`;
+      for (const name of hostile) {
+        const path = file(`${directory}/${name}.${format}`, format === "csv" ? `v\n${name}\n` : name);
+        if (format === "json") writeFileSync(path, JSON.stringify({ v: name }));
+        if (format === "parquet") {
+          sql(`COPY (SELECT ${quoteText(name)} AS v) TO ${quoteText(at("plain.parquet"))}`);
+          renameSync(at("plain.parquet"), path);
+        }
+      }
+      const read = (path: string) => {
+        if (format === "txt") return readText(engine, path).map(({ text }) => ({ v: text }));
+        if (format === "bin")
+          return readBinary(engine, path).map(({ bytes }) => ({ v: String.fromCharCode(...bytes) }));
+        if (format === "csv") return readCsv(engine, path, { header: true, allText: true, delimiter: "|" });
+        return format === "json" ? readJson(engine, path) : readParquet(engine, path);
+      };
+      const values = async (path: string) => (await read(path).takeAll()).map(({ v }) => String(v)).sort();
+      expect(await values(at(directory))).toEqual([...hostile].sort());
+      for (const name of hostile) expect(await values(at(`${directory}/${name}.${format}`))).toEqual([name]);
+      // All rows at once are read by another SQL text.
+      const sorted = await read(at(directory)).sort("v").takeAll();
+      expect(sorted.map(({ v }) => v)).toHaveLength(hostile.length);
+    },
+  );
+
+  test("[A1] partition folders whose values have the characters of patterns", async () => {
+    for (const value of ["*", "1", "[1]", "?"]) file(`odd-values/k=${value}/a.csv`, `v\nof ${value}\n`);
+    const rows = await readCsv(engine, at("odd-values"), { header: true }).takeAll();
+    expect(rows.map(({ k, v }) => `${k} ${v}`).sort()).toEqual(["* of *", "1 of 1", "? of ?", "[1] of [1]"]);
+    expect(await readCsv(engine, at("odd-values"), { header: true }).filter(col("k").eq("*")).takeAll()).toEqual([
+      { v: "of *", k: "*" },
+    ]);
+  });
+
+  test("[A1] a bracket in a pattern is written [[]; a range that ends before it begins is refused", async () => {
+    file("brackets/a[1].txt", "bracket");
+    file("brackets/a1.txt", "plain");
+    expect(await readText(engine, at("brackets/a[[]*.txt")).takeAll()).toEqual([{ text: "bracket" }]);
+    await expect(readText(engine, at("brackets/[z-a].txt")).takeAll()).rejects.toThrow(OptionError);
+  });
+
+  test("[A1] a path that the kernel cannot be asked for is refused by name", async () => {
+    const path = file("back\\and[1].txt", "both");
+    await expect(readText(engine, path).takeAll()).rejects.toMatchObject({ name: "SourceError", path });
   });
 
   test("[A1] no match names the path", async () => {

@@ -44,6 +44,22 @@ describe.each([
     expect(back.every((row) => Number(row.k) === Number(row.id) % 3)).toBe(true);
   });
 
+  test.each(["Parquet", "Csv", "Json", "Arrow"] as const)(
+    "[A11] write%s into a directory whose name has characters of patterns, quotes and a percent sign",
+    async (format) => {
+      for (const name of ["a[1]*?", "back\\slash", 'it\'s "%20"']) {
+        for (const options of [{}, { partitionBy: ["k"] }] as const) {
+          const out = join(fresh(), name);
+          await ds[`write${format}`](out, options);
+          const back = await s[`read${format}`](out).takeAll();
+          expect(back.map(({ id }) => Number(id)).sort((a, b) => a - b)).toEqual(
+            Array.from({ length: 10_000 }, (_, i) => i),
+          );
+        }
+      }
+    },
+  );
+
   test("[A11] maxRowsPerFile is exact", async () => {
     const out = fresh();
     const written = await ds.writeParquet(out, { maxRowsPerFile: 1000 });

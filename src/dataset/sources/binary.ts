@@ -1,5 +1,5 @@
 /** Files as they are: a row a file, its `path` and its `bytes`. */
-import { quoteTextList } from "../../plan/index.ts";
+import { pathListSql } from "./kernel-paths.ts";
 import type { SqlFormat } from "./sql-files.ts";
 
 export const binaryFormat: SqlFormat = {
@@ -9,7 +9,6 @@ export const binaryFormat: SqlFormat = {
     { name: "bytes", type: "BLOB" },
   ],
   tableSql(files) {
-    const list = quoteTextList(files.map((file) => file.path));
-    return `(SELECT filename AS path, content AS bytes FROM read_blob(${list}))`;
+    return `(SELECT filename AS path, content AS bytes FROM read_blob(${pathListSql(files)}))`;
   },
 };

@@ -7,6 +7,7 @@ import { type Column, quoteIdentifier, quoteText, quoteTextList } from "../../pl
 import type { Engine } from "../engine.ts";
 import { checkKeys, describe, wholeNumber } from "../options.ts";
 import type { SourceFile } from "./files.ts";
+import { pathListSql, pathSql } from "./kernel-paths.ts";
 import type { CheckedReadOptions } from "./options.ts";
 import type { SqlFormat } from "./sql-files.ts";
 
@@ -108,14 +109,14 @@ export function csvFormat(
       const sample = files.find((file) => file.bytes > 0);
       if (sample === undefined) return declared;
       const [found] = await engine.inspect(
-        `SELECT Delimiter AS delim, Quote AS quote, Escape AS escape, HasHeader AS header, to_json(Columns) AS columns FROM sniff_csv(${[quoteText(sample.path), ...args].join(", ")})`,
+        `SELECT Delimiter AS delim, Quote AS quote, Escape AS escape, HasHeader AS header, to_json(Columns) AS columns FROM sniff_csv(${[pathSql(sample.path), ...args].join(", ")})`,
       );
       if (found === undefined) throw new SourceError(`readCsv: ${sample.shown} is empty.`, sample.path);
       dialect = dialectOf(found, args);
       return positional ? declared : typed(parseColumns(String(found.columns)), schema, sample);
     },
     tableSql(files, columns, includePaths) {
-      const list = quoteTextList(files.filter((file) => file.bytes > 0).map((file) => file.path));
+      const list = pathListSql(files.filter((file) => file.bytes > 0));
       if (list === "[]") return emptyTable(columns, includePaths);
       const types = `{${columns.map(({ name, type }) => `${quoteText(name)}: ${quoteText(type)}`).join(", ")}}`;
       const path = includePaths ? ["filename='path'"] : [];

@@ -1,4 +1,5 @@
 /** Patterns of paths: `*`, `?`, `[a-z]`, `{a,b}` and `**` for any number of folders. Knows text only, no files. */
+import { OptionError } from "../../errors/index.ts";
 
 export function hasPattern(path: string): boolean {
   return /[*?[{]/.test(path);
@@ -37,9 +38,19 @@ export function segmentMatcher(segment: string): (name: string) => boolean {
     }
     return part.replace(/[.+^${}()|[\]\\]/g, "\\$&");
   });
-  const matcher = new RegExp(`^${body}$`);
+  const matcher = expressionOf(body, segment);
   const first = segment[0] ?? "";
   return (name) => (isHidden(name) && first !== name[0] ? false : matcher.test(name));
+}
+
+function expressionOf(body: string, segment: string): RegExp {
+  try {
+    return new RegExp(`^${body}$`);
+  } catch {
+    throw new OptionError(
+      `The pattern ${segment} has a range of characters that ends before it begins. Write [a-z], and [[] for a bracket.`,
+    );
+  }
 }
 
 /** Hidden and private files (`_SUCCESS`, `_metadata`, `.part-0.crc`) are not data. */

@@ -3,10 +3,12 @@
  * a key that a row has not is null.
  */
 import { OptionError, SourceError } from "../../errors/index.ts";
-import { type Column, quoteIdentifier, quoteText, quoteTextList } from "../../plan/index.ts";
+import { type Column, quoteIdentifier, quoteText } from "../../plan/index.ts";
 import type { Engine } from "../engine.ts";
 import { checkKeys, oneOf, wholeNumber } from "../options.ts";
 import { emptyTable } from "./csv.ts";
+import type { SourceFile } from "./files.ts";
+import { pathListSql } from "./kernel-paths.ts";
 import type { CheckedReadOptions } from "./options.ts";
 import type { SqlFormat } from "./sql-files.ts";
 
@@ -74,11 +76,11 @@ export function jsonFormat(
   return {
     operator: "readJson",
     async columns(files) {
-      const present = files.filter((file) => file.bytes > 0).map((file) => file.path);
+      const present = files.filter((file) => file.bytes > 0);
       if (present.length === 0) return Object.entries(schema).map(([name, type]) => ({ name, type }));
       // A key that only one of the files has must be found too: by default the kernel looks at 32 of them.
       const sampled = `maximum_sample_files=${present.length}`;
-      const reader = `read_json(${[quoteTextList(present), ...args, sampled, "hive_partitioning=false"].join(", ")})`;
+      const reader = `read_json(${[pathListSql(present), ...args, sampled, "hive_partitioning=false"].join(", ")})`;
       const rows = await engine.inspect(`DESCRIBE SELECT * FROM ${reader}`);
       const found = rows.map((row): Column => ({ name: String(row.column_name), type: String(row.column_type) }));
       // Values that are no objects come in one column of this name; so do objects with one key of this name.
@@ -91,7 +93,7 @@ export function jsonFormat(
       ];
     },
     tableSql(files, columns, includePaths) {
-      const list = quoteTextList(files.filter((file) => file.bytes > 0).map((file) => file.path));
+      const list = pathListSql(files.filter((file) => file.bytes > 0));
       if (list === "[]") return emptyTable(columns, includePaths);
       const path = includePaths ? ["filename='path'"] : [];
       if (args.includes(IGNORE_ERRORS)) return readableRows(list, args, columns, path);
@@ -118,9 +120,9 @@ function readableRows(
   return `(SELECT ${[...items, ...path.map(() => "path")].join(", ")} FROM ${table} WHERE json IS NOT NULL)`;
 }
 
-async function checkObjects(engine: Pick<Engine, "inspect">, paths: readonly string[]): Promise<void> {
+async function checkObjects(engine: Pick<Engine, "inspect">, files: readonly SourceFile[]): Promise<void> {
   const [first] = await engine.inspect(
-    `SELECT filename AS path, json_type(json) AS type FROM read_json_objects(${quoteTextList(paths)}, filename=true) WHERE json_type(json) <> 'OBJECT' LIMIT 1`,
+    `SELECT filename AS path, json_type(json) AS type FROM read_json_objects(${pathListSql(files)}, filename=true) WHERE json_type(json) <> 'OBJECT' LIMIT 1`,
   );
   if (first === undefined) return;
   throw new SourceError(

@@ -3,10 +3,11 @@
  * and whether all the others have the same.
  */
 import { SourceError } from "../../errors/index.ts";
-import { type Column, quoteIdentifier, quoteText, quoteTextList } from "../../plan/index.ts";
+import { type Column, quoteIdentifier } from "../../plan/index.ts";
 import type { InspectedRow } from "../../protocol/index.ts";
 import type { Engine } from "../engine.ts";
 import type { SourceFile } from "./files.ts";
+import { pathListSql, pathSql } from "./kernel-paths.ts";
 
 export interface FileSchemas {
   /** Of the first file, which all the others are read as; those that not every file has are left out unless asked for. */
@@ -24,7 +25,7 @@ export async function schemasOf(
 ): Promise<FileSchemas> {
   const examples = new Map<string, string>();
   for (let at = 0; at < files.length; at += FILES_PER_QUERY) {
-    const list = quoteTextList(files.slice(at, at + FILES_PER_QUERY).map((file) => file.path));
+    const list = pathListSql(files.slice(at, at + FILES_PER_QUERY));
     const shapes = await engine.inspect(
       `SELECT shape, min(file_name) AS example FROM (SELECT file_name, md5(string_agg(concat_ws('|', name, type, type_length, num_children, converted_type, scale, "precision", logical_type), '/')) AS shape FROM parquet_schema(${list}) GROUP BY file_name) GROUP BY shape`,
     );
@@ -70,9 +71,7 @@ async function inCommonTypes(
 }
 
 async function describeFile(engine: Engine, path: string): Promise<readonly Column[]> {
-  const rows = await engine.inspect(
-    `DESCRIBE SELECT * FROM read_parquet([${quoteText(path)}], hive_partitioning=false)`,
-  );
+  const rows = await engine.inspect(`DESCRIBE SELECT * FROM read_parquet([${pathSql(path)}], hive_partitioning=false)`);
   return described(rows);
 }
 

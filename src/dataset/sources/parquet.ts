@@ -7,7 +7,6 @@ import {
   type Column,
   type OpenSource,
   quoteIdentifier,
-  quoteTextList,
   type RowSample,
   type ScanRequest,
   type ScanSplits,
@@ -20,6 +19,7 @@ import { placeSampleSql } from "../../stages/index.ts";
 import type { Engine } from "../engine.ts";
 import { fileSource } from "./file-source.ts";
 import { bytesOf, listFiles } from "./files.ts";
+import { pathListSql } from "./kernel-paths.ts";
 import { inSourceWords } from "./kernel-words.ts";
 import { type CheckedReadOptions, ofStretch } from "./options.ts";
 import { type FileSchemas, schemasOf } from "./parquet-schema.ts";
@@ -226,7 +226,7 @@ class ParquetReader implements OpenSource {
     const [first] = stretches;
     const ranged = first !== undefined && !first.whole;
     const numbered = ranged || samples.length > 0;
-    const args = [quoteTextList(stretches.map(({ file }) => file.path)), "hive_partitioning=false"];
+    const args = [pathListSql(stretches.map(({ file }) => file)), "hive_partitioning=false"];
     if (numbered) args.push("file_row_number=true");
     if (this.options.includePaths) args.push("filename='path'");
     else if (samples.length > 0) args.push(`filename='__spillway_file'`);

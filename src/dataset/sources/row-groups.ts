@@ -2,10 +2,11 @@
  * What Parquet footers say: row groups with their rows, their bytes in the columns at hand, and whether their statistics let
  * them hold a row that satisfies the conditions. Missing statistics mean that they may.
  */
-import { type Column, type Expression, literalSql, quoteText, quoteTextList } from "../../plan/index.ts";
+import { type Column, type Expression, literalSql, quoteText } from "../../plan/index.ts";
 import type { Bytes, InspectedRow } from "../../protocol/index.ts";
 import type { Engine } from "../engine.ts";
 import type { SourceFile } from "./files.ts";
+import { pathListSql } from "./kernel-paths.ts";
 import { inSourceWords } from "./kernel-words.ts";
 
 export interface RowGroup {
@@ -56,7 +57,7 @@ function rowGroup(row: InspectedRow): FoundGroup {
 }
 
 function metadataSql(files: readonly SourceFile[], condition: string): string {
-  const list = quoteTextList(files.map((file) => file.path));
+  const list = pathListSql(files);
   if (!condition.includes(NAN_SAFE)) return `parquet_metadata(${list})`;
   const writers = `SELECT file_name, created_by LIKE 'DuckDB%' AS ${NAN_SAFE} FROM parquet_file_metadata(${list})`;
   return `(SELECT * FROM parquet_metadata(${list}) JOIN (${writers}) USING (file_name))`;

@@ -2,8 +2,8 @@
  * Text files, a row a line, in the column `text`, without the line's end. Small files are split in memory, where line ends
  * may even be mixed; large ones are streamed through the CSV reader with nothing to separate or quote.
  */
-import { quoteTextList } from "../../plan/index.ts";
 import type { SourceFile } from "./files.ts";
+import { pathListSql } from "./kernel-paths.ts";
 import type { SqlFormat } from "./sql-files.ts";
 
 const STREAMED_FROM = 32 * 2 ** 20;
@@ -30,7 +30,7 @@ export const textFormat: SqlFormat = {
 };
 
 function splitInMemory(files: readonly SourceFile[], includePaths: boolean): string {
-  const whole = `SELECT filename, replace(content, chr(13) || chr(10), chr(10)) AS content FROM read_text(${paths(files)})`;
+  const whole = `SELECT filename, replace(content, chr(13) || chr(10), chr(10)) AS content FROM read_text(${pathListSql(files)})`;
   // The last line's end does not begin another line.
   const lines =
     "string_split(CASE WHEN suffix(content, chr(10)) THEN left(content, length(content) - 1) ELSE content END, chr(10))";
@@ -40,7 +40,7 @@ function splitInMemory(files: readonly SourceFile[], includePaths: boolean): str
 
 function streamed(file: SourceFile, includePaths: boolean): string {
   const options = [
-    paths([file]),
+    pathListSql([file]),
     "columns={'text': 'VARCHAR'}",
     "auto_detect=false",
     "header=false",
@@ -53,8 +53,4 @@ function streamed(file: SourceFile, includePaths: boolean): string {
     ...(includePaths ? ["filename='path'"] : []),
   ];
   return `(SELECT * FROM read_csv(${options.join(", ")}))`;
-}
-
-function paths(files: readonly SourceFile[]): string {
-  return quoteTextList(files.map((file) => file.path));
 }

@@ -111,7 +111,10 @@ function copySql(
   if (sink.format === "csv") options.push("HEADER true");
   if (sink.format === "parquet") options.push(`ROW_GROUP_SIZE ${rowGroup}`);
   let target = join(sink.staging, fileName(sink, name));
-  if (partitionBy.length > 0) {
+  if (partitionBy.length === 0) {
+    // The kernel's own temporary name cuts a path at a backslash; nothing in the staging directory is visible anyway.
+    options.push("USE_TMP_FILE false");
+  } else {
     target = sink.staging;
     options.push(`PARTITION_BY (${partitionBy.map(quoteIdentifier).join(", ")})`);
     options.push(`FILENAME_PATTERN ${quoteLiteral(`${name}-{i}`)}`, "OVERWRITE_OR_IGNORE true");
