@@ -47,6 +47,8 @@ const cases: readonly (readonly [string, number, Readonly<Record<string, Aggrega
 
 /** Puts what comes together into blocks. */
 class Blocks implements Stage {
+  readonly wanted = Number.POSITIVE_INFINITY;
+  readonly takesEach = true;
   readonly batches: RecordBatch[] = [];
   #builder = new BlockBuilder();
   push(batch: RecordBatch): void {
@@ -82,7 +84,7 @@ function* rowsOf(groups: number): Iterable<RecordBatch> {
 
 async function throughSteps(batches: readonly RecordBatch[], partial: string | null): Promise<readonly RecordBatch[]> {
   const sink = new Blocks();
-  const scope = { check: () => {}, errored: () => {}, files: [], blamesRows: false };
+  const scope = { check: () => {}, turn: () => {}, errored: () => {}, files: [], blamesRows: false };
   const first = partial === null ? sink : new SqlStep(partial, mapSide, sink, scope, true);
   for (const batch of batches) {
     const wait = first.push(batch);

@@ -21,8 +21,6 @@ import { SqlStep } from "./steps/sql-step.ts";
 export interface Chain {
   readonly first: Stage;
   readonly sink: TaskSink;
-  /** No more rows are needed: the task may stop reading. */
-  readonly satisfied: boolean;
   readonly letters: readonly DeadLetters[];
 }
 
@@ -49,10 +47,9 @@ export async function buildChain(
   const kernelCounts = counting && (last === undefined ? fedBy === "query" : last.kind === "sql");
   const sink = makeSink(task, operator, connection, outlet, kernelCounts);
   const limit = operator.order.maxRowsPerTask;
-  const head = limit === null || kernelCounts ? null : new Head(limit, sink);
   const functions = await operator.functions(task.payloads);
   const letters: DeadLetters[] = [];
-  let next: Stage = head ?? sink;
+  let next: Stage = limit === null || kernelCounts ? sink : new Head(limit, sink);
   /** The stage before the sink. */
   let made: Stage | null = null;
   for (const step of [...steps].reverse()) {
@@ -67,14 +64,7 @@ export async function buildChain(
     made ??= next;
   }
   if (sink instanceof BlockSink && made instanceof BatchFunctionStep) sink.maker = made;
-  return {
-    first: next,
-    sink,
-    letters,
-    get satisfied() {
-      return head?.satisfied === true || sink.satisfied === true;
-    },
-  };
+  return { first: next, sink, letters };
 }
 
 function makeSink(

@@ -101,6 +101,11 @@ export class RunningTask implements TaskScope {
     if (this.#cancelled) throw new CancelledError(`${this.operator.order.name} was cancelled.`);
   }
 
+  turn(): void | Promise<void> {
+    if (performance.now() - this.#turnStarted > TURN_MS) return this.#takeTurn();
+    this.check();
+  }
+
   errored(rows: number): void {
     this.#errored += rows;
   }
@@ -166,7 +171,7 @@ export class RunningTask implements TaskScope {
   async #overStored(step: SqlStep, rest: readonly Step[], batches: readonly RecordBatch[]): Promise<Outcome> {
     const table = new StoredTable(this.kernel.connection, []);
     try {
-      for (const batch of batches) await table.append([batch], () => this.#turn());
+      for (const batch of batches) await table.append([batch], () => this.turn());
       return await this.#fromSql(this.#overInput(step, table.sql), rest, "sync", table.hasUntypedNulls);
     } finally {
       table.drop();
@@ -186,7 +191,7 @@ export class RunningTask implements TaskScope {
     const tables = new FedTables(connection, columns, {
       read: (slice) => readSlice(this.outlet.arena, slice),
       fed: () => this.outlet.fed(),
-      turn: () => this.#turn(),
+      turn: () => this.turn(),
     });
     const watch = new KernelWatch(this.kernel, (usage) => this.outlet.kernelUsage(usage));
     try {
@@ -257,12 +262,12 @@ export class RunningTask implements TaskScope {
   }
 
   async #pushBatch(batch: RecordBatch, chain: Chain): Promise<void> {
-    for (let start = 0; start < batch.length && !chain.satisfied; start += PIECE_ROWS) {
+    for (let start = 0; start < batch.length && chain.first.wanted > 0; start += PIECE_ROWS) {
       const piece = sliceBatch(batch, start, Math.min(batch.length, start + PIECE_ROWS));
       this.#rowsIn += piece.length;
       const wait = chain.first.push(piece);
       if (wait !== undefined) await wait;
-      await this.#turn();
+      await this.turn();
     }
   }
 
@@ -290,7 +295,7 @@ export class RunningTask implements TaskScope {
 
   async #pump(stream: KernelStream, chain: Chain, mode: Mode): Promise<void> {
     let took = 0;
-    while (!chain.satisfied) {
+    while (chain.first.wanted > 0) {
       const started = performance.now();
       const batch = mode !== "sync" && took > SLOW_FETCH_MS ? await stream.nextAsync() : stream.next();
       if (batch === null) return;
@@ -298,15 +303,14 @@ export class RunningTask implements TaskScope {
       if (mode !== "wide") this.#rowsIn += batch.length;
       const wait = chain.first.push(batch);
       if (wait !== undefined) await wait;
-      if (performance.now() - this.#turnStarted > TURN_MS) await this.#turn();
+      const turn = this.turn();
+      if (turn !== undefined) await turn;
     }
   }
 
-  async #turn(): Promise<void> {
-    if (performance.now() - this.#turnStarted > TURN_MS) {
-      await nextTurn();
-      this.#turnStarted = performance.now();
-    }
+  async #takeTurn(): Promise<void> {
+    await nextTurn();
+    this.#turnStarted = performance.now();
     this.check();
   }
 

@@ -21,6 +21,7 @@ function harness(call: (group: never) => unknown, setting: Setting = {}) {
   const scope = {
     files: [],
     check: () => {},
+    turn: () => {},
     blamesRows: false,
     errored: (count: number) => {
       dropped.rows += count;
@@ -32,6 +33,8 @@ function harness(call: (group: never) => unknown, setting: Setting = {}) {
     },
     end: () => {},
     close: () => {},
+    wanted: Number.POSITIVE_INFINITY,
+    takesEach: true,
   };
   const failures = new Failures("mapGroups(fn)", setting.onError ?? "fail", (stack) => stack, scope, null);
   const fn: GroupFunction = {

@@ -12,9 +12,15 @@ setFlagsFromString("--allow-natives-syntax");
 const haveSameMap = runInThisContext("(a, b) => %HaveSameMap(a, b)") as (a: object, b: object) => boolean;
 
 test("[A1] rows spread and extended share one hidden class, and look as they should", async () => {
-  const scope: TaskScope = { check: () => {}, files: [], errored: () => {}, blamesRows: false };
+  const scope: TaskScope = { check: () => {}, turn: () => {}, files: [], errored: () => {}, blamesRows: false };
   const failures = new Failures("map", "fail", (stack) => stack, scope, null);
-  const nowhere: Stage = { push: () => {}, end: () => {}, close: () => {} };
+  const nowhere: Stage = {
+    wanted: Number.POSITIVE_INFINITY,
+    takesEach: true,
+    push: () => {},
+    end: () => {},
+    close: () => {},
+  };
   const given: object[] = [];
   const made: object[] = [];
   const step = new RowFunctionStep(

@@ -8,7 +8,7 @@ import { Failures } from "../../src/worker/steps/failures.ts";
 import { passedTypes } from "../../src/worker/steps/passed-types.ts";
 import { RowFunctionStep } from "../../src/worker/steps/row-function.ts";
 
-const scope: TaskScope = { check: () => {}, files: [], errored: () => {}, blamesRows: false };
+const scope: TaskScope = { check: () => {}, turn: () => {}, files: [], errored: () => {}, blamesRows: false };
 const failures = new Failures("map", "fail", (stack) => stack, scope, null);
 const ALL: PassedColumns = { rest: true, columns: {}, made: ["made"] };
 
@@ -22,6 +22,8 @@ function collector(): { readonly stage: Stage; readonly lines: string[] } {
     },
     end: () => {},
     close: () => {},
+    wanted: Number.POSITIVE_INFINITY,
+    takesEach: true,
   };
   return { stage, lines };
 }

@@ -18,8 +18,10 @@ async function counts(shrinks: boolean): Promise<unknown[]> {
     push: (batch: RecordBatch) => void made.push(...toRows(batch, {}).map(({ n }) => n)),
     end: () => {},
     close: () => {},
+    wanted: Number.POSITIVE_INFINITY,
+    takesEach: true,
   };
-  const scope = { check: () => {}, errored: () => {}, files: [], blamesRows: false };
+  const scope = { check: () => {}, turn: () => {}, errored: () => {}, files: [], blamesRows: false };
   const step = new SqlStep("SELECT count(*)::INTEGER AS n FROM {input}", connection, sink, scope, shrinks);
   const batch = columns({ x: new Int32Array(8192) });
   for (let i = 0; i < 20; i++) await step.push(batch);

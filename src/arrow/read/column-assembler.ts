@@ -133,6 +133,11 @@ export class ColumnAssembler {
     this.fillers = schema.fields.map((field) => new ColumnFiller(field.type, options, field.name));
   }
 
+  /** Rows of the batch that is being filled. */
+  get rows(): number {
+    return this.filled;
+  }
+
   /** Borrows the batch until `next` has given null. */
   push(batch: RecordBatch): void {
     if (this.batch !== null && this.taken < this.batch.length) {

@@ -43,8 +43,19 @@ export class RowBuilder {
   append(row: unknown): void {
     if (typeof row !== "object" || row === null || Array.isArray(row)) throw noRow(row);
     this.writer ??= this.begin(row);
-    this.writer.write(this.length, row);
+    try {
+      this.writer.write(this.length, row);
+    } catch (error) {
+      this.truncate(this.length);
+      throw error;
+    }
     this.length++;
+  }
+
+  /** Forgets all rows but the first ones; where that is every row there ever was, their columns as well. */
+  truncate(rows: number): void {
+    this.length = rows;
+    if (rows === 0 && this.schema === null) this.writer = null;
   }
 
   /** The rows appended since the last time; its buffers are good until the next append. */

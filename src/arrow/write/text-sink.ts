@@ -30,7 +30,7 @@ export class TextSink implements Sink {
       this.offsets = enlarged(Int32Array, this.offsets, index + 2, (target, source) => target.set(source));
     }
     const start = this.offsets[index] as number;
-    if (start !== this.base + this.pending.length) this.rewind(index);
+    if (start !== this.base + this.pending.length || index < this.firstPending) this.rewind(index);
     if (typeof value === "string") {
       this.pending += value;
       this.offsets[index + 1] = start + value.length;
@@ -57,10 +57,10 @@ export class TextSink implements Sink {
     return leaf(this.type, length, this.nulls.finish(length), offsets, bytesOf(this.data, end, 1));
   }
 
-  /** Forgets what a row that failed left behind: everything from `index` on. */
+  /** Forgets what rows that failed left behind: everything from `index` on. */
   private rewind(index: number): void {
     const start = this.offsets[index] as number;
-    if (start >= this.base) this.pending = this.pending.slice(0, start - this.base);
+    if (start >= this.base && index >= this.firstPending) this.pending = this.pending.slice(0, start - this.base);
     else {
       this.pending = "";
       this.base = start;

@@ -72,7 +72,29 @@ function head(plan: Plan, rows: number): Plan | null {
   }
 }
 
-/** An input of a union: what is above a function of its own is best limited below it. */
+/**
+ * An input of a union: what is above a function of its own is best limited below it. Rows that a function makes are limited in
+ * its own tasks, since it may make them slowly, or without end.
+ */
 function first(plan: Plan, rows: number): Plan | null {
-  return belowOneToOne(limit(plan, 0, rows), plan) ?? head(plan, rows);
+  const limited = limit(plan, 0, rows);
+  return belowOneToOne(limited, plan) ?? head(plan, rows) ?? (isMadeByFunction(plan) ? placed(limited) : null);
+}
+
+/** A function made the rows, whatever was done to each of them after it. */
+function isMadeByFunction(plan: Plan): boolean {
+  switch (plan.kind) {
+    case "function":
+      return true;
+    case "filter":
+    case "project":
+    case "drop":
+    case "rename":
+    case "explode":
+    case "fillNull":
+    case "dropNull":
+      return isMadeByFunction(plan.input);
+    default:
+      return false;
+  }
 }

@@ -36,6 +36,7 @@ export interface BatchMaker {
 
 export class BlockSink implements TaskSink {
   readonly files = [];
+  readonly takesEach = true;
   maker: BatchMaker | null = null;
   readonly #block: BlockBuilder;
   readonly #handover: Handover;
@@ -57,6 +58,10 @@ export class BlockSink implements TaskSink {
 
   get bytes(): number {
     return this.#handover.bytes;
+  }
+
+  get wanted(): number {
+    return this.satisfied ? 0 : Number.POSITIVE_INFINITY;
   }
 
   get satisfied(): boolean {

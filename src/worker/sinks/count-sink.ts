@@ -6,6 +6,8 @@ export class CountSink implements TaskSink {
   rows = 0;
   readonly bytes = 0;
   readonly files = [];
+  readonly takesEach = true;
+  readonly wanted = Number.POSITIVE_INFINITY;
 
   constructor(private readonly counted: "here" | "by the kernel") {}
 

@@ -21,6 +21,8 @@ export class FileSink implements TaskSink {
   rows = 0;
   bytes = 0;
   readonly files: WrittenFile[] = [];
+  readonly takesEach = true;
+  readonly wanted = Number.POSITIVE_INFINITY;
   readonly #held: BlockBuilder;
   /** Bytes of Arrow per byte of file, learned from the files written so far. */
   #shrink = 1;

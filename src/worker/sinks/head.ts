@@ -3,6 +3,7 @@ import { type RecordBatch, sliceBatch } from "../../arrow/index.ts";
 import type { Stage } from "../stage.ts";
 
 export class Head implements Stage {
+  readonly takesEach = true;
   #left: number;
 
   constructor(
@@ -12,8 +13,8 @@ export class Head implements Stage {
     this.#left = most;
   }
 
-  get satisfied(): boolean {
-    return this.#left <= 0;
+  get wanted(): number {
+    return Math.min(this.#left, this.next.wanted);
   }
 
   push(batch: RecordBatch): void | Promise<void> {

@@ -22,6 +22,7 @@ const MORSEL_ROWS = 32_768;
 const MORSEL_BYTES = 8 << 20;
 export class ScatterSink implements TaskSink {
   readonly files = [];
+  readonly takesEach = true;
   readonly #handover: Handover;
   readonly #morsel: BlockBuilder;
   readonly #blocks: (BlockBuilder | undefined)[];
@@ -46,6 +47,10 @@ export class ScatterSink implements TaskSink {
 
   get bytes(): number {
     return this.#handover.bytes;
+  }
+
+  get wanted(): number {
+    return this.satisfied ? 0 : Number.POSITIVE_INFINITY;
   }
 
   get satisfied(): boolean {

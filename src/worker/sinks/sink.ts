@@ -6,6 +6,4 @@ export interface TaskSink extends Stage {
   readonly rows: number;
   readonly bytes: number;
   readonly files: readonly WrittenFile[];
-  /** No more rows are needed. */
-  readonly satisfied?: boolean;
 }

@@ -18,7 +18,8 @@ import { RowShapeError } from "../../errors/index.ts";
 import type { Stage, TaskScope } from "../stage.ts";
 import type { Failures } from "./failures.ts";
 import { InOrder } from "./in-order.ts";
-import { isAsyncIterable } from "./row-function.ts";
+import { isAsyncIterable, isGenerator } from "./iterators.ts";
+import { type Failure, ManyBatches } from "./many-batches.ts";
 
 /** What a call is given, and which rows those are. */
 export interface Given {
@@ -75,33 +76,34 @@ export class BatchCalls {
   }
 
   /** One call and all of its answer, whose failure is the caller's to judge. */
-  async whole(value: unknown): Promise<{ readonly thrown: unknown } | null> {
+  async whole(value: unknown): Promise<Failure | null> {
     const { call } = this.fn;
     let result: unknown;
     try {
       result = await call(value);
     } catch (thrown) {
-      return { thrown };
+      return { thrown, handedOn: 0 };
     }
-    let failure: { readonly thrown: unknown } | null = null;
-    await this.#take({ value, index: 0, rows: 0, result }, (thrown) => {
-      failure = { thrown };
+    let failure: Failure | null = null;
+    await this.#take({ value, index: 0, rows: 0, result }, (failed) => {
+      failure = failed;
     });
     return failure;
   }
 
   call(given: Given): void | Promise<void> {
     this.scope.check();
+    if (this.next.wanted <= 0) return;
     const { call } = this.fn;
     let result: unknown;
     try {
       result = call(given.value);
     } catch (thrown) {
-      this.#failed(thrown, given);
+      this.#failed({ thrown, handedOn: 0 }, given);
       return;
     }
     if (result instanceof Promise) return this.#enqueue(given, result);
-    return this.#take({ ...given, result });
+    return this.#take({ ...given, result }) ?? this.scope.turn();
   }
 
   async #enqueue(given: Given, result: Promise<unknown>): Promise<void> {
@@ -115,25 +117,26 @@ export class BatchCalls {
     await this.#calls.room();
   }
 
-  #settle(answer: Answer | undefined, error: { readonly thrown: unknown } | null): void | Promise<void> {
+  async #settle(answer: Answer | undefined, error: { readonly thrown: unknown } | null): Promise<void> {
     const settled = (error === null ? answer : error.thrown) as Answer;
-    if (error === null) return this.#take(settled);
-    this.#failed(settled.result, settled);
+    if (error === null) await this.#take(settled);
+    else this.#failed({ thrown: settled.result, handedOn: 0 }, settled);
+    if (this.next.wanted <= 0) this.#calls.abandon();
   }
 
   #take(
     answer: Answer,
-    failed: (thrown: unknown) => void = (thrown) => this.#failed(thrown, answer),
+    failed: (failure: Failure) => void = (failure) => this.#failed(failure, answer),
   ): void | Promise<void> {
     const { result } = answer;
     this.#given = answer.rows;
-    if (isAsyncIterable(result)) return this.#takeAsync(result, failed);
+    if (isAsyncIterable(result)) return this.#takeMany(result[Symbol.asyncIterator](), failed);
     if (isGenerator(result)) return this.#takeMany(result, failed);
     let batches: readonly RecordBatch[];
     try {
       batches = this.#toBatches(result);
     } catch (thrown) {
-      failed(thrown);
+      failed({ thrown, handedOn: 0 });
       return;
     }
     const [first] = batches;
@@ -142,36 +145,19 @@ export class BatchCalls {
     return this.#handOn(batches);
   }
 
-  /** What the generator gave before it threw is handed on already. */
-  async #takeMany(parts: Iterator<unknown>, failed: (thrown: unknown) => void): Promise<void> {
-    for (;;) {
-      let batches: readonly RecordBatch[];
-      try {
-        const part = parts.next();
-        if (part.done === true) return;
-        batches = this.#toBatches(part.value);
-      } catch (thrown) {
-        failed(thrown);
-        return;
-      }
-      await this.#handOn(batches);
-    }
-  }
-
-  async #takeAsync(parts: AsyncIterable<unknown>, failed: (thrown: unknown) => void): Promise<void> {
-    const iterator = parts[Symbol.asyncIterator]();
-    for (;;) {
-      let batches: readonly RecordBatch[];
-      try {
-        const part = await iterator.next();
-        if (part.done === true) return;
-        batches = this.#toBatches(part.value);
-      } catch (thrown) {
-        failed(thrown);
-        return;
-      }
-      await this.#handOn(batches);
-    }
+  async #takeMany(
+    parts: Iterator<unknown> | AsyncIterator<unknown>,
+    failed: (failure: Failure) => void,
+  ): Promise<void> {
+    const { drops } = this.failures;
+    // What is held back of earlier calls is handed on, whatever becomes of this one.
+    if (drops) await this.#handOnRows();
+    const toBatches = (part: unknown) => {
+      const batches = this.#toBatches(part);
+      return drops ? [...batches, ...this.#afterRows(NOTHING)] : batches;
+    };
+    const failure = await new ManyBatches(toBatches, this.next, this.scope, drops).take(parts);
+    if (failure !== null) failed(failure);
   }
 
   async #handOn(batches: readonly RecordBatch[]): Promise<void> {
@@ -204,7 +190,8 @@ export class BatchCalls {
       if (all !== null && before > 0) this.#kept.push(concatBatches([sliceBatch(all, 0, before)]));
       throw thrown;
     }
-    if (builder.rows < this.fn.rowsTogether && builder.byteLength < MOST_BYTES_TOGETHER) return NOTHING;
+    if (builder.rows < Math.min(this.fn.rowsTogether, this.next.wanted) && builder.byteLength < MOST_BYTES_TOGETHER)
+      return NOTHING;
     return this.#afterRows(NOTHING);
   }
 
@@ -218,20 +205,9 @@ export class BatchCalls {
     await this.#handOn(this.#afterRows(NOTHING));
   }
 
-  #failed(thrown: unknown, given: Given): void {
-    this.failures.batch(thrown, given.index, given.rows, given.value, this.fn.name(given));
+  #failed({ thrown, handedOn }: Failure, given: Given): void {
+    this.failures.batch(thrown, given.index, given.rows, given.value, this.fn.name(given), handedOn);
   }
-}
-
-function isGenerator(value: unknown): value is Iterator<unknown> {
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    !Array.isArray(value) &&
-    Symbol.iterator in value &&
-    "next" in value &&
-    typeof value.next === "function"
-  );
 }
 
 /** A flechette or apache-arrow table, or IPC bytes. */

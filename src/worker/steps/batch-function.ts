@@ -28,6 +28,7 @@ export interface BatchFunction {
 }
 
 export class BatchFunctionStep implements Stage {
+  readonly takesEach = false;
   readonly #calls: BatchCalls;
   readonly #bundle = new BlockBuilder();
   #assembler: ColumnAssembler | null = null;
@@ -49,6 +50,13 @@ export class BatchFunctionStep implements Stage {
 
   get given(): number {
     return this.#calls.given;
+  }
+
+  /** Rows that its next batch lacks. */
+  get wanted(): number {
+    const { wanted } = this.next;
+    if (wanted <= 0 || wanted === Number.POSITIVE_INFINITY) return wanted;
+    return this.fn.batchSize - (this.#assembler?.rows ?? this.#bundle.rows);
   }
 
   push(batch: RecordBatch): void | Promise<void> {
@@ -101,6 +109,7 @@ export class BatchFunctionStep implements Stage {
       this.#bundle.append(batch, start, end);
       start = end;
       if (this.#bundle.rows >= this.fn.batchSize) await this.#callBundle();
+      if (this.next.wanted <= 0) return;
     }
   }
 

@@ -5,10 +5,13 @@
 import { inspect } from "node:util";
 import { FunctionError, isMemoryRefused, SpillwayError, ValueError } from "../../errors/index.ts";
 import type { OnError } from "../../protocol/index.ts";
+import { formatSize } from "../../units/index.ts";
 import type { TaskScope } from "../stage.ts";
 import type { DeadLetters } from "./dead-letters.ts";
 
 const PRINT_LIMIT = 200;
+/** What a call yields is held back so far, where a call that fails is dropped whole. */
+export const HELD_BYTES = 16 << 20;
 
 export class Failures {
   constructor(
@@ -19,9 +22,12 @@ export class Failures {
     private readonly letters: DeadLetters | null,
   ) {}
 
-  /** `row` is the index in this operator's input within the task. Returns only if the row is to be dropped. */
-  row(thrown: unknown, index: number, row: unknown): void {
-    if (this.#fails(thrown)) throw this.#error(thrown, `row ${index}`, index, print(row));
+  /**
+   * `row` is the index in this operator's input within the task; `handedOn` is how many rows of its call cannot be dropped any
+   * more. Returns only if the row is to be dropped.
+   */
+  row(thrown: unknown, index: number, row: unknown, handedOn = 0): void {
+    if (handedOn > 0 || this.#fails(thrown)) throw this.#error(thrown, `row ${index}`, index, print(row), handedOn);
     this.scope.errored(1);
     this.letters?.add({ operator: this.operator, row: index, error: errorText(thrown), value: row });
   }
@@ -32,8 +38,8 @@ export class Failures {
   }
 
   /** Many rows, the first of them at `index`; `where` is how they are called. */
-  batch(thrown: unknown, index: number, rows: number, values: unknown, where: string): void {
-    if (this.#fails(thrown)) throw this.#error(thrown, where, null, null);
+  batch(thrown: unknown, index: number, rows: number, values: unknown, where: string, handedOn = 0): void {
+    if (handedOn > 0 || this.#fails(thrown)) throw this.#error(thrown, where, null, null, handedOn);
     this.scope.errored(rows);
     this.letters?.add({ operator: this.operator, row: index, rows, error: errorText(thrown), value: values });
   }
@@ -56,7 +62,7 @@ export class Failures {
     return this.scope.files.length === 0 ? "" : `, from ${listed(this.scope.files)}`;
   }
 
-  #error(thrown: unknown, where: string, row: number | null, rowText: string | null): FunctionError {
+  #error(thrown: unknown, where: string, row: number | null, rowText: string | null, handedOn: number): FunctionError {
     const name = thrown instanceof Error ? thrown.name : typeof thrown;
     const said = thrown instanceof Error ? thrown.message : inspect(thrown, { depth: 2 });
     const stack = thrown instanceof Error && thrown.stack !== undefined ? this.#userStack(thrown) : null;
@@ -64,11 +70,19 @@ export class Failures {
       `${this.operator} failed on ${where}${this.#from()}: ${name}: ${said}`,
       ...(rowText === null ? [] : [`  row: ${rowText}`]),
       ...(stack === null ? [] : stack.split("\n").filter((line) => line.trimStart().startsWith("at "))),
-      ...(isRefused(thrown)
-        ? []
-        : [`Give the function onError: "skip" or { deadLetter: path } to go on without such rows.`]),
+      ...this.#advice(thrown, handedOn),
     ];
     return new FunctionError(lines.join("\n"), this.operator, row, rowText, this.scope.files, name, stack);
+  }
+
+  #advice(thrown: unknown, handedOn: number): readonly string[] {
+    if (this.drops && handedOn > 0) {
+      return [
+        `It cannot be dropped: its call had yielded ${handedOn} rows before, which are handed on already. What a call yields is held back up to ${formatSize(HELD_BYTES)}; yield less for a row, or catch the error in the function.`,
+      ];
+    }
+    if (isRefused(thrown)) return [];
+    return [`Give the function onError: "skip" or { deadLetter: path } to go on without such rows.`];
   }
 
   /** Our own errors (a row of another shape) have no line of the user's. */

@@ -14,11 +14,25 @@ import {
 import type { Stage, TaskScope } from "../stage.ts";
 import type { Failures } from "./failures.ts";
 import { InOrder } from "./in-order.ts";
+import { Pace } from "./pace.ts";
+import { PieceRows } from "./piece-rows.ts";
 
 const PIECE_ROWS = 4096;
 
+interface Answer {
+  readonly index: number;
+  readonly keep: boolean;
+}
+
 export class FilterFunctionStep implements Stage {
+  readonly takesEach = false;
   readonly #kept = new BlockBuilder();
+  /** Rows [start, end) of the batch at hand stay, and are not copied yet. */
+  #start = 0;
+  #end = 0;
+  readonly #piece: PieceRows;
+  readonly #pace: Pace;
+  #enough = false;
   #schema: Schema | null = null;
   #reader: RowReader | null = null;
   #seen = 0;
@@ -30,41 +44,26 @@ export class FilterFunctionStep implements Stage {
     private readonly failures: Failures,
     private readonly next: Stage,
     private readonly scope: TaskScope,
-  ) {}
+  ) {
+    this.#piece = new PieceRows(next, PIECE_ROWS);
+    this.#pace = new Pace(scope);
+  }
+
+  get wanted(): number {
+    return this.next.wanted;
+  }
 
   push(batch: RecordBatch): void | Promise<void> {
     if (this.#reader === null || this.#schema === null || !schemaEquals(this.#schema, batch.schema)) {
       this.#reader = compileRows(batch.schema, this.values);
       this.#schema = batch.schema;
     }
-    const reader = this.#reader;
-    // Called by its own name: as a member of ours it would have our name in the user's stack.
-    const { call } = this;
-    reader.load(batch);
-    let start = -1;
-    for (let i = 0; i < batch.length; i++) {
-      const row = this.#read(reader, i);
-      let keep: unknown = false;
-      try {
-        keep = call(row);
-        if (keep instanceof Promise) return this.#pushAsync(batch, reader, i, keep, start);
-      } catch (thrown) {
-        this.failures.row(thrown, this.#seen + i, row);
-      }
-      if (keep) {
-        if (start < 0) start = i;
-      } else if (start >= 0) {
-        this.#kept.append(batch, start, i);
-        start = -1;
-      }
-    }
-    if (start >= 0) this.#kept.append(batch, start, batch.length);
-    this.#seen += batch.length;
-    return this.#handOn(PIECE_ROWS);
+    this.#reader.load(batch);
+    return this.#pushSync(batch, this.#reader, 0);
   }
 
   async end(): Promise<void> {
-    await this.#handOn(1);
+    if (this.#kept.rows > 0) await this.#handOn();
     await this.next.end();
   }
 
@@ -72,45 +71,52 @@ export class FilterFunctionStep implements Stage {
     this.next.close();
   }
 
-  /** Rows from `at` on, of which the first was called already; `start` is where a run of kept rows stands open. */
-  async #pushAsync(
-    batch: RecordBatch,
-    reader: RowReader,
-    at: number,
-    first: Promise<unknown>,
-    start: number,
-  ): Promise<void> {
+  #pushSync(batch: RecordBatch, reader: RowReader, from: number): void | Promise<void> {
+    // Called by its own name: as a member of ours it would have our name in the user's stack.
     const { call } = this;
-    const keep = new Uint8Array(batch.length);
-    if (start >= 0) keep.fill(1, start, at);
-    const ask = async (answer: unknown, i: number, row: unknown): Promise<void> => {
+    for (let i = from; i < batch.length && !this.#enough; i++) {
+      const row = this.#read(reader, i);
+      let keep: unknown = false;
       try {
-        if (await answer) keep[i] = 1;
+        keep = call(row);
       } catch (thrown) {
         this.failures.row(thrown, this.#seen + i, row);
       }
-    };
-    const calls = new InOrder<void>(this.maxInFlight, (_, error) => {
+      if (keep instanceof Promise) return this.#pushAsync(batch, reader, i, this.#ask(keep, i, row));
+      const wait = (keep ? this.#keep(batch, i) : undefined) ?? this.#pace.step();
+      if (wait !== undefined) return wait.then(() => this.#pushSync(batch, reader, i + 1));
+    }
+    this.#endBatch(batch);
+  }
+
+  /** Rows from `at` on, of which the first was called already. */
+  async #pushAsync(batch: RecordBatch, reader: RowReader, at: number, first: Promise<Answer>): Promise<void> {
+    const { call } = this;
+    const calls = new InOrder<Answer>(this.maxInFlight, async (answer, error) => {
       if (error !== null) throw error.thrown;
+      if (answer?.keep === true) await this.#keep(batch, answer.index);
+      if (this.#enough) calls.abandon();
     });
-    calls.add(ask(first, at, reader.row(at)));
+    calls.add(first);
     for (let i = at + 1; i < batch.length; i++) {
       await calls.room();
       this.scope.check();
+      if (this.#enough) break;
       const row = this.#read(reader, i);
-      calls.add(ask((async () => call(row))(), i, row));
+      const asked = async () => call(row);
+      calls.add(this.#ask(asked(), i, row));
     }
     await calls.drain();
-    for (let i = 0; i < batch.length; i++) {
-      if (keep[i] === 1) {
-        let end = i + 1;
-        while (end < batch.length && keep[end] === 1) end++;
-        this.#kept.append(batch, i, end);
-        i = end;
-      }
+    this.#endBatch(batch);
+  }
+
+  async #ask(answer: Promise<unknown>, index: number, row: unknown): Promise<Answer> {
+    try {
+      return { index, keep: Boolean(await answer) };
+    } catch (thrown) {
+      this.failures.row(thrown, this.#seen + index, row);
+      return { index, keep: false };
     }
-    this.#seen += batch.length;
-    await this.#handOn(PIECE_ROWS);
   }
 
   #read(reader: RowReader, i: number): object {
@@ -121,9 +127,40 @@ export class FilterFunctionStep implements Stage {
     }
   }
 
-  #handOn(atLeast: number): void | Promise<void> {
-    if (this.#kept.rows < atLeast) return;
+  /** Rows that follow each other are copied at one go. */
+  #keep(batch: RecordBatch, i: number): void | Promise<void> {
+    if (i !== this.#end) {
+      this.#copyRun(batch);
+      this.#start = i;
+    }
+    this.#end = i + 1;
+    if (this.#kept.rows + this.#end - this.#start < this.#piece.rows) return;
+    this.#copyRun(batch);
+    return this.#handOn();
+  }
+
+  #copyRun(batch: RecordBatch): void {
+    if (this.#end > this.#start) this.#kept.append(batch, this.#start, this.#end);
+    this.#start = this.#end;
+  }
+
+  #endBatch(batch: RecordBatch): void {
+    this.#copyRun(batch);
+    this.#start = 0;
+    this.#end = 0;
+    this.#seen += batch.length;
+  }
+
+  #handOn(): void | Promise<void> {
     const piece = this.#kept.finish();
-    if (piece !== null) return this.next.push(piece);
+    if (piece === null) return;
+    const wait = this.next.push(piece);
+    if (wait !== undefined) return wait.then(() => this.#handedOn());
+    this.#handedOn();
+  }
+
+  #handedOn(): void {
+    this.#enough = this.next.wanted <= 0;
+    this.#piece.handedOn();
   }
 }

@@ -26,6 +26,7 @@ export interface GroupFunction {
 }
 
 export class GroupFunctionStep implements Stage {
+  readonly takesEach = false;
   readonly #calls: BatchCalls;
   readonly #borders: GroupBorders;
   readonly #inside: GroupValues;
@@ -46,6 +47,10 @@ export class GroupFunctionStep implements Stage {
     this.#borders = new GroupBorders(fn.keys, failures.operator);
     this.#inside = new GroupValues(fn.format, fn.values);
     this.#across = new GroupValues(fn.format, fn.values);
+  }
+
+  get wanted(): number {
+    return this.next.wanted;
   }
 
   push(batch: RecordBatch): void | Promise<void> {

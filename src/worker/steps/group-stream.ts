@@ -10,6 +10,7 @@ import type { Failures } from "./failures.ts";
 import { GroupBorders } from "./group-borders.ts";
 import { type GroupFunction, groupName } from "./group-function.ts";
 import { GroupValues } from "./group-values.ts";
+import type { Failure } from "./many-batches.ts";
 import { passedTypes } from "./passed-types.ts";
 
 /** The group that the function is called for now. */
@@ -20,10 +21,11 @@ interface OpenGroup {
   readonly index: number;
   readonly name: string;
   rows: number;
-  failure: { readonly thrown: unknown } | null;
+  failure: Failure | null;
 }
 
 export class GroupStreamStep implements Stage {
+  readonly takesEach = false;
   readonly #calls: BatchCalls;
   readonly #borders: GroupBorders;
   readonly #values: GroupValues;
@@ -44,6 +46,10 @@ export class GroupStreamStep implements Stage {
     this.#values = new GroupValues(fn.format, fn.values);
   }
 
+  get wanted(): number {
+    return this.next.wanted;
+  }
+
   async push(batch: RecordBatch): Promise<void> {
     if (batch.length === 0) return;
     if (!this.#started) {
@@ -54,6 +60,7 @@ export class GroupStreamStep implements Stage {
     await this.#feed(batch, 0, starts[0] ?? batch.length);
     for (const [index, start] of starts.entries()) {
       await this.#endGroup();
+      if (this.wanted <= 0) return;
       this.#beginGroup(batch, start);
       await this.#feed(batch, start, starts[index + 1] ?? batch.length);
     }
@@ -122,15 +129,17 @@ export class GroupStreamStep implements Stage {
     await group.answered;
     this.#group = null;
     this.#held.clear();
-    if (group.failure !== null) this.failures.batch(group.failure.thrown, group.index, group.rows, null, group.name);
+    if (group.failure !== null) this.#failed(group, group.failure);
   }
 
   /** The function has ended before its group: a failure that ends the task does so now. */
   async #judge(group: OpenGroup): Promise<void> {
     await group.answered;
-    if (group.failure !== null && !this.failures.drops) {
-      this.failures.batch(group.failure.thrown, group.index, group.rows, null, group.name);
-    }
+    if (group.failure !== null && !this.failures.drops) this.#failed(group, group.failure);
+  }
+
+  #failed({ index, rows, name }: OpenGroup, { thrown, handedOn }: Failure): void {
+    this.failures.batch(thrown, index, rows, null, name, handedOn);
   }
 }
 

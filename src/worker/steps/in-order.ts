@@ -15,6 +15,7 @@ const WAITING_PER_RUNNING = 4;
 export class InOrder<T> {
   readonly #slots: Slot<T>[] = [];
   #running = 0;
+  #isAbandoned = false;
   #wake: (() => void) | null = null;
 
   constructor(
@@ -26,7 +27,7 @@ export class InOrder<T> {
   /** Resolves when there is room for one more call. */
   async room(): Promise<void> {
     // What is looked at and the waiting for a change stand in one tick, so that no change is missed.
-    for (;;) {
+    while (!this.#isAbandoned) {
       if (this.#slots[0]?.settled === true) await this.#takeSettled();
       else if (this.#running < this.maxInFlight && this.#slots.length < this.maxInFlight * WAITING_PER_RUNNING) return;
       else await this.#nextSettled();
@@ -52,6 +53,12 @@ export class InOrder<T> {
         settle();
       },
     );
+  }
+
+  /** No more results are wanted: nobody waits for the calls under way, nor hears of what becomes of them. */
+  abandon(): void {
+    this.#isAbandoned = true;
+    this.#slots.length = 0;
   }
 
   async drain(): Promise<void> {

@@ -7,24 +7,21 @@ import {
   compileRows,
   type DeclaredTypes,
   type RecordBatch,
-  RowBuilder,
   type RowReader,
   type Schema,
   schemaEquals,
   type ValueOptions,
 } from "../../arrow/index.ts";
-import { RowShapeError } from "../../errors/index.ts";
 import type { PassedColumns } from "../../protocol/index.ts";
 import type { Stage, TaskScope } from "../stage.ts";
 import type { Failures } from "./failures.ts";
 import { InOrder } from "./in-order.ts";
+import { isAsyncIterable } from "./iterators.ts";
+import { ManyRows } from "./many-rows.ts";
 import { markedRow } from "./marked-row.ts";
+import { Pace } from "./pace.ts";
 import { passedTypes, sameTypes } from "./passed-types.ts";
-
-/** Results are handed on in pieces that stay in the processor's cache. */
-const PIECE_ROWS = 4096;
-const PIECE_BYTES = 1 << 20;
-const CHECK_ROWS = 16;
+import { RowOutput } from "./row-output.ts";
 
 interface Answer {
   readonly index: number;
@@ -42,16 +39,17 @@ export interface RowFunction {
 }
 
 export class RowFunctionStep implements Stage {
+  readonly takesEach = false;
   readonly #calls: InOrder<Answer>;
-  #builder: RowBuilder;
-  /** What the builder was told of columns that pass. */
+  readonly #output: RowOutput;
+  readonly #pace: Pace;
+  readonly #many: ManyRows;
+  /** What the output was told of columns that pass. */
   #passed: DeclaredTypes = new Map();
   #schema: Schema | null = null;
   #reader: RowReader | null = null;
   /** Rows seen before the batch at hand. */
   #seen = 0;
-  /** At how many rows in the builder its size is looked at next. */
-  #checkAt = CHECK_ROWS;
   #async = false;
 
   constructor(
@@ -60,8 +58,14 @@ export class RowFunctionStep implements Stage {
     private readonly next: Stage,
     private readonly scope: TaskScope,
   ) {
-    this.#builder = new RowBuilder(fn.declared);
+    this.#output = new RowOutput(fn.declared, next);
+    this.#pace = new Pace(scope);
+    this.#many = new ManyRows(this.#output, failures, this.#pace);
     this.#calls = new InOrder<Answer>(fn.maxInFlight, (answer, error) => this.#settle(answer, error));
+  }
+
+  get wanted(): number {
+    return this.next.wanted;
   }
 
   push(batch: RecordBatch): void | Promise<void> {
@@ -69,9 +73,7 @@ export class RowFunctionStep implements Stage {
       const wait = this.#adopt(batch.schema);
       if (wait !== undefined) return wait.then(() => this.push(batch));
     }
-    const reader = this.#readerOf(batch);
-    if (this.#async) return this.#pushAsync(reader, 0, batch.length);
-    return this.#pushSync(reader, 0, batch.length);
+    return this.#goOn(this.#readerOf(batch), 0, batch.length);
   }
 
   async end(): Promise<void> {
@@ -93,9 +95,9 @@ export class RowFunctionStep implements Stage {
   #adopt(schema: Schema): void | Promise<void> {
     const passed = passedTypes(this.fn.passes, schema);
     if (!sameTypes(passed, this.#passed)) {
-      if (this.#async || this.#builder.rows > 0) return this.#handOnAll();
+      if (this.#async || this.#output.rows > 0) return this.#handOnAll();
       this.#passed = passed;
-      this.#builder = new RowBuilder(this.fn.declared, passed);
+      this.#output.restart(passed);
     }
     this.#schema = schema;
     this.#reader = null;
@@ -105,15 +107,18 @@ export class RowFunctionStep implements Stage {
   async #handOnAll(): Promise<void> {
     await this.#calls.drain();
     this.#async = false;
-    this.#checkAt = CHECK_ROWS;
-    if (this.#builder.rows > 0) await this.next.push(this.#builder.finish());
+    await this.#output.handOn();
+  }
+
+  #goOn(reader: RowReader, from: number, rows: number): void | Promise<void> {
+    return this.#async ? this.#pushAsync(reader, from, rows) : this.#pushSync(reader, from, rows);
   }
 
   #pushSync(reader: RowReader, from: number, rows: number): void | Promise<void> {
-    for (let i = from; i < rows; i++) {
-      const wait = this.#callSync(markedRow(this.#read(reader, i), this.#seen + i), i);
+    for (let i = from; i < rows && !this.#output.enough; i++) {
+      const wait = this.#callSync(markedRow(this.#read(reader, i), this.#seen + i), i) ?? this.#pace.step();
+      if (wait !== undefined) return wait.then(() => this.#goOn(reader, i + 1, rows));
       if (this.#async) return this.#pushAsync(reader, i + 1, rows);
-      if (wait !== undefined) return wait.then(() => this.#pushSync(reader, i + 1, rows));
     }
     this.#seen += rows;
   }
@@ -129,44 +134,36 @@ export class RowFunctionStep implements Stage {
   #callSync(row: unknown, i: number): void | Promise<void> {
     // Called by its own name: as a member of ours it would have our name in the user's stack.
     const { call } = this.fn;
+    let result: unknown;
     try {
-      const result = call(row);
-      if (this.fn.form === "flatMap") return this.#takeMany(result, i, row);
-      if (result instanceof Promise) this.#turnAsync(result, i, row);
-      else this.#builder.append(result);
+      result = call(row);
     } catch (thrown) {
       this.failures.row(thrown, this.#seen + i, row);
-    }
-    if (this.#builder.rows >= this.#checkAt) return this.#handOnFull();
-  }
-
-  #takeMany(result: unknown, i: number, row: unknown): void | Promise<void> {
-    if (!(result instanceof Promise) && !isAsyncIterable(result)) {
-      return this.#appendMany(rowsOf(result), this.#seen + i, row);
-    }
-    this.#turnAsync(Promise.resolve(result), i, row);
-  }
-
-  #turnAsync(result: Promise<unknown>, i: number, row: unknown): void {
-    this.#async = true;
-    this.#calls.add(this.#answer(result, i, row));
-  }
-
-  /** Hands on what is built once it is a piece; sizes are looked at every few rows, because looking costs 15 ns. */
-  #handOnFull(): void | Promise<void> {
-    const builder = this.#builder;
-    if (builder.rows < PIECE_ROWS && builder.byteLength < PIECE_BYTES) {
-      this.#checkAt = builder.rows + CHECK_ROWS;
       return;
     }
-    this.#checkAt = CHECK_ROWS;
-    return this.next.push(builder.finish());
+    if (result instanceof Promise || (this.fn.form === "flatMap" && isAsyncIterable(result))) {
+      this.#async = true;
+      this.#calls.add(this.#answer(Promise.resolve(result), i, row));
+    } else return this.#take(result, this.#seen + i, row);
+  }
+
+  /** What a call gave. What handing it on throws is no failure of the call's. */
+  #take(result: unknown, index: number, row: unknown): void | Promise<void> {
+    if (this.fn.form === "flatMap") return this.#many.take(result, index, row);
+    try {
+      this.#output.append(result);
+    } catch (thrown) {
+      this.failures.row(thrown, index, row);
+      return;
+    }
+    if (this.#output.isDue) return this.#output.handOnFull();
   }
 
   async #pushAsync(reader: RowReader, from: number, rows: number): Promise<void> {
-    for (let i = from; i < rows; i++) {
+    for (let i = from; i < rows && !this.#output.enough; i++) {
       await this.#calls.room();
       this.scope.check();
+      if (this.#output.enough) return;
       const row = this.#read(reader, i);
       this.#calls.add(this.#answer(this.#start(row), i, row));
     }
@@ -194,56 +191,12 @@ export class RowFunctionStep implements Stage {
       this.failures.row(value, index, row);
       return;
     }
-    try {
-      if (this.fn.form === "map") this.#builder.append(value);
-      else if (isAsyncIterable(value)) return this.#appendAsync(value, index, row);
-      else return this.#appendMany(rowsOf(value), index, row);
-    } catch (thrown) {
-      this.failures.row(thrown, index, row);
-    }
-    if (this.#builder.rows >= this.#checkAt) return this.#handOnFull();
+    const wait = this.#take(value, index, row);
+    if (wait !== undefined) return wait.then(() => this.#abandonIfEnough());
+    this.#abandonIfEnough();
   }
 
-  /** A row may become any number of rows: they are handed on while they come. */
-  #appendMany(rows: Iterator<unknown>, index: number, row: unknown): void | Promise<void> {
-    for (;;) {
-      try {
-        const item = rows.next();
-        if (item.done === true) return;
-        this.#builder.append(item.value);
-      } catch (thrown) {
-        this.failures.row(thrown, index, row);
-        return;
-      }
-      const wait = this.#builder.rows >= this.#checkAt ? this.#handOnFull() : undefined;
-      if (wait !== undefined) return wait.then(() => this.#appendMany(rows, index, row));
-    }
+  #abandonIfEnough(): void {
+    if (this.#output.enough) this.#calls.abandon();
   }
-
-  async #appendAsync(rows: AsyncIterable<unknown>, index: number, row: unknown): Promise<void> {
-    const iterator = rows[Symbol.asyncIterator]();
-    for (;;) {
-      try {
-        const item = await iterator.next();
-        if (item.done === true) return;
-        this.#builder.append(item.value);
-      } catch (thrown) {
-        this.failures.row(thrown, index, row);
-        return;
-      }
-      if (this.#builder.rows >= this.#checkAt) await this.#handOnFull();
-    }
-  }
-}
-
-function rowsOf(result: unknown): Iterator<unknown> {
-  if (typeof result === "object" && result !== null && Symbol.iterator in result && !(result instanceof Map)) {
-    return (result as Iterable<unknown>)[Symbol.iterator]();
-  }
-  const came = result === null ? "null" : typeof result;
-  throw new RowShapeError(`flatMap must return an array (or another iterable) of rows; this returned ${came}.`, null);
-}
-
-export function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
-  return typeof value === "object" && value !== null && Symbol.asyncIterator in value;
 }

@@ -6,6 +6,7 @@ import { BlockBuilder, type RecordBatch } from "../../arrow/index.ts";
 import type { Connection } from "../../kernel/index.ts";
 import { fillPlaceholders, INPUT } from "../../protocol/index.ts";
 import type { Stage, TaskScope } from "../stage.ts";
+import { PieceRows } from "./piece-rows.ts";
 
 interface Morsel {
   readonly rows: number;
@@ -18,7 +19,9 @@ const LARGE_MORSEL: Morsel = { rows: 131_072, bytes: 16 << 20 };
 
 export class SqlStep implements Stage {
   readonly #morsel = new BlockBuilder();
-  readonly #full: Morsel;
+  readonly takesEach = false;
+  readonly #bytes: number;
+  readonly #piece: PieceRows;
 
   constructor(
     private readonly sql: string,
@@ -27,16 +30,25 @@ export class SqlStep implements Stage {
     private readonly scope: TaskScope,
     shrinks = false,
   ) {
-    this.#full = shrinks ? LARGE_MORSEL : MORSEL;
+    const { rows, bytes } = shrinks ? LARGE_MORSEL : MORSEL;
+    this.#bytes = bytes;
+    this.#piece = new PieceRows(next, rows);
+  }
+
+  /** Rows that its next morsel lacks. */
+  get wanted(): number {
+    const { wanted } = this.next;
+    if (wanted <= 0 || wanted === Number.POSITIVE_INFINITY) return wanted;
+    return this.#piece.rows - this.#morsel.rows;
   }
 
   push(batch: RecordBatch): void | Promise<void> {
     this.#morsel.append(batch);
-    if (this.#morsel.rows >= this.#full.rows || this.#morsel.byteLength >= this.#full.bytes) return this.#run();
+    if (this.#morsel.rows >= this.#piece.rows || this.#morsel.byteLength >= this.#bytes) return this.#run();
   }
 
   async end(): Promise<void> {
-    if (this.#morsel.rows > 0) await this.#run();
+    if (this.#morsel.rows > 0 && this.next.wanted > 0) await this.#run();
     await this.next.end();
   }
 
@@ -51,11 +63,12 @@ export class SqlStep implements Stage {
     try {
       const stream = this.connection.query(fillPlaceholders(this.sql, new Map([[INPUT, table.sql]])));
       try {
-        for (let chunk = stream.next(); chunk !== null; chunk = stream.next()) {
+        for (let chunk = stream.next(); chunk !== null; chunk = this.next.wanted > 0 ? stream.next() : null) {
           const wait = this.next.push(chunk);
           if (wait !== undefined) await wait;
           this.scope.check();
         }
+        this.#piece.handedOn();
       } finally {
         stream.close();
       }
