@@ -38,7 +38,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   ],
   plan: ["errors", "arrow", "protocol", "units", "closure"],
   stages: ["errors", "arrow", "protocol", "units", "plan", "closure"],
-  dataset: ["errors", "arrow", "protocol", "units", "plan", "stages", "closure"],
+  dataset: ["errors", "files", "arrow", "protocol", "units", "plan", "stages", "closure"],
   config: ["errors", "container", "protocol", "units"],
   session: [
     "errors",

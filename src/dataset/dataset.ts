@@ -137,14 +137,14 @@ export class Dataset<out R extends AnyRow = AnyRow> extends AggregateMethods<R> 
   }
 
   writeParquet(
-    directory: string,
+    directory: string | URL,
     options: WriteOptions<ColumnName<R>, "snappy" | "zstd" | "gzip" | "lz4" | "brotli" | "uncompressed"> = {},
   ): Promise<WriteSummary> {
     return writeFiles(this.run(), "parquet", directory, options);
   }
 
   writeCsv(
-    directory: string,
+    directory: string | URL,
     options: WriteOptions<ColumnName<R>, "gzip" | "zstd" | "none"> = {},
   ): Promise<WriteSummary> {
     return writeFiles(this.run(), "csv", directory, options);
@@ -152,13 +152,13 @@ export class Dataset<out R extends AnyRow = AnyRow> extends AggregateMethods<R> 
 
   /** A JSON object a line. */
   writeJson(
-    directory: string,
+    directory: string | URL,
     options: WriteOptions<ColumnName<R>, "gzip" | "zstd" | "none"> = {},
   ): Promise<WriteSummary> {
     return writeFiles(this.run(), "json", directory, options);
   }
 
-  writeArrow(directory: string, options: WriteOptions<ColumnName<R>, "none"> = {}): Promise<WriteSummary> {
+  writeArrow(directory: string | URL, options: WriteOptions<ColumnName<R>, "none"> = {}): Promise<WriteSummary> {
     return writeFiles(this.run(), "arrow", directory, options);
   }
 

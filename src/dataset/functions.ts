@@ -1,8 +1,9 @@
 /** Users' functions as plan nodes: captured at once, so that what cannot travel is an error where it is written. */
-
+import { resolve } from "node:path";
 import type { ValueOptions } from "../arrow/index.ts";
 import { captureFunction } from "../closure/index.ts";
 import { OptionError } from "../errors/index.ts";
+import { localPath, notLocal } from "../files/index.ts";
 import { checkTypeName, type FunctionNode, functionNode, type Plan } from "../plan/index.ts";
 import { type FunctionOptions, MAX_IN_FLIGHT, type OnError, type ResourceRequest } from "../protocol/index.ts";
 import { parseSize } from "../units/index.ts";
@@ -161,7 +162,11 @@ export function onlyValues(operator: string, options: ValueOptions): ValueOption
 function checkedOnError(form: string, onError: OnError): OnError {
   if (onError === "fail" || onError === "skip") return onError;
   if (typeof onError === "object" && onError !== null && "deadLetter" in onError) {
-    return { deadLetter: text(form, "onError.deadLetter", onError.deadLetter) };
+    const given = text(form, "onError.deadLetter", onError.deadLetter);
+    const path = localPath(given);
+    if (path === null) throw new OptionError(`${form}: onError.deadLetter ${notLocal(given, "written")}`);
+    // Here, where the user's working directory is known.
+    return { deadLetter: resolve(path) };
   }
   throw new OptionError(`${form}: onError is ${describe(onError)}; it must be "fail", "skip" or { deadLetter: path }.`);
 }

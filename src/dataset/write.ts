@@ -1,14 +1,14 @@
 /** Writing a dataset as files: options checked, the directory looked at, then one job that makes them appear whole. */
-import { access, constants, readdir, stat } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path";
-import { OptionError, UnknownColumnError, WriteError } from "../errors/index.ts";
+import { join } from "node:path";
+import { OptionError, UnknownColumnError } from "../errors/index.ts";
+import { stagingName } from "../files/index.ts";
 import { columnsOf, type Plan } from "../plan/index.ts";
-import type { Bytes, FileFormat, FileSink, JobId, JobStats } from "../protocol/index.ts";
+import type { Bytes, FileFormat, FileSink, JobStats } from "../protocol/index.ts";
 import { nearest, parseSize } from "../units/index.ts";
 import type { Run } from "./consume/blocks.ts";
 import { checkKeys, oneOf, positiveInteger, text, textList } from "./options.ts";
 import { resolved, runToEnd } from "./run.ts";
-import { isHidden } from "./sources/glob.ts";
+import { findPlace, localDirectory } from "./write-place.ts";
 
 export interface WriteOptions<Name extends string = string, Compression extends string = string> {
   /** Folders `column=value`; these columns are not in the files. */
@@ -37,7 +37,7 @@ const compressions: Readonly<Record<FileFormat, readonly string[]>> = {
   arrow: ["none"],
 };
 
-const names: Readonly<Record<FileFormat, string>> = {
+export const writerNames: Readonly<Record<FileFormat, string>> = {
   parquet: "writeParquet",
   csv: "writeCsv",
   json: "writeJson",
@@ -49,34 +49,29 @@ const keys = ["partitionBy", "maxRowsPerFile", "targetFileSize", "compression", 
 export async function writeFiles(
   run: Run,
   format: FileFormat,
-  directory: string,
+  directory: string | URL,
   options: WriteOptions,
 ): Promise<WriteSummary> {
-  const operator = names[format];
-  const settings = checkedSettings(operator, format, directory, options, run.engine.settings.targetMaxBlockSize);
+  const operator = writerNames[format];
+  const settings = checkedSettings(operator, format, options, run.engine.settings.targetMaxBlockSize);
+  const shown = localDirectory(operator, directory);
   checkPartitions(operator, settings.partitionBy, await resolved(run.engine, run.plan));
-  const found = await lookAt(operator, settings.directory);
-  if (settings.mode === "error" && found.data !== null) {
-    throw new WriteError(
-      `${operator}: ${directory} has data already (${found.data}). Write to another directory, or use mode "overwrite" or "append".`,
-      directory,
-    );
-  }
+  const place = await findPlace(operator, shown, settings.mode, format);
   const { stats, rows } = await runToEnd(run.engine, run.plan, (id) => ({
     ...settings,
-    staging: stagingDirectory(settings.directory, found.exists, id),
+    directory: place.directory,
+    staging: join(place.stagingIn, stagingName(id)),
   }));
   run.ended(stats);
-  return summary(settings.directory, rows, stats);
+  return summary(shown, rows, stats);
 }
 
 function checkedSettings(
   operator: string,
   format: FileFormat,
-  directory: string,
   options: WriteOptions,
   blockSize: Bytes,
-): Omit<FileSink, "staging"> {
+): Omit<FileSink, "directory" | "staging"> {
   checkKeys(operator, options, keys);
   const { partitionBy = [], maxRowsPerFile, targetFileSize, compression, mode = "error" } = options;
   const checkedCompression =
@@ -84,7 +79,6 @@ function checkedSettings(
   return {
     kind: "files",
     format,
-    directory: resolve(text(operator, "the directory", directory)),
     mode: oneOf(operator, "mode", mode, ["error", "overwrite", "append"]),
     partitionBy: partitionColumns(operator, partitionBy),
     maxRowsPerFile: maxRowsPerFile === undefined ? null : positiveInteger(operator, "maxRowsPerFile", maxRowsPerFile),
@@ -116,56 +110,6 @@ function checkPartitions(operator: string, columns: readonly string[], plan: Pla
   if (columns.length === available.length) {
     throw new OptionError(`${operator}: partitionBy names every column, so that none would be left for the files.`);
   }
-}
-
-/** Whether the directory is there, and a data file in it, if any. */
-async function lookAt(operator: string, directory: string): Promise<{ exists: boolean; data: string | null }> {
-  const info = await stat(directory).catch(() => null);
-  if (info === null) {
-    await checkParent(operator, directory);
-    return { exists: false, data: null };
-  }
-  if (!info.isDirectory()) {
-    throw new WriteError(
-      `${operator}: ${directory} is a file. Give a directory: a dataset is written as several files.`,
-      directory,
-    );
-  }
-  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
-  const data = entries.find((entry) => {
-    const path = join(entry.parentPath, entry.name);
-    return (
-      entry.isFile() &&
-      !path
-        .slice(directory.length + 1)
-        .split("/")
-        .some(isHidden)
-    );
-  });
-  return { exists: true, data: data?.name ?? null };
-}
-
-/** Whether the directory can be made: said before anything runs. */
-async function checkParent(operator: string, directory: string): Promise<void> {
-  let parent = dirname(directory);
-  let info = await stat(parent).catch(() => null);
-  while (info === null && parent !== dirname(parent)) {
-    parent = dirname(parent);
-    info = await stat(parent).catch(() => null);
-  }
-  if (info?.isDirectory() !== true) {
-    throw new WriteError(`${operator}: ${directory} cannot be made: ${parent} is no directory.`, directory);
-  }
-  await access(parent, constants.W_OK | constants.X_OK).catch(() => {
-    throw new WriteError(`${operator}: ${directory} cannot be made: ${parent} cannot be written to.`, directory);
-  });
-}
-
-/** On the data's own file system, so that files are moved and not copied; beside a directory that is not there yet. */
-function stagingDirectory(directory: string, exists: boolean, id: JobId): string {
-  return exists
-    ? join(directory, `.spillway-${id}`)
-    : join(dirname(directory), `.spillway-${basename(directory)}-${id}`);
 }
 
 function summary(directory: string, rows: number, stats: JobStats): WriteSummary {

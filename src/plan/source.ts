@@ -19,6 +19,8 @@ export interface Source {
   /** Its rows have an order that whoever comes after keeps; false by default. */
   readonly ordered?: boolean;
   open(): Promise<OpenSource>;
+  /** The files that it would read now. Absent where it reads none. */
+  files?(): Promise<readonly string[]>;
   /** The same source looked at anew, so that what has changed since is seen. Absent where nothing can change. */
   again?(): Source;
 }

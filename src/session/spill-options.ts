@@ -1,6 +1,8 @@
 /** Where blocks go when they leave memory: local directories, quota, compression. */
 import { tmpdir } from "node:os";
 import type { Settings, Size } from "../config/index.ts";
+import { OptionError } from "../errors/index.ts";
+import { localPath, notLocal } from "../files/index.ts";
 import type { Bytes } from "../protocol/index.ts";
 import type { SpillCompression } from "../store/spill/index.ts";
 import { checkZstd } from "../store/spill/zstd.ts";
@@ -16,11 +18,17 @@ export interface ResolvedSpilling {
 export function spilling(settings: Settings, size: (name: "maxSpill", value: Size) => Bytes): ResolvedSpilling {
   const { maxSpill, spillCompression, localDirectory: given = tmpdir() } = settings;
   checkZstd(spillCompression);
-  const directories = [...new Set(typeof given === "string" ? [given] : given)];
+  const directories = [...new Set((typeof given === "string" ? [given] : given).map(checkedDirectory))];
   return {
     localDirectory: directories[0] ?? tmpdir(),
     localDirectories: directories,
     maxSpill: maxSpill === undefined ? null : size("maxSpill", maxSpill),
     spillCompression,
   };
+}
+
+function checkedDirectory(given: string): string {
+  const path = localPath(given);
+  if (path === null) throw new OptionError(`session: localDirectory ${notLocal(given, "written")}`);
+  return path;
 }

@@ -1,113 +1,120 @@
 /**
  * Puts a finished job's files in their place, all of them or none: tasks wrote them into a staging directory, and
- * only here do they get their names in the directory the user asked for. What an overwrite replaces is moved aside
- * first and put back if anything goes wrong.
+ * only here do they get their names in the directory the user asked for. Where that is not there yet, the staging directory
+ * becomes it; an overwrite exchanges the two; else files are moved one by one, new ones in before old ones go.
  */
-import { access, readdir, rename, rm, rmdir } from "node:fs/promises";
-import { dirname, join, relative, resolve, sep } from "node:path";
+import { lstat, readdir, rename, rm } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
 import { WriteError } from "../errors/index.ts";
-import { makeDirectory } from "../files/index.ts";
+import { firstData, hasDataAlready, makeDirectory, refusedOverwrite, surveyTree } from "../files/index.ts";
+import { renameToFree } from "../native/index.ts";
 import type { FileSink } from "../protocol/index.ts";
 import type { FileOutput } from "../scheduler/index.ts";
-
-interface Move {
-  readonly from: string;
-  readonly to: string;
-}
+import { locked } from "./directory-lock.ts";
+import { exchanged } from "./exchange.ts";
+import { discardFiles, Moves, removedIfEmpty, removeEmpty, removeFiles } from "./moves.ts";
 
 export async function commitFiles({ sink, files }: FileOutput): Promise<void> {
-  const { directory, staging, mode } = sink;
-  const moved: Move[] = [];
-  const aside: Move[] = [];
+  const { directory, staging } = sink;
+  const paths = files.map(({ path }) => path);
   try {
-    makeDirectory(directory);
-    if (mode !== "append") {
-      const old = await dataFiles(directory, staging);
-      if (mode === "error" && old[0] !== undefined) {
-        throw new WriteError(
-          `${directory} has data already (${old[0]}). Write to another directory, or use mode "overwrite" or "append".`,
-          directory,
-        );
-      }
-      for (const path of old) await move(join(directory, path), join(replaced(sink), path), aside);
-    }
-    for (const { path } of files) {
-      const to = join(directory, path);
-      if (await exists(to)) throw new WriteError(`${to} is there already and is not replaced.`, to);
-      await move(join(staging, path), to, moved);
-    }
+    await leaveOnly(staging, paths);
+    while ((await putInPlace(sink, paths)) === "moved");
   } catch (error) {
-    await undo([...aside, ...moved].reverse());
     await discardFiles(sink);
     if (error instanceof WriteError) throw error;
-    throw new WriteError(
-      `Writing to ${directory} failed: ${(error as Error).message}. Nothing was changed there.`,
-      directory,
-    );
-  }
-  await discardFiles(sink);
-  await removeEmptied(directory, aside);
-}
-
-/** Removes what was staged, and what was replaced. */
-export async function discardFiles(sink: FileSink): Promise<void> {
-  await rm(sink.staging, { recursive: true, force: true });
-  await rm(replaced(sink), { recursive: true, force: true });
-}
-
-/** Next to the staging directory, and so on the same file system as the data. */
-function replaced({ staging }: FileSink): string {
-  return `${staging}.replaced`;
-}
-
-async function move(from: string, to: string, done: Move[]): Promise<void> {
-  makeDirectory(dirname(to));
-  await rename(from, to);
-  done.push({ from, to });
-}
-
-async function undo(moves: readonly Move[]): Promise<void> {
-  for (const { from, to } of moves) {
-    makeDirectory(dirname(from));
-    await rename(to, from);
+    const cause = error instanceof Error ? error.message : String(error);
+    throw new WriteError(`Writing to ${directory} failed: ${cause}. Nothing was changed there.`, directory);
   }
 }
 
-/** Paths of the files that a reader of the directory would read: hidden and underscore names are nobody's data. */
-async function dataFiles(directory: string, staging: string): Promise<string[]> {
-  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
-  const found: string[] = [];
-  for (const entry of entries) {
-    const path = join(entry.parentPath, entry.name);
-    const parts = relative(directory, path).split(sep);
-    const isHidden = parts.some((part) => part.startsWith(".") || part.startsWith("_"));
-    const isStaged = `${resolve(path)}${sep}`.startsWith(`${resolve(staging)}${sep}`);
-    if (!entry.isDirectory() && !isHidden && !isStaged) found.push(parts.join(sep));
-  }
-  return found;
+/** "moved": others were quicker; what there is has to be looked at anew. */
+async function putInPlace(sink: FileSink, paths: readonly string[]): Promise<"done" | "moved"> {
+  const there = await lstat(sink.directory).catch(() => null);
+  if (there === null) return becomeDirectory(sink);
+  return locked<"done">(sink.directory, async () => {
+    await intoDirectory(sink, paths);
+    return "done";
+  });
 }
 
-/** Partition directories that an overwrite has emptied. */
-async function removeEmptied(directory: string, aside: readonly Move[]): Promise<void> {
-  const candidates = new Set<string>();
-  for (const { from } of aside) {
-    for (let at = dirname(from); at !== directory && at.startsWith(directory); at = dirname(at)) candidates.add(at);
+async function becomeDirectory({ directory, staging }: FileSink): Promise<"done" | "moved"> {
+  const parent = dirname(directory);
+  const made = makeDirectory(parent);
+  const why = renameToFree(staging, directory);
+  if (why === null) return "done";
+  if (why === "EEXIST") return "moved";
+  try {
+    // A file system that cannot ask for a free name: taking the place of an empty directory does no harm.
+    await rename(staging, directory);
+    return "done";
+  } catch (error) {
+    if (made !== null) await removeEmpty(parent, made);
+    if (error instanceof Error && "code" in error && (error.code === "ENOTEMPTY" || error.code === "EEXIST")) {
+      return "moved";
+    }
+    throw error;
   }
-  for (const candidate of [...candidates].sort((a, b) => b.length - a.length)) {
-    try {
-      await rmdir(candidate);
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      if (code !== "ENOTEMPTY" && code !== "EEXIST" && code !== "ENOENT") throw error;
+}
+
+async function intoDirectory(sink: FileSink, paths: readonly string[]): Promise<void> {
+  const { directory, staging, mode, format } = sink;
+  if (mode === "error") {
+    const data = await firstData(directory);
+    if (data !== null) throw new WriteError(await hasDataAlready(directory, data, format), directory);
+  }
+  if (mode === "overwrite") {
+    const tree = await surveyTree(directory, format);
+    if (tree.foreign !== null) throw new WriteError(refusedOverwrite(directory, tree.foreign), directory);
+    if (tree.replaced.length > 0) {
+      if (await exchanged(sink, tree)) return;
+      await replaceOneByOne(sink, paths, tree.replaced, tree.folders);
+      return;
     }
   }
+  const moves = new Moves();
+  try {
+    await moves.all(paths, staging, directory);
+  } catch (error) {
+    await moves.undo();
+    throw error;
+  }
+  await discardFiles(sink);
 }
 
-async function exists(path: string): Promise<boolean> {
+async function replaceOneByOne(
+  sink: FileSink,
+  paths: readonly string[],
+  old: readonly string[],
+  folders: readonly string[],
+): Promise<void> {
+  const { directory, staging } = sink;
+  const aside = `${staging}.replaced`;
+  const moves = new Moves();
   try {
-    await access(path);
-    return true;
-  } catch {
-    return false;
+    await moves.all(paths, staging, directory);
+    await moves.all(old, directory, aside);
+  } catch (error) {
+    await moves.undo();
+    throw error;
   }
+  await removeFiles(directory, [], folders);
+  await rm(aside, { recursive: true, force: true });
+  await discardFiles(sink);
+}
+
+/** A staging directory that is there, with these files and no others: a dead worker may have left some. */
+async function leaveOnly(staging: string, paths: readonly string[]): Promise<void> {
+  makeDirectory(staging);
+  const wanted = new Set(paths);
+  const entries = await readdir(staging, { recursive: true, withFileTypes: true });
+  const folders: string[] = [];
+  for (const entry of entries) {
+    const path = join(entry.parentPath, entry.name);
+    if (entry.isDirectory()) folders.push(path);
+    else if (!wanted.delete(relative(staging, path))) await rm(path);
+  }
+  const [missing] = wanted;
+  if (missing !== undefined) throw new Error(`${join(staging, missing)} is not there any more`);
+  for (const folder of folders.sort().reverse()) await removedIfEmpty(folder);
 }

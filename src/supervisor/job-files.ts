@@ -6,7 +6,7 @@ import { rmSync } from "node:fs";
 import { toWire } from "../errors/index.ts";
 import type { JobId } from "../protocol/index.ts";
 import type { Command, Event } from "../scheduler/index.ts";
-import { commitFiles, discardFiles } from "./commit.ts";
+import { discardFiles } from "./moves.ts";
 
 type FilesCommand = Extract<Command, { type: "stage" | "commit" | "discard" }>;
 type FilesDone = Extract<Event, { type: "committed" | "discarded" }>;
@@ -36,6 +36,8 @@ export class JobFiles {
         return;
       case "commit":
         this.#inBackground(job, "committed", async () => {
+          // With the C boundary, which a session's start does not wait for.
+          const { commitFiles } = await import("./commit.ts");
           for (const output of command.outputs) await commitFiles(output);
         });
         return;

@@ -12,7 +12,7 @@ let staging: string;
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), "spillway-commit-"));
   directory = join(root, "out");
-  staging = join(directory, ".staging");
+  staging = join(root, ".spillway-0123abcd");
 });
 afterEach(() => rmSync(root, { recursive: true }));
 
@@ -54,20 +54,65 @@ test("[A11] error: data that came meanwhile is left alone, hidden files are no d
   expect(all()).toEqual([".hidden", "_SUCCESS", "a.csv"]);
 });
 
-test("[A11] overwrite: the old data goes when the new is in place, emptied partitions too", async () => {
-  write(join(directory, "k=1/old.csv"), "old");
-  write(join(directory, "k=2/old.csv"), "old");
-  await commitFiles({ sink: sink("overwrite"), files: stage("k=1/new.csv") });
-  expect(all()).toEqual(["k=1/new.csv"]);
-  expect(readdirSync(directory)).toEqual(["k=1"]);
-});
+/** As a job has named it. */
+const OLD = "part-00000-fedcba98-000.csv";
 
-test("[A11] overwrite: a failure half-way puts everything back", async () => {
-  write(join(directory, "old.csv"), "old");
+/** Beside the directory, which is then exchanged, and in it, where files are moved one by one. */
+const places = [
+  ["beside", () => join(root, ".spillway-0123abcd")],
+  ["inside", () => join(directory, ".spillway-0123abcd")],
+] as const;
+
+test.each(places)(
+  "[A11] overwrite: the old data goes when the new is in place, emptied partitions too (%s)",
+  async (_, place) => {
+    staging = place();
+    write(join(directory, `k=1/${OLD}`), "old");
+    write(join(directory, `k=2/${OLD}`), "old");
+    await commitFiles({ sink: sink("overwrite"), files: stage("k=1/new.csv") });
+    expect(all()).toEqual(["k=1/new.csv"]);
+    expect(readdirSync(directory)).toEqual(["k=1"]);
+  },
+);
+
+test.each(places)("[A11] overwrite: a file that is missing changes nothing (%s)", async (_, place) => {
+  staging = place();
+  write(join(directory, OLD), "old");
   const files = [...stage("a.csv"), { path: "never-written.csv", rows: 1, bytes: 1 }];
   await expect(commitFiles({ sink: sink("overwrite"), files })).rejects.toThrow(/Nothing was changed there/);
-  expect(all()).toEqual(["old.csv"]);
-  expect(readFileSync(join(directory, "old.csv"), "utf8")).toBe("old");
+  expect(all()).toEqual([OLD]);
+  expect(readFileSync(join(directory, OLD), "utf8")).toBe("old");
+});
+
+test("[A11] overwrite: a failure half-way puts everything back, folders too", async () => {
+  staging = join(directory, ".spillway-0123abcd");
+  write(join(directory, OLD), "old");
+  // A folder where a file of the job should go.
+  write(join(directory, `k=2/b.csv/${OLD}`), "old");
+  const before = readdirSync(directory, { recursive: true }).sort();
+  const failing = commitFiles({ sink: sink("overwrite"), files: stage("k=1/a.csv", "k=2/b.csv") });
+  await expect(failing).rejects.toThrow(/b\.csv/);
+  expect(readdirSync(directory, { recursive: true }).sort()).toEqual(before);
+});
+
+test.each(places)(
+  "[A11] overwrite: what somebody put there while the job ran is seen at its end (%s)",
+  async (_, place) => {
+    staging = place();
+    write(join(directory, OLD), "old");
+    const files = stage("a.csv");
+    write(join(directory, "notes.txt"), "mine");
+    await expect(commitFiles({ sink: sink("overwrite"), files })).rejects.toThrow(/notes\.txt.*Nothing was changed/);
+    expect(all()).toEqual(["notes.txt", OLD]);
+    expect(existsSync(staging)).toBe(false);
+  },
+);
+
+test("[A11] overwrite: what another job stages in the directory stays there", async () => {
+  write(join(directory, OLD), "old");
+  write(join(directory, ".spillway-89abcdef/part.csv"), "another's");
+  await commitFiles({ sink: sink("overwrite"), files: stage("a.csv") });
+  expect(all()).toEqual([".spillway-89abcdef/part.csv", "a.csv"]);
 });
 
 test("[A11] append: nothing that is there is touched", async () => {

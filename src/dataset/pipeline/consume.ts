@@ -1,12 +1,17 @@
 /** Runs a pipeline's windows one after the other: the next one starts when the one before has been consumed. */
+import { realpath } from "node:fs/promises";
+import { sep } from "node:path";
 import type { ValueOptions } from "../../arrow/index.ts";
+import { WriteError } from "../../errors/index.ts";
 import { limit, type Plan } from "../../plan/index.ts";
 import type { FileFormat, JobStats } from "../../protocol/index.ts";
 import { type Blocks, blocksOf, type Run } from "../consume/blocks.ts";
 import { countRows } from "../consume/count.ts";
 import { collectRows } from "../consume/rows.ts";
-import { type WriteOptions, type WriteSummary, writeFiles } from "../write.ts";
+import { type WriteOptions, type WriteSummary, writeFiles, writerNames } from "../write.ts";
+import { localDirectory } from "../write-place.ts";
 import { allWindows, epochWindows, isEndless, type Recipe } from "./recipe.ts";
+import { scansOf } from "./windows.ts";
 
 /** What consuming a pipeline needs of it. */
 export interface PipelineRun {
@@ -64,13 +69,14 @@ export async function countAll(run: PipelineRun): Promise<number> {
 export async function writeWindows(
   run: PipelineRun,
   format: FileFormat,
-  directory: string,
+  directory: string | URL,
   options: WriteOptions,
 ): Promise<WriteSummary> {
   const files: string[] = [];
   let rows = 0;
   let bytes = 0;
   let next = options;
+  if (options.mode === "overwrite") await checkReadsElsewhere(run.recipe.plan, format, directory);
   for await (const window of allWindows(run.recipe)) {
     const written = await writeFiles(runOf(run, window), format, directory, next);
     files.push(...written.files);
@@ -79,4 +85,21 @@ export async function writeWindows(
     next = { ...options, mode: "append" };
   }
   return { files, rows, bytes };
+}
+
+/** Files of the directory are gone when the first window is written, and the others are still to be read. */
+async function checkReadsElsewhere(plan: Plan, format: FileFormat, directory: string | URL): Promise<void> {
+  const operator = writerNames[format];
+  const shown = localDirectory(operator, directory);
+  const real = await realpath(shown).catch(() => shown);
+  for (const { source } of scansOf(plan)) {
+    for (const file of (await source.files?.()) ?? []) {
+      if (!(await realpath(file)).startsWith(real + sep)) continue;
+      throw new WriteError(
+        `${operator}: this pipeline reads from ${shown} (${file}) what its first window would overwrite. Nothing was changed. ` +
+          "Write to another directory, or write the dataset without window.",
+        shown,
+      );
+    }
+  }
 }

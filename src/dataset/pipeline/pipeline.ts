@@ -138,14 +138,14 @@ export class DatasetPipeline<out R extends AnyRow = AnyRow> extends RelationalMe
   }
 
   writeParquet(
-    directory: string,
+    directory: string | URL,
     options: WriteOptions<ColumnName<R>, "snappy" | "zstd" | "gzip" | "lz4" | "brotli" | "uncompressed"> = {},
   ): Promise<WriteSummary> {
     return this.#write("parquet", directory, options);
   }
 
   writeCsv(
-    directory: string,
+    directory: string | URL,
     options: WriteOptions<ColumnName<R>, "gzip" | "zstd" | "none"> = {},
   ): Promise<WriteSummary> {
     return this.#write("csv", directory, options);
@@ -153,13 +153,13 @@ export class DatasetPipeline<out R extends AnyRow = AnyRow> extends RelationalMe
 
   /** A JSON object a line. */
   writeJson(
-    directory: string,
+    directory: string | URL,
     options: WriteOptions<ColumnName<R>, "gzip" | "zstd" | "none"> = {},
   ): Promise<WriteSummary> {
     return this.#write("json", directory, options);
   }
 
-  writeArrow(directory: string, options: WriteOptions<ColumnName<R>, "none"> = {}): Promise<WriteSummary> {
+  writeArrow(directory: string | URL, options: WriteOptions<ColumnName<R>, "none"> = {}): Promise<WriteSummary> {
     return this.#write("arrow", directory, options);
   }
 
@@ -170,7 +170,7 @@ export class DatasetPipeline<out R extends AnyRow = AnyRow> extends RelationalMe
     return datasetStats(this.#stats);
   }
 
-  async #write(format: "parquet" | "csv" | "json" | "arrow", directory: string, options: WriteOptions) {
+  async #write(format: "parquet" | "csv" | "json" | "arrow", directory: string | URL, options: WriteOptions) {
     const operator = { parquet: "writeParquet", csv: "writeCsv", json: "writeJson", arrow: "writeArrow" }[format];
     this.#checkEnds(operator);
     return writeWindows(this.#use(operator), format, directory, options);

@@ -54,7 +54,7 @@ function needsAllRows(plan: Plan): string | null {
   return plan.kind;
 }
 
-function scansOf(plan: Plan): readonly ScanNode[] {
+export function scansOf(plan: Plan): readonly ScanNode[] {
   return plan.kind === "scan" ? [plan] : inputsOf(plan).flatMap(scansOf);
 }
 

@@ -1,11 +1,13 @@
 /** A source over paths: opened at the first need and once, unless that fails or it is to be looked at again. */
 import type { OpenSource, Source } from "../../plan/index.ts";
+import { listFiles } from "./files.ts";
 
 export function fileSource(name: string, paths: readonly string[], open: () => Promise<OpenSource>): Source {
   let opened: Promise<OpenSource> | null = null;
   return {
     name,
     label: paths.join(", "),
+    files: async () => (await listFiles(paths, name)).map(({ path }) => path),
     again: () => fileSource(name, paths, open),
     open() {
       opened ??= open();

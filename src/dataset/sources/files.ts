@@ -5,11 +5,11 @@
 import type { Dirent } from "node:fs";
 import { readdir, realpath, stat } from "node:fs/promises";
 import { join, resolve, sep } from "node:path";
-import { fileURLToPath } from "node:url";
 import { OptionError, SourceError } from "../../errors/index.ts";
+import { isHidden, isHiddenFolder, localPath, notLocal } from "../../files/index.ts";
 import type { Bytes } from "../../protocol/index.ts";
 import { describe } from "../options.ts";
-import { expandBraces, hasPattern, isHidden, segmentMatcher } from "./glob.ts";
+import { expandBraces, hasPattern, segmentMatcher } from "./glob.ts";
 
 export interface SourceFile {
   /** Absolute. */
@@ -35,13 +35,11 @@ export function pathTexts(paths: Paths, operator: string): readonly string[] {
 }
 
 function pathText(path: string | URL, operator: string): string {
-  if (path instanceof URL || (typeof path === "string" && path.startsWith("file:"))) return fileURLToPath(path);
-  if (typeof path !== "string" || path === "")
+  if (!(path instanceof URL) && (typeof path !== "string" || path === ""))
     throw new OptionError(`${operator}: a path is a text that is not empty.`);
-  if (/^[a-z][a-z0-9+.-]+:\/\//i.test(path)) {
-    throw new SourceError(`${operator}: ${path} is not a local path. Only local files can be read.`, path);
-  }
-  return path;
+  const local = localPath(path);
+  if (local === null) throw new SourceError(`${operator}: ${notLocal(path, "read")}`, String(path));
+  return local;
 }
 
 export async function listFiles(paths: readonly string[], operator: string): Promise<readonly SourceFile[]> {
@@ -84,11 +82,13 @@ async function inFolder(folder: string, operator: string, above: ReadonlySet<str
   if (above.has(real)) return found;
   const within = new Set([...above, real]);
   for (const entry of await entriesOf(folder, operator)) {
-    if (isHidden(entry.name)) continue;
+    if (isHiddenFolder(entry.name)) continue;
     const path = join(folder, entry.name);
     const info = await statOf(path, operator);
     if (info.isDirectory()) found.push(...(await inFolder(path, operator, within)));
-    else if (info.isFile()) found.push({ path: resolve(path), bytes: info.size, shown: path });
+    else if (info.isFile() && !isHidden(entry.name)) {
+      found.push({ path: resolve(path), bytes: info.size, shown: path });
+    }
   }
   return found;
 }
@@ -113,7 +113,7 @@ async function walk(folder: string, segments: readonly string[], operator: strin
     found.push(...(rest.length === 0 ? await inFolder(here, operator, new Set()) : await walk(folder, rest, operator)));
     if (rest.length === 0) return found;
     for (const entry of await entriesOf(here, operator)) {
-      if (entry.isDirectory() && !isHidden(entry.name)) {
+      if (entry.isDirectory() && !isHiddenFolder(entry.name)) {
         found.push(...(await walk(join(folder, entry.name), segments, operator)));
       }
     }
@@ -121,7 +121,7 @@ async function walk(folder: string, segments: readonly string[], operator: strin
   }
   const matches = segmentMatcher(segment);
   for (const entry of await entriesOf(here, operator)) {
-    if (matches(entry.name)) found.push(...(await walk(join(folder, entry.name), rest, operator)));
+    if (matches(entry.name, entry.isFile())) found.push(...(await walk(join(folder, entry.name), rest, operator)));
   }
   return found;
 }

@@ -1,5 +1,7 @@
 /** Patterns of paths: `*`, `?`, `[a-z]`, `{a,b}` and `**` for any number of folders. Knows text only, no files. */
+
 import { OptionError } from "../../errors/index.ts";
+import { isHidden, isHiddenFolder } from "../../files/index.ts";
 
 export function hasPattern(path: string): boolean {
   return /[*?[{]/.test(path);
@@ -28,7 +30,7 @@ export function expandBraces(pattern: string): readonly string[] {
 }
 
 /** One name between two slashes. Names that begin with `.` or `_` only match where the pattern begins so too. */
-export function segmentMatcher(segment: string): (name: string) => boolean {
+export function segmentMatcher(segment: string): (name: string, isFile: boolean) => boolean {
   const body = segment.replace(/\[!?[^\]]*\]|[\s\S]/g, (part) => {
     if (part === "*") return "[^/]*";
     if (part === "?") return "[^/]";
@@ -40,7 +42,10 @@ export function segmentMatcher(segment: string): (name: string) => boolean {
   });
   const matcher = expressionOf(body, segment);
   const first = segment[0] ?? "";
-  return (name) => (isHidden(name) && first !== name[0] ? false : matcher.test(name));
+  return (name, isFile) => {
+    const isLeftOut = isFile ? isHidden(name) : isHiddenFolder(name);
+    return isLeftOut && first !== name[0] ? false : matcher.test(name);
+  };
 }
 
 function expressionOf(body: string, segment: string): RegExp {
@@ -51,9 +56,4 @@ function expressionOf(body: string, segment: string): RegExp {
       `The pattern ${segment} has a range of characters that ends before it begins. Write [a-z], and [[] for a bracket.`,
     );
   }
-}
-
-/** Hidden and private files (`_SUCCESS`, `_metadata`, `.part-0.crc`) are not data. */
-export function isHidden(name: string): boolean {
-  return name.startsWith(".") || name.startsWith("_");
 }

@@ -1,0 +1,44 @@
+/** What Node's rename lacks: two directories exchanged in one step, a name that must be free; and a directory locked. Linux. */
+import { lastErrno } from "./foreign.ts";
+import { errnoName, fromC, isLinux } from "./libc.ts";
+
+/** Paths are taken as they are, not relative to an open directory. */
+const AT_FDCWD = -100;
+const RENAME_NOREPLACE = 1;
+const RENAME_EXCHANGE = 2;
+const LOCK_EX_NB = 2 | 4;
+const EINTR = 4;
+const EWOULDBLOCK = 11;
+
+const renameat2 = fromC<[number, string, number, string, number], number>(
+  "int renameat2(int fromDirectory, const char* from, int toDirectory, const char* to, uint32 flags)",
+);
+const flock = fromC<[number, number], number>("int flock(int fd, int operation)");
+
+/** Each gets the other's place, in one step; answers with the error's name, or null. */
+export function exchange(a: string, b: string): string | null {
+  return renamed(a, b, RENAME_EXCHANGE);
+}
+
+/** A rename to a name that must be free: EEXIST where it is not. Answers with the error's name, or null. */
+export function renameToFree(from: string, to: string): string | null {
+  return renamed(from, to, RENAME_NOREPLACE);
+}
+
+function renamed(from: string, to: string, flags: number): string | null {
+  if (!isLinux) return "ENOSYS";
+  return renameat2(AT_FDCWD, from, AT_FDCWD, to, flags) === 0 ? null : errnoName();
+}
+
+/**
+ * Locks an open file or directory against everybody else who does so, until it is closed or its process ends.
+ * "unsupported": a file system without such locks.
+ */
+export function tryLock(fd: number): "locked" | "busy" | "unsupported" {
+  if (!isLinux) return "unsupported";
+  for (;;) {
+    if (flock(fd, LOCK_EX_NB) === 0) return "locked";
+    const code = lastErrno();
+    if (code !== EINTR) return code === EWOULDBLOCK ? "busy" : "unsupported";
+  }
+}

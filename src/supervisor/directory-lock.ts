@@ -1,0 +1,52 @@
+/**
+ * One job at a time puts its files into a directory, of all sessions of this machine. The lock is the system's, on the directory
+ * itself: it leaves no file, and ends with its process.
+ */
+import { closeSync, constants, fstatSync, lstatSync, openSync } from "node:fs";
+import { setTimeout as after } from "node:timers/promises";
+import { WriteError } from "../errors/index.ts";
+import { tryLock } from "../native/index.ts";
+
+/** Putting files in place is a rename each: one that takes so long is stuck. */
+const PATIENCE_MS = 120_000;
+const POLL_MS = 10;
+
+/** Runs it with the lock; "moved": the directory is gone, or another has taken its place. */
+export async function locked<T>(directory: string, run: () => Promise<T>): Promise<T | "moved"> {
+  const fd = openDirectory(directory);
+  if (fd === null) return "moved";
+  try {
+    await acquire(fd, directory);
+    return isAt(fd, directory) ? await run() : "moved";
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function openDirectory(directory: string): number | null {
+  try {
+    return openSync(directory, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+/** A file system without locks: then only what one rename does is safe from others. */
+async function acquire(fd: number, directory: string): Promise<void> {
+  for (let waited = 0; tryLock(fd) === "busy"; waited += POLL_MS) {
+    if (waited >= PATIENCE_MS) {
+      throw new WriteError(
+        `${directory} has been locked by another program for ${PATIENCE_MS / 1000} s. Nothing was changed there.`,
+        directory,
+      );
+    }
+    await after(POLL_MS);
+  }
+}
+
+function isAt(fd: number, directory: string): boolean {
+  const here = fstatSync(fd);
+  const there = lstatSync(directory, { throwIfNoEntry: false });
+  return there !== undefined && there.ino === here.ino && there.dev === here.dev;
+}

@@ -1,0 +1,57 @@
+/**
+ * Replaces a directory by the staged one in one step of the file system: who reads sees the old data or the new, and
+ * whoever is killed leaves one of the two.
+ */
+import { chmod, chown, link, readdir, stat } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
+import { type DatasetTree, makeDirectory } from "../files/index.ts";
+import { exchange } from "../native/index.ts";
+import type { FileSink } from "../protocol/index.ts";
+import { Moves, removedIfEmpty, removeFiles } from "./moves.ts";
+
+/** `staging` has exactly the new files. False: it cannot be done here, and nothing was changed. */
+export async function exchanged({ directory, staging }: FileSink, tree: DatasetTree): Promise<boolean> {
+  // What others stage inside would move away under them.
+  if (dirname(staging) !== dirname(directory) || tree.isShared) return false;
+  try {
+    await likeBefore(directory, staging, tree.kept);
+  } catch {
+    return false;
+  }
+  if (exchange(staging, directory) !== null) return false;
+  try {
+    await removeOld(staging, directory, tree);
+  } catch (error) {
+    // The new data is in place; of the old only space is lost.
+    process.stderr.write(`${staging} could not be removed: ${error instanceof Error ? error.message : error}\n`);
+  }
+  return true;
+}
+
+/** The new directory has the owner and the permissions of the old one, and the files that stay. */
+async function likeBefore(directory: string, staging: string, kept: readonly string[]): Promise<void> {
+  const { uid, gid, mode } = await stat(directory);
+  const own = await stat(staging);
+  if (uid !== own.uid || gid !== own.gid) await chown(staging, uid, gid);
+  await chmod(staging, mode & 0o7777);
+  for (const path of kept) {
+    makeDirectory(dirname(join(staging, path)));
+    await link(join(directory, path), join(staging, path));
+  }
+}
+
+/** Only what was judged is removed: a file that somebody put there at the last moment goes to the new directory. */
+async function removeOld(old: string, directory: string, { replaced, kept, folders }: DatasetTree): Promise<void> {
+  await removeFiles(old, [...replaced, ...kept], folders);
+  if (await removedIfEmpty(old)) return;
+  const entries = await readdir(old, { recursive: true, withFileTypes: true });
+  const late = entries.flatMap((entry) => (entry.isDirectory() ? [] : [join(entry.parentPath, entry.name)]));
+  const below = entries.flatMap((entry) => (entry.isDirectory() ? [join(entry.parentPath, entry.name)] : []));
+  await new Moves().all(
+    late.map((path) => relative(old, path)),
+    old,
+    directory,
+  );
+  await removeFiles(old, [], below.map((path) => relative(old, path)).sort());
+  await removedIfEmpty(old);
+}

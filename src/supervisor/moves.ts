@@ -1,0 +1,89 @@
+/** Files moved one by one into and out of a directory, all of which can be taken back. */
+import { access, rename, rm, rmdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { WriteError } from "../errors/index.ts";
+import { makeDirectory } from "../files/index.ts";
+import type { FileSink } from "../protocol/index.ts";
+
+interface Move {
+  readonly from: string;
+  readonly to: string;
+}
+
+export class Moves {
+  readonly #done: Move[] = [];
+  /** Outermost directories that were made, each with the innermost. */
+  readonly #made: { readonly outermost: string; readonly innermost: string }[] = [];
+
+  /** Files at these paths below one directory get the same below the other; where one is there already, it is not replaced. */
+  async all(paths: readonly string[], from: string, to: string): Promise<void> {
+    for (const path of paths) {
+      const target = join(to, path);
+      if (await exists(target)) throw new WriteError(`${target} is there already and is not replaced.`, target);
+      this.#makeDirectory(dirname(target));
+      await rename(join(from, path), target);
+      this.#done.push({ from: join(from, path), to: target });
+    }
+  }
+
+  /** Everything is where it was; a file that cannot be moved back is where the error says. */
+  async undo(): Promise<void> {
+    for (const { from, to } of this.#done.reverse()) {
+      try {
+        makeDirectory(dirname(from));
+        await rename(to, from);
+      } catch (error) {
+        const cause = error instanceof Error ? error.message : String(error);
+        throw new WriteError(`${from} is now ${to}, and cannot be moved back: ${cause}. Move it by hand.`, from);
+      }
+    }
+    for (const { outermost, innermost } of this.#made.reverse()) await removeEmpty(innermost, outermost);
+  }
+
+  #makeDirectory(innermost: string): void {
+    const outermost = makeDirectory(innermost);
+    if (outermost !== null) this.#made.push({ outermost, innermost });
+  }
+}
+
+/** Removes what a job has staged. */
+export async function discardFiles({ staging }: Pick<FileSink, "staging">): Promise<void> {
+  await rm(staging, { recursive: true, force: true });
+}
+
+/** Removes empty directories from `innermost` outwards, up to and with `outermost`. */
+export async function removeEmpty(innermost: string, outermost: string): Promise<void> {
+  for (let at = innermost; at.length >= outermost.length; at = dirname(at)) {
+    if (!(await removedIfEmpty(at))) return;
+  }
+}
+
+/** False where something is in it. */
+export async function removedIfEmpty(directory: string): Promise<boolean> {
+  try {
+    await rmdir(directory);
+    return true;
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : null;
+    if (code === "ENOENT") return true;
+    if (code === "ENOTEMPTY" || code === "EEXIST") return false;
+    throw error;
+  }
+}
+
+/** Files and the folders that this empties; folders come in the order in which they lie in each other. */
+export async function removeFiles(
+  directory: string,
+  paths: readonly string[],
+  folders: readonly string[],
+): Promise<void> {
+  for (const path of paths) await rm(join(directory, path), { force: true });
+  for (const folder of [...folders].reverse()) await removedIfEmpty(join(directory, folder));
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
