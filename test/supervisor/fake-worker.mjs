@@ -163,7 +163,8 @@ async function end(ending, task, order) {
     }
     case "file": {
       mkdirSync(join(order.sink.staging, "k=1"), { recursive: true });
-      const path = `k=1/${task.job}-${task.index}.csv`;
+      // As real workers name their files: an overwrite goes by that.
+      const path = `k=1/part-0000${task.index}-${task.job.repeat(8)}-000.csv`;
       writeFileSync(join(order.sink.staging, path), `row ${task.index}\n`);
       done(task, 1, [{ path, rows: 1, bytes: 6 }]);
       break;

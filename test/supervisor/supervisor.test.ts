@@ -252,14 +252,15 @@ test("[A11] files appear when the job is done, and none when it fails", async ()
   expect(existsSync(directory)).toBe(false);
   const end = await write("b", good, "error");
   expect(end).toMatchObject({ type: "finished", rows: 2 });
-  expect(end.stats.files.map(({ path }) => path).sort()).toEqual(["k=1/b-0.csv", "k=1/b-1.csv"]);
-  expect(readdirSync(join(directory, "k=1")).sort()).toEqual(["b-0.csv", "b-1.csv"]);
+  const names = (letter: string) => [0, 1].map((task) => `part-0000${task}-${letter.repeat(8)}-000.csv`);
+  expect(end.stats.files.map(({ path }) => path).sort()).toEqual(names("b").map((name) => `k=1/${name}`));
+  expect(readdirSync(join(directory, "k=1")).sort()).toEqual(names("b"));
   const refused = await write("c", good, "error");
   expect(refused).toMatchObject({ type: "failed", error: { name: "WriteError" } });
   expect((await write("d", good, "append")).type).toBe("finished");
   expect(readdirSync(join(directory, "k=1")).length).toBe(4);
   expect((await write("e", good, "overwrite")).type).toBe("finished");
-  expect(readdirSync(join(directory, "k=1")).sort()).toEqual(["e-0.csv", "e-1.csv"]);
+  expect(readdirSync(join(directory, "k=1")).sort()).toEqual(names("e"));
   expect(readdirSync(localDirectory).filter((name) => name.startsWith(".staging"))).toEqual([]);
 });
 
