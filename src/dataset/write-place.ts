@@ -52,8 +52,10 @@ export async function findPlace(
   if (!info.isDirectory()) {
     throw refuse(`${shown} is a file. Give a directory: a dataset is written as several files.`);
   }
-  await judge(shown, existing, mode, format, refuse);
   await checkWritable(existing, refuse, `${shown} cannot be written`);
+  await judge(shown, existing, mode, format, refuse).catch((error: unknown) => {
+    throw error instanceof WriteError ? error : refuse(`${shown} cannot be looked at: ${messageOf(error)}.`);
+  });
   return { shown, directory: existing, stagingIn: (await canBeExchanged(existing)) ? dirname(existing) : existing };
 }
 

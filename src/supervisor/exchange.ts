@@ -2,7 +2,7 @@
  * Replaces a directory by the staged one in one step of the file system: who reads sees the old data or the new, and
  * whoever is killed leaves one of the two.
  */
-import { chmod, chown, link, readdir, stat } from "node:fs/promises";
+import { access, chmod, chown, constants, link, readdir, stat } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { type DatasetTree, makeDirectory } from "../files/index.ts";
 import { exchange } from "../native/index.ts";
@@ -14,6 +14,8 @@ export async function exchanged({ directory, staging }: FileSink, tree: DatasetT
   // What others stage inside would move away under them.
   if (dirname(staging) !== dirname(directory) || tree.isShared) return false;
   try {
+    // What cannot be emptied later is not taken away: moving its files one by one says why.
+    for (const folder of tree.folders) await access(join(directory, folder), constants.W_OK | constants.X_OK);
     await likeBefore(directory, staging, tree.kept);
   } catch {
     return false;

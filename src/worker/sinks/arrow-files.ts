@@ -2,10 +2,9 @@
 import { closeSync, openSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { arrowFileWriter, BlockBuilder } from "../../arrow/index.ts";
-import { WriteError } from "../../errors/index.ts";
 import type { Connection } from "../../kernel/index.ts";
 import type { FileSink, WrittenFile } from "../../protocol/index.ts";
-import { makeStaging } from "./staging.ts";
+import { cannotWrite, makeStaging } from "./staging.ts";
 
 /** Record batches of this size: large enough to scan well, small enough to read one at a time. */
 const BATCH_ROWS = 65_536;
@@ -14,14 +13,14 @@ const BATCH_ROWS = 65_536;
 export function writeArrowFile(connection: Connection, select: string, sink: FileSink, path: string): WrittenFile {
   const target = join(sink.staging, path);
   makeStaging(sink, dirname(path));
-  const fd = openSync(target, "w");
+  const fd = opened(sink, target);
   let bytes = 0;
   let rows = 0;
   const write = (piece: Uint8Array) => {
     try {
       for (let at = 0; at < piece.length; ) at += writeSync(fd, piece, at);
     } catch (error) {
-      throw new WriteError(`${target} could not be written: ${(error as Error).message}`, target);
+      throw cannotWrite(sink, error);
     }
     bytes += piece.length;
   };
@@ -50,4 +49,12 @@ export function writeArrowFile(connection: Connection, select: string, sink: Fil
     closeSync(fd);
   }
   return { path, rows, bytes };
+}
+
+function opened(sink: FileSink, target: string): number {
+  try {
+    return openSync(target, "w");
+  } catch (error) {
+    throw cannotWrite(sink, error);
+  }
 }

@@ -2,12 +2,12 @@
 import { statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { type Row, toRows } from "../../arrow/index.ts";
-import { type Connection, quoteIdentifier, quoteLiteral } from "../../kernel/index.ts";
+import { type Connection, type KernelStream, quoteIdentifier, quoteLiteral } from "../../kernel/index.ts";
 import type { Bytes, FileSink, KernelLease, WrittenFile } from "../../protocol/index.ts";
 import { writeArrowFile } from "./arrow-files.ts";
 import { jsonSelect } from "./json-values.ts";
 import { partitionsOf, withFolderNames } from "./partitions.ts";
-import { makeStaging } from "./staging.ts";
+import { inWritersWords, makeStaging } from "./staging.ts";
 
 const EXTENSION = { parquet: "parquet", csv: "csv", json: "json", arrow: "arrow" } as const;
 /** What a compressed text file is called. */
@@ -53,14 +53,31 @@ export async function copyQuery(
 ): Promise<Copied> {
   makeStaging(sink);
   const sql = kernelCopy(connection, select, sink, name, rowGroup);
-  const stream = mode === "async" ? await connection.queryAsync(sql) : connection.query(sql);
+  try {
+    const stream = mode === "async" ? await connection.queryAsync(sql) : connection.query(sql);
+    return copied(sink, answersOf(stream));
+  } catch (error) {
+    throw inWritersWords(error, sink);
+  }
+}
+
+function answersOf(stream: KernelStream): Row[] {
   const answers: Row[] = [];
   try {
     for (let batch = stream.next(); batch !== null; batch = stream.next()) answers.push(...toRows(batch, {}));
   } finally {
     stream.close();
   }
-  return copied(sink, answers);
+  return answers;
+}
+
+/** The same at once. */
+function copyNow(connection: Connection, sql: string, sink: FileSink): Copied {
+  try {
+    return copied(sink, connection.all(sql));
+  } catch (error) {
+    throw inWritersWords(error, sink);
+  }
 }
 
 /** The rows of a table in memory; `rowGroup` is how many of them a Parquet file keeps together. */
@@ -75,7 +92,7 @@ export function writeTable(
   const isPartitioned = sink.partitionBy.length > 0;
   const inPieces = isPartitioned && (sink.format === "json" || sink.maxRowsPerFile !== null);
   if (sink.format !== "arrow" && !inPieces) {
-    return copied(sink, connection.all(kernelCopy(connection, `FROM ${table}`, sink, name, rowGroup)));
+    return copyNow(connection, kernelCopy(connection, `FROM ${table}`, sink, name, rowGroup), sink);
   }
   const parts = isPartitioned
     ? partitionsOf(connection, table, sink.partitionBy, sink.maxRowsPerFile)
@@ -85,7 +102,7 @@ export function writeTable(
     const path = fileName(sink, place);
     if (sink.format === "arrow") return [writeArrowFile(connection, select, sink, path)];
     makeStaging(sink, dirname(path));
-    return copied(sink, connection.all(copySql(valuesFor(connection, select, sink), sink, place, [], rowGroup))).files;
+    return copyNow(connection, copySql(valuesFor(connection, select, sink), sink, place, [], rowGroup), sink).files;
   });
   return { rows: files.reduce((sum, file) => sum + (file.rows ?? 0), 0), files };
 }

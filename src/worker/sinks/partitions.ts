@@ -23,18 +23,18 @@ function folderText(key: string, isFloat: boolean): string {
   return isFloat ? `regexp_replace(${text}, '\\.0$', '')` : text;
 }
 
-function floatColumns(connection: Connection, select: string): ReadonlySet<string> {
-  const { fields } = connection.describe(select);
-  return new Set(fields.flatMap(({ name, type }) => (type.kind === "float" ? [name] : [])));
+function kindsOf(connection: Connection, select: string): ReadonlyMap<string, string> {
+  return new Map(connection.describe(select).fields.map(({ name, type }) => [name, type.kind]));
 }
 
 /** A query whose partition columns the kernel can name folders after: the columns themselves are not written. */
 export function withFolderNames(connection: Connection, select: string, columns: readonly string[]): string {
   if (columns.length === 0) return select;
-  const floats = floatColumns(connection, select);
+  const kinds = kindsOf(connection, select);
   const replaced = columns
-    .filter((name) => floats.has(name))
-    .map((name) => `${folderText(quoteIdentifier(name), true)} AS ${quoteIdentifier(name)}`);
+    // The kernel takes bytes for text, which they need not be.
+    .filter((name) => kinds.get(name) === "float" || kinds.get(name) === "binary")
+    .map((name) => `${folderText(quoteIdentifier(name), kinds.get(name) === "float")} AS ${quoteIdentifier(name)}`);
   return replaced.length === 0 ? select : `SELECT * REPLACE (${replaced.join(", ")}) FROM (${select})`;
 }
 
@@ -45,8 +45,8 @@ export function partitionsOf(
   maxRows: number | null,
 ): Partition[] {
   const keys = columns.map(quoteIdentifier);
-  const floats = floatColumns(connection, `FROM ${table}`);
-  const texts = keys.map((key, i) => folderText(key, floats.has(columns[i] ?? "")));
+  const kinds = kindsOf(connection, `FROM ${table}`);
+  const texts = keys.map((key, i) => folderText(key, kinds.get(columns[i] ?? "") === "float"));
   const named = texts.map((text, i) => `${text} AS p${i}`);
   const found = connection.all(`SELECT ${named.join(", ")}, count(*) AS n FROM ${table} GROUP BY ALL ORDER BY ALL`);
   return found.flatMap((row) => {

@@ -1,18 +1,37 @@
-/** Directories for files that are being written; one that cannot be made is the user's directory's failure. */
+/** Where files are until their job is complete; what goes wrong there is told of the directory that the user asked for. */
+import { statfsSync } from "node:fs";
 import { join } from "node:path";
-import { WriteError } from "../../errors/index.ts";
+import { KernelError, WriteError } from "../../errors/index.ts";
 import { makeDirectory } from "../../files/index.ts";
 import type { FileSink } from "../../protocol/index.ts";
+import { formatSize } from "../../units/index.ts";
+
+type Place = Pick<FileSink, "directory" | "staging">;
 
 /** `below` is relative to the staging directory. */
-export function makeStaging({ directory, staging }: Pick<FileSink, "directory" | "staging">, below = ""): void {
+export function makeStaging(place: Place, below = ""): void {
   try {
-    makeDirectory(join(staging, below));
+    makeDirectory(join(place.staging, below));
   } catch (error) {
-    const cause = error instanceof Error ? error.message : String(error);
-    throw new WriteError(
-      `${directory} cannot be written: ${cause}. Its files are staged in ${staging} first.`,
-      directory,
-    );
+    throw cannotWrite(place, error);
   }
+}
+
+/** A failure of the kernel to write a file; any other is as it was: it may be about files that are read. */
+export function inWritersWords(error: unknown, place: Place): unknown {
+  return error instanceof KernelError && error.message.includes(place.staging) ? cannotWrite(place, error) : error;
+}
+
+export function cannotWrite({ directory, staging }: Place, error: unknown): WriteError {
+  const cause = error instanceof Error ? error.message : String(error);
+  const room = /no space left/i.test(cause) ? ` (${roomIn(staging)} left on the disk)` : "";
+  return new WriteError(
+    `${directory} cannot be written: ${cause}${room}. Its files are staged in ${staging} first; nothing was changed.`,
+    directory,
+  );
+}
+
+function roomIn(directory: string): string {
+  const { bavail, bsize } = statfsSync(directory);
+  return formatSize(bavail * bsize);
 }
