@@ -24,4 +24,4 @@ export {
   pin,
 } from "./memory.ts";
 export { adoptOrphans, dieWithParent, limitData, reap } from "./process.ts";
-export { exchange, renameToFree, tryLock } from "./rename.ts";
+export { exchange, hasAccessList, renameToFree, tryLock } from "./rename.ts";

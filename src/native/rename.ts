@@ -1,4 +1,4 @@
-/** What Node's rename lacks: two directories exchanged in one step, a name that must be free; and a directory locked. Linux. */
+/** What Node's rename lacks: two directories exchanged in one step, a name that must be free; and of directories locks and access lists. Linux. */
 import { lastErrno } from "./foreign.ts";
 import { errnoName, fromC, isLinux } from "./libc.ts";
 
@@ -12,6 +12,9 @@ const EWOULDBLOCK = 11;
 
 const renameat2 = fromC<[number, string, number, string, number], number>(
   "int renameat2(int fromDirectory, const char* from, int toDirectory, const char* to, uint32 flags)",
+);
+const getxattr = fromC<[string, string, number, number], number>(
+  "int64 getxattr(const char* path, const char* name, uint64 value, uint64 size)",
 );
 const flock = fromC<[number, number], number>("int flock(int fd, int operation)");
 
@@ -28,6 +31,12 @@ export function renameToFree(from: string, to: string): string | null {
 function renamed(from: string, to: string, flags: number): string | null {
   if (!isLinux) return "ENOSYS";
   return renameat2(AT_FDCWD, from, AT_FDCWD, to, flags) === 0 ? null : errnoName();
+}
+
+/** Whether more is said about who may use it than owner, group and mode tell. */
+export function hasAccessList(path: string): boolean {
+  if (!isLinux) return false;
+  return ["system.posix_acl_access", "system.posix_acl_default"].some((name) => getxattr(path, name, 0, 0) >= 0);
 }
 
 /**

@@ -5,14 +5,14 @@
 import { access, chmod, chown, constants, link, readdir, stat } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { type DatasetTree, makeDirectory } from "../files/index.ts";
-import { exchange } from "../native/index.ts";
+import { exchange, hasAccessList } from "../native/index.ts";
 import type { FileSink } from "../protocol/index.ts";
 import { Moves, removedIfEmpty, removeFiles } from "./moves.ts";
 
 /** `staging` has exactly the new files. False: it cannot be done here, and nothing was changed. */
 export async function exchanged({ directory, staging }: FileSink, tree: DatasetTree): Promise<boolean> {
-  // What others stage inside would move away under them.
-  if (dirname(staging) !== dirname(directory) || tree.isShared) return false;
+  // What others stage inside would move away under them, and an access list would be lost.
+  if (dirname(staging) !== dirname(directory) || tree.isShared || hasAccessList(directory)) return false;
   try {
     // What cannot be emptied later is not taken away: moving its files one by one says why.
     for (const folder of tree.folders) await access(join(directory, folder), constants.W_OK | constants.X_OK);
