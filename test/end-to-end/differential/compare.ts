@@ -1,25 +1,42 @@
-/** Rows as text that is the same for what is equal in SQL: 3 and 3.0 are, and 0 and -0. */
-import type { Columns, Order } from "./step.ts";
+/** Rows as text that is the same for what is equal in SQL: 3 and 3.0 are, and 0 and -0; nothing else is. */
+import type { Columns, Kind, Order } from "./step.ts";
 
 export type Rows = readonly Readonly<Record<string, unknown>>[];
 
+const NUMERIC: readonly (Kind | undefined)[] = ["number", "odd", "approximate"];
+
 export function textOf(value: unknown): string {
-  return JSON.stringify(value, (_, v) => {
-    if (typeof v === "bigint") return Number(v);
-    if (typeof v !== "number") return v;
-    // The order in which doubles are added shows in the last digits.
-    return Number.isFinite(v) ? (Math.abs(v) < 1e-9 ? 0 : Number(v.toPrecision(9))) : String(v);
-  });
+  if (value === null || value === undefined) return "null";
+  if (typeof value === "number") return Number.isInteger(value) ? String(BigInt(value)) : String(value);
+  if (typeof value === "string") return JSON.stringify(value);
+  if (typeof value !== "object") return String(value);
+  if (value instanceof Date) return `@${value.getTime()}`;
+  if (value instanceof Uint8Array) return `x'${Buffer.from(value).toString("hex")}'`;
+  if (value instanceof Map) return `Map{${[...value].map(([k, v]) => `${textOf(k)}: ${textOf(v)}`).join(", ")}}`;
+  if (Array.isArray(value) || ArrayBuffer.isView(value))
+    return `[${Array.from(value as Iterable<unknown>, textOf).join(", ")}]`;
+  return `{${Object.entries(value)
+    .map(([k, v]) => `${JSON.stringify(k)}: ${textOf(v)}`)
+    .join(", ")}}`;
+}
+
+/** The order in which doubles are added shows in the last digits. */
+function rounded(value: number): string {
+  if (!Number.isFinite(value)) return String(value);
+  return textOf(Math.abs(value) < 1e-9 ? 0 : Number(value.toPrecision(9)));
+}
+
+export function valueText(value: unknown, kind: Kind | undefined): string {
+  if (kind === "bag" && Array.isArray(value)) return `bag ${value.map(textOf).sort().join(", ")}`;
+  if (value === null || value === undefined || !NUMERIC.includes(kind)) return textOf(value);
+  if (kind === "approximate") return rounded(Number(value));
+  // An exact decimal.
+  return typeof value === "string" ? value.replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "") : textOf(value);
 }
 
 function rowText(row: Rows[number], columns: Columns): string {
   const entries = Object.entries(row).sort(([a], [b]) => (a < b ? -1 : 1));
-  return textOf(
-    entries.map(([name, value]) => {
-      const bag = columns.get(name) === "bag" && Array.isArray(value);
-      return [name, bag ? value.map(textOf).sort() : value];
-    }),
-  );
+  return entries.map(([name, value]) => `${JSON.stringify(name)}: ${valueText(value, columns.get(name))}`).join(", ");
 }
 
 export function bagOf(rows: Rows, columns: Columns): string[] {
@@ -29,7 +46,7 @@ export function bagOf(rows: Rows, columns: Columns): string[] {
 /** All that is sure about rows in this order. */
 export function inOrder(rows: Rows, columns: Columns, order: Order): unknown {
   if (order === "total") return rows.map((row) => rowText(row, columns));
-  const keys = rows.map((row) => textOf(order.map((name) => row[name])));
+  const keys = rows.map((row) => order.map((name) => valueText(row[name], columns.get(name))).join(", "));
   return { rows: bagOf(rows, columns), keys };
 }
 

@@ -60,11 +60,17 @@ export function tables(maxRows: number): fc.Arbitrary<Table> {
   );
 }
 
-/** So wide that a small store has to spill. */
+/** Bytes of the rows of a table that has any, at least. */
+export const PADDED_BYTES = 800_000;
+const PAD_BYTES = 9000;
+
+/** So large that a small store has to spill: wide rows, and each as often as it takes. */
 export function padded({ columns, schema, rows }: Table): Table {
+  const times = rows.length === 0 ? 0 : Math.ceil(PADDED_BYTES / PAD_BYTES / rows.length);
+  const repeated = Array.from({ length: times }, () => rows).flat();
   return {
-    columns: new Map([...columns, ["pad", "text"]]),
+    columns: new Map([...columns, ["pad", "wide"]]),
     schema: { ...schema, pad: "VARCHAR" },
-    rows: rows.map((row, i) => ({ ...row, pad: `${i % 7}`.repeat(9000) })),
+    rows: repeated.map((row, i) => ({ ...row, pad: `${i % 7}`.repeat(PAD_BYTES) })),
   };
 }

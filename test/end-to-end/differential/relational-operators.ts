@@ -42,7 +42,7 @@ function ofColumn(name: string, kind: Kind): readonly (() => Item)[] {
   const c = col(name);
   const q = quoted(name);
   const counted = () => ({ expr: c.count(), sql: `count(${q})`, kind: "number" }) as const;
-  if (kind === "approximate") return [counted];
+  if (kind === "approximate" || kind === "wide") return [counted];
   const any: (() => Item)[] = [
     counted,
     () => ({ expr: c.countDistinct(), sql: `count(DISTINCT ${q})`, kind: "number" }),
@@ -104,7 +104,7 @@ export const RELATIONAL_OPERATORS: readonly Maker[] = [
       known: true,
     };
   },
-  function mapGroups({ columns }, choice) {
+  function mapGroups({ columns }, choice, _, values) {
     const plain = keysIn(columns).filter(
       (name) => !["list", "struct"].includes(columns.get(name) ?? "") && name !== "size",
     );
@@ -119,12 +119,12 @@ export const RELATIONAL_OPERATORS: readonly Maker[] = [
         name: `groupBy(${keys}).mapGroups(same, ${batchFormat}${stream ? ", stream" : ""})`,
         apply: (ds) => {
           const groups = ds.groupBy(...keys);
-          if (!stream) return groups.mapGroups((group: Any) => group, { batchFormat });
+          if (!stream) return groups.mapGroups((group: Any) => group, { batchFormat, ...values });
           return groups.mapGroups(
             async function* (batches: Any) {
               for await (const batch of batches) yield batch;
             } as Any,
-            { batchFormat, stream: true, batchSize: 3 } as Any,
+            { batchFormat, stream: true, batchSize: 3, ...values } as Any,
           );
         },
       };
@@ -136,7 +136,7 @@ export const RELATIONAL_OPERATORS: readonly Maker[] = [
         if (!stream) {
           return groups.mapGroups(
             (group: Any) => [{ ...Object.fromEntries(keys.map((key) => [key, group[0][key]])), size: group.length }],
-            { batchFormat: "rows" },
+            { batchFormat: "rows", ...values },
           );
         }
         return groups.mapGroups(
@@ -149,7 +149,7 @@ export const RELATIONAL_OPERATORS: readonly Maker[] = [
             }
             return [{ ...Object.fromEntries(keys.map((key) => [key, first[key]])), size }];
           }) as Any,
-          { batchFormat: "rows", stream: true, batchSize: 3 } as Any,
+          { batchFormat: "rows", stream: true, batchSize: 3, ...values } as Any,
         );
       },
       sql: (input) => `SELECT ${quotedList(keys)}, count(*) AS size FROM ${input} GROUP BY ${quotedList(keys)}`,

@@ -134,34 +134,34 @@ export const ROW_OPERATORS: readonly Maker[] = [
       sql: (input) => `SELECT * FROM ${input}${sql}`,
     };
   },
-  (shape) => ({
+  (shape, _, __, values) => ({
     ...shape,
     known: false,
     name: "map",
-    apply: (ds) => ds.map((row: Any) => ({ ...row })),
+    apply: (ds) => ds.map((row: Any) => ({ ...row }), values),
     sql: (input) => `FROM ${input}`,
   }),
-  (shape) => ({
+  (shape, _, __, values) => ({
     ...shape,
     known: false,
     name: "flatMap",
-    apply: (ds) => ds.flatMap((row: Any) => [row, row]),
+    apply: (ds) => ds.flatMap((row: Any) => [row, row], values),
     sql: (input) => `SELECT * EXCLUDE (twice) FROM (SELECT *, unnest([1, 2]) AS twice FROM ${input})`,
   }),
-  (shape, choice) => {
+  (shape, choice, _, values) => {
     const batchFormat = choice.of(["columns", "rows", "arrow"] as const);
     return {
       ...shape,
       known: false,
       name: `mapBatches(${batchFormat})`,
-      apply: (ds) => ds.mapBatches((batch: Any) => batch, { batchSize: 7, batchFormat }),
+      apply: (ds) => ds.mapBatches((batch: Any) => batch, { batchSize: 7, batchFormat, ...values }),
       sql: (input) => `FROM ${input}`,
     };
   },
-  (shape) => ({
+  (shape, _, __, values) => ({
     ...shape,
     name: "filter(fn)",
-    apply: (ds) => ds.filter(() => true),
+    apply: (ds) => ds.filter(() => true, values),
     sql: (input) => `FROM ${input}`,
   }),
   (shape) => ({

@@ -3,15 +3,32 @@
  * Choices come from a stream of random numbers, so that a chain can be told again and made smaller.
  */
 import type { Dataset } from "spillway";
+import type { ValueOptions } from "../../../src/arrow/index.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the columns change from operator to operator
 export type Any = any;
 
 /**
- * What a column can be used for. "odd" are numbers beyond the finite ones, "approximate" ones whose last digits depend on the
- * order of the rows, "bag" lists whose items are in no order; the last two are only carried along.
+ * What a column can be used for. "odd" are numbers that nothing is computed with: beyond the finite ones, or beyond what sums
+ * can hold; "clock" is a time of day, "span" an interval. Of "approximate" numbers the last digits depend on the
+ * order of the rows, a "bag" is a list whose items are in no order, "wide" are texts of which a few
+ * fill a small store: these three are only carried along.
  */
-export type Kind = "number" | "odd" | "text" | "boolean" | "day" | "time" | "list" | "struct" | "approximate" | "bag";
+export type Kind =
+  | "number"
+  | "odd"
+  | "text"
+  | "wide"
+  | "boolean"
+  | "day"
+  | "time"
+  | "clock"
+  | "span"
+  | "blob"
+  | "list"
+  | "struct"
+  | "approximate"
+  | "bag";
 export type Columns = ReadonlyMap<string, Kind>;
 
 /**
@@ -36,8 +53,8 @@ export interface Step extends Shape {
   sql(input: string, other: string): string;
 }
 
-/** Null where the operator has nothing to work on in such rows. */
-export type Maker = (shape: Shape, choice: Choice, other: Shape) => Step | null;
+/** Null where the operator has nothing to work on in such rows. Functions are handed values as `values` says. */
+export type Maker = (shape: Shape, choice: Choice, other: Shape, values: ValueOptions) => Step | null;
 
 export class Choice {
   #at = 0;
@@ -70,7 +87,9 @@ export function named(columns: Columns, ...kinds: readonly Kind[]): string[] {
 
 /** Columns by which rows can be told apart, whatever computed them. */
 export function keysIn(columns: Columns): string[] {
-  return [...columns].filter(([, kind]) => kind !== "approximate" && kind !== "bag").map(([name]) => name);
+  return [...columns]
+    .filter(([, kind]) => kind !== "approximate" && kind !== "bag" && kind !== "wide")
+    .map(([name]) => name);
 }
 
 /** The order where a column is gone, or is another one. */
