@@ -5,7 +5,14 @@
  */
 import { closeSync, fstatSync, openSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { concatBatches, type RecordBatch, readArrowBytes, schemaEquals, sliceBatch } from "../arrow/index.ts";
+import {
+  concatBatches,
+  emptyBatch,
+  type RecordBatch,
+  readArrowBytes,
+  schemaEquals,
+  sliceBatch,
+} from "../arrow/index.ts";
 import { CancelledError, RowShapeError, SourceError } from "../errors/index.ts";
 import { type Connection, type KernelStream, NO_COLUMN, StoredTable } from "../kernel/index.ts";
 import { ownMemory } from "../memory/index.ts";
@@ -328,7 +335,9 @@ export class RunningTask implements TaskScope {
         if (size === 0) throw new Error("the file is empty");
         const memory = mapFile(fd, size, false);
         this.#mapped.push(memory);
-        return readArrowBytes(memory.view(0, size)).batches;
+        const { schema, batches } = readArrowBytes(memory.view(0, size));
+        // SQL over the file needs its columns, also where it has no batch.
+        return batches.length === 0 ? [emptyBatch(schema)] : batches;
       } finally {
         closeSync(fd);
       }

@@ -88,6 +88,31 @@ describe.each([{ exchange: false }, { exchange: true }])("exchange $exchange", (
     await refused(s.readCsv(path), "readCsv:", "__spillway_key", "reserved");
   });
 
+  test("[A1] [A7] names that every object has are columns like any other, in every reader", async () => {
+    const names = ["__proto__", "constructor", "toString", "hasOwnProperty"];
+    const odd = [1, 2, 3].map((n) => Object.fromEntries(names.map((name, i) => [name, n * 10 + i])));
+    const into = (format: string) => join(sessions.directory, `objects-${exchange}-${format}`);
+    const written = s.fromItems(odd);
+    await written.writeParquet(into("parquet"));
+    await written.writeCsv(into("csv"));
+    await written.writeJson(into("json"));
+    await written.writeArrow(into("arrow"));
+    await written.writeParquet(into("partitions"), { partitionBy: ["constructor", "toString"] });
+    for (const read of [
+      s.readParquet(into("parquet")),
+      s.readCsv(into("csv")),
+      s.readJson(into("json")),
+      s.readArrow(into("arrow")),
+      s.readParquet(into("partitions")).select(...names),
+    ]) {
+      const mapped = read.map((row) => ({ ...row })).where(col("constructor").gt(0));
+      const got = await mapped.sort("__proto__").takeAll();
+      expect(got.map((row) => names.map((name) => row[name]))).toEqual(
+        odd.map((row) => names.map((name) => row[name])),
+      );
+    }
+  });
+
   test("[A7] letters beyond ASCII in another case are other columns", async () => {
     const accents = s.fromItems(rows.map(({ id }) => ({ É: id, é: -id })));
     expect(await accents.sort("é").limit(1).takeAll()).toEqual([{ É: 19, é: -19 }]);

@@ -109,6 +109,31 @@ describe("sources", () => {
     expect(paths.map((row) => row.path)).toEqual([at("csv", "a.csv"), at("csv", "a.csv"), at("csv", "b.csv")]);
   });
 
+  test("[A1] an Arrow file without a batch has its columns, for every operator", async () => {
+    mkdirSync(at("arrow"));
+    const empty = new apache.Table(new apache.Schema([new apache.Field("n", new apache.Int32(), true)]));
+    for (const kind of ["file", "stream"] as const) {
+      const path = at("arrow", `empty.${kind}`);
+      writeFileSync(path, apache.tableToIPC(empty, kind));
+      const ds = s.readArrow(path);
+      expect(await ds.takeAll()).toEqual([]);
+      expect(await ds.sample({ fraction: 0.5, seed: 1 }).takeAll()).toEqual([]);
+      expect(await ds.where(sql("n > 1")).count()).toBe(0);
+      expect(
+        await ds
+          .groupBy()
+          .agg({ total: sql("count(n)") })
+          .takeAll(),
+      ).toEqual([{ total: 0 }]);
+      expect(
+        await ds
+          .map((row) => ({ ...row }))
+          .sort("n")
+          .takeAll(),
+      ).toEqual([]);
+    }
+  });
+
   test("[A1] overrideNumBlocks decides the number of tasks", async () => {
     const ds = s.range(100, { overrideNumBlocks: 7 }).map((row) => row);
     await ds.takeAll();

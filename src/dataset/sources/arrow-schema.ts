@@ -41,6 +41,8 @@ async function schemaOf(file: SourceFile): Promise<Schema> {
     const continued = view.getUint32(begin, true) === 0xffffffff;
     if (!continued && !isFile) throw new Error("it is no Arrow IPC file or stream");
     const length = view.getInt32(begin + (continued ? 4 : 0), true);
+    // apache-arrow writes the schema of a file without batches into the footer alone.
+    if (isFile && length === 0) return readArrowBytes(await handle.readFile()).schema;
     if (length <= 0 || length > file.bytes) throw new Error("its schema is damaged, or it is no Arrow file");
     const message = new Uint8Array((continued ? 8 : 4) + length);
     await handle.read(message, 0, message.length, begin);

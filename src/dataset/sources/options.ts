@@ -45,12 +45,14 @@ export function ofStretch(options: CheckedReadOptions, splits: number): CheckedR
   return { ...options, overrideNumBlocks: options.overrideNumBlocks === null ? null : splits };
 }
 
-function checkSchema(operator: string, schema: ReadOptions["schema"]): Readonly<Record<string, string>> {
-  if (schema === undefined) return {};
+/** Without a prototype: a column may be called "constructor" and have no type declared. */
+function checkSchema(operator: string, schema: ReadOptions["schema"] = {}): Readonly<Record<string, string>> {
   if (typeof schema !== "object" || schema === null) {
     throw new OptionError(`${operator}: schema is an object of column names and SQL types: { price: "DOUBLE" }.`);
   }
-  return Object.fromEntries(
-    Object.entries(schema).map(([name, type]) => [name, checkTypeName(String(type), `${operator}: schema.${name}`)]),
-  );
+  const checked: Record<string, string> = Object.create(null);
+  for (const [name, type] of Object.entries(schema)) {
+    checked[name] = checkTypeName(String(type), `${operator}: schema.${name}`);
+  }
+  return checked;
 }
