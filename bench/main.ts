@@ -7,7 +7,7 @@ import {
   compilePrograms,
   InterruptedError,
   measure,
-  type PeersPython,
+  type OwnPython,
   preparePython,
   type WorkloadResult,
 } from "./harness/index.ts";
@@ -61,7 +61,7 @@ function chosen(options: BenchOptions): Workload[] {
   }));
 }
 
-function enginesOf(workload: Workload, options: BenchOptions, python: PeersPython): EngineName[] {
+function enginesOf(workload: Workload, options: BenchOptions, python: OwnPython): EngineName[] {
   const engines: readonly EngineName[] = ["spillway", ...workload.peers];
   return engines.filter(
     (engine) => options.engines.includes(engine) && (python.kind === "ready" || !needsPython(engine)),
@@ -72,7 +72,7 @@ function needsPython(engine: EngineName): boolean {
   return engine !== "spillway" && engine !== "unboxed" && engine !== "duckdb";
 }
 
-async function peersFor(workloads: readonly Workload[], options: BenchOptions): Promise<PeersPython> {
+async function peersFor(workloads: readonly Workload[], options: BenchOptions): Promise<OwnPython> {
   const wanted = workloads.some((workload) =>
     workload.peers.some((peer) => needsPython(peer) && options.engines.includes(peer)),
   );
@@ -97,7 +97,7 @@ function tables(names: readonly TableName[], rows: number): Promise<MadeTables> 
 }
 
 /** The exit code: 1 when our own run failed or answers differ, or, if asked to be strict, when a target is missed. */
-async function report(results: readonly WorkloadResult[], python: PeersPython, options: BenchOptions): Promise<number> {
+async function report(results: readonly WorkloadResult[], python: OwnPython, options: BenchOptions): Promise<number> {
   const verdicts = results.flatMap(judge);
   const known = await facts(places.project, python.kind === "ready" ? python.versions : {});
   await writeFile(join(places.out, "report.md"), asMarkdown(known, results, verdicts));

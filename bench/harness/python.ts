@@ -1,29 +1,41 @@
 /**
- * The peers' Python: a virtual environment that the benchmark makes once, from pinned versions. Where it cannot be
- * made (no Python, no network) the benchmark runs without peers and says why in one line.
+ * A Python of our own: a virtual environment that is made once, from pinned versions. Where it cannot be
+ * made (no Python, no network) the caller goes on without, and says why in one line.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { readFile, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { places } from "../places.ts";
 
-export type PeersPython =
+export type OwnPython =
   | { readonly kind: "ready"; readonly python: string; readonly versions: Readonly<Record<string, string>> }
   | { readonly kind: "missing"; readonly reason: string };
 
 /** The installed packages are 850 MB; a slow line must be able to bring them. */
 const INSTALL_TIMEOUT_MS = 30 * 60_000;
 
-export async function preparePython(say: (text: string) => void): Promise<PeersPython> {
-  const python = join(places.venv, "bin", "python");
-  const wanted = await readFile(join(places.peers, "requirements.txt"), "utf8");
-  const stamp = join(places.venv, "installed-requirements.txt");
+export interface PythonPlace {
+  /** The directory of the virtual environment. */
+  readonly venv: string;
+  /** The file of the pinned versions. */
+  readonly requirements: string;
+}
+
+/** The benchmark's, with the peers. */
+export function preparePython(say: (text: string) => void): Promise<OwnPython> {
+  return ownPython({ venv: places.venv, requirements: join(places.peers, "requirements.txt") }, say);
+}
+
+export async function ownPython(place: PythonPlace, say: (text: string) => void): Promise<OwnPython> {
+  const python = join(place.venv, "bin", "python");
+  const wanted = await readFile(place.requirements, "utf8");
+  const stamp = join(place.venv, "installed-requirements.txt");
   const installed = existsSync(stamp) ? await readFile(stamp, "utf8") : null;
   if (installed !== wanted) {
-    say("Making the peers' Python environment in bench/.venv (once; some minutes).");
-    const reason = await install(python);
+    say(`Making the peers' Python environment in ${relative(places.project, place.venv)} (once; some minutes).`);
+    const reason = await install(place, python);
     if (reason !== null) {
       return { kind: "missing", reason };
     }
@@ -33,23 +45,15 @@ export async function preparePython(say: (text: string) => void): Promise<PeersP
 }
 
 /** Null when all went well, else the last line of what went wrong. */
-async function install(python: string): Promise<string | null> {
+async function install({ venv, requirements }: PythonPlace, python: string): Promise<string | null> {
   if (!existsSync(python)) {
-    await rm(places.venv, { recursive: true, force: true });
-    const made = await command("python3", ["-m", "venv", places.venv]);
+    await rm(venv, { recursive: true, force: true });
+    const made = await command("python3", ["-m", "venv", venv]);
     if (made !== null) {
       return made;
     }
   }
-  return command(python, [
-    "-m",
-    "pip",
-    "install",
-    "--quiet",
-    "--disable-pip-version-check",
-    "-r",
-    join(places.peers, "requirements.txt"),
-  ]);
+  return command(python, ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", requirements]);
 }
 
 async function command(file: string, args: readonly string[]): Promise<string | null> {

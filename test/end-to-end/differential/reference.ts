@@ -1,5 +1,11 @@
 /** The kernel used directly: holds the rows that each step of a chain must give, as tables. */
-import { compileRows, readArrowBytes, type ValueOptions } from "../../../src/arrow/index.ts";
+import {
+  arrowFileWriter,
+  compileRows,
+  readArrowBytes,
+  type Schema,
+  type ValueOptions,
+} from "../../../src/arrow/index.ts";
 import { KernelError } from "../../../src/errors/index.ts";
 import { Kernel } from "../../../src/kernel/index.ts";
 import type { Rows } from "./compare.ts";
@@ -50,6 +56,23 @@ export class Reference {
         for (let row = 0; row < batch.length; row++) rows.push(reader.row(row));
       }
       return rows;
+    } finally {
+      stream.close();
+    }
+  }
+
+  schema(sql: string): Schema {
+    return this.#connection.describe(sql);
+  }
+
+  /** The rows as an Arrow file. */
+  arrow(sql: string): Uint8Array {
+    const stream = this.#connection.query(sql);
+    try {
+      const file = arrowFileWriter(stream.schema);
+      const parts = [file.header()];
+      for (let batch = stream.next(); batch !== null; batch = stream.next()) parts.push(file.batch(batch));
+      return Buffer.concat([...parts, file.footer()]);
     } finally {
       stream.close();
     }
