@@ -58,11 +58,14 @@ export function pressingBytes(state: State, worker: WorkerState): Bytes {
 
 const NO_THRESHOLDS: Thresholds = { target: false, spill: false, pause: false, terminate: false };
 
-/** Of one that has a container of the user's, blocks do not leave in its stead; one that lets go when it is asked is asked. */
+/**
+ * Of a worker with a container of the user's, blocks do not leave in the container's stead. One that can let go is asked
+ * above `spill`, like the store, for what brings the worker below `target`.
+ */
 export function thresholdsOf({ memory }: State, { container }: WorkerState): Thresholds {
   const thresholds = memory?.thresholds ?? NO_THRESHOLDS;
-  if (container === null) return thresholds;
-  return { ...thresholds, target: false, ...(container.evicts ? {} : { spill: false }) };
+  if (container === null || container.evicts) return thresholds;
+  return { ...thresholds, target: false, spill: false };
 }
 
 function moved(state: State, worker: WorkerState, from: Pressure): void {

@@ -46,28 +46,37 @@ test("[K14] with fast and evict() spill stays alive: above it, not at it, blocks
   table.reads({ 1: 70 * PAGE });
   expect(evictions(table)).toEqual([]);
   table.reads({ 1: 72 * PAGE });
-  // Until it is below 70 pages.
-  expect(evictions(table)).toEqual([2 * PAGE + 1]);
+  // Until it is below its target of 60 pages.
+  expect(evictions(table)).toEqual([12 * PAGE + 1]);
 });
 
 test("[K14] a container is asked once until more is known, and no more when it is below", () => {
   const table = worksWith({ bytes: 60 * PAGE, evicts: true }, 0);
   table.reads({ 1: 72 * PAGE });
   table.tell({ type: "tick" });
-  expect(evictions(table)).toEqual([2 * PAGE + 1]);
-  table.reads({ 1: 71 * PAGE });
-  expect(evictions(table)).toEqual([2 * PAGE + 1, PAGE + 1]);
-  table.reads({ 1: 69 * PAGE });
+  expect(evictions(table)).toEqual([12 * PAGE + 1]);
+  table.reads({ 1: 65 * PAGE });
+  expect(evictions(table)).toEqual([12 * PAGE + 1, 5 * PAGE + 1]);
+  table.reads({ 1: 59 * PAGE });
   table.tell({ type: "tick" });
   expect(evictions(table)).toHaveLength(2);
+  // Between target and spill it is left alone.
+  table.reads({ 1: 70 * PAGE });
+  expect(evictions(table)).toHaveLength(2);
+});
+
+test("[K14] without a target a container is asked for what brings its worker below spill", () => {
+  const table = worksWith({ bytes: 60 * PAGE, evicts: true }, 0, settings({ target: false }));
+  table.reads({ 1: 72 * PAGE });
+  expect(evictions(table)).toEqual([2 * PAGE + 1]);
 });
 
 test("[K14] what a container says counts before the next reading, for all but the end of the process", () => {
   const table = worksWith({ bytes: 60 * PAGE, evicts: true }, 0);
   table.reads({ 1: 65 * PAGE });
   table.says(1, { type: "container", bytes: 67 * PAGE, evicts: true });
-  expect(evictions(table)).toEqual([2 * PAGE + 1]);
-  table.says(1, { type: "container", bytes: 64 * PAGE, evicts: true });
+  expect(evictions(table)).toEqual([12 * PAGE + 1]);
+  table.says(1, { type: "container", bytes: 54 * PAGE, evicts: true });
   expect(evictions(table)).toHaveLength(1);
   table.says(1, { type: "container", bytes: 99 * PAGE, evicts: true });
   expect(table.commands.filter(({ type }) => type === "terminate")).toEqual([]);
@@ -122,5 +131,5 @@ test("[K14] what it holds is managed memory", () => {
   managedOnly.reads({ 1: 90 * PAGE });
   expect(evictions(managedOnly)).toEqual([]);
   managedOnly.says(1, { type: "container", bytes: 72 * PAGE, evicts: true });
-  expect(evictions(managedOnly)).toEqual([2 * PAGE + 1]);
+  expect(evictions(managedOnly)).toEqual([12 * PAGE + 1]);
 });
