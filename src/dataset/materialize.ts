@@ -5,7 +5,8 @@ import { type Column, isOrdered, type Source } from "../plan/index.ts";
 import type { BlockSlice } from "../protocol/index.ts";
 import { blocksOf, DEFAULT_PREFETCH, type Run } from "./consume/blocks.ts";
 import type { Engine } from "./engine.ts";
-import { BlockHold, blocksSource, columnsOfBatch } from "./sources/blocks.ts";
+import { BlockHold } from "./sources/block-hold.ts";
+import { blocksSource, columnsOfBatch } from "./sources/blocks.ts";
 
 export interface Materialized {
   readonly slices: readonly BlockSlice[];

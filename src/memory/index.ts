@@ -1,3 +1,4 @@
+export { collectGarbage } from "./collect-garbage.ts";
 export { colourOf, SPILLED_COLOUR } from "./colours.ts";
 export { gaugeOver, type MemoryGauge, ownMemory, procGauge } from "./gauge.ts";
 export { kindsOf, LeastOverTime, type MemoryUse, managedOf, processOf } from "./kinds.ts";

@@ -12,6 +12,7 @@ import type {
   FedTable,
   JobId,
   JobSpec,
+  Milliseconds,
   OperatorId,
   PlacedSlice,
   Sink,
@@ -53,7 +54,8 @@ export type ProgramMessage =
   | { readonly type: "release"; readonly blocks: readonly BlockId[] }
   /** Output blocks that the program has read and holds on to: they may go to disk. */
   | { readonly type: "keep"; readonly blocks: readonly BlockId[] }
-  /** A small metadata query, run in a worker. */
+  /** The answer to `collect`, after what was found has been released. */
+  | { readonly type: "collected"; readonly took: Milliseconds }
   /** Metadata for planning, from any worker; asked again so often where that one dies. */
   | { readonly type: "inspect"; readonly request: number; readonly sql: string; readonly maxRetries: number }
   /** What is there, and what of it is in use? */
@@ -97,6 +99,8 @@ export type ToProgram =
   | { readonly type: "called"; readonly request: number; readonly answers: readonly WorkerAnswer[] }
   | { readonly type: "trimmed"; readonly request: number; readonly workers: readonly TrimReport[] }
   | { readonly type: "event"; readonly event: TimedEvent }
+  /** The store is short of room: collect garbage, and release what nothing refers to any more. */
+  | { readonly type: "collect" }
   | { readonly type: "refused"; readonly request: number; readonly error: WireError }
   /**
    * The program now holds one reference to the slice's block, which stays in `range` until it is released or kept. `copy`: it

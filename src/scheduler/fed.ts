@@ -15,8 +15,9 @@ import type { Fed, FedPiece, Feed, OperatorState, Piece, State, TaskState } from
 import { send } from "./state.ts";
 import { waitsForWide } from "./wide-turn.ts";
 
-/** One is read while the next is on its way. */
+/** One is read while the next is on its way, where both leave enough of the store for what the task makes. */
 const MAX_FEEDS = 2;
+const AHEAD_SHARE = 1 / 4;
 /** Small blocks are fed together up to this, or up to this part of the store. */
 const FEED_BYTES: Bytes = 16 * 2 ** 20;
 const FEED_SHARE = 1 / 16;
@@ -160,11 +161,12 @@ export function feedTask(state: State, task: TaskState, leaving: Leaving): boole
       const waiting = feed.queue[feed.next];
       return waiting === undefined || bringBack(state, waiting.piece.flow.block.id, leaving);
     }
+    if (feed.inFlight.length > 0 && bytesOf([...feed.inFlight.flat(), ...bundle]) > mostAhead(state)) return true;
     const slices = bundle.map(({ piece }): PlacedSlice => {
       return { range: state.ledger.pin(piece.flow.block.id), start: piece.start, end: piece.end };
     });
     feed.next += bundle.length;
-    for (const { piece } of bundle) feed.bytes += piece.flow.block.length;
+    feed.bytes += bytesOf(bundle);
     feed.inFlight.push(bundle);
     send(state, worker, { type: "feed", task: task.id, table: first.table, slices });
   }
@@ -173,6 +175,14 @@ export function feedTask(state: State, task: TaskState, leaving: Leaving): boole
     send(state, worker, { type: "feedEnd", task: task.id });
   }
   return true;
+}
+
+function mostAhead({ ledger }: State): Bytes {
+  return ledger.capacity * AHEAD_SHARE;
+}
+
+function bytesOf(pieces: readonly FedPiece[]): Bytes {
+  return pieces.reduce((sum, { piece }) => sum + piece.flow.block.length, 0);
 }
 
 /** The next blocks for one table, as far as they are in memory. */

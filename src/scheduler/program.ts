@@ -1,6 +1,7 @@
 /** What the program asks for and tells: each message is handed to who knows about it, or answered here. */
 import { SpillwayError, StoreError, toWire } from "../errors/index.ts";
 import type { BlockId } from "../protocol/index.ts";
+import { collected } from "./collect.ts";
 import type { JobMessage } from "./events.ts";
 import { cancelJob, outputRead, startJob } from "./job.ts";
 import { setMemoryLimit } from "./memory-limit.ts";
@@ -26,6 +27,9 @@ export function fromProgram(state: State, message: JobMessage): void {
     case "keep":
       state.storeStallSince = null;
       for (const id of message.blocks) outputRead(state, id);
+      return;
+    case "collected":
+      collected(state, message.took);
       return;
     case "inspect":
       if (state.unavailable === null) {

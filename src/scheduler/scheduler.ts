@@ -22,6 +22,7 @@ import { Ledger } from "../store/index.ts";
 import { formatSize } from "../units/index.ts";
 import { settleAlone } from "./alone.ts";
 import { instanceGone, workerLost } from "./claims.ts";
+import { noCollection } from "./collect.ts";
 import { deathError, diedEvent } from "./deaths.ts";
 import { DevicePool } from "./devices.ts";
 import { dispatch } from "./dispatch.ts";
@@ -128,7 +129,8 @@ export class Scheduler {
       yieldsTo: null,
       repairs: [],
       lost: new Map(),
-      disk: { writing: 0, restoring: new Set(), refusal: null, spokenFor: 0 },
+      disk: { writing: 0, restoring: new Set(), refusal: null, toldAt: Number.NEGATIVE_INFINITY, spokenFor: 0 },
+      collection: noCollection(),
       programAsks: [],
       programRanges: new Map(),
       unreadBytes: 0,

@@ -10,6 +10,7 @@ import type { WireError } from "../errors/index.ts";
 import { spillsUntil } from "../memory/index.ts";
 import type { BlockId, Bytes, Milliseconds, WorkerId } from "../protocol/index.ts";
 import { type SpillOrder, type SpillPlace, wholePages } from "../store/index.ts";
+import { askToCollect, mayCollectSince } from "./collect.ts";
 import { DISK_GRACE, DISK_RETRY } from "./events.ts";
 import { isPaused } from "./job.ts";
 import { pressingBytes, thresholdsOf } from "./ladder.ts";
@@ -21,6 +22,8 @@ export type Leaving = "cold" | "paused" | "any";
 const MAX_WRITES = 2;
 /** Small blocks share a file up to this size; a larger block has its own. */
 const FILE_BYTES: Bytes = 32 * 2 ** 20;
+/** Where disks are nearly full, they refuse again and again for a moment. */
+const DISK_TOLD_AGAIN: Milliseconds = 30_000;
 
 /** Room, and what can become room without anybody missing it; no more than is there while the disks refuse. */
 export function availableRoom(state: State): Bytes {
@@ -38,6 +41,7 @@ export function makeRoom(state: State, bytes: Bytes, leaving: Leaving): boolean 
   const { ledger } = state;
   let missing = bytes - ledger.room - ledger.leaving;
   if (missing <= 0) return true;
+  askToCollect(state);
   if (missing > bytesThatMayLeave(state, leaving)) return false;
   const writer = new Writer(state);
   for (const id of candidates(state, leaving)) {
@@ -177,11 +181,14 @@ export function blocksSpilled(
   state.disk.refusal = null;
 }
 
-/** Nothing is lost: the blocks stay where they are, and the disks are tried again after a while. */
+/**
+ * Nothing is lost: the blocks stay where they are. The disks are tried again at once where what is read has files that can go,
+ * and else after a while.
+ */
 export function blocksNotSpilled(state: State, blocks: readonly BlockId[], error: WireError): void {
   for (const id of blocks) state.ledger.notWritten(id);
   state.disk.writing -= 1;
-  diskRefused(state, error);
+  if (!state.ledger.dropFilesOfPinned()) diskRefused(state, error);
 }
 
 export function diskRefused(state: State, error: WireError, isReading = false): void {
@@ -189,7 +196,13 @@ export function diskRefused(state: State, error: WireError, isReading = false): 
   const { refusal } = disk;
   // One that nobody has tried to get over since is another story.
   const isSame = refusal !== null && now - refusal.retryAt < DISK_GRACE;
-  if (!isSame) tell(state, { type: "notice", text: `Work waits for the disk: ${error.message}` });
+  if (!isSame) {
+    mayCollectSince(state, now);
+    if (now >= disk.toldAt + DISK_TOLD_AGAIN) {
+      disk.toldAt = now;
+      tell(state, { type: "notice", text: `Work waits for the disk: ${error.message}` });
+    }
+  }
   disk.refusal = { error, since: isSame ? refusal.since : now, retryAt: now + DISK_RETRY, isReading };
 }
 

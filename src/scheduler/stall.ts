@@ -14,7 +14,8 @@
  *     4. the wide kernel gives back what the store has lent it (lease.ts); a promise is broken (see room.ts);
  *     5. whatever nobody reads goes to disk, for the one that everything waits for;
  *     6. a task stands back: what it reads may go to disk as well, and it is run again later;
- *     7. the store is full of what is being read, or the disks refuse for too long: a job fails, with the figures.
+ *     7. the store is full of what is being read, or the disks refuse for too long: the program is asked to collect its garbage
+ *        (collect.ts), and where that does not help, a job fails, with the figures.
  * Why a job gets through however small the store and wrong the estimates: by 5 and 6 the task that everything waits for
  * is in the end alone, with its input, the block it makes and what the program is reading; only where these do not fit
  * together does step 7 come.
@@ -29,6 +30,7 @@ import type { Milliseconds } from "../protocol/index.ts";
 import { wholePages } from "../store/index.ts";
 import { formatSize } from "../units/index.ts";
 import { hasDevices, idleInstance } from "./claims.ts";
+import { mayCollectSince } from "./collect.ts";
 import { fetchNext, isWanted, type Leniency, mayFetch, startOneOf, waitsForOthers } from "./dispatch.ts";
 import { DISK_GRACE, READING_GRACE, SLOT_GRACE, STORE_GRACE } from "./events.ts";
 import { feedTask, isHungry, isStarving, stillToRead } from "./fed.ts";
@@ -79,6 +81,8 @@ export function resolveStall(state: State): boolean {
 export function stallDeadline(state: State): Milliseconds {
   if (state.slotStallSince !== null) return state.slotStallSince + SLOT_GRACE;
   if (state.storeStallSince === null) return slotDeadline(state);
+  // Its answer is an event.
+  if (state.collection.isAsked) return Number.POSITIVE_INFINITY;
   return storeDeadline(state, state.storeStallSince);
 }
 
@@ -246,6 +250,20 @@ function changes(state: State, run: () => void): boolean {
 
 /** The least urgent that keeps something in memory lets go of it; never the one that everything waits for. */
 function letSomebodyStandBack(state: State): boolean {
+  if (letSomebodyUnpin(state)) return true;
+  const first = state.yieldsTo;
+  if (first === null) return false;
+  const others = othersThan(state, first);
+  // What it needs is memory that others read, or where it has only to begin, the worker or the resources of any of them.
+  const hasToBegin = first.operator.again.includes(first);
+  const next = others.find((task) => task.asking !== null && (hasToBegin || task.needs.length > 0));
+  if (next === undefined) return false;
+  standBack(state, next);
+  return true;
+}
+
+/** The same of those that have not begun: they lose nothing by it. */
+function letSomebodyUnpin(state: State): boolean {
   const { yieldsTo } = state;
   const first = yieldsTo !== null && isUnderWay(yieldsTo) ? yieldsTo : firstWaiting(state);
   if (first === undefined) return false;
@@ -255,15 +273,13 @@ function letSomebodyStandBack(state: State): boolean {
       if (again.some((task) => task !== first && unpinAll(state, task))) return true;
     }
   }
+  return othersThan(state, first).some((task) => task.asking === null && unpinAll(state, task));
+}
+
+/** Tasks that wait with something in memory, the least urgent first. */
+function othersThan(state: State, first: TaskState): readonly TaskState[] {
   const all = [...state.askers].flatMap(({ asking }) => [...asking]).concat(...state.fetching);
-  const others = all.filter((task) => task !== first).sort((a, b) => byUrgency(b, a));
-  if (others.some((task) => task.asking === null && unpinAll(state, task))) return true;
-  // What it needs is memory that others read, or where it has only to begin, the worker or the resources of any of them.
-  const hasToBegin = first.operator.again.includes(first);
-  const next = others.find((task) => task.asking !== null && (hasToBegin || task.needs.length > 0));
-  if (next === undefined) return false;
-  standBack(state, next);
-  return true;
+  return all.filter((task) => task !== first).sort((a, b) => byUrgency(b, a));
 }
 
 /** Those who stood back come again when the one is through for which they did, or the program has stopped reading it. */
@@ -311,13 +327,15 @@ function overruleStore(state: State): boolean {
   // Where it is time to try the disks again and nobody did, they are not what everything waits for.
   if (refusal !== null && state.now < refusal.retryAt) {
     state.storeStallSince = null;
-    if (state.now - refusal.since < DISK_GRACE) return false;
+    if (!isReading && letSomebodyUnpin(state)) return true;
+    if (state.now - refusal.since < DISK_GRACE || mayCollectSince(state, refusal.since)) return false;
     // Who comes next waits for the disks anew: they may be well by then.
     state.disk.refusal = null;
     return giveUp(state, () => refusal.error);
   }
   if (!isReading && letSomebodyStandBack(state)) return true;
   state.storeStallSince ??= state.now;
+  if (mayCollectSince(state, state.storeStallSince)) return false;
   if (state.now < storeDeadline(state, state.storeStallSince)) return false;
   state.storeStallSince = null;
   return giveUp(state, (who, bytes) => full(state, who, bytes));

@@ -19,6 +19,7 @@ import type {
   WorkerId,
 } from "../protocol/index.ts";
 import type { Ledger } from "../store/index.ts";
+import type { Collection } from "./collect.ts";
 import type { DevicePool } from "./devices.ts";
 import type { Command } from "./events.ts";
 import type { JobState } from "./job-state.ts";
@@ -54,6 +55,8 @@ export interface DiskState {
   writing: number;
   readonly restoring: Set<BlockId>;
   refusal: Refusal | null;
+  /** When the user was last told that work waits for the disks. */
+  toldAt: Milliseconds;
   /** Room that is coming to somebody: not for those who wait with less right. */
   spokenFor: Bytes;
 }
@@ -123,6 +126,7 @@ export interface State {
   readonly repairs: TaskState[];
   readonly lost: Map<BlockId, { readonly error: WireError; isBeingMade: boolean }>;
   readonly disk: DiskState;
+  readonly collection: Collection;
   readonly programAsks: ProgramAsk[];
   readonly programRanges: Map<Bytes, ArenaRange>;
   /** What the program has to read, and has not copied. */

@@ -5,7 +5,9 @@
 import { connect, type Socket } from "node:net";
 import { crc32 } from "node:zlib";
 import type { RunOptions } from "../dataset/engine.ts";
+import { afterCollection } from "../dataset/sources/block-hold.ts";
 import { fromWire, SessionClosedError } from "../errors/index.ts";
+import { collectGarbage } from "../memory/index.ts";
 import {
   type ArenaRange,
   type BlockId,
@@ -220,6 +222,8 @@ export class Client {
     } else if (message.type === "notice") {
       const { about, text } = message;
       if (about === undefined || this.#jobs.get(about.job)?.isNews(about.what) === true) this.listener.notice(text);
+    } else if (message.type === "collect") {
+      void this.#collect();
     } else if (message.type === "event") {
       this.listener.event(message.event);
     } else if (message.type !== "welcome") {
@@ -228,6 +232,17 @@ export class Client {
       // A block that was on its way when its job was cancelled.
       else if (message.type === "output") this.release([message.slice.block.id]);
     }
+  }
+
+  /** Releases what nothing refers to any more. */
+  async #collect(): Promise<void> {
+    const start = performance.now();
+    try {
+      await afterCollection(collectGarbage);
+    } catch (error) {
+      this.listener.notice(`The program's garbage could not be collected: ${String(error)}`);
+    }
+    this.send({ type: "collected", took: performance.now() - start });
   }
 
   #end(error: Error | null): void {

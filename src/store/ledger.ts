@@ -339,6 +339,13 @@ export class Ledger {
     this.#residency.repaired(entry, range.offset);
   }
 
+  /** The disks are full: blocks that are being read need no file meanwhile. True where there was one. */
+  dropFilesOfPinned(): boolean {
+    let any = false;
+    for (const entry of this.#blocks.values()) any = this.#residency.dropFileOfPinned(entry) || any;
+    return any;
+  }
+
   /** Places on disk that nobody needs any more, told once. */
   takeOrphans(): readonly SpillPlace[] {
     return this.#residency.takeOrphans();

@@ -187,6 +187,13 @@ export class Residency {
     this.#manage(entry, 1);
   }
 
+  /** A block that is being read cannot leave: its file, which would make that free, is given up. */
+  dropFileOfPinned(entry: Entry): boolean {
+    if (entry.state !== "resident" || entry.pins === 0 || entry.place === null) return false;
+    this.#dropFile(entry);
+    return true;
+  }
+
   takeOrphans(): readonly SpillPlace[] {
     const orphans = this.#orphans;
     if (orphans.length > 0) this.#orphans = [];

@@ -2,9 +2,8 @@
  * Gives back to the system what this worker does not need: garbage, buffers kept for the next job, the kernel's stock, free memory of
  * the C library. A step that cannot be taken is named, and the others are taken all the same.
  */
-import { Session } from "node:inspector";
 import { dropSpareMemory } from "../arrow/index.ts";
-import { procGauge } from "../memory/index.ts";
+import { collectGarbage, procGauge } from "../memory/index.ts";
 import { mallocTrim, whyNoMallocTrim } from "../native/index.ts";
 import type { Bytes, TrimReport, WorkerId } from "../protocol/index.ts";
 import type { LeasedKernel } from "./leased-kernel.ts";
@@ -20,7 +19,7 @@ export async function trim(worker: WorkerId, kernel: Pick<LeasedKernel, "giveBac
   };
   const before = privateMemory();
   dropSpareMemory();
-  await step("garbage collection", collectGarbage);
+  await step("garbage collection", collectTwice);
   await step("kernel", () => kernel.giveBack());
   const why = whyNoMallocTrim();
   if (why === null) await step("malloc_trim", mallocTrim);
@@ -28,23 +27,10 @@ export async function trim(worker: WorkerId, kernel: Pick<LeasedKernel, "giveBac
   return { worker, before, after: privateMemory(), skipped };
 }
 
-/**
- * What V8 does when memory is low: it moves what lives together and unmaps the rest. `gc()` does not shrink the heap as far
- * (of 400 MB of small objects it left 75 MB, this 37 MB). The second time for what the first one found out to be dead:
- * buffers are freed in the background.
- */
-async function collectGarbage(): Promise<void> {
-  const session = new Session();
-  session.connect();
-  try {
-    for (let i = 0; i < 2; i++) {
-      await new Promise<void>((resolve, reject) => {
-        session.post("HeapProfiler.collectGarbage", (error) => (error === null ? resolve() : reject(error)));
-      });
-    }
-  } finally {
-    session.disconnect();
-  }
+/** The second time for what the first one found out to be dead: buffers are freed in the background. */
+async function collectTwice(): Promise<void> {
+  await collectGarbage();
+  await collectGarbage();
 }
 
 function privateMemory(): Bytes {

@@ -228,3 +228,17 @@ test("[D5] a wide kernel that the system kills comes back with less for its buff
   table.start(job("k", [wide(0)]), 1);
   expect(leasesTo(table, WIDE + 1).at(-1)?.threads).toBe(2);
 });
+
+test("[O4] a second block is fed ahead only where both leave room for what the task makes", () => {
+  const repartitioned = (pagesOfABlock: number) => {
+    const table = new Table(1, 100);
+    table.start(job("j", [tasks(0, splits(1)), tasks(1, fed({ kind: "parts", count: 1 }, [0]))]), 10);
+    for (let i = 0; i < 2; i++) {
+      table.asks(1, pagesOfABlock);
+      table.handsOver(1, 3, pagesOfABlock);
+    }
+    table.done(1);
+    return feedsTo(table, 1).length;
+  };
+  expect([repartitioned(12), repartitioned(13)]).toEqual([2, 1]);
+});

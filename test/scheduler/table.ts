@@ -31,6 +31,8 @@ export class Table {
   readonly scheduler: Scheduler;
   readonly commands: Command[] = [];
   now = 0;
+  /** The program refers to all that it keeps, and says so when it is asked to collect its garbage. */
+  hasNoGarbage = true;
   #written = 0;
   #read = 0;
 
@@ -46,7 +48,10 @@ export class Table {
   }
 
   tell(event: Event): void {
-    this.commands.push(...this.scheduler.handle(event, this.now));
+    const commands = this.scheduler.handle(event, this.now);
+    this.commands.push(...commands);
+    const isAsked = commands.some((one) => one.type === "toProgram" && one.message.type === "collect");
+    if (isAsked && this.hasNoGarbage) this.program({ type: "collected", took: 1 });
   }
 
   program(message: JobMessage): void {

@@ -147,6 +147,11 @@ export class SimulatedProgram {
       answer?.(message);
       return;
     }
+    if (message.type === "collect") {
+      // It refers to all that it keeps.
+      this.#world.agenda.later(1, () => this.says({ type: "collected", took: 1 }));
+      return;
+    }
     if (message.type === "welcome" || message.type === "notice" || message.type === "event") return;
     const job = this.jobs.get(message.job);
     if (job === undefined) throw new Error(`a word about an unknown job ${message.job}`);

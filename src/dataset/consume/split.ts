@@ -5,7 +5,7 @@ import type { BlockId, BlockSlice } from "../../protocol/index.ts";
 import type { Engine } from "../engine.ts";
 import { type Materialized, materialized } from "../materialize.ts";
 import { checkKeys, describe, seedOf } from "../options.ts";
-import { BlockHold } from "../sources/blocks.ts";
+import { BlockHold } from "../sources/block-hold.ts";
 import type { Run } from "./blocks.ts";
 
 export interface TrainTestOptions {

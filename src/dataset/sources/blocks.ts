@@ -5,8 +5,9 @@
 import { evenSlices, type RecordBatch, typeName } from "../../arrow/index.ts";
 import { StoreError } from "../../errors/index.ts";
 import { type Column, nothingSkipped, type OpenSource, type ScanRequest, type Source } from "../../plan/index.ts";
-import type { BlockId, BlockSlice, Bytes, Split } from "../../protocol/index.ts";
+import type { BlockSlice, Bytes, Split } from "../../protocol/index.ts";
 import type { Engine } from "../engine.ts";
+import { BlockHold } from "./block-hold.ts";
 import { bundled, cutByRows, taskCount } from "./splitting.ts";
 
 /** Of the store: a task's blocks are all in memory while it runs, beside those of other tasks and what it makes. */
@@ -21,37 +22,6 @@ export interface HeldBlocks {
 
 export function columnsOfBatch(batch: Pick<RecordBatch, "schema">): readonly Column[] {
   return batch.schema.fields.map(({ name, type }) => ({ name, type: typeName(type) }));
-}
-
-/** Lets go of blocks once: when told to, or when what holds them is collected. */
-export class BlockHold {
-  #blocks: readonly BlockId[] | null;
-  static readonly #collected = new FinalizationRegistry<() => void>((release) => release());
-
-  constructor(
-    private readonly engine: Pick<Engine, "release">,
-    blocks: readonly BlockId[],
-  ) {
-    this.#blocks = blocks;
-  }
-
-  /** Ties the hold to an object's life. The hold must not be reachable from the release, nor the object from it. */
-  follow(owner: object): void {
-    const { engine } = this;
-    const blocks = this.#blocks ?? [];
-    BlockHold.#collected.register(owner, () => engine.release(blocks), this);
-  }
-
-  get released(): boolean {
-    return this.#blocks === null;
-  }
-
-  release(): void {
-    if (this.#blocks === null) return;
-    this.engine.release(this.#blocks);
-    this.#blocks = null;
-    BlockHold.#collected.unregister(this);
-  }
 }
 
 /** Batches of the program's own memory, put into the store when they are first needed. */
