@@ -1,7 +1,8 @@
 /** `spillway info`: what the settings in force come to on this machine. */
 import { readConfig } from "../config/index.ts";
 import { nodeMemory } from "../memory/index.ts";
-import { onThisMachine, stateRoot } from "../session/options.ts";
+import { onThisMachine } from "../session/options.ts";
+import { stateRoot } from "../session/state-root.ts";
 import { formatSize } from "../units/index.ts";
 import { inColumns } from "./columns.ts";
 import { version } from "./version.ts";

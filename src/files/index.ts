@@ -9,4 +9,8 @@ export {
 export { isHidden, isHiddenFolder } from "./hidden.ts";
 export { localPath, notLocal } from "./local-path.ts";
 export { makeDirectory } from "./make-directory.ts";
+export { isOurs, NotPrivate, PrivateDirectory, using, whyTaken } from "./private-directory.ts";
+export { readPrivateFile } from "./private-file.ts";
+export { connectInside } from "./private-socket.ts";
 export { type Surroundings, whyProtected } from "./protected.ts";
+export { isStagingName, markStaging, STAGING_MARK } from "./staging-mark.ts";

@@ -6,4 +6,5 @@ export * from "./placeholders.ts";
 export * from "./resources.ts";
 export * from "./session-events.ts";
 export * from "./side-by-side.ts";
+export * from "./socket.ts";
 export * from "./stats.ts";

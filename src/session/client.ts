@@ -2,11 +2,12 @@
  * The program's end of the socket: starts the supervisor, asks it things, runs jobs, reads blocks from the shared
  * arena. Keeps the program alive exactly while something it asked for is under way.
  */
-import { connect, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { crc32 } from "node:zlib";
 import type { RunOptions } from "../dataset/engine.ts";
 import { afterCollection } from "../dataset/sources/block-hold.ts";
 import { fromWire, SessionClosedError } from "../errors/index.ts";
+import { connectInside } from "../files/index.ts";
 import { collectGarbage } from "../memory/index.ts";
 import {
   type ArenaRange,
@@ -20,6 +21,7 @@ import {
   type ProgramMessage,
   type SessionMemory,
   type SessionResources,
+  SOCKET,
   type TimedEvent,
   type ToProgram,
   type TrimReport,
@@ -27,7 +29,7 @@ import {
   type WorkerAnswer,
 } from "../protocol/index.ts";
 import type { MappedArena } from "../store/mapping.ts";
-import { type SupervisorOptions, socketPath } from "../supervisor/options.ts";
+import type { SupervisorOptions } from "../supervisor/options.ts";
 import { Job, type JobObserver } from "./job.ts";
 import { type SupervisorProcess, startSupervisor, sweepAfterLoss } from "./start.ts";
 
@@ -93,7 +95,7 @@ export class Client {
     container: string | null,
     Arena: typeof MappedArena,
   ): Promise<Client> {
-    const socket = connect(socketPath(options));
+    const socket = connectInside(supervisor.directory, SOCKET);
     const wire = new Wire<ToProgram, ProgramMessage>(socket);
     const early: ToProgram[] = [];
     const welcome = await new Promise<Welcome>((resolve, reject) => {

@@ -25,6 +25,7 @@ import { Client } from "./client.ts";
 import { StartingJob } from "./job.ts";
 import { type ResolvedOptions, resolveOptions, type SessionOptions, supervisorOptions } from "./options.ts";
 import { progressLine, silent } from "./progress.ts";
+import { statePlace } from "./state-root.ts";
 
 /** What `session.rebalance()` has done. */
 export interface Rebalanced {
@@ -167,7 +168,9 @@ export class SessionEngine implements Engine {
       };
       const { container } = this.#options;
       const listener = { notice, event };
-      this.#client = Client.start(supervisorOptions(this.#options), listener, container).then((client) => {
+      const state = statePlace();
+      if (state.notice !== null) notice(state.notice);
+      this.#client = Client.start(supervisorOptions(this.#options, state.root), listener, container).then((client) => {
         this.#started = client;
         return client;
       });

@@ -1,6 +1,5 @@
 /** What the settings of a session come to on this machine, and what its supervisor is told of it. What there is to set is src/config's. */
 import { randomBytes } from "node:crypto";
-import { homedir } from "node:os";
 import { join } from "node:path";
 import { type Config, readConfig, type SessionOptions, type Settings, type Size } from "../config/index.ts";
 import { OptionError } from "../errors/index.ts";
@@ -15,7 +14,7 @@ import {
   workersThatFit,
 } from "../memory/index.ts";
 import type { Bytes, ResourceRequest } from "../protocol/index.ts";
-import { type SupervisorOptions, socketPath } from "../supervisor/options.ts";
+import { checkSocketPath, type SupervisorOptions, sessionDirectory } from "../supervisor/options.ts";
 import { formatSize, parseSize } from "../units/index.ts";
 import { type BlockSizes, blockSizes } from "./block-sizes.ts";
 import { containerPayload } from "./container-option.ts";
@@ -55,7 +54,6 @@ export interface ResolvedOptions extends ResolvedSpilling, ResolvedWorkerMemory,
 
 /** Below this a block is not worth its messages. */
 const SMALLEST_BLOCK: Bytes = 64 << 10;
-const LONGEST_SOCKET_PATH = 107;
 
 export function resolveOptions(options: SessionOptions = {}): ResolvedOptions {
   return onThisMachine(readConfig({ code: options }));
@@ -115,19 +113,16 @@ export function onThisMachine(config: Config): ResolvedOptions {
   };
 }
 
-/** `~/.local/state/spillway`: what is meant to stay, of the last sessions. */
-export function stateRoot(): string {
-  return join(process.env.XDG_STATE_HOME ?? join(homedir(), ".local", "state"), "spillway");
-}
-
-export function supervisorOptions(options: ResolvedOptions): SupervisorOptions {
+/** `state`: where logs stay. */
+export function supervisorOptions(options: ResolvedOptions, state: string): SupervisorOptions {
   const stamp = new Date().toISOString().replace(/[-:]/g, "").slice(0, 15);
   const session = `${stamp}-${process.pid}-${randomBytes(3).toString("hex")}`;
-  checkSocketPath(options.localDirectory, session);
+  const { localDirectory } = options;
+  checkSocketPath(sessionDirectory({ localDirectory, session }), localDirectory);
   return {
     session,
     token: randomBytes(16).toString("hex"),
-    localDirectory: options.localDirectory,
+    localDirectory,
     localDirectories: options.localDirectories,
     maxSpill: options.maxSpill,
     spillCompression: options.spillCompression,
@@ -144,18 +139,9 @@ export function supervisorOptions(options: ResolvedOptions): SupervisorOptions {
     memory: options.memory,
     devices: options.devices,
     localityWithOutput: options.localityWithOutput,
-    stateDirectory: join(stateRoot(), session),
+    stateDirectory: join(state, session),
     workerEnv: options.workerEnv,
     workerExecArgv: options.workerExecArgv,
     parentPid: process.pid,
   };
-}
-
-/** The system cuts longer paths of sockets without a word. */
-function checkSocketPath(localDirectory: string, session: string): void {
-  const bytes = Buffer.byteLength(socketPath({ localDirectory, session }));
-  if (bytes <= LONGEST_SOCKET_PATH) return;
-  throw new OptionError(
-    `session: localDirectory is too long: the session's socket in it would have a path of ${bytes} bytes, and the system allows ${LONGEST_SOCKET_PATH}. Choose a shorter one than ${localDirectory}.`,
-  );
 }

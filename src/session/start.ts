@@ -4,16 +4,18 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, existsSync, openSync, readFileSync } from "node:fs";
+import { closeSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { fromWire, OptionError, SessionClosedError, type WireError } from "../errors/index.ts";
 import { makeDirectory } from "../files/index.ts";
 import type { Milliseconds } from "../protocol/index.ts";
-import { type SupervisorOptions, sessionDirectory, sessionsDirectory } from "../supervisor/options.ts";
+import type { Ready, SupervisorOptions } from "../supervisor/options.ts";
 import { MARK, SUPERVISOR_MARK } from "../supervisor/process-tree.ts";
 
 export interface SupervisorProcess {
+  /** The session's, with the socket in it. */
+  readonly directory: string;
   /** For who cannot use it after all: comes back when the process is gone, and what it made. */
   end(): Promise<void>;
   /** It is ending by itself. */
@@ -38,32 +40,36 @@ export async function startSupervisor(
 ): Promise<SupervisorProcess> {
   const log = join(options.stateDirectory, "supervisor.log");
   const stderr = openLog(options.stateDirectory, log);
-  const child = spawn(process.execPath, [program, JSON.stringify(options)], {
+  const child = spawn(process.execPath, [program, options.session], {
     detached: true,
-    stdio: ["ignore", "pipe", stderr],
+    stdio: ["pipe", "pipe", stderr],
     // Inside a worker of another session, this one is not what that worker leaves behind: it cleans up after itself.
     env: { ...process.env, NODE_OPTIONS: "", [MARK]: SUPERVISOR_MARK },
   });
   closeSync(stderr);
+  // Not in the command line, which everybody can read. One that has ended does not read it; that is told by its exit.
+  child.stdin?.on("error", () => {});
+  child.stdin?.end(JSON.stringify(options));
+  let directory: string;
   try {
-    await ready(child, log, patience);
+    ({ directory } = await ready(child, log, patience));
   } catch (error) {
     await end(child, options);
     throw error;
   } finally {
+    child.stdin?.destroy();
     child.stdout?.destroy();
     child.unref();
   }
-  return { end: () => end(child, options), exited: () => exited(child) };
+  return { directory, end: () => end(child, options), exited: () => exited(child) };
 }
 
 /** A supervisor that was killed could not clean up after itself. Its connection ends a moment before it does. */
 export async function sweepAfterLoss(options: SupervisorOptions): Promise<void> {
-  const { sweep } = await import("../supervisor/sweep.ts");
-  const own = sessionDirectory(options);
-  for (let waited = 0; ; waited += SWEEP_RETRY) {
-    for (const local of options.localDirectories) sweep(sessionsDirectory(local), "");
-    if (waited >= SWEEP || !existsSync(own)) return;
+  const { remains, sweep } = await import("../supervisor/sweep.ts");
+  const { localDirectories, session } = options;
+  for (let waited = 0; remains(localDirectories, session) && waited < SWEEP; waited += SWEEP_RETRY) {
+    for (const local of localDirectories) sweep(local, "");
     await new Promise((resolve) => setTimeout(resolve, SWEEP_RETRY));
   }
 }
@@ -80,7 +86,7 @@ function openLog(directory: string, path: string): number {
   }
 }
 
-function ready(child: ChildProcess, log: string, patience: Milliseconds): Promise<void> {
+function ready(child: ChildProcess, log: string, patience: Milliseconds): Promise<Ready> {
   return new Promise((resolve, reject) => {
     const failed = (why: string) => {
       const tail = tailOf(log);
@@ -102,8 +108,9 @@ function ready(child: ChildProcess, log: string, patience: Milliseconds): Promis
       if (!said.endsWith("\n")) return;
       clearTimeout(timer);
       child.removeAllListeners();
-      if (said === "ready\n") resolve();
-      else reject(fromWire(JSON.parse(said) as WireError));
+      const answer = JSON.parse(said) as Ready | WireError;
+      if ("directory" in answer) resolve(answer);
+      else reject(fromWire(answer));
     });
   });
 }
@@ -120,7 +127,7 @@ function tailOf(log: string): string {
 async function end(child: ChildProcess, options: SupervisorOptions): Promise<void> {
   child.kill("SIGTERM");
   await exited(child);
-  if (existsSync(sessionDirectory(options))) await sweepAfterLoss(options);
+  await sweepAfterLoss(options);
 }
 
 /** Killed where it takes too long. */

@@ -3,7 +3,8 @@
  * because it loads the C boundary, which the supervisor does without.
  * Views are for this project's own code only: what reaches a user is always a copy (docs/architecture.md).
  */
-import { closeSync, openSync, statfsSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, statfsSync } from "node:fs";
+import { StoreError } from "../errors/index.ts";
 import { mapFile, type NativeMemory, punchHole, reserveRange } from "../native/index.ts";
 import type { ArenaPlace, ArenaRange } from "../protocol/index.ts";
 
@@ -17,7 +18,7 @@ export class MappedArena {
   #closed = false;
 
   constructor(place: ArenaPlace) {
-    this.#fd = openSync(place.path, "r+");
+    this.#fd = openOwn(place.path);
     this.#memory = mapFile(this.#fd, place.size, true);
     this.#inMemory = statfsSync(place.path).type === TMPFS_MAGIC;
   }
@@ -70,4 +71,15 @@ export class MappedArena {
   #unmapIfUnread(): void {
     if (this.#readers === 0) this.#memory.unmap();
   }
+}
+
+/** A file of somebody else's in its place would show that user all rows. */
+function openOwn(path: string): number {
+  const fd = openSync(path, constants.O_RDWR | constants.O_NOFOLLOW);
+  const { uid } = fstatSync(fd);
+  if (process.geteuid === undefined || uid === process.geteuid()) return fd;
+  closeSync(fd);
+  throw new StoreError(
+    `The store's file ${path} belongs to user ${uid}: somebody has put it in the place of the session's.`,
+  );
 }

@@ -1,4 +1,5 @@
 /** A connection that has not said who it is: the program or a worker, each by its first message, or nobody we know. */
+import { timingSafeEqual } from "node:crypto";
 import type { Socket } from "node:net";
 import {
   type Milliseconds,
@@ -27,4 +28,10 @@ export function greet(socket: Socket, admit: (greeting: Greeting, wire: AnyWire)
     process.stderr.write(`A connection that began with "${message.type}" was refused.\n`);
     wire.close();
   });
+}
+
+/** Takes as long for a good guess as for a bad one. */
+export function isToken(shown: unknown, token: string): boolean {
+  const [guess, right] = [Buffer.from(String(shown)), Buffer.from(token)];
+  return guess.length === right.length && timingSafeEqual(guess, right);
 }

@@ -1,10 +1,12 @@
 #!/usr/bin/env node
 /**
- * The supervisor process. argv[2]: its options (SupervisorOptions) as JSON. Prints one line to stdout: `ready` when it
- * listens, or why it cannot start, as a WireError; nobody reads on. What goes wrong later goes to stderr, its log.
+ * The supervisor process. Its options (SupervisorOptions) come as JSON on its standard input; argv[2], the session's name, is there for
+ * people. Prints one line of JSON to stdout: where the session is, when it listens (Ready), or why it cannot start, a WireError; nobody
+ * reads on. What goes wrong later goes to stderr, its log.
  */
+import { readFileSync } from "node:fs";
 import { SpillwayError, toWire } from "../errors/index.ts";
-import type { SupervisorOptions } from "./options.ts";
+import type { Ready, SupervisorOptions } from "./options.ts";
 import { Supervisor } from "./supervisor.ts";
 
 // The terminal's Ctrl-C and hang-up are the program's; its end is our signal.
@@ -13,13 +15,13 @@ process.on("SIGHUP", () => {});
 
 const CLEANUP_MS = 5_000;
 
-const text = process.argv[2];
-if (text === undefined) {
+const STDIN = 0;
+if (process.argv[2] === undefined) {
   process.stderr.write("A supervisor is started by a session, not by hand.\n");
   process.exit(2);
 }
 
-const supervisor = started(JSON.parse(text) as SupervisorOptions);
+const supervisor = started(JSON.parse(readFileSync(STDIN, "utf8")) as SupervisorOptions);
 let failing = false;
 
 function started(options: SupervisorOptions): Supervisor {
@@ -52,4 +54,5 @@ process.on("SIGTERM", () => void supervisor.close());
 await supervisor.open();
 // The program stops reading after this line.
 process.stdout.on("error", () => {});
-process.stdout.write("ready\n");
+const ready: Ready = { directory: supervisor.directory };
+process.stdout.write(`${JSON.stringify(ready)}\n`);

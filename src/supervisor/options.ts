@@ -1,11 +1,11 @@
 /**
- * What a supervisor is started with (JSON in argv[2]), and the places that follow from it. The program fills it in;
- * the supervisor checks nothing twice.
+ * What a supervisor is started with, and the places that follow from it. The program fills it in; the supervisor checks nothing
+ * twice. It comes as JSON on its standard input: everybody can read a command line.
  */
-import { userInfo } from "node:os";
 import { join } from "node:path";
+import { OptionError } from "../errors/index.ts";
 import type { MemoryPool } from "../memory/index.ts";
-import type { Bytes, KernelLease, MemorySettings, ResourceRequest } from "../protocol/index.ts";
+import { type Bytes, type KernelLease, type MemorySettings, type ResourceRequest, SOCKET } from "../protocol/index.ts";
 import type { SpillCompression } from "../store/spill/index.ts";
 
 export interface SupervisorOptions {
@@ -54,15 +54,33 @@ export interface SupervisorOptions {
   readonly workerProgram?: string;
 }
 
-/** `<localDirectory>/spillway-<uid>`: every session of this user on this machine. */
-export function sessionsDirectory(localDirectory: string): string {
-  return join(localDirectory, `spillway-${userInfo().uid}`);
+/** What a supervisor says when it listens. */
+export interface Ready {
+  /** The session's, with the socket in it. */
+  readonly directory: string;
 }
 
+/** `<localDirectory>/spillway-<uid>`: every session of this user on this machine. */
+export function sessionsDirectory(localDirectory: string): string {
+  return join(localDirectory, `spillway-${process.geteuid?.() ?? 0}`);
+}
+
+/** Where nobody has taken its place (see places.ts). */
 export function sessionDirectory(options: Pick<SupervisorOptions, "localDirectory" | "session">): string {
   return join(sessionsDirectory(options.localDirectory), options.session);
 }
 
-export function socketPath(options: Pick<SupervisorOptions, "localDirectory" | "session">): string {
-  return join(sessionDirectory(options), "supervisor.sock");
+export function socketPath(sessionDirectory: string): string {
+  return join(sessionDirectory, SOCKET);
+}
+
+const LONGEST_SOCKET_PATH = 107;
+
+/** The system cuts longer paths of sockets without a word. */
+export function checkSocketPath(sessionDirectory: string, localDirectory: string): void {
+  const bytes = Buffer.byteLength(socketPath(sessionDirectory));
+  if (bytes <= LONGEST_SOCKET_PATH) return;
+  throw new OptionError(
+    `session: localDirectory is too long: the session's socket in it would have a path of ${bytes} bytes, and the system allows ${LONGEST_SOCKET_PATH}. Choose a shorter one than ${localDirectory}.`,
+  );
 }

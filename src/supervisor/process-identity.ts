@@ -10,6 +10,12 @@ export interface ProcessIdentity {
   readonly started: number | null;
 }
 
+export function isIdentity(value: unknown): value is ProcessIdentity {
+  if (typeof value !== "object" || value === null) return false;
+  const { pid, started } = value as Partial<Record<keyof ProcessIdentity, unknown>>;
+  return Number.isInteger(pid) && Number(pid) > 1 && (started === null || Number.isInteger(started));
+}
+
 /** The 22nd field; the 2nd is the program's name in brackets, which may itself hold spaces and brackets. */
 const START_TIME_AFTER_NAME = 19;
 
@@ -24,6 +30,23 @@ export function isAlive({ pid, started }: ProcessIdentity): boolean {
     if ((error as NodeJS.ErrnoException).code !== "EPERM") return false;
   }
   return started === null || startTime(pid) === started;
+}
+
+/** The process that is meant, and surely: it began then, and runs as this user. */
+export function isOurProcess({ pid, started }: ProcessIdentity): boolean {
+  return started !== null && startTime(pid) === started && runsAsUs(pid);
+}
+
+/** By all of its ids: real, effective, saved. */
+export function runsAsUs(pid: number): boolean {
+  let status: string;
+  try {
+    status = readFileSync(`/proc/${pid}/status`, "latin1");
+  } catch {
+    return false;
+  }
+  const ids = /^Uid:\s+(\d+)\s+(\d+)\s+(\d+)/m.exec(status)?.slice(1);
+  return ids?.every((id) => Number(id) === process.geteuid?.()) === true;
 }
 
 /** Null also for a zombie: it has ended, and only its parent has not asked how. */

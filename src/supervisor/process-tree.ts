@@ -5,6 +5,7 @@
  */
 import { readdirSync, readFileSync } from "node:fs";
 import type { WorkerId } from "../protocol/index.ts";
+import { runsAsUs } from "./process-identity.ts";
 
 /** The variable that workers, and what they start, have: `<session>/<worker>`. No setting: those begin with SPILLWAY_. */
 export const MARK = "OF_SPILLWAY_WORKER";
@@ -32,6 +33,16 @@ export function killTrees(leaders: readonly number[], session: string, worker: W
   for (const pid of numbersIn("/proc")) {
     if (leaders.includes(sessionOf(pid)) || isOurs(markIn(pid) ?? "")) kill(pid);
   }
+}
+
+/** What workers of a session that is gone have left: what has its mark, and runs as this user. */
+export function killMarked(session: string): void {
+  for (const pid of numbersIn("/proc")) if (isMarked(pid, session) && runsAsUs(pid)) kill(pid);
+}
+
+/** A worker of the session, or what one has started. */
+export function isMarked(pid: number, session: string): boolean {
+  return markIn(pid)?.startsWith(`${session}/`) === true;
 }
 
 export function kill(pid: number): void {

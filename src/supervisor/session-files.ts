@@ -1,12 +1,13 @@
 /**
  * What a running session keeps on disk so that the next one could clean up after it: who it is (pids.json) and where
- * its jobs stage files (staging.json); and, next to its logs and its spill files elsewhere, whose they are (owner.json). Each is written whole or not at all.
+ * its jobs stage files (staging.json); and, next to its logs and its spill files elsewhere, whose they are (owner.json). Each is written whole
+ * or not at all. What is read is believed only where this user wrote it, and only as far as it has the shape that is written here.
  */
-import { readFileSync, renameSync, rmdirSync, writeFileSync } from "node:fs";
+import { renameSync, rmdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { OptionError, StoreError } from "../errors/index.ts";
-import { makeDirectory } from "../files/index.ts";
-import type { ProcessIdentity } from "./process-identity.ts";
+import { StoreError } from "../errors/index.ts";
+import { readPrivateFile } from "../files/index.ts";
+import { isIdentity, type ProcessIdentity } from "./process-identity.ts";
 
 export interface SessionRecord {
   readonly supervisor: ProcessIdentity;
@@ -14,23 +15,6 @@ export interface SessionRecord {
   /** The arena's path; null before there is one. */
   readonly arena: string | null;
   readonly spill: readonly string[];
-}
-
-/** Nobody else can reach the socket in it. Answers with the outermost directory that had to be made. */
-export function makeSessionDirectory(directory: string): string | null {
-  return makeDirectory(directory, 0o700);
-}
-
-/** The same at the start, where a directory that cannot be had is the user's to change. */
-export function firstDirectory(directory: string, localDirectory: string): string | null {
-  try {
-    return makeSessionDirectory(directory);
-  } catch (error) {
-    throw new OptionError(
-      `session: localDirectory ${localDirectory} cannot be used: ${(error as Error).message}. ` +
-        "Choose a directory that can be written to.",
-    );
-  }
 }
 
 const LEFT_ALONE: ReadonlySet<string> = new Set(["ENOTEMPTY", "EEXIST", "ENOENT", "ENOTDIR"]);
@@ -54,7 +38,8 @@ export function writeRecord(directory: string, record: SessionRecord): void {
 }
 
 export function readRecord(directory: string): SessionRecord | null {
-  return readJson<SessionRecord>(join(directory, "pids.json"));
+  const record = readJson(join(directory, "pids.json"));
+  return isRecord(record) ? record : null;
 }
 
 export function writeStaging(directory: string, staging: readonly string[]): void {
@@ -62,7 +47,8 @@ export function writeStaging(directory: string, staging: readonly string[]): voi
 }
 
 export function readStaging(directory: string): readonly string[] {
-  return readJson<string[]>(join(directory, "staging.json")) ?? [];
+  const staging = readJson(join(directory, "staging.json"));
+  return areTexts(staging) ? staging : [];
 }
 
 /** Whose logs or spill files a directory holds: those of a running session are not old, whatever their name says. */
@@ -73,7 +59,8 @@ export function writeOwner(directory: string, owner: ProcessIdentity): void {
 }
 
 export function readOwner(directory: string): ProcessIdentity | null {
-  return readJson<ProcessIdentity>(join(directory, OWNER_FILE));
+  const owner = readJson(join(directory, OWNER_FILE));
+  return isIdentity(owner) ? owner : null;
 }
 
 function replaceFile(path: string, content: unknown): void {
@@ -81,14 +68,25 @@ function replaceFile(path: string, content: unknown): void {
   renameSync(`${path}.new`, path);
 }
 
-function readJson<T>(path: string): T | null {
+function readJson(path: string): unknown {
+  const text = readPrivateFile(path);
   try {
-    return JSON.parse(readFileSync(path, "utf8")) as T;
-  } catch (error) {
+    return text === null ? null : JSON.parse(text);
+  } catch {
     // Half a file, of a disk that was full, says as little as none.
-    if ((error as NodeJS.ErrnoException).code === "ENOENT" || error instanceof SyntaxError) return null;
-    throw error;
+    return null;
   }
+}
+
+function isRecord(value: unknown): value is SessionRecord {
+  if (typeof value !== "object" || value === null) return false;
+  const { supervisor, workers, arena, spill } = value as Partial<Record<keyof SessionRecord, unknown>>;
+  const areWorkers = Array.isArray(workers) && workers.every(isIdentity);
+  return isIdentity(supervisor) && areWorkers && (arena === null || typeof arena === "string") && areTexts(spill);
+}
+
+function areTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === "string");
 }
 
 export function arenaGone(path: string): StoreError {

@@ -1,32 +1,27 @@
 /**
  * The scheduler's orders to the disks, carried out by the spill files; what came of them goes back as events. Also the
- * lines that tell the user about it (D2), and the session's spill directories.
+ * lines that tell the user about it (D2).
  */
 import { hostname } from "node:os";
-import { join } from "node:path";
 import { SpillDamagedError, toWire } from "../errors/index.ts";
 import type { Command, Event } from "../scheduler/index.ts";
 import type { RestoreOrder, SpillOrder } from "../store/index.ts";
 import type { SpillFiles } from "../store/spill/index.ts";
 import { SpillLog } from "../store/spill/log.ts";
-import { type SupervisorOptions, sessionDirectory } from "./options.ts";
+import type { SupervisorOptions } from "./options.ts";
+import type { OwnDirectory } from "./own-directory.ts";
 import { identify } from "./process-identity.ts";
 import { OWNER_FILE } from "./session-files.ts";
 
 type SpillCommand = Extract<Command, { type: "spill" | "restore" | "unspill" }>;
-
-/** One in each local directory, under the session's name. */
-export function spillDirectories(options: Pick<SupervisorOptions, "localDirectories" | "session">): readonly string[] {
-  const { session } = options;
-  return options.localDirectories.map((localDirectory) => join(sessionDirectory({ localDirectory, session }), "spill"));
-}
 
 export class Spilling {
   #files: Promise<SpillFiles> | null = null;
   readonly #log = new SpillLog(`supervisor ${process.pid}`, hostname());
 
   constructor(
-    private readonly options: SupervisorOptions,
+    private readonly options: Pick<SupervisorOptions, "maxSpill" | "spillCompression">,
+    private readonly own: OwnDirectory,
     private readonly arenaPath: string,
     private readonly tell: (event: Event) => void,
     private readonly notice: (text: string) => void,
@@ -62,9 +57,15 @@ export class Spilling {
   async #load(): Promise<SpillFiles> {
     const { SpillFiles } = await import("../store/spill/index.ts");
     const { maxSpill, spillCompression } = this.options;
-    const directories = spillDirectories(this.options);
     const label = { name: OWNER_FILE, text: JSON.stringify(identify(process.pid)) };
-    return new SpillFiles({ arenaPath: this.arenaPath, directories, maxSpill, compression: spillCompression, label });
+    return new SpillFiles({
+      arenaPath: this.arenaPath,
+      directories: this.own.spill,
+      maxSpill,
+      compression: spillCompression,
+      label,
+      check: (directory) => this.own.check(directory),
+    });
   }
 
   async #write(blocks: readonly SpillOrder[]): Promise<void> {

@@ -26,14 +26,14 @@ import { Door } from "./door.ts";
 import { EventLog } from "./event-log.ts";
 import { EveryWorker } from "./every-worker.ts";
 import { FirstWorkers } from "./first-workers.ts";
-import { type AnyWire, type Greeting, greet } from "./greeting.ts";
+import { type AnyWire, type Greeting, greet, isToken } from "./greeting.ts";
 import { JobFiles } from "./job-files.ts";
-import { type SupervisorOptions, sessionsDirectory, socketPath } from "./options.ts";
+import { type SupervisorOptions, socketPath } from "./options.ts";
 import { OwnDirectory } from "./own-directory.ts";
 import { identify, isAlive } from "./process-identity.ts";
 import { Sampler } from "./sampler.ts";
 import { arenaGone, writeRecord, writeStaging } from "./session-files.ts";
-import { Spilling, spillDirectories } from "./spilling.ts";
+import { Spilling } from "./spilling.ts";
 import { openStateDirectory } from "./state-directory.ts";
 import { DeathSummary } from "./summary.ts";
 import { sweep } from "./sweep.ts";
@@ -84,7 +84,7 @@ export class Supervisor {
     this.#workerHeap = options.workerHeap;
     this.#onClosed = onClosed;
     this.#directory = new OwnDirectory(options);
-    const spill = spillDirectories(options);
+    const { spill } = this.#directory;
     try {
       writeRecord(this.#directory.path, { supervisor: identify(process.pid), workers: [], arena: null, spill });
       openStateDirectory(options.stateDirectory);
@@ -110,6 +110,7 @@ export class Supervisor {
     });
     this.#spilling = new Spilling(
       options,
+      this.#directory,
       this.#arena.place.path,
       (event) => this.#tell(event),
       (text) => this.#notice(text),
@@ -118,7 +119,7 @@ export class Supervisor {
       (event) => this.#tell(event),
       (staging) => {
         if (this.#state !== "open") return;
-        this.#directory.note(() => writeStaging(this.#directory.path, staging));
+        this.#directory.note((directory) => writeStaging(directory, staging));
       },
     );
     const { memory, stateDirectory } = options;
@@ -132,7 +133,8 @@ export class Supervisor {
       {
         workers: options.workers,
         commandLine: (id, memory) =>
-          workerCommandLine(options, id, memory === null ? this.#workerHeap : heapFor(memory)),
+          workerCommandLine(options, this.#directory.path, id, memory === null ? this.#workerHeap : heapFor(memory)),
+        token: options.token,
         env: { ...process.env, ...options.workerEnv },
         logDirectory: stateDirectory,
         session: options.session,
@@ -189,9 +191,14 @@ export class Supervisor {
       gauge,
     );
     this.#everyWorker = new EveryWorker(this.#pool, (message) => this.#program?.send(message));
-    this.#door = new Door(socketPath(options), (socket) =>
+    this.#door = new Door(socketPath(this.#directory.path), (socket) =>
       greet(socket, (greeting, wire) => this.#admit(greeting, wire)),
     );
+  }
+
+  /** The session's, with the socket in it. */
+  get directory(): string {
+    return this.#directory.path;
   }
 
   /** Listens, says so, starts workers, then looks for what earlier sessions left behind. */
@@ -205,7 +212,7 @@ export class Supervisor {
     }, PROGRAM_POLL);
     const { localDirectories, session } = this.#options;
     setImmediate(() => {
-      for (const local of localDirectories) sweep(sessionsDirectory(local), session);
+      for (const local of localDirectories) sweep(local, session);
     });
   }
 
@@ -221,7 +228,7 @@ export class Supervisor {
   }
 
   #admit(greeting: Greeting, wire: AnyWire): boolean {
-    if (this.#state !== "open" || greeting.token !== this.#options.token) return false;
+    if (this.#state !== "open" || !isToken(greeting.token, this.#options.token)) return false;
     if (greeting.type === "ready") {
       const workerWire = wire as Wire<WorkerMessage, ToWorker>;
       if (this.#program !== null && !this.#isAdopting) return this.#welcomeWorker(greeting, workerWire);
@@ -239,7 +246,7 @@ export class Supervisor {
     if (this.#programPoll !== null) clearInterval(this.#programPoll);
     const { session, workers } = this.#options;
     wire.send({ type: "welcome", session, directory: this.#directory.path, arena: this.#arena.place, workers });
-    if (this.#arena.notice !== null) wire.send({ type: "notice", text: this.#arena.notice });
+    for (const text of [...this.#directory.notices, this.#arena.notice]) if (text !== null) this.#notice(text);
     wire.onMessage((message) => {
       if (message.type === "close") void this.close(message.request);
       else if (message.type === "call" || message.type === "trim") this.#everyWorker.ask(message);
@@ -406,9 +413,9 @@ export class Supervisor {
       supervisor: identify(process.pid),
       workers: this.#pool.processes,
       arena: path,
-      spill: spillDirectories(this.#options),
+      spill: this.#directory.spill,
     };
-    this.#directory.note(() => writeRecord(this.#directory.path, record));
+    this.#directory.note((directory) => writeRecord(directory, record));
     void this.#door.openAgain().catch((error: unknown) => process.stderr.write(`${toWire(error).message}\n`));
   }
 

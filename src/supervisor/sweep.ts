@@ -1,78 +1,106 @@
 /**
  * Finds what sessions left behind whose supervisor was killed, and removes it: arena, staged files, directory,
  * and workers that outlived it, with what they had started. A session that still runs, or is just starting, is left alone.
+ *
+ * Nothing is believed because of its name. What says what to remove is read only in directories that are ours and closed to others; a process
+ * ends only where its start, its user and its mark are a worker's of that session; what is removed lies in such a directory, or is a
+ * staging directory (staged-files.ts).
  */
-import { readdirSync, rmSync, statSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { lstatSync, readdirSync, rmSync } from "node:fs";
+import { basename, dirname, isAbsolute, join } from "node:path";
+import { isOurs, PrivateDirectory, using } from "../files/index.ts";
 import { arenaName, SHARED_MEMORY } from "../store/index.ts";
-import { isAlive } from "./process-identity.ts";
-import { killTrees } from "./process-tree.ts";
+import { isRoot, rootsIn } from "./places.ts";
+import { isAlive, isOurProcess } from "./process-identity.ts";
+import { isMarked, kill, killMarked } from "./process-tree.ts";
 import { readOwner, readRecord, readStaging, removeEmptyDirectories, type SessionRecord } from "./session-files.ts";
+import { removeStaging } from "./staged-files.ts";
 
 /** A directory without a record this old is no session that is about to write one. */
 const NEWBORN_MS = 60_000;
 
 /** The sessions that were cleaned up after. */
-export function sweep(sessions: string, ownSession: string): string[] {
-  const swept: string[] = [];
-  for (const session of directoriesIn(sessions)) {
-    if (session === ownSession) continue;
+export function sweep(localDirectory: string, ownSession: string): string[] {
+  return rootsIn(localDirectory).flatMap((path) => {
+    const swept = inPrivate(path, (root) => sweepRoot(root, ownSession)) ?? [];
+    if (swept.length > 0) removeEmptyDirectories(path);
+    return swept;
+  });
+}
+
+/** Whether there is anything of the session in these local directories. */
+export function remains(localDirectories: readonly string[], session: string): boolean {
+  return localDirectories.some((local) =>
+    rootsIn(local).some((path) => inPrivate(path, (root) => directoriesIn(root).includes(session)) === true),
+  );
+}
+
+function sweepRoot(root: PrivateDirectory, ownSession: string): string[] {
+  return directoriesIn(root).filter((session) => {
+    if (session === ownSession) return false;
     try {
-      if (sweepOne(join(sessions, session))) swept.push(session);
+      return sweepOne(root, session);
     } catch (error) {
       // Somebody else's remains are no reason not to start; they stay for the next one, and in the log.
       process.stderr.write(`The remains of session ${session} could not be removed: ${(error as Error).message}\n`);
+      return false;
     }
-  }
-  if (swept.length > 0) removeEmptyDirectories(sessions);
-  return swept;
+  });
 }
 
-function sweepOne(directory: string): boolean {
-  const record = readRecord(directory);
-  // Only the first of a session's local directories has its record; in the others is written whose they are.
-  const owner = record?.supervisor ?? readOwner(directory);
-  if (owner === null) {
-    const age = ageOf(directory);
-    if (age === null || age < NEWBORN_MS) return false;
-  } else if (isAlive(owner)) return false;
-  if (record !== null) removeRecorded(directory, record);
+function sweepOne(root: PrivateDirectory, session: string): boolean {
+  const isDead = using(root.inside(session), (directory) => {
+    const record = readRecord(directory.at(""));
+    // Only the first of a session's local directories has its record; in the others is written whose they are.
+    const owner = record?.supervisor ?? readOwner(directory.at(""));
+    if (owner === null ? ageOf(directory) < NEWBORN_MS : isAlive(owner)) return false;
+    if (record !== null) removeRecorded(session, record, readStaging(directory.at("")));
+    return true;
+  });
+  if (!isDead) return false;
   // Also of one that was killed before it wrote down that there is an arena.
-  rmSync(join(SHARED_MEMORY, arenaName(basename(directory))), { force: true });
-  rmSync(directory, { recursive: true, force: true });
+  removeArenaOf(session);
+  rmSync(root.at(session), { recursive: true, force: true });
   return true;
 }
 
-function removeRecorded(directory: string, record: SessionRecord): void {
-  for (const worker of record.workers) if (isAlive(worker)) process.kill(worker.pid, "SIGKILL");
-  killTrees([], basename(directory), null);
-  // Only what bears the session's name: a record is a file, and files can be wrong.
-  if (record.arena !== null && basename(record.arena) === arenaName(basename(directory))) {
-    rmSync(record.arena, { force: true });
+function removeRecorded(session: string, record: SessionRecord, staging: readonly string[]): void {
+  for (const worker of record.workers) {
+    if (isOurProcess(worker) && isMarked(worker.pid, session)) kill(worker.pid);
   }
-  // Before the spill directories: the first of them lies in the directory that the list is in.
-  for (const staging of readStaging(directory)) rmSync(staging, { recursive: true, force: true });
+  killMarked(session);
+  for (const path of staging) removeStaging(path);
   for (const spill of record.spill) {
-    const other = dirname(spill);
-    if (basename(other) !== basename(directory)) continue;
-    rmSync(other, { recursive: true, force: true });
-    removeEmptyDirectories(dirname(other));
+    const path = dirname(dirname(spill));
+    if (!isAbsolute(path) || !isRoot(path) || basename(dirname(spill)) !== session) continue;
+    inPrivate(path, (root) => rmSync(root.at(session), { recursive: true, force: true }));
+    removeEmptyDirectories(path);
   }
 }
 
-function ageOf(directory: string): number | null {
-  const stats = statSync(directory, { throwIfNoEntry: false });
-  return stats === undefined ? null : Date.now() - stats.mtimeMs;
+function removeArenaOf(session: string): void {
+  const path = join(SHARED_MEMORY, arenaName(session));
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats?.isFile() === true && isOurs(stats)) rmSync(path, { force: true });
 }
 
-function directoriesIn(sessions: string): string[] {
+function ageOf(directory: PrivateDirectory): number {
+  return Date.now() - directory.stats().mtimeMs;
+}
+
+/** Null where there is no such directory (any more), or where it is not to be trusted. */
+function inPrivate<Result>(path: string, use: (directory: PrivateDirectory) => Result): Result | null {
+  let directory: PrivateDirectory;
   try {
-    return readdirSync(sessions, { withFileTypes: true })
-      .filter((entry) => entry.isDirectory())
-      .map((entry) => entry.name);
-  } catch (error) {
-    // The last session has removed it, or there never was one.
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
-    throw error;
+    directory = PrivateDirectory.open(path);
+  } catch {
+    return null;
   }
+  return using(directory, use);
+}
+
+function directoriesIn(root: PrivateDirectory): string[] {
+  return readdirSync(root.at(""), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => entry.name);
 }

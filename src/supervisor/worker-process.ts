@@ -10,6 +10,8 @@ export interface StartOptions {
   readonly commandLine: (id: WorkerId, memory: Bytes | null) => readonly string[];
   readonly env: NodeJS.ProcessEnv;
   readonly logDirectory: string;
+  /** What it shows when it connects. It comes on its standard input: everybody can read a command line. */
+  readonly token: string;
   /** The session's name, by which what its workers have started is known. */
   readonly session: string;
 }
@@ -21,12 +23,15 @@ export function startWorker(options: StartOptions, id: WorkerId, memory: Bytes |
   const log = openWorkerLog(options.logDirectory, id);
   const output = log ?? "ignore";
   const child = spawn(process.execPath, options.commandLine(id, memory), {
-    stdio: ["ignore", output, output],
+    stdio: ["pipe", output, output],
     env: { ...options.env, [MARK]: markOf(options.session, id) },
     // A session and group of its own, by which what it starts is found.
     detached: true,
   });
   if (log !== null) closeSync(log);
+  // It may have ended before it has read it; that is told by its exit.
+  child.stdin?.on("error", () => {});
+  child.stdin?.end(options.token);
   if (child.pid !== undefined) preferForOomKiller(child.pid);
   return child;
 }

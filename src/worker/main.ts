@@ -2,16 +2,19 @@
 /**
  * The worker process: connects to its supervisor (or, on a cluster, to whoever started it), runs one task at a time
  * and says what came of it. Dies with its parent, whatever it is doing.
- * argv: socket path, worker id, token.
+ * argv: the session's directory, with the socket in it, and the worker's id. The session's token comes on its standard input: everybody
+ * can read a command line.
  */
-import { connect } from "node:net";
+import { readFileSync } from "node:fs";
 import { compileRows } from "../arrow/index.ts";
 import { CancelledError, toWire } from "../errors/index.ts";
+import { connectInside } from "../files/index.ts";
 import { dieWithParent } from "../native/index.ts";
 import {
   type ArenaRange,
   type InspectedRow,
   type KernelLease,
+  SOCKET,
   type TaskId,
   type TaskOrder,
   type ToWorker,
@@ -29,6 +32,8 @@ import { RunningTask } from "./task.ts";
 import { trim } from "./trim.ts";
 import { UserContainer } from "./user-container.ts";
 
+const STDIN = 0;
+
 class Worker {
   readonly #wire: Wire<ToWorker, WorkerMessage>;
   readonly #operators = new Map<string, LoadedOperator>();
@@ -44,11 +49,11 @@ class Worker {
   #waiting: { readonly granted: (range: ArenaRange) => void; readonly cancelled: () => void } | null = null;
 
   constructor(
-    socketPath: string,
+    sessionDirectory: string,
     private readonly id: WorkerId,
     token: string,
   ) {
-    const socket = connect(socketPath);
+    const socket = connectInside(sessionDirectory, SOCKET);
     this.#wire = new Wire(socket);
     this.#wire.onMessage((message) => this.#receive(message));
     // The supervisor is gone: nothing that this process holds matters to anyone.
@@ -287,11 +292,11 @@ function plainRow(row: Readonly<Record<string, unknown>>): InspectedRow {
 }
 
 dieWithParent();
-const [socketPath, id, token] = process.argv.slice(2);
-if (socketPath === undefined || id === undefined || token === undefined) {
+const [directory, id] = process.argv.slice(2);
+if (directory === undefined || id === undefined) {
   process.stderr.write("A worker is started by a supervisor, not by hand.\n");
   process.exit(2);
 }
-const worker = new Worker(socketPath, Number(id) as WorkerId, token);
+const worker = new Worker(directory, Number(id) as WorkerId, readFileSync(STDIN, "utf8"));
 process.on("uncaughtException", (error) => worker.uncaught(error));
 worker.warmUp();

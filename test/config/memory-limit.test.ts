@@ -59,7 +59,7 @@ test("[K1] bytes, a text or a fraction of the machine", () => {
 test.each([0, false, "0"] as const)("[K1] %j is none: no limit, no target, V8's own heap", (memoryLimit) => {
   const options = { workers: 1, objectStoreMemory: "64 MiB", memoryLimit };
   expect(resolveOptions(options)).toMatchObject({ workerMemory: null, workerHeap: null, managedTarget: null });
-  expect(supervisorOptions(resolveOptions(options))).toMatchObject({ workerMemory: null, workerHeap: null });
+  expect(supervisorOptions(resolveOptions(options), "state")).toMatchObject({ workerMemory: null, workerHeap: null });
 });
 
 test("[K1] more than the machine is lowered to it, and said", () => {

@@ -292,6 +292,30 @@ describe("the end of a session", () => {
     await next.close();
     expect(await leftovers(sessions.localDirectory, [name])).toEqual([]);
   });
+
+  test("[A15] so is what it had staged beside its output, and nothing else there", async () => {
+    const output = join(sessions.directory, "half-written");
+    mkdirSync(join(output, ".spillway-cache"), { recursive: true });
+    const run = runScript(
+      "killed-while-writing",
+      `import { range } from "spillway";
+       const slow = async (row) => { await new Promise((resolve) => setTimeout(resolve, row.id < 1000 ? 0 : 1e6)); return row; };
+       await range(2000, { overrideNumBlocks: 2 }).map(slow).writeCsv(${JSON.stringify(output)});`,
+    );
+    const staged = () => readdirSync(output).filter((file) => /^\.spillway-[0-9a-f]{8}$/.test(file));
+    await expect.poll(staged).toHaveLength(1);
+    const name = lastSession();
+    const supervisor = processes([name]).find((line) => line.includes("supervisor/main.js"));
+    process.kill(Number(/process (\d+)/.exec(supervisor ?? "")?.[1]), "SIGKILL");
+    process.kill(run.pid, "SIGKILL");
+    await run.ended;
+    expect(staged()).toHaveLength(1);
+    const next = sessions.open();
+    await next.range(3).takeAll();
+    await next.close();
+    expect(readdirSync(output)).toEqual([".spillway-cache"]);
+    expect(await leftovers(sessions.localDirectory, [name])).toEqual([]);
+  });
 });
 
 describe("a small /dev/shm", () => {

@@ -31,9 +31,12 @@ test("[A15] one that says it is ready and does not listen is ended, and its dire
   const options = supervisorOptions({ localDirectory: directory });
   const own = sessionDirectory(options);
   const record = { supervisor: { pid: 2 ** 22 + 1, started: null }, workers: [], arena: null, spill: [] };
-  mkdirSync(own, { recursive: true });
-  writeFileSync(join(own, "pids.json"), JSON.stringify(record));
-  const idle = program("idle", 'process.stdout.write("ready\\n"); setInterval(() => {}, 1000);');
+  mkdirSync(own, { recursive: true, mode: 0o700 });
+  writeFileSync(join(own, "pids.json"), JSON.stringify(record), { mode: 0o600 });
+  const idle = program(
+    "idle",
+    `console.log(${JSON.stringify(JSON.stringify({ directory: own }))}); setInterval(() => {}, 1000);`,
+  );
   const starting = startSupervisor(options, idle);
   await expect(Client.start(options, { notice() {}, event() {} }, null, starting)).rejects.toBeInstanceOf(
     SessionClosedError,

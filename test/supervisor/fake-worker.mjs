@@ -7,17 +7,18 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, openSync, readSync, writeFileSync, writeSync } from "node:fs";
+import { mkdirSync, openSync, readFileSync, readSync, writeFileSync, writeSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 
-const [socketPath, id, token] = process.argv.slice(2);
+const [directory, id] = process.argv.slice(2);
 if (process.env.FAKE_WORKER === "broken") {
   process.stderr.write("the fake worker is broken\n");
   process.exit(3);
 }
 
-const socket = connect(socketPath);
+const token = readFileSync(0, "utf8");
+const socket = connect(join(directory, "supervisor.sock"));
 let received = Buffer.alloc(0);
 let arena = -1;
 let onReserved = null;

@@ -69,7 +69,7 @@ export class TestSupervisor {
   static async start(more: Partial<SupervisorOptions> = {}): Promise<TestSupervisor> {
     const options = supervisorOptions(more);
     const child = await startProcess(options);
-    const supervisor = new TestSupervisor(options, child, new Wire(connect(socketPath(options))));
+    const supervisor = new TestSupervisor(options, child, new Wire(connect(socketPath(sessionDirectory(options)))));
     supervisor.send({ type: "hello", pid: process.pid, token: options.token });
     await supervisor.next("welcome");
     return supervisor;
@@ -200,26 +200,27 @@ export function supervisorOptions(more: Partial<SupervisorOptions> = {}): Superv
 }
 
 export async function startProcess(options: SupervisorOptions): Promise<ChildProcess> {
-  const child = spawn(process.execPath, ["--import", "tsx", MAIN, JSON.stringify(options)], {
+  const child = spawn(process.execPath, ["--import", "tsx", MAIN, options.session], {
     cwd: ROOT,
     detached: true,
-    stdio: ["ignore", "pipe", "inherit"],
+    stdio: ["pipe", "pipe", "inherit"],
   });
-  if (child.stdout === null) throw new Error("no stdout");
+  if (child.stdin === null || child.stdout === null) throw new Error("no pipes");
+  child.stdin.end(JSON.stringify(options));
   const [line] = await Promise.race([once(child.stdout, "data"), once(child, "exit")]);
-  expect(String(line)).toBe("ready\n");
+  expect(JSON.parse(String(line))).toEqual({ directory: sessionDirectory(options) });
   child.stdout.destroy();
   return child;
 }
 
-/** Every process has its session's socket in its command line. */
+/** Every process has its session's directory in its command line. */
 export function livingWorkersOf(session: string): number[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
     .filter((pid) => {
       try {
         const command = readFileSync(`/proc/${pid}/cmdline`, "utf8");
-        return command.includes("fake-worker") && command.includes(`/${session}/`);
+        return command.includes("fake-worker") && command.includes(`/${session}\0`);
       } catch {
         return false;
       }

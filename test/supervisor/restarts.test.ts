@@ -1,12 +1,13 @@
 /** The pool with real processes that are ended for memory, and a clock that the test moves. */
 import { once } from "node:events";
+import { mkdtempSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, expect, test } from "vitest";
 import type { SpillwayError } from "../../src/errors/index.ts";
 import type { MemoryGauge } from "../../src/memory/index.ts";
-import { type ToWorker, Wire, type WorkerId, type WorkerMessage } from "../../src/protocol/index.ts";
+import { SOCKET, type ToWorker, Wire, type WorkerId, type WorkerMessage } from "../../src/protocol/index.ts";
 import type { WorkerEnd } from "../../src/scheduler/index.ts";
 import { Witness } from "../../src/supervisor/witness.ts";
 import { WorkerPool } from "../../src/supervisor/worker-pool.ts";
@@ -27,13 +28,13 @@ class TestPool {
   #onChange = () => {};
 
   constructor(name: string, workers: number) {
-    const socket = join(directory, `${name}.sock`);
+    const own = mkdtempSync(join(directory, "session-"));
     this.#server = createServer((connection) => {
       const wire = new Wire<WorkerMessage, ToWorker>(connection);
       wire.onMessage((message) => {
         if (message.type === "ready") this.pool.connect(message.worker, message.pid, wire);
       });
-    }).listen(socket);
+    }).listen(join(own, SOCKET));
     const gauge: MemoryGauge = {
       process: () => null,
       node: () => ({ used: 960 * MIB, total: 1000 * MIB }),
@@ -44,7 +45,8 @@ class TestPool {
     this.pool = new WorkerPool(
       {
         workers,
-        commandLine: (id) => [WORKER, socket, String(id), "token"],
+        commandLine: (id) => [WORKER, own, String(id)],
+        token: "token",
         env: process.env,
         logDirectory: join(directory, name),
         session: name,

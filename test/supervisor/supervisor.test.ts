@@ -4,6 +4,7 @@ import { connect } from "node:net";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { fromWire, WorkerDiedError } from "../../src/errors/index.ts";
+import { markStaging } from "../../src/files/index.ts";
 import { type FileSink, type JobId, type ProgramMessage, type ToProgram, Wire } from "../../src/protocol/index.ts";
 import { sessionDirectory, socketPath } from "../../src/supervisor/index.ts";
 import { job, slice, tasks } from "../simulate/plans.ts";
@@ -61,8 +62,9 @@ test("[A15] a program that dies takes everything with it, a worker in an endless
 test("[A15] what a killed supervisor left is swept by the next one, and nothing else", async () => {
   const first = await TestSupervisor.start();
   const { localDirectory } = first.options;
-  const staging = join(localDirectory, "staging");
+  const staging = join(localDirectory, ".spillway-0123abcd");
   mkdirSync(staging);
+  markStaging(staging);
   const sink = fileSink(staging, join(localDirectory, "out"));
   const looping = split({ rows: 1, blocks: 0, bytes: 1, ending: "loop" });
   first.send({ type: "start", job: job("j", [tasks(0, { kind: "splits", splits: [looping] }, { sink })]) });
@@ -132,7 +134,7 @@ test("[A15] a session whose logs were removed under it goes on, and so does its 
 
 test("nobody gets in without the token", async () => {
   const supervisor = await start();
-  const stranger = new Wire<ToProgram, ProgramMessage>(connect(socketPath(supervisor.options)));
+  const stranger = new Wire<ToProgram, ProgramMessage>(connect(socketPath(sessionDirectory(supervisor.options))));
   const messages: ToProgram[] = [];
   stranger.onMessage((message) => messages.push(message));
   const closed = new Promise((resolve) => stranger.onClose(resolve));

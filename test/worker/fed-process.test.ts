@@ -10,6 +10,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { planBlock, readBlock, toRows } from "../../src/arrow/index.ts";
 import {
   type PlacedSlice,
+  SOCKET,
   type TaskId,
   type ToWorker,
   Wire,
@@ -37,10 +38,10 @@ beforeEach(async () => {
   truncateSync(path, SIZE);
   const place = { path, size: SIZE, capacity: SIZE };
   arena = new MappedArena(place);
-  const socketPath = join(directory, "socket");
-  server = createServer().listen(socketPath);
+  server = createServer().listen(join(directory, SOCKET));
   await once(server, "listening");
-  child = spawn(process.execPath, [program, socketPath, "4", "token"], { stdio: "inherit" });
+  child = spawn(process.execPath, [program, directory, "4"], { stdio: ["pipe", "inherit", "inherit"] });
+  child.stdin?.end("token");
   const [socket] = (await once(server, "connection")) as [Socket];
   wire = new Wire(socket);
   seen.length = 0;

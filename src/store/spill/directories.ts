@@ -21,7 +21,12 @@ export class SpillDirectories {
   readonly #label: SpillLabel | null;
   #turn = 0;
 
-  constructor(paths: readonly string[], label: SpillLabel | null = null) {
+  constructor(
+    paths: readonly string[],
+    label: SpillLabel | null = null,
+    /** Throws where a directory is there and not to be used. */
+    private readonly check: (path: string) => void = () => {},
+  ) {
     this.#label = label;
     this.paths = [...new Set(paths.map((path) => resolve(path)))];
   }
@@ -39,6 +44,7 @@ export class SpillDirectories {
   /** Throws where the directory cannot be had, or has no room for so many bytes. */
   async prepare(path: string, bytes: Bytes): Promise<void> {
     const isNew = await this.#make(path);
+    this.check(path);
     if (isNew || !this.#labelled.has(path)) await this.#putLabel(path);
     const { bavail, bsize } = await statfs(path);
     const free = bavail * bsize;

@@ -14,6 +14,8 @@ export interface SpillSettings {
   readonly compression: SpillCompression;
   /** A file put beside each directory, as long as it is used: whose it is. */
   readonly label?: SpillLabel;
+  /** Throws where a directory is there and not to be used: somebody else could write to it. */
+  readonly check?: (directory: string) => void;
 }
 
 export interface SpillLabel {

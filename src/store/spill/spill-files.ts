@@ -59,7 +59,7 @@ export class SpillFiles {
     this.#settings = settings;
     this.#codec = codecFor(settings.compression);
     this.#arena = new ArenaFile(settings.arenaPath);
-    this.#directories = new SpillDirectories(settings.directories, settings.label);
+    this.#directories = new SpillDirectories(settings.directories, settings.label, settings.check);
     this.#quota = new Quota(settings.maxSpill);
   }
 

@@ -2,7 +2,7 @@
 import { statfsSync } from "node:fs";
 import { join } from "node:path";
 import { KernelError, WriteError } from "../../errors/index.ts";
-import { makeDirectory } from "../../files/index.ts";
+import { makeDirectory, markStaging } from "../../files/index.ts";
 import type { FileSink } from "../../protocol/index.ts";
 import { formatSize } from "../../units/index.ts";
 
@@ -12,6 +12,7 @@ type Place = Pick<FileSink, "directory" | "staging">;
 export function makeStaging(place: Place, below = ""): void {
   try {
     makeDirectory(join(place.staging, below));
+    markStaging(place.staging);
   } catch (error) {
     throw cannotWrite(place, error);
   }

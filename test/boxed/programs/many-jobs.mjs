@@ -64,7 +64,8 @@ function ofProcess(pid) {
 function supervisorPid() {
   return readdirSync("/proc").find((pid) => {
     try {
-      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, "latin1").includes(`"parentPid":${process.pid}`);
+      const line = /^\d+$/.test(pid) ? readFileSync(`/proc/${pid}/cmdline`, "latin1") : "";
+      return line.includes("supervisor/main.js") && line.includes(`-${process.pid}-`);
     } catch {
       return false; // it ended between the listing and the look
     }

@@ -1,0 +1,135 @@
+/**
+ * Directories that nobody but this user can have put anything into: a real directory, ours, closed to everybody else. In a place where
+ * all may write (/tmp) a name proves nothing, so a directory is opened first, looked at through its descriptor, and used by it:
+ * whatever comes to stand at its path meanwhile, the one that was looked at is the one that is used.
+ */
+import { closeSync, constants, existsSync, fstatSync, lstatSync, mkdirSync, openSync, type Stats } from "node:fs";
+import { basename, join } from "node:path";
+
+const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
+const FOR_OTHERS = 0o077;
+
+/** A directory is there, and is not to be trusted; `why` goes on after its path: "belongs to user 1001". */
+export class NotPrivate extends Error {
+  override readonly name = "NotPrivate";
+
+  constructor(
+    readonly path: string,
+    readonly why: string,
+  ) {
+    super(`${path} ${why}`);
+  }
+}
+
+export class PrivateDirectory {
+  readonly #fd: number;
+
+  private constructor(
+    readonly path: string,
+    fd: number,
+  ) {
+    this.#fd = fd;
+  }
+
+  /** NotPrivate where somebody else could have written into it; the system's own error where it is not there. */
+  static open(path: string): PrivateDirectory {
+    return PrivateDirectory.#open(path, path);
+  }
+
+  /** Made where it is missing, in a directory that is there. */
+  static make(path: string): PrivateDirectory {
+    makeOne(path);
+    return PrivateDirectory.open(path);
+  }
+
+  static #open(at: string, path: string): PrivateDirectory {
+    let fd: number;
+    try {
+      fd = openSync(at, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    } catch (error) {
+      throw refusal(at, path) ?? error;
+    }
+    const why = whyNotPrivate(fstatSync(fd));
+    if (why === null) return new PrivateDirectory(path, fd);
+    closeSync(fd);
+    throw new NotPrivate(path, why);
+  }
+
+  /** The path of an entry, by way of the descriptor where the system has such paths. Good until it is closed. */
+  at(name: string): string {
+    const here = `/proc/self/fd/${this.#fd}`;
+    return join(hasDescriptorPaths() ? here : this.path, name);
+  }
+
+  /** A private directory inside. */
+  inside(name: string): PrivateDirectory {
+    return PrivateDirectory.#open(this.at(basename(name)), join(this.path, basename(name)));
+  }
+
+  makeInside(name: string): PrivateDirectory {
+    makeOne(this.at(basename(name)));
+    return this.inside(name);
+  }
+
+  stats(): Stats {
+    return fstatSync(this.#fd);
+  }
+
+  close(): void {
+    closeSync(this.#fd);
+  }
+}
+
+/** Opens, lets use, closes. */
+export function using<Result>(directory: PrivateDirectory, use: (directory: PrivateDirectory) => Result): Result {
+  try {
+    return use(directory);
+  } finally {
+    directory.close();
+  }
+}
+
+/** Why a directory at this path is not to be trusted; null where it is, and where there is none. */
+export function whyTaken(path: string): string | null {
+  try {
+    PrivateDirectory.open(path).close();
+    return null;
+  } catch (error) {
+    return error instanceof NotPrivate ? error.why : null;
+  }
+}
+
+export function isOurs({ uid }: Stats): boolean {
+  return process.geteuid === undefined || uid === process.geteuid();
+}
+
+function whyNotPrivate(stats: Stats): string | null {
+  if (!isOurs(stats)) return `belongs to user ${stats.uid}`;
+  const mode = stats.mode & 0o7777;
+  return (mode & FOR_OTHERS) === 0 ? null : `is ours, and others may use it (mode 0${mode.toString(8)})`;
+}
+
+/** A link, or something else that is no directory, is taken, too; any other failure is the system's to explain. */
+function refusal(at: string, path: string): NotPrivate | null {
+  const stats = lstatSync(at, { throwIfNoEntry: false });
+  if (stats === undefined) return null;
+  if (stats.isSymbolicLink()) return new NotPrivate(path, "is a link");
+  if (!stats.isDirectory()) return new NotPrivate(path, "is no directory");
+  return isOurs(stats) ? null : new NotPrivate(path, `belongs to user ${stats.uid}`);
+}
+
+function makeOne(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+  }
+}
+
+let descriptorPaths: boolean | null = null;
+
+/** Linux with /proc. Elsewhere the path has to do. */
+function hasDescriptorPaths(): boolean {
+  descriptorPaths ??= process.platform === "linux" && existsSync("/proc/self/fd");
+  return descriptorPaths;
+}

@@ -1,0 +1,22 @@
+/**
+ * What tells a staging directory, where a job's files are before they get their names, from a directory of the user's: its name, and a file in
+ * it that only who made it can have put there. Both are needed before somebody removes it after a crash.
+ */
+import { closeSync, openSync } from "node:fs";
+import { basename, join } from "node:path";
+
+export const STAGING_MARK = ".spillway-staging";
+const NAME = /^\.spillway-(?:.*-)?[0-9a-f]{8}$/s;
+
+export function isStagingName(path: string): boolean {
+  return NAME.test(basename(path));
+}
+
+/** Once made, it stays as it is. */
+export function markStaging(directory: string): void {
+  try {
+    closeSync(openSync(join(directory, STAGING_MARK), "wx", 0o600));
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * Where logs stay: `spillway` in the user's directory for state, closed to others. A link there is the user's own way to another disk. Where it
+ * belongs to somebody else (several users with one HOME), `spillway-<uid>` beside it is used instead.
+ */
+import { closeSync, constants, fchmodSync, fstatSync, lstatSync, openSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { OptionError } from "../errors/index.ts";
+import { isOurs } from "../files/index.ts";
+
+export interface StatePlace {
+  readonly root: string;
+  /** What the user should know about it. */
+  readonly notice: string | null;
+}
+
+const FOR_OTHERS = 0o077;
+
+/** `~/.local/state/spillway`: what is meant to stay, of the last sessions. */
+export function stateRoot(): string {
+  return join(process.env.XDG_STATE_HOME ?? join(homedir(), ".local", "state"), "spillway");
+}
+
+export function statePlace(): StatePlace {
+  const usual = stateRoot();
+  if (isUsable(usual)) return { root: usual, notice: null };
+  const root = `${usual}-${process.geteuid?.() ?? 0}`;
+  if (!isUsable(root)) {
+    throw new OptionError(
+      `session: the directories for logs, ${usual} and ${root}, belong to somebody else. Set XDG_STATE_HOME to a directory of your own.`,
+    );
+  }
+  return {
+    root,
+    notice:
+      `${usual} belongs to somebody else: the logs of this session are in ${root} instead. ` +
+      "Set XDG_STATE_HOME to a directory of your own.",
+  };
+}
+
+/** It is ours, or not there yet. What others could read or write of it so far is closed. */
+function isUsable(path: string): boolean {
+  let fd: number;
+  try {
+    if (!isOurs(lstatSync(path))) return false;
+    fd = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY);
+  } catch {
+    // Not there; or a link to nowhere, a file: who makes directories in it says so.
+    return true;
+  }
+  try {
+    const stats = fstatSync(fd);
+    if (!isOurs(stats)) return false;
+    if ((stats.mode & FOR_OTHERS) !== 0) fchmodSync(fd, 0o700);
+    return true;
+  } finally {
+    closeSync(fd);
+  }
+}
