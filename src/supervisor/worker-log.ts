@@ -1,8 +1,18 @@
-/** A worker's log: its stdout and stderr in one file, and its last lines. */
-import { closeSync, fstatSync, openSync, readSync, writeSync } from "node:fs";
+/**
+ * A worker's log: its stdout and stderr in one file, bounded, and its last lines. The worker writes to the file itself, through a descriptor that
+ * it was given, so the file stays the same one: where it has grown too long, its newest half is written anew at its beginning.
+ */
+import { closeSync, fstatSync, ftruncateSync, openSync, readSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { makeDirectory } from "../files/index.ts";
-import type { WorkerId } from "../protocol/index.ts";
+import type { Bytes, WorkerId } from "../protocol/index.ts";
+import { formatSize } from "../units/index.ts";
+
+/** Of one worker. It is looked at a few times a second, and may be longer by what is printed in between. */
+const LIMIT: Bytes = 10 * 2 ** 20;
+/** Of workers that have ended; those of a crash that repeats itself all say the same. */
+const ENDED_LOGS = 50;
+const LINE_END = 10;
 
 /** V8's last words are a stack trace of some 4 KB, after the line that matters. */
 const TAIL_BYTES = 16 * 1024;
@@ -14,29 +24,81 @@ export function workerLog(stateDirectory: string, worker: WorkerId): string {
   return join(stateDirectory, `worker-${worker}.log`);
 }
 
-/**
- * For appending. Somebody may have cleared old logs away meanwhile. Null: it cannot be had (a full disk, say); a worker is started all
- * the same.
- */
-export function openWorkerLog(stateDirectory: string, worker: WorkerId): number | null {
-  try {
-    makeDirectory(stateDirectory, 0o700);
-    return openSync(workerLog(stateDirectory, worker), "a", 0o600);
-  } catch (error) {
-    process.stderr.write(`worker ${worker} has no log: ${(error as Error).message}\n`);
-    return null;
+export class WorkerLog {
+  #dropped: Bytes = 0;
+
+  private constructor(
+    private readonly worker: WorkerId,
+    /** For appending: whatever is done to the file, what the worker writes comes at its end. */
+    readonly fd: number,
+    private readonly limit: Bytes,
+  ) {}
+
+  /**
+   * Somebody may have cleared old logs away meanwhile. Null: it cannot be had (a full disk, say); a worker is started all
+   * the same.
+   */
+  static open(stateDirectory: string, worker: WorkerId, limit: Bytes = LIMIT): WorkerLog | null {
+    try {
+      makeDirectory(stateDirectory, 0o700);
+      return new WorkerLog(worker, openSync(workerLog(stateDirectory, worker), "a+", 0o600), limit);
+    } catch (error) {
+      process.stderr.write(`worker ${worker} has no log: ${(error as Error).message}\n`);
+      return null;
+    }
+  }
+
+  append(text: string): void {
+    try {
+      writeSync(this.fd, text);
+    } catch (error) {
+      process.stderr.write(`worker ${this.worker}: ${text}${(error as Error).message}\n`);
+    }
+  }
+
+  /** Drops the oldest lines where it is too long. Also of a file that was removed: the disk has it as long as it is open. */
+  bound(): void {
+    const { size } = fstatSync(this.fd);
+    if (size <= this.limit) return;
+    try {
+      const newest = this.#read(size - Math.floor(this.limit / 2), size);
+      const kept = newest.subarray(newest.indexOf(LINE_END) + 1);
+      // What has come in the meantime; what comes between this and the next line is lost.
+      const last = this.#read(size, fstatSync(this.fd).size);
+      ftruncateSync(this.fd, 0);
+      this.#dropped += size - kept.length;
+      const told = `[spillway] ${formatSize(this.#dropped)} of older lines were dropped: a worker's log has ${formatSize(this.limit)} at most.\n`;
+      for (const piece of [Buffer.from(told), kept, last]) writeSync(this.fd, piece);
+    } catch (error) {
+      process.stderr.write(`the log of worker ${this.worker} cannot be cut: ${(error as Error).message}\n`);
+    }
+  }
+
+  close(): void {
+    this.bound();
+    closeSync(this.fd);
+  }
+
+  #read(from: Bytes, to: Bytes): Buffer {
+    const bytes = Buffer.alloc(Math.max(0, to - from));
+    return bytes.subarray(0, readSync(this.fd, bytes, 0, bytes.length, from));
   }
 }
 
-export function appendToLog(stateDirectory: string, worker: WorkerId, text: string): void {
-  const log = openWorkerLog(stateDirectory, worker);
-  if (log === null) return;
-  try {
-    writeSync(log, text);
-  } catch (error) {
-    process.stderr.write(`worker ${worker}: ${text}${(error as Error).message}\n`);
-  } finally {
-    closeSync(log);
+/** Which logs of ended workers stay: the newest. */
+export class EndedLogs {
+  readonly #paths: string[] = [];
+
+  constructor(private readonly most = ENDED_LOGS) {}
+
+  add(path: string): void {
+    this.#paths.push(path);
+    const old = this.#paths.splice(0, Math.max(0, this.#paths.length - this.most));
+    try {
+      for (const one of old) rmSync(one, { force: true });
+    } catch (error) {
+      process.stderr.write(`the log of a worker that has ended cannot be removed: ${(error as Error).message}\n`);
+    }
   }
 }
 

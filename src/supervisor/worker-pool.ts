@@ -27,7 +27,7 @@ import { killTrees } from "./process-tree.ts";
 import { type Birth, Restarts } from "./restarts.ts";
 import { noMemoryForWorkers, workersDoNotStart } from "./unavailable.ts";
 import { beforeItsEnd, risen, type Witness } from "./witness.ts";
-import { appendToLog, lastWords, workerLog } from "./worker-log.ts";
+import { EndedLogs, lastWords, type WorkerLog, workerLog } from "./worker-log.ts";
 import { type StartOptions, startWorker } from "./worker-process.ts";
 
 export interface PoolOptions extends StartOptions {
@@ -54,6 +54,8 @@ const START_TIMEOUT: Milliseconds = 60_000;
 /** The others do not wait longer than this for the first worker. */
 const OTHERS_LATEST: Milliseconds = 500;
 const START_FAILURES = 5;
+/** How often the length of logs is looked at. */
+const LOGS: Milliseconds = 250;
 const FIRST_PAUSE: Milliseconds = 100;
 const LONGEST_PAUSE: Milliseconds = 5_000;
 /** A worker whose connection is closed has nothing left to do but end. */
@@ -70,6 +72,7 @@ interface WorkerProcess {
   /** Its limit, where it is not the session's. */
   readonly memory: Bytes | null;
   readonly child: ChildProcess;
+  readonly log: WorkerLog | null;
   readonly identity: ProcessIdentity | null;
   readonly birth: Birth;
   /** The counters when it began. */
@@ -92,6 +95,8 @@ export class WorkerPool {
   readonly #restarts: Restarts;
   readonly #orphans: Orphans;
   readonly #workers = new Map<WorkerId, WorkerProcess>();
+  readonly #endedLogs = new EndedLogs();
+  readonly #logTimer: NodeJS.Timeout;
   #lastId = 0;
   #startFailures = 0;
   /** How many are kept alive. */
@@ -109,6 +114,7 @@ export class WorkerPool {
     this.#witness = witness;
     this.#restarts = new Restarts(clock, () => this.#replenish());
     this.#orphans = new Orphans(options.session, () => this.#living);
+    this.#logTimer = setInterval(() => this.#boundLogs(), LOGS).unref();
   }
 
   /**
@@ -179,13 +185,14 @@ export class WorkerPool {
     if (this.#state !== "open") return;
     this.#lastId += 1;
     const id = this.#lastId as WorkerId;
-    const child = startWorker(this.#options, id, memory);
+    const { child, log } = startWorker(this.#options, id, memory);
     const { pid } = child;
     const worker: WorkerProcess = {
       id,
       kind,
       memory,
       child,
+      log,
       identity: pid === undefined ? null : identify(pid),
       birth: this.#restarts.started(),
       oomKills: this.#witness.oomKills(),
@@ -301,6 +308,11 @@ export class WorkerPool {
     if (this.#pause !== null) clearTimeout(this.#pause);
     if (this.#workers.size > 0) await this.#endWorkers();
     await this.#orphans.close();
+    clearInterval(this.#logTimer);
+  }
+
+  #boundLogs(): void {
+    for (const { log } of this.#workers.values()) log?.bound();
   }
 
   async #endWorkers(): Promise<void> {
@@ -355,6 +367,8 @@ export class WorkerPool {
     if (this.#state === "open") this.#killTree(worker);
     const end = this.#endOf(worker);
     this.#workers.delete(worker.id);
+    worker.log?.close();
+    this.#endedLogs.add(end.log);
     this.#orphans.workerGone();
     this.#events.gone(worker.id, end);
     this.#events.changed();
@@ -408,7 +422,7 @@ export class WorkerPool {
 
   #failedToSpawn(worker: WorkerProcess, error: Error): void {
     if (worker.child.pid !== undefined) return;
-    appendToLog(this.#options.logDirectory, worker.id, `${error.message}\n`);
+    worker.log?.append(`${error.message}\n`);
     worker.ended = { exitCode: null, signal: null };
     this.#gone(worker);
   }

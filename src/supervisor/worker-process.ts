@@ -1,9 +1,9 @@
 /** The start of a worker's process: its log, its mark, and what the system is to know of it. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import type { Bytes, WorkerId } from "../protocol/index.ts";
 import { MARK, markOf } from "./process-tree.ts";
-import { openWorkerLog } from "./worker-log.ts";
+import { WorkerLog } from "./worker-log.ts";
 
 export interface StartOptions {
   /** The command line of worker `id`, after the Node executable; `memory`: its limit, where it is not the session's. */
@@ -19,21 +19,26 @@ export interface StartOptions {
 /** Under memory pressure the kernel shall end a worker, which can be replaced, and not the program. */
 const OOM_SCORE = "1000";
 
-export function startWorker(options: StartOptions, id: WorkerId, memory: Bytes | null): ChildProcess {
-  const log = openWorkerLog(options.logDirectory, id);
-  const output = log ?? "ignore";
+export interface StartedWorker {
+  readonly child: ChildProcess;
+  /** Null where it cannot be had. */
+  readonly log: WorkerLog | null;
+}
+
+export function startWorker(options: StartOptions, id: WorkerId, memory: Bytes | null): StartedWorker {
+  const log = WorkerLog.open(options.logDirectory, id);
+  const output = log?.fd ?? "ignore";
   const child = spawn(process.execPath, options.commandLine(id, memory), {
     stdio: ["pipe", output, output],
     env: { ...options.env, [MARK]: markOf(options.session, id) },
     // A session and group of its own, by which what it starts is found.
     detached: true,
   });
-  if (log !== null) closeSync(log);
   // It may have ended before it has read it; that is told by its exit.
   child.stdin?.on("error", () => {});
   child.stdin?.end(options.token);
   if (child.pid !== undefined) preferForOomKiller(child.pid);
-  return child;
+  return { child, log };
 }
 
 function preferForOomKiller(pid: number): void {

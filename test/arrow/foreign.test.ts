@@ -1,5 +1,4 @@
 import { readFileSync } from "node:fs";
-import zlib from "node:zlib";
 import { describe, expect, test } from "vitest";
 import {
   blockBytes,
@@ -12,6 +11,7 @@ import {
   typeName,
 } from "../../src/arrow/index.ts";
 import { ValueError } from "../../src/errors/index.ts";
+import { withoutZstd, withZstd } from "../support/requires.ts";
 
 /** Written by pyarrow; data/make.py says how. */
 function fixture(name: string): Uint8Array {
@@ -76,11 +76,11 @@ describe("[A1] Arrow files of another writer", () => {
     expect(rowsOf(readArrowBytes(fixture("everything.plain.feather")).batches)).toEqual(range(5, 45).map(everything));
   });
 
-  test.runIf("zstdDecompressSync" in zlib)("zstd, where this Node has it", () => {
+  withZstd.test("zstd, where this Node has it", () => {
     expect(rowsOf(readArrowBytes(fixture("everything.zstd.feather")).batches)).toEqual(range(0, 20).map(everything));
   });
 
-  test.skipIf("zstdDecompressSync" in zlib)("zstd, where this Node has it not, is an error with the remedy", () => {
+  withoutZstd.test("zstd, where this Node has it not, is an error with the remedy", () => {
     expect(() => readArrowBytes(fixture("everything.zstd.feather"))).toThrow(/Node 22\.15.*lz4/);
   });
 

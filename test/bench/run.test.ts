@@ -1,8 +1,10 @@
 import { existsSync, readdirSync } from "node:fs";
 import { expect, test } from "vitest";
 import { differences } from "../../bench/harness/answers.ts";
+import { whyNoBox } from "../../bench/harness/box.ts";
 import { isAlive, processEntry } from "../../bench/harness/processes.ts";
 import { run } from "../../bench/harness/run.ts";
+import { requires } from "../support/requires.ts";
 
 const PRINT = `const print = (o) => console.log(JSON.stringify(o));`;
 
@@ -44,13 +46,12 @@ test("a run that does not end is ended, with its children", async () => {
   }
 });
 
-const mayBox = process.getuid?.() === 0 && existsSync("/sys/fs/cgroup/memory/memory.limit_in_bytes");
-
-test.runIf(mayBox)("a box kills what outgrows it, and is gone afterwards", async () => {
+requires("a memory box", await whyNoBox()).test("a box kills what outgrows it, and is gone afterwards", async () => {
   const command = [process.execPath, "-e", "Buffer.alloc(400e6, 1)"];
   const done = await run({ command, env: process.env, directory: ".", timeoutSeconds: 30, box: 150e6 });
   expect(done.failure).toBe("ended with SIGKILL, the box killed 1");
-  const boxes = readdirSync("/sys/fs/cgroup/memory").filter((name) => name.startsWith(`spillway-box-${process.pid}-`));
+  const [groups = ""] = ["/sys/fs/cgroup/memory", "/sys/fs/cgroup"].filter((path) => existsSync(path));
+  const boxes = readdirSync(groups).filter((name) => name.startsWith(`spillway-box-${process.pid}-`));
   expect(boxes).toEqual([]);
 });
 

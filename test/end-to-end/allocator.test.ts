@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { type SessionOptions, session } from "spillway";
 import { expect, test } from "vitest";
 import { workerEnvironment } from "../../src/session/worker-environment.ts";
+import { requires } from "../support/requires.ts";
 import { testSessions } from "../support/sessions.ts";
 
 const sessions = testSessions("allocator");
@@ -17,10 +18,7 @@ function whyNot(): string | null {
   }
 }
 
-const missing = whyNot();
-if (missing !== null) process.stderr.write(`Skipping the test that needs jemalloc: ${missing}\n`);
-
-test.skipIf(missing !== null)(
+requires("jemalloc", whyNot()).test(
   "[K12] workers have jemalloc, work with it, and trim says which step it left out",
   async () => {
     const s = sessions.open({ workers: 1, allocator: "jemalloc" });

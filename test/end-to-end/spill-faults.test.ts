@@ -8,7 +8,7 @@ import { type Session, SessionClosedError, type SessionOptions, SpillDamagedErro
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { leftovers, processes, sessionNames, testSessions, workerPids } from "../support/sessions.ts";
 import { check, KIB, overheard, SMALL, spillFilesIn, until, type Wide, wide } from "../support/spilled.ts";
-import { cannotMount, mountTmpfs, remount } from "../support/spilling.ts";
+import { mounting, mountTmpfs, remount } from "../support/spilling.ts";
 
 const sessions = testSessions("spill-faults");
 let round = 0;
@@ -138,7 +138,7 @@ describe("spill files that are", () => {
   });
 });
 
-describe.skipIf(cannotMount)("a disk that", () => {
+mounting.describe("a disk that", () => {
   const waits = () => until(() => heard.lines.some((line) => line.includes("Work waits for the disk: ")));
 
   function disk(size: number): void {

@@ -17,7 +17,7 @@ import {
   type Wide,
   wide,
 } from "../support/spilled.ts";
-import { cannotMount, mountTmpfs } from "../support/spilling.ts";
+import { mounting, mountTmpfs } from "../support/spilling.ts";
 
 const sessions = spillingSessions("spilling");
 const { open, heard } = sessions;
@@ -260,7 +260,7 @@ describe("directories and disks", () => {
     await s.close();
   });
 
-  test.skipIf(cannotMount)("[D3] on a full disk work waits, and goes on when there is space again", async () => {
+  mounting.test("[D3] on a full disk work waits, and goes on when there is space again", async () => {
     const disk = tmpfs("full", 2048 * KIB);
     const s = open({ ...SMALL, localDirectory: disk });
     const small = await wide(s, 40).materialize();
@@ -275,30 +275,27 @@ describe("directories and disks", () => {
     expect(bytesIn(disk)).toBe(0);
   });
 
-  test.skipIf(cannotMount)(
-    "[D3] a disk that stays full ends the job: directory, quota and free bytes are named",
-    async () => {
-      const disk = tmpfs("stays-full", 1024 * KIB);
-      const s = open({ ...SMALL, localDirectory: disk, maxSpill: "1 GiB" });
-      const small = await wide(s, 40).materialize();
-      fill(disk, join(disk, "filler"));
-      const error = await wide(s, 1000)
-        .materialize()
-        .then(
-          () => null,
-          (reason: unknown) => reason,
-        );
-      if (!(error instanceof SpillError)) throw error ?? new Error("It worked.");
-      const [directory] = error.directories;
-      expect(directory?.path.startsWith(disk)).toBe(true);
-      expect(directory?.free).toBeLessThan(16 * KIB);
-      expect(error.maxSpill).toBe(2 ** 30);
-      expect(error.message).toContain(directory?.path ?? "");
-      expect(error.message).toMatch(/ free\).*maxSpill is 1\.0 GiB/);
-      check(await rowsOf(small), 40);
-      await s.close();
-    },
-  );
+  mounting.test("[D3] a disk that stays full ends the job: directory, quota and free bytes are named", async () => {
+    const disk = tmpfs("stays-full", 1024 * KIB);
+    const s = open({ ...SMALL, localDirectory: disk, maxSpill: "1 GiB" });
+    const small = await wide(s, 40).materialize();
+    fill(disk, join(disk, "filler"));
+    const error = await wide(s, 1000)
+      .materialize()
+      .then(
+        () => null,
+        (reason: unknown) => reason,
+      );
+    if (!(error instanceof SpillError)) throw error ?? new Error("It worked.");
+    const [directory] = error.directories;
+    expect(directory?.path.startsWith(disk)).toBe(true);
+    expect(directory?.free).toBeLessThan(16 * KIB);
+    expect(error.maxSpill).toBe(2 ** 30);
+    expect(error.message).toContain(directory?.path ?? "");
+    expect(error.message).toMatch(/ free\).*maxSpill is 1\.0 GiB/);
+    check(await rowsOf(small), 40);
+    await s.close();
+  });
 
   /** Leaves less than a block. */
   function fill(disk: string, file: string): void {

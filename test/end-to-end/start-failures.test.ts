@@ -3,6 +3,7 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { OptionError, session } from "spillway";
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { withoutZstd } from "../support/requires.ts";
 import { leftovers, processes, sessionNames, testSessions } from "../support/sessions.ts";
 
 const sessions = testSessions("start-failures");
@@ -44,14 +45,11 @@ describe("[A15] a local directory that cannot be used", () => {
   });
 });
 
-test.skipIf("zstdCompress" in process.getBuiltinModule("node:zlib"))(
-  "zstd without a Node that has it is refused by session() itself",
-  () => {
-    const options = { localDirectory: sessions.localDirectory, spillCompression: "zstd" } as const;
-    expect(() => session(options)).toThrow(OptionError);
-    expect(() => session(options)).toThrow(/spillCompression "zstd" needs Node 22\.15 or later/);
-  },
-);
+withoutZstd.test("zstd without a Node that has it is refused by session() itself", () => {
+  const options = { localDirectory: sessions.localDirectory, spillCompression: "zstd" } as const;
+  expect(() => session(options)).toThrow(OptionError);
+  expect(() => session(options)).toThrow(/spillCompression "zstd" needs Node 22\.15 or later/);
+});
 
 test("[A15] a store that fits nowhere leaves no file and no shared memory", async () => {
   const s = sessions.open({ objectStoreMemory: 2 ** 50, workers: 1 });

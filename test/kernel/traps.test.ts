@@ -5,6 +5,7 @@ import { concatBatches, toRows } from "../../src/arrow/index.ts";
 import type { RecordBatch } from "../../src/arrow/types.ts";
 import { type Connection, Kernel, quoteIdentifier, quoteLiteral } from "../../src/kernel/index.ts";
 import { allocate } from "../../src/native/index.ts";
+import { onLinux } from "../support/requires.ts";
 import { batchOf, bytes, collect, inNativeMemory, text, vector, withKernel } from "./batches.ts";
 
 const numbers = (count: number): RecordBatch =>
@@ -338,7 +339,7 @@ describe("memory", () => {
     return ((resident - shared) * 4096) / 1e6;
   };
 
-  it.runIf(process.platform === "linux")("10,000 rounds of a table, a query and a release leave nothing behind", () =>
+  onLinux.test("10,000 rounds of a table, a query and a release leave nothing behind", () =>
     withKernel(1, (connection) => {
       const own = numbers(1500);
       const native = inNativeMemory(own);

@@ -17,6 +17,7 @@ import {
   punchHole,
   reserveRange,
 } from "../../src/native/index.ts";
+import { onLinux } from "../support/requires.ts";
 
 let directory = "";
 beforeAll(() => {
@@ -99,7 +100,7 @@ describe("addresses", () => {
   });
 });
 
-describe.runIf(process.platform === "linux")("space in files", () => {
+onLinux.describe("space in files", () => {
   const blocks = (name: string) => statSync(join(directory, name)).blocks * 512;
 
   it("reserving takes space, punching a hole gives it back and reads as zeros", () => {
@@ -146,7 +147,7 @@ it("more asynchronous calls than koffi takes at once wait in line", async () => 
   expect(answers).toEqual(Array.from({ length: 200 }, (_, i) => i));
 });
 
-describe.runIf(process.platform === "linux")("[A15] a child that dies with its parent", () => {
+onLinux.describe("[A15] a child that dies with its parent", () => {
   it("is gone after SIGKILL of the parent", async () => {
     const native = pathToFileURL(join(import.meta.dirname, "../../src/native/index.ts")).href;
     const child = `import { dieWithParent } from ${JSON.stringify(native)};

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createArena, removeArena } from "../../src/store/index.ts";
 import { MappedArena } from "../../src/store/mapping.ts";
-import { cannotMount, mountTmpfs } from "../support/spilling.ts";
+import { mounting, mountTmpfs } from "../support/spilling.ts";
 
 const MIB = 1 << 20;
 let directory: string;
@@ -31,23 +31,20 @@ test.for(["/dev/shm", "on disk"])("[R4] a range is backed before it is written, 
   }
 });
 
-test.skipIf(cannotMount !== false)(
-  "[R4] a range that a full tmpfs has no memory for is an error, and leaves nothing behind",
-  () => {
-    const small = join(directory, "small");
-    const unmount = mountTmpfs(small, MIB);
-    const path = join(small, "arena");
-    const fd = openSync(path, "w+");
-    try {
-      ftruncateSync(fd, 8 * MIB);
-      const mapped = new MappedArena({ path, size: 8 * MIB, capacity: 8 * MIB });
-      mapped.writable({ offset: 0, length: MIB / 2 }).fill(1);
-      expect(() => mapped.writable({ offset: MIB, length: MIB })).toThrow(/could not be reserved: ENOSPC/);
-      mapped.writable({ offset: 4 * MIB, length: MIB / 2 }).fill(1);
-      mapped.close();
-    } finally {
-      closeSync(fd);
-      unmount();
-    }
-  },
-);
+mounting.test("[R4] a range that a full tmpfs has no memory for is an error, and leaves nothing behind", () => {
+  const small = join(directory, "small");
+  const unmount = mountTmpfs(small, MIB);
+  const path = join(small, "arena");
+  const fd = openSync(path, "w+");
+  try {
+    ftruncateSync(fd, 8 * MIB);
+    const mapped = new MappedArena({ path, size: 8 * MIB, capacity: 8 * MIB });
+    mapped.writable({ offset: 0, length: MIB / 2 }).fill(1);
+    expect(() => mapped.writable({ offset: MIB, length: MIB })).toThrow(/could not be reserved: ENOSPC/);
+    mapped.writable({ offset: 4 * MIB, length: MIB / 2 }).fill(1);
+    mapped.close();
+  } finally {
+    closeSync(fd);
+    unmount();
+  }
+});

@@ -1,10 +1,12 @@
 /** Spill files on disks that are small, full, read-only or gone: real file systems of the test's own. */
-import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { fromWire, SpillError, StoreError, toWire } from "../../src/errors/index.ts";
 import { SpillFiles, type SpillPlace, type SpillSettings } from "../../src/store/spill/index.ts";
-import { cannotMount, mountTmpfs, noise, remount, TestArena, text } from "../support/spilling.ts";
+import { requires } from "../support/requires.ts";
+import { beingSecondUser, noSecondUser, SECOND_USER } from "../support/second-user.ts";
+import { mounting, mountTmpfs, noise, remount, TestArena, text } from "../support/spilling.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
 const KIB = 1024;
@@ -150,15 +152,17 @@ test("[D3] where no directory works there is one error with every directory, its
   expect(again).toMatchObject({ directories: error.directories, maxSpill: null, spilled: 0, message: error.message });
 });
 
-test.skipIf(process.getuid?.() === 0)("[D3] a directory of somebody else is named with EACCES", async () => {
+requires("a second user", noSecondUser).test("[D3] a directory of somebody else is named with EACCES", async () => {
   const locked = join(here, "locked");
-  mkdirSync(locked, { mode: 0o500 });
-  undo.push(() => chmodSync(locked, 0o700));
-  const error = await refusal(spill(spillFiles([locked]), 10));
+  mkdirSync(locked, { mode: 0o755 });
+  // The second user gets there, and no further.
+  for (const path of [home, here]) chmodSync(path, 0o755);
+  chownSync(arena.path, SECOND_USER, SECOND_USER);
+  const error = await beingSecondUser(() => refusal(spill(spillFiles([locked]), 10)));
   expect(error.directories[0]?.reason).toMatch(/^EACCES/);
 });
 
-describe.skipIf(cannotMount !== false)(`[D3] small file systems (${cannotMount || "mounted"})`, () => {
+mounting.describe("[D3] small file systems", () => {
   test("free space is looked at before anything is written, and spilling goes on when it returns", async () => {
     const small = tmpfs("small", 1 * MIB);
     const files = spillFiles([small]);

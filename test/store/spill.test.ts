@@ -8,6 +8,7 @@ import { columnsToBatch, planBlock } from "../../src/arrow/index.ts";
 import { OptionError } from "../../src/errors/index.ts";
 import { libraryC, mapFile } from "../../src/native/index.ts";
 import { type SpillCompression, SpillFiles, type SpillSettings } from "../../src/store/spill/index.ts";
+import { requires, withoutZstd, withZstd } from "../support/requires.ts";
 import { noise, TestArena, text } from "../support/spilling.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
@@ -43,26 +44,14 @@ function spillFiles(settings: Partial<SpillSettings> = {}): SpillFiles {
   return files;
 }
 
-function hasZstd(): boolean {
-  try {
-    spillFiles({ compression: "zstd" });
-    return true;
-  } catch {
-    return false;
-  } finally {
-    opened.length = 0;
-  }
-}
-
 const codecs: SpillCompression[] = ["none", "lz4", "zstd", "auto"];
 const SIZES = [1, 2, 63, 4095, 4096, 4097, 65_537, 262_144, 262_145, 1_048_576, 1_048_577, 3_333_333, 9_000_001];
 
 describe("what was spilled comes back byte for byte", () => {
   for (const compression of codecs) {
     for (const make of [noise, text]) {
-      test(`${compression}, ${make.name}: every size, several blocks a file`, async (context) => {
-        // The constructor of a test's own: `arena` is there only inside of tests.
-        if (compression === "zstd" && !hasZstd()) return context.skip("zstd needs Node 22.15");
+      const only = compression === "zstd" ? withZstd : { test };
+      only.test(`${compression}, ${make.name}: every size, several blocks a file`, async () => {
         const files = spillFiles({ compression });
         const blocks = SIZES.map((size) => arena.put(make(size, size)));
         const { places, seconds } = await files.write(blocks);
@@ -210,22 +199,25 @@ test("close waits for what is under way, removes every file and the directories 
   await rm(before, { recursive: true });
 });
 
-test("spilling and restoring leave nothing in the page cache", async (context) => {
-  const TMPFS = 0x01021994;
-  if (process.platform !== "linux" || statfsSync(home).type === TMPFS) {
-    return context.skip("needs Linux and a temporary directory on a disk");
-  }
-  const files = spillFiles();
-  const blocks = [arena.put(noise(20_000_000)), arena.put(noise(1_000_001)), arena.put(noise(500))];
-  const { places } = await files.write(blocks);
-  const [first, second] = places;
-  if (first === undefined || second === undefined) throw new Error("no places");
-  expect(cachedPages(files.pathOf(first))).toBe(0);
-  await files.read(second, arena.reserve(1_000_001), blocks[1]?.checksum ?? 0);
-  expect(cachedPages(files.pathOf(first))).toBe(0);
-  await files.read(first, arena.reserve(20_000_000), blocks[0]?.checksum ?? 0);
-  expect(cachedPages(files.pathOf(first))).toBe(0);
-});
+const TMPFS = 0x01021994;
+const onDisk =
+  process.platform === "linux" && statfsSync(home).type !== TMPFS ? null : `${home} is in memory, or not on Linux`;
+
+requires("temporary files on a disk", onDisk).test(
+  "spilling and restoring leave nothing in the page cache",
+  async () => {
+    const files = spillFiles();
+    const blocks = [arena.put(noise(20_000_000)), arena.put(noise(1_000_001)), arena.put(noise(500))];
+    const { places } = await files.write(blocks);
+    const [first, second] = places;
+    if (first === undefined || second === undefined) throw new Error("no places");
+    expect(cachedPages(files.pathOf(first))).toBe(0);
+    await files.read(second, arena.reserve(1_000_001), blocks[1]?.checksum ?? 0);
+    expect(cachedPages(files.pathOf(first))).toBe(0);
+    await files.read(first, arena.reserve(20_000_000), blocks[0]?.checksum ?? 0);
+    expect(cachedPages(files.pathOf(first))).toBe(0);
+  },
+);
 
 function cachedPages(path: string): number {
   const mincore = libraryC().declare<[number, number, Uint8Array], number>(
@@ -243,5 +235,8 @@ function cachedPages(path: string): number {
 
 test("settings that cannot be are refused at once", () => {
   expect(() => spillFiles({ directories: [] })).toThrow(OptionError);
-  if (!hasZstd()) expect(() => spillFiles({ compression: "zstd" })).toThrow(/needs Node 22.15 or later; this is Node/);
+});
+
+withoutZstd.test("so is zstd", () => {
+  expect(() => spillFiles({ compression: "zstd" })).toThrow(/needs Node 22.15 or later; this is Node/);
 });

@@ -1,6 +1,6 @@
 /**
  * Runs a program of test/boxed/programs in a memory box: a real control group, in which the kernel kills what outgrows
- * it. `boxed` is `describe` where boxes can be made (root, a writable memory controller); elsewhere it skips and says why.
+ * it. `boxed` is `describe` where boxes can be made (root, a writable memory controller).
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -8,8 +8,9 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect } from "vitest";
+import { expect } from "vitest";
 import { type BoxPeaks, makeBox, whyNoBox } from "../../bench/harness/box.ts";
+import { requires } from "./requires.ts";
 import { leftovers, sessionNames } from "./sessions.ts";
 
 export interface BoxedRun extends BoxPeaks {
@@ -22,13 +23,11 @@ const PROGRAMS = fileURLToPath(new URL("../boxed/programs/", import.meta.url));
 /** So slow is none of them, on a busy machine either: it hangs. */
 const TIMEOUT_MS = 280_000;
 
-const whyNot = await whyNoBox();
-if (whyNot !== null) process.stderr.write(`Skipping the tests that need a memory box: ${whyNot}\n`);
+const boxes = requires("a memory box", await whyNoBox());
 
 /** With time for the slowest, and a moment more than their programs have. */
 export function boxed(name: string, tests: () => void): void {
-  const suite = whyNot === null ? describe : describe.skip;
-  suite(name, { timeout: TIMEOUT_MS + 20_000 }, tests);
+  boxes.describe(name, { timeout: TIMEOUT_MS + 20_000 }, tests);
 }
 
 /** The program gets a directory of its own as its argument, and must leave no session behind. */

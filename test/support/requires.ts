@@ -1,6 +1,6 @@
 /**
- * Tests that need something of the machine: a mount, a control group, a second user. Where it is missing they are skipped, and the
- * reason is beside their names; with SPILLWAY_TEST_ALL=1 (the continuous integration) a missing thing is a failure instead.
+ * Tests that need something. What the machine lacks (a mount, a control group, a second user) skips them, with the reason beside their names, and
+ * with SPILLWAY_TEST_ALL=1, as in the continuous integration, fails them. What the Node version under test lacks only ever skips them.
  */
 import { describe, test } from "vitest";
 
@@ -21,17 +21,27 @@ export interface Requiring {
 export function requires(what: string, missing: Missing): Requiring {
   if (missing === null) return { test, describe };
   const reason = `needs ${what}: ${missing}`;
-  if (process.env.SPILLWAY_TEST_ALL !== "1") {
-    return {
-      test: (name) => test.skip(`${name} (${reason})`, () => {}),
-      describe: (name: string) => describe.skip(`${name} (${reason})`, () => test.skip(reason, () => {})),
-    };
-  }
+  if (process.env.SPILLWAY_TEST_ALL !== "1") return skipped(reason);
   const fail = () => {
     throw new Error(`This test ${reason}. With SPILLWAY_TEST_ALL=1 nothing may be missing.`);
   };
   return {
     test: (name) => test(name, fail),
     describe: (name: string) => describe(name, () => test(reason, fail)),
+  };
+}
+
+export const onLinux = requires("Linux", process.platform === "linux" ? null : `this is ${process.platform}`);
+
+const hasZstd = "zstdCompress" in process.getBuiltinModule("node:zlib");
+
+/** Node has it since 22.15, and 20 never will: to run both kinds of test takes two Nodes. */
+export const withZstd: Requiring = hasZstd ? { test, describe } : skipped(`Node ${process.version} has no zstd`);
+export const withoutZstd: Requiring = hasZstd ? skipped(`Node ${process.version} has zstd`) : { test, describe };
+
+function skipped(reason: string): Requiring {
+  return {
+    test: (name) => test.skip(`${name} (${reason})`, () => {}),
+    describe: (name: string) => describe.skip(`${name} (${reason})`, () => test.skip(reason, () => {})),
   };
 }

@@ -7,6 +7,7 @@ import { crc32 } from "node:zlib";
 import type { ArenaRange, Bytes } from "../../src/protocol/index.ts";
 import { PAGE, wholePages } from "../../src/store/index.ts";
 import type { SpillBlock } from "../../src/store/spill/index.ts";
+import { type Missing, requires } from "./requires.ts";
 
 export interface TestBlock extends SpillBlock {
   readonly bytes: Uint8Array;
@@ -67,19 +68,21 @@ export function text(length: Bytes, seed = 1): Uint8Array {
   return Buffer.from(line).subarray(0, length);
 }
 
-/** Why a test that mounts is skipped, or false. */
-export const cannotMount: string | false = (() => {
+const cannotMount: Missing = (() => {
   const at = mkdtempSync(join(tmpdir(), "spillway-test-mount-"));
   try {
     execFileSync("mount", ["-t", "tmpfs", "-o", "size=64k", "tmpfs", at], { stdio: "ignore" });
     execFileSync("umount", [at]);
-    return false;
+    return null;
   } catch {
-    return "needs root: mounts a small tmpfs";
+    return "only root can mount a small tmpfs";
   } finally {
     rmSync(at, { recursive: true });
   }
 })();
+
+/** Tests that mount. */
+export const mounting = requires("a mount", cannotMount);
 
 /** A real file system of this size; unmount it with what this returns. */
 export function mountTmpfs(at: string, size: Bytes): () => void {
