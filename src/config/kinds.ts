@@ -19,6 +19,8 @@ export interface Kind<T> {
   meant?(value: unknown): string | null;
   /** It cannot be written down in a file or a variable. */
   readonly onlyInCode?: true;
+  /** Its values may be passwords: errors do not quote them. */
+  readonly isSecret?: true;
 }
 
 /** Bytes, "4 GiB", or a fraction of the machine (0.3, "30%"). */
@@ -40,6 +42,10 @@ function kind<T>(
   fromText: (text: string) => unknown = scalar,
 ): Kind<T> {
   return { name, allowed, read, fromText };
+}
+
+function secret<T>(...parts: Parameters<typeof kind<T>>): Kind<T> {
+  return { ...kind(...parts), isSecret: true };
 }
 
 const SIZE_FORMS = 'a size (bytes, "4 GiB", or a share of the machine: 0.3, "30%")';
@@ -180,7 +186,7 @@ function inHome(path: string): string {
 }
 
 /** Numbers and flags are taken for their text: in YAML nobody quotes them. */
-export const textByName = kind(
+export const textByName = secret(
   "texts by name",
   'an object of texts ({ NAME: "value" })',
   (value): Readonly<Record<string, string>> | undefined => {

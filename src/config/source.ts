@@ -27,15 +27,27 @@ export function checked({ path, setting, value, source }: Entry): unknown {
     throw new OptionError(`${source.name}: ${path} can be given in code only.`);
   }
   if (value instanceof BrokenJson) {
-    throw new OptionError(
-      `${source.name}: ${path} must be ${kind.allowed}; ${JSON.stringify(value.text)} begins as JSON and is none: ${value.why}.`,
-    );
+    const said = kind.isSecret
+      ? "what was given begins as JSON and is none"
+      : `${JSON.stringify(value.text)} begins as JSON and is none: ${value.why}`;
+    throw new OptionError(`${source.name}: ${path} must be ${kind.allowed}; ${said}.`);
   }
   const good = kind.read(value);
   if (good !== undefined) return good;
   const meant = kind.meant?.(value) ?? null;
   const hint = meant === null ? "" : ` Did you mean ${JSON.stringify(meant)}?`;
-  throw new OptionError(`${source.name}: ${path} must be ${kind.allowed}, not ${shown(value)}.${hint}`);
+  throw new OptionError(
+    `${source.name}: ${path} must be ${kind.allowed}, not ${kind.isSecret ? kindOf(value) : shown(value)}.${hint}`,
+  );
+}
+
+/** What can be said of a secret: names, and no values. */
+function kindOf(value: unknown): string {
+  if (Array.isArray(value)) return "a list";
+  if (typeof value !== "object" || value === null) return value === null ? "null" : `a ${typeof value}`;
+  return `an object with ${Object.entries(value)
+    .map(([name, one]) => `${JSON.stringify(name)} (${one === null ? "null" : typeof one})`)
+    .join(", ")}`;
 }
 
 /** `place` is the group in which it was looked for, "" for the outermost. */

@@ -220,7 +220,7 @@ describe("kinds of values", () => {
     );
     refused({ words: ["--workerExecArgv", "[--expose-gc]"] }).toThrow("must be a list of texts; ");
     refused({ variables: { SPILLWAY_WORKER_ENV: '{"A": 1' } }).toThrow("begins as JSON and is none");
-    refused({ variables: { SPILLWAY_WORKER_ENV: "=x" } }).toThrow('not {"":"x"}');
+    refused({ variables: { SPILLWAY_WORKER_ENV: "=x" } }).toThrow('not an object with "" (string)');
   });
 
   test("[K8] ~ is the home directory in paths", () => {
@@ -231,6 +231,18 @@ describe("kinds of values", () => {
     expect(config({ variables: { SPILLWAY_LOCAL_DIRECTORY: "~/a" } }).values.localDirectory).toEqual([
       join(homedir(), "a"),
     ]);
+  });
+
+  test("[A15] what may be a password is not quoted", () => {
+    const wrong = (value: unknown) => refused({ code: { workerEnv: value } });
+    wrong({ PASSWORD: ["hunter2"], USER: "me" }).toThrow(
+      /, not an object with "PASSWORD" \(object\), "USER" \(string\)\.$/,
+    );
+    wrong("PASSWORD=hunter2").toThrow(/, not a string\.$/);
+    wrong(["hunter2"]).toThrow(/, not a list\.$/);
+    const variable = (text: string) => refused({ variables: { SPILLWAY_WORKER_ENV: text } });
+    variable('{"PASSWORD":"hunter2"').toThrow(/; what was given begins as JSON and is none\.$/);
+    variable("hunter2").toThrow(/, not a list\.$/);
   });
 
   test("[K8] a bad one is told what is allowed", () => {
