@@ -13,4 +13,4 @@ export { isOurs, NotPrivate, PrivateDirectory, using, whyTaken } from "./private
 export { readPrivateFile } from "./private-file.ts";
 export { connectInside } from "./private-socket.ts";
 export { type Surroundings, whyProtected } from "./protected.ts";
-export { isStagingName, markStaging, STAGING_MARK } from "./staging-mark.ts";
+export { isStagingName, markStaging, STAGING_MARK, unmarkStaging } from "./staging-mark.ts";

@@ -2,11 +2,11 @@
  * What tells a staging directory, where a job's files are before they get their names, from a directory of the user's: its name, and a file in
  * it that only who made it can have put there. Both are needed before somebody removes it after a crash.
  */
-import { closeSync, openSync } from "node:fs";
+import { closeSync, openSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 
 export const STAGING_MARK = ".spillway-staging";
-const NAME = /^\.spillway-(?:.*-)?[0-9a-f]{8}$/s;
+const NAME = /^\.spillway-[0-9a-f]{8}$/;
 
 export function isStagingName(path: string): boolean {
   return NAME.test(basename(path));
@@ -19,4 +19,9 @@ export function markStaging(directory: string): void {
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
   }
+}
+
+/** At the last moment before it becomes the user's own directory. */
+export function unmarkStaging(directory: string): void {
+  rmSync(join(directory, STAGING_MARK), { force: true });
 }

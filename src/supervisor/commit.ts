@@ -6,7 +6,16 @@
 import { lstat, readdir, rename, rm } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { WriteError } from "../errors/index.ts";
-import { firstData, hasDataAlready, makeDirectory, refusedOverwrite, surveyTree } from "../files/index.ts";
+import {
+  firstData,
+  hasDataAlready,
+  makeDirectory,
+  markStaging,
+  refusedOverwrite,
+  STAGING_MARK,
+  surveyTree,
+  unmarkStaging,
+} from "../files/index.ts";
 import { renameToFree } from "../native/index.ts";
 import type { FileSink } from "../protocol/index.ts";
 import type { FileOutput } from "../scheduler/index.ts";
@@ -41,9 +50,13 @@ async function putInPlace(sink: FileSink, paths: readonly string[]): Promise<"do
 async function becomeDirectory({ directory, staging }: FileSink): Promise<"done" | "moved"> {
   const parent = dirname(directory);
   const made = makeDirectory(parent);
+  unmarkStaging(staging);
   const why = renameToFree(staging, directory);
   if (why === null) return "done";
-  if (why === "EEXIST") return "moved";
+  if (why === "EEXIST") {
+    markStaging(staging);
+    return "moved";
+  }
   try {
     // A file system that cannot ask for a free name: taking the place of an empty directory does no harm.
     await rename(staging, directory);
@@ -106,13 +119,14 @@ async function replaceOneByOne(
 /** A staging directory that is there, with these files and no others: a dead worker may have left some. */
 async function leaveOnly(staging: string, paths: readonly string[]): Promise<void> {
   makeDirectory(staging);
+  const mark = join(staging, STAGING_MARK);
   const wanted = new Set(paths);
   const entries = await readdir(staging, { recursive: true, withFileTypes: true });
   const folders: string[] = [];
   for (const entry of entries) {
     const path = join(entry.parentPath, entry.name);
     if (entry.isDirectory()) folders.push(path);
-    else if (!wanted.delete(relative(staging, path))) await rm(path);
+    else if (!wanted.delete(relative(staging, path)) && path !== mark) await rm(path);
   }
   const [missing] = wanted;
   if (missing !== undefined) throw new Error(`${join(staging, missing)} is not there any more`);

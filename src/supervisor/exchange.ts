@@ -4,7 +4,7 @@
  */
 import { access, chmod, chown, constants, link, readdir, stat } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
-import { type DatasetTree, makeDirectory } from "../files/index.ts";
+import { type DatasetTree, makeDirectory, markStaging, unmarkStaging } from "../files/index.ts";
 import { exchange, hasAccessList } from "../native/index.ts";
 import type { FileSink } from "../protocol/index.ts";
 import { Moves, removedIfEmpty, removeFiles } from "./moves.ts";
@@ -20,7 +20,11 @@ export async function exchanged({ directory, staging }: FileSink, tree: DatasetT
   } catch {
     return false;
   }
-  if (exchange(staging, directory) !== null) return false;
+  unmarkStaging(staging);
+  if (exchange(staging, directory) !== null) {
+    markStaging(staging);
+    return false;
+  }
   try {
     await removeOld(staging, directory, tree);
   } catch (error) {

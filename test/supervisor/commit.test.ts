@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { WriteError } from "../../src/errors/index.ts";
+import { markStaging } from "../../src/files/index.ts";
 import type { FileSink } from "../../src/protocol/index.ts";
 import { commitFiles } from "../../src/supervisor/commit.ts";
 
@@ -28,6 +29,8 @@ function write(path: string, text: string): void {
 
 function stage(...paths: string[]) {
   for (const path of paths) write(join(staging, path), `new ${path}`);
+  // As workers do; nothing of it may come to the user.
+  markStaging(staging);
   return paths.map((path) => ({ path, rows: 1, bytes: 1 }));
 }
 

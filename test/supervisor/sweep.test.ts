@@ -87,14 +87,14 @@ describe("[A15] what is swept", () => {
     const spill = join(dead("dead", { record: null }, sessionsDirectory(elsewhere)), "spill");
     mkdirSync(spill, { mode: 0o700 });
     const staged = staging();
-    const named = staging(".spillway-my out-89abcdef");
+    const another = staging(".spillway-89abcdef");
     const arena = `/dev/shm/spillway-dead-${process.pid}`;
     writeFileSync(arena, "", { mode: 0o600 });
     dead(`dead-${process.pid}`);
-    dead("dead", { record: { workers: [identify(worker)], spill: [spill] }, staging: [staged, named] });
+    dead("dead", { record: { workers: [identify(worker)], spill: [spill] }, staging: [staged, another] });
     expect(sweep(local, "").sort()).toEqual(["dead", `dead-${process.pid}`]);
     await expect.poll(() => [worker, child].filter(isRunning)).toEqual([]);
-    expect([staged, named, arena, root, sessionsDirectory(elsewhere)].filter(existsSync)).toEqual([]);
+    expect([staged, another, arena, root, sessionsDirectory(elsewhere)].filter(existsSync)).toEqual([]);
   });
 
   test("also in a directory that a session had to itself, because the usual one was taken", () => {
