@@ -87,7 +87,13 @@ export class OwnDirectory {
 /** Answers with the outermost directory that had to be made. */
 function makeIn(root: string, session: string, use: (directory: string) => void): string | null {
   const made = makeDirectory(root, 0o700);
-  using(PrivateDirectory.open(root), (opened) => using(opened.makeInside(session), (own) => use(own.at(""))));
+  try {
+    using(PrivateDirectory.open(root), (opened) => using(opened.makeInside(session), (own) => use(own.at(""))));
+  } catch (error) {
+    // A file system may give all that is made to somebody else, or to everybody.
+    if (made !== null && error instanceof NotPrivate) removeEmptyDirectories(root, made);
+    throw error;
+  }
   return made;
 }
 

@@ -2,7 +2,8 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readlinkSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { NondeterministicFunctionError, type Session, SessionClosedError, StoreError } from "spillway";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { isRunning } from "../support/processes.ts";
 import { leftovers, processes, sessionNames, testSessions, workerPids } from "../support/sessions.ts";
 
 const sessions = testSessions("lifecycle");
@@ -294,15 +295,18 @@ describe("the end of a session", () => {
   });
 
   test("[A15] so is what it had staged beside its output, and nothing else there", async () => {
-    const output = join(sessions.directory, "half-written");
-    mkdirSync(join(output, ".spillway-cache"), { recursive: true });
+    const around = join(sessions.directory, "half-written");
+    mkdirSync(join(around, ".spillway-cache"), { recursive: true });
     const run = runScript(
       "killed-while-writing",
       `import { range } from "spillway";
        const slow = async (row) => { await new Promise((resolve) => setTimeout(resolve, row.id < 1000 ? 0 : 1e6)); return row; };
-       await range(2000, { overrideNumBlocks: 2 }).map(slow).writeCsv(${JSON.stringify(output)});`,
+       await range(2000, { overrideNumBlocks: 2 }).map(slow).writeCsv(${JSON.stringify(join(around, "out"))});`,
     );
-    const staged = () => readdirSync(output).filter((file) => /^\.spillway-[0-9a-f]{8}$/.test(file));
+    onTestFinished(() => {
+      if (isRunning(run.pid)) process.kill(run.pid, "SIGKILL");
+    });
+    const staged = () => readdirSync(around).filter((file) => /^\.spillway-[0-9a-f]{8}$/.test(file));
     await expect.poll(staged).toHaveLength(1);
     const name = lastSession();
     const supervisor = processes([name]).find((line) => line.includes("supervisor/main.js"));
@@ -313,7 +317,7 @@ describe("the end of a session", () => {
     const next = sessions.open();
     await next.range(3).takeAll();
     await next.close();
-    expect(readdirSync(output)).toEqual([".spillway-cache"]);
+    expect(readdirSync(around)).toEqual([".spillway-cache"]);
     expect(await leftovers(sessions.localDirectory, [name])).toEqual([]);
   });
 });

@@ -51,8 +51,8 @@ const damages: readonly [string, SpillDamagedError["reason"], Damage][] = [
   ["deleted", "missing", each((path) => rmSync(path))],
   ["cut", "truncated", each((path) => truncateSync(path, 100))],
   ["changed by one bit", "checksum", each(flip)],
-  ["gone with their directory", "missing", ([path = ""]) => rmSync(dirname(path), { recursive: true })],
-  ["gone with the local directory", "missing", () => rmSync(local, { recursive: true })],
+  ["gone with their directory", "missing", ([path = ""]) => rmSync(dirname(path), { recursive: true, maxRetries: 10 })],
+  ["gone with the local directory", "missing", () => rmSync(local, { recursive: true, maxRetries: 10 })],
 ];
 
 function flip(path: string): void {
