@@ -30,6 +30,7 @@ export function localDirectory(operator: string, given: string | URL): string {
   if (!(given instanceof URL) && (typeof given !== "string" || given === "")) {
     throw new OptionError(`${operator}: the directory is ${describe(given)}; it must be a text that is not empty.`);
   }
+  if (String(given).includes("\0")) throw new OptionError(`${operator}: the directory's name has a NUL in it.`);
   const local = localPath(given);
   if (local === null) throw new WriteError(`${operator}: ${notLocal(given, "written")}`, String(given));
   return resolve(local);
@@ -81,6 +82,9 @@ async function judge(
   }
 }
 
+/** What is said of a path that could be made, or whose parent is a file. A name may also be too long, or in a directory that is closed. */
+const NOT_THERE: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR"]);
+
 /** The part of a path that is there, without links, and the names below it that are not. */
 async function resolveLinks(
   path: string,
@@ -91,11 +95,16 @@ async function resolveLinks(
     try {
       return { existing: await realpath(at), missing };
     } catch (error) {
-      const link = await lstat(at).catch(() => null);
+      // Of the name itself, where realpath tells of the first part that is missing.
+      const link = await lstat(at).catch((cause: unknown) => {
+        if (NOT_THERE.has(codeOf(cause))) return null;
+        throw refuse(`${path} cannot be made: ${messageOf(cause)}.`);
+      });
       if (link?.isSymbolicLink() === true) {
         throw refuse(`${at} is a link to ${await readlink(at)}, which cannot be used: ${messageOf(error)}.`);
       }
-      if (at === dirname(at)) throw refuse(`${path} cannot be made: ${messageOf(error)}.`);
+      // Somebody has made it at this moment.
+      if (link !== null) return { existing: await realpath(at), missing };
       missing.unshift(basename(at));
     }
   }
@@ -127,6 +136,10 @@ async function isMountPoint(directory: string): Promise<boolean> {
 /** A space is `\040` there. */
 function unescaped(path: string): string {
   return path.replace(/\\([0-7]{3})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 8)));
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "";
 }
 
 function messageOf(error: unknown): string {

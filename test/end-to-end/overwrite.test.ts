@@ -11,7 +11,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { promisify } from "node:util";
 import { sql, WriteError } from "spillway";
 import { describe, expect, test } from "vitest";
@@ -332,6 +332,40 @@ describe("paths", () => {
     expect(readFileSync(file, "utf8")).toBe("mine");
     rmSync(broken);
     rmSync(nowhere);
+  });
+
+  test("[A11] names that cannot be are refused before anything runs", async () => {
+    let ran = false;
+    const rows = s.range(3).filter(sql("error('it ran')::BOOLEAN"));
+    for (const path of [fresh() + "x".repeat(256), `/${"x/".repeat(3000)}`, `${fresh()}\0b`]) {
+      const error = await rows.writeParquet(path).catch((error: Error) => error);
+      expect(String(error)).toMatch(/ENAMETOOLONG|NUL/);
+      ran ||= /it ran/.test(String(error));
+    }
+    expect(ran).toBe(false);
+  });
+
+  test("[A11] dead letters that cannot be written are an error that names their directory", async () => {
+    const failing = s.range(3).map(
+      () => {
+        throw new Error("no");
+      },
+      { onError: { deadLetter: "/dev/null/letters" } },
+    );
+    await expect(failing.count()).rejects.toMatchObject({ name: "WriteError", path: "/dev/null/letters" });
+  });
+
+  test("[A11] dead letters go where the path led when it was given", async () => {
+    const at = fresh();
+    const failing = s.range(3).map(
+      (row) => {
+        if (row.id === 1) throw new Error("no");
+        return row;
+      },
+      { onError: { deadLetter: relative(process.cwd(), at) } },
+    );
+    expect(await failing.count()).toBe(2);
+    expect(readdirSync(at).length).toBe(1);
   });
 
   test("[A11] a directory with the longest name there is", async () => {

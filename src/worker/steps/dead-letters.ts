@@ -4,6 +4,7 @@
  */
 import { closeSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { WriteError } from "../../errors/index.ts";
 import { makeDirectory } from "../../files/index.ts";
 
 const FLUSH_BYTES = 1 << 20;
@@ -47,14 +48,21 @@ export class DeadLetters {
   }
 
   #flush(): void {
-    if (this.#fd === null) {
-      makeDirectory(this.directory);
-      this.#fd = openSync(this.#partial, "w");
+    try {
+      this.#fd ??= this.#open();
+      const bytes = Buffer.from(this.#held.join(""));
+      for (let at = 0; at < bytes.length; ) at += writeSync(this.#fd, bytes, at);
+    } catch (error) {
+      const cause = error instanceof Error ? error.message : String(error);
+      throw new WriteError(`Dead letters cannot be written to ${this.directory}: ${cause}.`, this.directory);
     }
-    const bytes = Buffer.from(this.#held.join(""));
-    for (let at = 0; at < bytes.length; ) at += writeSync(this.#fd, bytes, at);
     this.#held = [];
     this.#heldBytes = 0;
+  }
+
+  #open(): number {
+    makeDirectory(this.directory);
+    return openSync(this.#partial, "w");
   }
 }
 
