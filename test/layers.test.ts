@@ -12,6 +12,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   units: ["errors", "protocol"],
   lz4: [],
   files: [],
+  csv: [],
   arrow: ["errors", "lz4"],
   protocol: ["errors", "arrow"],
   native: ["errors", "protocol"],
@@ -25,6 +26,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   supervisor: ["errors", "files", "protocol", "store", "scheduler", "memory", "native", "units"],
   worker: [
     "errors",
+    "csv",
     "files",
     "protocol",
     "arrow",
@@ -38,7 +40,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   ],
   plan: ["errors", "arrow", "protocol", "units", "closure"],
   stages: ["errors", "arrow", "protocol", "units", "plan", "closure"],
-  dataset: ["errors", "files", "arrow", "protocol", "units", "plan", "stages", "closure"],
+  dataset: ["errors", "files", "csv", "arrow", "protocol", "units", "plan", "stages", "closure"],
   config: ["errors", "container", "protocol", "units"],
   session: [
     "errors",

@@ -70,3 +70,10 @@ export function describe(value: unknown): string {
   if (Array.isArray(value)) return `an array of ${value.length}`;
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
+
+/** Those of the options that are given. */
+export function only<T extends object, K extends keyof T>(options: T, keys: readonly K[]): Pick<T, K> {
+  const picked: Partial<Pick<T, K>> = {};
+  for (const key of keys) if (options[key] !== undefined) picked[key] = options[key];
+  return picked as Pick<T, K>;
+}

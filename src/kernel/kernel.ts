@@ -9,6 +9,7 @@ import { Cells } from "./cells.ts";
 import { Channel, type Threads } from "./channel.ts";
 import { Connection, type ConnectionHost } from "./connection.ts";
 import { Conversions } from "./conversions.ts";
+import { EXACT_TEXTS } from "./exact-texts.ts";
 import { kernelError } from "./failure.ts";
 import { duckdb } from "./library.ts";
 import { quoteLiteral } from "./quote.ts";
@@ -96,7 +97,7 @@ export class Kernel implements ConnectionHost {
     registerBlockFunction(this.#helper.handle, this.#number, (database, connection) =>
       kernels.get(database)?.channel(connection),
     );
-    this.#helper.here(this.#helper.execute(EXTENSION_SETTINGS));
+    this.#helper.here(this.#helper.execute(`${EXTENSION_SETTINGS} ${EXACT_TEXTS}`));
   }
 
   get threads(): number {

@@ -57,7 +57,10 @@ export function readJson<R extends AnyRow = AnyRow>(paths: Paths, options?: Read
   return theSession().readJson<R>(paths, options);
 }
 
-export function readText(paths: Paths, options?: Omit<ReadOptions, "schema">): Dataset<{ text: string }> {
+export function readText(
+  paths: Paths,
+  options?: Omit<ReadOptions, "schema" | "unionByName">,
+): Dataset<{ text: string }> {
   return theSession().readText(paths, options);
 }
 
@@ -67,7 +70,7 @@ export function readArrow<R extends AnyRow = AnyRow>(paths: Paths, options?: Rea
 
 export function readBinary(
   paths: Paths,
-  options?: Omit<ReadOptions, "schema" | "includePaths">,
+  options?: Omit<ReadOptions, "schema" | "unionByName" | "includePaths">,
 ): Dataset<{ path: string; bytes: Uint8Array }> {
   return theSession().readBinary(paths, options);
 }

@@ -55,7 +55,7 @@ export class Session {
   }
 
   /** A row a line, in the column `text`. */
-  readText(paths: Paths, options?: Omit<ReadOptions, "schema">): Dataset<{ text: string }> {
+  readText(paths: Paths, options?: Omit<ReadOptions, "schema" | "unionByName">): Dataset<{ text: string }> {
     return sources.readText(this.#engine, paths, options);
   }
 
@@ -67,7 +67,7 @@ export class Session {
   /** A row a file: `path` and `bytes`. */
   readBinary(
     paths: Paths,
-    options?: Omit<ReadOptions, "schema" | "includePaths">,
+    options?: Omit<ReadOptions, "schema" | "unionByName" | "includePaths">,
   ): Dataset<{ path: string; bytes: Uint8Array }> {
     return sources.readBinary(this.#engine, paths, options);
   }

@@ -14,7 +14,6 @@ import { formatSize } from "../units/index.ts";
 
 const UNKNOWN_COLUMN =
   /Referenced column "(.+?)" not found|does not have a column named "(.+?)"|Column "(.+?)" (?:referenced|in \w+ list) /;
-const LACKING_COLUMN = /Columns? with names?: "(.+?)".* do not exist in the CSV File/;
 const NO_LIST = /UNNEST\(\) can only be applied to lists, structs and NULL, not (.+)/;
 const UNNESTED = /unnest\("((?:[^"]|"")*)"\)/;
 const CANDIDATES = /Candidate bindings:\s*(.*)/;
@@ -40,9 +39,9 @@ export function inUserWords(
     tooLarge(error, operator) ??
     unevenZip(error) ??
     unknownColumn(error, operator) ??
-    lacksColumn(error, operator, files) ??
     noList(error, operator) ??
     noAggregate(error, operator) ??
+    badCsv(error, operator, files) ??
     badFile(error, operator, files) ??
     named(error, operator)
   );
@@ -127,17 +126,6 @@ function unknownColumn(error: KernelError, operator: string): SpillwayError | nu
   return new UnknownColumnError(column, candidates, operator, candidates[0] ?? null, "some");
 }
 
-function lacksColumn(error: KernelError, operator: string, files: readonly string[]): SpillwayError | null {
-  const column = LACKING_COLUMN.exec(error.message)?.[1];
-  const [first] = files;
-  if (column === undefined || first === undefined) return null;
-  const which = files.length === 1 ? first : `one of ${listed(files)}`;
-  return new SourceError(
-    `${operator}: ${which} has no column "${column}", which the first file that was read has. Read such files apart, and bring them together with select and union.`,
-    first,
-  );
-}
-
 function noList(error: KernelError, operator: string): SpillwayError | null {
   const found = NO_LIST.exec(error.message);
   if (found === null || error.sql === null) return null;
@@ -172,9 +160,27 @@ function noAggregate(error: KernelError, operator: string): SpillwayError | null
   );
 }
 
-function listed(files: readonly string[]): string {
-  const shown = files.slice(0, 5).join(", ");
-  return files.length > 5 ? `${shown} and ${files.length - 5} more files` : shown;
+/** "CSV Error on Line: 3", the line, what is wrong with it, and advice in the kernel's own words. */
+const BAD_CSV =
+  /^Invalid Input Error: CSV Error on Line: (\d+)\n(?:Original Line: ?([\s\S]*?)\n)?(Expected Number of Columns: (\d+) Found: (\d+)|Value with unterminated quote found|Maximum line size of (\d+) bytes exceeded|Invalid unicode \(byte sequence mismatch\) detected)/;
+const CSV_FILE = /^ {2}file = (.*)$/m;
+const MOST_OF_A_LINE = 200;
+
+function badCsv(error: KernelError, operator: string, files: readonly string[]): SpillwayError | null {
+  const [, line, text, reason, expected, found, longest] = BAD_CSV.exec(error.message) ?? [];
+  const path = CSV_FILE.exec(error.message)?.[1] ?? files[0];
+  if (reason === undefined || path === undefined) return null;
+  let what =
+    'a quote is opened that is not closed. Give the right quote and escape, or quote: "" where nothing is quoted';
+  if (expected !== undefined) {
+    what = `it has ${found} fields, and the first line ${expected}. Mend the file, give the right delimiter, quote or skip, or leave such rows out with ignoreErrors`;
+  } else if (longest !== undefined) {
+    what = `it is longer than ${longest} bytes. Give a larger maxLineSize`;
+  } else if (reason.startsWith("Invalid unicode")) {
+    what = "it is not UTF-8. Convert the file, or leave such rows out with ignoreErrors";
+  }
+  const start = (text ?? "").split("\n")[0]?.slice(0, MOST_OF_A_LINE) ?? "";
+  return new SourceError(`${operator}: ${path}, line ${line}: ${what}: ${JSON.stringify(start)}`, path);
 }
 
 function badFile(error: KernelError, operator: string, files: readonly string[]): SpillwayError | null {

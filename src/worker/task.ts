@@ -34,6 +34,7 @@ import { inUserWords } from "./kernel-errors.ts";
 import { KernelWatch } from "./kernel-watch.ts";
 import type { KernelUsage, LeasedKernel } from "./leased-kernel.ts";
 import type { LoadedOperator } from "./loaded-operator.ts";
+import { misfitError } from "./misfit.ts";
 import { withColumns } from "./named-columns.ts";
 import { outgoing } from "./outgoing.ts";
 import { readSlice } from "./read-slice.ts";
@@ -141,7 +142,7 @@ export class RunningTask implements TaskScope {
       };
     } catch (error) {
       this.check();
-      throw inUserWords(error, this.operator.order.name, this.files, this.kernel);
+      throw (await misfitError(error)) ?? inUserWords(error, this.operator.order.name, this.files, this.kernel);
     } finally {
       for (const memory of this.#mapped) memory.unmap();
     }

@@ -35,6 +35,7 @@ import {
   type TaskOperator,
   type WrittenFile,
 } from "../../src/protocol/index.ts";
+import { misfitError } from "../../src/worker/misfit.ts";
 import { withColumns } from "../../src/worker/named-columns.ts";
 import { functionStep } from "./in-process-functions.ts";
 import { jobStats, statsOf } from "./in-process-stats.ts";
@@ -116,7 +117,9 @@ export class InProcessEngine implements Engine {
   run(job: JobSpec, _options: { readonly wantBlocks: number }): RunningJob {
     this.jobs.push(job);
     for (const id of job.holds) if (!this.#blocks.has(id)) throw new Error(`the job holds block ${id}, which is gone`);
-    const result = this.#execute(job);
+    const result = this.#execute(job).catch(async (error: unknown) => {
+      throw (await misfitError(error)) ?? error;
+    });
     const finished: Promise<FinishedJob> = result.then(({ stats, rows }) => ({ stats, rows }));
     finished.catch(() => {});
     const received = (slice: BlockSlice): ReceivedBlock => ({

@@ -266,18 +266,32 @@ describe("[A1] readParquet", () => {
     await expect(readParquet(engine, foreign).takeAll()).rejects.toThrow(/foreign\.parquet/);
   });
 
-  test("[A1] files of different types are read in the type that holds all; a missing column is an error that names the file", async () => {
+  test("[A18] files of different types are read in the type that holds all; other columns are an error that names the file", async () => {
     mkdirSync(at("mixed"), { recursive: true });
     sql(`COPY (SELECT 1::INTEGER AS x, 'a' AS y) TO '${at("mixed/1.parquet")}'`);
     sql(`COPY (SELECT 'b' AS y, 2::BIGINT AS x, 5 AS extra) TO '${at("mixed/2.parquet")}'`);
-    const ds = readParquet(engine, at("mixed"));
+    await expect(readParquet(engine, at("mixed")).count()).rejects.toThrow(
+      /2\.parquet has column "extra", which .*1\.parquet has not\. With unionByName: true/,
+    );
+    const ds = readParquet(engine, at("mixed"), { columns: ["x", "y"] });
     expect((await ds.schema()).toString()).toBe("x: BIGINT\ny: VARCHAR");
     expect(await ds.takeAll()).toEqual([
       { x: 1, y: "a" },
       { x: 2, y: "b" },
     ]);
-    sql(`COPY (SELECT 3 AS x) TO '${at("mixed/3.parquet")}'`);
-    await expect(readParquet(engine, at("mixed")).count()).rejects.toThrow(/3\.parquet has no column "y"/);
+    sql(`COPY (SELECT 0.5::DOUBLE AS x) TO '${at("mixed/3.parquet")}'`);
+    await expect(readParquet(engine, at("mixed"), { columns: ["x", "y"] }).count()).rejects.toThrow(
+      /3\.parquet has no column "y"/,
+    );
+    const all = readParquet(engine, at("mixed"), { unionByName: true });
+    expect((await all.schema()).toString()).toBe("x: DOUBLE\ny: VARCHAR\nextra: INTEGER");
+    expect(await all.takeAll()).toEqual([
+      { x: 1, y: "a", extra: null },
+      { x: 2, y: "b", extra: 5 },
+      { x: 0.5, y: null, extra: null },
+    ]);
+    expect(await all.where(col("extra").isNull()).count()).toBe(2);
+    expect(await all.where(col("x").lt(1)).select("y", "x").takeAll()).toEqual([{ y: null, x: 0.5 }]);
   });
 });
 
@@ -329,7 +343,7 @@ describe("[A1] readCsv", () => {
   test("[A1] a bad value names the file and the line", async () => {
     const path = file("broken.csv", `a,b\n${"1,2\n".repeat(30000)}x,2\n`);
     await expect(readCsv(engine, path, { schema: { a: "BIGINT" } }).takeAll()).rejects.toThrow(
-      /Line: 30002[\s\S]*broken\.csv/,
+      /broken\.csv, line 30002: "x" is no value of column "a"/,
     );
     expect(await readCsv(engine, path, { schema: { a: "BIGINT" }, ignoreErrors: true }).count()).toBe(30000);
   });
@@ -429,6 +443,32 @@ describe("[A1] readText, readBinary, readArrow", () => {
 });
 
 describe("[A1] readArrow with folders, paths and types", () => {
+  test("[A18] files of several schemas: by name, in common types, with unionByName the columns of all", async () => {
+    const arrow = (name: string, columns: Parameters<typeof columnsToBatch>[0]) => {
+      const batch = columnsToBatch(columns);
+      const writer = arrowFileWriter(batch.schema);
+      file(name, Buffer.concat([writer.header(), writer.batch(batch), writer.footer()]));
+    };
+    arrow("ipc-mixed/1.arrow", { x: Int32Array.of(1), s: ["a"] });
+    arrow("ipc-mixed/2.arrow", { s: ["b"], x: Float64Array.of(0.5) });
+    expect(await readArrow(engine, at("ipc-mixed")).takeAll()).toEqual([
+      { x: 1, s: "a" },
+      { x: 0.5, s: "b" },
+    ]);
+    arrow("ipc-mixed/3.arrow", { s: ["c"], y: Int32Array.of(7) });
+    await expect(readArrow(engine, at("ipc-mixed")).count()).rejects.toThrow(
+      /3\.arrow has no column "x", which .* has, and has column "y", which .* has not\. With unionByName: true/,
+    );
+    const all = readArrow(engine, at("ipc-mixed"), { unionByName: true, includePaths: true });
+    expect((await all.schema()).toString()).toBe("x: DOUBLE\ns: VARCHAR\ny: INTEGER\npath: VARCHAR");
+    expect(await all.drop("path").takeAll()).toEqual([
+      { x: 1, s: "a", y: null },
+      { x: 0.5, s: "b", y: null },
+      { x: null, s: "c", y: 7 },
+    ]);
+    expect(await readArrow(engine, at("ipc-mixed"), { columns: ["s"] }).count()).toBe(3);
+  });
+
   test("[A1] partition folders become columns, and leave out files", async () => {
     for (const [k, x] of [
       ["1", 10],

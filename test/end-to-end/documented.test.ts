@@ -106,12 +106,12 @@ describe("what text files can hold", () => {
     ]);
   });
 
-  test("[A11] CSV keeps NaN and the infinities, and an empty text comes back as null", async () => {
+  test("[A11] CSV keeps NaN and the infinities, and tells an empty text from null", async () => {
     const { files } = await values.writeCsv(at("csv"));
     expect(files.map((file) => readFileSync(file, "utf8"))).toEqual(['n,t\nnan,""\n-inf,\n1.0,x\n']);
     const rows = await s.readCsv(at("csv")).takeAll();
     expect(rows).toEqual([
-      { n: Number.NaN, t: null },
+      { n: Number.NaN, t: "" },
       { n: Number.NEGATIVE_INFINITY, t: null },
       { n: 1, t: "x" },
     ]);
@@ -140,11 +140,15 @@ describe("Parquet files of several schemas", () => {
   test("[A1] a column has the type that holds the values of every file", async () => {
     await s.range(3).writeParquet(at("whole"));
     await s.fromItems([{ id: 0.5, extra: "e" }]).writeParquet(at("half"));
-    const both = s.readParquet([at("whole"), at("half")]);
+    const both = s.readParquet([at("whole"), at("half")], { columns: ["id"] });
     expect((await both.schema()).columns).toEqual([{ name: "id", type: "DOUBLE" }]);
     expect((await both.takeAll()).map(({ id }) => id).sort()).toEqual([0, 0.5, 1, 2]);
     expect(await both.where(col("id").eq(0.5)).count()).toBe(1);
-    const cut = s.readParquet([at("whole"), at("half")], { overrideNumBlocks: 4, includePaths: true });
+    const cut = s.readParquet([at("whole"), at("half")], {
+      columns: ["id"],
+      overrideNumBlocks: 4,
+      includePaths: true,
+    });
     expect((await cut.takeAll()).map(({ id }) => id).sort()).toEqual([0, 0.5, 1, 2]);
   });
 

@@ -131,7 +131,7 @@ describe("sources", () => {
     await expect(apart.takeAll()).rejects.toMatchObject({ name: "SourceError", path });
     await expect(apart.takeAll()).rejects.toThrow(`${path} has no column "b"`);
     const together = s.readCsv(join(sessions.directory, "lacking"), { overrideNumBlocks: 1 });
-    await expect(together.takeAll()).rejects.toThrow(/readCsv: one of .*b\.csv has no column "b"/);
+    await expect(together.takeAll()).rejects.toThrow(`${path} has no column "b"`);
   });
 
   test("[A1] readJson with ignoreErrors leaves broken lines out, and keeps rows of nothing", async () => {

@@ -2,6 +2,7 @@
  * Arrow IPC files, streamed or with a footer. Only their first message, the schema, is read here; a worker maps the rest.
  * Partition folders, paths and declared types are added by SQL over what it reads, one part for each folder (or file).
  */
+import { foldedName } from "../../arrow/index.ts";
 import { SourceError } from "../../errors/index.ts";
 import {
   type Column,
@@ -16,11 +17,13 @@ import {
 } from "../../plan/index.ts";
 import type { Split } from "../../protocol/index.ts";
 import type { Engine } from "../engine.ts";
-import { schemaOfFiles } from "./arrow-schema.ts";
+import { schemasOfFiles } from "./arrow-schema.ts";
 import { columnsOfBatch } from "./blocks.ts";
+import { namesOfAll } from "./differing.ts";
 import { fileSource } from "./file-source.ts";
-import { bytesOf, listFiles } from "./files.ts";
+import { bytesOf, listFiles, type SourceFile } from "./files.ts";
 import { type CheckedReadOptions, ofStretch } from "./options.ts";
+import { inCommonTypes } from "./parquet-schema.ts";
 import {
   findPartitions,
   type PartitionedFile,
@@ -37,8 +40,35 @@ export function arrowFileSource(engine: Engine, paths: readonly string[], option
 async function openFiles(engine: Engine, paths: readonly string[], options: CheckedReadOptions): Promise<OpenSource> {
   const files = await listFiles(paths, "readArrow");
   const partitions = findPartitions(files, options.schema, "readArrow");
-  const found = columnsOfBatch({ schema: await schemaOfFiles(files) });
-  return new ArrowFileReader(engine, options, partitions, found);
+  return new ArrowFileReader(engine, options, partitions, await columnsOf(engine, files, options));
+}
+
+interface FoundColumns {
+  readonly columns: readonly Column[];
+  /** By path, of the file alone; null where all files have the same. */
+  readonly byFile: ReadonlyMap<string, readonly Column[]> | null;
+}
+
+async function columnsOf(
+  engine: Engine,
+  files: readonly SourceFile[],
+  { unionByName, columns: wanted }: CheckedReadOptions,
+): Promise<FoundColumns> {
+  const { common, each } = await schemasOfFiles(files);
+  if (common !== null) return { columns: columnsOfBatch({ schema: common }), byFile: null };
+  const columns = new Map([...new Set(each)].map((schema) => [schema, columnsOfBatch({ schema })]));
+  const byFile = new Map(
+    files.map((file, i) => {
+      const schema = each[i];
+      return [file.path, schema === undefined ? [] : (columns.get(schema) ?? [])];
+    }),
+  );
+  const named = files.map((file) => ({ file, names: (byFile.get(file.path) ?? []).map(({ name }) => name) }));
+  const all = namesOfAll("readArrow", named, unionByName, wanted);
+  const has = (own: readonly Column[], name: string) =>
+    own.some((column) => foldedName(column.name) === foldedName(name));
+  const names = unionByName ? all : all.filter((name) => [...columns.values()].every((own) => has(own, name)));
+  return { columns: await inCommonTypes(engine, names, [...columns.values()]), byFile };
 }
 
 class ArrowFileReader implements OpenSource {
@@ -53,20 +83,21 @@ class ArrowFileReader implements OpenSource {
     private readonly engine: Engine,
     private readonly options: CheckedReadOptions,
     private readonly partitions: Partitions,
-    private readonly found: readonly Column[],
+    private readonly found: FoundColumns,
   ) {
     const partitioned = new Set(partitions.columns.map(({ name }) => name));
-    this.#own = found.filter(({ name }) => !partitioned.has(name));
+    this.#own = found.columns.filter(({ name }) => !partitioned.has(name));
     const declared = Object.keys(options.schema).filter((name) => !partitioned.has(name));
     const missing = declared.find((name) => !this.#own.some((column) => column.name === name));
     if (missing !== undefined) {
       const [first] = partitions.files;
       throw new SourceError(
-        `readArrow: the schema names "${missing}", which ${first?.shown} does not have. Its columns: ${found.map(({ name }) => name).join(", ")}.`,
+        `readArrow: the schema names "${missing}", which ${first?.shown} does not have. Its columns: ${found.columns.map(({ name }) => name).join(", ")}.`,
         first?.path ?? "",
       );
     }
-    this.#plain = partitions.columns.length === 0 && !options.includePaths && declared.length === 0;
+    this.#plain =
+      found.byFile === null && partitions.columns.length === 0 && !options.includePaths && declared.length === 0;
     const path = options.includePaths ? [{ name: "path", type: "VARCHAR" }] : [];
     this.columns = [
       ...this.#own.map(({ name, type }) => ({ name, type: options.schema[name] ?? type })),
@@ -122,7 +153,8 @@ class ArrowFileReader implements OpenSource {
   #groups(files: readonly PartitionedFile[]): readonly (readonly PartitionedFile[])[] {
     const groups = new Map<string, PartitionedFile[]>();
     for (const file of files) {
-      const key = JSON.stringify(this.options.includePaths ? [file.path] : file.values);
+      const own = this.found.byFile?.get(file.path) ?? null;
+      const key = JSON.stringify([own, this.options.includePaths ? [file.path] : file.values]);
       const group = groups.get(key);
       if (group === undefined) groups.set(key, [file]);
       else group.push(file);
@@ -131,10 +163,13 @@ class ArrowFileReader implements OpenSource {
   }
 
   #list([file]: readonly PartitionedFile[]): string {
-    const own = this.#own.map(({ name }) => {
-      const type = this.options.schema[name];
+    const { byFile } = this.found;
+    const present = byFile === null ? null : new Set(byFile.get(file?.path ?? "")?.map((own) => foldedName(own.name)));
+    const own = this.#own.map(({ name, type: common }) => {
       const quoted = quoteIdentifier(name);
-      return type === undefined ? quoted : `CAST(${quoted} AS ${type}) AS ${quoted}`;
+      const type = this.options.schema[name] ?? (present === null ? null : common);
+      const value = present === null || present.has(foldedName(name)) ? quoted : "NULL";
+      return type === null ? quoted : `CAST(${value} AS ${type}) AS ${quoted}`;
     });
     const path = this.options.includePaths ? [`${quoteText(file?.path ?? "")} AS path`] : [];
     return [...own, ...path, ...partitionItems(this.partitions.columns, file?.values ?? [])].join(", ");

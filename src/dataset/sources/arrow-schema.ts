@@ -4,24 +4,24 @@ import { readArrowBytes, type Schema, schemaEquals, unifySchemas } from "../../a
 import { SourceError } from "../../errors/index.ts";
 import type { SourceFile } from "./files.ts";
 
-/** Of the first file; the others must have the same, but for columns that have nothing but nulls in some. */
-export async function schemaOfFiles(files: readonly SourceFile[]): Promise<Schema> {
-  const [first, ...others] = files;
-  if (first === undefined) throw new SourceError("readArrow: there are no files.", "");
-  let schema = await schemaOf(first);
-  for (const other of others) {
-    const found = await schemaOf(other);
-    if (schemaEquals(schema, found)) continue;
-    const both = unifySchemas(schema, found);
-    if (both === null) {
-      throw new SourceError(
-        `readArrow: ${other.shown} has another schema than ${first.shown}. Read them apart and unite them.`,
-        other.path,
-      );
-    }
-    schema = both;
+export interface ArrowSchemas {
+  /** That all the files have, but for columns that have nothing but nulls in some; null where they have several. */
+  readonly common: Schema | null;
+  /** One a file, in their order. */
+  readonly each: readonly Schema[];
+}
+
+export async function schemasOfFiles(files: readonly SourceFile[]): Promise<ArrowSchemas> {
+  let common: Schema | null = null;
+  const each: Schema[] = [];
+  for (const [i, file] of files.entries()) {
+    const own = await schemaOf(file);
+    // The same object where it is the same schema: there may be very many files.
+    const last = each.at(-1);
+    each.push(last !== undefined && schemaEquals(last, own) ? last : own);
+    common = i === 0 ? own : common === null || schemaEquals(common, own) ? common : unifySchemas(common, own);
   }
-  return schema;
+  return { common, each };
 }
 
 const END_OF_STREAM = new Uint8Array([0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0]);

@@ -1,13 +1,16 @@
 /**
- * CSV files. The dialect and the types are found once, in the first file that has any bytes, and then hold for all;
- * columns are matched by name where there is a header.
+ * CSV files. The kernel cuts them into texts; what the texts are is found over all the files, and made of them by SQL that
+ * loses nothing (`csv-types.ts`).
  */
+import { foldedName } from "../../arrow/index.ts";
 import { OptionError, SourceError } from "../../errors/index.ts";
-import { type Column, quoteIdentifier, quoteText, quoteTextList } from "../../plan/index.ts";
+import { type Column, quoteIdentifier, quoteTextList } from "../../plan/index.ts";
 import type { Engine } from "../engine.ts";
-import { checkKeys, describe, wholeNumber } from "../options.ts";
+import { checkKeys, describe, oneOf, only, positiveInteger, wholeNumber } from "../options.ts";
+import { type CsvFiles, type CsvSettings, type CsvShape, lookAtCsv, textTable } from "./csv-files.ts";
+import { readableSql, valueSql } from "./csv-types.ts";
+import { namesOfAll } from "./differing.ts";
 import type { SourceFile } from "./files.ts";
-import { pathListSql, pathSql } from "./kernel-paths.ts";
 import type { CheckedReadOptions } from "./options.ts";
 import type { SqlFormat } from "./sql-files.ts";
 
@@ -30,8 +33,10 @@ export interface CsvOptions {
   readonly decimal?: string;
   /** Leave out rows that cannot be read instead of failing. */
   readonly ignoreErrors?: boolean;
-  /** Rows looked at to find the types; -1 for all. Default 20480. */
+  /** Rows looked at in a file to find the types; -1 for all rows of all files. Default: 65536 in all, 20480 of one file. */
   readonly sampleSize?: number;
+  /** The longest line in bytes, for files that have a few very long ones. Default: 32 MB in files below that, else as seen. */
+  readonly maxLineSize?: number;
   /** Read every column as text. */
   readonly allText?: boolean;
   /** "gzip", "zstd", "none". Default: by the file's name. */
@@ -51,120 +56,142 @@ export const csvOptionKeys = [
   "decimal",
   "ignoreErrors",
   "sampleSize",
+  "maxLineSize",
   "allText",
   "compression",
 ] as const;
 
-const textArguments = {
-  delimiter: "delim",
-  quote: "quote",
-  escape: "escape",
-  comment: "comment",
-  dateFormat: "dateformat",
-  timestampFormat: "timestampformat",
-  decimal: "decimal_separator",
-  compression: "compression",
-} as const;
-const flagArguments = { header: "header", ignoreErrors: "ignore_errors", allText: "all_varchar" } as const;
-
-/** The options as arguments of the kernel's reader. */
-export function csvArguments(options: CsvOptions): readonly string[] {
+const textOptions = [
+  "delimiter",
+  "quote",
+  "escape",
+  "comment",
+  "dateFormat",
+  "timestampFormat",
+  "decimal",
+  "compression",
+] as const;
+const flagOptions = ["header", "ignoreErrors", "allText"] as const;
+/** The options, checked. */
+export function csvSettings(options: CsvOptions): CsvSettings {
   checkKeys("readCsv", options, csvOptionKeys);
-  const args: string[] = [];
-  for (const [name, argument] of Object.entries(textArguments)) {
-    const value: unknown = Reflect.get(options, name);
-    if (value === undefined) continue;
-    if (typeof value !== "string") throw new OptionError(`readCsv: ${name} is ${describe(value)}; it must be a text.`);
-    args.push(`${argument}=${quoteText(value)}`);
+  for (const name of textOptions) {
+    const value: unknown = options[name];
+    if (value !== undefined && typeof value !== "string")
+      throw new OptionError(`readCsv: ${name} is ${describe(value)}; it must be a text.`);
   }
-  for (const [name, argument] of Object.entries(flagArguments)) {
-    const value: unknown = Reflect.get(options, name);
-    if (value === undefined) continue;
-    if (typeof value !== "boolean")
+  for (const name of flagOptions) {
+    const value: unknown = options[name];
+    if (value !== undefined && typeof value !== "boolean")
       throw new OptionError(`readCsv: ${name} is ${describe(value)}; it must be true or false.`);
-    args.push(`${argument}=${value}`);
   }
-  const { nullValues, skip, sampleSize } = options;
-  if (nullValues !== undefined)
-    args.push(`nullstr=${quoteTextList(typeof nullValues === "string" ? [nullValues] : nullValues)}`);
-  if (skip !== undefined) args.push(`skip=${wholeNumber("readCsv", "skip", skip)}`);
+  const { nullValues, skip, sampleSize, maxLineSize, decimal } = options;
   if (sampleSize !== undefined && sampleSize !== -1) wholeNumber("readCsv", "sampleSize", sampleSize);
-  if (sampleSize !== undefined) args.push(`sample_size=${sampleSize}`);
-  return args;
+  if (decimal !== undefined) oneOf("readCsv", "decimal", decimal, [".", ","]);
+  return {
+    given: {
+      ...only(options, ["delimiter", "quote", "escape", "comment"]),
+      skip: skip === undefined ? 0 : wholeNumber("readCsv", "skip", skip),
+    },
+    header: options.header ?? null,
+    dateFormat: options.dateFormat ?? null,
+    timestampFormat: options.timestampFormat ?? null,
+    decimal: decimal ?? null,
+    sampleSize: sampleSize ?? null,
+    allText: options.allText === true,
+    ignoreErrors: options.ignoreErrors === true,
+    compression: options.compression ?? null,
+    // By default an empty field is null and a quoted one is the empty text, which is how both are written.
+    args:
+      nullValues === undefined
+        ? ["allow_quoted_nulls=false"]
+        : [`nullstr=${quoteTextList(typeof nullValues === "string" ? [nullValues] : nullValues)}`],
+    maxLineSize: maxLineSize === undefined ? null : positiveInteger("readCsv", "maxLineSize", maxLineSize),
+  };
 }
 
 export function csvFormat(
   engine: Pick<Engine, "inspect">,
-  args: readonly string[],
-  { schema }: CheckedReadOptions,
-  header: boolean | undefined,
+  settings: CsvSettings,
+  options: CheckedReadOptions,
 ): SqlFormat {
+  const { schema } = options;
   /** Without a header the schema names the columns, in their order. */
-  const positional = header === false && Object.keys(schema).length > 0;
-  let dialect: readonly string[] = [];
+  const positional = settings.header === false && Object.keys(schema).length > 0 ? Object.keys(schema) : null;
+  let shapes: CsvFiles["shapes"] = new Map();
   return {
     operator: "readCsv",
     async columns(files) {
-      const declared = Object.entries(schema).map(([name, type]) => ({ name, type }));
-      const sample = files.find((file) => file.bytes > 0);
-      if (sample === undefined) return declared;
-      const [found] = await engine.inspect(
-        `SELECT Delimiter AS delim, Quote AS quote, Escape AS escape, HasHeader AS header, to_json(Columns) AS columns FROM sniff_csv(${[pathSql(sample.path), ...args].join(", ")})`,
-      );
-      if (found === undefined) throw new SourceError(`readCsv: ${sample.shown} is empty.`, sample.path);
-      dialect = dialectOf(found, args);
-      return positional ? declared : typed(parseColumns(String(found.columns)), schema, sample);
+      const found = await lookAtCsv(engine, files, settings, positional);
+      shapes = found.shapes;
+      const named = files.flatMap((file) => {
+        const shape = shapes.get(file.path);
+        return shape === undefined ? [] : [{ file, names: shape.names }];
+      });
+      const [first] = named;
+      if (first === undefined) return Object.entries(schema).map(([name, type]) => ({ name, type }));
+      const names = namesOfAll("readCsv", named, options.unionByName, options.columns);
+      checkDeclared(names, schema, first.file);
+      return names.map((name) => ({ name, type: schema[name] ?? found.types.get(foldedName(name)) ?? "VARCHAR" }));
     },
     tableSql(files, columns, includePaths) {
-      const list = pathListSql(files.filter((file) => file.bytes > 0));
-      if (list === "[]") return emptyTable(columns, includePaths);
-      const types = `{${columns.map(({ name, type }) => `${quoteText(name)}: ${quoteText(type)}`).join(", ")}}`;
-      const path = includePaths ? ["filename='path'"] : [];
-      const shape = positional ? `columns=${types}, auto_detect=false` : `types=${types}`;
-      const table = `read_csv(${[list, ...args, ...dialect, shape, "hive_partitioning=false", ...path].join(", ")})`;
-      // Files whose columns come in another order lose the types they are given (DuckDB 1.5): said once more.
-      const items = columns.map(
-        ({ name, type }) => `CAST(${quoteIdentifier(name)} AS ${type}) AS ${quoteIdentifier(name)}`,
+      const parts = sameShape(files, shapes).map(([shape, group]) =>
+        partSql(group, shape, columns, settings, schema, includePaths),
       );
-      return `(SELECT ${[...items, ...(includePaths ? ["path"] : [])].join(", ")} FROM ${table})`;
+      if (parts.length === 0) return emptyTable(columns, includePaths);
+      return `(${parts.join(" UNION ALL ")})`;
     },
   };
 }
 
-function dialectOf(found: Readonly<Record<string, unknown>>, args: readonly string[]): readonly string[] {
-  const given = (name: string) => args.some((argument) => argument.startsWith(`${name}=`));
-  const spelled = (name: string) => {
-    const value = String(found[name] ?? "");
-    return given(name) || value === "(empty)" || value === "" ? [] : [`${name}=${quoteText(value)}`];
-  };
-  const header = given("header") ? [] : [`header=${String(found.header)}`];
-  return [...spelled("delim"), ...spelled("quote"), ...header];
-}
-
-function parseColumns(json: string): readonly Column[] {
-  const parsed: unknown = JSON.parse(json);
-  if (!Array.isArray(parsed)) throw new Error(`unexpected columns of a CSV file: ${json}`);
-  return parsed.map((item: { readonly name: unknown; readonly type: unknown }) => ({
-    name: String(item.name),
-    type: String(item.type),
-  }));
-}
-
-function typed(
-  columns: readonly Column[],
-  schema: Readonly<Record<string, string>>,
-  file: SourceFile,
-): readonly Column[] {
-  const missing = Object.keys(schema).find(
-    (name) => !columns.some((column) => column.name === name) && !file.shown.includes(`${name}=`),
-  );
-  if (missing !== undefined) {
-    throw new SourceError(
-      `readCsv: the schema names "${missing}", which ${file.shown} does not have. Its columns: ${columns.map(({ name }) => name).join(", ")}.`,
-      file.path,
-    );
+/** Neighbours that are read alike; files without a record are left out. */
+function sameShape(
+  files: readonly SourceFile[],
+  shapes: CsvFiles["shapes"],
+): readonly (readonly [CsvShape, readonly SourceFile[]])[] {
+  const groups: [CsvShape, SourceFile[]][] = [];
+  for (const file of files) {
+    const shape = shapes.get(file.path);
+    if (shape === undefined) continue;
+    const last = groups.at(-1);
+    if (last?.[0] === shape) last[1].push(file);
+    else groups.push([shape, [file]]);
   }
-  return columns.map(({ name, type }) => ({ name, type: schema[name] ?? type }));
+  return groups;
+}
+
+function partSql(
+  files: readonly SourceFile[],
+  shape: CsvShape,
+  columns: readonly Column[],
+  settings: CsvSettings,
+  schema: Readonly<Record<string, string>>,
+  includePaths: boolean,
+): string {
+  const places = new Map(shape.names.map((name, index) => [foldedName(name), index]));
+  const conditions: string[] = [];
+  const items = columns.map(({ name, type }) => {
+    const index = places.get(foldedName(name));
+    if (index === undefined) return `CAST(NULL AS ${type}) AS ${quoteIdentifier(name)}`;
+    const declared = schema[name] !== undefined;
+    const column = { name, type, declared };
+    const readable = settings.ignoreErrors ? readableSql(`c${index}`, column, settings) : null;
+    if (readable !== null) conditions.push(readable);
+    const misfit = { operator: "readCsv", column: name, index, type, declared, dialect: shape.dialect };
+    return `${valueSql(`c${index}`, column, settings, misfit, "filename")} AS ${quoteIdentifier(name)}`;
+  });
+  if (includePaths) items.push("filename AS path");
+  const where = conditions.length === 0 ? "" : ` WHERE ${conditions.join(" AND ")}`;
+  return `SELECT ${items.join(", ")} FROM ${textTable(files, shape, settings, false)}${where}`;
+}
+
+function checkDeclared(names: readonly string[], schema: Readonly<Record<string, string>>, file: SourceFile): void {
+  const missing = Object.keys(schema).find((name) => !names.includes(name) && !file.shown.includes(`${name}=`));
+  if (missing === undefined) return;
+  throw new SourceError(
+    `readCsv: the schema names "${missing}", which ${file.shown} does not have. Its columns: ${names.join(", ")}.`,
+    file.path,
+  );
 }
 
 export function emptyTable(columns: readonly Column[], includePaths: boolean): string {

@@ -11,12 +11,12 @@ import { OptionError } from "../../errors/index.ts";
 import { column, project, type Source, scan } from "../../plan/index.ts";
 import { Dataset } from "../dataset.ts";
 import type { Engine } from "../engine.ts";
-import { checkKeys, describe, positiveInteger } from "../options.ts";
+import { checkKeys, describe, only, positiveInteger } from "../options.ts";
 import type { AnyRow } from "../row-types.ts";
 import { arrowFileSource } from "./arrow-files.ts";
 import { binaryFormat } from "./binary.ts";
 import { batchesSource } from "./blocks.ts";
-import { type CsvOptions, csvArguments, csvFormat, csvOptionKeys } from "./csv.ts";
+import { type CsvOptions, csvFormat, csvOptionKeys, csvSettings } from "./csv.ts";
 import { type Paths, pathTexts } from "./files.ts";
 import { type JsonOptions, jsonArguments, jsonFormat, jsonOptionKeys } from "./json.ts";
 import { type CheckedReadOptions, checkReadOptions, type ReadOptions, readOptionKeys } from "./options.ts";
@@ -125,8 +125,8 @@ export function readCsv<R extends AnyRow = AnyRow>(
   options: ReadOptions & CsvOptions = {},
 ): Dataset<R> {
   const checked = checkReadOptions("readCsv", options, [...readOptionKeys, ...csvOptionKeys]);
-  const args = csvArguments(only(options, csvOptionKeys));
-  return readingSql(engine, paths, csvFormat(engine, args, checked, options.header), checked);
+  const settings = csvSettings(only(options, csvOptionKeys));
+  return readingSql(engine, paths, csvFormat(engine, settings, checked), checked);
 }
 
 /** A JSON value a line, or one array, by file. */
@@ -143,7 +143,7 @@ export function readJson<R extends AnyRow = AnyRow>(
 export function readText<R extends AnyRow = { text: string }>(
   engine: Engine,
   paths: Paths,
-  options: Omit<ReadOptions, "schema"> = {},
+  options: Omit<ReadOptions, "schema" | "unionByName"> = {},
 ): Dataset<R> {
   return readingSql(
     engine,
@@ -157,7 +157,7 @@ export function readText<R extends AnyRow = { text: string }>(
 export function readBinary<R extends AnyRow = { path: string; bytes: Uint8Array }>(
   engine: Engine,
   paths: Paths,
-  options: Omit<ReadOptions, "schema" | "includePaths"> = {},
+  options: Omit<ReadOptions, "schema" | "unionByName" | "includePaths"> = {},
 ): Dataset<R> {
   return readingSql(
     engine,
@@ -196,10 +196,4 @@ function reading<R extends AnyRow>(
   const names = includePaths && !columns.includes("path") ? [...columns, "path"] : columns;
   const items = names.map((name) => ({ name, expression: column(name) }));
   return new Dataset<R>(engine, project(scan(source), "select", items, source.name));
-}
-
-function only<T extends object, K extends keyof T>(options: T, keys: readonly K[]): Pick<T, K> {
-  const picked: Partial<Pick<T, K>> = {};
-  for (const key of keys) if (options[key] !== undefined) picked[key] = options[key];
-  return picked as Pick<T, K>;
 }

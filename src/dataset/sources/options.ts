@@ -10,16 +10,19 @@ export interface ReadOptions<Name extends string = string> {
   readonly overrideNumBlocks?: number;
   /** Types by column name, as SQL spells them; columns not named keep the type they are found with. */
   readonly schema?: Readonly<Record<string, string>>;
+  /** Read the columns of all files, null where a file has none. Default: files whose columns differ are an error. */
+  readonly unionByName?: boolean;
   /** Add a column `path` with the file each row comes from. */
   readonly includePaths?: boolean;
 }
 
-export const readOptionKeys = ["columns", "overrideNumBlocks", "schema", "includePaths"] as const;
+export const readOptionKeys = ["columns", "overrideNumBlocks", "schema", "unionByName", "includePaths"] as const;
 
 export interface CheckedReadOptions {
   readonly columns: readonly string[] | null;
   readonly overrideNumBlocks: number | null;
   readonly schema: Readonly<Record<string, string>>;
+  readonly unionByName: boolean;
   readonly includePaths: boolean;
 }
 
@@ -29,13 +32,15 @@ export function checkReadOptions(
   keys: readonly string[] = readOptionKeys,
 ): CheckedReadOptions {
   checkKeys(operator, options, keys);
-  const { columns, overrideNumBlocks, schema, includePaths = false } = options;
+  const { columns, overrideNumBlocks, schema, unionByName = false, includePaths = false } = options;
   if (typeof includePaths !== "boolean") throw new OptionError(`${operator}: includePaths is true or false.`);
+  if (typeof unionByName !== "boolean") throw new OptionError(`${operator}: unionByName is true or false.`);
   return {
     columns: columns === undefined ? null : textList(operator, "columns", columns),
     overrideNumBlocks:
       overrideNumBlocks === undefined ? null : positiveInteger(operator, "overrideNumBlocks", overrideNumBlocks),
     schema: checkSchema(operator, schema),
+    unionByName,
     includePaths,
   };
 }

@@ -1,19 +1,23 @@
 /**
- * The columns of Parquet files, from their footers: those of the first, in types that hold what all the files have there,
- * and whether all the others have the same.
+ * The columns of Parquet files, from their footers: those of the first, or of all, in types that hold what all the files
+ * have there, and which file has which.
  */
-import { SourceError } from "../../errors/index.ts";
+import { foldedName } from "../../arrow/index.ts";
 import { type Column, quoteIdentifier } from "../../plan/index.ts";
 import type { InspectedRow } from "../../protocol/index.ts";
 import type { Engine } from "../engine.ts";
+import { namesOfAll } from "./differing.ts";
 import type { SourceFile } from "./files.ts";
 import { pathListSql, pathSql } from "./kernel-paths.ts";
+import type { CheckedReadOptions } from "./options.ts";
 
 export interface FileSchemas {
-  /** Of the first file, which all the others are read as; those that not every file has are left out unless asked for. */
+  /** Of the first file, or of all; those that not every file has are left out unless asked for. */
   readonly columns: readonly Column[];
   /** Every file has exactly these. */
   readonly uniform: boolean;
+  /** Whether a file has a column. */
+  has(path: string, name: string): boolean;
 }
 
 const FILES_PER_QUERY = 512;
@@ -21,49 +25,60 @@ const FILES_PER_QUERY = 512;
 export async function schemasOf(
   engine: Engine,
   files: readonly SourceFile[],
-  wanted: readonly string[] | null,
+  { columns: wanted, unionByName }: Pick<CheckedReadOptions, "columns" | "unionByName">,
 ): Promise<FileSchemas> {
-  const examples = new Map<string, string>();
-  for (let at = 0; at < files.length; at += FILES_PER_QUERY) {
-    const list = pathListSql(files.slice(at, at + FILES_PER_QUERY));
-    const shapes = await engine.inspect(
-      `SELECT shape, min(file_name) AS example FROM (SELECT file_name, md5(string_agg(concat_ws('|', name, type, type_length, num_children, converted_type, scale, "precision", logical_type), '/')) AS shape FROM parquet_schema(${list}) GROUP BY file_name) GROUP BY shape`,
-    );
-    for (const { shape, example } of shapes)
-      if (!examples.has(String(shape))) examples.set(String(shape), String(example));
+  const shapes = await shapesOf(engine, files);
+  const examples = new Map<string, SourceFile>();
+  for (const file of files) {
+    const shape = shapes.get(file.path) ?? "";
+    if (!examples.has(shape)) examples.set(shape, file);
   }
-  const [first] = files;
-  const columns = await describeFile(engine, first?.path ?? "");
-  if (examples.size <= 1) return { columns, uniform: true };
-  const shapes: (readonly Column[])[] = [];
-  let shared = columns;
-  for (const example of examples.values()) {
-    const others = await describeFile(engine, example);
-    shapes.push(others);
-    const has = (name: string) => others.some((other) => other.name === name);
-    const missing = columns.find(({ name }) => !has(name) && (wanted === null || wanted.includes(name)));
-    if (missing !== undefined) {
-      throw new SourceError(
-        `readParquet: ${example} has no column "${missing.name}", which ${first?.shown} has. Read them apart and unite them, or name the columns that all have: { columns: […] }.`,
-        example,
-      );
-    }
-    shared = shared.filter(({ name }) => has(name));
-  }
-  return { columns: await inCommonTypes(engine, shared, shapes), uniform: false };
+  const described = new Map<string, readonly Column[]>();
+  for (const [shape, file] of examples) described.set(shape, await describeFile(engine, file.path));
+  const [first = []] = described.values();
+  if (examples.size <= 1) return { columns: first, uniform: true, has: () => true };
+  const named = [...examples].map(([shape, file]) => ({
+    file,
+    names: (described.get(shape) ?? []).map(({ name }) => name),
+  }));
+  const all = namesOfAll("readParquet", named, unionByName, wanted);
+  const known = new Map(
+    [...described].map(([shape, own]) => [shape, new Set(own.map(({ name }) => foldedName(name)))]),
+  );
+  const everywhere = (name: string) => [...known.values()].every((own) => own.has(foldedName(name)));
+  const names = unionByName ? all : all.filter(everywhere);
+  return {
+    columns: await inCommonTypes(engine, names, [...described.values()]),
+    uniform: false,
+    has: (path, name) => known.get(shapes.get(path) ?? "")?.has(foldedName(name)) === true,
+  };
 }
 
-/** Reading a file's DOUBLE as another's BIGINT would round it silently. */
-async function inCommonTypes(
-  engine: Engine,
-  columns: readonly Column[],
+/** A text for each file that is the same where the columns are. */
+async function shapesOf(engine: Engine, files: readonly SourceFile[]): Promise<ReadonlyMap<string, string>> {
+  const shapes = new Map<string, string>();
+  for (let at = 0; at < files.length; at += FILES_PER_QUERY) {
+    const some = files.slice(at, at + FILES_PER_QUERY);
+    const rows = await engine.inspect(
+      `SELECT file_name, md5(string_agg(concat_ws('|', name, type, type_length, num_children, converted_type, scale, "precision", logical_type), '/')) AS shape FROM parquet_schema(${pathListSql(some)}) GROUP BY file_name`,
+    );
+    for (const { file_name, shape } of rows) shapes.set(String(file_name), String(shape));
+  }
+  return shapes;
+}
+
+/** Types that hold the values of all the files: reading a file's DOUBLE as another's BIGINT would round it silently. */
+export async function inCommonTypes(
+  engine: Pick<Engine, "inspect">,
+  names: readonly string[],
   shapes: readonly (readonly Column[])[],
 ): Promise<readonly Column[]> {
-  if (columns.length === 0) return columns;
+  if (names.length === 0) return [];
   const selects = shapes.map((shape) => {
-    const items = columns.map(({ name, type }) => {
-      const own = shape.find((column) => column.name === name)?.type ?? type;
-      return `CAST(NULL AS ${own}) AS ${quoteIdentifier(name)}`;
+    const types = new Map(shape.map(({ name, type }) => [foldedName(name), type]));
+    const items = names.map((name) => {
+      const own = types.get(foldedName(name));
+      return `${own === undefined ? "NULL" : `CAST(NULL AS ${own})`} AS ${quoteIdentifier(name)}`;
     });
     return `SELECT ${items.join(", ")}`;
   });

@@ -41,7 +41,7 @@ export function parquetSource(engine: Engine, paths: readonly string[], options:
 async function open(engine: Engine, paths: readonly string[], options: CheckedReadOptions): Promise<OpenSource> {
   const files = await listFiles(paths, "readParquet");
   const partitions = findPartitions(files, options.schema, "readParquet");
-  const own = await inSourceWords("readParquet", files, () => schemasOf(engine, files, options.columns));
+  const own = await inSourceWords("readParquet", files, () => schemasOf(engine, files, options));
   return new ParquetReader(engine, options, partitions, own, null);
 }
 
@@ -237,15 +237,17 @@ class ParquetReader implements OpenSource {
     const conditions = samples.map((sample) => placeSampleSql(`${file}, ${ROW}`, sample));
     if (ranged) conditions.push(`${ROW} BETWEEN ${first.start} AND ${first.end - 1}`);
     const where = conditions.length === 0 ? "" : ` WHERE ${conditions.join(" AND ")}`;
-    return `(SELECT ${this.#listSql(first?.file.values ?? [])} FROM ${table}${where})`;
+    return `(SELECT ${this.#listSql(first?.file)} FROM ${table}${where})`;
   }
 
-  #listSql(values: readonly (string | null)[]): string {
-    const own = this.#own.map(({ name, type }) =>
-      this.#casts ? `CAST(${quoteIdentifier(name)} AS ${type}) AS ${quoteIdentifier(name)}` : quoteIdentifier(name),
-    );
+  #listSql(file: PartitionedFile | undefined): string {
+    const own = this.#own.map(({ name, type }) => {
+      if (!this.#casts) return quoteIdentifier(name);
+      const value = this.found.has(file?.path ?? "", name) ? quoteIdentifier(name) : "NULL";
+      return `CAST(${value} AS ${type}) AS ${quoteIdentifier(name)}`;
+    });
     const path = this.options.includePaths ? [quoteIdentifier("path")] : [];
-    return [...own, ...path, ...partitionItems(this.partitions.columns, values)].join(", ");
+    return [...own, ...path, ...partitionItems(this.partitions.columns, file?.values ?? [])].join(", ");
   }
 
   #report(

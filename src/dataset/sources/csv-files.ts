@@ -1,0 +1,229 @@
+/**
+ * What CSV files are like: the dialect and the header of each, and the types that hold for all. Every file's beginning is
+ * looked at for its columns; rows for their types only in some files, spread over all, because there may be very many.
+ */
+import { foldedName } from "../../arrow/index.ts";
+import type { Dialect, FoundDialect, GivenDialect } from "../../csv/index.ts";
+import { SourceError } from "../../errors/index.ts";
+import { quoteIdentifier, quoteText } from "../../plan/index.ts";
+import type { Bytes } from "../../protocol/index.ts";
+import type { Engine } from "../engine.ts";
+import { dialectOf, headsOf, isPacked } from "./csv-heads.ts";
+import { DEFAULT_LIMITS, type LineLimits, lineArguments, lineLimits } from "./csv-lines.ts";
+import { ANY_KIND, type Kinds, kindsSql, type TextFormats, typeOfKinds } from "./csv-types.ts";
+import type { SourceFile } from "./files.ts";
+import { pathListSql } from "./kernel-paths.ts";
+
+export interface CsvSettings extends TextFormats {
+  readonly given: GivenDialect;
+  /** Null: found. */
+  readonly header: boolean | null;
+  /** Rows looked at in a file; -1 for all rows of all files, null for a fixed number over all. */
+  readonly sampleSize: number | null;
+  readonly allText: boolean;
+  readonly ignoreErrors: boolean;
+  readonly compression: string | null;
+  /** Further arguments of the kernel's reader. */
+  readonly args: readonly string[];
+  /** Null: as the files are. */
+  readonly maxLineSize: Bytes | null;
+}
+
+/** One file, or several of the same kind. */
+export interface CsvShape {
+  readonly dialect: Dialect;
+  readonly header: boolean;
+  /** One a field, in their order. */
+  readonly names: readonly string[];
+  readonly lines: LineLimits;
+}
+
+export interface CsvFiles {
+  /** By path; files without a record have none. */
+  readonly shapes: ReadonlyMap<string, CsvShape>;
+  /** By folded name; a column that is not here is text. */
+  readonly types: ReadonlyMap<string, string>;
+}
+
+const SAMPLED_FILES = 32;
+const ROWS_OF_ALL = 65_536;
+const ROWS_OF_ONE = 20_480;
+const FEWEST_ROWS = 2_048;
+
+interface Sampled {
+  readonly file: SourceFile;
+  readonly found: FoundDialect;
+  /** Of the first record, field by field. */
+  readonly first: readonly Kinds[];
+  /** Of all the others. */
+  readonly rest: readonly Kinds[];
+  readonly rows: number;
+}
+
+export async function lookAtCsv(
+  engine: Pick<Engine, "inspect">,
+  files: readonly SourceFile[],
+  settings: CsvSettings,
+  /** Names in the order of the fields, where there is no header. */
+  positional: readonly string[] | null,
+): Promise<CsvFiles> {
+  const present = files.filter((file) => file.bytes > 0);
+  const heads = await headsOf(engine, present, settings.given, settings.compression);
+  const dialects = new Map<SourceFile, FoundDialect>();
+  let first: FoundDialect | null = null;
+  for (const [i, file] of present.entries()) {
+    const found = dialectOf(heads[i] ?? { text: "", isWhole: true }, settings.given, first);
+    if (found === null) continue;
+    first ??= found;
+    dialects.set(file, found);
+  }
+  const limits = new Map<SourceFile, LineLimits>();
+  for (const file of dialects.keys()) {
+    limits.set(file, await lineLimits(file, settings.maxLineSize, isPacked(file, settings.compression)));
+  }
+  const samples = await sample(engine, dialects, limits, settings);
+  const header = settings.header ?? hasHeader(samples);
+  const shapes = new Map<string, CsvShape>();
+  const known = new Map<string, CsvShape>();
+  for (const [file, { dialect, records }] of dialects) {
+    const fields = records[0]?.fields ?? [];
+    const names = header ? headerNames(fields) : fieldNames(file, fields, positional);
+    const shape = { dialect, header, names, lines: limits.get(file) ?? DEFAULT_LIMITS };
+    const key = JSON.stringify(shape);
+    shapes.set(file.path, known.get(key) ?? shape);
+    if (!known.has(key)) known.set(key, shape);
+  }
+  return { shapes, types: settings.allText ? new Map() : typesOf(samples, shapes, header, settings) };
+}
+
+/** As the kernel names them: without spaces around, `column0` where there is none, a number where one comes twice. */
+function headerNames(fields: readonly string[]): readonly string[] {
+  const taken = new Map<string, number>();
+  return fields.map((field, i) => {
+    const name = field.trim() === "" ? `column${i}` : field.trim();
+    const before = taken.get(foldedName(name)) ?? 0;
+    taken.set(foldedName(name), before + 1);
+    return before === 0 ? name : `${name}_${before}`;
+  });
+}
+
+function fieldNames(
+  file: SourceFile,
+  fields: readonly string[],
+  positional: readonly string[] | null,
+): readonly string[] {
+  if (positional === null) return fields.map((_, i) => `column${i}`);
+  if (positional.length === fields.length) return positional;
+  throw new SourceError(
+    `readCsv: the schema names ${positional.length} columns, and the first row of ${file.shown} has ${fields.length} fields. Without a header the schema names every column, in their order.`,
+    file.path,
+  );
+}
+
+async function sample(
+  engine: Pick<Engine, "inspect">,
+  dialects: ReadonlyMap<SourceFile, FoundDialect>,
+  limits: ReadonlyMap<SourceFile, LineLimits>,
+  settings: CsvSettings,
+): Promise<readonly Sampled[]> {
+  const { sampleSize } = settings;
+  const all = [...dialects];
+  const some = sampleSize === -1 ? all : spread(all, SAMPLED_FILES);
+  const spreadRows = Math.max(FEWEST_ROWS, Math.min(ROWS_OF_ONE, Math.floor(ROWS_OF_ALL / Math.max(1, some.length))));
+  const limit = sampleSize === -1 ? null : (sampleSize ?? spreadRows);
+  return Promise.all(
+    some.map(([file, found]) => sampleFile(engine, file, found, limits.get(file) ?? DEFAULT_LIMITS, settings, limit)),
+  );
+}
+
+/** The first, the last, and as many between them, evenly. */
+function spread<T>(items: readonly T[], count: number): readonly T[] {
+  if (items.length <= count) return items;
+  const step = (items.length - 1) / (count - 1);
+  return Array.from({ length: count }, (_, i) => items[Math.round(i * step)]).filter((item) => item !== undefined);
+}
+
+async function sampleFile(
+  engine: Pick<Engine, "inspect">,
+  file: SourceFile,
+  found: FoundDialect,
+  lines: LineLimits,
+  settings: CsvSettings,
+  limit: number | null,
+): Promise<Sampled> {
+  const width = found.records[0]?.fields.length ?? 0;
+  const fields = Array.from({ length: width }, (_, i) => quoteIdentifier(`c${i}`));
+  // A row that cannot be read is an error of the read itself, which names its line; here the others are looked at.
+  const table = textTable([file], { dialect: found.dialect, header: false, names: fields, lines }, settings, true);
+  const rows = `SELECT row_number() OVER () AS r, [${fields.join(", ")}] AS fields FROM ${table}${limit === null ? "" : ` LIMIT ${limit + 1}`}`;
+  const texts = `SELECT r, unnest(fields) AS x, generate_subscripts(fields, 1) AS i FROM (${rows})`;
+  const answers = await engine.inspect(
+    `SELECT i - 1 AS i, bit_and(CASE WHEN r = 1 THEN k ELSE ${ANY_KIND} END) AS first, bit_and(CASE WHEN r = 1 THEN ${ANY_KIND} ELSE k END) AS rest, count(*) AS n FROM (SELECT i, r, ${kindsSql("x", settings)} AS k FROM (${texts})) GROUP BY i`,
+  );
+  const first = fields.map(() => ANY_KIND);
+  const rest = fields.map(() => ANY_KIND);
+  for (const answer of answers) {
+    first[Number(answer.i)] = Number(answer.first);
+    rest[Number(answer.i)] = Number(answer.rest);
+  }
+  return { file, found, first, rest, rows: Number(answers[0]?.n ?? 0) };
+}
+
+/** The first lines name columns where one of them is not of the type of the column below; among nothing but texts they do. */
+function hasHeader(samples: readonly Sampled[]): boolean {
+  const kinds = samples.flatMap(({ first, rest }) => first.map((own, i) => ({ own, below: rest[i] ?? ANY_KIND })));
+  const typed = kinds.filter(({ below }) => below !== ANY_KIND && below !== 0);
+  if (typed.length === 0) return kinds.every(({ own }) => own === 0 || own === ANY_KIND);
+  return typed.some(({ own, below }) => (own & below) === 0);
+}
+
+function typesOf(
+  samples: readonly Sampled[],
+  shapes: ReadonlyMap<string, CsvShape>,
+  header: boolean,
+  formats: TextFormats,
+): ReadonlyMap<string, string> {
+  const kinds = new Map<string, Kinds>();
+  for (const { file, first, rest } of samples) {
+    for (const [i, name] of (shapes.get(file.path)?.names ?? []).entries()) {
+      const own = (rest[i] ?? ANY_KIND) & (header ? ANY_KIND : (first[i] ?? ANY_KIND));
+      const folded = foldedName(name);
+      kinds.set(folded, (kinds.get(folded) ?? ANY_KIND) & own);
+    }
+  }
+  const types = new Map<string, string>();
+  for (const [name, own] of kinds) {
+    const type = typeOfKinds(own, formats);
+    if (type !== null) types.set(name, type);
+  }
+  return types;
+}
+
+/** SQL that reads files of one shape as texts, in columns `c0`, `c1`, …, and `filename`. */
+export function textTable(
+  files: readonly SourceFile[],
+  { dialect, header, names, lines }: CsvShape,
+  { args, compression, ignoreErrors }: CsvSettings,
+  skipsBroken: boolean,
+): string {
+  const { delimiter, quote, comment, skip, mixedLineEnds } = dialect;
+  const columns = names.map((_, i) => `'c${i}': 'VARCHAR'`).join(", ");
+  const all = [
+    pathListSql(files),
+    "auto_detect=false",
+    `columns={${columns}}`,
+    `delim=${quoteText(delimiter)}`,
+    `quote=${quoteText(quote)}`,
+    `escape=${quoteText(dialect.escape)}`,
+    `header=${header}`,
+    "hive_partitioning=false",
+    ...lineArguments(lines),
+    ...args,
+  ];
+  if (comment !== "") all.push(`comment=${quoteText(comment)}`);
+  if (skip > 0) all.push(`skip=${skip}`);
+  if (mixedLineEnds) all.push("strict_mode=false");
+  if (compression !== null) all.push(`compression=${quoteText(compression)}`);
+  if (ignoreErrors || skipsBroken) all.push("ignore_errors=true");
+  return `read_csv(${all.join(", ")})`;
+}

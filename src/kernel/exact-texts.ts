@@ -1,0 +1,48 @@
+/**
+ * SQL macros that make values of texts without losing anything: a CAST rounds '2.5' to a whole number, drops the zeros of
+ * '00123', the time of a DATE and the offset of a TIMESTAMP. `spillway_fits_…(x)` says whether a text is such a value as it
+ * stands, `spillway_kinds(x)` which of them it could be, as a sum of bits: boolean 1, bigint 2, double 4, date 8, timestamp 16,
+ * timestamp_ns 32, timestamptz 64, time 128, and 0 where it is nothing but text. Readers of text use them by name.
+ */
+
+/** Of null and the empty text, which may be of any kind. */
+const ALL = 255;
+const bit = (kind: string, value: number) => `CASE WHEN spillway_fits_${kind}(x) THEN ${value} ELSE 0 END`;
+
+const NUMBER = "' *-?(?:\\.[0-9]+|(?:0|[1-9][0-9]*)(?:\\.[0-9]*)?)(?:[eE][-+]?[0-9]+)? *'";
+// As a pattern: of a list of words for each column the kernel makes a join.
+const WORDS = "'-?(?:nan|NaN|inf|Inf|Infinity)'";
+/** Without sign, point, exponent, and zeros at both ends. */
+const DIGITS = "rtrim(regexp_replace(x, '^ *-?[0.]*|[eE].*$|[. ]', '', 'g'), '0')";
+const DAY = "[0-9]{4,6}-[0-9]{2}-[0-9]{2}";
+const CLOCK = "[0-9]{2}:[0-9]{2}";
+/** Zeros after the last digit that a type can hold say nothing. */
+const seconds = (digits: number) => `(?::[0-9]{2}(?:\\.[0-9]{1,${digits}}0*)?)?`;
+
+/** Whether a text is printed from the type's own value. */
+const same = (type: string) => `coalesce(CAST(TRY_CAST(x AS ${type}) AS VARCHAR) = x, FALSE)`;
+const written = (pattern: string, type: string) =>
+  `coalesce(CASE WHEN regexp_full_match(x, '${pattern}') THEN TRY_CAST(x AS ${type}) IS NOT NULL END, FALSE)`;
+
+const macros: Readonly<Record<string, string>> = {
+  // A double is exact where it prints the digits that were read, be they fewer than it has or more.
+  "exact_double(x)": `coalesce(CASE WHEN regexp_full_match(x, ${NUMBER}) THEN rtrim(regexp_replace(format('{:.' || least(greatest(strlen(${DIGITS}) - 1, 0), 40) || 'e}', abs(TRY_CAST(x AS DOUBLE))), '[.]|e.*$', '', 'g'), '0') = ${DIGITS} ELSE regexp_full_match(x, ${WORDS}) END, FALSE)`,
+  // What most numbers are, for a third of the price.
+  "plain_double(x)": `strlen(x) <= 15 AND ((x >= '1' AND x < ':') OR (x >= '0.' AND x < '0/') OR (x >= '-1' AND x < '-:') OR (x >= '-0.' AND x < '-0/')) AND NOT contains(x, '_') AND coalesce(abs(TRY_CAST(x AS DOUBLE)) BETWEEN 1e-290 AND 1e300, FALSE)`,
+  "fits_boolean(x)": `x = 'true' OR x = 'false' OR lower(x) = 'true' OR lower(x) = 'false'`,
+  "fits_bigint(x)": `${same("BIGINT")} OR ${written(" *(?:0|-?[1-9][0-9]*) *", "BIGINT")}`,
+  "fits_double(x)": `spillway_plain_double(x) OR spillway_exact_double(x)`,
+  "fits_date(x)": same("DATE"),
+  "fits_timestamp(x)": `${same("TIMESTAMP")} OR ${written(`${DAY}(?:[ T]${CLOCK}${seconds(6)})?`, "TIMESTAMP")}`,
+  "fits_timestamp_ns(x)": `${same("TIMESTAMP_NS")} OR ${written(`${DAY}(?:[ T]${CLOCK}${seconds(9)})?`, "TIMESTAMP_NS")}`,
+  "fits_timestamptz(x)": written(
+    `[0-9]{4}-[0-9]{2}-[0-9]{2}[ T]${CLOCK}${seconds(6)}(?:Z| UTC|[-+][0-9]{2}(?::?[0-9]{2})?)`,
+    "TIMESTAMPTZ",
+  ),
+  "fits_time(x)": written(`${CLOCK}${seconds(6)}`, "TIME"),
+  "kinds(x)": `CASE WHEN x IS NULL OR x = '' THEN ${ALL} WHEN spillway_fits_bigint(x) THEN 2 + ${bit("double", 4)} WHEN spillway_fits_double(x) THEN 4 WHEN spillway_fits_boolean(x) THEN 1 WHEN spillway_fits_timestamp(x) OR spillway_fits_timestamp_ns(x) THEN ${bit("date", 8)} + ${bit("timestamp", 16)} + ${bit("timestamp_ns", 32)} WHEN spillway_fits_timestamptz(x) THEN 64 WHEN spillway_fits_time(x) THEN 128 ELSE 0 END`,
+};
+
+export const EXACT_TEXTS = Object.entries(macros)
+  .map(([name, sql]) => `CREATE MACRO spillway_${name} AS (${sql});`)
+  .join(" ");

@@ -1,0 +1,50 @@
+/**
+ * A text of a CSV file that its column's type cannot hold, as an error with its file and line. The kernel says which file,
+ * column and text; the file is read once more up to the line that has it.
+ */
+import { createReadStream } from "node:fs";
+import { createGunzip } from "node:zlib";
+import { MISFIT, type Misfit, RecordScanner } from "../csv/index.ts";
+import { KernelError, SourceError } from "../errors/index.ts";
+
+const FOUND = new RegExp(`^Invalid Input Error: ${MISFIT}(.*)\\n(.*)$`);
+/** As much of a text as the kernel tells. */
+const TEXT_TOLD = 200;
+const PIECE = 2 ** 20;
+
+export async function misfitError(error: unknown): Promise<SourceError | null> {
+  if (!(error instanceof KernelError)) return null;
+  const [, about, facts] = FOUND.exec(error.message) ?? [];
+  if (about === undefined || facts === undefined) return null;
+  const misfit: Misfit = JSON.parse(about);
+  const { file, text }: { readonly file: string; readonly text: string } = JSON.parse(facts);
+  const line = await lineOf(file, text, misfit).catch(() => null);
+  const place = line === null ? file : `${file}, line ${line}`;
+  return new SourceError(`${misfit.operator}: ${place}: ${JSON.stringify(text)} ${reason(misfit)}`, file);
+}
+
+function reason({ column, type, declared }: Misfit): string {
+  return declared
+    ? `is no value of column "${column}", which the schema makes ${type}. Declare a type that holds it, such as VARCHAR, or leave such rows out with ignoreErrors.`
+    : `is no value of column "${column}", which the rows that were looked at make ${type}. Say what it is: schema: { ${JSON.stringify(column)}: "VARCHAR" }, look at more rows with sampleSize, or leave such rows out with ignoreErrors.`;
+}
+
+/** Null where no record has it, as in a file that has changed since. */
+async function lineOf(file: string, text: string, { index, dialect }: Misfit): Promise<number | null> {
+  const scanner = new RecordScanner(dialect, dialect.above);
+  const bytes = createReadStream(file, { highWaterMark: PIECE });
+  const plain = /\.gz$/i.test(file) ? bytes.pipe(createGunzip()) : bytes;
+  plain.setEncoding("utf8");
+  const lineIn = (piece: string, isLast: boolean) =>
+    scanner.push(piece, isLast).find(({ fields }) => [...(fields[index] ?? "")].slice(0, TEXT_TOLD).join("") === text)
+      ?.line;
+  try {
+    for await (const piece of plain) {
+      const line = lineIn(String(piece), false);
+      if (line !== undefined) return line;
+    }
+    return lineIn("", true) ?? null;
+  } finally {
+    bytes.destroy();
+  }
+}
