@@ -18,6 +18,12 @@ const OPTIONS = RESULT_CELLS + 1;
 const CONNECTION = RESULT_CELLS + 2;
 const REPEAT_MILLISECONDS = 5;
 const NO_FAILURE = Symbol("no failure");
+/**
+ * What is ready of a result before it is fetched. DuckDB counts the rows of a chunk, and a chunk has memory for 2,048 of them: of
+ * 20,000 files of one row, a chunk each, its own 976 KiB are gigabytes. Several threads need so much to work side by side.
+ */
+const READY_AT_ONE_THREAD = "SET streaming_buffer_size = '64KB'";
+const READY_AT_SEVERAL = "RESET streaming_buffer_size";
 
 /** A C call that may be made here or on another thread. */
 interface Call {
@@ -50,6 +56,7 @@ export class Channel implements Reader {
   #hasResult = false;
   #sql = "";
   #interrupted = false;
+  #ready = READY_AT_SEVERAL;
   #waiting = 0;
   #repeating: NodeJS.Timeout | null = null;
 
@@ -148,6 +155,7 @@ export class Channel implements Reader {
   /** Prepares and starts a statement; its chunks are fetched with `result`. The caller ends it. */
   *open(sql: string): Steps<Schema> {
     const api = duckdb();
+    this.#keepReady(this.threads === 1 ? READY_AT_ONE_THREAD : READY_AT_SEVERAL);
     try {
       yield* this.#prepare(sql);
       const columns = this.#columns();
@@ -225,6 +233,15 @@ export class Channel implements Reader {
     this.#sql = sql;
     this.failure = NO_FAILURE;
     this.#interrupted = false;
+  }
+
+  /** Here and at once, since it is no part of the statement: an interrupt in the middle of it would be forgotten. */
+  #keepReady(setting: string): void {
+    if (setting === this.#ready) return;
+    const api = duckdb();
+    api.query(this.handle, setting, this.#cells.address);
+    api.destroyResult(this.#cells.address);
+    this.#ready = setting;
   }
 
   *#prepare(sql: string): Steps<void> {

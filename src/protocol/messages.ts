@@ -247,7 +247,13 @@ export type ToWorker =
   | { readonly type: "lease"; readonly lease: KernelLease }
   /** The operator has ended: dispose its instances, forget its functions. */
   | { readonly type: "retire"; readonly job: JobId; readonly operator: OperatorId }
-  | { readonly type: "inspect"; readonly request: number; readonly sql: string }
+  | {
+      readonly type: "inspect";
+      readonly request: number;
+      readonly sql: string;
+      /** Of a kernel that ran out of memory for it before. */
+      readonly lease?: KernelLease;
+    }
   | { readonly type: "exit" };
 
 export type WorkerMessage =

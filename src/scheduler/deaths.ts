@@ -139,7 +139,10 @@ function story(end: WorkerEnd, heapLimit: Bytes | null): Story {
       };
     case "monitor":
       return {
-        how: "was ended by the node's memory monitor, before the system's OOM killer would have struck,",
+        how:
+          end.oomKills.machine + end.oomKills.container === 0
+            ? "was ended by the node's memory monitor, before the system's OOM killer would have struck,"
+            : "was ended by the node's memory monitor, while the system's OOM killer had struck elsewhere,",
         causes: "the tasks on the node, or other programs there, needed nearly all of its memory",
         remedies:
           `${LESS}, run fewer tasks of it at once (numCpus), reserve what the function needs (its option memory), or change when ` +

@@ -7,15 +7,15 @@ import { isItsTurn, isSomebodyAlone, makeWay, runsAlone } from "./alone.ts";
 import { isFree } from "./claims.ts";
 import { fetchTask, isAllInMemory } from "./fetch.ts";
 import { isRunnable, nextIndex, nextNeeds, nextTask } from "./forming.ts";
+import { inspectNext } from "./inspections.ts";
 import { leastLoaded, loadOf, MOST_COMPARED } from "./placement.ts";
 import { concurrencyCap, roomPolicies } from "./policies/index.ts";
 import { isLargeEnough, neededFor, raise } from "./raised.ts";
 import { hasRoomToStart, yields } from "./room.ts";
-import { type JobState, type OperatorState, type State, send, type WorkerState } from "./state.ts";
+import type { JobState, OperatorState, State, WorkerState } from "./state.ts";
 import { retireFrom, startTask } from "./tasks.ts";
 import { isHeadTask, isOnHeadPath, mostAtOnce, viewOf } from "./view.ts";
 import { isHeldUp } from "./wide-turn.ts";
-import { noLongerIdle } from "./workers.ts";
 
 export interface Leniency {
   /** Overrule the policies about room. */
@@ -44,17 +44,6 @@ export function dispatch(state: State): void {
   ) {
     // Until there is no worker, or nothing to do.
   }
-}
-
-function inspectNext(state: State): boolean {
-  const inspection = state.inspections[0];
-  const [worker] = state.idle;
-  if (inspection === undefined || worker === undefined) return false;
-  state.inspections.shift();
-  noLongerIdle(state, worker, "inspecting");
-  worker.inspection = inspection;
-  send(state, worker, { type: "inspect", request: inspection.request, sql: inspection.sql });
-  return true;
 }
 
 /** A task for a block that was lost, which somebody waits for. */

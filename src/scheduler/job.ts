@@ -157,6 +157,7 @@ function operatorState(
     request:
       spec.kind === "tasks" && spec.place === "worker" ? new Resources({ ...spec.request, gpu: 0 }) : Resources.none,
     learned: null,
+    kernelRanOut: false,
     gpus: spec.kind === "tasks" ? spec.request.gpu : 0,
     inputs: [],
     broadcasts: [],

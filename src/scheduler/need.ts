@@ -7,8 +7,8 @@
  *   nothing          │ half the batch                    │ it has batches, and has handed nothing over
  *   a smaller batch  │ half of that, and fewer at once   │ the machine was full, and several ran
  *                    │          … in a larger worker     │ its own worker was full, and there is memory for a larger one
- *   fewer at once    │ a quarter of that, and alone with │ always, but for a worker that has all the memory already
- *                    │ nearly all the memory             │
+ *   fewer at once    │ a quarter of that, and alone with │ always, but for a worker, or its kernel, that has all the
+ *                    │ nearly all the memory             │ memory already
  *   to be alone      │ a batch of one row                │ it has batches of more
  *
  * Of an async function's calls as many fewer are under way at once: half, a quarter, one; what they make does not depend on it.
@@ -16,6 +16,7 @@
  * the node was full of what is not the session's (oom.ts).
  * A row that does not apply is left out. Where nothing is left and others may have filled the machine, the same is tried again.
  */
+import { kernelLease } from "../memory/index.ts";
 import type { Bytes, DeathCause, LearnedNeed } from "../protocol/index.ts";
 
 /** "allocation": refused to a function; "kernel": the kernel's own limit. */
@@ -41,6 +42,15 @@ export interface Shortage {
   readonly room: Bytes;
   /** It had no part in it: processes that are not the session's had so much of the node. Null: it may have had. */
   readonly foreign: Bytes | null;
+  /** Of a kernel that ran out of memory; null: it was something else, or the kernel had no limit. */
+  readonly kernel: KernelShortage | null;
+}
+
+export interface KernelShortage {
+  /** What the kernel could use. */
+  readonly had: Bytes;
+  /** What that of a task can use that is alone. */
+  readonly most: Bytes;
 }
 
 export const NO_NEED: LearnedNeed = { batchSize: null, atOnce: null, alone: false, memory: null };
@@ -72,7 +82,7 @@ export function nextNeed(shortage: Shortage): LearnedNeed | null {
     if (batch !== null || canHaveMore(shortage)) {
       return { batchSize: batch === null ? batchSize : batch(4), atOnce: 1, alone: true, memory };
     }
-  } else if (batch !== null) return { ...need, batchSize, memory };
+  } else if (batch !== null || hasMoreForKernel(shortage)) return { ...need, batchSize, memory };
   return isOfTheMachine(cause) ? { ...need, memory } : null;
 }
 
@@ -111,15 +121,23 @@ function fewerAtOnce(shortage: Shortage, seen: Bytes | null): Pick<LearnedNeed, 
   // Others do not take of what a worker may have: only a larger one helps.
   const memory = Math.min(2 * limit, room);
   if (!canHaveMore(shortage) || memory === room) return null;
+  if (shortage.kernel !== null && (kernelLease(memory, 1).memory ?? 0) <= shortage.kernel.had) return null;
   return { atOnce: Math.max(1, Math.floor(room / memory)), memory };
 }
 
 /** Alone it has more than it had: the whole machine, or a larger worker. */
-function canHaveMore({ cause, limit, room }: Shortage): boolean {
+function canHaveMore({ cause, limit, room, kernel }: Shortage): boolean {
   if (isOfTheMachine(cause)) return true;
+  // Of an ordinary worker's memory its kernel has a part: the limit of the one says nothing of the other's.
+  if (kernel !== null) return hasMoreForKernel({ kernel });
   return cause === "kernel" && limit === Number.POSITIVE_INFINITY
     ? true
     : limit < room && room < Number.POSITIVE_INFINITY;
+}
+
+/** Also for one that is alone already: it may have come to that for another reason, and its kernel had its usual part. */
+function hasMoreForKernel({ kernel }: Pick<Shortage, "kernel">): boolean {
+  return kernel !== null && kernel.had < kernel.most;
 }
 
 const smaller = (one: number | null, other: number | null) => (one === null ? other : Math.min(one, other ?? one));

@@ -8,6 +8,8 @@ export interface OomStory {
   readonly task: string;
   readonly pid: number;
   readonly memory: Bytes | null;
+  /** What it had when this happened; null: nobody had looked. */
+  readonly had: Bytes | null;
   /** `causeText`. */
   readonly cause: string;
   /** Why this task and no other was ended; null: nobody chose. */
@@ -45,15 +47,20 @@ export function oomMessage(story: OomStory): string {
   ].join("\n");
 }
 
-/** In the words of who ended it; `victim`: whom the system ended, where it did. */
-export function causeText(cause: OomCause, limit: Bytes | null, victim: string): string {
+/**
+ * In the words of who ended it; `victim`: whom the system ended, where it did; `systemKills`: how often it had struck while the worker
+ * lived.
+ */
+export function causeText(cause: OomCause, limit: Bytes | null, victim: string, systemKills = 0): string {
   switch (cause) {
     case "kernelOom":
       return `the system's OOM killer ended ${victim}: the machine had no memory left`;
     case "containerOom":
       return `the system's OOM killer ended ${victim}: the container (control group) was at its limit`;
     case "monitor":
-      return "the node's memory monitor ended its worker, before the system would have ended anything";
+      return systemKills === 0
+        ? "the node's memory monitor ended its worker, before the system would have ended anything"
+        : "the node's memory monitor ended its worker; the system's OOM killer had struck elsewhere while it lived";
     case "terminate":
       return `its worker passed the terminate threshold${limit === null ? "" : " of its limit"}${of(limit)}`;
     case "heap":
@@ -103,13 +110,23 @@ function attemptLines({ shortages, isWide }: OomStory): readonly string[] {
   ];
 }
 
-function userLines({ node, names }: OomStory): readonly string[] {
-  if (node === null || node.users.length === 0) return [];
-  const rows = node.users.slice(0, 10).map(({ pid, name, private: bytes }) => ({
-    pid: String(pid),
-    memory: formatSize(bytes),
-    name: names.get(pid) ?? name,
-  }));
+/** The victim is one of them, whatever others have, and with no less than it was seen to have. */
+function userLines({ node, names, pid: victim, had }: OomStory): readonly string[] {
+  if (node === null) return [];
+  const others = node.users.filter(({ pid }) => pid !== victim);
+  const seen = node.users.find(({ pid }) => pid === victim)?.private ?? null;
+  const most = had === null ? seen : Math.max(had, seen ?? 0);
+  const users: readonly { readonly pid: number; readonly name: string; readonly private: Bytes | null }[] = [
+    { pid: victim, name: "this task", private: most },
+    ...others.slice(0, TOP - 1),
+  ];
+  const rows = [...users]
+    .sort((one, other) => (other.private ?? 0) - (one.private ?? 0))
+    .map(({ pid, name, private: bytes }) => ({
+      pid: String(pid),
+      memory: bytes === null ? "unknown" : formatSize(bytes),
+      name: names.get(pid) ?? name,
+    }));
   const wide = (key: "pid" | "memory", title: string) => Math.max(title.length, ...rows.map((row) => row[key].length));
   const [pids, sizes] = [wide("pid", "PID"), wide("memory", "MEMORY")];
   const line = (pid: string, memory: string, name: string) =>
@@ -120,6 +137,8 @@ function userLines({ node, names }: OomStory): readonly string[] {
     ...rows.map((row) => line(row.pid, row.memory, row.name)),
   ];
 }
+
+const TOP = 10;
 
 /** The end of it: V8's last words are a page of addresses. */
 const MOST_LINES = 12;

@@ -4,7 +4,8 @@
  * When there is nothing left to ask for, the job fails, with the whole story.
  */
 import { isMemoryRefused, OutOfMemoryError, toWire, type WireError } from "../errors/index.ts";
-import type { Bytes, LearnedNeed, Milliseconds } from "../protocol/index.ts";
+import { kernelLease } from "../memory/index.ts";
+import type { Bytes, KernelLease, LearnedNeed, Milliseconds } from "../protocol/index.ts";
 import { needText } from "../units/index.ts";
 import { isBystander } from "./bystander.ts";
 import { deathDetails, peakOf } from "./deaths.ts";
@@ -74,6 +75,7 @@ export function ranOutOfMemory(
   }
   task.attempt += 1;
   operator.figures.oomRetries += 1;
+  operator.kernelRanOut ||= cause === "kernel";
   if (!isPardoned) learn(state, operator, stricter(operator.learned, need ?? shortage.need));
   tellRetry(state, task, causeOf(state, worker, shortage, blow));
   rest(state, task);
@@ -167,6 +169,7 @@ function shortageOf(state: State, task: TaskState, worker: WorkerState, cause: O
   const asked = task.need?.batchSize ?? null;
   const curve = "end" in blow ? blow.end.curve.map((point) => point.private) : [];
   const seen = Math.max(0, worker.reading?.private ?? 0, ...curve);
+  const had = "error" in blow ? kernelLimitOf(blow.error) : null;
   return {
     cause,
     need: task.need ?? NO_NEED,
@@ -177,7 +180,18 @@ function shortageOf(state: State, task: TaskState, worker: WorkerState, cause: O
     limit: worker.memory,
     room: roomForTasks(state),
     foreign: cause === "monitor" && isBystander(worker, task, seen) ? worker.foreign : null,
+    kernel: had === null ? null : { had, most: leaseAlone(state).memory ?? had },
   };
+}
+
+/** What the kernel could use that ran out of memory; null: it had no limit, or it was no kernel. */
+export function kernelLimitOf({ name, fields }: WireError): Bytes | null {
+  return name === "KernelMemoryError" && typeof fields.limit === "number" ? fields.limit : null;
+}
+
+/** For the kernel of a task that is alone. */
+export function leaseAlone(state: State): KernelLease {
+  return kernelLease(roomForTasks(state), 1, true);
 }
 
 function oomRetriesOf({ spec }: OperatorState): number {
@@ -233,8 +247,10 @@ function failure(state: State, task: TaskState, worker: WorkerState, last: Short
     task: task.id,
     pid: worker.pid,
     memory,
+    had: last.memory,
     cause: causeOf(state, worker, last, blow),
-    why: worker.endedFor,
+    // What was meant for it is no part of the story where the system was faster.
+    why: last.cause === "monitor" || last.cause === "terminate" ? worker.endedFor : null,
     node: scene?.node ?? nodeOf(state),
     names: namesOf(state, task, worker),
     shortages,
@@ -252,7 +268,8 @@ function causeOf(state: State, worker: WorkerState, { cause, foreign }: Shortage
   if (cause === "heap" && "end" in blow && isFullBesideHeap(state, worker, peakOf(blow.end) ?? 0)) {
     return refusedText(worker.memory);
   }
-  const text = causeText(cause, limitOf(state, worker, cause), victim);
+  const systemKills = "end" in blow ? Math.max(blow.end.oomKills.container, blow.end.oomKills.machine) : 0;
+  const text = causeText(cause, limitOf(state, worker, cause), victim, systemKills);
   return foreign === null ? text : `${text}; ${foreignText(foreign)}`;
 }
 

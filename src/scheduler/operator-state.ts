@@ -22,6 +22,8 @@ export interface OperatorState {
   request: Resources;
   /** Null: no task of it has run out of memory. */
   learned: LearnedNeed | null;
+  /** The kernel of a task had too little memory: that of one that is alone is given more than usual. */
+  kernelRanOut: boolean;
   /** GPUs that a task of it, or an instance of its class, has. */
   readonly gpus: number;
   readonly inputs: Edge[];

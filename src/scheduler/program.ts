@@ -34,7 +34,7 @@ export function fromProgram(state: State, message: JobMessage): void {
     case "inspect":
       if (state.unavailable === null) {
         const { request, sql, maxRetries } = message;
-        state.inspections.push({ request, sql, maxRetries, attempts: 0 });
+        state.inspections.push({ request, sql, maxRetries, attempts: 0, relief: false });
       } else tell(state, { type: "refused", request: message.request, error: state.unavailable });
       return;
     case "resources":

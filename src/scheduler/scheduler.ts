@@ -8,7 +8,6 @@
  *                                                      └───────────────────────────────────────────────────┘
  *                                                      then jobs that are through end (job.ts) ──▶ commands
  */
-import { toWire } from "../errors/index.ts";
 import type { MemoryPool } from "../memory/index.ts";
 import type {
   Bytes,
@@ -23,7 +22,7 @@ import { formatSize } from "../units/index.ts";
 import { settleAlone } from "./alone.ts";
 import { instanceGone, workerLost } from "./claims.ts";
 import { noCollection } from "./collect.ts";
-import { deathError, diedEvent } from "./deaths.ts";
+import { diedEvent } from "./deaths.ts";
 import { DevicePool } from "./devices.ts";
 import { dispatch } from "./dispatch.ts";
 import {
@@ -38,6 +37,7 @@ import {
 import { feedTask, taskFed } from "./fed.ts";
 import { blockDamaged, blockNotRestored, blockRestored } from "./fetch.ts";
 import { noteHeldBack, passTime } from "./held.ts";
+import { inspectionAnswered, inspectionDied } from "./inspections.ts";
 import { deliverOutput, failJob, jobCommitted, jobDiscarded, settleJob, tellProgress } from "./job.ts";
 import { pauseDeadline, reportPauses } from "./ladder.ts";
 import { settleLease } from "./lease.ts";
@@ -45,7 +45,7 @@ import { replaceUnfit } from "./memory-limit.ts";
 import { watchNode } from "./monitor.ts";
 import { endResting, restDeadline } from "./oom.ts";
 import { fromProgram } from "./program.ts";
-import { heapOf, lower, raisedStarting } from "./raised.ts";
+import { lower, raisedStarting } from "./raised.ts";
 import { containerHolds, containerSpent, heapTold, memoryRead } from "./readings.ts";
 import { settleTrims, trimDeadline, trimmed } from "./recycle.ts";
 import { Resources } from "./resources.ts";
@@ -335,20 +335,7 @@ function workerGone(state: State, id: WorkerId, end: WorkerEnd): void {
   for (const job of state.jobs.values()) for (const operator of job.operators) operator.retiring.delete(worker);
   state.ledger.forgetMaker(id);
   if (worker.task !== null) taskDied(state, worker.task, worker, end);
-  if (worker.inspection !== null) inspectionDied(state, worker, end);
-}
-
-function inspectionDied(state: State, worker: WorkerState, end: WorkerEnd): void {
-  const { inspection } = worker;
-  if (inspection === null) return;
-  worker.inspection = null;
-  inspection.attempts += 1;
-  if (inspection.attempts <= inspection.maxRetries && end.cause !== "heap") {
-    state.inspections.unshift(inspection);
-    return;
-  }
-  const error = toWire(deathError("inspect", worker.pid, end, inspection.attempts, heapOf(state, worker)));
-  tell(state, { type: "refused", request: inspection.request, error });
+  inspectionDied(state, worker, end);
 }
 
 function fromWorker(state: State, worker: WorkerState, event: Extract<Event, { type: "fromWorker" }>): void {
@@ -356,10 +343,7 @@ function fromWorker(state: State, worker: WorkerState, event: Extract<Event, { t
   switch (message.type) {
     case "inspected":
     case "refused":
-      if (worker.inspection?.request !== message.request) return;
-      worker.inspection = null;
-      if (worker.phase === "inspecting") becomeIdle(state, worker);
-      tell(state, message);
+      inspectionAnswered(state, worker, message);
       return;
     case "retired":
       retired(state, worker, message);

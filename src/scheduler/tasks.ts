@@ -20,7 +20,7 @@ import { pinAll, unpinAll } from "./fetch.ts";
 import { drop, dropBroadcast, endIfDone, handOver, taskOver } from "./flow.ts";
 import { failJob } from "./job.ts";
 import { callsAtOnce, NO_NEED } from "./need.ts";
-import { oomCause, ranOutOfMemory } from "./oom.ts";
+import { leaseAlone, oomCause, ranOutOfMemory } from "./oom.ts";
 import { heapOf } from "./raised.ts";
 import { taskLeft } from "./recycle.ts";
 import { isStillLost, repaired, repairOver } from "./repair.ts";
@@ -85,7 +85,7 @@ export function startTask(state: State, task: TaskState, spec: TaskOperator, wor
     ...(task.need?.batchSize == null ? {} : { batchSize: task.need.batchSize }),
     ...fewerCalls(spec, task.need),
     ...(task.blamesRows ? { blamesRows: true } : {}),
-    ...leaseOf(state, worker),
+    ...leaseOf(state, worker, task),
     ...(repairs === null ? {} : { repair: repairs.flow.recipe.number }),
   };
   send(state, worker, { type: "run", task: order });
@@ -107,8 +107,9 @@ function fewerCalls({ steps }: TaskOperator, need: LearnedNeed | null): Pick<Tas
   return maxInFlight === null ? {} : { maxInFlight };
 }
 
-/** The kernel of a worker that was raised may use more. */
-function leaseOf(state: State, { memory }: WorkerState): Pick<TaskOrder, "lease"> {
+/** The kernel of a worker that was raised may use more, and that of a task that is alone because a kernel ran out. */
+function leaseOf(state: State, { memory }: WorkerState, { operator, need }: TaskState): Pick<TaskOrder, "lease"> {
+  if (need?.alone === true && operator.kernelRanOut) return { lease: leaseAlone(state) };
   return memory > state.workerMemory ? { lease: kernelLease(memory, 1) } : {};
 }
 

@@ -58,4 +58,6 @@ export interface Inspection {
   readonly sql: string;
   readonly maxRetries: number;
   attempts: number;
+  /** A kernel had too little memory for it: the next is given all that there is. */
+  relief: boolean;
 }

@@ -33,7 +33,8 @@ const OUT_OF_MEMORY =
 const NATIVE = new Set(["SIGSEGV", "SIGBUS", "SIGILL", "SIGABRT", "SIGFPE", "SIGTRAP", "SIGSYS"]);
 
 export function causeOfDeath({ exitCode, signal, order, words, oomKills }: DeathFacts): DeathCause {
-  if (order === "monitor" || order === "terminate") return order;
+  // The system may strike while the order is on its way: what it has counted is a fact, the order was an intention.
+  if (order === "monitor" || order === "terminate") return (signal === "SIGKILL" ? oomKillOf(oomKills) : null) ?? order;
   if (order !== null) return "asked";
   if (signal === null) return exitCode === null ? "signal" : "exit";
   // Only with the signal: anybody can write these words, and go on.

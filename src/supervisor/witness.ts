@@ -69,6 +69,15 @@ export function beforeItsEnd(node: NodeSnapshot, dead: MemoryUser): NodeSnapshot
   return { ...node, used: Math.min(node.total, node.used + dead.private), users: users.slice(0, TOP_USERS) };
 }
 
+/** Of both the fewer: kills of the last moments, and not from before the worker was there. */
+export function fewer(one: OomKills, other: OomKills): OomKills {
+  return {
+    container: Math.min(one.container, other.container),
+    machine: Math.min(one.machine, other.machine),
+    ours: Math.min(one.ours, other.ours),
+  };
+}
+
 export function risen(before: OomKills, now: OomKills): OomKills {
   return {
     container: now.container - before.container,

@@ -26,7 +26,7 @@ import { identify, type ProcessIdentity } from "./process-identity.ts";
 import { killTrees } from "./process-tree.ts";
 import { type Birth, Restarts } from "./restarts.ts";
 import { noMemoryForWorkers, workersDoNotStart } from "./unavailable.ts";
-import { beforeItsEnd, risen, type Witness } from "./witness.ts";
+import { beforeItsEnd, fewer, risen, type Witness } from "./witness.ts";
 import { EndedLogs, lastWords, type WorkerLog, workerLog } from "./worker-log.ts";
 import { type StartOptions, startWorker } from "./worker-process.ts";
 
@@ -383,7 +383,8 @@ export class WorkerPool {
     const { id, order, connection } = worker;
     const log = workerLog(this.#options.logDirectory, id);
     const { tail, words } = lastWords(log);
-    const recent = connection === null ? this.#witness.recentOomKills() : NO_KILLS;
+    const oomKills = risen(worker.oomKills, this.#witness.oomKills());
+    const recent = connection === null ? fewer(this.#witness.recentOomKills(), oomKills) : NO_KILLS;
     const cause = causeOfDeath({ exitCode, signal, order, words, oomKills: recent });
     return {
       exitCode,
@@ -392,7 +393,7 @@ export class WorkerPool {
       tail,
       log,
       curve: this.#witness.curveOf(id),
-      oomKills: risen(worker.oomKills, this.#witness.oomKills()),
+      oomKills,
       node: worker.node ?? (cause === "asked" ? null : this.#snapshotBefore(worker)),
       ...(connection === null ? {} : { connection }),
     };

@@ -9,6 +9,7 @@ import {
   UnknownColumnError,
   ZipLengthError,
 } from "../errors/index.ts";
+import { OUT_OF_MEMORY } from "../kernel/index.ts";
 import type { KernelLease } from "../protocol/index.ts";
 import { formatSize } from "../units/index.ts";
 
@@ -47,11 +48,17 @@ export function inUserWords(
   );
 }
 
+/** Of a look at files before anything runs, of which only whoever asked knows what it is for. */
+export function inInspectionWords(error: unknown, means: KernelMeans): unknown {
+  if (!(error instanceof KernelError)) return error;
+  return noMemory(error, "looking at the files", means) ?? error;
+}
+
 /** "failed to allocate data of size 8.0 MiB (15.4 MiB/19.0 MiB used)" */
 const SIZES = /of size ([\d.]+ \w+)\s+\(([\d.]+ \w+)\/([\d.]+ \w+) used\)/;
 
 function noMemory(error: KernelError, operator: string, means: KernelMeans | null): SpillwayError | null {
-  if (error.kind !== "Out of Memory") return null;
+  if (error.kind !== OUT_OF_MEMORY) return null;
   const [, size, used, limit] = SIZES.exec(error.message) ?? [];
   const asked = size === undefined ? "needed more" : `asked for ${size} more with ${used} of ${limit} in use`;
   const threads = means?.lease.threads ?? 1;

@@ -6,7 +6,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { KernelError } from "../errors/index.ts";
-import { type Connection, Kernel, settingsSql } from "../kernel/index.ts";
+import { type Connection, Kernel, OUT_OF_MEMORY, settingsSql } from "../kernel/index.ts";
 import type { Bytes, KernelLease, WorkerId } from "../protocol/index.ts";
 
 /** What a kernel holds in memory and on disk. */
@@ -21,18 +21,17 @@ const USAGE = `SELECT sum(memory_usage_bytes)::DOUBLE AS memory, sum(temporary_s
 const DROP_FILE_CACHE = "SET GLOBAL enable_external_file_cache = false; SET GLOBAL enable_external_file_cache = true";
 
 export class LeasedKernel {
-  readonly connection: Connection;
-  readonly #kernel = Kernel.open({ threads: 1 });
+  #kernel = Kernel.open({ threads: 1 });
+  #connection = this.#kernel.connect();
   /** For what is said and asked while the other one is at work: an interrupt of that must not stop it. */
-  readonly #aside: Connection;
+  #aside = this.#kernel.connect();
   #side: { readonly kernel: Kernel; readonly connection: Connection } | null = null;
   #lease: KernelLease = { threads: 1, memory: null };
   #memoryIsSet = true;
   #directory: string | null = null;
 
-  constructor() {
-    this.connection = this.#kernel.connect();
-    this.#aside = this.#kernel.connect();
+  get connection(): Connection {
+    return this.#connection;
   }
 
   get lease(): KernelLease {
@@ -101,8 +100,25 @@ export class LeasedKernel {
     await this.#setMemory();
   }
 
+  /**
+   * Makes a kernel anew that takes no more statements since it failed in the middle of one (a commit without memory, an error
+   * inside of DuckDB). Tables in it are gone. False: it was as good as before. Only between tasks.
+   */
+  async renewIfBroken(): Promise<boolean> {
+    if (isSound(this.#connection) && (this.#side === null || isSound(this.#side.connection))) return false;
+    this.#kernel.close();
+    this.#side?.kernel.close();
+    this.#side = null;
+    this.#kernel = Kernel.open({ threads: 1 });
+    this.#connection = this.#kernel.connect();
+    this.#aside = this.#kernel.connect();
+    if (this.#directory !== null) this.#kernel.set({ tempDirectory: this.#directory });
+    await this.take(this.#lease);
+    return true;
+  }
+
   interrupt(): void {
-    this.connection.interrupt();
+    this.#connection.interrupt();
     this.#side?.connection.interrupt();
   }
 
@@ -124,8 +140,17 @@ export class LeasedKernel {
       if (memory === this.#lease.memory) this.#memoryIsSet = true;
     } catch (error) {
       // It holds more than that, and cannot put it on disk just now: again before the next query.
-      if (!(error instanceof KernelError && error.kind === "Out of Memory")) throw error;
+      if (!(error instanceof KernelError && error.kind === OUT_OF_MEMORY)) throw error;
     }
+  }
+}
+
+function isSound(connection: Connection): boolean {
+  try {
+    connection.execute("SELECT 1");
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -57,6 +57,15 @@ export class LoadedOperator {
     return userFailure(names, what, thrown, mapStack);
   }
 
+  get hasFunctions(): boolean {
+    return this.order.steps.some(({ kind }) => kind === "function");
+  }
+
+  /** The kernel is a new one: the next task makes its tables again. */
+  kernelRenewed(): void {
+    this.#broadcast = null;
+  }
+
   /** What stands for each broadcast table in SQL; made by the first task, used by all. */
   async broadcast(connection: Connection, blocks: readonly (readonly PlacedSlice[])[]): Promise<readonly string[]> {
     if (this.order.broadcast.length === 0) return [];

@@ -6,13 +6,11 @@
  * can read a command line.
  */
 import { readFileSync } from "node:fs";
-import { compileRows } from "../arrow/index.ts";
 import { CancelledError, toWire } from "../errors/index.ts";
 import { connectInside } from "../files/index.ts";
 import { dieWithParent } from "../native/index.ts";
 import {
   type ArenaRange,
-  type InspectedRow,
   type KernelLease,
   SOCKET,
   type TaskId,
@@ -26,6 +24,8 @@ import { MappedArena } from "../store/mapping.ts";
 import { Allowance } from "./allowance.ts";
 import { callFunction } from "./call.ts";
 import { heapUse } from "./heap-use.ts";
+import { inspect } from "./inspect.ts";
+import { inInspectionWords } from "./kernel-errors.ts";
 import { LeasedKernel } from "./leased-kernel.ts";
 import { LoadedOperator } from "./loaded-operator.ts";
 import { RunningTask } from "./task.ts";
@@ -104,7 +104,7 @@ class Worker {
         void this.#retire(message);
         return;
       case "inspect":
-        this.#inspect(message.request, message.sql);
+        void this.#inspect(message);
         return;
       case "call":
         void this.#call(message);
@@ -177,14 +177,26 @@ class Worker {
       const container = await this.#container;
       await this.#leaseFor(task);
       container?.taskStarts();
-      const report = await running.run().finally(() => container?.taskEnds());
+      if (operator.hasFunctions) this.#allowance.impose();
+      else this.#allowance.lift();
+      const report = await running.run().finally(() => {
+        this.#allowance.impose();
+        container?.taskEnds();
+      });
       this.#task = null;
       this.#wire.send({ type: "done", task: task.id, report, heap: heapUse() });
     } catch (error) {
+      if (!(error instanceof CancelledError)) await this.#renewKernel();
       this.#task = null;
       if (error instanceof CancelledError) this.#wire.send({ type: "cancelled", task: task.id });
       else this.#wire.send({ type: "failed", task: task.id, error: toWire(error) });
     }
+  }
+
+  /** Before whatever comes next: a kernel that broke would fail that, too. */
+  async #renewKernel(): Promise<void> {
+    if (!(await this.#kernelOf().renewIfBroken())) return;
+    for (const operator of this.#operators.values()) operator.kernelRenewed();
   }
 
   #takeLease(lease: KernelLease): Promise<void> {
@@ -193,7 +205,7 @@ class Worker {
   }
 
   /** A task that ran out of memory may be given more for its kernel than others. */
-  async #leaseFor({ lease }: TaskOrder): Promise<void> {
+  async #leaseFor({ lease }: Pick<TaskOrder, "lease">): Promise<void> {
     const own = this.#lease;
     const isMore = lease?.memory != null && own?.memory != null && lease.memory > own.memory;
     const wanted = isMore ? lease : own;
@@ -233,22 +245,18 @@ class Worker {
     }
   }
 
-  #inspect(request: number, sql: string): void {
+  async #inspect(question: Extract<ToWorker, { type: "inspect" }>): Promise<void> {
+    const { request, sql } = question;
     try {
-      const stream = this.#kernelOf().connection.query(sql);
-      const rows: InspectedRow[] = [];
-      try {
-        const reader = compileRows(stream.schema, { int64: "bigint" });
-        for (let batch = stream.next(); batch !== null; batch = stream.next()) {
-          reader.load(batch);
-          for (let i = 0; i < batch.length; i++) rows.push(plainRow(reader.row(i)));
-        }
-      } finally {
-        stream.close();
-      }
+      await this.#leaseFor(question);
+      this.#allowance.lift();
+      const rows = inspect(this.#kernelOf().connection, sql);
       this.#wire.send({ type: "inspected", request, rows });
     } catch (error) {
-      this.#wire.send({ type: "refused", request, error: toWire(error) });
+      await this.#renewKernel();
+      this.#wire.send({ type: "refused", request, error: toWire(inInspectionWords(error, this.#kernelOf())) });
+    } finally {
+      this.#allowance.impose();
     }
   }
 
@@ -285,10 +293,6 @@ class Worker {
 
 function key(of: { readonly job: string; readonly operator: number }): string {
   return `${of.job}/${of.operator}`;
-}
-
-function plainRow(row: Readonly<Record<string, unknown>>): InspectedRow {
-  return JSON.parse(JSON.stringify(row, (_, value) => (typeof value === "bigint" ? value.toString() : value)));
 }
 
 dieWithParent();

@@ -17,6 +17,7 @@ function shortage(more: Partial<Shortage> = {}): Shortage {
     limit: 256 * MIB,
     room: 1024 * MIB,
     foreign: null,
+    kernel: null,
     ...more,
   };
 }
@@ -97,4 +98,19 @@ test("[M3] what is told of a need is what is kept for it: memory only where fewe
   expect(needText(need)).toBe("batches of 512 rows");
   expect(needText({ ...need, atOnce: 2 })).toBe("batches of 512 rows, 2 at once, 240 MiB each");
   expect(needText({ ...need, atOnce: 1, alone: true })).toBe("batches of 512 rows, alone on the machine");
+});
+
+test("[M3] a kernel that ran out is given more as long as there is more for it, whatever the limit of its worker is", () => {
+  // A box of 512 MiB: the worker may have all of it, its kernel had 96 MiB, and a task that is alone could give it 170.
+  const box = { cause: "kernel", batchSize: 1, atOnce: 1, limit: 512 * MIB, room: 262 * MIB } as const;
+  const kernel = { had: 96 * MIB, most: 170 * MIB };
+  expect(nextNeed(shortage({ ...box, kernel }))).toMatchObject({ alone: true });
+  // Alone for another reason: its kernel had its usual part.
+  const alone = { ...NO_NEED, alone: true, atOnce: 1 };
+  expect(nextNeed(shortage({ ...box, kernel, need: alone }))).toMatchObject({ alone: true });
+  expect(nextNeed(shortage({ ...box, kernel: { had: 170 * MIB, most: 170 * MIB }, need: alone }))).toBeNull();
+  // A worker twice as large would not give the kernel more than it has.
+  const large = { cause: "kernel", batchSize: null, limit: 256 * MIB, room: 2048 * MIB } as const;
+  expect(nextNeed(shortage({ ...large, kernel: { had: 800 * MIB, most: 1600 * MIB } }))).toMatchObject({ alone: true });
+  expect(nextNeed(shortage({ ...large, kernel: { had: 96 * MIB, most: 1600 * MIB } }))).toMatchObject({ atOnce: 4 });
 });

@@ -2,7 +2,9 @@
 import { expect, test } from "vitest";
 import { FunctionError, toWire } from "../../src/errors/index.ts";
 import type { WorkerId } from "../../src/protocol/index.ts";
-import { counting, MIB, Oom, OUT_OF_HEAP, POOL } from "./starved.ts";
+import { ended } from "../support/ends.ts";
+import { MEMORY } from "../support/memory-settings.ts";
+import { counting, KILLED, MIB, Oom, OUT_OF_HEAP, POOL } from "./starved.ts";
 
 test("[M4] after the last retry the job fails with the whole story; with maxOomRetries: 0 at once", () => {
   const table = new Oom(1, 8, { pool: POOL, workerMemory: 256 * MIB, heapLimit: 192 * MIB });
@@ -61,10 +63,43 @@ test("[M4] where a function was refused memory and nobody died, the story is as 
   for (const part of [
     "  node: node-7, 512 MiB of 1.0 GiB used (50.0 %), threshold 95.0 %\n",
     "  cause: a function was refused memory: its worker may have no more than 256 MiB\n",
-    "Top 1 memory users:\n",
-    "    5  90.0 MiB  postgres\n",
+    "Top 2 memory users:\n",
+    "     5  90.0 MiB  postgres\n  1001   unknown  worker 1 (op0), this task\n",
     "Its log: cat /logs/worker-1.log\n",
   ]) {
     expect(table.error?.message).toContain(part);
   }
+});
+
+test("[M4] [D4] the victim is one of the top users with what it had, also where ten others have more or nobody saw it", () => {
+  const table = new Oom(1, 8, { pool: POOL, workerMemory: 256 * MIB });
+  table.put();
+  table.start(counting(1, { maxOomRetries: 0 }), 1);
+  const users = Array.from({ length: 10 }, (_, i) => ({ pid: 10 + i, name: "other", private: (900 - i) * MIB }));
+  const node = { host: "node-7", used: 972 * MIB, total: 1024 * MIB, threshold: 0.95, users };
+  table.ends(1, { ...KILLED, node, curve: [{ at: 1, private: 240 * MIB }] });
+  const lines = table.error?.message.split("\n") ?? [];
+  const at = lines.indexOf("Top 10 memory users:");
+  expect(lines.slice(at + 2, at + 12).map((line) => line.trim().split(/\s+/)[0])).toEqual([
+    ...users.slice(0, 9).map(({ pid }) => String(pid)),
+    "1001",
+  ]);
+  expect(lines[at + 11]).toBe("  1001  240 MiB  worker 1 (op0), this task");
+});
+
+test("[M4] [D4] the cause and the counters agree: the monitor claims to have been first only where the system did nothing", () => {
+  const told = (kills: number, cause: "monitor" | "containerOom") => {
+    const table = new Oom(1, 8, { pool: POOL, memory: MEMORY });
+    table.put();
+    table.start(counting(1, { maxOomRetries: 0 }), 1);
+    table.seen(200);
+    table.nodeUses(960);
+    table.ends(1, ended({ signal: "SIGKILL", cause, oomKills: { container: kills, machine: kills } }));
+    return table.error?.message ?? "";
+  };
+  expect(told(0, "monitor")).toContain("before the system would have ended anything");
+  expect(told(0, "monitor")).toContain("  chosen: ");
+  expect(told(1, "monitor")).not.toContain("before the system");
+  expect(told(1, "containerOom")).toContain("cause: the system's OOM killer ended its worker");
+  expect(told(1, "containerOom")).not.toContain("chosen:");
 });

@@ -24,6 +24,7 @@ const SHORTAGE: Shortage = {
   limit: 1.5 * GIB,
   room: 16 * GIB,
   foreign: null,
+  kernel: null,
 };
 
 function advised(

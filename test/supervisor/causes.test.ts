@@ -20,7 +20,12 @@ function cause(facts: Partial<DeathFacts>) {
 test("[D4] every death has its own cause", () => {
   expect(cause({ signal: "SIGKILL", oomKills: { container: 0, machine: 1, ours: 1 } })).toBe("kernelOom");
   expect(cause({ signal: "SIGKILL", oomKills: { container: 1, machine: 1, ours: 1 } })).toBe("containerOom");
+  expect(cause({ signal: "SIGKILL", order: "monitor" })).toBe("monitor");
+  // A kill of the system's that was counted at the same time cannot be called one that did not happen.
   expect(cause({ signal: "SIGKILL", order: "monitor", oomKills: { container: 1, machine: 1, ours: 1 } })).toBe(
+    "containerOom",
+  );
+  expect(cause({ signal: "SIGKILL", order: "monitor", oomKills: { container: 0, machine: 1, ours: 0 } })).toBe(
     "monitor",
   );
   expect(cause({ signal: "SIGTERM", order: "terminate" })).toBe("terminate");

@@ -104,3 +104,16 @@ describe("too little of it", () => {
     expect(inUserWords(full, "sort", [], kernel)).toBeInstanceOf(SpillError);
   });
 });
+
+test("[M3] a kernel that takes no more statements is made anew with its lease and its directory; a sound one stays", async () => {
+  await kernel.take({ threads: 1, memory: 64 * MiB });
+  expect(await kernel.renewIfBroken()).toBe(false);
+  kernel.connection.execute("CREATE TABLE held AS SELECT 1 AS a");
+  // What a connection of a kernel that broke does: every statement fails.
+  kernel.connection.close();
+  expect(await kernel.renewIfBroken()).toBe(true);
+  expect(setting("memory_limit")).toBe("64.0 MiB");
+  expect(setting("temp_directory")).toBe(join(directory, "kernel-3"));
+  expect(kernel.connection.all("SELECT count(*) AS n FROM duckdb_tables()")).toEqual([{ n: 0 }]);
+  expect((await kernel.usage()).memory).toBeGreaterThanOrEqual(0);
+});

@@ -8,6 +8,7 @@ import type { Engine } from "../engine.ts";
 import { checkKeys, oneOf, wholeNumber } from "../options.ts";
 import { emptyTable } from "./csv.ts";
 import type { SourceFile } from "./files.ts";
+import { jsonColumns } from "./json-columns.ts";
 import { pathListSql } from "./kernel-paths.ts";
 import type { CheckedReadOptions } from "./options.ts";
 import type { SqlFormat } from "./sql-files.ts";
@@ -78,11 +79,7 @@ export function jsonFormat(
     async columns(files) {
       const present = files.filter((file) => file.bytes > 0);
       if (present.length === 0) return Object.entries(schema).map(([name, type]) => ({ name, type }));
-      // A key that only one of the files has must be found too: by default the kernel looks at 32 of them.
-      const sampled = `maximum_sample_files=${present.length}`;
-      const reader = `read_json(${[pathListSql(present), ...args, sampled, "hive_partitioning=false"].join(", ")})`;
-      const rows = await engine.inspect(`DESCRIBE SELECT * FROM ${reader}`);
-      const found = rows.map((row): Column => ({ name: String(row.column_name), type: String(row.column_type) }));
+      const found = await jsonColumns(engine, present, args);
       // Values that are no objects come in one column of this name; so do objects with one key of this name.
       if (found.length === 1 && found[0]?.name === "json") await checkObjects(engine, present);
       const names = new Set(found.map(({ name }) => name));
@@ -98,7 +95,9 @@ export function jsonFormat(
       const path = includePaths ? ["filename='path'"] : [];
       if (args.includes(IGNORE_ERRORS)) return readableRows(list, args, columns, path);
       const types = `{${columns.map(({ name, type }) => `${quoteText(name)}: ${quoteText(type)}`).join(", ")}}`;
-      return `read_json(${[list, ...args, `columns=${types}`, "hive_partitioning=false", ...path].join(", ")})`;
+      // Of one column the kernel would not know that it is one of objects, and look at the files again to find out.
+      const shape = [`columns=${types}`, "records=true", "hive_partitioning=false"];
+      return `read_json(${[list, ...args, ...shape, ...path].join(", ")})`;
     },
   };
 }
