@@ -85,7 +85,7 @@ function* rowsOf(groups: number): Iterable<RecordBatch> {
 async function throughSteps(batches: readonly RecordBatch[], partial: string | null): Promise<readonly RecordBatch[]> {
   const sink = new Blocks();
   const scope = { check: () => {}, turn: () => {}, errored: () => {}, files: [], blamesRows: false };
-  const first = partial === null ? sink : new SqlStep(partial, mapSide, sink, scope, true);
+  const first = partial === null ? sink : new SqlStep("sql", partial, mapSide, sink, scope, true);
   for (const batch of batches) {
     const wait = first.push(batch);
     if (wait !== undefined) await wait;

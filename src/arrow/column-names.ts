@@ -3,6 +3,7 @@
  * columns of its own beside the user's.
  */
 import { RowShapeError } from "../errors/index.ts";
+import type { Schema } from "./types.ts";
 
 /** Of columns that are there only while an operator works. */
 const RESERVED = "__spillway_";
@@ -28,6 +29,17 @@ export function nameFault(names: Iterable<string>): NameFault | null {
     seen.set(folded, column);
   }
   return null;
+}
+
+/** Of what SQL made, which may call two columns the same. */
+export function assertOwnColumns(operator: string, { fields }: Schema): void {
+  const names = new Set(fields.map(({ name }) => name));
+  if (names.size === fields.length) return;
+  const twice = fields.find(({ name }, i) => fields.findIndex((other) => other.name === name) !== i)?.name ?? "";
+  throw new RowShapeError(
+    `${operator}: two columns would be called "${twice}". Drop or rename the other one first.`,
+    twice,
+  );
 }
 
 /** Of data that comes from a program. */

@@ -1,7 +1,7 @@
 /** The Arrow layer's door: batches to bytes and back, values out of batches and into them. */
 export { bitAt, copyBits } from "./bitmap.ts";
 export { fromArrowTable, toFlechette } from "./bridge.ts";
-export { assertNames, foldedName, type NameFault, nameFault } from "./column-names.ts";
+export { assertNames, assertOwnColumns, foldedName, type NameFault, nameFault } from "./column-names.ts";
 export { BlockBuilder, concatBatches } from "./concat/block-builder.ts";
 export { evenSlices, nextCut } from "./concat/cut.ts";
 export { dropSpareMemory } from "./concat/growable.ts";

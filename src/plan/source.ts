@@ -87,6 +87,8 @@ export interface ScanSplits {
   readonly splits: readonly Split[];
   /** Instead of `splits`, where they need different select lists. */
   readonly parts?: readonly ScanPart[];
+  /** Blocks in the store, cut as it suits the session: functions may have them put together to whole batches. */
+  readonly mayMerge?: boolean;
   readonly skipped: Skipped;
   /** What was left out and why, a line each, for explain. */
   readonly notes: readonly string[];

@@ -247,6 +247,7 @@ export function endOperator(state: State, operator: OperatorState): void {
   if (operator.ended) return;
   operator.ended = true;
   state.alone.delete(operator);
+  for (const task of unfinished(operator)) operator.figures.taskCut(task.handedOver, state.now - task.startedAt);
   for (const task of operator.running.values()) cancelTask(state, task);
   for (const task of operator.again.splice(0)) dropTask(state, task);
   for (const task of operator.aside) dropTask(state, task);
@@ -272,6 +273,11 @@ export function endOperator(state: State, operator: OperatorState): void {
   dropBroadcast(state, operator);
   retire(state, operator);
   for (const edge of operator.consumers) edgeEnded(state, edge);
+}
+
+/** Tasks that are cut short by the end of their operator; what they have handed over was used. */
+function unfinished({ running, again, aside, resting }: OperatorState): readonly TaskState[] {
+  return [...running.values(), ...again, ...aside, ...resting];
 }
 
 /** Where the operator has ended and none of its tasks, also of those that make blocks again, reads them any more. */

@@ -1,6 +1,7 @@
 /** Figures of an operator, gathered task by task, in the form in which they travel. */
 import type {
   Bytes,
+  HandedOver,
   LearnedNeed,
   Milliseconds,
   Operator,
@@ -68,6 +69,14 @@ export class OperatorFigures {
     this.#errored += report.errored;
     this.#peakMemory = Math.max(this.#peakMemory, report.peakMemory);
     this.#files.push(...report.files);
+  }
+
+  /** A task that a limit cut short, and what it had handed over. */
+  taskCut(handedOver: readonly HandedOver[], wall: Milliseconds): void {
+    if (handedOver.length === 0) return;
+    this.#rowsOut.add(handedOver.reduce((sum, { rows }) => sum + rows, 0));
+    this.#bytesOut.add(handedOver.reduce((sum, { length }) => sum + length, 0));
+    this.#wall.add(wall);
   }
 
   /** A file without rows tells the columns, which one with rows does as well: it is kept only where it is the only one. */

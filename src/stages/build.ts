@@ -139,10 +139,10 @@ class Builder {
   #function(draft: Draft, node: FunctionNode): Draft | Promise<Draft> {
     if (node.form === "mapGroups") return this.#exchange.groups(draft, node);
     const reason = whyNotFused(draft, node);
-    if (reason === null || isPassing(draft)) return withFunction(draft, node);
+    if (reason === null || isPassing(draft)) return withFunction(draft, node, this.planning.capacity);
     const before = this.operators.close(draft);
     this.operators.notFused.push({ before, reason });
-    return withFunction(draftOverOperators([before]), node);
+    return withFunction(draftOverOperators([before]), node, this.planning.capacity);
   }
 
   #limit(draft: Draft, plan: LimitNode): Draft {

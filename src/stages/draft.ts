@@ -5,6 +5,7 @@
 import { type FunctionNode, nothingSkipped, type ScanNode, type ScanPart, type ScanSplits } from "../plan/index.ts";
 import {
   type BlockShape,
+  type Bytes,
   type FedTable,
   fillPlaceholders,
   type Gather,
@@ -26,11 +27,12 @@ import {
   selectFromScan,
   selectSql,
 } from "./sql/select.ts";
+import { wholeBatches } from "./whole-batches.ts";
 
 export type StageStep = SqlStep | { readonly kind: "function"; readonly node: FunctionNode };
 
 export type StageInput =
-  | { readonly kind: "splits"; readonly splits: readonly Split[] }
+  | { readonly kind: "splits"; readonly splits: readonly Split[]; readonly mayMerge?: boolean }
   | { readonly kind: "operators"; readonly operators: readonly OperatorId[] }
   | { readonly kind: "fed"; readonly tables: readonly FedTable[]; readonly gather: Gather };
 
@@ -109,11 +111,11 @@ export function draftOverTables(
 }
 
 export function draftOverScan(scan: ScanNode, found: ScanSplits): Draft {
-  const { splits, skipped, notes } = found;
+  const { splits, mayMerge = false, skipped, notes } = found;
   const filters = scan.filters.length > 0 ? ["filter"] : [];
   const samples = scan.samples.length > 0 ? ["sample"] : [];
   return {
-    ...draftOver({ kind: "splits", splits }, [scan.source.name, ...samples, ...filters]),
+    ...draftOver({ kind: "splits", splits, mayMerge }, [scan.source.name, ...samples, ...filters]),
     select: selectFromScan(scan),
     selectNames: filters,
     setsOrder: scan.source.ordered === true,
@@ -159,11 +161,13 @@ export function flushed(draft: Draft): Draft {
   return { ...draft, steps: [...draft.steps, step], select: selectFrom(), selectNames: [], shrinks: false };
 }
 
-export function withFunction(draft: Draft, node: FunctionNode): Draft {
-  const { steps, ...rest } = flushed(draft);
-  const first = steps.length === 0 && rest.input.kind === "operators";
+export function withFunction(draft: Draft, node: FunctionNode, capacity: Bytes): Draft {
+  const { steps, input, ...rest } = flushed(draft);
+  const first = steps.length === 0 && input.kind === "operators";
+  const merges = steps.length === 0 && input.kind === "splits" && input.mayMerge === true;
   return {
     ...rest,
+    input: merges ? { kind: "splits", splits: wholeBatches(input.splits, node.options.batchSize, capacity) } : input,
     steps: [...steps, { kind: "function", node }],
     names: [...rest.names, node.form],
     request: node.request,

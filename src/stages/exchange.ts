@@ -81,7 +81,7 @@ export class Exchange {
     const order = [...names, ...(ordered ? [PLACE] : [])].join(", ") || null;
     const select = ordered ? { ...numbered(T0), list: `* EXCLUDE (${PLACE})`, order } : { ...T0, order };
     const gathered = draftOverTables([{ ...table, ordered }], { kind: "partitions", count }, select, []);
-    return withFunction({ ...gathered, selectNames: ["groups"] }, node);
+    return withFunction({ ...gathered, selectNames: ["groups"] }, node, this.planning.capacity);
   }
 
   async byKeys(

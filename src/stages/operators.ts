@@ -5,6 +5,7 @@
 import { columnsOf, type Describe, isDescribable, type Plan } from "../plan/index.ts";
 import type { FedTable, OperatorId } from "../protocol/index.ts";
 import { type Draft, flushed } from "./draft.ts";
+import { likelyColumns } from "./likely-columns.ts";
 import type { Names } from "./needed.ts";
 import type { NotFused, SliceStage, Stage } from "./stage.ts";
 
@@ -42,10 +43,9 @@ export class Operators {
       const columns = await this.describe(plan);
       return columns.map(({ name, type }) => ({ name, type: type === '"NULL"' ? null : type }));
     }
-    const declared = plan.kind === "function" ? Object.entries(plan.options.schema ?? {}) : [];
-    const known = columnsOf(plan) ?? [...new Set([...declared.map(([name]) => name), ...needed])];
-    const types = new Map(declared);
-    return known.map((name) => ({ name, type: types.get(name) ?? null }));
+    const likely = likelyColumns(plan) ?? new Map<string, string | null>();
+    const names = columnsOf(plan) ?? [...new Set([...likely.keys(), ...needed])];
+    return names.map((name) => ({ name, type: likely.get(name) ?? null }));
   }
 }
 

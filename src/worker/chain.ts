@@ -55,7 +55,8 @@ export async function buildChain(
   for (const step of [...steps].reverse()) {
     if (step.kind === "sql") {
       const sql = fillPlaceholders(step.sql, new Map(numberedTables("b", broadcast)));
-      next = new SqlStep(kernelCounts && step === last ? countSql(sql) : sql, connection, next, scope, step.shrinks);
+      const counted = kernelCounts && step === last ? countSql(sql) : sql;
+      next = new SqlStep(operator.order.name, counted, connection, next, scope, step.shrinks);
     } else {
       const fn = functions.get(step);
       if (fn === undefined) throw new Error(`no function was loaded for ${step.operator}`);

@@ -11,10 +11,10 @@ import {
 } from "../errors/index.ts";
 import { OUT_OF_MEMORY } from "../kernel/index.ts";
 import type { KernelLease } from "../protocol/index.ts";
-import { formatSize } from "../units/index.ts";
+import { formatSize, nearest } from "../units/index.ts";
 
 const UNKNOWN_COLUMN =
-  /Referenced column "(.+?)" not found|does not have a column named "(.+?)"|Column "(.+?)" (?:referenced|in \w+ list) /;
+  /Referenced column "(.+?)" not found|does not have a column named "(.+?)"|Column "(.+?)" (?:referenced|in \w+ list) |expected to find (.+?), but it was not found in the table/;
 const NO_LIST = /UNNEST\(\) can only be applied to lists, structs and NULL, not (.+)/;
 const UNNESTED = /unnest\("((?:[^"]|"")*)"\)/;
 const CANDIDATES = /Candidate bindings:\s*(.*)/;
@@ -122,11 +122,23 @@ function unevenZip(error: KernelError): SpillwayError | null {
   return message === undefined ? null : new ZipLengthError(message, side === "left" ? "left" : "right");
 }
 
-function unknownColumn(error: KernelError, operator: string): SpillwayError | null {
+/** What there is instead of a column that the kernel did not find: `columns` are asked for only then. */
+export function namingColumns(error: unknown, operator: string, columns: () => readonly string[]): unknown {
+  const column = error instanceof KernelError ? missingColumn(error) : null;
+  if (column === null) return error;
+  const here = columns();
+  return new UnknownColumnError(column, here, operator, nearest(column, here));
+}
+
+function missingColumn(error: KernelError): string | null {
   if (error.kind !== "Binder") return null;
   const found = UNKNOWN_COLUMN.exec(error.message);
-  const column = found?.[1] ?? found?.[2] ?? found?.[3];
-  if (column === undefined) return null;
+  return found?.[1] ?? found?.[2] ?? found?.[3] ?? found?.[4] ?? null;
+}
+
+function unknownColumn(error: KernelError, operator: string): SpillwayError | null {
+  const column = missingColumn(error);
+  if (column === null) return null;
   const candidates = [...(CANDIDATES.exec(error.message)?.[1] ?? "").matchAll(/"(?:[^"]*\.)?([^".]+)"/g)].map(
     (m) => m[1] ?? "",
   );

@@ -6,6 +6,7 @@
 import { closeSync, fstatSync, openSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import {
+  assertOwnColumns,
   concatBatches,
   emptyBatch,
   type RecordBatch,
@@ -30,7 +31,7 @@ import {
 import { buildChain, type Chain, filePrefix } from "./chain.ts";
 import { FedTables } from "./fed-tables.ts";
 import { type FedBlocks, Feed } from "./feed.ts";
-import { inUserWords } from "./kernel-errors.ts";
+import { inUserWords, namingColumns } from "./kernel-errors.ts";
 import { KernelWatch } from "./kernel-watch.ts";
 import type { KernelUsage, LeasedKernel } from "./leased-kernel.ts";
 import type { LoadedOperator } from "./loaded-operator.ts";
@@ -170,6 +171,8 @@ export class RunningTask implements TaskScope {
     const table = this.kernel.connection.table(one);
     try {
       return await this.#fromSql(this.#overInput(step, table.sql), rest, "sync");
+    } catch (error) {
+      throw this.#namingColumns(error, [table.sql]);
     } finally {
       table.release();
     }
@@ -211,10 +214,20 @@ export class RunningTask implements TaskScope {
       if (tables.rows === 0 && hasNoColumns(connection, query)) return await this.#fromBatches([]);
       const whole = outgoing(connection, query);
       return await this.#fromSql(whole, rest, "wide", tables.hasUntypedNulls);
+    } catch (error) {
+      throw this.#namingColumns(error, tables.sql);
     } finally {
       this.#peak = await watch.end();
       tables.drop();
     }
+  }
+
+  #namingColumns(error: unknown, tables: readonly string[]): unknown {
+    const { connection } = this.kernel;
+    const columnsOf = (table: string) => connection.describe(`SELECT * FROM ${table}`).fields.map(({ name }) => name);
+    return namingColumns(error, this.operator.order.name, () =>
+      [...new Set(tables.flatMap(columnsOf))].filter((name) => name !== NO_COLUMN),
+    );
   }
 
   async #fromSql(sql: string, rest: readonly Step[], mode: Mode, untypedNulls = false): Promise<Outcome> {
@@ -242,6 +255,7 @@ export class RunningTask implements TaskScope {
     return this.#through(chain, async () => {
       const stream = mode === "sync" ? connection.query(query) : await connection.queryAsync(query, { untypedNulls });
       try {
+        assertOwnColumns(this.operator.order.name, stream.schema);
         await this.#pump(stream, chain, mode);
       } finally {
         stream.close();

@@ -22,7 +22,7 @@ async function counts(shrinks: boolean): Promise<unknown[]> {
     takesEach: true,
   };
   const scope = { check: () => {}, turn: () => {}, errored: () => {}, files: [], blamesRows: false };
-  const step = new SqlStep("SELECT count(*)::INTEGER AS n FROM {input}", connection, sink, scope, shrinks);
+  const step = new SqlStep("sql", "SELECT count(*)::INTEGER AS n FROM {input}", connection, sink, scope, shrinks);
   const batch = columns({ x: new Int32Array(8192) });
   for (let i = 0; i < 20; i++) await step.push(batch);
   await step.end();

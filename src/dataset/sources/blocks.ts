@@ -112,6 +112,7 @@ function openBlocks(
       const needed = firstRows(all, wanted);
       return {
         splits: cutSlices(engine, needed, override).map((part): Split => ({ kind: "blocks", slices: part })),
+        mayMerge: override === null,
         skipped: { ...nothingSkipped, rows: rows - wanted },
         notes: [],
       };

@@ -123,7 +123,9 @@ export function applyNode(select: Select, node: RelationalNode): Select {
       return { ...open, list: `* EXCLUDE (${node.names.map(quoteIdentifier).join(", ")})` };
     case "rename": {
       const pairs = [...node.names].map(([from, to]) => `${quoteIdentifier(from)} AS ${quoteIdentifier(to)}`);
-      return { ...open, list: `* RENAME (${pairs.join(", ")})` };
+      // The kernel passes over a name in RENAME that is not there. A condition that is always true names them, too.
+      const named = [...node.names.keys()].map((from) => `(${quoteIdentifier(from)} IS NULL OR TRUE)`);
+      return { ...open, where: [...open.where, ...named], list: `* RENAME (${pairs.join(", ")})` };
     }
     case "explode": {
       const name = quoteIdentifier(node.column);

@@ -6,6 +6,7 @@
 import type { BlockBuilder, RecordBatch } from "../../arrow/index.ts";
 import type { Connection } from "../../kernel/index.ts";
 import type { Bytes, FileSink as FileSinkSpec, WrittenFile } from "../../protocol/index.ts";
+import { namingColumns } from "../kernel-errors.ts";
 import { LARGEST_ROW_GROUP, SMALLEST_ROW_GROUP, writeTable } from "./copy.ts";
 import type { TaskSink } from "./sink.ts";
 
@@ -84,6 +85,8 @@ export class FileSink implements TaskSink {
         if (file.bytes > 0) this.#shrink = bytes / file.bytes;
       }
       this.rows += batch.length;
+    } catch (error) {
+      throw namingColumns(error, "partitionBy", () => batch.schema.fields.map((field) => field.name));
     } finally {
       table.release();
     }

@@ -2,9 +2,10 @@
  * SQL over batches that a function made, row by row or to fewer rows. Runs once per morsel and not once per batch: planning a
  * query costs about 0.3 ms, which 16,384 rows pay for and a batch of 1,024 would not.
  */
-import { BlockBuilder, type RecordBatch } from "../../arrow/index.ts";
+import { assertOwnColumns, BlockBuilder, type RecordBatch } from "../../arrow/index.ts";
 import type { Connection } from "../../kernel/index.ts";
 import { fillPlaceholders, INPUT } from "../../protocol/index.ts";
+import { namingColumns } from "../kernel-errors.ts";
 import type { Stage, TaskScope } from "../stage.ts";
 import { PieceRows } from "./piece-rows.ts";
 
@@ -24,6 +25,7 @@ export class SqlStep implements Stage {
   readonly #piece: PieceRows;
 
   constructor(
+    private readonly operator: string,
     private readonly sql: string,
     private readonly connection: Connection,
     private readonly next: Stage,
@@ -63,6 +65,7 @@ export class SqlStep implements Stage {
     try {
       const stream = this.connection.query(fillPlaceholders(this.sql, new Map([[INPUT, table.sql]])));
       try {
+        assertOwnColumns(this.operator, stream.schema);
         for (let chunk = stream.next(); chunk !== null; chunk = this.next.wanted > 0 ? stream.next() : null) {
           const wait = this.next.push(chunk);
           if (wait !== undefined) await wait;
@@ -72,6 +75,8 @@ export class SqlStep implements Stage {
       } finally {
         stream.close();
       }
+    } catch (error) {
+      throw namingColumns(error, this.operator, () => batch.schema.fields.map(({ name }) => name));
     } finally {
       table.release();
     }

@@ -1,0 +1,66 @@
+/**
+ * The columns that a plan's rows would have had, where none came: what a join or a group finds in a side without rows. What a
+ * function makes is told from its declared types, and from its source where that says which columns pass.
+ */
+import { columnsOf, type FunctionNode, type Plan } from "../plan/index.ts";
+
+/** The type is null where it is not known. */
+export type LikelyColumns = ReadonlyMap<string, string | null>;
+
+/** Null where nothing is known. */
+export function likelyColumns(plan: Plan): LikelyColumns | null {
+  switch (plan.kind) {
+    case "scan":
+      return plan.columns === null && plan.open?.columns
+        ? new Map(plan.open.columns.map(({ name, type }) => [name, type]))
+        : byName(plan);
+    case "function":
+      return ofFunction(plan);
+    case "project": {
+      if (plan.mode === "select") return byName(plan);
+      const input = likelyColumns(plan.input);
+      return input === null ? null : new Map([...input, ...plan.items.map(({ name }) => [name, null] as const)]);
+    }
+    case "drop": {
+      const dropped = new Set(plan.names);
+      return changed(plan.input, (name) => (dropped.has(name) ? null : name));
+    }
+    case "rename":
+      return changed(plan.input, (name) => plan.names.get(name) ?? name);
+    case "filter":
+    case "dropNull":
+    case "limit":
+    case "repartition":
+      return likelyColumns(plan.input);
+    default:
+      return byName(plan);
+  }
+}
+
+function byName(plan: Plan): LikelyColumns | null {
+  const names = columnsOf(plan);
+  return names === null ? null : new Map(names.map((name) => [name, null]));
+}
+
+function changed(input: Plan, name: (before: string) => string | null): LikelyColumns | null {
+  const before = likelyColumns(input);
+  if (before === null) return null;
+  return new Map(
+    [...before].flatMap(([column, type]) => {
+      const after = name(column);
+      return after === null ? [] : [[after, type] as const];
+    }),
+  );
+}
+
+function ofFunction({ form, input, options }: FunctionNode): LikelyColumns | null {
+  if (form === "filter") return likelyColumns(input);
+  const { schema, passes } = options;
+  if (schema === undefined && passes === undefined) return null;
+  const before = likelyColumns(input) ?? new Map<string, string | null>();
+  const columns = new Map<string, string | null>(passes?.rest === true ? before : []);
+  for (const [name, from] of Object.entries(passes?.columns ?? {})) columns.set(name, before.get(from) ?? null);
+  for (const name of passes?.made ?? []) columns.set(name, null);
+  for (const [name, type] of Object.entries(schema ?? {})) columns.set(name, type);
+  return columns;
+}

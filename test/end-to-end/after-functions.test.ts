@@ -1,0 +1,127 @@
+/** What stands after a function, whose columns are known only when it runs: names that are not there, sides without rows, figures. */
+import { join } from "node:path";
+import { col, type Dataset, RowShapeError, UnknownColumnError } from "spillway";
+import { describe, expect, test } from "vitest";
+import { testSessions } from "../support/sessions.ts";
+
+const sessions = testSessions("after-functions");
+const s = sessions.open({ workers: 2 });
+const apart = sessions.open({ workers: 2, exchange: true });
+type Any = Dataset<Record<string, unknown>>;
+const made = (): Any => s.range(4).map((row) => ({ id: row.id, list: [row.id], maybe: row.id % 2 === 1 ? null : 1 }));
+
+describe("a column that is not there", () => {
+  const operators: Readonly<Record<string, (ds: Any) => Any>> = {
+    rename: (ds) => ds.rename({ nope: "other" }),
+    select: (ds) => ds.select("nope"),
+    drop: (ds) => ds.drop("nope"),
+    withColumn: (ds) => ds.withColumn("made", col("nope").add(1)),
+    filter: (ds) => ds.filter(col("nope").gt(1)),
+    sort: (ds) => ds.sort("nope"),
+    groupBy: (ds) => ds.groupBy("nope").count(),
+    agg: (ds) => ds.groupBy("id").agg({ most: col("nope").max() }),
+    mapGroups: (ds) => ds.groupBy("nope").mapGroups(() => ({ n: [1] })),
+    join: (ds) => ds.join(s.range(2), { leftOn: "nope", rightOn: "id" }),
+    fillNull: (ds) => ds.fillNull({ nope: 1 }),
+    dropNull: (ds) => ds.dropNull(["nope"]),
+    explode: (ds) => ds.explode("nope"),
+    distinct: (ds) => ds.distinct("nope"),
+  };
+  for (const [name, apply] of Object.entries(operators)) {
+    test(`[A6] ${name} of an unknown column after a function names it and the columns there are`, async () => {
+      const error = await apply(made())
+        .takeAll()
+        .catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(UnknownColumnError);
+      expect(String(error)).toContain('there is no column "nope"');
+      if (error instanceof UnknownColumnError)
+        expect(error.available).toEqual(expect.arrayContaining(["list", "maybe"]));
+    });
+  }
+
+  test("[A6] rename after a function refuses a name that another column has", async () => {
+    await expect(made().rename({ id: "maybe" }).takeAll()).rejects.toThrow(RowShapeError);
+    await expect(made().rename({ id: "maybe" }).takeAll()).rejects.toThrow('two columns would be called "maybe"');
+    expect(await made().rename({ id: "maybe", maybe: "id" }).select("maybe").take(2)).toEqual([
+      { maybe: 0 },
+      { maybe: 1 },
+    ]);
+    expect(await made().dropNull().rename({ id: "n" }).select("n").takeAll()).toEqual([{ n: 0 }, { n: 2 }]);
+  });
+
+  test("[A9] partitionBy of an unknown column after a function names the columns there are", async () => {
+    const written = made().writeParquet(join(sessions.directory, "nope"), { partitionBy: ["nope"] });
+    await expect(written).rejects.toThrow(UnknownColumnError);
+    await expect(made().writeJson(join(sessions.directory, "nope"), { partitionBy: ["nope"] })).rejects.toThrow(
+      /no column "nope".*list/,
+    );
+  });
+});
+
+describe("a side of a join that came out empty", () => {
+  const left = () => s.fromItems([{ k: 1 }]);
+
+  test("[A6] has the columns that its function's source tells", async () => {
+    const none = s.range(4).map((row) => ({ k: row.id, name: `n${row.id}` }));
+    const whole = [{ k: 1, name: null }];
+    expect(
+      await left()
+        .join(
+          none.filter((row) => row.k > 9),
+          { on: "k", how: "left" },
+        )
+        .takeAll(),
+    ).toEqual(whole);
+    expect(
+      await left()
+        .join(none.filter(col("k").gt(9)), { on: "k", how: "left" })
+        .takeAll(),
+    ).toEqual(whole);
+    const spread = s.range(4).map((row) => ({ ...row, k: row.id + 9 }));
+    const joined = left().join(
+      spread.filter((row) => row.k < 0),
+      { on: "k", how: "left" },
+    );
+    expect(await joined.takeAll()).toEqual([{ k: 1, id: null }]);
+    expect(String(await joined.schema())).toBe("k: DOUBLE\nid: BIGINT");
+  });
+
+  test("[A6] has the columns that are declared, and what SQL makes of them", async () => {
+    const none = s.range(4).flatMap(() => [], { schema: { k: "BIGINT", name: "VARCHAR" } });
+    const right = none.withColumn("upper", col("name")).rename({ name: "label" }).drop("upper");
+    expect(await left().join(right, { on: "k", how: "left" }).takeAll()).toEqual([{ k: 1, label: null }]);
+    const over = apart.range(4).flatMap(() => [], { schema: { k: "BIGINT", name: "VARCHAR" } });
+    const exchanged = apart.fromItems([{ k: 1 }]).join(over, { on: "k", how: "left" });
+    expect(await exchanged.takeAll()).toEqual([{ k: 1, name: null }]);
+  });
+});
+
+describe("figures and batches", () => {
+  test("[O10] a read that a limit cut short shows the rows that it gave", async () => {
+    const read = s.range(1_000_000, { overrideNumBlocks: 1 }).filter((row) => row.id >= 0);
+    const cut = read.offset(20_000).limit(5);
+    expect((await cut.takeAll()).length).toBe(5);
+    expect(cut.stats().operators[0]?.rowsOut.total).toBeGreaterThanOrEqual(20_005);
+    const loose = s.range(1_000_000, { overrideNumBlocks: 4 }).flatMap((row) => [row]);
+    const passed = loose.repartition(2).limit(5);
+    await passed.takeAll();
+    expect(passed.stats().operators[0]?.rowsOut.total).toBeGreaterThanOrEqual(5);
+  });
+
+  test("[A2] mapBatches after materialize fills a large batch across tasks", async () => {
+    const kept = await s.range(100_000, { overrideNumBlocks: 10 }).materialize();
+    const sizes = async (batchSize: number) => {
+      const batches = kept.mapBatches((batch) => ({ n: [batch.id.length], first: [batch.id[0] ?? -1] }), { batchSize });
+      return (await batches.takeAll()).sort((a, b) => a.first - b.first).map(({ n }) => n);
+    };
+    expect(await sizes(200_000)).toEqual([100_000]);
+    expect(await sizes(70_000)).toEqual([70_000, 30_000]);
+    expect(await sizes(30_000)).toEqual([30_000, 30_000, 30_000, 10_000]);
+    expect(
+      await kept
+        .mapBatches((batch) => batch, { batchSize: 30_000 })
+        .sort("id")
+        .take(2),
+    ).toEqual([{ id: 0 }, { id: 1 }]);
+  });
+});
