@@ -19,6 +19,7 @@ import { placeSampleSql } from "../../stages/index.ts";
 import type { Engine } from "../engine.ts";
 import { fileSource } from "./file-source.ts";
 import { bytesOf, listFiles } from "./files.ts";
+import { holdsFloats, withoutStatistics } from "./float-statistics.ts";
 import { pathListSql } from "./kernel-paths.ts";
 import { inSourceWords } from "./kernel-words.ts";
 import { type CheckedReadOptions, ofStretch } from "./options.ts";
@@ -232,7 +233,8 @@ class ParquetReader implements OpenSource {
     else if (samples.length > 0) args.push(`filename='__spillway_file'`);
     const table = `read_parquet(${args.join(", ")})`;
     const partitioned = this.partitions.columns.length > 0;
-    if (!numbered && !partitioned && !this.#casts) return table;
+    const guarded = this.#own.some(({ type }) => holdsFloats(type));
+    if (!numbered && !partitioned && !this.#casts && !guarded) return table;
     const file = this.options.includePaths ? quoteIdentifier("path") : FILE;
     const conditions = samples.map((sample) => placeSampleSql(`${file}, ${ROW}`, sample));
     if (ranged) conditions.push(`${ROW} BETWEEN ${first.start} AND ${first.end - 1}`);
@@ -242,9 +244,10 @@ class ParquetReader implements OpenSource {
 
   #listSql(file: PartitionedFile | undefined): string {
     const own = this.#own.map(({ name, type }) => {
-      if (!this.#casts) return quoteIdentifier(name);
-      const value = this.found.has(file?.path ?? "", name) ? quoteIdentifier(name) : "NULL";
-      return `CAST(${value} AS ${type}) AS ${quoteIdentifier(name)}`;
+      const column = quoteIdentifier(name);
+      const held = !this.#casts || this.found.has(file?.path ?? "", name) ? column : "NULL";
+      const value = withoutStatistics(this.#casts ? `CAST(${held} AS ${type})` : column, type);
+      return value === column ? column : `${value} AS ${column}`;
     });
     const path = this.options.includePaths ? [quoteIdentifier("path")] : [];
     return [...own, ...path, ...partitionItems(this.partitions.columns, file?.values ?? [])].join(", ");
