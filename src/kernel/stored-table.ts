@@ -30,6 +30,9 @@ export interface DeclaredColumn {
 /** Stands alone in a table of which nothing is known, since a table has a column at least. */
 export const NO_COLUMN = "__spillway_nothing";
 
+/** Types that Arrow has none for, and that the kernel makes again of what they arrive as. */
+const CONVERTED = /\b(ENUM|UUID|BIT|BIGNUM|TIME WITH TIME ZONE)\b/;
+
 let lastNumber = 0;
 
 export class StoredTable {
@@ -109,13 +112,13 @@ export class StoredTable {
     this.#createAs(declared.map(({ name, type }) => ({ name, type: undefined, sql: type })));
   }
 
-  /** By the type that came, else by the one that was declared, else as nulls. */
+  /** By the type that came, or the declared one that travels as it, or if none came by the declared one, else as nulls. */
   #createAs(
     columns: readonly { readonly name: string; readonly type: DataType | undefined; readonly sql: string | null }[],
   ): void {
     const made = columns.map(({ name, type, sql }) => {
       const came = type !== undefined && type.kind !== "null" ? type : null;
-      return { name, came, sql: came === null ? sql : stored(came) };
+      return { name, came, sql: came === null || this.#travelsAs(sql, came) ? sql : stored(came) };
     });
     const definitions = made.map(({ name, sql }) => `${quoteIdentifier(name)} ${sql ?? "INTEGER"}`);
     this.connection.execute(`CREATE TABLE ${this.#name} (${definitions.join(", ")})`);
@@ -125,6 +128,13 @@ export class StoredTable {
       name,
       type: came ?? (sql === null ? { kind: "null" } : (fields[index]?.type ?? { kind: "null" })),
     }));
+  }
+
+  /** Whether values of the declared type arrive as what came: an ENUM as text, which has another order. */
+  #travelsAs(declared: string | null, came: DataType): boolean {
+    if (declared === null || !CONVERTED.test(declared)) return false;
+    const [field] = this.connection.describe(`SELECT CAST(NULL AS ${declared}) AS c`).fields;
+    return field !== undefined && typeEquals(field.type, came);
   }
 
   #widen(columns: readonly Column[], incoming: readonly Column[]): void {

@@ -1,4 +1,5 @@
-/** The SQL type of a column that comes from a scan as it is; null where it is computed, or only running the plan tells. */
+/** The SQL type of a column that comes from a scan as it is, or that a function declares; null where only running the plan tells. */
+import { parseTypeName, typeName } from "../arrow/index.ts";
 import type { Plan } from "./plan.ts";
 
 export function columnType(plan: Plan, name: string): string | null {
@@ -20,7 +21,13 @@ export function columnType(plan: Plan, name: string): string | null {
       if (item === undefined) return plan.mode === "with" ? columnType(plan.input, name) : null;
       return item.expression.kind === "column" ? columnType(plan.input, item.expression.name) : null;
     }
+    case "function":
+      return plan.form === "filter" ? columnType(plan.input, name) : declaredType(plan.options.schema?.[name]);
     default:
       return null;
   }
+}
+
+function declaredType(type: string | undefined): string | null {
+  return type === undefined ? null : typeName(parseTypeName(type));
 }

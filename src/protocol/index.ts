@@ -1,5 +1,6 @@
 export * from "./frames.ts";
 export * from "./job.ts";
+export * from "./join-keys.ts";
 export * from "./memory.ts";
 export * from "./messages.ts";
 export * from "./placeholders.ts";

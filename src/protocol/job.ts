@@ -3,6 +3,7 @@
  * (functions with what they captured, rows) are blocks in the store, named by reference.
  */
 import type { ValueOptions } from "../arrow/types.ts";
+import type { ComparedKeys } from "./join-keys.ts";
 import type { LearnedNeed } from "./memory.ts";
 import type { UnnamedColumns } from "./side-by-side.ts";
 
@@ -91,6 +92,8 @@ export interface SqlStep {
   readonly shrinks?: boolean;
   /** Of a task's first step: lists of columns that stand as marks in the SQL, inner ones first. */
   readonly unnamed?: readonly UnnamedColumns[];
+  /** Of a task's first step: keys whose types are looked at before it runs. */
+  readonly compared?: readonly ComparedKeys[];
 }
 
 export type Step =

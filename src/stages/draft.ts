@@ -150,13 +150,14 @@ function appended(names: readonly string[], name: string): readonly string[] {
 export function flushed(draft: Draft): Draft {
   if (isTrivial(draft.select)) return draft;
   const { shrinks } = draft;
-  const { unnamed } = draft.select;
+  const { unnamed, compared } = draft.select;
   const step: StageStep = {
     kind: "sql",
     operator: draft.selectNames.join("->") || "select",
     sql: selectSql(draft.select),
     ...(shrinks && { shrinks }),
     ...(unnamed.length > 0 && { unnamed }),
+    ...(compared.length > 0 && { compared }),
   };
   return { ...draft, steps: [...draft.steps, step], select: selectFrom(), selectNames: [], shrinks: false };
 }

@@ -20,9 +20,10 @@ import {
 import type { FedTable } from "../protocol/index.ts";
 import { twoPhase } from "./aggregates/two-phase.ts";
 import { type Draft, draftOverOperators, draftOverTables, functionsIn, withFunction } from "./draft.ts";
+import { hashKey } from "./keys.ts";
 import { joined as joinedNames, type Names, NOTHING, neededOf } from "./needed.ts";
 import type { Operators } from "./operators.ts";
-import { comparableKeys, hashPartition, looseKey, type Side, withPartition } from "./partition.ts";
+import { comparableKeys, hashPartition, type Side, withAnyKeys, withPartition } from "./partition.ts";
 import type { Planning } from "./planning.ts";
 import { rangeSort } from "./range-sort.ts";
 import { someOf } from "./reads.ts";
@@ -103,8 +104,7 @@ export class Exchange {
     needed: Names,
   ): Promise<{ table: FedTable; count: number }> {
     const count = wanted ?? (side.keys.length === 0 ? 1 : this.#partitions(side.plan));
-    const [keys = []] = await comparableKeys([side], this.planning.describe);
-    const operator = this.#scatter(draft, hashPartition(keys, count), count);
+    const operator = await this.#scatterBy(draft, side, count);
     return { table: await this.operators.table([operator], side.plan, joinedNames(needed, side.keys)), count };
   }
 
@@ -114,6 +114,11 @@ export class Exchange {
 
   #scatter(draft: Draft, partition: string, count: number): number {
     return this.operators.close(scattered(draft, partition, count));
+  }
+
+  async #scatterBy(draft: Draft, side: Side, count: number): Promise<number> {
+    const [keys = []] = await comparableKeys([side], this.planning.describe);
+    return this.#scatter(draft, hashPartition(keys, count), count);
   }
 
   async #aggregate(plan: AggregateNode, draft: Draft, needed: Names): Promise<Draft> {
@@ -134,7 +139,7 @@ export class Exchange {
 
   /** Where types follow from the sources, all tasks have the same. */
   #keys({ input }: AggregateNode, names: readonly string[]): readonly string[] {
-    return names.map(isDescribable(input) ? q : looseKey);
+    return names.map((name) => (isDescribable(input) ? q(name) : hashKey(q(name))));
   }
 
   async #wholeAggregate(plan: AggregateNode, draft: Draft, needed: Names): Promise<Draft> {
@@ -159,11 +164,11 @@ export class Exchange {
     const count = this.#partitions(plan.input);
     const once = { ...draft, select: relation(plan, [draft.select]), shrinks: true, makes: someOf(draft.makes) };
     const known = plan.columns ?? columnsOf(plan.input);
-    const keys =
+    const partial = named(once, "partial distinct");
+    const operator =
       known === null
-        ? ["*COLUMNS(*)"]
-        : ((await comparableKeys([{ plan: plan.input, keys: known }], this.planning.describe))[0] ?? []);
-    const operator = this.#scatter(named(once, "partial distinct"), hashPartition(keys, count), count);
+        ? this.operators.close(scatteredByAll(partial, count))
+        : await this.#scatterBy(partial, { plan: plan.input, keys: known }, count);
     const table = await this.operators.table([operator], plan.input, needed);
     return reduced([table], count, relation(plan, [T0]), "distinct");
   }
@@ -229,6 +234,11 @@ export class Exchange {
       setsOrder: ordered,
     };
   }
+}
+
+/** By all columns, whatever they are. */
+function scatteredByAll(draft: Draft, count: number): Draft {
+  return { ...named(draft, "shuffleMap"), select: withAnyKeys(draft.select, count), scatter: count };
 }
 
 /** The draft's last SELECT sends its rows to partitions. */

@@ -1,6 +1,7 @@
 /** The column that sends each row to its partition, and the keys it is computed from. */
 import { type Describe, isDescribable, type Plan, project, quoteIdentifier, union } from "../plan/index.ts";
 import { PARTITION } from "../protocol/index.ts";
+import { hashKey } from "./keys.ts";
 import { nested, type Select } from "./sql/select.ts";
 
 export function withPartition(select: Select, partition: string, others = "*"): Select {
@@ -12,13 +13,14 @@ export function hashPartition(keys: readonly string[], count: number): string {
   return keys.length === 0 ? "0" : `hash(${keys.join(", ")}) % ${count}`;
 }
 
-/**
- * A key whose type is not the same in all blocks, or on both sides of a join, or not known: what is equal in SQL must be
- * hashed the same. Numbers go by their value, whatever their type; beyond that their text is as good.
- */
-export function looseKey(name: string): string {
-  const text = `CAST(${quoteIdentifier(name)} AS VARCHAR)`;
-  return `coalesce(CAST(TRY_CAST(${text} AS DOUBLE) + 0 AS VARCHAR), ${text})`;
+const KEY = "__spillway_any_";
+const ANY = "COLUMNS('(?s)(.*)')";
+
+/** Rows that are equal in all columns go to the same of `count`, where nothing is known of the columns. */
+export function withAnyKeys(select: Select, count: number): Select {
+  const keys = { ...nested(select), list: `*, ${hashKey(ANY)} AS '${KEY}\\1'` };
+  const others = `COLUMNS(lambda name: NOT starts_with(name, '${KEY}'))`;
+  return withPartition(keys, hashPartition([`*COLUMNS('^${KEY}')`], count), others);
 }
 
 export interface Side {
@@ -32,7 +34,7 @@ export async function comparableKeys(
   describe: Describe | null,
 ): Promise<readonly (readonly string[])[]> {
   if (describe === null || !sides.every(({ plan }) => isDescribable(plan))) {
-    return sides.map(({ keys }) => keys.map(looseKey));
+    return sides.map(({ keys }) => keys.map((name) => hashKey(quoteIdentifier(name))));
   }
   const plans = sides.map(onlyKeys);
   const types = await Promise.all(plans.map(describe));
@@ -41,7 +43,8 @@ export async function comparableKeys(
     keys.map((name, i) => {
       const own = new Set(types.map((side) => side[i]?.type));
       if (own.size === 1) return quoteIdentifier(name);
-      return own.has("VARCHAR") ? looseKey(name) : `CAST(${quoteIdentifier(name)} AS ${common[i]?.type})`;
+      // A text is compared with a UUID as one. What does not fit the common type is for the comparison to refuse.
+      return `TRY_CAST(${quoteIdentifier(name)} AS ${own.has("UUID") ? "UUID" : common[i]?.type})`;
     }),
   );
 }

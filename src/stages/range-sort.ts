@@ -6,6 +6,7 @@
 import { expressionSql, isDescribable, quoteIdentifier, quoteText, type SortNode } from "../plan/index.ts";
 import { INPUT } from "../protocol/index.ts";
 import { type Draft, draftOverOperators, draftOverTables, functionsIn } from "./draft.ts";
+import { orderParts, ownOrderParts } from "./keys.ts";
 import type { Names } from "./needed.ts";
 import type { Operators } from "./operators.ts";
 import { withPartition } from "./partition.ts";
@@ -62,26 +63,12 @@ export async function rangeSort(
 
 /** A text at its end, always the same, makes it a BLOB: of a few bytes, as of a column that is null throughout, it is a BIGINT. */
 function sortKey({ keys, input }: SortNode): string {
-  const partsOf = isDescribable(input) ? (key: string) => [key] : looseParts;
+  const partsOf = isDescribable(input) ? ownOrderParts : orderParts;
   const args = keys.flatMap(({ expression, descending, nulls }) => {
     const order = quoteText(`${descending ? "DESC" : "ASC"} NULLS ${nulls.toUpperCase()}`);
     return partsOf(expressionSql(expression)).flatMap((part) => [part, order]);
   });
   return `create_sort_key(${args.join(", ")}, '', 'ASC NULLS LAST')`;
-}
-
-const NUMBERS = /^(U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|FLOAT|DOUBLE|DECIMAL.*)$/.source;
-const TIMES = /^(DATE|TIMESTAMP.*)$/.source;
-
-/**
- * Of a column that functions made, whose type need not be the same in all blocks: numbers and times by their value, which one
- * type can tell as far as ranges go; all else, where these are null, as it is.
- */
-function looseParts(key: string): readonly string[] {
-  const is = (types: string) => `regexp_matches(typeof(${key}), '${types}')`;
-  const as = (type: string) => `TRY_CAST(CAST(${key} AS VARCHAR) AS ${type})`;
-  const value = `CASE WHEN ${is(NUMBERS)} THEN ${as("DOUBLE")} WHEN ${is(TIMES)} THEN CAST(epoch_us(${as("TIMESTAMP")}) AS DOUBLE) END`;
-  return [value, `CASE WHEN NOT ${is(NUMBERS)} AND NOT ${is(TIMES)} THEN ${key} END`];
 }
 
 function sampleOf(select: Select, key: string): Select {

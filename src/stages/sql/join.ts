@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import {
   columnsOf,
+  isDescribable,
   type JoinKind,
   type JoinNode,
   quoteIdentifier,
@@ -33,9 +34,14 @@ export function joined(node: JoinNode, left: Select, right: Select): Select {
   const equal = pairs.map((pair) => `l.${q(pair.left)} = r.${q(pair.right)}`);
   const on = how === "cross" ? "" : ` ON ${equal.length === 0 ? "TRUE" : equal.join(" AND ")}`;
   const from = `${tableSql(left)} AS l ${WORDS[how]} ${tableSql(right)} AS r${on}`;
-  if (how === "semi" || how === "anti") return selectFrom(`(SELECT l.* FROM ${from})`, left, right);
   const merged = keepsRight(how) ? pairs : [];
-  return both(node, { operator: "join", except: rightOn, merged, suffix }, left, right, from);
+  const select =
+    how === "semi" || how === "anti"
+      ? selectFrom(`(SELECT l.* FROM ${from})`, left, right)
+      : both(node, { operator: "join", except: rightOn, merged, suffix }, left, right, from);
+  if (pairs.length === 0 || (isDescribable(node.left) && isDescribable(node.right))) return select;
+  const compared = { left: tableSql(left), right: tableSql(right), keys: pairs };
+  return { ...select, compared: [...select.compared, compared] };
 }
 
 /** Rows of the right come without a match, so that their keys are theirs alone. */

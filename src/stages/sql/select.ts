@@ -16,7 +16,7 @@ import {
   type RowSample,
   type ScanNode,
 } from "../../plan/index.ts";
-import { INPUT, type UnnamedColumns } from "../../protocol/index.ts";
+import { type ComparedKeys, INPUT, type UnnamedColumns } from "../../protocol/index.ts";
 
 /** Nodes that become SQL; each of them looks at one row at a time. */
 export type RelationalNode = Extract<
@@ -54,12 +54,15 @@ export interface Select {
   readonly offset: number;
   /** Lists of columns in it that only who has the tables can tell, inner ones first. */
   readonly unnamed: readonly UnnamedColumns[];
+  /** Keys of joins in it whose types only who has the tables can tell. */
+  readonly compared: readonly ComparedKeys[];
 }
 
 /** `within`: what the text of `from` was made of. */
 export function selectFrom(from: string = INPUT, ...within: readonly Select[]): Select {
   const unnamed = within.flatMap((select) => select.unnamed);
-  return { from, where: [], list: null, all: "*", group: null, order: null, limit: null, offset: 0, unnamed };
+  const compared = within.flatMap((select) => select.compared);
+  return { from, where: [], list: null, all: "*", group: null, order: null, limit: null, offset: 0, unnamed, compared };
 }
 
 export function selectFromScan(scan: ScanNode): Select {

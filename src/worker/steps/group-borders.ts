@@ -97,6 +97,7 @@ function valueComparer(vector: Vector, key: string, operator: string): Differs {
       return here !== before && !(Number.isNaN(here) && Number.isNaN(before));
     };
   }
+  if (type.kind === "interval" && type.unit === "monthDayNano") return intervalComparer(vector, data);
   const layout = layoutOf(type);
   switch (layout.kind) {
     case "none":
@@ -113,6 +114,28 @@ function valueComparer(vector: Vector, key: string, operator: string): Differs {
         key,
       );
   }
+}
+
+const MONTH = 2_592_000_000_000_000n;
+const DAY = 86_400_000_000_000n;
+
+/** As the kernel compares them: 30 days are a month, 24 hours a day; what is over goes up, nothing is borrowed. */
+function intervalComparer({ offset, length }: Vector, data: Uint8Array): Differs {
+  const words = viewOf(Int32Array, data, 4 * offset, 4 * length);
+  const parts = (row: number) => {
+    const [months = 0, days = 0, low = 0, high = 0] = words.subarray(4 * row, 4 * row + 4);
+    const nanos = (BigInt(high) << 32n) | BigInt(low >>> 0);
+    const micros = ((nanos % MONTH) % DAY) / 1000n;
+    return {
+      months: months + Math.trunc(days / 30) + Number(nanos / MONTH),
+      days: (days % 30) + Number((nanos % MONTH) / DAY),
+      micros,
+    };
+  };
+  return (row) => {
+    const [here, before] = [parts(row), parts(row - 1)];
+    return here.months !== before.months || here.days !== before.days || here.micros !== before.micros;
+  };
 }
 
 function fixedComparer({ offset, length }: Vector, data: Uint8Array, width: number): Differs {

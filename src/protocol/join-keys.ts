@@ -1,0 +1,61 @@
+/**
+ * Which types the keys of a join may have: those whose values can be equal. Said before anything runs where the types are
+ * known; where a function makes them, by the task that has both tables, whatever way the rows came to it.
+ */
+import { OptionError } from "../errors/index.ts";
+
+/** Keys that are compared in a step's SQL. Both sides stand where tables stand, and may hold marks. */
+export interface ComparedKeys {
+  readonly left: string;
+  readonly right: string;
+  readonly keys: readonly KeyPair[];
+}
+
+export interface KeyPair {
+  readonly left: string;
+  readonly right: string;
+}
+
+/** Null: not known. */
+export type TypeOf = (name: string) => string | null;
+
+export function checkKeyTypes(keys: readonly KeyPair[], leftType: TypeOf, rightType: TypeOf): void {
+  for (const { left, right } of keys) {
+    const [a, b] = [leftType(left), rightType(right)];
+    if (a !== null && b !== null && !canEqual(a, b)) refuse({ left, right }, a, b, "which are never equal");
+  }
+}
+
+/**
+ * Of types that were not known before: rows had to be sent to their partitions without knowing the other side's. Whole numbers and
+ * decimals are compared with a FLOAT rounded to its 24 bits, each in its own way, so that no partition is sure to have both.
+ */
+export function checkFoundKeyTypes(keys: readonly KeyPair[], leftType: TypeOf, rightType: TypeOf): void {
+  checkKeyTypes(keys, leftType, rightType);
+  for (const { left, right } of keys) {
+    const [a, b] = [leftType(left), rightType(right)];
+    if (a === null || b === null || familyOf(a) !== "number" || (a === "FLOAT") === (b === "FLOAT")) continue;
+    if (a !== "DOUBLE" && b !== "DOUBLE") refuse({ left, right }, a, b, "which are equal only after rounding");
+  }
+}
+
+function refuse({ left, right }: KeyPair, a: string, b: string, why: string): never {
+  throw new OptionError(
+    `join: the key "${left}" is ${a} on the left and "${right}" ${b} on the right, ${why}. Cast one of them: withColumn("${right}", col("${right}").cast("${a}")).`,
+  );
+}
+
+/** A column of nothing but nulls is equal to nothing, and no mistake. */
+function canEqual(a: string, b: string): boolean {
+  return familyOf(a) === familyOf(b) || UNTYPED.test(a) || UNTYPED.test(b);
+}
+
+const UNTYPED = /\bNULL\b/;
+
+/** Types whose values can be equal. */
+function familyOf(type: string): string {
+  if (/^(U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|FLOAT|FLOAT16|DOUBLE|DECIMAL\b.*)$/.test(type)) return "number";
+  if (/^(DATE|TIMESTAMP\b.*|TIMESTAMP_(S|MS|NS))$/.test(type)) return "time";
+  if (/^(VARCHAR|ENUM\b.*|UUID|JSON)$/.test(type)) return "text";
+  return type;
+}
