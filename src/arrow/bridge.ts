@@ -9,7 +9,7 @@ import type { ExtractionOptions, Table } from "@uwdata/flechette";
 import { ValueError } from "../errors/index.ts";
 import { fromApacheTable, isApacheTable } from "./apache-table.ts";
 import { assertNames } from "./column-names.ts";
-import { BlockBuilder } from "./concat/block-builder.ts";
+import { BlockBuilder, mismatch } from "./concat/block-builder.ts";
 import { END_OF_STREAM } from "./ipc/block.ts";
 import { planBody } from "./ipc/body-plan.ts";
 import { readArrowBytes } from "./ipc/foreign.ts";
@@ -33,7 +33,7 @@ export function toFlechette(
   let schema: Schema = plainSchema(first.schema);
   for (const batch of batches) {
     const unified = unifySchemas(schema, batch.schema);
-    if (unified === null) throw new ValueError("The batches of one table have different schemas.");
+    if (unified === null) throw mismatch(schema, batch.schema);
     schema = unified;
   }
   const messages = [schemaMessage(schema).slice()];

@@ -13,6 +13,7 @@ export { ColumnAssembler, ColumnSlicer, toColumns } from "./read/column-assemble
 export { compileRows, type RowReader, toRows } from "./read/row-reader.ts";
 export { plainSchema, plainType, schemaEquals, typeEquals, unifySchemas } from "./schema.ts";
 export { takeBatch } from "./take.ts";
+export { type TypeFamily, typeFamily } from "./type-family.ts";
 export { typeName } from "./typename.ts";
 export { parseTypeName } from "./typename-parser.ts";
 export type {

@@ -1,3 +1,4 @@
+export * from "./families.ts";
 export * from "./frames.ts";
 export * from "./job.ts";
 export * from "./join-keys.ts";

@@ -2,6 +2,7 @@
  * Every message between the program, the supervisor and the workers. A `request` number pairs an answer with its
  * question; everything else is a fact or an order.
  */
+import type { TypeFamily } from "../arrow/index.ts";
 import type { WireError } from "../errors/wire.ts";
 import type {
   ArenaRange,
@@ -269,6 +270,8 @@ export type WorkerMessage =
       readonly checksum: number;
       /** The block's columns: blocks that meet must have the same. */
       readonly columns?: readonly string[];
+      /** Of each of these: what meets in one column must be of one family. */
+      readonly types?: readonly TypeFamily[];
       /** Where the sink scatters: which partition all its rows are of. */
       readonly partition?: number;
     }

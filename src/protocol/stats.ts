@@ -1,4 +1,5 @@
 /** Figures that travel with progress and at the end of a job. */
+import type { TypeFamily } from "../arrow/index.ts";
 import type { Bytes, Milliseconds, OperatorId, Skipped } from "./job.ts";
 import type { LearnedNeed } from "./memory.ts";
 
@@ -22,6 +23,8 @@ export interface TaskReport {
   /** Rows dropped by `onError`. */
   readonly errored: number;
   readonly files: readonly WrittenFile[];
+  /** Of files that rows were written to: those of all tasks must have the same. */
+  readonly written?: { readonly names: readonly string[]; readonly types: readonly TypeFamily[] };
   /** Of a fed task: the most that its kernel held in memory and on disk, as far as it was looked at. */
   readonly kernel?: { readonly memory: Bytes; readonly spilled: Bytes };
 }

@@ -1,22 +1,57 @@
 /**
- * Whether blocks that meet in one place (an operator's input, the job's output) have the same columns. The order does
- * not matter, types are the reader's affair. Only here, because only here the blocks of all tasks and of all sides of a
- * union come by.
+ * Whether blocks that meet in one place (an operator's input, the job's output) have the same columns, of types that can stand in
+ * one column: numbers widen among numbers, where rows meet in a table, and nulls fit everything. The order does not matter. Only
+ * here, because only here the blocks of all tasks and of all sides of a union come by.
  */
 import { RowShapeError } from "../errors/index.ts";
+import { familyText, meeting, type TypeFamily } from "../protocol/index.ts";
 
-/** The columns of the first block that came, and the operator it came from. */
-export interface SeenColumns {
+export interface BlockColumns {
   readonly names: readonly string[];
+  /** Null where the worker did not say. */
+  readonly types: readonly TypeFamily[] | null;
+}
+
+/** What is known of the columns of the blocks that came so far, and the operator that the first one came from. */
+export interface SeenColumns {
+  readonly columns: BlockColumns;
   readonly from: string;
 }
 
-/** What is wrong with a block that came after `first`, or null. `place` names where they meet. */
-export function differingColumns(first: SeenColumns, next: SeenColumns, place: string): RowShapeError | null {
-  if (first.names === next.names) return null;
-  if (first.names.length === next.names.length && first.names.every((name, i) => next.names[i] === name)) return null;
-  const extra = next.names.find((name) => !first.names.includes(name));
-  const missing = first.names.find((name) => !next.names.includes(name));
+export function areSame(a: BlockColumns, b: BlockColumns): boolean {
+  if (a.names.length !== b.names.length || a.names.some((name, i) => b.names[i] !== name)) return false;
+  return a.types === b.types || JSON.stringify(a.types) === JSON.stringify(b.types);
+}
+
+/** What is known after a block that came after `first`, or what is wrong with it. `place` names where they meet. */
+export function meetingColumns(first: SeenColumns, next: SeenColumns, place: string): SeenColumns | RowShapeError {
+  const differing = differingNames(first, next, place);
+  if (differing !== null) return differing;
+  const { names, types } = first.columns;
+  if (types === null || next.columns.types === null) return first;
+  const known = new Map(next.columns.names.map((name, i) => [name, next.columns.types?.[i]]));
+  const met: TypeFamily[] = [];
+  for (const [i, name] of names.entries()) {
+    const [type = "?", other = "?"] = [types[i], known.get(name)];
+    const both = meeting(type, other);
+    if (both === null) return differingTypes(name, familyText(type), familyText(other), place);
+    met.push(both);
+  }
+  return { columns: { names, types: met }, from: first.from };
+}
+
+function differingTypes(column: string, type: string, other: string, place: string): RowShapeError {
+  return new RowShapeError(
+    `${place}: column "${column}" has ${type} in some rows and ${other} in others, and no type holds both. Return one type always, or declare it in the function's schema: a column that is declared is checked row by row.`,
+    column,
+  );
+}
+
+function differingNames(first: SeenColumns, next: SeenColumns, place: string): RowShapeError | null {
+  const [had, came] = [first.columns.names, next.columns.names];
+  if (had === came || (had.length === came.length && had.every((name, i) => came[i] === name))) return null;
+  const extra = came.find((name) => !had.includes(name));
+  const missing = had.find((name) => !came.includes(name));
   const column = extra ?? missing;
   if (column === undefined) return null;
   const [having, lacking] = extra === undefined ? [first, next] : [next, first];
@@ -32,7 +67,7 @@ export function differingColumns(first: SeenColumns, next: SeenColumns, place: s
   );
 }
 
-function listed({ names }: SeenColumns): string {
+function listed({ columns: { names } }: SeenColumns): string {
   const shown = names.slice(0, 12).join(", ");
   return names.length > 12 ? `${shown} and ${names.length - 12} more` : shown;
 }

@@ -1,5 +1,6 @@
 /** Blocks on their way through a job: where they wait, what has been gathered of them, what a task was fed. Plain data. */
 import type { BlockRef, Bytes, Gather, HandedOver } from "../protocol/index.ts";
+import type { BlockColumns } from "./columns.ts";
 import type { Fifo } from "./fifo.ts";
 import type { OperatorState } from "./operator-state.ts";
 import type { TaskState } from "./task-state.ts";
@@ -12,7 +13,7 @@ export interface Flow {
   /** The worker that made it. */
   readonly maker: WorkerState | null;
   /** Null where the worker did not say. */
-  readonly columns: readonly string[] | null;
+  readonly columns: BlockColumns | null;
   readonly recipe: Recipe;
   /** Of an operator that scatters its rows. */
   readonly partition: number | null;

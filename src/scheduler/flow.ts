@@ -3,10 +3,10 @@
  * queue of the consumer; and how an operator ends, and with it what feeds it. Every piece in a queue or a task owns one
  * reference in the ledger; wherever a piece leaves the job, its reference goes right then (R11).
  */
-import { toWire } from "../errors/index.ts";
-import type { ArenaRange, BlockRef, BlockSlice, Bytes } from "../protocol/index.ts";
+import { RowShapeError, toWire } from "../errors/index.ts";
+import type { ArenaRange, BlockRef, BlockSlice, Bytes, TypeFamily } from "../protocol/index.ts";
 import { type Holder, wholePages } from "../store/index.ts";
-import { differingColumns } from "./columns.ts";
+import { areSame, type BlockColumns, meetingColumns } from "./columns.ts";
 import { areAllFormed, dropGathered, gatherPiece } from "./fed.ts";
 import { stopFetching } from "./fetch.ts";
 import { failJob } from "./job.ts";
@@ -19,7 +19,7 @@ export function handOver(
   state: State,
   task: TaskState,
   block: BlockRef,
-  columns: readonly string[] | null,
+  made: { readonly columns?: readonly string[]; readonly types?: readonly TypeFamily[] },
   partition: number | null,
 ): void {
   const { operator } = task;
@@ -31,7 +31,7 @@ export function handOver(
     block,
     origin: operator,
     maker,
-    columns: sameColumns(operator, columns),
+    columns: sameColumns(operator, made.columns, made.types),
     recipe,
     partition,
     rests,
@@ -123,24 +123,40 @@ export function holderOf({ rests, origin: { job } }: Flow): Holder {
   return rests ? job.keptHolder : job.holder;
 }
 
-/** Names of the last block where they are the same: a million blocks do not remember a million lists. */
-function sameColumns(operator: OperatorState, columns: readonly string[] | null): readonly string[] | null {
+/** Columns of the last block where they are the same: a million blocks do not remember a million lists. */
+function sameColumns(
+  operator: OperatorState,
+  names: readonly string[] | undefined,
+  types: readonly TypeFamily[] | undefined,
+): BlockColumns | null {
+  if (names === undefined) return null;
+  const columns = { names, types: types ?? null };
   const { lastColumns } = operator;
-  const isSame =
-    columns !== null && columns.length === lastColumns.length && columns.every((name, i) => name === lastColumns[i]);
-  if (columns !== null && !isSame) operator.lastColumns = columns;
-  return isSame ? lastColumns : columns;
+  if (lastColumns !== null && areSame(lastColumns, columns)) return lastColumns;
+  operator.lastColumns = columns;
+  return columns;
 }
 
 function checkColumns(state: State, { consumer, producer, table, isBroadcast }: Edge, { flow, from }: Piece): void {
   if (flow.columns === null) return;
   const place = consumer ?? producer.job;
-  const seen = { names: flow.columns, from: from.spec.name };
+  const seen = { columns: flow.columns, from: from.spec.name };
   const number = isBroadcast ? -1 - table : table;
-  const first = place.columns.get(number) ?? seen;
-  place.columns.set(number, first);
-  const error = differingColumns(first, seen, (consumer ?? producer).spec.name);
-  if (error !== null) failJob(state, producer.job, toWire(error));
+  const first = place.columns.get(number);
+  if (first?.columns === seen.columns) return;
+  const met = first === undefined ? seen : meetingColumns(first, seen, (consumer ?? producer).spec.name);
+  if (met instanceof RowShapeError) failJob(state, producer.job, toWire(met));
+  else place.columns.set(number, met);
+}
+
+/** The same for columns that are in files: they meet when somebody reads these. */
+export function checkWritten(state: State, operator: OperatorState, columns: BlockColumns): void {
+  const { job, spec } = operator;
+  const seen = { columns, from: spec.name };
+  const first = job.columns.get(0);
+  const met = first === undefined ? seen : meetingColumns(first, seen, spec.name);
+  if (met instanceof RowShapeError) failJob(state, job, toWire(met));
+  else job.columns.set(0, met);
 }
 
 function accept(state: State, operator: OperatorState, table: number, piece: Piece): void {

@@ -166,7 +166,7 @@ function operatorState(
     consumers: [],
     figures,
     columns: new Map(),
-    lastColumns: [],
+    lastColumns: null,
     ended: false,
     ready: new Fifo<Piece>(),
     readyRows: 0,

@@ -1,7 +1,7 @@
 /** An operator of a running job: its queues, its tasks, what it is answerable for in the store, who has it. Plain data. */
 import type { BlockId, Bytes, LearnedNeed, Operator } from "../protocol/index.ts";
 import type { OutputEstimate } from "./budget.ts";
-import type { SeenColumns } from "./columns.ts";
+import type { BlockColumns, SeenColumns } from "./columns.ts";
 import type { Fifo } from "./fifo.ts";
 import type { Edge, Fed, HeldBack, Piece } from "./flow-state.ts";
 import type { JobState } from "./job-state.ts";
@@ -37,7 +37,7 @@ export interface OperatorState {
   /** Of the first block that came in, by table: those fed from 0 up, broadcast ones from -1 down. */
   readonly columns: Map<number, SeenColumns>;
   /** Of the last block that it made. */
-  lastColumns: readonly string[];
+  lastColumns: BlockColumns | null;
   ended: boolean;
 
   /** Input that waits for a task, in the order in which it will be taken. */

@@ -10,6 +10,7 @@ import type {
   TaskOperator,
   TaskOrder,
   TaskReport,
+  TypeFamily,
 } from "../protocol/index.ts";
 import { wholePages } from "../store/index.ts";
 import { claim, giveBack } from "./claims.ts";
@@ -17,7 +18,7 @@ import { deathError } from "./deaths.ts";
 import type { Event, WorkerEnd } from "./events.ts";
 import { dropFed, feedTask, stopFeeding } from "./fed.ts";
 import { pinAll, unpinAll } from "./fetch.ts";
-import { drop, dropBroadcast, endIfDone, handOver, taskOver } from "./flow.ts";
+import { checkWritten, drop, dropBroadcast, endIfDone, handOver, taskOver } from "./flow.ts";
 import { failJob } from "./job.ts";
 import { callsAtOnce, NO_NEED } from "./need.ts";
 import { leaseAlone, oomCause, ranOutOfMemory } from "./oom.ts";
@@ -172,6 +173,7 @@ export function taskOutput(
     readonly checksum: number;
     readonly partition?: number;
     readonly columns?: readonly string[];
+    readonly types?: readonly TypeFamily[];
   },
 ): void {
   const { operator, granted } = task;
@@ -200,7 +202,7 @@ export function taskOutput(
   operator.estimate.grew(task, wholePages(length));
   task.handedOver.push({ rows, length, checksum });
   operator.job.changed = true;
-  handOver(state, task, block, output.columns ?? null, output.partition ?? null);
+  handOver(state, task, block, output, output.partition ?? null);
 }
 
 function giveBackGrant(state: State, task: TaskState): void {
@@ -219,6 +221,7 @@ export function taskDone(state: State, task: TaskState, report: TaskReport): voi
   if (task.cancelledAt === null) {
     operator.figures.taskDone(report);
     operator.estimate.done(task);
+    if (report.written !== undefined) checkWritten(state, operator, report.written);
   }
   leaveWorker(state, task);
   if (task.cancelledAt === null) reveal(state, task);

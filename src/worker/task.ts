@@ -11,8 +11,10 @@ import {
   emptyBatch,
   type RecordBatch,
   readArrowBytes,
+  type Schema,
   schemaEquals,
   sliceBatch,
+  typeFamily,
 } from "../arrow/index.ts";
 import { CancelledError, RowShapeError, SourceError } from "../errors/index.ts";
 import { type Connection, type KernelStream, NO_COLUMN, StoredTable } from "../kernel/index.ts";
@@ -70,6 +72,7 @@ interface Outcome {
   readonly rows: number;
   readonly bytes: number;
   readonly files: readonly WrittenFile[];
+  readonly schema?: Schema | null;
 }
 
 export class RunningTask implements TaskScope {
@@ -139,6 +142,7 @@ export class RunningTask implements TaskScope {
         peakMemory: ownMemory(),
         errored: this.#errored,
         files: outcome.files,
+        ...(outcome.schema ? { written: writtenColumns(outcome.schema) } : {}),
         ...(this.#peak === null ? {} : { kernel: this.#peak }),
       };
     } catch (error) {
@@ -363,6 +367,10 @@ export class RunningTask implements TaskScope {
       );
     }
   }
+}
+
+function writtenColumns({ fields }: Schema): NonNullable<TaskReport["written"]> {
+  return { names: fields.map(({ name }) => name), types: fields.map(({ type }) => typeFamily(type)) };
 }
 
 /** Of no rows from functions, whose columns nobody knows, SQL can make rows of its own, such as a count; but not these. */

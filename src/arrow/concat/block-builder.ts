@@ -146,7 +146,7 @@ export class BlockBuilder {
   }
 }
 
-function mismatch(have: Schema, incoming: Schema): RowShapeError {
+export function mismatch(have: Schema, incoming: Schema): RowShapeError {
   const names = new Map(incoming.fields.map((field) => [field.name, field]));
   for (const field of have.fields) {
     const other = names.get(field.name);

@@ -2,7 +2,7 @@
  * Puts rows together to blocks and hands each over as soon as the next rows no longer fit. Where blocks end depends on the
  * task's rows alone, so that a replay makes the same blocks.
  */
-import { BlockBuilder, evenSlices, nextCut, type RecordBatch } from "../../arrow/index.ts";
+import { BlockBuilder, evenSlices, nextCut, type RecordBatch, type TypeFamily } from "../../arrow/index.ts";
 import type { ArenaRange, BlockShape, Bytes, TaskOrder } from "../../protocol/index.ts";
 import type { MappedArena } from "../../store/mapping.ts";
 import { formatSize } from "../../units/index.ts";
@@ -21,6 +21,7 @@ export interface BlockOutlet {
     rows: number;
     checksum: number;
     columns: readonly string[];
+    types: readonly TypeFamily[];
     partition?: number;
   }): void;
   /** Tells the user, once an operator for each `what`. */

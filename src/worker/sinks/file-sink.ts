@@ -3,7 +3,7 @@
  * written from one piece of rows in memory: a block's worth, or what `maxRowsPerFile` and `targetFileSize` allow.
  * (A task that is nothing but SQL needs none of this: the kernel writes as it reads, see copy.ts.)
  */
-import type { BlockBuilder, RecordBatch } from "../../arrow/index.ts";
+import type { BlockBuilder, RecordBatch, Schema } from "../../arrow/index.ts";
 import type { Connection } from "../../kernel/index.ts";
 import type { Bytes, FileSink as FileSinkSpec, WrittenFile } from "../../protocol/index.ts";
 import { namingColumns } from "../kernel-errors.ts";
@@ -22,6 +22,7 @@ export class FileSink implements TaskSink {
   rows = 0;
   bytes = 0;
   readonly files: WrittenFile[] = [];
+  schema: Schema | null = null;
   readonly takesEach = true;
   readonly wanted = Number.POSITIVE_INFINITY;
   readonly #held: BlockBuilder;
@@ -75,6 +76,7 @@ export class FileSink implements TaskSink {
     const bytes = this.#held.byteLength;
     const batch = this.#held.finish();
     if (batch === null) return;
+    this.schema = batch.schema;
     const name = `${this.prefix}-${String(this.#sequence++).padStart(3, "0")}`;
     const table = this.connection.table([batch]);
     try {

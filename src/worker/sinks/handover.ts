@@ -4,7 +4,7 @@
  * and compared, not written again.
  */
 import { crc32 } from "node:zlib";
-import { planBlock, type RecordBatch } from "../../arrow/index.ts";
+import { planBlock, type RecordBatch, typeFamily } from "../../arrow/index.ts";
 import { NondeterministicFunctionError, StoreError } from "../../errors/index.ts";
 import type { Bytes, HandedOver, TaskOrder } from "../../protocol/index.ts";
 import { formatSize } from "../../units/index.ts";
@@ -50,7 +50,15 @@ export class Handover {
       const checksum = crc32(bytes);
       if (before !== undefined) this.#compare(before, { ...place, checksum });
       const columns = batch.schema.fields.map(({ name }) => name);
-      this.outlet.output({ range, ...place, checksum, columns, ...(partition === undefined ? {} : { partition }) });
+      const types = batch.schema.fields.map(({ type }) => typeFamily(type));
+      this.outlet.output({
+        range,
+        ...place,
+        checksum,
+        columns,
+        types,
+        ...(partition === undefined ? {} : { partition }),
+      });
     }
     this.#sealed++;
     this.rows += batch.length;

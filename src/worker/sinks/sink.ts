@@ -1,4 +1,5 @@
 /** The end of a task's chain: what becomes of its rows, and the figures of it. */
+import type { Schema } from "../../arrow/index.ts";
 import type { WrittenFile } from "../../protocol/index.ts";
 import type { Stage } from "../stage.ts";
 
@@ -6,4 +7,6 @@ export interface TaskSink extends Stage {
   readonly rows: number;
   readonly bytes: number;
   readonly files: readonly WrittenFile[];
+  /** The columns of the files. */
+  readonly schema?: Schema | null;
 }

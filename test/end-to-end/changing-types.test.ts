@@ -1,0 +1,99 @@
+/** A column whose type changes from task to task: one rule, wherever the rows go. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { col, type Dataset, RowShapeError, type Session } from "spillway";
+import { describe, expect, test } from "vitest";
+import { testSessions } from "../support/sessions.ts";
+
+const sessions = testSessions("changing-types");
+const plain = sessions.open({ workers: 2 });
+const apart = sessions.open({ workers: 2, exchange: true });
+type Any = Dataset<Record<string, unknown>>;
+
+const consumers: Readonly<Record<string, (ds: Any, s: Session, name: string) => Promise<unknown>>> = {
+  takeAll: (ds) => ds.takeAll(),
+  take: (ds) => ds.take(4),
+  limit: (ds) => ds.limit(3).takeAll(),
+  toArrow: (ds) => ds.toArrow(),
+  materialize: async (ds) => (await ds.materialize()).count(),
+  sort: (ds) => ds.sort("id").takeAll(),
+  groupBy: (ds) => ds.groupBy("v").count().takeAll(),
+  agg: (ds) =>
+    ds
+      .groupBy("id")
+      .agg({ most: col("v").max() })
+      .takeAll(),
+  distinct: (ds) => ds.distinct().takeAll(),
+  join: (ds, s) => ds.join(s.range(4), { on: "id" }).takeAll(),
+  union: (ds) => ds.union(ds).takeAll(),
+  repartition: (ds) => ds.repartition(1).takeAll(),
+  mapGroups: (ds) =>
+    ds
+      .groupBy("id")
+      .mapGroups((group) => group)
+      .takeAll(),
+  writeParquet: (ds, _, name) => ds.writeParquet(join(sessions.directory, name)),
+  writeJson: (ds, _, name) => ds.writeJson(join(sessions.directory, name)),
+  writeCsv: (ds, _, name) => ds.writeCsv(join(sessions.directory, name)),
+  writeArrow: (ds, _, name) => ds.writeArrow(join(sessions.directory, name)),
+};
+
+const changing: Readonly<Record<string, (s: Session) => Any>> = {
+  "numbers and texts": (s) =>
+    s.range(4, { overrideNumBlocks: 4 }).map((row) => ({ id: row.id, v: row.id < 2 ? 1 : "a" })),
+  "structs of other fields": (s) =>
+    s.range(4, { overrideNumBlocks: 4 }).map((row) => ({ id: row.id, v: row.id < 2 ? { a: 1 } : { a: 1, b: 2 } })),
+  "lists of numbers and of texts": (s) =>
+    s.range(4, { overrideNumBlocks: 4 }).map((row) => ({ id: row.id, v: row.id < 2 ? [1] : ["a"] })),
+};
+
+describe("types that no column can hold both", () => {
+  for (const [what, made] of Object.entries(changing)) {
+    for (const [how, s] of [
+      ["on one machine", plain],
+      ["with exchange", apart],
+    ] as const) {
+      test(`[A2] ${what} are refused by every consumer, ${how}`, async () => {
+        const taken: string[] = [];
+        for (const [name, consume] of Object.entries(consumers)) {
+          const place = `${what}-${how}-${name}`.replaceAll(" ", "-");
+          const result = await consume(made(s), s, place).then(
+            () => "no error",
+            (error: unknown) => (error instanceof RowShapeError ? "refused" : String(error)),
+          );
+          if (result !== "refused") taken.push(`${name}: ${result}`);
+          expect(existsSync(join(sessions.directory, place))).toBe(false);
+        }
+        expect(taken).toEqual([]);
+      });
+    }
+  }
+});
+
+describe("types that one column can hold", () => {
+  test("[A2] nulls that come first take the type of later values, wherever the rows go", async () => {
+    for (const s of [plain, apart]) {
+      const ds = () => s.range(4, { overrideNumBlocks: 4 }).map((row) => ({ id: row.id, v: row.id < 2 ? null : "a" }));
+      for (const [name, consume] of Object.entries(consumers)) await consume(ds(), s, `nulls-${s === plain}-${name}`);
+      expect(await ds().sort("id").takeAll()).toEqual([
+        { id: 0, v: null },
+        { id: 1, v: null },
+        { id: 2, v: "a" },
+        { id: 3, v: "a" },
+      ]);
+    }
+  });
+
+  test("[A2] whole numbers and fractions widen where rows meet", async () => {
+    for (const s of [plain, apart]) {
+      const ds = () => s.range(4, { overrideNumBlocks: 4 }).map((row) => ({ id: row.id, v: row.id < 2 ? 1n : 0.5 }));
+      expect(await ds().sort(["v", "id"]).takeAll()).toEqual([
+        { id: 2, v: 0.5 },
+        { id: 3, v: 0.5 },
+        { id: 0, v: 1 },
+        { id: 1, v: 1 },
+      ]);
+      expect((await ds().takeAll()).length).toBe(4);
+    }
+  });
+});
