@@ -1,4 +1,4 @@
-/** What the SQL over a CSV file says of a text that its column's type cannot hold, for whoever looks for the line. */
+/** What the SQL over a CSV or JSON file says of a text that its column's type cannot hold, for whoever looks for the line. */
 import type { Dialect } from "./dialect.ts";
 
 export interface Misfit {
@@ -9,7 +9,8 @@ export interface Misfit {
   readonly type: string;
   /** The type was given, not found. */
   readonly declared: boolean;
-  readonly dialect: Dialect;
+  /** Null: of a JSON file, where a value stands in a line of its own row. */
+  readonly dialect: Dialect | null;
 }
 
 /** Before a Misfit, a line break, and `{"file", "text"}` as JSON. */

@@ -1,8 +1,9 @@
 /**
- * A text of a CSV file that its column's type cannot hold, as an error with its file and line. The kernel says which file,
+ * A text of a CSV or JSON file that its column's type cannot hold, as an error with its file and line. The kernel says which file,
  * column and text; the file is read once more up to the line that has it.
  */
 import { createReadStream } from "node:fs";
+import { createInterface } from "node:readline";
 import { createGunzip } from "node:zlib";
 import { MISFIT, type Misfit, RecordScanner } from "../csv/index.ts";
 import { KernelError, SourceError } from "../errors/index.ts";
@@ -30,7 +31,8 @@ function reason({ column, type, declared }: Misfit): string {
 }
 
 /** Null where no record has it, as in a file that has changed since. */
-async function lineOf(file: string, text: string, { index, dialect }: Misfit): Promise<number | null> {
+async function lineOf(file: string, text: string, { index, dialect, column }: Misfit): Promise<number | null> {
+  if (dialect === null) return jsonLineOf(file, text, column);
   const scanner = new RecordScanner(dialect, dialect.above);
   const bytes = createReadStream(file, { highWaterMark: PIECE });
   const plain = /\.gz$/i.test(file) ? bytes.pipe(createGunzip()) : bytes;
@@ -44,6 +46,22 @@ async function lineOf(file: string, text: string, { index, dialect }: Misfit): P
       if (line !== undefined) return line;
     }
     return lineIn("", true) ?? null;
+  } finally {
+    bytes.destroy();
+  }
+}
+
+/** The first line that has both the key and the value; null in files that are not a value a line. */
+async function jsonLineOf(file: string, text: string, column: string): Promise<number | null> {
+  const bytes = createReadStream(file);
+  const input = /\.gz$/i.test(file) ? bytes.pipe(createGunzip()) : bytes;
+  let line = 0;
+  try {
+    for await (const row of createInterface({ input })) {
+      line++;
+      if (row.includes(JSON.stringify(column)) && row.includes(text)) return line;
+    }
+    return null;
   } finally {
     bytes.destroy();
   }

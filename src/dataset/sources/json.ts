@@ -7,8 +7,10 @@ import { type Column, quoteIdentifier, quoteText } from "../../plan/index.ts";
 import type { Engine } from "../engine.ts";
 import { checkKeys, oneOf, wholeNumber } from "../options.ts";
 import { emptyTable } from "./csv.ts";
+import { valueSql } from "./csv-types.ts";
 import type { SourceFile } from "./files.ts";
 import { jsonColumns } from "./json-columns.ts";
+import { checkKeyNames, exactTypes, isChecked } from "./json-types.ts";
 import { pathListSql } from "./kernel-paths.ts";
 import type { CheckedReadOptions } from "./options.ts";
 import type { SqlFormat } from "./sql-files.ts";
@@ -69,6 +71,13 @@ export function jsonArguments(options: JsonOptions): readonly string[] {
   return args;
 }
 
+const NO_FORMATS = { dateFormat: null, timestampFormat: null, decimal: null };
+
+/** Texts in ways of the user's own are read by the kernel. */
+function withFormats(args: readonly string[]): boolean {
+  return args.some((argument) => /^(date|timestamp)format=/.test(argument));
+}
+
 export function jsonFormat(
   engine: Pick<Engine, "inspect">,
   args: readonly string[],
@@ -82,10 +91,12 @@ export function jsonFormat(
       const found = await jsonColumns(engine, present, args);
       // Values that are no objects come in one column of this name; so do objects with one key of this name.
       if (found.length === 1 && found[0]?.name === "json") await checkObjects(engine, present);
+      await checkKeyNames(engine, present, found);
+      const exact = withFormats(args) ? found : await exactTypes(engine, present, args, found);
       const names = new Set(found.map(({ name }) => name));
       const declared = Object.entries(schema).filter(([name]) => !names.has(name));
       return [
-        ...found.map(({ name, type }) => ({ name, type: schema[name] ?? type })),
+        ...exact.map(({ name, type }) => ({ name, type: schema[name] ?? type })),
         ...declared.map(([name, type]) => ({ name, type })),
       ];
     },
@@ -94,10 +105,27 @@ export function jsonFormat(
       if (list === "[]") return emptyTable(columns, includePaths);
       const path = includePaths ? ["filename='path'"] : [];
       if (args.includes(IGNORE_ERRORS)) return readableRows(list, args, columns, path);
-      const types = `{${columns.map(({ name, type }) => `${quoteText(name)}: ${quoteText(type)}`).join(", ")}}`;
+      const isText = ({ type }: Column) => isChecked(type) && !withFormats(args);
+      const types = columns.map(
+        (each) => `${quoteText(each.name)}: ${quoteText(isText(each) ? "VARCHAR" : each.type)}`,
+      );
       // Of one column the kernel would not know that it is one of objects, and look at the files again to find out.
-      const shape = [`columns=${types}`, "records=true", "hive_partitioning=false"];
-      return `read_json(${[list, ...args, ...shape, ...path].join(", ")})`;
+      const shape = [`columns={${types.join(", ")}}`, "records=true", "hive_partitioning=false"];
+      const table = `read_json(${[list, ...args, ...shape].join(", ")})`;
+      const items = columns.map((each) => {
+        const name = quoteIdentifier(each.name);
+        if (!isText(each)) return name;
+        const column = { ...each, declared: schema[each.name] !== undefined };
+        const misfit = {
+          operator: "readJson",
+          column: each.name,
+          index: 0,
+          type: each.type,
+          declared: column.declared,
+        };
+        return `${valueSql(name, column, NO_FORMATS, { ...misfit, dialect: null }, "filename")} AS ${name}`;
+      });
+      return `(SELECT ${[...items, ...(includePaths ? ["filename AS path"] : [])].join(", ")} FROM ${table})`;
     },
   };
 }

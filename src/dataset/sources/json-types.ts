@@ -1,0 +1,102 @@
+/**
+ * Which types hold the values of JSON files: the kernel's finding is checked against the texts of a sample, because it drops
+ * the offsets of times and rounds whole numbers of many digits.
+ */
+import { foldedName } from "../../arrow/index.ts";
+import { SourceError } from "../../errors/index.ts";
+import { type Column, quoteIdentifier, quoteText } from "../../plan/index.ts";
+import type { Engine } from "../engine.ts";
+import { ANY_KIND, type Kinds, kindsSql } from "./csv-types.ts";
+import type { SourceFile } from "./files.ts";
+import { pathListSql } from "./kernel-paths.ts";
+
+const FORMATS = { dateFormat: null, timestampFormat: null, decimal: null };
+const SAMPLED_FILES = 8;
+const ROWS_OF_ONE = 4_096;
+/** The kernel sets memory aside for each. */
+const FILES_PER_QUERY = 8;
+
+/** For a type that the kernel finds, the types to try, as bits of `spillway_kinds`. */
+const INSTEAD: Readonly<Record<string, readonly (readonly [Kinds, string])[]>> = {
+  BOOLEAN: [[1, "BOOLEAN"]],
+  BIGINT: [[2, "BIGINT"]],
+  DOUBLE: [[4, "DOUBLE"]],
+  DATE: [
+    [8, "DATE"],
+    [16, "TIMESTAMP"],
+  ],
+  TIME: [[128, "TIME"]],
+  TIMESTAMP: [
+    [16, "TIMESTAMP"],
+    [32, "TIMESTAMP_NS"],
+    [64, "TIMESTAMP WITH TIME ZONE"],
+  ],
+};
+
+/** Whether a column of this type is read as text first. */
+export function isChecked(type: string): boolean {
+  return type in INSTEAD;
+}
+
+export async function exactTypes(
+  engine: Pick<Engine, "inspect">,
+  files: readonly SourceFile[],
+  args: readonly string[],
+  found: readonly Column[],
+): Promise<readonly Column[]> {
+  const wide = found.map(({ name, type }) => ({ name, type: type === "HUGEINT" ? "DECIMAL(38,0)" : type }));
+  const checked = wide.filter(({ type }) => isChecked(type));
+  if (checked.length === 0) return wide;
+  const kinds = checked.map(() => ANY_KIND);
+  const step = Math.max(1, (files.length - 1) / (SAMPLED_FILES - 1));
+  const some = files.filter((_, i) => Math.round(Math.round(i / step) * step) === i);
+  for (const file of some) {
+    const columns = checked.map(({ name }) => `${quoteText(name)}: 'VARCHAR'`).join(", ");
+    const table = `read_json(${[pathListSql([file]), ...args, `columns={${columns}}`, "records=true", "hive_partitioning=false"].join(", ")})`;
+    const items = checked.map(({ name }, i) => `bit_and(${kindsSql(quoteIdentifier(name), FORMATS)}) AS k${i}`);
+    const [row] = await engine.inspect(`SELECT ${items.join(", ")} FROM (SELECT * FROM ${table} LIMIT ${ROWS_OF_ONE})`);
+    checked.forEach((_, i) => {
+      kinds[i] = (kinds[i] ?? ANY_KIND) & Number(row?.[`k${i}`] ?? ANY_KIND);
+    });
+  }
+  const types = new Map(
+    checked.map(({ name, type }, i) => [
+      name,
+      INSTEAD[type]?.find(([bit]) => ((kinds[i] ?? ANY_KIND) & bit) !== 0)?.[1] ?? "VARCHAR",
+    ]),
+  );
+  return wide.map(({ name, type }) => ({ name, type: types.get(name) ?? type }));
+}
+
+/** The kernel renames keys that differ only in case, and the empty one, and then finds no value under the new name. */
+export async function checkKeyNames(
+  engine: Pick<Engine, "inspect">,
+  files: readonly SourceFile[],
+  found: readonly Column[],
+): Promise<void> {
+  const folded = new Set(found.map(({ name }) => foldedName(name)));
+  const doubtful = found.some(
+    ({ name }) => /^C\d+$/.test(name) || (/_\d+$/.test(name) && folded.has(foldedName(name.replace(/_\d+$/, "")))),
+  );
+  if (!doubtful) return;
+  const keys = new Set<string>();
+  for (let at = 0; at < files.length; at += FILES_PER_QUERY) {
+    const some = pathListSql(files.slice(at, at + FILES_PER_QUERY));
+    const rows = await engine.inspect(
+      `SELECT DISTINCT unnest(json_keys(json)) AS key FROM (SELECT json FROM read_json_objects(${some}) LIMIT 20480)`,
+    );
+    for (const { key } of rows) keys.add(String(key));
+  }
+  const seen = new Map<string, string>();
+  for (const key of keys) {
+    const other = seen.get(foldedName(key));
+    const what = key === "" ? 'the key ""' : other === undefined ? null : `the keys "${other}" and "${key}"`;
+    if (what !== null) {
+      throw new SourceError(
+        `readJson: ${files[0]?.shown ?? ""} ${files.length === 1 ? "has" : "and the files read with it have"} ${what}, which cannot be columns: names are not empty and differ in more than case. Rename them, or read the lines with readText.`,
+        files[0]?.path ?? "",
+      );
+    }
+    seen.set(foldedName(key), key);
+  }
+}
