@@ -151,6 +151,16 @@ describe("[A8] two-phase aggregates", () => {
     expect(combined(node, "data", [0, 1])).toEqual([{ sum: 7 }]);
   });
 
+  test("[A8] the mean of whole numbers beyond 2^53 is that of one go, to the last bit", () => {
+    const values = "9007199254740993 + (hash(i) % 1000)::BIGINT * 7";
+    connection.execute(
+      `CREATE OR REPLACE TABLE large AS SELECT i, i % 7 AS part, CASE WHEN i % 2 = 0 THEN ${values} ELSE -(${values}) END AS x FROM range(999) t(i)`,
+    );
+    const node = aggregate(table(), [], [{ name: "mean", expression: of("mean", "x") }]);
+    const plain = connection.all(selectSql(relation(node, [selectFrom("large")])));
+    expect(combined(node, "large", [0, 1, 2, 3, 4, 5, 6, 7])).toEqual(plain);
+  });
+
   test("[A8] the variance of values that are alike and far from zero, of whose squares nothing would be left", () => {
     make("data", 3000, 1, 17, 3);
     const node = aggregate(table(), [], [{ name: "var", expression: of("var", "far") }]);

@@ -13,6 +13,8 @@ export interface State {
   readonly final: string;
 }
 
+const WHOLE = /^(U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER)$/.source;
+
 /** `id` makes the names of its columns its own. Null: its state would hold as many values as there are rows. */
 export function stateOf(aggregate: AggregateExpression, id: number): State | null {
   const { name, input, where } = aggregate;
@@ -38,7 +40,11 @@ export function stateOf(aggregate: AggregateExpression, id: number): State | nul
     case "max":
       return plain(`${name}(${argument})${rows}`, `${name}(${q("")})`);
     case "mean": {
-      const number = `sum(${q("")}) / sum(${q("n")})`;
+      const [sum, n] = [`sum(CAST(${q("whole")} AS HUGEINT))`, `CAST(sum(${q("n")}) AS HUGEINT)`];
+      const exact = `CAST(${sum} // ${n} AS DOUBLE) + CAST(${sum} % ${n} AS DOUBLE) / CAST(${n} AS DOUBLE)`;
+      const isWhole = `count(${q("whole")}) = count(*) FILTER (WHERE ${q("n")} > 0)`;
+      const number = `CASE WHEN ${isWhole} THEN ${exact} ELSE sum(${q("")}) / sum(${q("n")}) END`;
+      const whole = `CASE WHEN regexp_matches(typeof(${argument}), '${WHOLE}') THEN TRY_CAST(${argument} AS HUGEINT) END`;
       const micros = `sum(CAST(epoch_us(${q("at")}) AS HUGEINT) * ${q("n")}) // sum(${q("n")})`;
       const time = `CAST(make_timestamp(CAST(${micros} AS BIGINT)) AS VARCHAR) || '+00'`;
       const neither = `CASE WHEN sum(${q("n")}) > 0 THEN error('mean: of a TIME or an INTERVAL there is none after a function. Take it of sql("epoch(x)")') END`;
@@ -46,6 +52,8 @@ export function stateOf(aggregate: AggregateExpression, id: number): State | nul
         // Types are not known here: a cast gives null where there is none, and what has no mean at all does not bind.
         columns: [
           column("", `sum(TRY_CAST(${argument} AS DOUBLE))${rows}`, "DOUBLE"),
+          // Whole numbers are added up exactly, as the kernel does it in one go.
+          column("whole", `CAST(sum(${whole})${rows} AS DECIMAL(38, 0))`, "DECIMAL(38,0)"),
           column("at", `avg(TRY_CAST(${argument} AS TIMESTAMP))${rows}`, "TIMESTAMP"),
           column("n", `count(${argument})${rows}`, "BIGINT"),
           column(
