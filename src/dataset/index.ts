@@ -14,18 +14,28 @@ export {
   concat,
   count,
   type DateUnit,
+  denseRank,
   Expr,
+  type FrameUnit,
   greatest,
   least,
   lit,
+  ntile,
   type Operand,
+  type OrderedOverOptions,
+  type OverOptions,
+  rank,
+  rowNumber,
   sql,
+  type WindowFrame,
+  WindowFunction,
   when,
 } from "./expressions/index.ts";
 export type { BatchFunctionOptions, RowFunctionOptions } from "./functions.ts";
 export { GroupedDataset, type GroupFunctionOptions } from "./grouped.ts";
+export type { SortOptions } from "./order-options.ts";
 export { DatasetPipeline, type WindowOptions } from "./pipeline/index.ts";
-export type { RepartitionOptions, SortOptions } from "./relational-methods.ts";
+export type { RepartitionOptions, TopOptions } from "./relational-methods.ts";
 export type { JoinOptions, ZipOptions } from "./relational-types.ts";
 export type { AnyRow, BatchColumn, ColumnsBatch } from "./row-types.ts";
 export type { SampleOptions } from "./sample-options.ts";

@@ -60,7 +60,11 @@ export function textList(operator: string, name: string, value: unknown): readon
   return names;
 }
 
+/** What an object is called in messages. */
+export const SHOWN: unique symbol = Symbol("shown");
+
 export function describe(value: unknown): string {
+  if (typeof value === "object" && value !== null && SHOWN in value) return String(value[SHOWN]);
   if (typeof value === "string") return JSON.stringify(value);
   // Not as JSON, which has no NaN and no Infinity.
   if (typeof value === "number" || typeof value === "boolean" || value === null || value === undefined) {

@@ -2,16 +2,22 @@
 
 import { OptionError } from "../errors/index.ts";
 import {
+  call,
   column,
   distinct,
   type Expression,
+  filter,
   join,
+  limit,
+  literal,
   type Plan,
   type RepartitionNode,
   repartition,
   type SortKey,
   shuffle,
   sort,
+  windowCall,
+  windowOf,
   zip,
 } from "../plan/index.ts";
 import { parseSize } from "../units/index.ts";
@@ -21,16 +27,17 @@ import { Expr } from "./expressions/index.ts";
 import { GroupedDataset } from "./grouped.ts";
 import { namedItems } from "./items.ts";
 import { joinKeys } from "./join-options.ts";
-import { checkKeys, describe, oneOf, positiveInteger, seedOf, text, textList } from "./options.ts";
+import { checkKeys, describe, positiveInteger, seedOf, text, textList, wholeNumber } from "./options.ts";
+import { orderKeys, type SortOptions } from "./order-options.ts";
 import type { Joined, JoinOptions, ZipOptions, Zipped } from "./relational-types.ts";
 import { RowMethods } from "./row-methods.ts";
 import type { AnyRow, ColumnName, Condition, Selected, SelectItem } from "./row-types.ts";
 
-export interface SortOptions {
-  /** For all keys, or one for each. Default false. */
-  readonly descending?: boolean | readonly boolean[];
-  /** Where nulls stand, descending or not. Default "last". */
-  readonly nulls?: "first" | "last";
+export interface TopOptions<By, P> extends SortOptions {
+  /** What the first rows are the first by: a column, an expression, or several. */
+  readonly by: By | readonly By[];
+  /** So many of each combination of these. Default: of all rows. */
+  readonly partitionBy?: P | readonly P[];
 }
 
 export type RepartitionOptions<Name extends string = string> =
@@ -61,6 +68,20 @@ export abstract class RelationalMethods<out R extends AnyRow, Kind extends Deriv
   /** All rows in the order of a key, or of several, the first one deciding first. */
   sort(keys: SortBy<R> | readonly SortBy<R>[], options: SortOptions = {}): Derived<Kind, R> {
     return this.derive("sort", sort(this.plan, sortKeys(keys, options)));
+  }
+
+  /**
+   * The first `rows` rows by a key, or of each partition: `topN(3, { by: "fare", partitionBy: "city", descending: true })`. Without
+   * partitions they come in that order. Among rows of equal keys which ones are the first is not said.
+   */
+  topN(rows: number, options: TopOptions<SortBy<R>, SortBy<R>>): Derived<Kind, R> {
+    const { by, partitionBy } = options;
+    checkKeys("topN", options, ["by", "partitionBy", "descending", "nulls"]);
+    const wanted = wholeNumber("topN", "the number of rows", rows);
+    const orderBy = orderKeys("topN", keyList("topN", by), options);
+    if (partitionBy === undefined) return this.derive("topN", limit(sort(this.plan, orderBy), 0, wanted));
+    const place = windowOf(windowCall("rowNumber"), { partitionBy: keyList("topN", partitionBy), orderBy });
+    return this.derive("topN", filter(this.plan, call("le", place, literal(wanted))));
   }
 
   /** One row of those that are equal in these columns, or in all; which one of them is not said. */
@@ -113,30 +134,17 @@ export abstract class RelationalMethods<out R extends AnyRow, Kind extends Deriv
 
 function sortKeys(keys: unknown, options: SortOptions): readonly SortKey[] {
   checkKeys("sort", options, ["descending", "nulls"]);
+  return orderKeys("sort", keyList("sort", keys), options);
+}
+
+function keyList(operator: string, keys: unknown): readonly Expression[] {
   const list: readonly unknown[] = Array.isArray(keys) ? keys : [keys];
-  if (list.length === 0) throw new OptionError("sort: name at least one key.");
-  const nulls = oneOf("sort", "nulls", options.nulls ?? "last", ["first", "last"]);
-  const descending = directions(options.descending ?? false, list.length);
-  return list.map((key, i) => ({ expression: sortExpression(key), descending: descending[i] === true, nulls }));
-}
-
-function sortExpression(key: unknown): Expression {
-  if (key instanceof Expr) return key.expression;
-  if (typeof key === "string") return column(text("sort", "a key", key));
-  throw new OptionError(`sort: ${describe(key)} is neither a name nor an expression.`);
-}
-
-function directions(descending: unknown, keys: number): readonly boolean[] {
-  if (typeof descending === "boolean") return Array.from({ length: keys }, () => descending);
-  if (!Array.isArray(descending) || descending.some((each) => typeof each !== "boolean")) {
-    throw new OptionError(
-      `sort: descending is ${describe(descending)}; it must be true, false, or one of them for each key.`,
-    );
-  }
-  if (descending.length === keys) return descending;
-  throw new OptionError(
-    `sort: descending has ${descending.length} values for ${keys} keys; give one, or one for each key.`,
-  );
+  if (list.length === 0) throw new OptionError(`${operator}: name at least one key.`);
+  return list.map((key) => {
+    if (key instanceof Expr) return key.expression;
+    if (typeof key === "string") return column(text(operator, "a key", key));
+    throw new OptionError(`${operator}: ${describe(key)} is neither a name nor an expression.`);
+  });
 }
 
 function intoPartitions(into: unknown): RepartitionNode["into"] {

@@ -3,6 +3,7 @@ import { type Column, type Describe, type FunctionNode, optimise, type Plan, res
 import type { BlockRef, BlockShape, JobId, Sink } from "../protocol/index.ts";
 import { buildStages, describeSql, jobSpec, type Planning, type Stages } from "../stages/index.ts";
 import type { Engine, FinishedJob, RunningJob } from "./engine.ts";
+import { examinedBy } from "./examine.ts";
 import { learnedOf, remember } from "./learned.ts";
 
 export function describeWith(engine: Engine): Describe {
@@ -12,8 +13,8 @@ export function describeWith(engine: Engine): Describe {
   };
 }
 
-export function resolved(engine: Engine, plan: Plan): Promise<Plan> {
-  return resolve(plan, describeWith(engine));
+export async function resolved(engine: Engine, plan: Plan): Promise<Plan> {
+  return resolve(await examinedBy(engine, plan), describeWith(engine));
 }
 
 export async function optimised(engine: Engine, plan: Plan): Promise<Plan> {

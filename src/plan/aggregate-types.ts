@@ -19,11 +19,11 @@ const NONE_OF: Partial<Record<AggregateName, readonly RegExp[]>> = {
   var: [NESTED, TEXT, BOOLEAN, TIMES],
 };
 
-export function checkAggregateType(plan: Plan, { name, input }: AggregateExpression): void {
+export function checkAggregateType(plan: Plan, { name, input }: AggregateExpression, operator: string): void {
   if (input?.kind !== "column") return;
   const type = columnType(plan, input.name);
   if (type === null || NONE_OF[name]?.some((none) => none.test(type)) !== true) return;
   throw new OptionError(
-    `agg: there is no ${name} of "${input.name}", which is ${type}. Make numbers of it first, such as col("${input.name}").cast("DOUBLE"), or of times sql("epoch(${input.name})").`,
+    `${operator}: there is no ${name} of "${input.name}", which is ${type}. Make numbers of it first, such as col("${input.name}").cast("DOUBLE"), or of times sql("epoch(${input.name})").`,
   );
 }

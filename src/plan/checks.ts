@@ -4,13 +4,8 @@ import { OptionError, UnknownColumnError } from "../errors/index.ts";
 import { assertOwnNames } from "../protocol/index.ts";
 import { nearest } from "../units/index.ts";
 import { columnsOf } from "./columns.ts";
-import {
-  type AggregateExpression,
-  aggregatesIn,
-  type Expression,
-  expressionSql,
-  namedColumns,
-} from "./expression/index.ts";
+import { type Expression, namedColumns } from "./expression/index.ts";
+import { checkRowByRow } from "./one-row.ts";
 import type { Plan } from "./plan.ts";
 
 /** The columns available, null where they are not known. */
@@ -30,16 +25,9 @@ export function checkAmong(names: Iterable<string>, available: readonly string[]
 /** Expressions of one row at a time. */
 export function checkExpressions(input: Plan, expressions: readonly Expression[], operator: string): void {
   for (const expression of expressions) {
-    const [found] = aggregatesIn(expression);
-    if (found !== undefined) throw misplaced(found, operator);
+    checkRowByRow(expression, operator);
     checkNames(input, namedColumns(expression), operator);
   }
-}
-
-function misplaced(found: AggregateExpression, operator: string): OptionError {
-  return new OptionError(
-    `${operator}: ${expressionSql(found)} is of many rows, and ${operator} looks at one at a time. Compute it first, with groupBy(…).agg({ … }) or await ds.agg({ … }), and use its result.`,
-  );
 }
 
 /** Names that an operator makes, or a source has. */

@@ -16,7 +16,8 @@ export function columnType(plan: Plan, name: string): string | null {
     case "drop":
     case "dropNull":
       return columnType(plan.input, name);
-    case "project": {
+    case "project":
+    case "window": {
       const item = plan.items.find((each) => each.name === name);
       if (item === undefined) return plan.mode === "with" ? columnType(plan.input, name) : null;
       return item.expression.kind === "column" ? columnType(plan.input, item.expression.name) : null;

@@ -28,7 +28,8 @@ function compute(plan: Plan): readonly string[] | null {
       return plan.form === "filter" ? columnsOf(plan.input) : null;
     case "union":
       return plan.inputs[0] === undefined ? [] : columnsOf(plan.inputs[0]);
-    case "project": {
+    case "project":
+    case "window": {
       const named = plan.items.map(({ name }) => name);
       if (plan.mode === "select") return named;
       const input = columnsOf(plan.input);

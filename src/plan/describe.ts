@@ -1,11 +1,10 @@
 /** A plan as indented lines, outermost operator first. */
 import { formatSize } from "../units/index.ts";
-import { expressionSql, type NamedExpression, namedSql } from "./expression/index.ts";
+import { expressionSql, type NamedExpression, namedSql, type SortKey } from "./expression/index.ts";
 import { type FunctionNode, functionLabel } from "./nodes/function.ts";
 import type { JoinNode } from "./nodes/join.ts";
 import type { RepartitionNode } from "./nodes/repartition.ts";
 import type { ScanNode } from "./nodes/scan.ts";
-import type { SortKey } from "./nodes/sort.ts";
 import { inputsOf, type Plan } from "./plan.ts";
 
 const MAX_ITEMS = 12;
@@ -22,6 +21,8 @@ function planLine(plan: Plan): string {
       return scanLine(plan);
     case "project":
       return `${plan.operator} ${items(plan.items)}`;
+    case "window":
+      return `${plan.operator} over all rows ${items(plan.items)}`;
     case "drop":
       return `drop ${plan.names.join(", ")}`;
     case "rename":

@@ -1,6 +1,7 @@
 export { columnsOf } from "./columns.ts";
 export { type Describe, isDescribable } from "./describable.ts";
 export { planLines } from "./describe.ts";
+export { type Examine, examined } from "./examined.ts";
 export * from "./expression/index.ts";
 export { type AggregateNode, aggregate } from "./nodes/aggregate.ts";
 export { type DistinctNode, distinct } from "./nodes/distinct.ts";
@@ -18,11 +19,13 @@ export { type RepartitionNode, repartition } from "./nodes/repartition.ts";
 export { type SampleNode, sample } from "./nodes/sample.ts";
 export { type ScanNode, scan } from "./nodes/scan.ts";
 export { type ShuffleNode, shuffle } from "./nodes/shuffle.ts";
-export { type SortKey, type SortNode, sort } from "./nodes/sort.ts";
+export { type SortNode, sort } from "./nodes/sort.ts";
 export { type UnionNode, union } from "./nodes/union.ts";
+export { type WindowNode, window } from "./nodes/window.ts";
 export { type ZipNode, zip } from "./nodes/zip.ts";
 export { optimise } from "./optimise.ts";
 export { isOrdered } from "./ordered.ts";
+export { commonPartition, seesRowOrder } from "./partitions.ts";
 export { inputsOf, type Plan, rewriteUp, someNode, withInputs } from "./plan.ts";
 export { resolve } from "./resolve.ts";
 export {

@@ -14,6 +14,7 @@ export function isOrdered(plan: Plan): boolean {
     case "aggregate":
     case "distinct":
     case "join":
+    case "window":
       return false;
     case "union":
       return plan.inputs.some(isOrdered);

@@ -17,11 +17,13 @@ import type { ScanNode } from "./nodes/scan.ts";
 import type { ShuffleNode } from "./nodes/shuffle.ts";
 import type { SortNode } from "./nodes/sort.ts";
 import type { UnionNode } from "./nodes/union.ts";
+import type { WindowNode } from "./nodes/window.ts";
 import type { ZipNode } from "./nodes/zip.ts";
 
 export type Plan =
   | ScanNode
   | ProjectNode
+  | WindowNode
   | DropNode
   | RenameNode
   | DropNullNode

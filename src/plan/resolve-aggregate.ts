@@ -15,9 +15,11 @@ import {
   expressionSql,
   mapChildren,
   type NamedExpression,
+  rawsIn,
 } from "./expression/index.ts";
 import { type AggregateNode, aggregate } from "./nodes/aggregate.ts";
 import { project } from "./nodes/project.ts";
+import { checkGroupWise } from "./one-row.ts";
 import type { Plan } from "./plan.ts";
 
 export function resolveAggregate(plan: AggregateNode): Plan {
@@ -33,6 +35,7 @@ export function resolveAggregate(plan: AggregateNode): Plan {
 }
 
 function checkItem({ input, keys }: AggregateNode, { name, expression }: NamedExpression): void {
+  checkGroupWise(expression, "agg");
   const keyNames = keys.map((key) => key.name);
   for (const found of columnsOutside(expression)) {
     if (keyNames.includes(found)) continue;
@@ -48,7 +51,8 @@ function checkItem({ input, keys }: AggregateNode, { name, expression }: NamedEx
 
 function checkAggregate(input: Plan, outer: AggregateExpression): void {
   for (const inside of children(outer)) {
-    const [inner] = aggregatesIn(inside);
+    const raws = rawsIn(inside).filter(({ seen }) => (seen?.aggregates.length ?? 0) > 0);
+    const [inner] = [...aggregatesIn(inside), ...raws];
     if (inner !== undefined) {
       throw new OptionError(
         `agg: ${expressionSql(inner)} is inside another aggregate. Compute it first, with groupBy(…).agg({ … }), and aggregate its result.`,
@@ -56,7 +60,7 @@ function checkAggregate(input: Plan, outer: AggregateExpression): void {
     }
     checkNames(input, columnsOutside(inside), "agg");
   }
-  checkAggregateType(input, outer);
+  checkAggregateType(input, outer, "agg");
 }
 
 /** The columns an expression names outright, those inside aggregates left out. */

@@ -6,7 +6,16 @@ import { OptionError } from "../errors/index.ts";
 import { checkExpressions, checkMadeNames, checkNames, checkOwnNames } from "./checks.ts";
 import { columnsOf } from "./columns.ts";
 import { type Describe, isDescribable } from "./describable.ts";
-import { call, cast, column, conjunction, type Expression, literal, type NamedExpression } from "./expression/index.ts";
+import {
+  call,
+  cast,
+  column,
+  conjunction,
+  type Expression,
+  isWindowed,
+  literal,
+  type NamedExpression,
+} from "./expression/index.ts";
 import { fillableBy } from "./fillable.ts";
 import type { FillNullNode } from "./nodes/fill-null.ts";
 import { filter } from "./nodes/filter.ts";
@@ -19,6 +28,7 @@ import { type UnionNode, union } from "./nodes/union.ts";
 import { inputsOf, type Plan, withInputs } from "./plan.ts";
 import { resolveAggregate } from "./resolve-aggregate.ts";
 import { resolveJoin } from "./resolve-join.ts";
+import { resolveWindow, resolveWindowFilter } from "./resolve-window.ts";
 import type { Column } from "./source.ts";
 
 export async function resolve(plan: Plan, describe: Describe): Promise<Plan> {
@@ -55,6 +65,7 @@ async function resolveNode(plan: Plan, describe: Describe): Promise<Plan> {
     case "fillNull":
       return resolveFillNull(plan, describe);
     case "filter":
+      if (isWindowed(plan.predicate)) return resolveWindowFilter(plan);
       checkExpressions(plan.input, [plan.predicate], "filter");
       return plan;
     case "explode":
@@ -92,6 +103,7 @@ function allPresent(names: readonly string[]): Expression {
 }
 
 function resolveProject(plan: ProjectNode): Plan {
+  if (plan.items.some(({ expression }) => isWindowed(expression))) return resolveWindow(plan);
   checkExpressions(
     plan.input,
     plan.items.map(({ expression }) => expression),

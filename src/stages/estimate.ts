@@ -73,6 +73,7 @@ class Estimator {
       case "scan":
         return this.#scan(plan);
       case "project":
+      case "window":
       case "drop":
         return this.#sameRows(plan);
       case "filter":

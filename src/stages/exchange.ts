@@ -1,12 +1,14 @@
 /**
  * Work on all rows as an exchange: the operators before it scatter their rows to partitions, and a task for each partition does
  * the same SQL over its rows alone. Keys are hashed, sorts go by ranges (range-sort.ts), a shuffle by chance; a join side that
- * is small is given to every task instead. What has no partitions (a zip, one row of all) stays one task.
+ * is small is given to every task instead. What has no partitions (a zip, one row of all, a window over all) stays one task.
  */
 import {
   type AggregateNode,
   columnsOf,
+  commonPartition,
   type DistinctNode,
+  expressionSql,
   type FunctionNode,
   isDescribable,
   type JoinNode,
@@ -15,6 +17,8 @@ import {
   type Plan,
   quoteIdentifier,
   type ShuffleNode,
+  seesRowOrder,
+  type WindowNode,
   type ZipNode,
 } from "../plan/index.ts";
 import type { FedTable } from "../protocol/index.ts";
@@ -69,6 +73,8 @@ export class Exchange {
         return rangeSort(plan, draft, this.#partitions(plan.input), this.operators, of);
       case "shuffle":
         return this.#shuffle(plan, draft, of);
+      case "window":
+        return this.#window(plan, draft, of);
     }
   }
 
@@ -218,6 +224,23 @@ export class Exchange {
     const table = await this.operators.table([operator], plan.input, needed);
     const reduce = reduced([{ ...table, ordered: true }], count, relation(plan, [T0]), nodeName(plan));
     return { ...reduce, setsOrder: true };
+  }
+
+  /** By what all its windows are partitioned by; where that is nothing, one task has all rows. */
+  async #window(plan: WindowNode, draft: Draft, needed: Names): Promise<Draft> {
+    const ordered = seesRowOrder(plan);
+    const name = nodeName(plan);
+    const keys = commonPartition(plan);
+    if (keys.length === 0) {
+      const table = await this.operators.table(this.operators.inputs(draft), plan.input, needed);
+      const gathered = draftOverTables([{ ...table, ordered }], { kind: "all" }, relation(plan, [T0]), [name]);
+      return { ...gathered, place: "wide", setsOrder: ordered };
+    }
+    const count = this.#partitions(plan.input);
+    const values = keys.map((key) => (isDescribable(plan.input) ? expressionSql(key) : hashKey(expressionSql(key))));
+    const operator = this.#scatter(draft, hashPartition(values, count), count);
+    const table = await this.operators.table([operator], plan.input, needed);
+    return reduced([{ ...table, ordered }], count, relation(plan, [T0]), name);
   }
 
   async #oneTask(plan: JoinNode | ZipNode, left: Input, right: Input): Promise<Draft> {

@@ -6,5 +6,6 @@ export { type JobContext, jobSpec } from "./job.ts";
 export { stageChart } from "./mermaid.ts";
 export type { Planning } from "./planning.ts";
 export { describeSql } from "./sql/describe.ts";
+export { type FunctionKind, functionsSql, type Parsed, parseSql, readTree, seenIn } from "./sql/parsed.ts";
 export { placeSampleSql } from "./sql/select.ts";
 export type { SliceStage, Stage, Stages, TaskStage } from "./stage.ts";

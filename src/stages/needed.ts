@@ -21,7 +21,8 @@ const without = (names: Names, taken: Iterable<string>): Names => {
 /** By input of the node: what it reads itself, and what `above` passes through it. */
 export function neededOf(node: RegionNode, above: Names): readonly Names[] {
   switch (node.kind) {
-    case "project": {
+    case "project":
+    case "window": {
       const own = read(node.items.map(({ expression }) => expression));
       if (node.mode === "select") return [own];
       const made = node.items.map(({ name }) => name);

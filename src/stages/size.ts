@@ -34,7 +34,8 @@ export function estimatedBytes(plan: Plan): Bytes | null {
       return sum([plan.left, plan.right].map(estimatedBytes));
     case "aggregate":
       return plan.keys.length === 0 ? ROW_BYTES : estimatedBytes(plan.input);
-    case "project": {
+    case "project":
+    case "window": {
       const input = estimatedBytes(plan.input);
       const before = columnsOf(plan.input)?.length;
       const after = columnsOf(plan)?.length;

@@ -22,6 +22,7 @@ export async function countByMetadata(plan: Plan): Promise<number | null> {
     case "scan":
       return plan.filters.length === 0 && plan.samples.length === 0 ? ((await plan.open?.countRows()) ?? null) : null;
     case "project":
+    case "window":
     case "drop":
     case "rename":
     case "sort":

@@ -4,6 +4,7 @@
  */
 import { OptionError } from "../../errors/index.ts";
 import { type CallName, call, checkLiteral, type Expression, type Literal, literal } from "../../plan/index.ts";
+import { describe, SHOWN } from "../options.ts";
 import type { Expr } from "./expr.ts";
 
 /** An expression without a name of its own: `select` wants one, given by `as`. */
@@ -46,6 +47,9 @@ export function toExpression(operand: unknown): Expression {
     throw new OptionError(
       "An expression takes values and other expressions, not a function. Use map or filter for functions.",
     );
+  }
+  if (typeof operand === "object" && operand !== null && SHOWN in operand) {
+    throw new OptionError(`An expression takes values and other expressions, not ${describe(operand)}.`);
   }
   return literal(checkLiteral(operand, "expression"));
 }

@@ -14,15 +14,21 @@ import {
   type Literal,
   literal,
   raw,
+  type WindowCall,
+  type WindowCallName,
+  windowCall,
 } from "../../plan/index.ts";
-import { AggregateMethods } from "./aggregates.ts";
+import { positiveInteger, SHOWN } from "../options.ts";
 import { type ColumnValue, type Operand, type RefsOf, toExpression, type Unnamed } from "./core.ts";
+import type { WindowFrame } from "./frame.ts";
+import { type OrderedOverOptions, type OverOptions, type Windowed, type WindowKey, windowOver } from "./over.ts";
+import { WindowMethods } from "./windows.ts";
 
 export class Expr<
   T = unknown,
   Refs extends string = string,
   Name extends string | Unnamed = string,
-> extends AggregateMethods<T, Refs, Name> {
+> extends WindowMethods<T, Refs, Name> {
   /** Names the result column. */
   as<N extends string>(name: N): Expr<T, Refs, N> {
     if (typeof name !== "string" || name === "")
@@ -36,6 +42,13 @@ export class Expr<
 
   protected override aggregated<V>(name: AggregateName, fraction?: number): AggregateExpr<V, Refs> {
     return new AggregateExpr(aggregateOf(name, this.expression, { fraction }));
+  }
+
+  protected override windowed<V, R extends string, F extends WindowFrame>(
+    name: WindowCallName,
+    args: readonly Expression[],
+  ): WindowFunction<V, R, F> {
+    return new WindowFunction(windowCall(name, ...args));
   }
 }
 
@@ -55,6 +68,58 @@ export class AggregateExpr<T = unknown, Refs extends string = string> extends Ex
     const where = before === null ? added : call("and", before, added);
     return new AggregateExpr({ ...this.#aggregate, where });
   }
+
+  /**
+   * For each row the aggregate of the rows around it: of its partition, in an order up to it, or of a frame.
+   * `col("fare").sum().over({ partitionBy: "city", orderBy: "at" })` is a running total.
+   */
+  over<const P extends WindowKey = never, const O extends WindowKey = never>(
+    options: OverOptions<P, O> = {},
+  ): Windowed<T, Refs, P, O> {
+    return this.derive(windowOver(this.#aggregate, options));
+  }
+}
+
+/** A function that has a meaning in a window alone, and is no expression before `over` says in which. */
+export class WindowFunction<out T = unknown, out Refs extends string = string, F extends WindowFrame = never> {
+  readonly #call: WindowCall;
+
+  /** @internal Made by `rowNumber`, `lag` and the like. */
+  constructor(call: WindowCall) {
+    this.#call = call;
+  }
+
+  /** Over the rows of the partition, in an order. */
+  over<const P extends WindowKey = never, const O extends WindowKey = never>(
+    options: OrderedOverOptions<P, O, F>,
+  ): Windowed<T, Refs, P, O> {
+    return new Expr(windowOver(this.#call, options), null);
+  }
+
+  /** @internal What messages call it where an expression is wanted. */
+  get [SHOWN](): string {
+    return `${this.#call.name}() without .over({ orderBy })`;
+  }
+}
+
+/** 1, 2, 3, … in the order of the window; among rows of equal keys which one is the first is not said. */
+export function rowNumber(): WindowFunction<number, never> {
+  return new WindowFunction(windowCall("rowNumber"));
+}
+
+/** One more than the rows before it; rows of equal keys have the same, and leave a gap: 1, 2, 2, 4. */
+export function rank(): WindowFunction<number, never> {
+  return new WindowFunction(windowCall("rank"));
+}
+
+/** As `rank`, without gaps: 1, 2, 2, 3. */
+export function denseRank(): WindowFunction<number, never> {
+  return new WindowFunction(windowCall("denseRank"));
+}
+
+/** The rows in so many parts, as equal as can be: 1 for those of the first, 2 of the second, … */
+export function ntile(parts: number): WindowFunction<number, never> {
+  return new WindowFunction(windowCall("ntile", literal(positiveInteger("ntile", "the number of parts", parts))));
 }
 
 /** The number of rows. */

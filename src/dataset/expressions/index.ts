@@ -8,4 +8,23 @@ export {
   type Unnamed,
 } from "./core.ts";
 export type { DateUnit } from "./dates.ts";
-export { AggregateExpr, coalesce, col, concat, count, Expr, greatest, least, lit, sql, when } from "./expr.ts";
+export {
+  AggregateExpr,
+  coalesce,
+  col,
+  concat,
+  count,
+  denseRank,
+  Expr,
+  greatest,
+  least,
+  lit,
+  ntile,
+  rank,
+  rowNumber,
+  sql,
+  WindowFunction,
+  when,
+} from "./expr.ts";
+export type { FrameUnit, WindowFrame } from "./frame.ts";
+export type { OrderedOverOptions, OverOptions } from "./over.ts";

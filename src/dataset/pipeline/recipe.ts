@@ -81,10 +81,10 @@ function seedOfTurn(seed: number, { epoch, window }: Turn): number {
 
 /** The windows of an epoch of this recipe, counted from 0. */
 export async function* epochWindows(recipe: Recipe, epoch: number): AsyncGenerator<Plan, void, undefined> {
-  const { plan, size, passes, before, steps } = recipe;
+  const { engine, plan, size, passes, before, steps } = recipe;
   const turn = { epoch: before + epoch, window: 0 };
   for (let pass = 0; pass < passes; pass++) {
-    for await (const window of windowsOfPass(plan, size)) {
+    for await (const window of windowsOfPass(engine, plan, size)) {
       yield steps.reduce((made, step) => step(made, turn), window);
       turn.window++;
     }

@@ -3,16 +3,33 @@
  * so that it resolves to the same columns and types as all the others; sources are looked at anew for each pass.
  */
 import { OptionError } from "../../errors/index.ts";
-import { inputsOf, type Plan, rewriteUp, type ScanNode, type Source, type SourceCut, scan } from "../../plan/index.ts";
+import {
+  inputsOf,
+  isWindowed,
+  type Plan,
+  rewriteUp,
+  type ScanNode,
+  type Source,
+  type SourceCut,
+  scan,
+} from "../../plan/index.ts";
+import type { Engine } from "../engine.ts";
+import { examinedBy } from "../examine.ts";
 import { type BlockSpan, spans, type WindowSize } from "./window-size.ts";
 
 /** `size` null: the pass is one window. */
-export async function* windowsOfPass(plan: Plan, size: WindowSize | null): AsyncGenerator<Plan, void, undefined> {
+export async function* windowsOfPass(
+  engine: Engine,
+  plan: Plan,
+  size: WindowSize | null,
+): AsyncGenerator<Plan, void, undefined> {
   const fresh = rewriteUp(plan, (node) => (node.kind === "scan" ? scan(node.source.again?.() ?? node.source) : node));
   if (size === null) {
     yield fresh;
     return;
   }
+  // Of raw SQL only the kernel can tell whether it looks at other rows.
+  checkPerWindow(await examinedBy(engine, fresh));
   const cuts: SourceCut[] = [];
   for (const { source } of scansOf(fresh)) cuts.push(await (await source.open()).cut());
   const sizes = cuts.flatMap((cut) => cut.sizes);
@@ -46,6 +63,10 @@ export function checkPerWindow(plan: Plan): void {
 
 function needsAllRows(plan: Plan): string | null {
   if (plan.kind === "function" && plan.form === "mapGroups") return "mapGroups";
+  if (plan.kind === "project" && plan.items.some(({ expression }) => isWindowed(expression))) {
+    return `${plan.operator} with an expression over other rows`;
+  }
+  if (plan.kind === "filter" && isWindowed(plan.predicate)) return "a condition over other rows";
   if (ROW_BY_ROW.has(plan.kind)) return null;
   if (plan.kind === "aggregate") return "groupBy";
   if (plan.kind === "shuffle") return "randomShuffle";

@@ -12,14 +12,24 @@ export {
   conjunction,
   conjuncts,
   type Expression,
+  type Frame,
+  type FrameBound,
   type LiteralExpression,
   literal,
   type NamedExpression,
+  type RawExpression,
+  type RawSeen,
   raw,
+  type SortKey,
+  type WindowCall,
+  type WindowCallName,
+  type WindowExpression,
+  windowCall,
+  windowOf,
 } from "./expression.ts";
 export { checkLiteral, type Literal, literalSql } from "./literal.ts";
 export { quoteIdentifier, quoteText, quoteTextList } from "./quote.ts";
-export { expressionSql, namedSql } from "./render.ts";
+export { expressionSql, namedSql, orderSql } from "./render.ts";
 export { checkTypeName } from "./type-name.ts";
 export {
   aggregatesIn,
@@ -27,8 +37,11 @@ export {
   columnsRead,
   expressionSize,
   hasRaw,
+  isWindowed,
   mapChildren,
   namedColumns,
+  partitionsIn,
+  rawsIn,
   sameExpression,
   substitute,
 } from "./walk.ts";

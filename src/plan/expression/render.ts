@@ -1,6 +1,16 @@
 /** An expression as SQL text. */
 import { calls, comparisons } from "./calls.ts";
-import type { AggregateExpression, AggregateName, Expression } from "./expression.ts";
+import type {
+  AggregateExpression,
+  AggregateName,
+  Expression,
+  Frame,
+  FrameBound,
+  SortKey,
+  WindowCall,
+  WindowCallName,
+  WindowExpression,
+} from "./expression.ts";
 import { literalSql } from "./literal.ts";
 import { quoteIdentifier } from "./quote.ts";
 
@@ -27,6 +37,8 @@ export function expressionSql(expression: Expression, compared = false): string 
     }
     case "aggregate":
       return aggregateSql(expression);
+    case "window":
+      return windowSql(expression);
     case "raw":
       // A comment at the end of the user's text must not swallow the bracket.
       return expression.sql.includes("--") ? `(${expression.sql}\n)` : `(${expression.sql})`;
@@ -52,6 +64,57 @@ function aggregateSql({ name, input, where, fraction }: AggregateExpression): st
   const args = fraction === null ? argument : `${argument}, ${literalSql(fraction)}`;
   const filter = where === null ? "" : ` FILTER (WHERE ${expressionSql(where)})`;
   return `${AGGREGATES[name]}(${name === "countDistinct" ? "DISTINCT " : ""}${args})${filter}`;
+}
+
+const CALLS: Readonly<Record<WindowCallName, string>> = {
+  rowNumber: "row_number",
+  rank: "rank",
+  denseRank: "dense_rank",
+  ntile: "ntile",
+  lag: "lag",
+  lead: "lead",
+  last: "last_value",
+};
+
+const WHOLE: Frame = { kind: "rows", from: "unbounded", to: "unbounded" };
+
+function windowSql({ of, partitionBy, orderBy, frame }: WindowExpression): string {
+  const partition = partitionBy.map((each) => expressionSql(each)).join(", ");
+  const parts = [
+    partitionBy.length === 0 ? "" : `PARTITION BY ${partition}`,
+    orderBy.length === 0 ? "" : `ORDER BY ${orderBy.map(orderSql).join(", ")}`,
+    frameSql(frame ?? (goesToEnds(of) ? WHOLE : null)),
+  ];
+  return `${of.kind === "aggregate" ? aggregateSql(of) : callSql(of)} OVER (${parts.filter((part) => part !== "").join(" ")})`;
+}
+
+/** The last value up to this row would be this one's, so that without a frame all rows are meant; the first is the same. */
+function goesToEnds(of: WindowExpression["of"]): boolean {
+  return of.name === "last" || of.name === "first";
+}
+
+export function orderSql({ expression, descending, nulls }: SortKey): string {
+  return `${expressionSql(expression)} ${descending ? "DESC" : "ASC"} NULLS ${nulls.toUpperCase()}`;
+}
+
+function callSql({ name, args }: WindowCall): string {
+  const [value, offset, otherwise] = args.map((each) => expressionSql(each));
+  if (otherwise === undefined) return `${CALLS[name]}(${args.map((each) => expressionSql(each)).join(", ")})`;
+  // The kernel casts what stands for missing rows to the type of the others, and rounds it: both take the type that holds both.
+  return `${CALLS[name]}(CASE WHEN FALSE THEN ${otherwise} ELSE ${value} END, ${offset}, ${otherwise})`;
+}
+
+function frameSql(frame: Frame | null): string {
+  if (frame === null) return "";
+  return `${frame.kind.toUpperCase()} BETWEEN ${boundSql(frame.from, "PRECEDING")} AND ${boundSql(frame.to, "FOLLOWING")}`;
+}
+
+function boundSql(bound: FrameBound, end: "PRECEDING" | "FOLLOWING"): string {
+  if (bound === "unbounded") return `UNBOUNDED ${end}`;
+  const { offset, unit } = bound;
+  if (offset === 0) return "CURRENT ROW";
+  const amount = literalSql(Math.abs(offset));
+  return `${unit === null ? amount : `INTERVAL (${amount}) ${unit}`} ${offset < 0 ? "PRECEDING" : "FOLLOWING"}`;
 }
 
 export function namedSql(name: string, expression: Expression): string {

@@ -1,5 +1,5 @@
 /** Questions about an expression's inside, and replacing columns in it. */
-import type { AggregateExpression, Expression } from "./expression.ts";
+import { type AggregateExpression, column, type Expression, type RawExpression } from "./expression.ts";
 
 export function children(expression: Expression): readonly Expression[] {
   switch (expression.kind) {
@@ -11,6 +11,11 @@ export function children(expression: Expression): readonly Expression[] {
       return [...expression.branches.flatMap(({ when, value }) => [when, value]), expression.otherwise];
     case "aggregate":
       return [expression.input, expression.where].filter((child) => child !== null);
+    case "window": {
+      const { of, partitionBy, orderBy } = expression;
+      const inside = of.kind === "aggregate" ? children(of) : of.args;
+      return [...inside, ...partitionBy, ...orderBy.map((key) => key.expression)];
+    }
     default:
       return [];
   }
@@ -28,21 +33,43 @@ export function namedColumns(expression: Expression, into: Set<string> = new Set
 }
 
 /**
- * The columns an expression may read, null where that cannot be told. In raw SQL every word that is one of the
- * available columns counts; where it may mean them all (`*`, COLUMNS, a subquery) or they are not known, null.
+ * The columns an expression may read, null where that cannot be told: with raw SQL in it only of those that are available,
+ * and not where it may mean them all (`*`, COLUMNS).
  */
 export function columnsRead(expression: Expression, available: readonly string[] | null): Set<string> | null {
   const found = namedColumns(expression);
-  for (const text of rawTexts(expression)) {
-    if (available === null || /\(\s*\*|\.\s*\*|\bcolumns\b|\bselect\b|\bfrom\b/i.test(text)) return null;
-    const lowered = text.toLowerCase();
-    for (const name of available) if (lowered.includes(name.toLowerCase())) found.add(name);
+  for (const each of rawsIn(expression)) {
+    const names = available === null ? null : rawColumns(each, available);
+    if (names === null) return null;
+    for (const name of names) found.add(name);
   }
   return found;
 }
 
-function rawTexts(expression: Expression): readonly string[] {
-  return expression.kind === "raw" ? [expression.sql] : children(expression).flatMap(rawTexts);
+/** Where the kernel's parser was not asked, every name counts that stands anywhere in the text. */
+function rawColumns({ sql, seen }: RawExpression, available: readonly string[]): readonly string[] | null {
+  if (seen !== null) {
+    const { columns } = seen;
+    return columns === null ? null : available.filter((name) => columns.has(name.toLowerCase()));
+  }
+  if (/\(\s*\*|\.\s*\*|\bcolumns\b|\bselect\b|\bfrom\b/i.test(sql)) return null;
+  const lowered = sql.toLowerCase();
+  return available.filter((name) => lowered.includes(name.toLowerCase()));
+}
+
+export function rawsIn(expression: Expression): readonly RawExpression[] {
+  return expression.kind === "raw" ? [expression] : children(expression).flatMap(rawsIn);
+}
+
+/** By what each window in it is partitioned, outermost ones only; none: it looks at one row at a time. */
+export function partitionsIn(expression: Expression): readonly (readonly Expression[])[] {
+  if (expression.kind === "window") return [expression.partitionBy];
+  if (expression.kind === "raw") return expression.seen?.windows.map((names) => names.map(column)) ?? [];
+  return children(expression).flatMap(partitionsIn);
+}
+
+export function isWindowed(expression: Expression): boolean {
+  return partitionsIn(expression).length > 0;
 }
 
 /** The aggregates in it, outermost ones only. */
@@ -63,17 +90,25 @@ export function mapChildren(expression: Expression, map: (child: Expression) => 
         branches: expression.branches.map(({ when, value }) => ({ when: map(when), value: map(value) })),
         otherwise: map(expression.otherwise),
       };
-    case "aggregate": {
-      const { input, where } = expression;
+    case "aggregate":
+      return mapAggregate(expression, map);
+    case "window": {
+      const { of, partitionBy, orderBy } = expression;
       return {
         ...expression,
-        input: input === null ? null : map(input),
-        where: where === null ? null : map(where),
+        of: of.kind === "aggregate" ? mapAggregate(of, map) : { ...of, args: of.args.map(map) },
+        partitionBy: partitionBy.map(map),
+        orderBy: orderBy.map((key) => ({ ...key, expression: map(key.expression) })),
       };
     }
     default:
       return expression;
   }
+}
+
+function mapAggregate(aggregate: AggregateExpression, map: (child: Expression) => Expression): AggregateExpression {
+  const { input, where } = aggregate;
+  return { ...aggregate, input: input === null ? null : map(input), where: where === null ? null : map(where) };
 }
 
 export function substitute(expression: Expression, columns: ReadonlyMap<string, Expression>): Expression {

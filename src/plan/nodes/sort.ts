@@ -1,12 +1,6 @@
 /** All rows in an order. Whoever comes after keeps it. */
-import type { Expression } from "../expression/index.ts";
+import type { SortKey } from "../expression/index.ts";
 import type { Plan } from "../plan.ts";
-
-export interface SortKey {
-  readonly expression: Expression;
-  readonly descending: boolean;
-  readonly nulls: "first" | "last";
-}
 
 export interface SortNode {
   readonly kind: "sort";

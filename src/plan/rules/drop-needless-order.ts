@@ -1,8 +1,9 @@
 /**
  * Removes what only changes the order of rows or their partitions where nothing above can tell: a sort under another, under
- * an aggregate or a shuffle, a repartition under any of them. Functions, limits and raw SQL can tell, and keep theirs.
+ * an aggregate, a window or a shuffle, a repartition under any of them. Functions, limits and raw SQL can tell, and keep theirs.
  */
 import { aggregatesIn, type Expression, hasRaw, type NamedExpression } from "../expression/index.ts";
+import { seesRowOrder } from "../partitions.ts";
 import { inputsOf, type Plan, withInputs } from "../plan.ts";
 
 /** What can be told of the rows above a node. */
@@ -32,6 +33,8 @@ function keep(plan: Plan, seen: Seen): Plan {
     }
     case "aggregate":
       return over(plan, plan.items.some(seesOrder) ? ORDER : ROWS);
+    case "window":
+      return over(plan, seesRowOrder(plan) ? ORDER : ROWS);
     case "distinct":
       return over(plan, plan.columns === null ? ROWS : ORDER);
     case "join":

@@ -3,6 +3,7 @@
  * `withColumn`s become a handful of SELECTs; not always one, since a column used again and again would grow without bound.
  */
 import {
+  columnsRead,
   type Expression,
   expressionSize,
   hasRaw,
@@ -11,6 +12,8 @@ import {
   substitute,
 } from "../expression/index.ts";
 import { type ProjectNode, project } from "../nodes/project.ts";
+import { type WindowNode, window } from "../nodes/window.ts";
+import { commonPartition } from "../partitions.ts";
 import { type Plan, rewriteUp } from "../plan.ts";
 
 /**
@@ -21,9 +24,23 @@ const MAX_MERGED_SIZE = 32;
 
 export function mergeProjections(plan: Plan): Plan {
   return rewriteUp(plan, (node) => {
+    if (node.kind === "window" && node.input.kind === "window") return beside(node, node.input) ?? node;
     if (node.kind !== "project" || node.input.kind !== "project") return node;
     return merge(node, node.input) ?? node;
   });
+}
+
+/** Columns of two windows at once, where the second reads none of the first and rows of the same keys meet for both. */
+function beside(outer: WindowNode, inner: WindowNode): WindowNode | null {
+  if (outer.mode !== "with" || inner.mode !== "with") return null;
+  const made = new Set(inner.items.map(({ name }) => name));
+  for (const { name, expression } of outer.items) {
+    const reads = columnsRead(expression, [...made]);
+    if (made.has(name) || reads === null || [...reads].some((each) => made.has(each))) return null;
+  }
+  const items = [...inner.items, ...outer.items];
+  const keys = [outer, inner, { items }].map((node) => commonPartition(node).length);
+  return new Set(keys).size === 1 ? window(inner.input, "with", items, inner.operator) : null;
 }
 
 function merge(outer: ProjectNode, inner: ProjectNode): ProjectNode | null {

@@ -4,13 +4,14 @@
  */
 import { foldedName } from "../../arrow/index.ts";
 import { columnsOf } from "../columns.ts";
-import { column, columnsRead, type Expression } from "../expression/index.ts";
+import { column, columnsRead, type Expression, isWindowed } from "../expression/index.ts";
 import { type AggregateNode, aggregate } from "../nodes/aggregate.ts";
 import type { FunctionNode } from "../nodes/function.ts";
 import type { JoinNode } from "../nodes/join.ts";
 import { type ProjectNode, project } from "../nodes/project.ts";
 import type { ScanNode } from "../nodes/scan.ts";
 import { type UnionNode, union } from "../nodes/union.ts";
+import { type WindowNode, window } from "../nodes/window.ts";
 import type { ZipNode } from "../nodes/zip.ts";
 import { inputsOf, type Plan, withInputs } from "../plan.ts";
 import { rightNames } from "../right-names.ts";
@@ -27,6 +28,7 @@ function prune(plan: Plan, needed: Needed): Plan {
     case "scan":
       return pruneScan(plan, needed);
     case "project":
+    case "window":
       return pruneProject(plan, needed);
     case "filter":
       return withInputs(plan, [prune(plan.input, both(needed, readsOf(plan.input, [plan.predicate])))]);
@@ -146,17 +148,19 @@ function pruneScan(plan: ScanNode, needed: Needed): Plan {
   return columns.length === all.length ? plan : Object.freeze({ ...plan, columns });
 }
 
-function pruneProject(plan: ProjectNode, needed: Needed): Plan {
+/** A window that nobody reads is not computed, and what is left may be a projection. */
+function pruneProject(plan: ProjectNode | WindowNode, needed: Needed): Plan {
   const used = needed === null ? plan.items : plan.items.filter(({ name }) => needed.has(name));
   const items = used.length === 0 && plan.mode === "select" ? plan.items.slice(0, 1) : used;
   const reads = readsOf(
     plan.input,
     items.map(({ expression }) => expression),
   );
-  if (plan.mode === "select") return project(prune(plan.input, reads), "select", items, plan.operator);
+  const node = items.some(({ expression }) => isWindowed(expression)) ? window : project;
+  if (plan.mode === "select") return node(prune(plan.input, reads), "select", items, plan.operator);
   const computed = new Set(items.map(({ name }) => name));
   const passed = needed === null ? null : new Set([...needed].filter((name) => !computed.has(name)));
-  return project(prune(plan.input, both(passed, reads)), "with", items, plan.operator);
+  return node(prune(plan.input, both(passed, reads)), "with", items, plan.operator);
 }
 
 /** Inputs that hand on more than was asked for are cut to the same columns as the others. */

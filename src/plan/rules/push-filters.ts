@@ -1,6 +1,6 @@
 /**
  * Moves conditions towards the reader: through computed columns (which they then compute themselves), unions, renames,
- * explodes of another column, keys of groups, joins and orders, into the scan. Never past limits or samples, which see
+ * explodes of another column, keys of groups and windows, joins and orders, into the scan. Never past limits or samples, which see
  * other rows then, nor past functions, but for a filter whose user has said which columns it looks at.
  */
 import {
@@ -20,6 +20,8 @@ import type { FunctionNode } from "../nodes/function.ts";
 import type { JoinNode } from "../nodes/join.ts";
 import type { ProjectNode } from "../nodes/project.ts";
 import { union } from "../nodes/union.ts";
+import type { WindowNode } from "../nodes/window.ts";
+import { commonPartition } from "../partitions.ts";
 import { type Plan, rewriteUp, withInputs } from "../plan.ts";
 import { sidesOf } from "./join-conditions.ts";
 
@@ -42,6 +44,8 @@ function sink(plan: Plan, conditions: readonly Expression[]): Plan {
       return union(plan.inputs.map((input) => sink(input, conditions)));
     case "project":
       return through(plan, conditions, (condition) => belowProject(plan, condition));
+    case "window":
+      return through(plan, conditions, (condition) => belowWindow(plan, condition));
     case "drop":
       return through(plan, conditions, (condition) => (hasRaw(condition) ? null : condition));
     case "rename": {
@@ -119,6 +123,19 @@ function belowAggregate({ keys }: AggregateNode, condition: Expression): Express
   const definitions = new Map(keys.map(({ name, expression }) => [name, expression]));
   if (!isWithin(reads, [...definitions.keys()])) return null;
   return grown(condition, definitions);
+}
+
+/** A condition on what all windows are partitioned by leaves out whole partitions; any other would change what they see. */
+function belowWindow(plan: WindowNode, condition: Expression): Expression | null {
+  const reads = columnsRead(condition, null);
+  if (reads === null || reads.size === 0) return null;
+  const keys = new Set(commonPartition(plan).flatMap((key) => (key.kind === "column" ? [key.name] : [])));
+  const definitions = new Map(plan.items.map(({ name, expression }) => [name, expression]));
+  for (const name of reads) {
+    const from = definitions.get(name) ?? column(name);
+    if (from.kind !== "column" || !keys.has(from.name)) return null;
+  }
+  return substitute(condition, definitions);
 }
 
 function isWithin(names: ReadonlySet<string>, allowed: readonly string[]): boolean {

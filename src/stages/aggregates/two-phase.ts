@@ -10,6 +10,7 @@ import {
   expressionSql,
   type NamedExpression,
   quoteIdentifier,
+  raw,
 } from "../../plan/index.ts";
 import type { FedTable } from "../../protocol/index.ts";
 import { groupBy, overKeys, seesOrder } from "../sql/relation.ts";
@@ -41,7 +42,7 @@ export function twoPhase(node: AggregateNode): TwoPhase | null {
   const outer = items.map(({ name, expression }): NamedExpression => {
     const final = replaced(overKeys(expression, byName), (inner) => {
       if (inner.kind === "column") return inner;
-      return { kind: "raw", sql: states.get(expressionSql(inner))?.final ?? "" };
+      return raw(states.get(expressionSql(inner))?.final ?? "");
     });
     return { name, expression: final };
   });

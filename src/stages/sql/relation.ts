@@ -12,20 +12,25 @@ import {
   type LimitNode,
   literalSql,
   namedSql,
+  orderSql,
   type Plan,
   quoteIdentifier,
-  type SortKey,
+  raw,
   type SortNode,
+  seesRowOrder,
 } from "../../plan/index.ts";
 import { goesByOrder, replaced } from "../aggregates/replace.ts";
 import { joined, zipped } from "./join.ts";
-import { applyNode, isOpen, nested, type Select, selectFrom, selectSql, tableSql } from "./select.ts";
+import { applyNode, isOpen, nested, projected, type Select, selectFrom, selectSql, tableSql } from "./select.ts";
 
 /** Nodes that SQL can say, whatever is below them. */
 export type RegionNode = Exclude<Plan, { kind: "scan" | "function" | "repartition" | "fillNull" }>;
 
 /** Nodes that look at all rows before they hand on the first. */
-export type AllToAllNode = Extract<Plan, { kind: "aggregate" | "distinct" | "join" | "sort" | "shuffle" | "zip" }>;
+export type AllToAllNode = Extract<
+  Plan,
+  { kind: "aggregate" | "distinct" | "join" | "sort" | "shuffle" | "window" | "zip" }
+>;
 
 export function isAllToAll(plan: Plan): plan is AllToAllNode {
   switch (plan.kind) {
@@ -34,6 +39,7 @@ export function isAllToAll(plan: Plan): plan is AllToAllNode {
     case "join":
     case "sort":
     case "shuffle":
+    case "window":
     case "zip":
       return true;
     default:
@@ -87,7 +93,10 @@ export function goesByPlace(plan: Plan): boolean {
   return isRegionNode(plan) && (meetsByPlace(plan) || inputsOf(plan).some(goesByPlace));
 }
 
-const meetsByPlace = (node: RegionNode) => node.kind === "zip" || (node.kind === "aggregate" && seesOrder(node));
+function meetsByPlace(node: RegionNode): boolean {
+  if (node.kind === "window") return seesRowOrder(node);
+  return node.kind === "zip" || (node.kind === "aggregate" && seesOrder(node));
+}
 
 export function relation(node: RegionNode, inputs: readonly Select[]): Select {
   const [input = selectFrom(), right = selectFrom()] = inputs;
@@ -108,6 +117,8 @@ export function relation(node: RegionNode, inputs: readonly Select[]): Select {
       return sorted(input, node);
     case "shuffle":
       return shuffled(input, node.seed);
+    case "window":
+      return projected(isOpen(input) ? input : nested(input), node);
     case "sample": {
       const some = applyNode(input, node);
       return node.size.kind === "fraction" ? some : withoutKey(some);
@@ -145,7 +156,7 @@ function inOrder(expression: Expression): Expression {
   return replaced(expression, (inner) => {
     if (inner.kind === "column" || !goesByOrder(inner) || inner.input === null) return inner;
     const where = inner.where === null ? "" : ` FILTER (WHERE ${expressionSql(inner.where)})`;
-    return { kind: "raw", sql: `${inner.name}(${expressionSql(inner.input)} ORDER BY ${PLACE})${where}` };
+    return raw(`${inner.name}(${expressionSql(inner.input)} ORDER BY ${PLACE})${where}`);
   });
 }
 
@@ -171,14 +182,9 @@ function distinct(input: Select, { columns }: DistinctNode): Select {
 
 function sorted(input: Select, { keys }: SortNode): Select {
   const open = isOpen(input) ? input : nested(input);
-  const order = keys.flatMap((key) => orderItem(key));
+  // A literal orders nothing, and a number would be the place of a column.
+  const order = keys.filter(({ expression }) => expression.kind !== "literal").map(orderSql);
   return order.length === 0 ? open : { ...open, order: order.join(", ") };
-}
-
-/** A literal orders nothing, and a number would be the place of a column. */
-function orderItem({ expression, descending, nulls }: SortKey): readonly string[] {
-  if (expression.kind === "literal") return [];
-  return [`${expressionSql(expression)} ${descending ? "DESC" : "ASC"} NULLS ${nulls.toUpperCase()}`];
 }
 
 export const PLACE = quoteIdentifier("__spillway_place");

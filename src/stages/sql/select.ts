@@ -15,6 +15,7 @@ import {
   quoteIdentifier,
   type RowSample,
   type ScanNode,
+  type WindowNode,
 } from "../../plan/index.ts";
 import { type ComparedKeys, INPUT, type UnnamedColumns } from "../../protocol/index.ts";
 
@@ -142,7 +143,8 @@ export function applyNode(select: Select, node: RelationalNode): Select {
   }
 }
 
-function projected(open: Select, node: ProjectNode): Select {
+/** Conditions of the SELECT under way leave out rows before a window looks at them. */
+export function projected(open: Select, node: ProjectNode | WindowNode): Select {
   if (node.mode === "select") return { ...open, list: listSql(node.items) };
   const known = columnsOf(node.input);
   if (known === null) return extended(open, node);
@@ -163,7 +165,7 @@ function listSql(items: ProjectNode["items"]): string {
  * Columns computed over an input of unknown columns. `* REPLACE` wants them to exist, so an empty table that has them is
  * put under the input first; not those that an expression reads, which must be there, or the kernel says they are not.
  */
-function extended(open: Select, node: ProjectNode): Select {
+function extended(open: Select, node: ProjectNode | WindowNode): Select {
   const names = node.items.map(({ name }) => name);
   const read = new Set(
     node.items.flatMap(({ expression }) => [...(columnsRead(expression, names) ?? namedColumns(expression))]),
