@@ -30,6 +30,7 @@ const WORK: Readonly<Record<string, (s: Session) => Dataset<AnyRow>>> = {
     source(s)
       .groupBy("k")
       .agg({ n: count(), sum: col("id").sum(), last: col("text").max(), middle: col("id").median() }),
+  window: (s) => source(s).withColumn("sum", col("id").sum().over({ partitionBy: "k", orderBy: "id" })),
   mapGroups: (s) =>
     source(s)
       .groupBy("k")
