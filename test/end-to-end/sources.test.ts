@@ -98,6 +98,57 @@ describe("sources", () => {
     }
   });
 
+  test("[A1] a schema names partition columns whose folders are percent-encoded, in every format", async () => {
+    const rows = [
+      { "[x] %": "007", n: 1 },
+      { "[x] %": "1", n: 2 },
+    ];
+    const schema = { "[x] %": "VARCHAR" };
+    const partitionBy = "[x] %";
+    const ds = s.fromItems(rows);
+    await ds.writeCsv(at("odd-csv"), { partitionBy });
+    await ds.writeJson(at("odd-json"), { partitionBy });
+    await ds.writeParquet(at("odd-parquet"), { partitionBy });
+    await ds.writeArrow(at("odd-arrow"), { partitionBy });
+    for (const read of [
+      s.readCsv(at("odd-csv"), { schema }),
+      s.readJson(at("odd-json"), { schema }),
+      s.readParquet(at("odd-parquet"), { schema }),
+      s.readArrow(at("odd-arrow"), { schema }),
+    ]) {
+      expect(await read.sort("n").select("[x] %", "n").takeAll()).toEqual(rows);
+    }
+  });
+
+  test("[A1] far dates and timestamps that we wrote are read again with their types", async () => {
+    const texts = [
+      ["5877642-06-25 (BC)", "290309-12-22 (BC) 00:00:00"],
+      ["5881580-07-10", "294247-01-10 04:00:54.775806"],
+      ["infinity", "-infinity"],
+      ["2024-02-29", "2024-02-29 12:34:56.789012"],
+    ];
+    const far = s
+      .fromItems(texts.map(([day, at], n) => ({ n, day, at })))
+      .withColumn("day", sql("CAST(day AS DATE)"))
+      .withColumn("at", sql('CAST("at" AS TIMESTAMP)'));
+    await far.writeCsv(at("far-csv"));
+    await far.writeJson(at("far-json"));
+    const schema = { day: "DATE", at: "TIMESTAMP" };
+    for (const read of [s.readCsv(at("far-csv"), { schema }), s.readJson(at("far-json"), { schema })]) {
+      const got = await read.sort("n").select(sql("day::VARCHAR").as("day"), sql('"at"::VARCHAR').as("at")).takeAll();
+      expect(got).toEqual(texts.map(([day, at]) => ({ day, at })));
+    }
+  });
+
+  test("[A1] CSV and JSON files take the same words for compression", async () => {
+    for (const compression of ["none", "gzip", "zstd"] as const) {
+      await s.range(3).writeCsv(at(`csv-${compression}`), { compression });
+      await s.range(3).writeJson(at(`json-${compression}`), { compression });
+      expect(await s.readCsv(at(`csv-${compression}`), { compression }).count()).toBe(3);
+      expect(await s.readJson(at(`json-${compression}`), { compression }).count()).toBe(3);
+    }
+  });
+
   test("[A1] columns, schema and includePaths", async () => {
     expect(await s.readCsv(at("csv", "a.csv"), { columns: ["name"] }).takeAll()).toEqual([
       { name: "ann" },

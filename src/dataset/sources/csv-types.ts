@@ -114,8 +114,9 @@ const seconds = (digits: number) => `(?::[0-9]{2}(?:\\.${digits === 0 ? "" : `[0
 function declaredReading(text: string, number: string, isNumber: string, type: string, upper: string): Reading {
   const whole = `TRY_CAST(${number} AS ${type})`;
   const cast = `TRY_CAST(${text} AS ${type})`;
+  // Or as the kernel itself writes the value: far years, "(BC)", "infinity".
   const matching = (pattern: string): Reading => ({
-    fits: `regexp_full_match(${text}, ${quoteText(pattern)}) AND ${cast} IS NOT NULL`,
+    fits: `(regexp_full_match(${text}, ${quoteText(pattern)}) OR CAST(${cast} AS VARCHAR) = ${text}) AND ${cast} IS NOT NULL`,
     value: cast,
   });
   if (WHOLE.test(upper)) {

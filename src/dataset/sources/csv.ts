@@ -12,6 +12,7 @@ import { readableSql, valueSql } from "./csv-types.ts";
 import { namesOfAll } from "./differing.ts";
 import type { SourceFile } from "./files.ts";
 import type { CheckedReadOptions } from "./options.ts";
+import { partitionNames } from "./partitions.ts";
 import type { SqlFormat } from "./sql-files.ts";
 
 export interface CsvOptions {
@@ -186,7 +187,8 @@ function partSql(
 }
 
 function checkDeclared(names: readonly string[], schema: Readonly<Record<string, string>>, file: SourceFile): void {
-  const missing = Object.keys(schema).find((name) => !names.includes(name) && !file.shown.includes(`${name}=`));
+  const partitions = partitionNames(file);
+  const missing = Object.keys(schema).find((name) => !names.includes(name) && !partitions.includes(name));
   if (missing === undefined) return;
   throw new SourceError(
     `readCsv: the schema names "${missing}", which ${file.shown} does not have. Its columns: ${names.join(", ")}.`,

@@ -67,7 +67,9 @@ export function jsonArguments(options: JsonOptions): readonly string[] {
     args.push(`maximum_object_size=${wholeNumber("readJson", "maxObjectSize", maxObjectSize)}`);
   if (dateFormat !== undefined) args.push(`dateformat=${quoteText(dateFormat)}`);
   if (timestampFormat !== undefined) args.push(`timestampformat=${quoteText(timestampFormat)}`);
-  if (compression !== undefined) args.push(`compression=${quoteText(compression)}`);
+  // For JSON the kernel has another word for none than for CSV.
+  if (compression !== undefined)
+    args.push(`compression=${quoteText(compression === "none" ? "uncompressed" : compression)}`);
   return args;
 }
 
