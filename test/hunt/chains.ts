@@ -6,13 +6,14 @@ import { DRAWN_ENDINGS, ENDINGS } from "../end-to-end/differential/endings.ts";
 import { RELATIONAL_OPERATORS } from "../end-to-end/differential/relational-operators.ts";
 import { ROW_OPERATORS } from "../end-to-end/differential/row-operators.ts";
 import { Choice } from "../end-to-end/differential/step.ts";
+import { CONDITIONS } from "./conditions.ts";
 import { Difference } from "./difference.ts";
 import { FUNCTIONS } from "./functions.ts";
 import { entered, SOURCES } from "./sources.ts";
 import { type HostileTable, hostileTables } from "./tables.ts";
 import { SIZES, type Size, type World } from "./world.ts";
 
-const MAKERS = [ROW_OPERATORS, RELATIONAL_OPERATORS, FUNCTIONS];
+const MAKERS = [ROW_OPERATORS, RELATIONAL_OPERATORS, RELATIONAL_OPERATORS, FUNCTIONS, CONDITIONS];
 const numbers = fc.array(fc.nat({ max: 100_000 }), { minLength: 40, maxLength: 40 });
 const source = fc.constantFrom(...SOURCES);
 const size = fc.constantFrom(...(Object.keys(SIZES) as Size[]));

@@ -139,7 +139,7 @@ export const FUNCTIONS: readonly Maker[] = [
       sql: (input) => `FROM ${input}`,
     };
   },
-  function sumOfGroups({ columns }, choice, _, values) {
+  function sumOfGroups({ columns }, choice, _, values, declared) {
     const numbers = named(columns, "number");
     const keys = choice.some(
       [...columns.keys()].filter((key) => !["total", "rows"].includes(key)),
@@ -149,6 +149,7 @@ export const FUNCTIONS: readonly Maker[] = [
     const name = choice.of(numbers);
     const kinds = keys.map((key) => [key, columns.get(key) ?? "number"] as const);
     if (kinds.some(([, kind]) => ["list", "struct", "bag", "approximate", "wide", "span"].includes(kind))) return null;
+    const schema = declared(keys);
     return {
       columns: new Map([...kinds, ["rows", "number"], ["total", "number"]]),
       order: NO_ORDER,
@@ -166,7 +167,7 @@ export const FUNCTIONS: readonly Maker[] = [
               },
             ];
           },
-          { batchFormat: "rows", ...values },
+          { batchFormat: "rows", ...values, ...schema },
         ),
       sql: (input) =>
         `SELECT ${quotedList(keys)}, count(*) AS "rows", sum(${quoted(name)}) AS total FROM ${input} GROUP BY ${quotedList(keys)}`,

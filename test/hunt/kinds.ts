@@ -1,6 +1,8 @@
 /** What is hunted: for each kind, how a case is drawn and how it is played. */
 import fc from "fast-check";
 import { chains, playChain } from "./chains.ts";
+import { files, playFiles } from "./files.ts";
+import { playTexts, texts } from "./texts.ts";
 import type { World } from "./world.ts";
 
 /** A case that takes longer does not end. */
@@ -53,4 +55,6 @@ async function ended(playing: Promise<void>): Promise<void> {
 
 export const KINDS: Readonly<Record<string, Kind>> = {
   chains: kind(chains, playChain),
+  files: kind(files, playFiles),
+  texts: kind(texts, playTexts),
 };

@@ -88,7 +88,7 @@ def parquet(file, directory, writing, read):
     paths = [os.path.join(directory, name) for name in ("a.parquet", "b.parquet")]
     WRITINGS[writing](table.slice(0, half), paths[0])
     WRITINGS[writing](table.slice(half), paths[1])
-    parts = [pq.ParquetFile(path).read() for path in paths]
+    parts = [pq.ParquetFile(path, coerce_int96_timestamp_unit="us").read() for path in paths]
     write_arrow(pa.concat_tables([undone(part) for part in parts]), read)
 
 
@@ -105,13 +105,13 @@ def read_files(files, reader, read):
     elif reader == "pyarrow parquet":
         tables = [pq.ParquetFile(path).read() for path in files]
     elif reader == "polars arrow":
-        tables = [pl.read_ipc(path, hive_partitioning=False, memory_map=False).to_arrow() for path in files]
+        tables = [pl.read_ipc(path, memory_map=False).to_arrow() for path in files]
     else:
         tables = [read_arrow(path) for path in files]
     write_arrow(pa.concat_tables(tables), read)
 
 
-CALLS = {"parquet": parquet, "read": read_files, "writings": lambda: list(WRITINGS)}
+CALLS = {"parquet": parquet, "read_files": read_files, "writings": lambda: list(WRITINGS)}
 
 for line in sys.stdin:
     request = json.loads(line)

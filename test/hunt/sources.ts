@@ -92,7 +92,9 @@ const WAYS: Readonly<Record<string, Way>> = {
       // Types that they have no Parquet for: intervals, maps in Polars.
       if (
         error instanceof PeerError &&
-        /not implemented|unsupported|not supported|unhandled type|could not import/i.test(error.message)
+        /not implemented|unsupported|not supported|unhandled type|could not import|Expected all lists to be of size|validity mask length/i.test(
+          error.message,
+        )
       )
         return kernel();
       throw error;

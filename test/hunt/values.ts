@@ -40,7 +40,7 @@ export const TAME: readonly HostileType[] = [
   { type: "DOUBLE", kind: "number", literals: ["-2.5", "-0.25", "0", "0.5", "1", "2.75", "10"] },
   { type: "DECIMAL(12,2)", kind: "number", literals: ["-2.50", "-0.25", "0", "0.50", "1", "2.75", "10"] },
   { type: "BOOLEAN", kind: "boolean", literals: ["true", "false"] },
-  { type: "BIGINT[]", kind: "list", literals: ["[]", "[1]", "[NULL]", "[3, NULL, -7]", "[9007199254740993]"] },
+  { type: "BIGINT[]", kind: "list", literals: ["[]", "[1]", "[NULL]", "[3, NULL, -7]"] },
 ];
 
 export const HOSTILE: readonly HostileType[] = [
@@ -95,9 +95,10 @@ export const HOSTILE: readonly HostileType[] = [
   },
   {
     type: "UUID",
-    kind: "text",
+    kind: "blob",
     literals: texts("00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff"),
   },
+  { type: "BIGINT[]", kind: "struct", literals: ["[]", "[NULL]", "[9007199254740993]", "[9007199254740992, NULL]"] },
   { type: "VARCHAR[]", kind: "struct", literals: ["[]", "[NULL]", "['', 'a''b']", "['NULL', '007']"] },
   { type: "DOUBLE[2]", kind: "struct", literals: ["[1, 2]", "[NULL, 'nan']", "['-0.0', 'inf']"] },
   {

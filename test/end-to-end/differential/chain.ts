@@ -2,7 +2,7 @@
 import type { Dataset } from "spillway";
 import type { ValueOptions } from "../../../src/arrow/index.ts";
 import type { Reference } from "./reference.ts";
-import type { Any, Choice, Maker, Shape, Step } from "./step.ts";
+import type { Any, Choice, Declared, Maker, Shape, Step } from "./step.ts";
 
 /** Rows that the reference holds. */
 export interface Held extends Shape {
@@ -29,7 +29,10 @@ export function chainOf(
 ): Chain {
   let chain: Chain = { ...first, steps: [] };
   for (let i = 0; i < length; i++) {
-    const step = choice.of(choice.of(makers))(chain, choice, other, values);
+    const { table: before } = chain;
+    const declared: Declared = (names) =>
+      values.timestamp === "bigint" ? { schema: reference.types(before, names) } : {};
+    const step = choice.of(choice.of(makers))(chain, choice, other, values, declared);
     if (step === null) continue;
     const table = reference.asked(step.sql(chain.table, other.table));
     if (table === null) continue;

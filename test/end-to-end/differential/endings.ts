@@ -32,6 +32,14 @@ function among(got: Rows, end: End): void {
   equal(notAmong(bagOf(got, end.chain.columns), bagOf(expected(end), end.chain.columns)), null);
 }
 
+/** What Parquet keeps: of timestamps one type for seconds, milliseconds and microseconds. */
+function inParquet({ reference, chain }: End): string {
+  const { fields } = reference.schema(`FROM ${chain.table}`);
+  const coarse = fields.filter(({ type }) => type.kind === "timestamp" && (type.unit === "s" || type.unit === "ms"));
+  const casts = coarse.map(({ name }) => `CAST(${quoted(name)} AS TIMESTAMP) AS ${quoted(name)}`);
+  return casts.length === 0 ? `FROM ${chain.table}` : `SELECT * REPLACE (${casts.join(", ")}) FROM ${chain.table}`;
+}
+
 export const ENDINGS = {
   async takeAll(end: End) {
     sameOrder(await end.ds.takeAll(end.values), end);
@@ -64,10 +72,9 @@ export const ENDINGS = {
   async writeParquet(end: End) {
     const { files } = await end.ds.writeParquet(end.out);
     // One by one: a file of a column that is null throughout may not know its type.
-    sameBag(
-      files.flatMap((file) => end.reference.rows(`FROM read_parquet('${file}')`, end.values)),
-      end,
-    );
+    const got = files.flatMap((file) => end.reference.rows(`FROM read_parquet('${file}')`, end.values));
+    const wanted = end.reference.rows(inParquet(end), end.values);
+    deepStrictEqual(bagOf(got, end.chain.columns), bagOf(wanted, end.chain.columns));
   },
   async sampleFraction(end: End) {
     among(await end.ds.sample({ fraction: 0.4, seed: 5 }).takeAll(end.values), end);

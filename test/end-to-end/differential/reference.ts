@@ -4,6 +4,7 @@ import {
   compileRows,
   readArrowBytes,
   type Schema,
+  typeName,
   type ValueOptions,
 } from "../../../src/arrow/index.ts";
 import { KernelError } from "../../../src/errors/index.ts";
@@ -13,7 +14,8 @@ import type { Rows } from "./compare.ts";
 /** More rows say no more, and take long. */
 const MOST_ROWS = 1500;
 /** The question itself has no answer for these rows. */
-const NO_ANSWER = /overflow|out of range|could not cast|conversion|could not convert|too (large|small)|exceeds/i;
+const NO_ANSWER =
+  /overflow|out of range|could not cast|conversion|could not convert|too (large|small)|exceeds|cannot compare/i;
 
 export class Reference {
   readonly #kernel = Kernel.open({ threads: 1 });
@@ -63,6 +65,12 @@ export class Reference {
 
   schema(sql: string): Schema {
     return this.#connection.describe(sql);
+  }
+
+  types(table: string, names: readonly string[]): Record<string, string> {
+    const { fields } = this.schema(`FROM ${table}`);
+    const some = fields.filter(({ name }) => names.includes(name));
+    return Object.fromEntries(some.map(({ name, type }) => [name, typeName(type)]));
   }
 
   /** The rows as an Arrow file. */

@@ -104,7 +104,7 @@ export const RELATIONAL_OPERATORS: readonly Maker[] = [
       known: true,
     };
   },
-  function mapGroups({ columns }, choice, _, values) {
+  function mapGroups({ columns }, choice, _, values, declared) {
     const plain = keysIn(columns).filter(
       (name) => !["list", "struct"].includes(columns.get(name) ?? "") && name !== "size",
     );
@@ -129,6 +129,7 @@ export const RELATIONAL_OPERATORS: readonly Maker[] = [
         },
       };
     }
+    const schema = declared(keys);
     return {
       name: `groupBy(${keys}).mapGroups(count${stream ? ", stream" : ""})`,
       apply: (ds) => {
@@ -136,7 +137,7 @@ export const RELATIONAL_OPERATORS: readonly Maker[] = [
         if (!stream) {
           return groups.mapGroups(
             (group: Any) => [{ ...Object.fromEntries(keys.map((key) => [key, group[0][key]])), size: group.length }],
-            { batchFormat: "rows", ...values },
+            { batchFormat: "rows", ...values, ...schema },
           );
         }
         return groups.mapGroups(
@@ -149,7 +150,7 @@ export const RELATIONAL_OPERATORS: readonly Maker[] = [
             }
             return [{ ...Object.fromEntries(keys.map((key) => [key, first[key]])), size }];
           }) as Any,
-          { batchFormat: "rows", stream: true, batchSize: 3, ...values } as Any,
+          { batchFormat: "rows", stream: true, batchSize: 3, ...values, ...schema } as Any,
         );
       },
       sql: (input) => `SELECT ${quotedList(keys)}, count(*) AS size FROM ${input} GROUP BY ${quotedList(keys)}`,

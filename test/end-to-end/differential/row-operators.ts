@@ -164,10 +164,10 @@ export const ROW_OPERATORS: readonly Maker[] = [
     apply: (ds) => ds.filter(() => true, values),
     sql: (input) => `FROM ${input}`,
   }),
-  (shape) => ({
+  (shape, _, __, values) => ({
     ...shape,
     name: "filter(never)",
-    apply: (ds) => ds.filter(() => false),
+    apply: (ds) => ds.filter(() => false, values),
     sql: (input) => `FROM ${input} LIMIT 0`,
   }),
 ];

@@ -54,7 +54,19 @@ export interface Step extends Shape {
 }
 
 /** Null where the operator has nothing to work on in such rows. Functions are handed values as `values` says. */
-export type Maker = (shape: Shape, choice: Choice, other: Shape, values: ValueOptions) => Step | null;
+export type Maker = (
+  shape: Shape,
+  choice: Choice,
+  other: Shape,
+  values: ValueOptions,
+  declared: Declared,
+) => Step | null;
+
+/**
+ * The option that gives these columns their types again where a function makes them anew. Exact values do not tell their
+ * types: days are bigints, decimals are texts. Nothing where values are not exact.
+ */
+export type Declared = (names: readonly string[]) => { readonly schema?: Readonly<Record<string, string>> };
 
 export class Choice {
   #at = 0;
