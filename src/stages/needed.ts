@@ -3,6 +3,7 @@
  * made is not known then, but the SQL over it must still be right.
  */
 import { columnsOf, columnsRead, type Expression, namedColumns, type Plan } from "../plan/index.ts";
+import { likelyColumns } from "./likely-columns.ts";
 import type { RegionNode } from "./sql/relation.ts";
 
 export type Names = ReadonlySet<string>;
@@ -62,16 +63,28 @@ export function neededOf(node: RegionNode, above: Names): readonly Names[] {
       if (how === "semi" || how === "anti") return [joined(above, leftOn), new Set(rightOn)];
       return [
         joined(passed(above, right, rightOn, how !== "right" && how !== "full"), leftOn),
-        joined(passed(above, left, leftOn, true), rightOn),
+        joined(ofRight(passed(above, left, leftOn, true), right, node.suffix), rightOn),
       ];
     }
     case "zip":
-      return [passed(above, node.right, [], true), passed(above, node.left, [], true)];
+      return [
+        passed(above, node.right, [], true),
+        ofRight(passed(above, node.left, [], true), node.right, node.suffix),
+      ];
     case "union":
       return node.inputs.map(() => above);
     default:
       return [above];
   }
+}
+
+/** A column that the right is taken to have, and that is called by the suffix above, is not another one of the right's. */
+function ofRight(names: Names, right: Plan, suffix: string): Names {
+  const likely = likelyColumns(right);
+  return without(
+    names,
+    [...(likely?.keys() ?? [])].map((name) => `${name}${suffix}`).filter((name) => likely?.has(name) !== true),
+  );
 }
 
 /**
