@@ -1,9 +1,10 @@
 /**
- * Names that columns cannot have: SQL takes those that differ only in case for one, ends at a NUL, and works with
- * columns of its own beside the user's.
+ * Names that columns cannot have: SQL takes those that differ only in case for one, ends at a NUL, has no half characters, and
+ * works with columns of its own beside the user's.
  */
 import { RowShapeError } from "../errors/index.ts";
 import type { Schema } from "./types.ts";
+import { halfPair } from "./well-formed.ts";
 
 /** Of columns that are there only while an operator works. */
 const RESERVED = "__spillway_";
@@ -54,6 +55,8 @@ function ownFault(name: string, folded: string): string | null {
   if (name.includes("\0")) {
     return `the column ${JSON.stringify(name)} has a NUL character in its name. Give it another name where it is made.`;
   }
+  const half = halfPair(name);
+  if (half !== null) return `the column ${JSON.stringify(name)} has in its name ${half}.`;
   if (!folded.startsWith(RESERVED)) return null;
   return `the column "${name}" has a name that is reserved: "${RESERVED}" begins those of columns that operators work with. Rename it where it is made.`;
 }

@@ -30,5 +30,7 @@ export type {
   Vector,
 } from "./types.ts";
 export { emptyBatch, sliceBatch, viewOf } from "./vector.ts";
+export { halfPair } from "./well-formed.ts";
 export { columnsToBatch } from "./write/columns-to-batch.ts";
+export { inRow } from "./write/misfit.ts";
 export { type DeclaredTypes, RowBuilder } from "./write/row-builder.ts";

@@ -4,6 +4,7 @@
  */
 import { OptionError } from "../errors/index.ts";
 import type { DataType, Field } from "./types.ts";
+import { halfPair } from "./well-formed.ts";
 
 const int = (bits: 8 | 16 | 32 | 64, signed = true): DataType => ({ kind: "int", bits, signed });
 const TEXT: DataType = { kind: "utf8", large: false };
@@ -73,6 +74,8 @@ function tokens(sql: string): Token[] {
 
 /** The type that a SQL type name means, e.g. `DECIMAL(12,2)`, `STRUCT(a INTEGER, b VARCHAR[])`. */
 export function parseTypeName(sql: string): DataType {
+  const half = halfPair(sql);
+  if (half !== null) throw new OptionError(`The type name ${JSON.stringify(sql)} has ${half}.`);
   const input = tokens(sql);
   let at = 0;
 

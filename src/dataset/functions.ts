@@ -4,7 +4,7 @@ import type { ValueOptions } from "../arrow/index.ts";
 import { captureFunction } from "../closure/index.ts";
 import { OptionError } from "../errors/index.ts";
 import { localPath, notLocal } from "../files/index.ts";
-import { checkTypeName, type FunctionNode, functionNode, type Plan } from "../plan/index.ts";
+import { checkText, checkTypeName, type FunctionNode, functionNode, type Plan } from "../plan/index.ts";
 import { type FunctionOptions, MAX_IN_FLIGHT, type OnError, type ResourceRequest } from "../protocol/index.ts";
 import { parseSize } from "../units/index.ts";
 import { amount, checkKeys, describe, oneOf, positiveInteger, text, textList, wholeNumber } from "./options.ts";
@@ -173,7 +173,10 @@ function checkedOnError(form: string, onError: OnError): OnError {
 
 function checkedSchema(form: string, schema: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    Object.entries(schema).map(([name, type]) => [name, checkTypeName(String(type), `${form}: schema.${name}`)]),
+    Object.entries(schema).map(([name, type]) => [
+      checkText(name, `${form}: schema`),
+      checkTypeName(String(type), `${form}: schema.${name}`),
+    ]),
   );
 }
 

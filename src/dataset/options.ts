@@ -1,5 +1,6 @@
 /** Checks of arguments and options: each refuses with what was given, what is allowed, and the nearest name. */
 import { OptionError } from "../errors/index.ts";
+import { checkText } from "../plan/index.ts";
 import { nearest } from "../units/index.ts";
 
 export function checkKeys(operator: string, options: object, known: readonly string[]): void {
@@ -46,7 +47,7 @@ export function oneOf<T extends string>(operator: string, name: string, value: u
 }
 
 export function text(operator: string, name: string, value: unknown): string {
-  if (typeof value === "string" && value !== "") return value;
+  if (typeof value === "string" && value !== "") return checkText(value, `${operator}: ${name}`);
   throw new OptionError(`${operator}: ${name} is ${describe(value)}; it must be a text that is not empty.`);
 }
 

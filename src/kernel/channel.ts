@@ -2,6 +2,7 @@
  * One DuckDB connection and the one statement it runs: prepare, execute, fetch, end. DuckDB allows one open result a
  * connection, so the Connection that people see hands each stream a channel of its own.
  */
+import { halfPair } from "../arrow/index.ts";
 import type { Field, Schema } from "../arrow/types.ts";
 import { KernelError } from "../errors/index.ts";
 import { callAsync, type NativeFunction, textAt } from "../native/index.ts";
@@ -230,6 +231,8 @@ export class Channel implements Reader {
     if (sql.includes("\0")) {
       throw new KernelError("SQL may not have a zero character: use quoteLiteral for texts.", "Parser", sql);
     }
+    const half = halfPair(sql);
+    if (half !== null) throw new KernelError(`The SQL has ${half}.`, "Parser", sql);
     this.#sql = sql;
     this.failure = NO_FAILURE;
     this.#interrupted = false;

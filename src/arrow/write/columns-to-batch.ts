@@ -6,7 +6,7 @@ import { RowShapeError } from "../../errors/index.ts";
 import { typeEquals } from "../schema.ts";
 import type { Columns, DataType, Field, RecordBatch, Vector } from "../types.ts";
 import { elementType, inferType, isNumbers, isPlain, isTypedArray, type TypedArray } from "./infer.ts";
-import { describe, type Place, placeOf } from "./misfit.ts";
+import { describe, inRow, type Place, placeOf } from "./misfit.ts";
 import type { DeclaredTypes } from "./row-builder.ts";
 import type { Sink } from "./sink.ts";
 import { sinkFor } from "./sink-for.ts";
@@ -82,7 +82,12 @@ function writtenVector(values: ArrayLike<unknown>, type: DataType, place: Place)
     sink = replacement;
   });
   if (!isNumbers(values) || sink.writeAll?.(0, values) !== true) {
-    for (let index = 0; index < values.length; index++) sink.write(index, values[index]);
+    let index = 0;
+    try {
+      for (; index < values.length; index++) sink.write(index, values[index]);
+    } catch (thrown) {
+      throw inRow(thrown, index, "the result");
+    }
   }
   return sink.finish(values.length);
 }

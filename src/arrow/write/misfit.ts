@@ -2,6 +2,7 @@
 import { RowShapeError, ValueError } from "../../errors/index.ts";
 import { typeName } from "../typename.ts";
 import type { DataType } from "../types.ts";
+import { halfPair } from "../well-formed.ts";
 import { inferType } from "./infer.ts";
 
 /** Where a value is going. */
@@ -50,6 +51,17 @@ export function unfit(place: Place, type: DataType, value: unknown, why: string)
   const { column, passed } = place;
   const more = passed === null ? "" : ` ${remedy(passed, column, value)}`;
   throw new ValueError(`Column "${column}" (${typeName(type)}) cannot hold ${print(value)}: ${why}.${more}`, column);
+}
+
+/** Throws: the text cannot be encoded without becoming another. */
+export function halfText({ column }: Place, text: string): never {
+  throw new ValueError(`Column "${column}" was given ${print(text)}, which has ${halfPair(text)}.`, column);
+}
+
+/** What was thrown for one of many rows that came together; `what` they are, such as "the result". */
+export function inRow(thrown: unknown, row: number, what: string): unknown {
+  if (!(thrown instanceof ValueError)) return thrown;
+  return new ValueError(`Row ${row} of ${what}: ${thrown.message}`, thrown.column);
 }
 
 /** For a column that the function makes anew, although its source looked as if it did not. */

@@ -1,6 +1,7 @@
 /** Sinks with sinks inside, bytes of any length, and the open column that no value has decided yet. */
 import { RowShapeError, ValueError } from "../../errors/index.ts";
 import type { DataType, Field, Vector } from "../types.ts";
+import { halfPair } from "../well-formed.ts";
 import { inferType, isNumbers, isPlain, isTypedArray } from "./infer.ts";
 import { describe, misfit, type Place, unfit } from "./misfit.ts";
 import { type RecordWriter, recordWriter } from "./record-writer.ts";
@@ -189,6 +190,12 @@ export class FixedListSink implements Sink {
   }
 }
 
+function refuseHalfName({ column }: Place, field: string): void {
+  const half = halfPair(field);
+  if (half === null) return;
+  throw new RowShapeError(`Column "${column}": the field ${JSON.stringify(field)} has in its name ${half}.`, column);
+}
+
 export class StructSink implements Sink {
   private readonly nulls = new NullFlags();
   private readonly fields: RecordWriter;
@@ -196,6 +203,7 @@ export class StructSink implements Sink {
     private readonly children: readonly Field[],
     private readonly place: Place,
   ) {
+    for (const { name } of children) refuseHalfName(place, name);
     this.fields = recordWriter(
       children.map((field) => field.name),
       (index, replace) => {

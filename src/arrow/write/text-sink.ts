@@ -4,7 +4,7 @@
  */
 import { ValueError } from "../../errors/index.ts";
 import type { DataType, Vector } from "../types.ts";
-import { misfit, type Place } from "./misfit.ts";
+import { halfText, misfit, type Place } from "./misfit.ts";
 import { bytesOf, enlarged, leaf, NullFlags, type Sink } from "./sink.ts";
 
 const PENDING_CHARS = 2048;
@@ -32,6 +32,7 @@ export class TextSink implements Sink {
     const start = this.offsets[index] as number;
     if (start !== this.base + this.pending.length || index < this.firstPending) this.rewind(index);
     if (typeof value === "string") {
+      if (!value.isWellFormed()) halfText(this.place, value);
       this.pending += value;
       this.offsets[index + 1] = start + value.length;
       if (this.nulls.any) this.nulls.setValid(index);
@@ -82,7 +83,7 @@ export class TextSink implements Sink {
     }
     let at = base + written;
     // As many bytes as characters: all ASCII, and the offsets are right as they are.
-    if (written !== text.length) at = this.measure(text, base, end);
+    if (written !== text.length) at = this.measure(base, end);
     this.pending = "";
     this.base = at;
     this.firstPending = end;
@@ -90,7 +91,7 @@ export class TextSink implements Sink {
   }
 
   /** Turns the offsets of pending rows from characters into bytes, by walking the bytes; returns where they end. */
-  private measure(text: string, base: number, end: number): number {
+  private measure(base: number, end: number): number {
     const { data, offsets, firstPending } = this;
     const starts = offsets.slice(firstPending, end + 1);
     let at = base;
@@ -107,20 +108,7 @@ export class TextSink implements Sink {
           units--;
         }
       }
-      // Halves of a pair, one at the end of this string and one at the start of the next, were joined into one.
-      if (units < 0) return this.encodeEach(text, base, end, starts);
       offsets[row + 1] = at;
-    }
-    return at;
-  }
-
-  private encodeEach(text: string, base: number, end: number, starts: Int32Array): number {
-    let at = base;
-    for (let row = this.firstPending; row < end; row++) {
-      const from = (starts[row - this.firstPending] as number) - base;
-      const to = (starts[row - this.firstPending + 1] as number) - base;
-      at += this.data.write(text.slice(from, to), at, "utf8");
-      this.offsets[row + 1] = at;
     }
     return at;
   }

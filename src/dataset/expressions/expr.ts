@@ -9,6 +9,7 @@ import {
   aggregateOf,
   call,
   cases,
+  checkText,
   column,
   type Expression,
   type Literal,
@@ -33,6 +34,7 @@ export class Expr<
   as<N extends string>(name: N): Expr<T, Refs, N> {
     if (typeof name !== "string" || name === "")
       throw new OptionError("as: a column name is a text that is not empty.");
+    checkText(name, "as");
     return new Expr(this.expression, name);
   }
 
@@ -130,7 +132,7 @@ export function count(): AggregateExpr<number, never> {
 /** A column by name. */
 export function col<N extends string>(name: N): Expr<ColumnValue<N>, N, N> {
   if (typeof name !== "string" || name === "") throw new OptionError("col: a column name is a text that is not empty.");
-  return new Expr(column(name), name);
+  return new Expr(column(checkText(name, "col")), name);
 }
 
 /** The SQL type of a literal follows from its JavaScript type: an integral number is an integer, any other a DOUBLE. */
@@ -144,7 +146,7 @@ export function lit<V extends Literal>(value: V): Expr<V, never, Unnamed> {
  */
 export function sql<V = unknown>(text: string): Expr<V, never, Unnamed> {
   if (typeof text !== "string" || text.trim() === "") throw new OptionError("sql: the text is empty.");
-  return new Expr(raw(text), null);
+  return new Expr(raw(checkText(text, "sql")), null);
 }
 
 /** The first of the operands that is not null. */

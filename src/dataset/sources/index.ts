@@ -2,13 +2,14 @@
 import {
   blockBytes,
   fromArrowTable,
+  inRow,
   parseTypeName,
   type RecordBatch,
   RowBuilder,
   readBlock,
 } from "../../arrow/index.ts";
 import { OptionError } from "../../errors/index.ts";
-import { column, project, type Source, scan } from "../../plan/index.ts";
+import { checkText, column, project, type Source, scan } from "../../plan/index.ts";
 import { Dataset } from "../dataset.ts";
 import type { Engine } from "../engine.ts";
 import { checkKeys, describe, only, positiveInteger } from "../options.ts";
@@ -85,14 +86,21 @@ export function fromItems<R extends AnyRow>(engine: Engine, rows: Iterable<R>, o
   if (rows === null || typeof rows !== "object" || !(Symbol.iterator in rows)) {
     throw new OptionError(`fromItems: rows are an array or another iterable of objects, not ${describe(rows)}.`);
   }
-  const declared = new Map(Object.entries(options.schema ?? {}).map(([name, type]) => [name, parseTypeName(type)]));
+  const schema = Object.entries(options.schema ?? {});
+  const declared = new Map(schema.map(([name, type]) => [checkText(name, "fromItems: schema"), parseTypeName(type)]));
   const most = Math.min(BYTES_PER_BATCH, engine.settings.targetMaxBlockSize);
   const builder = new RowBuilder(declared);
   const batches: RecordBatch[] = [];
   // What a builder finishes is good until its next row, so each batch is copied as a block.
   const finish = () => batches.push(readBlock(blockBytes(builder.finish())));
+  let count = 0;
   for (const row of rows) {
-    builder.append(row);
+    try {
+      builder.append(row);
+    } catch (thrown) {
+      throw inRow(thrown, count, "fromItems");
+    }
+    count++;
     if (builder.rows % CHECK_ROWS === 0 && builder.byteLength >= most) finish();
   }
   if (builder.rows > 0 || (batches.length === 0 && declared.size > 0)) finish();

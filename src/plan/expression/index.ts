@@ -27,7 +27,7 @@ export {
   windowCall,
   windowOf,
 } from "./expression.ts";
-export { checkLiteral, type Literal, literalSql } from "./literal.ts";
+export { checkLiteral, checkText, type Literal, literalSql } from "./literal.ts";
 export { quoteIdentifier, quoteText, quoteTextList } from "./quote.ts";
 export { expressionSql, namedSql, orderSql } from "./render.ts";
 export { checkTypeName } from "./type-name.ts";

@@ -2,6 +2,7 @@
  * JavaScript values as SQL literals. A number with a fraction is a DOUBLE, as in JavaScript, not SQL's DECIMAL; next to a
  * comparison it stays a plain decimal, so that a filter on a DECIMAL column still reaches the reader's statistics.
  */
+import { halfPair } from "../../arrow/index.ts";
 import { OptionError } from "../../errors/index.ts";
 import { quoteText } from "./quote.ts";
 
@@ -93,13 +94,21 @@ export function checkLiteral(value: unknown, where: string): Literal {
     case "boolean":
     case "number":
     case "bigint":
-    case "string":
       return value;
+    case "string":
+      return checkText(value, where);
     case "object":
       return checkObject(value, where);
     default:
       throw new OptionError(`${where}: a ${typeof value} is no value for SQL.`);
   }
+}
+
+/** As a text of SQL. */
+export function checkText(text: string, where: string): string {
+  const half = halfPair(text);
+  if (half !== null) throw new OptionError(`${where}: ${JSON.stringify(text)} has ${half}.`);
+  return text;
 }
 
 function checkObject(value: object, where: string): Literal {
@@ -119,5 +128,7 @@ function checkObject(value: object, where: string): Literal {
     const name = value.constructor?.name ?? "an object";
     throw new OptionError(`${where}: a value of class ${name} is no value for SQL. Give plain data.`);
   }
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, checkLiteral(item, where)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [checkText(name, where), checkLiteral(item, where)]),
+  );
 }

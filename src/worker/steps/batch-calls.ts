@@ -10,6 +10,7 @@ import {
   concatBatches,
   type DeclaredTypes,
   fromArrowTable,
+  inRow,
   type RecordBatch,
   RowBuilder,
   sliceBatch,
@@ -188,7 +189,7 @@ export class BatchCalls {
     } catch (thrown) {
       const all = builder.rows > 0 ? builder.finish() : null;
       if (all !== null && before > 0) this.#kept.push(concatBatches([sliceBatch(all, 0, before)]));
-      throw thrown;
+      throw inRow(thrown, all === null ? 0 : all.length - before, "the result");
     }
     if (builder.rows < Math.min(this.fn.rowsTogether, this.next.wanted) && builder.byteLength < MOST_BYTES_TOGETHER)
       return NOTHING;
