@@ -41,12 +41,17 @@ export class Operators {
   async #columns(plan: Plan, needed: Names): Promise<FedTable["columns"]> {
     if (this.describe !== null && isDescribable(plan)) {
       const columns = await this.describe(plan);
-      return columns.map(({ name, type }) => ({ name, type: type === '"NULL"' ? null : type }));
+      return columns.map(({ name, type }) => ({ name, type: known(type) }));
     }
     const likely = likelyColumns(plan) ?? new Map<string, string | null>();
     const names = columnsOf(plan) ?? [...new Set([...likely.keys(), ...needed])];
-    return names.map((name) => ({ name, type: likely.get(name) ?? null }));
+    return names.map((name) => ({ name, type: known(likely.get(name) ?? null) }));
   }
+}
+
+/** A column of nothing but nulls says nothing of its type, nor do lists of them. */
+function known(type: string | null): string | null {
+  return type !== null && /\bNULL\b/.test(type) ? null : type;
 }
 
 /** Hands on what operators made, as it is. */

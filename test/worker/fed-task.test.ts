@@ -1,5 +1,5 @@
 /** Tasks whose input comes while they run. */
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -157,7 +157,7 @@ describe.each([1, 2])("a kernel with a lease of %i threads", (threads) => {
     const files = make(sql, fed(0), { sink });
     const report = await files.finish();
     expect(report.files.length).toBe(1);
-    const path = join(staging, readdirSync(staging)[0] ?? "");
+    const path = join(staging, report.files[0]?.path ?? "");
     expect(kernel.connection.describe(`FROM '${path}'`).fields.map(({ type }) => typeName(type))).toEqual([
       "BIGINT",
       "BIGINT[]",
