@@ -39,6 +39,12 @@ boxed("small machines", () => {
     expect(JSON.parse(run.stdout)).toEqual({ rows, sum: (rows * (rows - 1)) / 2 });
   });
 
+  test("[A18] in 512 MiB a CSV file of 5,000 columns is counted, and mapped by some of them", async () => {
+    const run = await runInBox(512 * MIB, "wide-csv", "5000");
+    expectAlive(run, 512 * MIB);
+    expect(JSON.parse(run.stdout)).toEqual({ counted: 100, last: { sum: 99 + 99.5 + (99 + 1498) } });
+  });
+
   test.each([512, 256])("[D1] in %d MiB several jobs at once share what there is", async (mib) => {
     const run = await runInBox(mib * MIB, "several-jobs", "2e8");
     expectAlive(run, mib * MIB);

@@ -55,6 +55,15 @@ describe("[A18] types hold for all files", () => {
       ]);
   });
 
+  test("[A18] a number among times with an offset is no null", async () => {
+    const { types, rows } = await read(files("id,name\n2024-02-29 12:34:56+02:00,0\n", "id,name\n0,\n"));
+    expect(types).toEqual(["VARCHAR", "BIGINT"]);
+    expect(rows).toEqual([
+      ["2024-02-29 12:34:56+02:00", 0],
+      ["0", null],
+    ]);
+  });
+
   test("[A18] of very many files some are looked at, and a value in another is an error with its line", async () => {
     const path = files(...Array.from({ length: 200 }, (_, i) => `v\n1\n${i === 1 ? "2.5" : i}\n`));
     await expect(read(path)).rejects.toThrow(/1\.csv, line 3: "2\.5" is no value of column "v", .* make BIGINT/);
@@ -125,6 +134,8 @@ describe("[A18] types hold for all files", () => {
     [["yes", "no"], "VARCHAR", ["yes", "no"]],
     [["31/12/2024", "01/02/2024"], "VARCHAR", ["31/12/2024", "01/02/2024"]],
     [["12345678901234567890"], "VARCHAR", ["12345678901234567890"]],
+    [["18446744073709551615", "1"], "VARCHAR", ["18446744073709551615", "1"]],
+    [["123456789012345678901234567890"], "VARCHAR", ["123456789012345678901234567890"]],
     [["3.14159265358979323846"], "VARCHAR", ["3.14159265358979323846"]],
     [["0.30000000000000004", "1e-7"], "DOUBLE", [0.30000000000000004, 1e-7]],
     [[" 7", "8 "], "BIGINT", [7, 8]],
@@ -218,6 +229,29 @@ describe("[A18] files that are not as they should be", () => {
     ]);
   });
 
+  test.each([
+    ["id\na\n", 'id\n" spaces "\na\n', [["a"], [" spaces "], ["a"]]],
+    ["id\na\n", "id\n'b'\n", [["a"], ["'b'"]]],
+    [
+      "a,b\n1,x\n",
+      'a,b\n2,"y, z"\n',
+      [
+        [1, "x"],
+        [2, "y, z"],
+      ],
+    ],
+    [
+      "a,b\n1,x\n",
+      'a,b\n2,"y\\", z"\n',
+      [
+        [1, "x"],
+        [2, 'y", z'],
+      ],
+    ],
+  ])("[A18] %j, which has no quotes, does not say how those of %j are read", async (first, second, rows) => {
+    expect((await read(files(first, second))).rows).toEqual(rows);
+  });
+
   test("[A18] a line of 20 MB is read, among others and in a long file; a longer one with maxLineSize", async () => {
     const long = "x".repeat(20_000_000);
     const { rows } = await read(files(`a,b\n1,${long}\n2,y\n3,${long}\n4,${long}\n`));
@@ -259,4 +293,48 @@ describe("[A18] columns that differ", () => {
       [null, "y", 2.5],
     ]);
   });
+});
+
+describe("[A1] partition folders in the schema", () => {
+  const partitioned = (text: string) => {
+    const path = files();
+    mkdirSync(join(path, "%5Bx%5D=1"));
+    writeFileSync(join(path, "%5Bx%5D=1", "part.csv"), text);
+    return path;
+  };
+
+  test("[A1] the schema may name them", async () => {
+    const schema = { "[x]": "VARCHAR", "a.b": "DOUBLE" };
+    const found = await read(partitioned("a.b\n7\n"), { schema });
+    expect(found).toEqual({ types: ["DOUBLE", "VARCHAR"], rows: [[7, "1"]] });
+    await expect(read(partitioned("b\n7\n"), { schema })).rejects.toThrow(/the schema names "a\.b", which/);
+  });
+
+  test("[A1] without a header they are no fields, unless the file has them too", async () => {
+    const options = { header: false, schema: { a: "BIGINT", "[x]": "VARCHAR" } };
+    expect((await read(partitioned("7\n"), options)).rows).toEqual([[7, "1"]]);
+    expect((await read(partitioned("7,2\n"), options)).rows).toEqual([[7, "1"]]);
+  });
+});
+
+test("[A18] thousands of columns are looked at and read, and not those that nothing uses", async () => {
+  const width = 700;
+  const names = Array.from({ length: width }, (_, i) => `f${i}`);
+  const row = names.map((_, i) => ["7", "2.5", "x", "2024-01-01", "true"][i % 5]);
+  const path = files(`${names.join()}\n${`${row.join()}\n`.repeat(3)}`);
+  const ds = readCsv(engine, path);
+  const types = (await ds.schema()).columns.map(({ type }) => type);
+  expect(types).toEqual(names.map((_, i) => ["BIGINT", "DOUBLE", "VARCHAR", "DATE", "BOOLEAN"][i % 5]));
+  expect(await ds.select("f699", "f1").takeAll()).toEqual(Array.from({ length: 3 }, () => ({ f699: true, f1: 2.5 })));
+  const [split] = engine.jobs.at(-1)?.operators.flatMap((each) => (each.kind === "slice" ? [] : [each.input])) ?? [];
+  expect(JSON.stringify(split)).not.toContain("spillway_fits_date");
+  expect(await ds.count()).toBe(3);
+  expect((await ds.takeAll()).map((each) => Object.values(each).length)).toEqual([width, width, width]);
+});
+
+test("[A18] which rows ignoreErrors leaves out does not depend on the columns that are used", async () => {
+  const path = files("a,b\n1,2\nx,3\n4,y\n");
+  const ds = readCsv(engine, path, { ignoreErrors: true, schema: { a: "BIGINT", b: "BIGINT" } });
+  expect(await ds.count()).toBe(1);
+  expect(await ds.select("b").takeAll()).toEqual([{ b: 2 }]);
 });

@@ -39,6 +39,12 @@ test("[A1] times with and without an offset stay texts", async () => {
   expect(values).toEqual(["2024-01-01T00:00:00+02:00", "2024-01-01T00:00:00"]);
 });
 
+test("[A1] whole numbers beyond what doubles hold, among fractions, stay texts", async () => {
+  const { type, values } = await read('{"v":9007199254740993}', '{"v":0.5}');
+  expect(type).toBe("VARCHAR");
+  expect(values).toEqual(["9007199254740993", "0.5"]);
+});
+
 test("[A1] whole numbers of both signs beyond 64 bits are decimals", async () => {
   expect((await read('{"v":18446744073709551615}', '{"v":-1}')).type).toBe("DECIMAL(38,0)");
 });

@@ -4,6 +4,7 @@ import type { SqlFormat } from "./sql-files.ts";
 
 export const binaryFormat: SqlFormat = {
   operator: "readBinary",
+  leavesOutRows: false,
   columns: async () => [
     { name: "path", type: "VARCHAR" },
     { name: "bytes", type: "BLOB" },

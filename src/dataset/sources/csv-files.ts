@@ -49,6 +49,8 @@ const SAMPLED_FILES = 32;
 const ROWS_OF_ALL = 65_536;
 const ROWS_OF_ONE = 20_480;
 const FEWEST_ROWS = 2_048;
+/** The kernel sets memory aside for each, whatever the rows: the fields of wide files are looked at in turns. */
+const FIELDS_AT_ONCE = 512;
 
 interface Sampled {
   readonly file: SourceFile;
@@ -57,15 +59,14 @@ interface Sampled {
   readonly first: readonly Kinds[];
   /** Of all the others. */
   readonly rest: readonly Kinds[];
-  readonly rows: number;
 }
 
 export async function lookAtCsv(
   engine: Pick<Engine, "inspect">,
   files: readonly SourceFile[],
   settings: CsvSettings,
-  /** Names in the order of the fields, where there is no header. */
-  positional: readonly string[] | null,
+  /** Names in the order of the fields, where there is no header: those that are as many as the fields. */
+  positional: readonly (readonly string[])[],
 ): Promise<CsvFiles> {
   const present = files.filter((file) => file.bytes > 0);
   const heads = await headsOf(engine, present, settings.given, settings.compression);
@@ -110,12 +111,14 @@ function headerNames(fields: readonly string[]): readonly string[] {
 function fieldNames(
   file: SourceFile,
   fields: readonly string[],
-  positional: readonly string[] | null,
+  positional: readonly (readonly string[])[],
 ): readonly string[] {
-  if (positional === null) return fields.map((_, i) => `column${i}`);
-  if (positional.length === fields.length) return positional;
+  const [given = []] = positional;
+  if (given.length === 0) return fields.map((_, i) => `column${i}`);
+  const names = positional.find(({ length }) => length === fields.length);
+  if (names !== undefined) return names;
   throw new SourceError(
-    `readCsv: the schema names ${positional.length} columns, and the first row of ${file.shown} has ${fields.length} fields. Without a header the schema names every column, in their order.`,
+    `readCsv: the schema names ${given.length} columns, and the first row of ${file.shown} has ${fields.length} fields. Without a header the schema names every column, in their order.`,
     file.path,
   );
 }
@@ -152,21 +155,24 @@ async function sampleFile(
   limit: number | null,
 ): Promise<Sampled> {
   const width = found.records[0]?.fields.length ?? 0;
-  const fields = Array.from({ length: width }, (_, i) => quoteIdentifier(`c${i}`));
+  const names = Array.from({ length: width }, (_, i) => quoteIdentifier(`c${i}`));
   // A row that cannot be read is an error of the read itself, which names its line; here the others are looked at.
-  const table = textTable([file], { dialect: found.dialect, header: false, names: fields, lines }, settings, true);
-  const rows = `SELECT row_number() OVER () AS r, [${fields.join(", ")}] AS fields FROM ${table}${limit === null ? "" : ` LIMIT ${limit + 1}`}`;
-  const texts = `SELECT r, unnest(fields) AS x, generate_subscripts(fields, 1) AS i FROM (${rows})`;
-  const answers = await engine.inspect(
-    `SELECT i - 1 AS i, bit_and(CASE WHEN r = 1 THEN k ELSE ${ANY_KIND} END) AS first, bit_and(CASE WHEN r = 1 THEN ${ANY_KIND} ELSE k END) AS rest, count(*) AS n FROM (SELECT i, r, ${kindsSql("x", settings)} AS k FROM (${texts})) GROUP BY i`,
-  );
-  const first = fields.map(() => ANY_KIND);
-  const rest = fields.map(() => ANY_KIND);
-  for (const answer of answers) {
-    first[Number(answer.i)] = Number(answer.first);
-    rest[Number(answer.i)] = Number(answer.rest);
+  const table = textTable([file], { dialect: found.dialect, header: false, names, lines }, settings, true);
+  const first = names.map(() => ANY_KIND);
+  const rest = names.map(() => ANY_KIND);
+  for (let at = 0; at < width; at += FIELDS_AT_ONCE) {
+    const fields = names.slice(at, at + FIELDS_AT_ONCE);
+    const rows = `SELECT row_number() OVER () AS r, [${fields.join(", ")}] AS fields FROM ${table}${limit === null ? "" : ` LIMIT ${limit + 1}`}`;
+    const texts = `SELECT r, unnest(fields) AS x, generate_subscripts(fields, 1) AS i FROM (${rows})`;
+    const answers = await engine.inspect(
+      `SELECT i - 1 AS i, bit_and(CASE WHEN r = 1 THEN k ELSE ${ANY_KIND} END) AS first, bit_and(CASE WHEN r = 1 THEN ${ANY_KIND} ELSE k END) AS rest FROM (SELECT i, r, ${kindsSql("x", settings)} AS k FROM (${texts})) GROUP BY i`,
+    );
+    for (const answer of answers) {
+      first[at + Number(answer.i)] = Number(answer.first);
+      rest[at + Number(answer.i)] = Number(answer.rest);
+    }
   }
-  return { file, found, first, rest, rows: Number(answers[0]?.n ?? 0) };
+  return { file, found, first, rest };
 }
 
 /** The first lines name columns where one of them is not of the type of the column below; among nothing but texts they do. */

@@ -12,7 +12,6 @@ import { readableSql, valueSql } from "./csv-types.ts";
 import { namesOfAll } from "./differing.ts";
 import type { SourceFile } from "./files.ts";
 import type { CheckedReadOptions } from "./options.ts";
-import { partitionNames } from "./partitions.ts";
 import type { SqlFormat } from "./sql-files.ts";
 
 export interface CsvOptions {
@@ -117,12 +116,14 @@ export function csvFormat(
   options: CheckedReadOptions,
 ): SqlFormat {
   const { schema } = options;
-  /** Without a header the schema names the columns, in their order. */
-  const positional = settings.header === false && Object.keys(schema).length > 0 ? Object.keys(schema) : null;
   let shapes: CsvFiles["shapes"] = new Map();
   return {
     operator: "readCsv",
-    async columns(files) {
+    leavesOutRows: settings.ignoreErrors,
+    async columns(files, partitioned) {
+      const declared = Object.keys(schema).filter((name) => !partitioned.includes(name));
+      // Without a header the schema names the columns, in their order, and may name those of the folders too.
+      const positional = settings.header === false ? [declared, Object.keys(schema)] : [];
       const found = await lookAtCsv(engine, files, settings, positional);
       shapes = found.shapes;
       const named = files.flatMap((file) => {
@@ -130,9 +131,9 @@ export function csvFormat(
         return shape === undefined ? [] : [{ file, names: shape.names }];
       });
       const [first] = named;
-      if (first === undefined) return Object.entries(schema).map(([name, type]) => ({ name, type }));
+      if (first === undefined) return declared.map((name) => ({ name, type: schema[name] ?? "VARCHAR" }));
       const names = namesOfAll("readCsv", named, options.unionByName, options.columns);
-      checkDeclared(names, schema, first.file);
+      checkDeclared(names, declared, first.file);
       return names.map((name) => ({ name, type: schema[name] ?? found.types.get(foldedName(name)) ?? "VARCHAR" }));
     },
     tableSql(files, columns, includePaths) {
@@ -186,9 +187,8 @@ function partSql(
   return `SELECT ${items.join(", ")} FROM ${textTable(files, shape, settings, false)}${where}`;
 }
 
-function checkDeclared(names: readonly string[], schema: Readonly<Record<string, string>>, file: SourceFile): void {
-  const partitions = partitionNames(file);
-  const missing = Object.keys(schema).find((name) => !names.includes(name) && !partitions.includes(name));
+function checkDeclared(names: readonly string[], declared: readonly string[], file: SourceFile): void {
+  const missing = declared.find((name) => !names.includes(name));
   if (missing === undefined) return;
   throw new SourceError(
     `readCsv: the schema names "${missing}", which ${file.shown} does not have. Its columns: ${names.join(", ")}.`,

@@ -87,6 +87,7 @@ export function jsonFormat(
 ): SqlFormat {
   return {
     operator: "readJson",
+    leavesOutRows: args.includes(IGNORE_ERRORS),
     async columns(files) {
       const present = files.filter((file) => file.bytes > 0);
       if (present.length === 0) return Object.entries(schema).map(([name, type]) => ({ name, type }));

@@ -52,11 +52,6 @@ export function findPartitions(
   };
 }
 
-/** Names of the columns that a file's folders make. */
-export function partitionNames(file: SourceFile): readonly string[] {
-  return [...pairsOf(file.shown).keys()];
-}
-
 function pairsOf(path: string): ReadonlyMap<string, string | null> {
   const pairs = new Map<string, string | null>();
   for (const folder of path.split("/").slice(0, -1)) {

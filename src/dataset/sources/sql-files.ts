@@ -8,7 +8,6 @@ import {
   type OpenSource,
   quoteIdentifier,
   quoteText,
-  type RowSample,
   type ScanRequest,
   type ScanSplits,
   type Source,
@@ -34,9 +33,11 @@ import { bundled, taskCount } from "./splitting.ts";
 /** How one format is read; `path` is a column of its own table where paths are included. */
 export interface SqlFormat {
   readonly operator: string;
-  /** Finds the columns (without partitions and `path`) by looking at the files. */
-  columns(files: readonly SourceFile[]): Promise<readonly Column[]>;
-  /** SQL that reads files into those columns, and `path` where asked for. */
+  /** Rows that do not fit a column are left out, so which rows there are depends on all columns. */
+  readonly leavesOutRows: boolean;
+  /** Finds the columns (without partitions, whose names are given, and `path`) by looking at the files. */
+  columns(files: readonly SourceFile[], partitioned: readonly string[]): Promise<readonly Column[]>;
+  /** SQL that reads files into those columns, or those of them that are needed, and `path` where asked for. */
   tableSql(files: readonly SourceFile[], columns: readonly Column[], includePaths: boolean): string;
 }
 
@@ -57,7 +58,12 @@ async function open(
 ): Promise<OpenSource> {
   const listed = await listFiles(paths, format.operator);
   const partitions = findPartitions(listed, options.schema, format.operator);
-  const own = await inSourceWords(format.operator, listed, () => format.columns(listed));
+  const own = await inSourceWords(format.operator, listed, () =>
+    format.columns(
+      listed,
+      partitions.columns.map(({ name }) => name),
+    ),
+  );
   return new SqlFileReader(engine, format, options, partitions, own);
 }
 
@@ -67,7 +73,8 @@ class SqlFileReader implements OpenSource {
   readonly prunes = true;
   readonly samples = true;
   readonly bytes: Bytes;
-  readonly #ownNames: readonly string[];
+  /** The files' own columns. */
+  readonly #kept: readonly Column[];
 
   constructor(
     private readonly engine: Engine,
@@ -80,7 +87,7 @@ class SqlFileReader implements OpenSource {
     // A column that is both in the file and in its folder's name is the folder's.
     const kept = own.filter(({ name }) => !partitioned.has(name));
     const path = options.includePaths ? [{ name: "path", type: "VARCHAR" }] : [];
-    this.#ownNames = [...kept, ...path].map(({ name }) => name);
+    this.#kept = kept;
     this.columns = [...kept, ...path, ...partitions.columns];
     this.partitionColumns = partitions.columns.map(({ name }) => name);
     this.bytes = bytesOf(partitions.files);
@@ -98,7 +105,7 @@ class SqlFileReader implements OpenSource {
       splits: this.#bundles(files).map(
         (bundle): Split => ({
           kind: "sql",
-          sql: this.#sql(bundle, request.samples),
+          sql: this.#sql(bundle, request),
           files: bundle.map((file) => file.path),
         }),
       ),
@@ -110,7 +117,7 @@ class SqlFileReader implements OpenSource {
     if (this.columns.length === 0) return null;
     const files = await prunePartitions(this.partitions, request.filters, this.engine);
     if (files.length === 0) return null;
-    return { sql: this.#sql(files, request.samples), ...this.#report(files, request) };
+    return { sql: this.#sql(files, request), ...this.#report(files, request) };
   }
 
   #report(files: readonly PartitionedFile[], request: ScanRequest): Omit<ScanSplits, "splits"> {
@@ -146,12 +153,15 @@ class SqlFileReader implements OpenSource {
     return bundled(files, count, (file) => file.bytes + 1);
   }
 
-  #sql(files: readonly PartitionedFile[], samples: readonly RowSample[]): string {
-    const names = this.#ownNames.map(quoteIdentifier);
+  #sql(files: readonly PartitionedFile[], { columns, samples }: ScanRequest): string {
+    const wanted = this.#wanted(columns);
+    const names = wanted.map(({ name }) => quoteIdentifier(name));
+    if (this.options.includePaths) names.push("path");
+    const read = this.format.leavesOutRows || wanted.length === 0 ? this.own : wanted;
     const groups = sameValues(files);
     const parts = groups.map((group) => {
       const constants = partitionItems(this.partitions.columns, group[0]?.values ?? []);
-      const table = this.format.tableSql(group, this.own, this.options.includePaths);
+      const table = this.format.tableSql(group, read, this.options.includePaths);
       return `SELECT ${[...names, ...constants].join(", ")} FROM ${table}`;
     });
     const all = parts.length === 1 ? parts.join("") : parts.map((part) => `(${part})`).join(" UNION ALL ");
@@ -160,6 +170,14 @@ class SqlFileReader implements OpenSource {
     const place = `${quoteText(files[0]?.shown ?? "")}, ${row}`;
     const conditions = samples.map((sample) => placeSampleSql(place, sample)).join(" AND ");
     return `(SELECT * EXCLUDE (${row}) FROM (SELECT *, row_number() OVER () AS ${row} FROM (${all})) WHERE ${conditions})`;
+  }
+
+  /** What is not read need not be in the SQL, whose size matters where there are thousands of columns. */
+  #wanted(columns: readonly string[] | null): readonly Column[] {
+    if (columns === null) return this.#kept;
+    const names = new Set(columns);
+    const some = this.#kept.filter(({ name }) => names.has(name));
+    return some.length > 0 ? some : this.#kept.slice(0, 1);
   }
 }
 

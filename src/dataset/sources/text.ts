@@ -11,6 +11,7 @@ const LONGEST_LINE = 64 * 2 ** 20;
 
 export const textFormat: SqlFormat = {
   operator: "readText",
+  leavesOutRows: false,
   columns: async () => [{ name: "text", type: "VARCHAR" }],
   tableSql(files, _columns, includePaths) {
     const parts: string[] = [];
