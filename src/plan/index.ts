@@ -28,6 +28,7 @@ export { isOrdered } from "./ordered.ts";
 export { commonPartition, seesRowOrder } from "./partitions.ts";
 export { inputsOf, type Plan, rewriteUp, someNode, withInputs } from "./plan.ts";
 export { resolve } from "./resolve.ts";
+export { forItsRows } from "./rules/index.ts";
 export {
   type Column,
   nothingSkipped,

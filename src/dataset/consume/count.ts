@@ -1,13 +1,16 @@
 /** The number of rows: from metadata where no row can be dropped or added on the way, else by a job that only counts. */
-import { optimise, type Plan } from "../../plan/index.ts";
+import { forItsRows, optimise, type Plan } from "../../plan/index.ts";
 import { resolved, runToEnd } from "../run.ts";
 import type { Run } from "./blocks.ts";
 
 export async function countRows(run: Run): Promise<number> {
   run.engine.checkOpen();
-  const known = await countByMetadata(optimise(await resolved(run.engine, run.plan)));
+  const plan = optimise(await resolved(run.engine, run.plan));
+  const known = await countByMetadata(plan);
   if (known !== null) return known;
-  const { rows, stats } = await runToEnd(run.engine, sameRows(run.plan), () => ({ kind: "count" }));
+  // Of a source alone its columns do not matter, and there may be thousands.
+  const counted = plan.kind === "scan" && plan.filters.length === 0 ? forItsRows(plan) : sameRows(run.plan);
+  const { rows, stats } = await runToEnd(run.engine, counted, () => ({ kind: "count" }));
   run.ended(stats);
   return rows;
 }

@@ -23,6 +23,11 @@ export function pruneColumns(plan: Plan): Plan {
   return prune(plan, null);
 }
 
+/** A scan whose rows are only counted. */
+export function forItsRows(plan: ScanNode): Plan {
+  return pruneScan(plan, new Set());
+}
+
 function prune(plan: Plan, needed: Needed): Plan {
   switch (plan.kind) {
     case "scan":
