@@ -1,7 +1,7 @@
 /** Disks and processes that fail while blocks are on disk: never a wrong row, never a hang, nothing left behind. */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readFileSync, readlinkSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readlinkSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as timePasses } from "node:timers/promises";
 import { type Session, SessionClosedError, type SessionOptions, SpillDamagedError, SpillError } from "spillway";
@@ -51,9 +51,20 @@ const damages: readonly [string, SpillDamagedError["reason"], Damage][] = [
   ["deleted", "missing", each((path) => rmSync(path))],
   ["cut", "truncated", each((path) => truncateSync(path, 100))],
   ["changed by one bit", "checksum", each(flip)],
-  ["gone with their directory", "missing", ([path = ""]) => rmSync(dirname(path), { recursive: true, maxRetries: 10 })],
-  ["gone with the local directory", "missing", () => rmSync(local, { recursive: true, maxRetries: 10 })],
+  ["gone with their directory", "missing", ([path = ""]) => clearAway(dirname(path))],
+  ["gone with the local directory", "missing", () => clearAway(local)],
 ];
+
+/** As often as it takes: a session that writes there at this moment leaves a file in a directory that was just emptied. */
+function clearAway(path: string): void {
+  for (let tries = 0; existsSync(path); tries++) {
+    try {
+      rmSync(path, { recursive: true });
+    } catch (error) {
+      if (tries === 20) throw error;
+    }
+  }
+}
 
 function flip(path: string): void {
   const bytes = readFileSync(path);
