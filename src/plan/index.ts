@@ -1,3 +1,4 @@
+export { columnType } from "./column-type.ts";
 export { columnsOf } from "./columns.ts";
 export { type Describe, isDescribable } from "./describable.ts";
 export { planLines } from "./describe.ts";

@@ -79,6 +79,14 @@ export function ownOrderParts(value: string): readonly string[] {
   ];
 }
 
+const TRAVEL_AS_TEXT = "ENUM|BIT|BIGNUM|UNION|TIME WITH TIME ZONE";
+
+/** The order in which min and max compare values that become text on their way to another task, as bytes; null of others and of null. */
+export function travellingOrder(value: string): string {
+  const types = `.*\\b(${TRAVEL_AS_TEXT})\\b.*`;
+  return `CASE WHEN ${value} IS NOT NULL AND ${is(value, types)} THEN create_sort_key({'v': ${value}}, 'ASC NULLS LAST') END`;
+}
+
 const DAY_NANOS = "86400000000000";
 /** Beyond every moment. */
 const INFINITE = "CAST('1000000000000000000000000000000' AS HUGEINT)";

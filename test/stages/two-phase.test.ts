@@ -162,6 +162,20 @@ describe("[A8] two-phase aggregates", () => {
     expect(combined(node, "large", [0, 1, 2, 3, 4, 5, 6, 7])).toEqual(plain);
   });
 
+  test("[A8] the mean of decimals is that of one go, to the last bit", () => {
+    for (const type of ["DECIMAL(4, 1)", "DECIMAL(9, 2)", "DECIMAL(18, 4)", "DECIMAL(30, 6)", "DECIMAL(38, 20)"]) {
+      for (const rows of [0, 1, 10, 999]) {
+        const value = "((hash(i) % 1999)::BIGINT - 999) / 10";
+        connection.execute(
+          `CREATE OR REPLACE TABLE decimals AS SELECT i, i % 7 AS part, CASE WHEN i % 5 = 3 THEN NULL ELSE CAST(${value} AS ${type}) END AS x FROM range(${rows}) t(i)`,
+        );
+        const node = aggregate(table(), [], [{ name: "mean", expression: of("mean", "x") }]);
+        const plain = connection.all(selectSql(relation(node, [selectFrom("decimals")])));
+        expect(combined(node, "decimals", [0, 1, 2, 3, 4, 5, 6, 7]), `${type} ${rows}`).toEqual(plain);
+      }
+    }
+  });
+
   test("[A8] the variance of values that are alike and far from zero, of whose squares nothing would be left", () => {
     make("data", 3000, 1, 17, 3);
     const node = aggregate(table(), [], [{ name: "var", expression: of("var", "far") }]);

@@ -6,9 +6,11 @@ import {
   type AggregateExpression,
   type AggregateNode,
   aggregatesIn,
+  columnType,
   type Expression,
   expressionSql,
   type NamedExpression,
+  type Plan,
   quoteIdentifier,
   raw,
 } from "../../plan/index.ts";
@@ -37,7 +39,10 @@ export function twoPhase(node: AggregateNode): TwoPhase | null {
   const { keys, items } = node;
   if (seesOrder(node) || items.some(({ expression }) => hasRawOutside(expression))) return null;
   const byName = new Map(keys.map(({ name }, i): [string, Expression] => [name, { kind: "column", name: keyName(i) }]));
-  const states = statesOf(items.flatMap(({ expression }) => aggregatesIn(expression)));
+  const states = statesOf(
+    node.input,
+    items.flatMap(({ expression }) => aggregatesIn(expression)),
+  );
   if (states === null) return null;
   const outer = items.map(({ name, expression }): NamedExpression => {
     const final = replaced(overKeys(expression, byName), (inner) => {
@@ -73,11 +78,12 @@ export function twoPhase(node: AggregateNode): TwoPhase | null {
 }
 
 /** By the text of each aggregate. */
-function statesOf(aggregates: readonly AggregateExpression[]): ReadonlyMap<string, State> | null {
+function statesOf(plan: Plan, aggregates: readonly AggregateExpression[]): ReadonlyMap<string, State> | null {
   const states = new Map<string, State>();
   for (const each of aggregates) {
     const text = expressionSql(each);
-    const state = states.get(text) ?? stateOf(each, states.size);
+    const type = each.input?.kind === "column" ? columnType(plan, each.input.name) : null;
+    const state = states.get(text) ?? stateOf(each, states.size, type);
     if (state === null) return null;
     states.set(text, state);
   }
