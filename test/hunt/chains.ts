@@ -11,9 +11,10 @@ import { Difference } from "./difference.ts";
 import { FUNCTIONS } from "./functions.ts";
 import { entered, SOURCES } from "./sources.ts";
 import { type HostileTable, hostileTables } from "./tables.ts";
+import { WINDOWS } from "./windows.ts";
 import { SIZES, type Size, type World } from "./world.ts";
 
-const MAKERS = [ROW_OPERATORS, RELATIONAL_OPERATORS, RELATIONAL_OPERATORS, FUNCTIONS, CONDITIONS];
+const MAKERS = [ROW_OPERATORS, RELATIONAL_OPERATORS, RELATIONAL_OPERATORS, FUNCTIONS, CONDITIONS, WINDOWS];
 const numbers = fc.array(fc.nat({ max: 100_000 }), { minLength: 40, maxLength: 40 });
 const source = fc.constantFrom(...SOURCES);
 const size = fc.constantFrom(...(Object.keys(SIZES) as Size[]));

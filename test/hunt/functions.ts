@@ -21,11 +21,13 @@ const more = (columns: ReadonlyMap<string, unknown>, name: string, sql: string) 
     : `SELECT *, ${sql} AS ${quoted(name)} FROM ${input}`;
 
 export const FUNCTIONS: readonly Maker[] = [
-  function mapNumber(shape, choice, _, values) {
+  function mapNumber(shape, choice, _, values, declared) {
     const numbers = named(shape.columns, "number");
     if (numbers.length === 0) return null;
     const name = choice.of(numbers);
+    // Which column a computed name makes anew cannot be told from the source, so that none keeps its type by itself.
     const [into, batches, async] = [choice.of(["twice", name]), choice.chance(2), choice.chance(2)];
+    const schema = declared([...shape.columns.keys()].filter((other) => other !== into));
     return {
       ...withMore(shape, into, "number"),
       name: `${batches ? "mapBatches" : "map"}(${into}: twice ${name}${async ? ", async" : ""})`,
@@ -33,15 +35,15 @@ export const FUNCTIONS: readonly Maker[] = [
         const twice = (x: unknown) => (x === null ? null : Number(x) * 2);
         if (batches) {
           const fn = (batch: Any) => ({ ...batch, [into]: Array.from(batch[name], twice) });
-          return ds.mapBatches(async ? async (batch: Any) => fn(batch) : fn, { batchSize: 5, ...values });
+          return ds.mapBatches(async ? async (batch: Any) => fn(batch) : fn, { batchSize: 5, ...values, ...schema });
         }
         const fn = (row: Any) => ({ ...row, [into]: twice(row[name]) });
-        return ds.map(async ? async (row: Any) => fn(row) : fn, values);
+        return ds.map(async ? async (row: Any) => fn(row) : fn, { ...values, ...schema });
       },
       sql: more(shape.columns, into, `CAST(${quoted(name)} AS DOUBLE) * 2`),
     };
   },
-  function mapText(shape, choice, _, values) {
+  function mapText(shape, choice, _, values, declared) {
     const texts = named(shape.columns, "text");
     if (texts.length === 0) return null;
     const name = choice.of(texts);
@@ -54,10 +56,15 @@ export const FUNCTIONS: readonly Maker[] = [
         sql: more(shape.columns, "characters", `length(${quoted(name)}::VARCHAR)`),
       };
     }
+    const schema = declared([...shape.columns.keys()].filter((other) => other !== name));
     return {
       ...withMore(shape, name, "text"),
       name: `map(${name} + "é'")`,
-      apply: (ds) => ds.map((row: Any) => ({ ...row, [name]: row[name] === null ? null : `${row[name]}é'` }), values),
+      apply: (ds) =>
+        ds.map((row: Any) => ({ ...row, [name]: row[name] === null ? null : `${row[name]}é'` }), {
+          ...values,
+          ...schema,
+        }),
       sql: more(shape.columns, name, `${quoted(name)}::VARCHAR || 'é'''`),
     };
   },
@@ -70,19 +77,23 @@ export const FUNCTIONS: readonly Maker[] = [
       sql: more(shape.columns, "missing", `${quoted(name)} IS NULL`),
     };
   },
-  function mapAway(shape, choice, _, values) {
+  function mapAway(shape, choice, _, values, declared) {
     if (shape.columns.size < 2) return null;
     const name = choice.of([...shape.columns.keys()]);
+    const schema = declared([...shape.columns.keys()].filter((other) => other !== name));
     return {
       columns: new Map([...shape.columns].filter(([other]) => other !== name)),
       order: without(shape.order, name),
       known: false,
       name: `map(without ${name})`,
       apply: (ds) =>
-        ds.map((row: Any) => {
-          const { [name]: _gone, ...rest } = row;
-          return rest;
-        }, values),
+        ds.map(
+          (row: Any) => {
+            const { [name]: _gone, ...rest } = row;
+            return rest;
+          },
+          { ...values, ...schema },
+        ),
       sql: (input) => `SELECT * EXCLUDE (${quoted(name)}) FROM ${input}`,
     };
   },
@@ -122,8 +133,9 @@ export const FUNCTIONS: readonly Maker[] = [
       sql: more(shape.columns, "item", `unnest(${quoted(name)})`),
     };
   },
-  function classOfBatches(shape, choice, _, values) {
+  function classOfBatches(shape, choice, _, values, declared) {
     const batchFormat = choice.of(["columns", "rows", "arrow"] as const);
+    const schema = declared([...shape.columns.keys()]);
     return {
       ...shape,
       known: false,
@@ -134,7 +146,7 @@ export const FUNCTIONS: readonly Maker[] = [
             return batch;
           }
         }
-        return ds.mapBatches(Same as Any, { batchFormat, batchSize: 4, ...values });
+        return ds.mapBatches(Same as Any, { batchFormat, batchSize: 4, ...values, ...schema });
       },
       sql: (input) => `FROM ${input}`,
     };

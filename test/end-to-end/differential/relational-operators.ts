@@ -114,17 +114,18 @@ export const RELATIONAL_OPERATORS: readonly Maker[] = [
     const same = { columns, order: NO_ORDER, known: false, sql: (input: string) => `FROM ${input}` };
     if (choice.chance(2)) {
       const batchFormat = choice.of(["rows", "columns", "arrow"] as const);
+      const types = batchFormat === "arrow" ? {} : declared([...columns.keys()]);
       return {
         ...same,
         name: `groupBy(${keys}).mapGroups(same, ${batchFormat}${stream ? ", stream" : ""})`,
         apply: (ds) => {
           const groups = ds.groupBy(...keys);
-          if (!stream) return groups.mapGroups((group: Any) => group, { batchFormat, ...values });
+          if (!stream) return groups.mapGroups((group: Any) => group, { batchFormat, ...values, ...types });
           return groups.mapGroups(
             async function* (batches: Any) {
               for await (const batch of batches) yield batch;
             } as Any,
-            { batchFormat, stream: true, batchSize: 3, ...values } as Any,
+            { batchFormat, stream: true, batchSize: 3, ...values, ...types } as Any,
           );
         },
       };

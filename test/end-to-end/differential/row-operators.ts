@@ -148,13 +148,14 @@ export const ROW_OPERATORS: readonly Maker[] = [
     apply: (ds) => ds.flatMap((row: Any) => [row, row], values),
     sql: (input) => `SELECT * EXCLUDE (twice) FROM (SELECT *, unnest([1, 2]) AS twice FROM ${input})`,
   }),
-  (shape, choice, _, values) => {
+  (shape, choice, _, values, declared) => {
     const batchFormat = choice.of(["columns", "rows", "arrow"] as const);
+    const schema = batchFormat === "rows" ? declared([...shape.columns.keys()]) : {};
     return {
       ...shape,
       known: false,
       name: `mapBatches(${batchFormat})`,
-      apply: (ds) => ds.mapBatches((batch: Any) => batch, { batchSize: 7, batchFormat, ...values }),
+      apply: (ds) => ds.mapBatches((batch: Any) => batch, { batchSize: 7, batchFormat, ...values, ...schema }),
       sql: (input) => `FROM ${input}`,
     };
   },
