@@ -5,7 +5,7 @@ import type { ValueOptions } from "../../../src/arrow/index.ts";
 import type { Chain } from "./chain.ts";
 import { bagOf, inOrder, notAmong, type Rows, textOf, valueText } from "./compare.ts";
 import type { Reference } from "./reference.ts";
-import { type Any, type Choice, keysIn, quoted, quotedList } from "./step.ts";
+import { type Any, type Choice, keysIn, named, quoted, quotedList } from "./step.ts";
 
 export interface End {
   readonly ds: Dataset<Any>;
@@ -80,6 +80,8 @@ export const ENDINGS = {
     among(await end.ds.sample({ fraction: 0.4, seed: 5 }).takeAll(end.values), end);
   },
   async sampleRows(end: End) {
+    // As for the operator: a small store does not hold what all tasks choose.
+    if (named(end.chain.columns, "wide").length > 0) return;
     const rows = end.choice.below(30);
     const got = await end.ds.sample({ rows, seed: 5 }).takeAll(end.values);
     equal(got.length, Math.min(rows, expected(end).length));
