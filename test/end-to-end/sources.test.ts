@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { tableFromArrays, tableToIPC } from "@uwdata/flechette";
 import * as apache from "apache-arrow";
 import { SourceError, sql } from "spillway";
@@ -147,6 +148,16 @@ describe("sources", () => {
       expect(await s.readCsv(at(`csv-${compression}`), { compression }).count()).toBe(3);
       expect(await s.readJson(at(`json-${compression}`), { compression }).count()).toBe(3);
     }
+  });
+
+  test("[A1] whatever JSON files are looked at for, it is with the options of the read", async () => {
+    const packed = (name: string, text: string) => {
+      writeFileSync(at(name), gzipSync(text));
+      return s.readJson(at(name), { compression: "gzip", format: "ndjson" });
+    };
+    expect(await packed("one-key", '{"json": 1}\n').takeAll()).toEqual([{ json: 1 }]);
+    expect(await packed("doubtful-keys", '{"a": 1, "a_1": 2}\n').takeAll()).toEqual([{ a: 1, a_1: 2 }]);
+    await expect(packed("two-cases", '{"a": 1, "A": 2}\n').takeAll()).rejects.toThrow('the keys "a" and "A"');
   });
 
   test("[A1] columns, schema and includePaths", async () => {

@@ -68,10 +68,17 @@ export async function exactTypes(
   return wide.map(({ name, type }) => ({ name, type: types.get(name) ?? type }));
 }
 
+/** The values of files as they are, in the column `json`, read as the user asked for. */
+export function objectsSql(files: readonly SourceFile[], args: readonly string[], ...more: readonly string[]): string {
+  const taken = args.filter((argument) => /^(format|compression|maximum_object_size|ignore_errors)=/.test(argument));
+  return `read_json_objects(${[pathListSql(files), ...taken, ...more].join(", ")})`;
+}
+
 /** The kernel renames keys that differ only in case, and the empty one, and then finds no value under the new name. */
 export async function checkKeyNames(
   engine: Pick<Engine, "inspect">,
   files: readonly SourceFile[],
+  args: readonly string[],
   found: readonly Column[],
 ): Promise<void> {
   const folded = new Set(found.map(({ name }) => foldedName(name)));
@@ -81,9 +88,9 @@ export async function checkKeyNames(
   if (!doubtful) return;
   const keys = new Set<string>();
   for (let at = 0; at < files.length; at += FILES_PER_QUERY) {
-    const some = pathListSql(files.slice(at, at + FILES_PER_QUERY));
+    const some = objectsSql(files.slice(at, at + FILES_PER_QUERY), args);
     const rows = await engine.inspect(
-      `SELECT DISTINCT unnest(json_keys(json)) AS key FROM (SELECT json FROM read_json_objects(${some}) LIMIT 20480)`,
+      `SELECT DISTINCT unnest(json_keys(json)) AS key FROM (SELECT json FROM ${some} LIMIT 20480)`,
     );
     for (const { key } of rows) keys.add(String(key));
   }

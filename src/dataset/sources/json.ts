@@ -10,7 +10,7 @@ import { emptyTable } from "./csv.ts";
 import { valueSql } from "./csv-types.ts";
 import type { SourceFile } from "./files.ts";
 import { jsonColumns } from "./json-columns.ts";
-import { checkKeyNames, exactTypes, isChecked } from "./json-types.ts";
+import { checkKeyNames, exactTypes, isChecked, objectsSql } from "./json-types.ts";
 import { pathListSql } from "./kernel-paths.ts";
 import type { CheckedReadOptions } from "./options.ts";
 import type { SqlFormat } from "./sql-files.ts";
@@ -93,8 +93,8 @@ export function jsonFormat(
       if (present.length === 0) return Object.entries(schema).map(([name, type]) => ({ name, type }));
       const found = await jsonColumns(engine, present, args);
       // Values that are no objects come in one column of this name; so do objects with one key of this name.
-      if (found.length === 1 && found[0]?.name === "json") await checkObjects(engine, present);
-      await checkKeyNames(engine, present, found);
+      if (found.length === 1 && found[0]?.name === "json") await checkObjects(engine, present, args);
+      await checkKeyNames(engine, present, args, found);
       const exact = withFormats(args) ? found : await exactTypes(engine, present, args, found);
       const names = new Set(found.map(({ name }) => name));
       const declared = Object.entries(schema).filter(([name]) => !names.has(name));
@@ -150,9 +150,13 @@ function readableRows(
   return `(SELECT ${[...items, ...path.map(() => "path")].join(", ")} FROM ${table} WHERE json IS NOT NULL)`;
 }
 
-async function checkObjects(engine: Pick<Engine, "inspect">, files: readonly SourceFile[]): Promise<void> {
+async function checkObjects(
+  engine: Pick<Engine, "inspect">,
+  files: readonly SourceFile[],
+  args: readonly string[],
+): Promise<void> {
   const [first] = await engine.inspect(
-    `SELECT filename AS path, json_type(json) AS type FROM read_json_objects(${pathListSql(files)}, filename=true) WHERE json_type(json) <> 'OBJECT' LIMIT 1`,
+    `SELECT filename AS path, json_type(json) AS type FROM ${objectsSql(files, args, "filename=true")} WHERE json_type(json) <> 'OBJECT' LIMIT 1`,
   );
   if (first === undefined) return;
   throw new SourceError(
