@@ -1,4 +1,4 @@
-/** Rows as text that is the same for what is equal in SQL: 3 and 3.0 are, and 0 and -0; nothing else is. */
+/** Rows as text that is the same for what is equal in SQL: 3 and 3.0 are, 0 and -0, a day and 24 hours; nothing else is. */
 import type { Columns, Kind, Order } from "./step.ts";
 
 export type Rows = readonly Readonly<Record<string, unknown>>[];
@@ -26,7 +26,14 @@ function rounded(value: number): string {
   return textOf(Math.abs(value) < 1e-9 ? 0 : Number(value.toPrecision(9)));
 }
 
+/** Equal in SQL are 24 hours and a day, 30 days and a month; which of them stands for a group is not said. */
+function spanText(value: object): string {
+  const { months, days, nanos } = { months: 0, days: 0, nanos: 0n, ...value };
+  return `${(BigInt(months) * 30n + BigInt(days)) * 86_400_000_000_000n + BigInt(nanos)} ns`;
+}
+
 export function valueText(value: unknown, kind: Kind | undefined): string {
+  if (kind === "span" && typeof value === "object" && value !== null) return spanText(value);
   if (kind === "bag" && Array.isArray(value)) return `bag ${value.map(textOf).sort().join(", ")}`;
   if (value === null || value === undefined || !NUMERIC.includes(kind)) return textOf(value);
   if (kind === "approximate") return rounded(Number(value));
