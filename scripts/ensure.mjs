@@ -56,26 +56,40 @@ async function build(dist) {
   ]);
   if (status !== 0) fail("the build failed: the messages above are the compiler's.");
   const { build: bundle } = await import("esbuild");
-  await bundle({
+  const common = {
     absWorkingDir: root,
-    entryPoints: {
-      "api/index": "src/index.ts",
-      "cli/main": "src/cli/main.ts",
-      "supervisor/main": "src/supervisor/main.ts",
-      "worker/main": "src/worker/main.ts",
-    },
-    outdir: dist,
-    chunkNames: "shared/[name]-[hash]",
     bundle: true,
-    splitting: true,
     packages: "external",
     platform: "node",
-    format: "esm",
     target: "node20",
     keepNames: true,
     sourcemap: true,
     sourcesContent: false,
     logLevel: "warning",
+  };
+  await bundle({
+    ...common,
+    entryPoints: {
+      "api/index": "src/index.ts",
+      "cli/main": "src/cli/main.ts",
+      "supervisor/main": "src/supervisor/main.ts",
+      "worker/main": "src/worker/main.ts",
+      "worker/stream-thread": "src/worker/streams/stream-thread.ts",
+    },
+    outdir: dist,
+    chunkNames: "shared/[name]-[hash]",
+    splitting: true,
+    format: "esm",
+  });
+  // For `require` where Node, or a test runner in its place, cannot load ES modules with it.
+  await bundle({
+    ...common,
+    entryPoints: { "api/index": "src/index.ts" },
+    outdir: dist,
+    outExtension: { ".js": ".cjs" },
+    format: "cjs",
+    banner: { js: 'const importMetaUrl = require("node:url").pathToFileURL(__filename).href;' },
+    define: { "import.meta.url": "importMetaUrl" },
   });
 }
 

@@ -1,4 +1,5 @@
 /** The public API, nothing else. */
+export type { Table as ArrowTable } from "./arrow/index.ts";
 export {
   type ContainerFactory,
   type ContainerOption,
@@ -14,6 +15,7 @@ export {
   type BatchColumn,
   type BatchFormat,
   type BatchFunctionOptions,
+  type CancelOptions,
   type ClassOptions,
   type ColumnsBatch,
   type CsvOptions,
@@ -54,6 +56,7 @@ export {
   type SampleOptions,
   type SortOptions,
   sql,
+  type TextOptions,
   type TopOptions,
   type TrainTestOptions,
   type WindowFrame,
@@ -92,6 +95,7 @@ export {
   type BlockMove,
   configure,
   type Duration,
+  defaultSession,
   fromArrow,
   fromItems,
   type LearnedNeed,

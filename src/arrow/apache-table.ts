@@ -9,6 +9,7 @@ import { readViews } from "./ipc/string-views.ts";
 import { CODE } from "./ipc/type-code.ts";
 import { layoutOf } from "./layout.ts";
 import type { DataType, Field, IntType, RecordBatch, Schema, TimeUnit, Vector } from "./types.ts";
+import { emptyBatch } from "./vector.ts";
 
 interface ApacheField {
   readonly name: string;
@@ -62,6 +63,7 @@ export function isApacheTable(value: unknown): value is ApacheTable {
 
 export function fromApacheTable(table: ApacheTable): RecordBatch[] {
   const schema: Schema = { fields: table.schema.fields.map(readField) };
+  if (table.batches.length === 0) return [emptyBatch(schema)];
   return table.batches.map(({ data }) => ({
     schema,
     length: data.length,

@@ -5,8 +5,9 @@
  */
 import { createRequire } from "node:module";
 import type * as Flechette from "@uwdata/flechette";
-import type { ExtractionOptions, Table } from "@uwdata/flechette";
+import type { ExtractionOptions } from "@uwdata/flechette";
 import { ValueError } from "../errors/index.ts";
+import { isArrayBuffer, isUint8Array } from "../realm/index.ts";
 import { fromApacheTable, isApacheTable } from "./apache-table.ts";
 import { assertNames } from "./column-names.ts";
 import { BlockBuilder, mismatch } from "./concat/block-builder.ts";
@@ -15,6 +16,7 @@ import { planBody } from "./ipc/body-plan.ts";
 import { readArrowBytes } from "./ipc/foreign.ts";
 import { schemaMessage } from "./ipc/schema-message.ts";
 import { plainSchema, schemaEquals, unifySchemas } from "./schema.ts";
+import type { Table } from "./table.ts";
 import type { RecordBatch, Schema, ValueOptions } from "./types.ts";
 import { emptyBatch } from "./vector.ts";
 
@@ -69,14 +71,20 @@ export function fromArrowTable(value: unknown): RecordBatch[] {
 }
 
 function batchesOf(value: unknown): RecordBatch[] {
-  if (value instanceof Uint8Array) return readArrowBytes(value).batches;
-  if (value instanceof ArrayBuffer) return readArrowBytes(new Uint8Array(value)).batches;
-  if (isFlechetteTable(value)) return readArrowBytes(encoded(value)).batches;
+  if (isUint8Array(value)) return readTable(value);
+  if (isArrayBuffer(value)) return readTable(new Uint8Array(value));
+  if (isFlechetteTable(value)) return readTable(encoded(value));
   if (isApacheTable(value)) return fromApacheTable(value);
   const came = value === null || typeof value !== "object" ? String(value) : (value.constructor?.name ?? "an object");
   throw new ValueError(
     `Not an Arrow table: ${came}. Give IPC bytes (a Uint8Array), a table of @uwdata/flechette or one of apache-arrow.`,
   );
+}
+
+/** At least one batch: a table without rows has columns. */
+function readTable(bytes: Uint8Array): RecordBatch[] {
+  const { schema, batches } = readArrowBytes(bytes);
+  return batches.length === 0 ? [emptyBatch(schema)] : batches;
 }
 
 function encoded(table: Table): Uint8Array {

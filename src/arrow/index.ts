@@ -7,11 +7,20 @@ export { evenSlices, nextCut } from "./concat/cut.ts";
 export { dropSpareMemory } from "./concat/growable.ts";
 export { type BlockPlan, blockBytes, planBlock, readBlock } from "./ipc/block.ts";
 export { type ArrowFileWriter, arrowFileWriter } from "./ipc/file-writer.ts";
-export { type ArrowData, readArrowBytes } from "./ipc/foreign.ts";
+export {
+  type ArrowData,
+  FILE_TAIL,
+  footerLength,
+  isArrowFile,
+  readArrowBytes,
+  readFooterSchema,
+  readSchemaMessage,
+} from "./ipc/foreign.ts";
 export { childFields, layoutOf, withChildren } from "./layout.ts";
 export { ColumnAssembler, ColumnSlicer, toColumns } from "./read/column-assembler.ts";
 export { compileRows, type RowReader, toRows } from "./read/row-reader.ts";
 export { plainSchema, plainType, schemaEquals, typeEquals, unifySchemas } from "./schema.ts";
+export type { Table } from "./table.ts";
 export { takeBatch } from "./take.ts";
 export { type TypeFamily, typeFamily } from "./type-family.ts";
 export { typeName } from "./typename.ts";

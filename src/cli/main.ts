@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /** The command line: one file a command. */
-import { OptionError } from "../errors/index.ts";
+import { OptionError, SpillwayError } from "../errors/index.ts";
 import { config } from "./config.ts";
 import { info } from "./info.ts";
 import { version } from "./version.ts";
@@ -11,15 +11,19 @@ const HELP = `Usage: spillway <command> [--<setting> <value> …]
   config              every setting, its value in force, and where that came from
   config --json       the same for programs
   config --markdown   the settings that there are, as a table
+  types <files>       the row type of files as TypeScript: spillway types data/*.parquet > rows.ts
+                      --name Trip, --format parquet|csv|json|arrow, --int64 bigint, --decimal string, --timestamp bigint
   --version           the version
   --help              this text
 
 Settings as in docs/configuration.md: spillway config --worker.memory.target 0.5
 `;
 
-const COMMANDS: Readonly<Record<string, (words: readonly string[]) => string>> = {
+const COMMANDS: Readonly<Record<string, (words: readonly string[]) => string | Promise<string>>> = {
   info,
   config,
+  // Loaded when it is asked for: it brings all of the API.
+  types: async (words) => (await import("./types.ts")).types(words),
   "--version": () => `spillway ${version()}\n`,
   "--help": () => HELP,
 };
@@ -30,15 +34,19 @@ const SHORT: Readonly<Record<string, string>> = {
   help: "--help",
 };
 
+/** Exit codes: what was asked for cannot be meant, or could not be done. */
+const WRONG_WORDS = 2;
+const FAILED = 1;
+
 const [first = "--help", ...words] = process.argv.slice(2);
 const asksForHelp = words.includes("--help") || words.includes("-h");
 const command = asksForHelp ? "--help" : Object.hasOwn(SHORT, first) ? (SHORT[first] ?? first) : first;
 const run = Object.hasOwn(COMMANDS, command) ? COMMANDS[command] : undefined;
 try {
   if (run === undefined) throw new OptionError(`there is no command "${command}".\n\n${HELP.trimEnd()}`);
-  process.stdout.write(run(words));
+  process.stdout.write(await run(words));
 } catch (error) {
-  if (!(error instanceof OptionError)) throw error;
+  if (!(error instanceof SpillwayError)) throw error;
   process.stderr.write(`spillway: ${error.message}\n`);
-  process.exitCode = 2;
+  process.exitCode = error instanceof OptionError ? WRONG_WORDS : FAILED;
 }

@@ -3,8 +3,10 @@
  * `node:fs`. Values here are found by identity, never by how they look.
  */
 import { builtinModules, createRequire } from "node:module";
+import { ownUrl } from "../place/index.ts";
+import { globalObjects, mainGlobal } from "../realm/index.ts";
 
-const require = createRequire(import.meta.url);
+const require = createRequire(ownUrl);
 
 /** Builtins whose instances are rebuilt exactly by `new` with arguments that can be read back from them. */
 const REMADE: ReadonlyMap<string, (value: never) => readonly unknown[]> = new Map<
@@ -39,11 +41,33 @@ const REMADE: ReadonlyMap<string, (value: never) => readonly unknown[]> = new Ma
 ]);
 
 let prototypesOfRemade: Map<object, string> | null = null;
+const prototypes = new WeakMap<object, string>();
+
+/** "Map" for `Map.prototype`, of this realm or another; "" for what is no prototype of the language's own. */
+export function builtinOf(prototype: object | null): string {
+  if (prototype === null) return "";
+  const known = prototypes.get(prototype);
+  if (known !== undefined) return known;
+  const name = nativeName(Object.getOwnPropertyDescriptor(prototype, "constructor")?.value, prototype);
+  prototypes.set(prototype, name);
+  return name;
+}
+
+/** V8 shows native functions of every realm in the same way, and programs cannot imitate it. */
+function nativeName(maker: unknown, prototype: object): string {
+  if (typeof maker !== "function" || maker.prototype !== prototype) return "";
+  const name = /^function (\w+)\(\) \{ \[native code\] \}$/.exec(Function.prototype.toString.call(maker))?.[1] ?? "";
+  return LANGUAGE.has(name) ? name : "";
+}
 
 /** How to make this object again with a builtin's constructor, or null. */
 export function remake(value: object): { builtin: string; args: readonly unknown[] } | null {
   prototypesOfRemade ??= new Map(
-    Array.from(REMADE.keys(), (path) => [(resolveBuiltin(path.split(".")) as { prototype: object }).prototype, path]),
+    globalObjects().flatMap((global) =>
+      Array.from(REMADE.keys(), (path): [object, string] => {
+        return [(resolveBuiltin(path.split("."), global) as { prototype: object }).prototype, path];
+      }),
+    ),
   );
   for (let at = Object.getPrototypeOf(value); at !== null; at = Object.getPrototypeOf(at)) {
     const builtin = prototypesOfRemade.get(at);
@@ -53,8 +77,8 @@ export function remake(value: object): { builtin: string; args: readonly unknown
   return null;
 }
 
-export function resolveBuiltin(path: readonly string[]): unknown {
-  let value: unknown = globalThis;
+export function resolveBuiltin(path: readonly string[], from: object = globalThis): unknown {
+  let value: unknown = from;
   for (const name of path) value = Reflect.get(Object(value), name);
   return value;
 }
@@ -65,13 +89,25 @@ let nodeModules: { readonly found: Map<unknown, readonly string[]>; readonly loa
 
 /** The path from the global object to this value, or null. */
 export function builtinPath(value: unknown): readonly string[] | null {
-  named ??= new Map([...namedGlobals(), [process.env, ["process", "env"]]]);
+  named ??= new Map(
+    globalObjects().flatMap((global) => [...namedGlobals(global), [global.process.env, ["process", "env"]] as const]),
+  );
   const top = named.get(value);
   if (top !== undefined) return top;
   // Deeper than that there are only functions and prototypes; the whole walk costs 4 ms, and most captures need none.
   if (typeof value !== "function" && !Object.hasOwn(Object(value), "constructor")) return null;
   known ??= walkGlobals();
-  return known.get(value) ?? null;
+  return known.get(value) ?? pathInOtherRealm(value);
+}
+
+/** Of a realm whose global object is out of reach, only constructors and prototypes can be told. */
+function pathInOtherRealm(value: unknown): readonly string[] | null {
+  if (typeof value === "function") {
+    const name = builtinOf(value.prototype ?? null);
+    return name !== "" && value.prototype.constructor === value ? [name] : null;
+  }
+  const name = typeof value === "object" ? builtinOf(value) : "";
+  return name === "" ? null : [name, "prototype"];
 }
 
 /** `["node:fs", "readFile"]` for what a loaded builtin module exports, or null. */
@@ -81,17 +117,17 @@ export function builtinModulePath(value: unknown): readonly string[] | null {
   return nodeModules.found.get(value) ?? null;
 }
 
-function* namedGlobals(): Iterable<[unknown, readonly string[]]> {
-  for (const name of Object.getOwnPropertyNames(globalThis).filter(isBuiltinGlobal)) {
-    const descriptor = Object.getOwnPropertyDescriptor(globalThis, name);
-    const value: unknown = name === "process" ? process : name === "Buffer" ? Buffer : descriptor?.value;
+function* namedGlobals(global: typeof globalThis): Iterable<[unknown, readonly string[]]> {
+  for (const name of Object.getOwnPropertyNames(global).filter(isBuiltinGlobal)) {
+    const descriptor = Object.getOwnPropertyDescriptor(global, name);
+    const value: unknown = name === "process" ? global.process : name === "Buffer" ? global.Buffer : descriptor?.value;
     if ((typeof value === "object" && value !== null) || typeof value === "function") yield [value, [name]];
   }
-  yield [globalThis, []];
+  yield [global, []];
 }
 
 function loadedModules(): readonly string[] {
-  return (process as { moduleLoadList?: readonly string[] }).moduleLoadList ?? [];
+  return (mainGlobal().process as { moduleLoadList?: readonly string[] }).moduleLoadList ?? [];
 }
 
 function walkGlobals(): Map<unknown, readonly string[]> {
@@ -104,7 +140,7 @@ function walkGlobals(): Map<unknown, readonly string[]> {
       if ("value" in descriptor && name !== "constructor") visit(descriptor.value, [...path, name], depth - 1);
     }
   };
-  for (const [value, path] of namedGlobals()) {
+  for (const [value, path] of globalObjects().flatMap((global) => [...namedGlobals(global)])) {
     // Of what belongs to the process only methods are the same everywhere.
     const isLocal = ["process", "console", "performance"].includes(path[0] ?? "process");
     visit(value, path, path.length === 0 ? 0 : isLocal ? 1 : 3);
@@ -130,15 +166,20 @@ function walkModules(): Map<unknown, readonly string[]> {
   return found;
 }
 
-/** Globals of V8 and Node, up to those of Node 24; what a program put on the global object is not among them. */
-const GLOBALS = new Set(
+/** Of the language itself, up to that of Node 24. */
+const LANGUAGE = new Set(
   `Object Function Array Number parseFloat parseInt Infinity NaN undefined Boolean String Symbol Date Promise RegExp
   Error AggregateError EvalError RangeError ReferenceError SyntaxError TypeError URIError SuppressedError globalThis
   JSON Math Intl ArrayBuffer Atomics Uint8Array Int8Array Uint16Array Int16Array Uint32Array Int32Array Float16Array
   Float32Array Float64Array Uint8ClampedArray BigUint64Array BigInt64Array DataView Map BigInt Set Iterator WeakMap
   WeakSet WeakRef Proxy Reflect FinalizationRegistry DisposableStack AsyncDisposableStack decodeURI decodeURIComponent
-  encodeURI encodeURIComponent escape unescape eval isFinite isNaN SharedArrayBuffer WebAssembly Temporal
-  console process global Buffer clearImmediate setImmediate clearInterval clearTimeout setInterval setTimeout
+  encodeURI encodeURIComponent escape unescape eval isFinite isNaN SharedArrayBuffer WebAssembly Temporal`.split(/\s+/),
+);
+
+/** And of Node; what a program put on the global object is not among them. */
+const GLOBALS = new Set([
+  ...LANGUAGE,
+  ...`console process global Buffer clearImmediate setImmediate clearInterval clearTimeout setInterval setTimeout
   queueMicrotask structuredClone atob btoa performance fetch crypto navigator localStorage sessionStorage Storage
   AbortController AbortSignal Blob BroadcastChannel ByteLengthQueuingStrategy CloseEvent CompressionStream
   CountQueuingStrategy Crypto CryptoKey CustomEvent DecompressionStream DOMException Event EventSource EventTarget File
@@ -148,7 +189,7 @@ const GLOBALS = new Set(
   ReadableStreamDefaultController ReadableStreamDefaultReader Request Response SubtleCrypto TextDecoder
   TextDecoderStream TextEncoder TextEncoderStream TransformStream TransformStreamDefaultController URL URLPattern
   URLSearchParams WebSocket WritableStream WritableStreamDefaultController WritableStreamDefaultWriter`.split(/\s+/),
-);
+]);
 
 export function isBuiltinGlobal(name: string): boolean {
   return GLOBALS.has(name);

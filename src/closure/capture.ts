@@ -5,13 +5,15 @@
 import { serialize } from "node:v8";
 import type { Function as JsFunction } from "acorn";
 import { CaptureError } from "../errors/index.ts";
+import { messageOf } from "../realm/index.ts";
+import { calledMethod } from "./called-method.ts";
 import { columnsRead } from "./columns.ts";
 import { createFunctions, type Found, nameOf } from "./functions.ts";
 import { createGraph, emptySlots } from "./graph.ts";
 import { type Inspector, openInspector } from "./inspect.ts";
 import { programLoaders } from "./loaders.ts";
-import type { PassedColumns } from "./passed-shape.ts";
-import { columnsPassed } from "./passes.ts";
+import type { PassedColumns, ReturnedNames } from "./passed-shape.ts";
+import { columnsTold, NOTHING_TOLD, type ToldColumns } from "./passes.ts";
 import { PAYLOAD_VERSION, type Payload } from "./payload.ts";
 import type { Gives } from "./results.ts";
 import { showPosition } from "./script.ts";
@@ -39,6 +41,8 @@ export interface CapturedFunction {
   readonly columns: readonly string[] | null;
   /** Columns that it provably returns as they came; null where none can be told. */
   readonly passes: PassedColumns | null;
+  /** Columns that its source says it returns; null where it says nothing of them. */
+  readonly returns: ReturnedNames | null;
   /** "clean.ts:12:5" in the user's own source. */
   readonly location: string | null;
 }
@@ -91,6 +95,10 @@ function capture(fn: object, options: CaptureOptions, inspector: Inspector): Cap
     isClass,
     constructorArgs,
   };
+  const told = (gives: Gives): ToldColumns => {
+    const called = isClass ? calledMethod(fn, functions.find) : place;
+    return called === null ? NOTHING_TOLD : columnsTold(called.script.lexical, called.site, gives);
+  };
   const node = place === null || place.site.form === "class" ? null : (place.site.node as JsFunction);
   return {
     payload: pack(payload, options.operator, location),
@@ -99,10 +107,7 @@ function capture(fn: object, options: CaptureOptions, inspector: Inspector): Cap
     isAsync: node?.async ?? false,
     isGenerator: node?.generator ?? false,
     columns: place === null || isClass ? null : columnsRead(place.script.lexical, place.site),
-    passes:
-      place === null || isClass || options.gives === undefined
-        ? null
-        : columnsPassed(place.script.lexical, place.site, options.gives),
+    ...(place === null || options.gives === undefined ? NOTHING_TOLD : told(options.gives)),
     location,
   };
 }
@@ -118,7 +123,7 @@ function pack(payload: Payload, operator: string, location: string | null): Uint
   try {
     return serialize(payload);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new CaptureError(
       `${operator}: what the function ${payload.name ? `"${payload.name}" ` : ""}captures cannot be serialised: ${reason} ` +
         "Write large or deeply nested data to a file and read it inside the function.",

@@ -5,12 +5,13 @@
 import { createRequire } from "node:module";
 import { types } from "node:util";
 import type { Class } from "acorn";
+import { ownUrl } from "../place/index.ts";
 import { settleBorrowed } from "./borrowed.ts";
-import { builtinModulePath, builtinPath, isBuiltinGlobal } from "./builtins.ts";
+import { builtinModulePath, builtinOf, builtinPath, isBuiltinGlobal } from "./builtins.ts";
 import { classEdits, extraKeys, privateMembers } from "./class-source.ts";
 import { type Edit, emitProgram, type Piece, parentName } from "./emit.ts";
 import { emptySlots, type FunctionEncoder, type Graph, nodeModule } from "./graph.ts";
-import { exportedName, isEntry } from "./imports.ts";
+import { exportedName, isEntry, isRunnersModule } from "./imports.ts";
 import type { Inspector, LiveFunction } from "./inspect.ts";
 import type { FunctionSite } from "./lexical.ts";
 import { namespaceMembers } from "./namespaces.ts";
@@ -37,7 +38,7 @@ export interface Functions extends FunctionEncoder {
   programs(): readonly PayloadProgram[];
 }
 
-const { cache } = createRequire(import.meta.url);
+const { cache } = createRequire(ownUrl);
 
 /** `root` is the function that the user gave: shipped as source even where a module exports it. */
 export function createFunctions(operator: string, inspector: Inspector, root: object): Functions {
@@ -99,6 +100,7 @@ export function createFunctions(operator: string, inspector: Inspector, root: ob
   /** Under which name another module exports this function: then the worker imports it from there. */
   function exportOf(fn: object, { script, site }: Found): { request: ModuleRequest; path: readonly string[] } | null {
     if (!script.url.startsWith("file:") || isEntry(script.url) || script === find(root)?.script) return null;
+    if (isRunnersModule(script.url)) return null;
     const request = (form: "import" | "require", specifier: string): ModuleRequest => {
       return { base: script.url, specifier, form, attributes: null, interop: "none" };
     };
@@ -154,7 +156,7 @@ export function createFunctions(operator: string, inspector: Inspector, root: ob
   function keepPrototype(fn: object, site: FunctionSite, script: Script, trail: Trail): void {
     const prototype: unknown = Object.getOwnPropertyDescriptor(fn, "prototype")?.value;
     if (typeof prototype !== "object" || prototype === null || isGenerator(site)) return;
-    const altered = site.form !== "class" && Object.getPrototypeOf(prototype) !== Object.prototype;
+    const altered = site.form !== "class" && builtinOf(Object.getPrototypeOf(prototype)) !== "Object";
     if (altered || extrasOf(site, script, prototype).length > 0) graph.node(prototype, below(trail, "prototype", null));
   }
 
@@ -204,7 +206,7 @@ function extrasOf(site: FunctionSite, script: Script, prototype: object): readon
 /** The class that a class extends, as it is now; null where it extends nothing. */
 function parentOf(fn: object, node: Class): object | null {
   const parent: unknown = Object.getPrototypeOf(fn);
-  return node.superClass && typeof parent === "function" && parent !== Function.prototype ? parent : null;
+  return node.superClass && typeof parent === "function" && Object.hasOwn(parent, "prototype") ? parent : null;
 }
 
 function isGenerator(site: FunctionSite): boolean {

@@ -4,12 +4,14 @@
  * back here for what they close over.
  */
 import { types } from "node:util";
+import { isWeakRef } from "../realm/index.ts";
 import { collectBuffers } from "./buffers.ts";
-import { builtinModulePath, builtinPath, remake } from "./builtins.ts";
+import { builtinModulePath, builtinOf, builtinPath, remake } from "./builtins.ts";
 import type { ModuleRequest, NodeId, Origin, Slots, ValueNode } from "./payload.ts";
 import { plainData } from "./plain-data.ts";
 import { encodeProperties, integrityOf } from "./properties.ts";
-import { below, OPEN_INSIDE, refuse, type Trail } from "./trail.ts";
+import { staysBehind } from "./stays.ts";
+import { AWAIT_IT, below, OPEN_INSIDE, refuse, type Trail } from "./trail.ts";
 
 /** What the graph asks about functions. */
 export interface FunctionEncoder {
@@ -115,7 +117,9 @@ export function createGraph(operator: string, functions: FunctionEncoder): Graph
 
   function encodeObject(value: object, trail: Trail): ValueNode {
     const impossible = cannotTravel(value);
-    if (impossible !== null) throw refuse(operator, trail, impossible, OPEN_INSIDE);
+    if (impossible !== null) throw refuse(operator, trail, impossible, types.isPromise(value) ? AWAIT_IT : OPEN_INSIDE);
+    const stays = staysBehind(value);
+    if (stays !== null) throw refuse(operator, trail, stays.what, stays.remedy);
     const maker = constructorOf(value);
     if (maker !== null && functions.isSource(maker)) return encodePrototype(maker, value, trail);
     const path = builtinPath(value);
@@ -143,7 +147,7 @@ export function createGraph(operator: string, functions: FunctionEncoder): Graph
 
   /** Node's own modules are objects whose functions are not the user's; looking them all up is worth it only then. */
   function holdsForeign(value: object): boolean {
-    if (Object.getPrototypeOf(value) !== Object.prototype) return false;
+    if (builtinOf(Object.getPrototypeOf(value)) !== "Object") return false;
     for (const { value: item } of Object.values(Object.getOwnPropertyDescriptors(value))) {
       if (typeof item === "function") return !functions.isSource(item);
     }
@@ -153,13 +157,14 @@ export function createGraph(operator: string, functions: FunctionEncoder): Graph
   /** `function Old() {}` may have had its prototype's parent set by hand; a class makes its own. */
   function parentPrototype(maker: object, value: object, trail: Trail): { prototype?: NodeId | null } {
     const parent: object | null = Object.getPrototypeOf(value);
-    if (parent === Object.prototype || functions.isClass(maker)) return {};
+    if (builtinOf(parent) === "Object" || functions.isClass(maker)) return {};
     return { prototype: parent === null ? null : node(parent, trail) };
   }
 
   function originOf(value: object, trail: Trail): { origin: Origin; natural: object | null; skip: readonly string[] } {
+    const natural = (builtin: "Array" | "Error" | "Map" | "Object" | "Set") => naturalPrototype(value, builtin);
     if (Array.isArray(value)) {
-      return { origin: { kind: "array", length: value.length }, natural: Array.prototype, skip: ["length"] };
+      return { origin: { kind: "array", length: value.length }, natural: natural("Array"), skip: ["length"] };
     }
     if (types.isMap(value)) {
       const entries = emptySlots();
@@ -167,14 +172,14 @@ export function createGraph(operator: string, functions: FunctionEncoder): Graph
         put(entries, key, below(trail, "key", value));
         put(entries, item, typeof key === "string" ? below(trail, key, value) : below(trail, "value", value));
       }
-      return { origin: { kind: "map", entries }, natural: Map.prototype, skip: [] };
+      return { origin: { kind: "map", entries }, natural: natural("Map"), skip: [] };
     }
     if (types.isSet(value)) {
       const entries = emptySlots();
       for (const item of value) put(entries, item, below(trail, "item", value));
-      return { origin: { kind: "set", entries }, natural: Set.prototype, skip: [] };
+      return { origin: { kind: "set", entries }, natural: natural("Set"), skip: [] };
     }
-    if (types.isNativeError(value)) return { origin: { kind: "error" }, natural: Error.prototype, skip: [] };
+    if (types.isNativeError(value)) return { origin: { kind: "error" }, natural: natural("Error"), skip: [] };
     if (types.isAnyArrayBuffer(value) || ArrayBuffer.isView(value)) {
       return { origin: buffers.origin(value), natural: null, skip: [] };
     }
@@ -186,13 +191,13 @@ export function createGraph(operator: string, functions: FunctionEncoder): Graph
     if (remade !== null) {
       return { origin: { kind: "new", ...remade }, natural: builtinPrototype(value), skip: privateSymbols(value) };
     }
-    return { origin: OBJECT, natural: Object.prototype, skip: [] };
+    return { origin: OBJECT, natural: natural("Object"), skip: [] };
   }
 
   /** An instance needs a class that can be shipped, and nothing that only a constructor can make. */
   function checkInstance(value: object, origin: Origin, natural: object | null, trail: Trail): void {
     for (let at: object | null = Object.getPrototypeOf(value); at !== null && at !== natural; ) {
-      if (builtinPath(at) !== null && at !== Object.prototype) {
+      if (builtinPath(at) !== null && builtinOf(at) !== "Object") {
         const name: unknown = Reflect.get(at, Symbol.toStringTag) ?? constructorOf(at)?.name;
         if (origin.kind !== "error") {
           throw refuse(operator, trail, `an instance of ${String(name ?? "a builtin")}`, OPEN_INSIDE);
@@ -255,6 +260,13 @@ function constructorOf(value: object): { readonly name: string; readonly prototy
   return maker as { name: string; prototype: object } & typeof maker;
 }
 
+/** The prototype that the builtin gives to what it makes, in the realm that this value is of. */
+function naturalPrototype(value: object, builtin: "Array" | "Error" | "Map" | "Object" | "Set"): object {
+  let at: object | null = Object.getPrototypeOf(value);
+  while (at !== null && builtinOf(at) !== builtin) at = Object.getPrototypeOf(at);
+  return at ?? globalThis[builtin].prototype;
+}
+
 function builtinPrototype(value: object): object | null {
   let at: object | null = Object.getPrototypeOf(value);
   while (at !== null && builtinPath(at) === null) at = Object.getPrototypeOf(at);
@@ -276,7 +288,7 @@ function cannotTravel(value: object): string | null {
   if (types.isPromise(value)) return "a Promise";
   if (types.isWeakMap(value)) return "a WeakMap";
   if (types.isWeakSet(value)) return "a WeakSet";
-  if (value instanceof WeakRef) return "a WeakRef";
+  if (isWeakRef(value)) return "a WeakRef";
   if (types.isGeneratorObject(value)) return "a generator that is running";
   if (types.isMapIterator(value) || types.isSetIterator(value)) return "an iterator";
   if (types.isExternal(value)) return "a native handle";

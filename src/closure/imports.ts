@@ -6,6 +6,7 @@
 import { realpathSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import type { AnyNode, ImportDeclaration, Pattern, VariableDeclarator } from "acorn";
+import { isOwnContext } from "../realm/index.ts";
 import { type Binding, type FunctionSite, staticName } from "./lexical.ts";
 import type { ModuleRequest } from "./payload.ts";
 import type { Script } from "./script.ts";
@@ -159,8 +160,21 @@ function withoutExtension(url: string): string {
   return url.replace(/[?#].*$/, "").replace(/\.[cm]?[jt]sx?$/, "");
 }
 
+/**
+ * A test runner that gives the program a context of its own also loads the program's modules itself, compiled or mocked, under names that
+ * mean nothing to Node. The worker cannot repeat that: they travel by value. Packages are loaded there as ever.
+ */
+export function isRunnersModule(specifier: string): boolean {
+  return isOwnContext() && /^[./]|^file:/.test(specifier) && !specifier.includes("/node_modules/");
+}
+
+/** Can a worker import this in its turn? */
+export function isRepeatable(request: ModuleRequest): boolean {
+  return !requestsEntry(request) && !isRunnersModule(request.specifier);
+}
+
 /** Does this request lead to the entry script? Only relative and absolute names can. */
-export function requestsEntry(request: ModuleRequest): boolean {
+function requestsEntry(request: ModuleRequest): boolean {
   if (!/^[./]|^file:/.test(request.specifier) || !URL.canParse(request.specifier, request.base)) return false;
   return isEntry(new URL(request.specifier, request.base).href);
 }

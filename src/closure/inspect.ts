@@ -5,6 +5,7 @@
  */
 import { type InspectorNotification, Session } from "node:inspector";
 import { SpillwayError } from "../errors/index.ts";
+import { isErrorNamed, mainGlobal } from "../realm/index.ts";
 import { makeScript, type Script, type ScriptDescription } from "./script.ts";
 
 /** One level of a scope chain, innermost first in a chain. */
@@ -57,7 +58,7 @@ const urls = new Map<string, string>();
 const SLOT = "spillway.closure";
 const GIVEN = `globalThis[Symbol.for("${SLOT}")].give`;
 
-/** Values cross between the protocol and us through one slot of the global object, there for the call only. */
+/** Values cross between the protocol and us through one slot of the main global object, there for the call only. */
 interface Bridge {
   give: unknown;
   taken: unknown[];
@@ -67,7 +68,8 @@ export function openInspector(): Inspector {
   const session = new Session();
   session.connect();
   const bridge: Bridge = { give: undefined, taken: [] };
-  Object.defineProperty(globalThis, Symbol.for(SLOT), { value: bridge, configurable: true, enumerable: false });
+  const main = mainGlobal();
+  Object.defineProperty(main, Symbol.for(SLOT), { value: bridge, configurable: true, enumerable: false });
 
   function post<T>(method: string, params: object): T {
     let answer: { error: Error | null; result: unknown } | null = null;
@@ -197,7 +199,7 @@ export function openInspector(): Inspector {
     close() {
       if (debugging) post("Debugger.disable", {});
       session.disconnect();
-      Reflect.deleteProperty(globalThis, Symbol.for(SLOT));
+      Reflect.deleteProperty(main, Symbol.for(SLOT));
     },
   };
 }
@@ -209,7 +211,7 @@ function readable(scope: Readonly<Record<string, unknown>>): Readonly<Record<str
     try {
       variables[name] = scope[name];
     } catch (error) {
-      if (!(error instanceof ReferenceError)) throw error;
+      if (!isErrorNamed(error, "ReferenceError")) throw error;
       variables[name] = undefined;
     }
   }

@@ -4,6 +4,7 @@
  */
 import { createRequire } from "node:module";
 import { SpillwayError } from "../errors/index.ts";
+import { messageOf } from "../realm/index.ts";
 import { compileImporting } from "./importing-script.ts";
 import type { ModuleRequest } from "./payload.ts";
 import { pathOf } from "./source-map.ts";
@@ -24,7 +25,7 @@ async function load(request: ModuleRequest): Promise<unknown> {
     if (form === "require") return requireFrom(base)(specifier);
     return await importFrom(base)(specifier, attributes === null ? undefined : { with: attributes });
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     const from = base === "" ? "" : ` from ${pathOf(base)}`;
     throw new SpillwayError(`A worker cannot load "${specifier}"${from}, which a function imports: ${reason}`, {
       cause: error,

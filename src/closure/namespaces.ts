@@ -19,7 +19,7 @@ export interface Namespace {
 
 export interface Namespaces {
   /** The namespace that a variable holds, with the members these references add; null where it is none. */
-  use(value: unknown, name: string, references: readonly Reference[]): Namespace | null;
+  use(value: unknown, references: readonly Reference[], isModule: boolean): Namespace | null;
   /** Ships what is wanted and not yet there. */
   extend(graph: Graph, namespace: Namespace, trail: Trail): NodeId;
 }
@@ -27,8 +27,8 @@ export interface Namespaces {
 export function namespaceMembers(): Namespaces {
   const known = new Map<object, Namespace>();
   return {
-    use(value, name, references) {
-      if (typeof value !== "object" || value === null || !isNamespace(value, name)) return null;
+    use(value, references, isModule) {
+      if (typeof value !== "object" || value === null || !(isModule || isNamespace(value))) return null;
       const namespace = known.get(value) ?? { value, node: null, properties: emptyProperties(), wanted: new Set() };
       known.set(value, namespace);
       for (const { member } of references) {
@@ -50,7 +50,14 @@ export function namespaceMembers(): Namespaces {
   };
 }
 
-function isNamespace(value: object, name: string): boolean {
-  if (types.isModuleNamespaceObject(value) || name.startsWith("__vite_ssr_")) return true;
-  return name === "exports" || Object.getOwnPropertyDescriptor(value, Symbol.toStringTag)?.value === "Module";
+/** How compilers and runners name the variables that hold a module. */
+export function namesModule(name: string): boolean {
+  return name === "exports" || name.startsWith("__vite_ssr_");
+}
+
+function isNamespace(value: object): boolean {
+  if (types.isModuleNamespaceObject(value) || Object.getOwnPropertyDescriptor(value, "__esModule")?.value === true) {
+    return true;
+  }
+  return Object.getOwnPropertyDescriptor(value, Symbol.toStringTag)?.value === "Module";
 }

@@ -14,6 +14,13 @@ export interface PassedColumns {
   readonly made: readonly string[];
 }
 
+/** Names of columns that a function returns, as far as its source shows them. */
+export interface ReturnedNames {
+  /** Those of the input as well. */
+  readonly rest: boolean;
+  readonly names: readonly string[];
+}
+
 export interface Shape {
   /** A property that is not named here is the input's column of that name, if there is one. */
   readonly rest: boolean;
@@ -69,4 +76,9 @@ export function passedColumns(proof: Proof, changed: ReadonlySet<string>): Passe
   }
   if (!proof.rest && columns.length === 0) return null;
   return { rest: proof.rest, columns: Object.fromEntries(columns), made: made.sort() };
+}
+
+export function returnedNames(proof: Proof): ReturnedNames | null {
+  if (proof === null || proof === "no row" || (!proof.rest && proof.names.size === 0)) return null;
+  return { rest: proof.rest, names: [...proof.names.keys()] };
 }

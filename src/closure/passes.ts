@@ -3,18 +3,34 @@
  * JavaScript has one type of number, so this is how a BIGINT stays one. It is told from the source alone, never from
  * values: two tasks could see different ones. What cannot be followed proves nothing.
  */
-import { inputUses } from "./input-uses.ts";
+import { type InputUses, inputUses } from "./input-uses.ts";
 import { lookInside } from "./inside.ts";
 import type { FunctionSite, Lexical } from "./lexical.ts";
-import { type PassedColumns, passedColumns } from "./passed-shape.ts";
-import { type Gives, results } from "./results.ts";
+import { type PassedColumns, passedColumns, type ReturnedNames, returnedNames } from "./passed-shape.ts";
+import { type Gives, results, TAKES } from "./results.ts";
 
-export function columnsPassed(lexical: Lexical, site: FunctionSite, gives: Gives): PassedColumns | null {
+export interface ToldColumns {
+  readonly passes: PassedColumns | null;
+  /** What a result without rows would have had; no proof. */
+  readonly returns: ReturnedNames | null;
+}
+
+export const NOTHING_TOLD: ToldColumns = { passes: null, returns: null };
+
+const NO_USES: InputUses = { sources: new Map(), changed: () => null };
+
+export function columnsTold(lexical: Lexical, site: FunctionSite, gives: Gives): ToldColumns {
   const inside = lookInside(lexical, site);
-  const parameter = inside?.node.params[0];
-  if (inside === null || parameter === undefined) return null;
-  const uses = inputUses(inside, parameter, gives === "batch");
+  if (inside === null) return NOTHING_TOLD;
+  const parameter = inside.node.params[0];
+  const takes = TAKES[gives];
+  const uses = parameter === undefined || takes === null ? NO_USES : inputUses(inside, parameter, takes);
   const { proof, returned } = results(inside, uses.sources, gives);
   const changed = uses.changed(returned);
-  return changed === null ? null : passedColumns(proof, changed);
+  const isBatch = gives === "batch" || gives === "row batch";
+  const likely = proof === null && isBatch ? results(inside, uses.sources, "group").proof : proof;
+  return {
+    passes: changed === null || gives === "group" ? null : passedColumns(proof, changed),
+    returns: returnedNames(likely),
+  };
 }

@@ -4,7 +4,7 @@
  * value is remembered with everything found on the way.
  */
 import { types } from "node:util";
-import { builtinPath } from "./builtins.ts";
+import { builtinOf, builtinPath } from "./builtins.ts";
 
 export interface PlainData {
   isPlain(value: object): boolean;
@@ -54,21 +54,22 @@ export function plainData(): PlainData {
 /** The objects directly inside, or null where the value itself is not plain. */
 function childrenOfPlain(value: object): object[] | null {
   if (typeof value === "function" || types.isProxy(value) || !Object.isExtensible(value)) return null;
-  const prototype: unknown = Object.getPrototypeOf(value);
+  const prototype: object | null = Object.getPrototypeOf(value);
   const children: object[] = [];
-  if (prototype === Array.prototype) {
+  const kind = builtinOf(prototype);
+  if (kind === "Array") {
     if (!Array.isArray(value)) return null;
     for (let i = 0; i < value.length; i++) if (!take(value[i], children)) return null;
-  } else if (prototype === Object.prototype) {
+  } else if (kind === "Object") {
     if (types.isArgumentsObject(value) || builtinPath(value) !== null || isExotic(value)) return null;
     if (!ownData(value, children)) return null;
-  } else if (prototype === Map.prototype && types.isMap(value)) {
+  } else if (kind === "Map" && types.isMap(value)) {
     if (Reflect.ownKeys(value).length > 0) return null;
     for (const [key, item] of value) if (!take(key, children) || !take(item, children)) return null;
-  } else if (prototype === Set.prototype && types.isSet(value)) {
+  } else if (kind === "Set" && types.isSet(value)) {
     if (Reflect.ownKeys(value).length > 0) return null;
     for (const item of value) if (!take(item, children)) return null;
-  } else if (prototype === Date.prototype && types.isDate(value)) {
+  } else if (kind === "Date" && types.isDate(value)) {
     if (Reflect.ownKeys(value).length > 0) return null;
   } else return null;
   return children;

@@ -10,13 +10,31 @@ import type {
   Function as JsFunction,
   ObjectExpression,
 } from "acorn";
-import type { Source } from "./input-uses.ts";
+import type { Source, Takes } from "./input-uses.ts";
 import { bare, globalMember, type Inside, isCalled, isWritten } from "./inside.ts";
 import { type Binding, childrenOf, staticName } from "./lexical.ts";
 import { EMPTY, either, forget, type Proof, put, putInput, type Shape } from "./passed-shape.ts";
+import { givenByMethod, isIndex } from "./row-arrays.ts";
 
-/** What one call gives: a row (map), rows (flatMap), a batch of columns (mapBatches). */
-export type Gives = "row" | "rows" | "batch";
+/**
+ * What one call gives: a row (map), rows (flatMap), a batch of columns or an array of rows (mapBatches). "group" is any of these:
+ * what mapGroups gives is columns or a row by the values in it, so only its names can be told; "table" the same of a function whose
+ * input is none that can be followed.
+ */
+export type Gives = "row" | "rows" | "batch" | "row batch" | "group" | "table";
+
+export const TAKES: Readonly<Record<Gives, Takes | null>> = {
+  row: "row",
+  rows: "row",
+  batch: "columns",
+  "row batch": "rows",
+  group: "columns",
+  table: null,
+};
+
+const NO_NAMES: ReadonlySet<string> = new Set();
+/** Values of a variable that are new arrays. */
+const MADE_ROWS = /^(Array|Call|Await)Expression$/;
 
 interface Results {
   readonly proof: Proof;
@@ -26,7 +44,7 @@ interface Results {
 
 export function results(inside: Inside, sources: ReadonlyMap<Binding, Source>, gives: Gives): Results {
   const returned = new Set<AnyNode>();
-  const locals = new Map<Binding, Proof>();
+  const locals = { row: new Map<Binding, Proof>(), rows: new Map<Binding, Proof>() };
   /** Uses of local objects and arrays that are harmless if they turn out to be results. */
   const handedOut: Identifier[] = [];
 
@@ -36,27 +54,54 @@ export function results(inside: Inside, sources: ReadonlyMap<Binding, Source>, g
       const binding = inside.meaning(at);
       return binding === null ? null : (sources.get(binding) ?? null);
     }
+    if (at.type === "CallExpression") return ofCall(at);
+    if (at.type === "ArrayExpression") {
+      const [only, ...others] = at.elements;
+      return only?.type === "SpreadElement" && others.length === 0 ? arrayOf(only.argument) : null;
+    }
     if (at.type !== "MemberExpression") return null;
     const held = sourceOf(at.object as AnyNode);
+    if (held?.kind === "inputs") return isIndex(at) ? { kind: "input", without: NO_NAMES } : null;
     const name = staticName(at.property as AnyNode, at.computed);
     if (held?.kind !== "input" || name === null || held.without.has(name)) return null;
     return { kind: "column", name };
   };
 
+  const arrayOf = (node: AnyNode): Source | null => {
+    const source = sourceOf(node);
+    return source?.kind === "inputs" ? source : null;
+  };
+
+  /** Of an array of the input's rows: some of them, or one. */
+  function ofCall({ callee, arguments: [first, ...others] }: CallExpression): Source | null {
+    if (globalMember(inside, callee) === "Array.from" && first !== undefined && others.length === 0) {
+      return arrayOf(first);
+    }
+    const method = bare(callee);
+    if (method.type !== "MemberExpression") return null;
+    const gives = givenByMethod(staticName(method.property as AnyNode, method.computed) ?? "");
+    if (gives !== "rows" && gives !== "row") return null;
+    const array = arrayOf(method.object as AnyNode);
+    return array === null || gives === "rows" ? array : { kind: "input", without: NO_NAMES };
+  }
+
   /** What an expression gives that is to be a row, or a batch. */
   function row(node: AnyNode): Proof {
     const at = bare(node);
+    const source = sourceOf(at);
+    if (source?.kind === "input") {
+      returned.add(at);
+      return putInput(EMPTY, source.without);
+    }
     switch (at.type) {
       case "ObjectExpression":
         return literal(EMPTY, at);
       case "CallExpression":
         return globalMember(inside, at.callee) === "Object.assign" ? assigned(at) : null;
-      case "Identifier": {
+      case "Identifier":
         returned.add(at);
-        const source = sourceOf(at);
-        if (source !== null) return source.kind === "input" ? putInput(EMPTY, source.without) : null;
+        if (source !== null) return null;
         return at.name === "undefined" && inside.meaning(at) === null ? "no row" : local(at, "row");
-      }
       case "ArrayExpression":
         return at.elements.length === 0 ? "no row" : null;
       default:
@@ -67,11 +112,15 @@ export function results(inside: Inside, sources: ReadonlyMap<Binding, Source>, g
   /** What an expression gives that is to be an array of rows. */
   function rows(node: AnyNode): Proof {
     const at = bare(node);
+    if (arrayOf(at) !== null) {
+      returned.add(at);
+      return putInput(EMPTY, NO_NAMES);
+    }
     switch (at.type) {
       case "ArrayExpression":
         return elements(at.elements);
       case "CallExpression":
-        return mapped(at);
+        return globalMember(inside, at.callee) === "Promise.all" ? promised(at.arguments[0]) : mapped(at);
       case "Identifier":
         returned.add(at);
         return at.name === "undefined" && inside.meaning(at) === null ? "no row" : local(at, "rows");
@@ -126,10 +175,20 @@ export function results(inside: Inside, sources: ReadonlyMap<Binding, Source>, g
     }
   }
 
-  function called(node: AnyNode | undefined, follow: (node: AnyNode) => Proof): Proof {
+  /** `Promise.all(….map(async (x) => row))`. */
+  function promised(node: AnyNode | undefined): Proof {
+    const call = node === undefined ? null : bare(node);
+    if (call?.type !== "CallExpression") return null;
+    const callee = bare(call.callee);
+    if (callee.type !== "MemberExpression") return null;
+    const isMap = staticName(callee.property as AnyNode, callee.computed) === "map";
+    return isMap ? called(call.arguments[0], row, true) : null;
+  }
+
+  function called(node: AnyNode | undefined, follow: (node: AnyNode) => Proof, isAwaited = false): Proof {
     const fn = node === undefined ? null : bare(node);
     if (fn?.type !== "ArrowFunctionExpression" && fn?.type !== "FunctionExpression") return null;
-    return fn.async || fn.generator ? null : given(fn, follow);
+    return (fn.async && !isAwaited) || fn.generator ? null : given(fn, follow);
   }
 
   function assigned({ arguments: [target, ...others] }: CallExpression): Proof {
@@ -191,17 +250,17 @@ export function results(inside: Inside, sources: ReadonlyMap<Binding, Source>, g
     if (binding === null || binding.assigned || binding.node.type !== "VariableDeclarator") return null;
     const { init, id } = binding.node;
     if (!init || id.type !== "Identifier" || init.start < inside.node.start || init.end > inside.node.end) return null;
-    const known = locals.get(binding);
+    const known = locals[kind].get(binding);
     if (known !== undefined) return known;
     // A variable within its own value proves nothing.
-    locals.set(binding, null);
+    locals[kind].set(binding, null);
     const value = bare(init);
-    const fits = kind === "rows" ? value.type === "ArrayExpression" : value.type !== "Identifier";
+    const fits = kind === "rows" ? MADE_ROWS.test(value.type) : value.type !== "Identifier";
     let proof = fits ? (kind === "rows" ? rows(value) : row(value)) : null;
     for (const one of inside.uses.get(binding) ?? []) {
       proof = proof === null ? null : kind === "rows" ? pushed(proof, one) : written(proof, one);
     }
-    locals.set(binding, proof);
+    locals[kind].set(binding, proof);
     return proof;
   }
 
@@ -236,7 +295,7 @@ export function results(inside: Inside, sources: ReadonlyMap<Binding, Source>, g
     const stack: AnyNode[] = [fn.body as AnyNode];
     for (let at = stack.pop(); at !== undefined && proof !== null; at = stack.pop()) {
       if (at.type === "YieldExpression") {
-        if (at.argument) proof = either(proof, at.delegate ? rows(at.argument) : follow(at.argument));
+        if (at.argument) proof = either(proof, at.delegate ? each(at.argument) : follow(at.argument));
       } else if (at.type === "ReturnStatement" && at.argument && !fn.generator) {
         proof = either(proof, follow(at.argument));
       }
@@ -245,9 +304,20 @@ export function results(inside: Inside, sources: ReadonlyMap<Binding, Source>, g
     return proof;
   }
 
+  /** What `yield*` gives one after the other: of a batch function not rows, but batches. */
+  function each(node: AnyNode): Proof {
+    return gives === "row batch" ? null : rows(node);
+  }
+
+  function followed(): (node: AnyNode) => Proof {
+    if (gives === "group" || gives === "table") return (at) => rows(at) ?? row(at);
+    if (gives === "row batch") return rows;
+    return gives === "rows" && !node.generator ? rows : row;
+  }
+
   const { node } = inside;
   const isLoose = node.generator && gives === "row";
-  const proof = isLoose ? null : given(node, gives === "rows" && !node.generator ? rows : row);
+  const proof = isLoose ? null : given(node, followed());
   return { proof: handedOut.every((use) => returned.has(use)) ? proof : null, returned };
 }
 

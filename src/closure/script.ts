@@ -6,6 +6,7 @@ import { relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type Options, type Program, parse } from "acorn";
 import { SpillwayError } from "../errors/index.ts";
+import { messageOf } from "../realm/index.ts";
 import { analyse } from "./analyse.ts";
 import type { FunctionSite, Lexical } from "./lexical.ts";
 import { originalPosition, pathOf, readSourceMap, type SourceMap, type SourcePosition } from "./source-map.ts";
@@ -94,7 +95,7 @@ function parseScript(source: string, isModule: boolean, url: string): Program {
   try {
     return parse(source, options);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new SpillwayError(`The source of ${pathOf(url) || "a function"} cannot be parsed: ${reason}.`);
   }
 }

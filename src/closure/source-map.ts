@@ -4,6 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { isErrorNamed } from "../realm/index.ts";
 
 export interface SourcePosition {
   /** A file path where the source is a file, else what the map calls it. */
@@ -50,7 +51,7 @@ export function readSourceMap(url: string, scriptUrl: string): SourceMap | null 
     };
   } catch (error) {
     // A broken map costs exact positions, not the job: the compiled ones are shown instead.
-    if (error instanceof SyntaxError) return null;
+    if (isErrorNamed(error, "SyntaxError")) return null;
     throw error;
   }
 }

@@ -6,6 +6,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { crc32 } from "node:zlib";
+import { ownFolder } from "../place/index.ts";
 import { type PayloadProgram, POSITION_WIDTH } from "./payload.ts";
 import { originalPosition, pathOf, readSourceMap, type SourceMap, type SourcePosition } from "./source-map.ts";
 
@@ -16,9 +17,7 @@ export interface NamedProgram {
   readonly positions: Int32Array;
 }
 
-const FRAME = /^(\s+at (?:.*? \()?)((?:file:|spillway:|\/|node:|evalmachine|<)[^()]*?):(\d+):(\d+)(\)?)$/;
-/** Where this package's own files lie, sources or compiled. */
-const OWN = new URL("../", import.meta.url);
+const FRAME = /^(\s+at (?:async )?(?:.*? \()?)((?:file:|spillway:|\/|node:|evalmachine|<)[^()]*?):(\d+):(\d+)(\)?)$/;
 
 export function stackMapper(programs: readonly NamedProgram[]): (stack: string) => string {
   const byName = new Map(programs.map((program) => [program.filename, program]));
@@ -83,7 +82,7 @@ function lookUp({ positions, files }: NamedProgram, line: number, column: number
 }
 
 function isOwn(text: string): boolean {
-  return text.includes(OWN.href) || text.includes(fileURLToPath(OWN));
+  return text.includes(ownFolder.href) || text.includes(fileURLToPath(ownFolder));
 }
 
 const maps = new Map<string, SourceMap | null>();

@@ -35,7 +35,8 @@ export function namedBy(subject: Subject, name: string, offset: number): Trail {
     within: null,
     holder: null,
     where: showPosition(subject.script.original(offset)),
-    user: subject.name || subject.trail.name.replace(/^\./, ""),
+    // The function that was given, where it has no name, is no property of anything either.
+    user: subject.name || (subject.trail.userTrail === null ? "" : subject.trail.name.replace(/^\./, "")),
     userTrail: subject.trail,
   };
 }

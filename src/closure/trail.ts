@@ -47,5 +47,7 @@ export function refuse(operator: string, trail: Trail, what: string, remedy: str
   );
 }
 
+export const AWAIT_IT = "Await it before, and let the function use what it gives.";
+
 export const OPEN_INSIDE =
   "Open it inside the function, or once per worker in the constructor of a class function: mapBatches(Class).";

@@ -2,19 +2,16 @@
  * The free variables of a function: found in V8's scopes, shipped once for all the functions that share the scope.
  * Imports are named instead of shipped, Node's own globals left alone.
  */
-import { createRequire } from "node:module";
 import { isBuiltinGlobal } from "./builtins.ts";
 import type { Graph } from "./graph.ts";
-import { importOf, requestsEntry } from "./imports.ts";
-import { freeReferences, type Reference } from "./lexical.ts";
-import type { Namespaces } from "./namespaces.ts";
+import { type ImportedVariable, importOf, isRepeatable } from "./imports.ts";
+import { type Binding, freeReferences, type Reference } from "./lexical.ts";
+import { type Namespaces, namesModule } from "./namespaces.ts";
 import type { NodeId } from "./payload.ts";
 import { showPosition } from "./script.ts";
 import { isCut, namedBy, type Subject } from "./subject.ts";
 import { refuse } from "./trail.ts";
 import { isUninitialised } from "./uninitialised.ts";
-
-const { cache } = createRequire(import.meta.url);
 
 export function settleVariables(operator: string, subject: Subject, graph: Graph, namespaces: Namespaces): void {
   const { script, draft, chain } = subject;
@@ -30,13 +27,16 @@ export function settleVariables(operator: string, subject: Subject, graph: Graph
       const remedy = `Move its declaration above the call of ${operator}.`;
       throw refuse(operator, trail, `not initialised yet (declared at ${declared})`, remedy);
     }
-    const namespace = namespaces.use(found.value, name, uses);
+    const imported = first.binding === null ? null : importOf(first.binding, script);
+    const holdsModule = namesModule(name) || (imported !== null && imported.path.length === 0);
+    const isImported = imported !== null && isRepeatable(imported.request);
+    const namespace = isImported ? null : namespaces.use(found.value, uses, holdsModule);
     if (scope.variables.has(name)) {
       if (namespace !== null) namespaces.extend(graph, namespace, trail);
       continue;
     }
     scope.variables.set(name, draft.variables.values.length);
-    const node = namedNode(subject, graph, found.value, name, first, used);
+    const node = namedNode(subject, graph, found.value, name, first.binding, imported, used);
     if (node !== null) graph.link(draft.variables, node);
     else if (namespace !== null) graph.link(draft.variables, namespaces.extend(graph, namespace, trail));
     else graph.put(draft.variables, found.value, trail);
@@ -71,21 +71,21 @@ function namedNode(
   graph: Graph,
   value: unknown,
   name: string,
-  first: Reference,
+  binding: Binding | null,
+  imported: ImportedVariable | null,
   used: ReadonlyMap<string, readonly Reference[]>,
 ): NodeId | null {
   if (isRequire(value)) return graph.add({ origin: { kind: "require", from: subject.script.base } });
-  const binding = first.binding;
-  const imported = binding === null ? null : importOf(binding, subject.script);
-  if (binding === null || imported === null || requestsEntry(imported.request)) return null;
+  if (binding === null || imported === null || !isRepeatable(imported.request)) return null;
   // A module of which only plain constants are used need not be loaded for them.
   const others = [...used].filter(([, uses]) => uses[0]?.binding?.node === binding.node).map(([other]) => other);
   if ([...others, name].every((other) => isPrimitive(lookUp(subject, other)?.value))) return null;
   return graph.importNode(imported.request, imported.path, value);
 }
 
+/** Of Node, or of a test runner that stands in for it. */
 function isRequire(value: unknown): boolean {
-  return typeof value === "function" && Reflect.get(value, "cache") === cache && "resolve" in value;
+  return typeof value === "function" && ["cache", "extensions", "resolve"].every((name) => name in value);
 }
 
 function isPrimitive(value: unknown): boolean {

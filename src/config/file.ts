@@ -8,6 +8,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Document } from "yaml";
 import { OptionError } from "../errors/index.ts";
+import { codeOf, messageOf } from "../realm/index.ts";
 import type { Entry } from "./source.ts";
 import { entriesOf } from "./tree.ts";
 import { CONFIG_VARIABLE, type Environment } from "./variables.ts";
@@ -36,9 +37,9 @@ function textOf({ path, named }: ConfigFile): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    const missing = error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR");
+    const missing = ["ENOENT", "ENOTDIR"].includes(codeOf(error) ?? "");
     if (missing && !named) return "";
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     const remedy = named ? `${CONFIG_VARIABLE} names it: set it to a file that is there, or not at all.` : "";
     throw new OptionError(`${path}: the configuration cannot be read: ${why}. ${remedy}`.trim());
   }
@@ -66,7 +67,7 @@ function plain(document: Document, path: string): unknown {
     return document.toJS();
   } catch (error) {
     // An alias without an anchor, or very many of them.
-    throw noYaml(path, error instanceof Error ? error.message : String(error));
+    throw noYaml(path, messageOf(error));
   }
 }
 

@@ -4,6 +4,7 @@
  */
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { messageOf } from "../realm/index.ts";
 import { nearest, parseDuration, parseSize } from "../units/index.ts";
 
 export interface Kind<T> {
@@ -146,7 +147,7 @@ function listed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    return new BrokenJson(text, error instanceof Error ? error.message : String(error));
+    return new BrokenJson(text, messageOf(error));
   }
 }
 

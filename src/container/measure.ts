@@ -1,4 +1,6 @@
 /** How much a container holds in memory: what it says itself, or what its values are found to take. */
+
+import { isMap } from "../realm/index.ts";
 import { sizeof } from "../sizeof/index.ts";
 import { isEvicting, type MapLike } from "./container.ts";
 
@@ -20,7 +22,7 @@ function ownFigure(container: MapLike): number | null {
 }
 
 function measured(container: MapLike): number {
-  return container instanceof Map ? sizeof(container) : sizeof(Array.from(valuesOf(container)));
+  return isMap(container) ? sizeof(container) : sizeof(Array.from(valuesOf(container)));
 }
 
 /** Not by `get` where there is another way: it would look like use. */

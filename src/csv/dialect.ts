@@ -47,8 +47,17 @@ export function findDialect(head: string, isWhole: boolean, given: GivenDialect)
   const trials = candidates(head, given).map((marks) => tryMarks(head, isWhole, marks, above));
   const found = chosen(trials.filter((trial) => trial !== null));
   if (found === undefined) return null;
-  const mixedLineEnds = head.includes("\r\n") && /(^|[^\r])\n/.test(head);
+  const mixedLineEnds = head.includes("\r\n") && /(^|[^\r])\n/.test(unquoted(head, found.marks));
   return { dialect: { ...found.marks, above, skip, mixedLineEnds }, records: found.records };
+}
+
+/** Without what is in quotes, as far as that matters for line ends; a quote in a field that has none hides too much of it. */
+function unquoted(head: string, { quote, escape: before }: Marks): string {
+  if (quote === "" || before !== quote || !head.includes(quote)) return head;
+  return head
+    .split(quote)
+    .filter((_, i) => i % 2 === 0)
+    .join("");
 }
 
 function linesAbove(head: string, { comment = "", skip: wanted = 0 }: GivenDialect): Pick<Dialect, "above" | "skip"> {

@@ -1,4 +1,5 @@
 /** CSV text: its records with their lines, and which delimiter and quotes a file is written with. */
+export { CutStates, canBeCut } from "./cut-states.ts";
 export { type Dialect, type FoundDialect, findDialect, type GivenDialect } from "./dialect.ts";
 export { MISFIT, type Misfit } from "./misfit.ts";
 export { type CsvRecord, isBlank, RecordScanner } from "./records.ts";

@@ -1,4 +1,4 @@
-/** What the SQL over a CSV or JSON file says of a text that its column's type cannot hold, for whoever looks for the line. */
+/** What the SQL over files says of a value that its column's type cannot hold, for whoever looks for the line. */
 import type { Dialect } from "./dialect.ts";
 
 export interface Misfit {
@@ -9,8 +9,8 @@ export interface Misfit {
   readonly type: string;
   /** The type was given, not found. */
   readonly declared: boolean;
-  /** Null: of a JSON file, where a value stands in a line of its own row. */
-  readonly dialect: Dialect | null;
+  /** "json": a value stands in a line of its own row. Null: of a file without lines. */
+  readonly dialect: Dialect | "json" | null;
 }
 
 /** Before a Misfit, a line break, and `{"file", "text"}` as JSON. */

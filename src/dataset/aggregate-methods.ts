@@ -4,11 +4,12 @@ import { OptionError } from "../errors/index.ts";
 import { type AggregateName, aggregate, aggregateOf, column, type NamedExpression, type Plan } from "../plan/index.ts";
 import type { JobStats } from "../protocol/index.ts";
 import type { Run } from "./consume/blocks.ts";
+import { Cancellation, type CancelOptions, cancelKeys, never } from "./consume/cancellation.ts";
 import { collectRows } from "./consume/rows.ts";
 import { Expr } from "./expressions/index.ts";
 import { onlyValues } from "./functions.ts";
 import { itemsByName } from "./items.ts";
-import { describe, text } from "./options.ts";
+import { checkKeys, describe, text } from "./options.ts";
 import { RelationalMethods } from "./relational-methods.ts";
 import type { Aggregated, AggregateItems } from "./relational-types.ts";
 import type { AnyRow, ColumnName, Condition, ItemValue, Middle } from "./row-types.ts";
@@ -24,8 +25,9 @@ export abstract class AggregateMethods<out R extends AnyRow> extends RelationalM
     return this.#stats;
   }
 
-  protected run(plan: Plan = this.plan): Run {
+  protected run(plan: Plan = this.plan, cancellation: Cancellation = never): Run {
     return {
+      cancellation,
       engine: this.engine,
       plan,
       ended: (stats) => {
@@ -34,68 +36,102 @@ export abstract class AggregateMethods<out R extends AnyRow> extends RelationalM
     };
   }
 
+  /** Runs what the method does, as long as its signal and its timeout allow. */
+  protected async consume<T>(
+    operator: string,
+    options: CancelOptions,
+    work: (run: Run) => Promise<T>,
+    plan: Plan = this.plan,
+  ): Promise<T> {
+    const cancellation = new Cancellation(operator, options);
+    return cancellation.over(() => work(this.run(plan, cancellation)));
+  }
+
   /** Several aggregates at once, of all rows: `const { n, total } = await ds.agg({ n: count(), total: col("x").sum() })`. */
   agg<const Items extends AggregateItems<R, unknown>, Row = R>(
     items: Items,
-    values: ValueOptions = {},
+    options: ValueOptions & CancelOptions = {},
   ): Promise<Aggregated<Row, unknown, Items>> {
-    return this.#row(itemsByName("agg", items), onlyValues("agg", values));
+    return this.#row("agg", itemsByName("agg", items), onlyValues("agg", options), options);
   }
 
   /** Null where there is no value, as of the others but `countDistinct`; nulls are passed over. */
-  sum(of: Summed<R>): Promise<number | null> {
-    return this.#value("sum", of);
+  sum(of: Summed<R>, options: CancelOptions = {}): Promise<number | null> {
+    return this.#value("sum", of, options);
   }
 
   /** Of numbers a number, of dates and timestamps a timestamp. */
-  mean<const I extends Summed<R>, Row = R>(of: I): Promise<Middle<ItemValue<Row, I>> | null> {
-    return this.#value("mean", of);
+  mean<const I extends Summed<R>, Row = R>(
+    of: I,
+    options: CancelOptions = {},
+  ): Promise<Middle<ItemValue<Row, I>> | null> {
+    return this.#value("mean", of, options);
   }
 
-  min<const I extends Summed<R>, Row = R>(of: I): Promise<ItemValue<Row, I> | null> {
-    return this.#value("min", of);
+  min<const I extends Summed<R>, Row = R>(of: I, options: CancelOptions = {}): Promise<ItemValue<Row, I> | null> {
+    return this.#value("min", of, options);
   }
 
-  max<const I extends Summed<R>, Row = R>(of: I): Promise<ItemValue<Row, I> | null> {
-    return this.#value("max", of);
+  max<const I extends Summed<R>, Row = R>(of: I, options: CancelOptions = {}): Promise<ItemValue<Row, I> | null> {
+    return this.#value("max", of, options);
   }
 
   /** The standard deviation of a sample (n - 1); null of fewer than two values. */
-  std(of: Summed<R>): Promise<number | null> {
-    return this.#value("std", of);
+  std(of: Summed<R>, options: CancelOptions = {}): Promise<number | null> {
+    return this.#value("std", of, options);
   }
 
   /** The variance of a sample (n - 1); null of fewer than two values. */
-  var(of: Summed<R>): Promise<number | null> {
-    return this.#value("var", of);
+  var(of: Summed<R>, options: CancelOptions = {}): Promise<number | null> {
+    return this.#value("var", of, options);
   }
 
   /** The value below which a fraction of the values lies, computed between two of them where it falls there. */
-  quantile<const I extends Summed<R>, Row = R>(of: I, fraction: number): Promise<Middle<ItemValue<Row, I>> | null> {
-    return this.#value("quantile", of, fraction);
+  quantile<const I extends Summed<R>, Row = R>(
+    of: I,
+    fraction: number,
+    options: CancelOptions = {},
+  ): Promise<Middle<ItemValue<Row, I>> | null> {
+    return this.#value("quantile", of, options, fraction);
   }
 
-  median<const I extends Summed<R>, Row = R>(of: I): Promise<Middle<ItemValue<Row, I>> | null> {
-    return this.#value("quantile", of, 0.5);
+  median<const I extends Summed<R>, Row = R>(
+    of: I,
+    options: CancelOptions = {},
+  ): Promise<Middle<ItemValue<Row, I>> | null> {
+    return this.#value("quantile", of, options, 0.5, "median");
   }
 
   /** How many different values there are, null not counted. */
-  countDistinct(of: Summed<R>): Promise<number> {
-    return this.#value("countDistinct", of);
+  countDistinct(of: Summed<R>, options: CancelOptions = {}): Promise<number> {
+    return this.#value("countDistinct", of, options);
   }
 
-  async #value<V>(name: AggregateName, of: unknown, fraction?: number): Promise<V> {
+  async #value<V>(
+    name: AggregateName,
+    of: unknown,
+    options: CancelOptions,
+    fraction?: number,
+    operator: string = name,
+  ): Promise<V> {
+    checkKeys(operator, options, cancelKeys);
     if (fraction !== undefined && !(typeof fraction === "number" && fraction >= 0 && fraction <= 1)) {
       throw new OptionError(`quantile: the fraction is ${describe(fraction)}; it must be from 0 to 1.`);
     }
-    const input = of instanceof Expr ? of.expression : column(text(name, "the column", of));
+    const input = of instanceof Expr ? of.expression : column(text(operator, "the column", of));
     const expression = aggregateOf(name, input, { fraction });
-    const { value } = await this.#row<{ value: V }>([{ name: "value", expression }], {});
+    const { value } = await this.#row<{ value: V }>(operator, [{ name: "value", expression }], {}, options);
     return value;
   }
 
-  async #row<O extends AnyRow>(items: readonly NamedExpression[], values: ValueOptions): Promise<O> {
-    const [row] = await collectRows<O>(this.run(aggregate(this.plan, [], items)), values);
+  async #row<O extends AnyRow>(
+    operator: string,
+    items: readonly NamedExpression[],
+    values: ValueOptions,
+    options: CancelOptions,
+  ): Promise<O> {
+    const plan = aggregate(this.plan, [], items);
+    const [row] = await this.consume(operator, options, (run) => collectRows<O>(run, values), plan);
     if (row === undefined) throw new Error("an aggregate of all rows gave no row");
     return row;
   }

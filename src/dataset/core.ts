@@ -3,6 +3,7 @@
  * one must not take them along). Methods that build on it are in classes of their own, one for each idea; they are the
  * same for datasets and pipelines, each of which says what it makes of a plan.
  */
+import { STAYS, type Stays } from "../closure/index.ts";
 import { OptionError } from "../errors/index.ts";
 import type { Plan } from "../plan/index.ts";
 import type { Dataset } from "./dataset.ts";
@@ -24,6 +25,12 @@ export type Derived<Kind extends DerivedKind, O extends AnyRow> = Kinds<O>[Kind]
 /** @internal What pipelines build on. */
 export let insideOf: (dataset: DatasetCore<"dataset">) => { readonly engine: Engine; readonly plan: Plan };
 
+export const DATASET_STAYS: Stays = {
+  what: "a Dataset",
+  remedy:
+    "A worker runs no datasets: join the two, or take its rows first (const rows = await other.takeAll()) and let the function use those.",
+};
+
 export abstract class DatasetCore<Kind extends DerivedKind> {
   static {
     insideOf = (dataset) => ({ engine: dataset.#engine, plan: dataset.#plan });
@@ -41,6 +48,11 @@ export abstract class DatasetCore<Kind extends DerivedKind> {
 
   /** What becomes of a node over this one's plan; `operator` is the method that made it. */
   protected abstract derive<O extends AnyRow>(operator: string, plan: Plan): Derived<Kind, O>;
+
+  /** @internal A function that captured it is refused with this. */
+  get [STAYS](): Stays {
+    return DATASET_STAYS;
+  }
 
   protected get engine(): Engine {
     return this.#engine;

@@ -3,13 +3,14 @@
  * run the plan (their work is in consume/, write.ts and explain.ts). Immutable but for the figures of its last run.
  */
 import { Readable } from "node:stream";
-import type { Table } from "@uwdata/flechette";
-import { concatBatches, emptyBatch, type RecordBatch, toFlechette, type ValueOptions } from "../arrow/index.ts";
+import { emptyBatch, type Table, toFlechette, type ValueOptions } from "../arrow/index.ts";
 import { isOrdered, limit, type Plan, scan } from "../plan/index.ts";
+import type { FileFormat } from "../protocol/index.ts";
 import { AggregateMethods } from "./aggregate-methods.ts";
 import { checkedBatches, type IterBatchesOptions } from "./consume/batch-options.ts";
 import { batchesOf } from "./consume/batches.ts";
-import { type Blocks, blocksOf, DEFAULT_PREFETCH } from "./consume/blocks.ts";
+import { type Blocks, blocksOf, copiesOfBlocks, DEFAULT_PREFETCH } from "./consume/blocks.ts";
+import { Cancellation, type CancelOptions, cancelKeys, never } from "./consume/cancellation.ts";
 import { countRows } from "./consume/count.ts";
 import { countPartitions } from "./consume/partitions.ts";
 import { collectRows, RowIterator } from "./consume/rows.ts";
@@ -24,7 +25,7 @@ import { checkKeys, positiveInteger, wholeNumber } from "./options.ts";
 import { DatasetPipeline, repeated, type WindowOptions, whole, windowed } from "./pipeline/index.ts";
 import type { AnyRow, ColumnName, ColumnsBatch } from "./row-types.ts";
 import { type DatasetStats, datasetStats } from "./stats.ts";
-import { type WriteOptions, type WriteSummary, writeFiles } from "./write.ts";
+import { type WriteOptions, type WriteSummary, writeFiles, writerNames } from "./write.ts";
 
 /**
  * `R` is the row type. Where a method's types are computed from it, that is said as a default of a type parameter
@@ -54,34 +55,35 @@ export class Dataset<out R extends AnyRow = AnyRow> extends AggregateMethods<R> 
 
   // Consuming
 
-  async take(rows: number, values: ValueOptions = {}): Promise<R[]> {
-    const head = limit(this.plan, 0, wholeNumber("take", "the number of rows", rows));
-    return collectRows(this.run(head), onlyValues("take", values));
+  async take(rows: number, options: ValueOptions & CancelOptions = {}): Promise<R[]> {
+    return this.#take("take", rows, options);
   }
 
-  async takeAll(values: ValueOptions = {}): Promise<R[]> {
-    return collectRows(this.run(), onlyValues("takeAll", values));
+  async takeAll(options: ValueOptions & CancelOptions = {}): Promise<R[]> {
+    const values = onlyValues("takeAll", options);
+    return this.consume("takeAll", options, (run) => collectRows(run, values));
   }
 
   /** Prints the first rows as a table, and gives its text. */
-  show(rows = 20): Promise<string> {
-    return showRows((count, values) => this.take(count, values), rows);
+  async show(rows = 20, options: CancelOptions = {}): Promise<string> {
+    checkKeys("show", options, cancelKeys);
+    return showRows((count, values) => this.#take("show", count, { ...values, ...options }), rows);
   }
 
-  count(): Promise<number> {
-    return countRows(this.run());
+  async count(options: CancelOptions = {}): Promise<number> {
+    checkKeys("count", options, cancelKeys);
+    return this.consume("count", options, countRows);
   }
 
-  schema(): Promise<DatasetSchema> {
-    return schemaOf(this.run());
+  async schema(options: CancelOptions = {}): Promise<DatasetSchema> {
+    checkKeys("schema", options, cancelKeys);
+    return this.consume("schema", options, schemaOf);
   }
 
   /** Rows one by one. Leaving the loop early cancels the work and frees everything. */
-  iterRows(options: ValueOptions & { readonly prefetch?: number } = {}): AsyncIterableIterator<R> {
-    checkKeys("iterRows", options, [...valueKeys, "prefetch"]);
-    const { prefetch = DEFAULT_PREFETCH } = options;
-    const wanted = positiveInteger("iterRows", "prefetch", prefetch);
-    return new RowIterator<R>(this.#blocks(), checkedValues("iterRows", options), wanted);
+  iterRows(options: ValueOptions & CancelOptions & { readonly prefetch?: number } = {}): AsyncIterableIterator<R> {
+    checkKeys("iterRows", options, [...valueKeys, ...cancelKeys, "prefetch"]);
+    return this.#rows(new Cancellation("iterRows", options), options);
   }
 
   iterBatches<Batch = ColumnsBatch<R>>(
@@ -90,38 +92,45 @@ export class Dataset<out R extends AnyRow = AnyRow> extends AggregateMethods<R> 
   iterBatches(options: IterBatchesOptions & { readonly batchFormat: "rows" }): AsyncGenerator<R[]>;
   iterBatches(options: IterBatchesOptions & { readonly batchFormat: "arrow" }): AsyncGenerator<Table>;
   iterBatches(options: IterBatchesOptions = {}): AsyncGenerator<unknown> {
-    return batchesOf(this.#blocks(), checkedBatches(options));
+    const cancellation = new Cancellation("iterBatches", options);
+    const checked = checkedBatches(options);
+    return batchesOf(this.#blocks(cancellation, checked.inOrder), checked, cancellation);
   }
 
   /** All rows as one table of `@uwdata/flechette`, in memory of its own. */
-  async toArrow(values: Pick<ValueOptions, "int64" | "timestamp"> = {}): Promise<Table> {
-    const copies: RecordBatch[] = [];
-    for await (const block of blocksOf(this.run())) {
-      copies.push(concatBatches([block.read()]));
-      block.release();
-    }
+  async toArrow(options: Pick<ValueOptions, "int64" | "timestamp"> & CancelOptions = {}): Promise<Table> {
+    const values = onlyValues("toArrow", options);
+    const copies = await this.consume("toArrow", options, copiesOfBlocks);
     if (copies.length === 0) copies.push(emptyBatch({ fields: [] }));
-    return toFlechette(copies, onlyValues("toArrow", values));
+    return toFlechette(copies, values);
   }
 
   /** Rows as an object stream; destroying it cancels the work. */
-  toNodeStream(values: ValueOptions = {}): Readable {
-    return Readable.from(this.iterRows(values), { objectMode: true });
+  toNodeStream(options: ValueOptions & CancelOptions = {}): Readable {
+    onlyValues("toNodeStream", options);
+    const cancellation = new Cancellation("toNodeStream", options);
+    const stream = Readable.from(this.#rows(cancellation, options), { objectMode: true });
+    cancellation.onCancel(() => stream.destroy(cancellation.error ?? undefined));
+    return stream;
   }
 
   /** Runs now and keeps the result in the store until it is disposed of or collected. */
-  async materialize(): Promise<MaterializedDataset<R>> {
-    return new MaterializedDataset<R>(this.engine, await materialized(this.run()));
+  async materialize(options: CancelOptions = {}): Promise<MaterializedDataset<R>> {
+    checkKeys("materialize", options, cancelKeys);
+    return new MaterializedDataset<R>(this.engine, await this.consume("materialize", options, materialized));
   }
 
   /** How many partitions the rows are in: the tasks of a read, or the blocks. Runs the plan where only that tells. */
-  numPartitions(): Promise<number> {
-    return countPartitions(this.run());
+  async numPartitions(options: CancelOptions = {}): Promise<number> {
+    checkKeys("numPartitions", options, cancelKeys);
+    return this.consume("numPartitions", options, countPartitions);
   }
 
   /** Runs now and cuts the result, in its order, into so many datasets of equally many rows (or one more). */
-  async split(parts: number): Promise<MaterializedDataset<R>[]> {
-    const held = await splitRows(this.run(), positiveInteger("split", "the number of parts", parts));
+  async split(parts: number, options: CancelOptions = {}): Promise<MaterializedDataset<R>[]> {
+    checkKeys("split", options, cancelKeys);
+    const count = positiveInteger("split", "the number of parts", parts);
+    const held = await this.consume("split", options, (run) => splitRows(run, count));
     return held.map((part) => new MaterializedDataset<R>(this.engine, part));
   }
 
@@ -129,7 +138,7 @@ export class Dataset<out R extends AnyRow = AnyRow> extends AggregateMethods<R> 
   async trainTestSplit(
     options: TrainTestOptions,
   ): Promise<{ train: MaterializedDataset<R>; test: MaterializedDataset<R> }> {
-    const { train, test } = await trainTestRows(this.run(), options);
+    const { train, test } = await this.consume("trainTestSplit", options, (run) => trainTestRows(run, options));
     return {
       train: new MaterializedDataset<R>(this.engine, train),
       test: new MaterializedDataset<R>(this.engine, test),
@@ -140,14 +149,14 @@ export class Dataset<out R extends AnyRow = AnyRow> extends AggregateMethods<R> 
     directory: string | URL,
     options: WriteOptions<ColumnName<R>, "snappy" | "zstd" | "gzip" | "lz4" | "brotli" | "uncompressed"> = {},
   ): Promise<WriteSummary> {
-    return writeFiles(this.run(), "parquet", directory, options);
+    return this.#write("parquet", directory, options);
   }
 
   writeCsv(
     directory: string | URL,
     options: WriteOptions<ColumnName<R>, "gzip" | "zstd" | "none"> = {},
   ): Promise<WriteSummary> {
-    return writeFiles(this.run(), "csv", directory, options);
+    return this.#write("csv", directory, options);
   }
 
   /** A JSON object a line. */
@@ -155,11 +164,11 @@ export class Dataset<out R extends AnyRow = AnyRow> extends AggregateMethods<R> 
     directory: string | URL,
     options: WriteOptions<ColumnName<R>, "gzip" | "zstd" | "none"> = {},
   ): Promise<WriteSummary> {
-    return writeFiles(this.run(), "json", directory, options);
+    return this.#write("json", directory, options);
   }
 
   writeArrow(directory: string | URL, options: WriteOptions<ColumnName<R>, "none"> = {}): Promise<WriteSummary> {
-    return writeFiles(this.run(), "arrow", directory, options);
+    return this.#write("arrow", directory, options);
   }
 
   // About
@@ -174,7 +183,7 @@ export class Dataset<out R extends AnyRow = AnyRow> extends AggregateMethods<R> 
    * metadata; runs nothing unless `analyze` says so.
    */
   explain(options: ExplainOptions = {}): Promise<string> {
-    return explained(this.run(), this.lastStats, options);
+    return this.consume("explain", options, (run) => explained(run, this.lastStats, options));
   }
 
   /** The same dataset, from here on without running anything before it is consumed (see `session({ eager: true })`). */
@@ -182,8 +191,28 @@ export class Dataset<out R extends AnyRow = AnyRow> extends AggregateMethods<R> 
     return new Dataset<R>(this.engine, this.plan, false);
   }
 
-  #blocks(): Blocks {
-    return (prefetch, left) => blocksOf(this.run(), prefetch, left);
+  #take(operator: string, rows: number, options: ValueOptions & CancelOptions): Promise<R[]> {
+    const head = limit(this.plan, 0, wholeNumber(operator, "the number of rows", rows));
+    const values = onlyValues(operator, options);
+    return this.consume(operator, options, (run) => collectRows<R>(run, values), head);
+  }
+
+  #rows(
+    cancellation: Cancellation,
+    { prefetch = DEFAULT_PREFETCH, ...values }: ValueOptions & { readonly prefetch?: number },
+  ): RowIterator<R> {
+    const wanted = positiveInteger("iterRows", "prefetch", prefetch);
+    return new RowIterator<R>(this.#blocks(cancellation), checkedValues("iterRows", values), wanted, cancellation);
+  }
+
+  #blocks(cancellation: Cancellation, inOrder = false): Blocks {
+    return cancellation.overBlocks((prefetch, left) =>
+      blocksOf({ ...this.run(this.plan, cancellation), inOrder }, prefetch, left),
+    );
+  }
+
+  #write(format: FileFormat, directory: string | URL, options: WriteOptions): Promise<WriteSummary> {
+    return this.consume(writerNames[format], options, (run) => writeFiles(run, format, directory, options));
   }
 
   protected override get kind(): "dataset" {
@@ -193,7 +222,7 @@ export class Dataset<out R extends AnyRow = AnyRow> extends AggregateMethods<R> 
   /** An eager one starts at once and keeps its result. */
   protected override derive<O extends AnyRow>(operator: string, plan: Plan): Dataset<O> {
     if (!this.#eager) return new Dataset<O>(this.engine, plan, false);
-    const result = materialized({ engine: this.engine, plan, ended: () => {} });
+    const result = materialized({ engine: this.engine, plan, ended: () => {}, cancellation: never });
     // Its error is told to whoever consumes it.
     result.catch(() => {});
     return new Dataset<O>(this.engine, scan(heldSource(this.engine, operator, result, isOrdered(plan))), true);

@@ -55,13 +55,18 @@ export interface RunOptions {
   readonly wantBlocks: number;
   /** The reader keeps the blocks, instead of reading and releasing them. */
   readonly keeps: boolean;
+  /** The job's end is waited for, from its beginning; else whoever reads its blocks waits for the next one. */
+  readonly toEnd: boolean;
 }
 
 /** Iterating pulls; leaving early (`return()`) cancels the job and frees what it holds. */
 export interface RunningJob extends AsyncIterable<ReceivedBlock> {
   /** Rejects with the job's typed error. */
   readonly finished: Promise<FinishedJob>;
+  /** Nobody wants to know any more what becomes of it. */
   cancel(): Promise<void>;
+  /** Asks it to end; `finished` tells how it did. Files on their way to their place still get there. */
+  stop(): void;
 }
 
 export interface FinishedJob {

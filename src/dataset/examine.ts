@@ -1,6 +1,15 @@
 /** Asks a worker what raw SQL holds, each text and each function once a session. */
+import { KernelError } from "../errors/index.ts";
 import { type Examine, examined, type Plan, type RawSeen } from "../plan/index.ts";
-import { type FunctionKind, functionsSql, type Parsed, parseSql, readTree, seenIn } from "../stages/index.ts";
+import {
+  type FunctionKind,
+  functionsSql,
+  type Parsed,
+  parseSql,
+  readTree,
+  seenIn,
+  syntaxFault,
+} from "../stages/index.ts";
 import type { Engine } from "./engine.ts";
 
 const examiners = new WeakMap<Engine, Examiner>();
@@ -27,18 +36,26 @@ class Examiner {
   };
 
   async #examine(texts: readonly string[]): Promise<ReadonlyMap<string, RawSeen>> {
-    const parsed = await this.#parse(texts.filter((text) => !this.#seen.has(text)));
+    const parsed = await this.#parse(
+      texts.filter((text) => !this.#seen.has(text)),
+      refuseFaulty,
+    );
     await this.#learn(parsed.values());
     for (const [text, each] of parsed) this.#seen.set(text, seenIn(each, this.#kinds));
     return this.#seen;
   }
 
-  async #parse(texts: readonly string[]): Promise<ReadonlyMap<string, Parsed>> {
+  async #parse(
+    texts: readonly string[],
+    check: (text: string, tree: string) => void = () => {},
+  ): Promise<ReadonlyMap<string, Parsed>> {
     if (texts.length === 0) return new Map();
     const [row = {}] = await this.engine.inspect(parseSql(texts));
     return new Map(
       texts.flatMap((text, i): readonly [string, Parsed][] => {
-        const parsed = readTree(String(row[i]));
+        const tree = String(row[i]);
+        check(text, tree);
+        const parsed = readTree(tree);
         return parsed === null ? [] : [[text, parsed]];
       }),
     );
@@ -46,7 +63,7 @@ class Examiner {
 
   /** The kinds of the functions that texts name. */
   async #learn(parsed: Iterable<Parsed>): Promise<void> {
-    const names = new Set([...parsed].flatMap(({ functions }) => [...functions]));
+    const names = new Set([...parsed].flatMap(({ functions, reaching }) => [...functions, ...reaching]));
     const unknown = [...names].filter((name) => !this.#kinds.has(name));
     if (unknown.length === 0) return;
     const rows = await this.engine.inspect(functionsSql(unknown));
@@ -69,4 +86,10 @@ class Examiner {
       unnests: name === "unnest" || inside.some((kind) => kind?.unnests === true),
     };
   }
+}
+
+/** Told here, where the user's text is not yet a part of ours. */
+function refuseFaulty(text: string, tree: string): void {
+  const fault = syntaxFault(text, tree);
+  if (fault !== null) throw new KernelError(fault, "Parser", text);
 }

@@ -16,11 +16,12 @@ import {
 } from "../stages/index.ts";
 import { formatDuration } from "../units/index.ts";
 import { blocksOf, type Run } from "./consume/blocks.ts";
+import { type CancelOptions, cancelKeys } from "./consume/cancellation.ts";
 import { learnedBy } from "./learned.ts";
 import { checkKeys, describe, oneOf } from "./options.ts";
 import { optimised, planningOf } from "./run.ts";
 
-export interface ExplainOptions {
+export interface ExplainOptions extends CancelOptions {
   /** "mermaid": the stages as a flowchart. Default "text". */
   readonly format?: "text" | "mermaid";
   /** Runs the plan to its end first, keeping and writing nothing, for real figures. Default false. */
@@ -28,7 +29,7 @@ export interface ExplainOptions {
 }
 
 export async function explained(run: Run, last: JobStats | null, options: ExplainOptions): Promise<string> {
-  checkKeys("explain", options, ["format", "analyze"]);
+  checkKeys("explain", options, ["format", "analyze", ...cancelKeys]);
   const { format = "text", analyze = false } = options;
   const wanted = oneOf("explain", "format", format, ["text", "mermaid"]);
   if (typeof analyze !== "boolean") {
@@ -36,7 +37,8 @@ export async function explained(run: Run, last: JobStats | null, options: Explai
   }
   const { engine, plan } = run;
   engine.checkOpen();
-  const best = await optimised(engine, plan);
+  // What would be read is not read before it runs.
+  const best = await optimised(engine, plan, { reads: false, check: () => run.cancellation.check() });
   const stages = await buildStages(best, false, planningOf(engine));
   const estimates = await estimatesOf(stages);
   const job = analyze ? await runThrough(run) : last;

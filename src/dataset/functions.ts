@@ -1,12 +1,14 @@
 /** Users' functions as plan nodes: captured at once, so that what cannot travel is an error where it is written. */
 import { resolve } from "node:path";
 import type { ValueOptions } from "../arrow/index.ts";
-import { captureFunction } from "../closure/index.ts";
-import { OptionError } from "../errors/index.ts";
-import { localPath, notLocal } from "../files/index.ts";
-import { checkText, checkTypeName, type FunctionNode, functionNode, type Plan } from "../plan/index.ts";
+import { type CaptureOptions, captureFunction } from "../closure/index.ts";
+import { OptionError, WriteError } from "../errors/index.ts";
+import { localPath, notLocal, whyNotMade } from "../files/index.ts";
+import { type FunctionNode, functionNode, type Plan } from "../plan/index.ts";
 import { type FunctionOptions, MAX_IN_FLIGHT, type OnError, type ResourceRequest } from "../protocol/index.ts";
 import { parseSize } from "../units/index.ts";
+import { type CancelOptions, cancelKeys } from "./consume/cancellation.ts";
+import { declaredColumns } from "./declared-types.ts";
 import { amount, checkKeys, describe, oneOf, positiveInteger, text, textList, wholeNumber } from "./options.ts";
 
 /** Options of every function. */
@@ -79,7 +81,7 @@ export function functionOver(
   const { constructorArgs, columns, stream = false } = options;
   if (typeof stream !== "boolean")
     throw new OptionError(`${form}: stream is ${describe(stream)}; it must be true or false.`);
-  const gives = givenBy(form, options);
+  const gives = givenBy(form, options, stream);
   const captured = captureFunction(fn, {
     operator: form,
     ...(constructorArgs === undefined ? {} : { constructorArgs }),
@@ -101,6 +103,7 @@ export function functionOver(
       isClass: captured.isClass,
       columns: declared ?? (stream ? null : captured.columns),
       columnsDeclared: declared !== null,
+      returns: captured.returns,
     },
     options: {
       ...checkedOptions(form, options),
@@ -119,14 +122,18 @@ function retries(form: string, name: string, times: number | undefined): number 
   return times === undefined ? null : wholeNumber(form, name, times);
 }
 
-/** What a call of it gives, where a column of that can be one of the input; a filter's rows are never rebuilt. */
+/** What a call of it gives, where its source can tell columns of that; a filter's rows are never rebuilt. */
 function givenBy(
   form: FunctionNode["form"],
   { batchFormat = "columns" }: BatchFunctionOptions,
-): "row" | "rows" | "batch" | null {
+  isStream: boolean,
+): NonNullable<CaptureOptions["gives"]> | null {
   if (form === "map") return "row";
   if (form === "flatMap") return "rows";
-  return form === "mapBatches" && batchFormat === "columns" ? "batch" : null;
+  if (form === "filter") return null;
+  if (batchFormat === "arrow" || isStream) return "table";
+  if (batchFormat === "rows") return "row batch";
+  return form === "mapBatches" ? "batch" : "group";
 }
 
 function checkedOptions(form: FunctionNode["form"], options: BatchFunctionOptions): FunctionOptions {
@@ -153,9 +160,9 @@ export function checkedValues(operator: string, { int64, decimal, timestamp }: V
   };
 }
 
-/** As `checkedValues`, for methods that take no other options. */
-export function onlyValues(operator: string, options: ValueOptions): ValueOptions {
-  checkKeys(operator, options, valueKeys);
+/** As `checkedValues`, for consuming methods that take no other options. */
+export function onlyValues(operator: string, options: ValueOptions & CancelOptions): ValueOptions {
+  checkKeys(operator, options, [...valueKeys, ...cancelKeys]);
   return checkedValues(operator, options);
 }
 
@@ -166,18 +173,19 @@ function checkedOnError(form: string, onError: OnError): OnError {
     const path = localPath(given);
     if (path === null) throw new OptionError(`${form}: onError.deadLetter ${notLocal(given, "written")}`);
     // Here, where the user's working directory is known.
-    return { deadLetter: resolve(path) };
+    const directory = resolve(path);
+    const why = whyNotMade(directory);
+    if (why === null) return { deadLetter: directory };
+    throw new WriteError(`${form}: onError.deadLetter: ${directory} cannot be made: ${why}.`, directory);
   }
   throw new OptionError(`${form}: onError is ${describe(onError)}; it must be "fail", "skip" or { deadLetter: path }.`);
 }
 
+/** Without a prototype: a column may be called "constructor" and have no type declared. */
 function checkedSchema(form: string, schema: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(schema).map(([name, type]) => [
-      checkText(name, `${form}: schema`),
-      checkTypeName(String(type), `${form}: schema.${name}`),
-    ]),
-  );
+  const checked: Record<string, string> = Object.create(null);
+  for (const { name, text } of declaredColumns(form, schema)) checked[name] = text;
+  return checked;
 }
 
 function checkedRequest(

@@ -1,5 +1,6 @@
 /** A dataset's rows by keys, waiting to be told what becomes of each group. Building the plan is all it does. */
-import type { Table } from "@uwdata/flechette";
+import type { Table } from "../arrow/index.ts";
+import { STAYS, type Stays } from "../closure/index.ts";
 import { OptionError } from "../errors/index.ts";
 import {
   type AggregateName,
@@ -11,21 +12,12 @@ import {
   project,
 } from "../plan/index.ts";
 import type { AnyFormat, BatchClass, ClassOptions } from "./batch-functions.ts";
-import type { Derived, DerivedKind } from "./core.ts";
+import { DATASET_STAYS, type Derived, type DerivedKind } from "./core.ts";
 import { type BatchFunctionOptions, functionOver } from "./functions.ts";
 import { itemsByName } from "./items.ts";
 import { text } from "./options.ts";
 import type { Aggregated, AggregateItems, GroupRow } from "./relational-types.ts";
-import type {
-  AnyColumns,
-  AnyRow,
-  BatchResult,
-  ColumnName,
-  ColumnsBatch,
-  Flat,
-  Middle,
-  RowOfColumns,
-} from "./row-types.ts";
+import type { AnyRow, BatchResult, ColumnName, ColumnsBatch, Flat, Middle, RowOfGroup } from "./row-types.ts";
 
 export interface GroupFunctionOptions extends BatchFunctionOptions {
   /** Rows in a batch of a streamed group; a group that is not streamed is one batch. Default 1024. */
@@ -50,6 +42,11 @@ export class GroupedDataset<out R extends AnyRow, out Keys extends AnyRow, Kind 
     this.#input = input;
     this.#keys = keys;
     this.#derive = derive;
+  }
+
+  /** @internal A function that captured it is refused with this. */
+  get [STAYS](): Stays {
+    return DATASET_STAYS;
   }
 
   /** A row for each group: its keys, and what the aggregates give of its rows. */
@@ -114,13 +111,13 @@ export class GroupedDataset<out R extends AnyRow, out Keys extends AnyRow, Kind 
   }
 
   /**
-   * Each group whole through a function or a class, which gives rows as a batch function does; in the group's rows a
-   * computed key is a column, too. With `stream` the function gets the group's batches one after the other.
+   * Each group whole through a function or a class, which gives rows as a batch function does, or one row: an object whose values are
+   * not all arrays. In the group's rows a computed key is a column, too. With `stream` the function gets the group's batches one after the other.
    */
-  mapGroups<C extends AnyColumns, Batch = ColumnsBatch<GroupRow<R, Keys>>>(
+  mapGroups<C extends AnyRow, Batch = ColumnsBatch<GroupRow<R, Keys>>>(
     fn: (group: Batch) => BatchResult<C>,
     options?: GroupFunctionOptions & Whole & { readonly batchFormat?: "columns" },
-  ): Derived<Kind, RowOfColumns<C>>;
+  ): Derived<Kind, RowOfGroup<C>>;
   mapGroups<O extends AnyRow, Row = GroupRow<R, Keys>>(
     fn: (group: Row[]) => BatchResult<readonly O[]>,
     options: GroupFunctionOptions & Whole & { readonly batchFormat: "rows" },
@@ -129,10 +126,10 @@ export class GroupedDataset<out R extends AnyRow, out Keys extends AnyRow, Kind 
     fn: (group: Table) => BatchResult<unknown>,
     options: GroupFunctionOptions & Whole & { readonly batchFormat: "arrow" },
   ): Derived<Kind, O>;
-  mapGroups<C extends AnyColumns, Batch = ColumnsBatch<GroupRow<R, Keys>>>(
+  mapGroups<C extends AnyRow, Batch = ColumnsBatch<GroupRow<R, Keys>>>(
     fn: (batches: AsyncIterable<Batch>) => BatchResult<C>,
     options: GroupFunctionOptions & Streamed & { readonly batchFormat?: "columns" },
-  ): Derived<Kind, RowOfColumns<C>>;
+  ): Derived<Kind, RowOfGroup<C>>;
   mapGroups<O extends AnyRow, Row = GroupRow<R, Keys>>(
     fn: (batches: AsyncIterable<Row[]>) => BatchResult<readonly O[]>,
     options: GroupFunctionOptions & Streamed & { readonly batchFormat: "rows" },
@@ -141,10 +138,10 @@ export class GroupedDataset<out R extends AnyRow, out Keys extends AnyRow, Kind 
     fn: (batches: AsyncIterable<Table>) => BatchResult<unknown>,
     options: GroupFunctionOptions & Streamed & { readonly batchFormat: "arrow" },
   ): Derived<Kind, O>;
-  mapGroups<C extends AnyColumns, Args extends readonly unknown[], Batch = ColumnsBatch<GroupRow<R, Keys>>>(
+  mapGroups<C extends AnyRow, Args extends readonly unknown[], Batch = ColumnsBatch<GroupRow<R, Keys>>>(
     fn: BatchClass<Batch, C, Args>,
     options?: GroupFunctionOptions & Whole & ClassOptions<Args> & { readonly batchFormat?: "columns" },
-  ): Derived<Kind, RowOfColumns<C>>;
+  ): Derived<Kind, RowOfGroup<C>>;
   mapGroups<O extends AnyRow, Args extends readonly unknown[], Row = GroupRow<R, Keys>>(
     fn: BatchClass<Row[], readonly O[], Args>,
     options: GroupFunctionOptions & Whole & ClassOptions<Args> & { readonly batchFormat: "rows" },

@@ -2,6 +2,7 @@
 
 export type { BatchClass, BatchFormat, ClassOptions } from "./batch-functions.ts";
 export type { IterBatchesOptions } from "./consume/batch-options.ts";
+export type { CancelOptions } from "./consume/cancellation.ts";
 export type { DatasetSchema } from "./consume/schema.ts";
 export type { TrainTestOptions } from "./consume/split.ts";
 export { Dataset, MaterializedDataset } from "./dataset.ts";
@@ -55,6 +56,7 @@ export {
   readJson,
   readParquet,
   readText,
+  type TextOptions,
 } from "./sources/index.ts";
 export type { DatasetStats } from "./stats.ts";
 export type { WriteOptions, WriteSummary } from "./write.ts";

@@ -4,6 +4,7 @@ import { StoreError } from "../errors/index.ts";
 import { type Column, isOrdered, type Source } from "../plan/index.ts";
 import type { BlockSlice } from "../protocol/index.ts";
 import { blocksOf, DEFAULT_PREFETCH, type Run } from "./consume/blocks.ts";
+import { columnsBefore } from "./consume/schema.ts";
 import type { Engine } from "./engine.ts";
 import { BlockHold } from "./sources/block-hold.ts";
 import { blocksSource, columnsOfBatch } from "./sources/blocks.ts";
@@ -35,7 +36,8 @@ export async function materialized(run: Run): Promise<Materialized> {
     slices.map(({ block }) => block.id),
   );
   const ordered = isOrdered(run.plan);
-  return { slices, columns: schema === null ? null : columnsOfBatch({ schema }), hold, ordered };
+  const columns = schema === null ? await columnsBefore(run) : columnsOfBatch({ schema });
+  return { slices, columns, hold, ordered };
 }
 
 /** The blocks as a source, which keeps them as long as something can read from it. */

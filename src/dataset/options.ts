@@ -22,7 +22,7 @@ export function positiveInteger(operator: string, name: string, value: unknown):
 
 export function wholeNumber(operator: string, name: string, value: unknown): number {
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return value;
-  throw new OptionError(`${operator}: ${name} is ${describe(value)}; it must be a whole number, 0 or above.`);
+  throw new OptionError(`${operator}: ${name} is ${describe(value)}; it must be a whole number from 0 to 2^53 - 1.`);
 }
 
 /** A seed as given, or one that chance draws. */
@@ -43,7 +43,8 @@ export function oneOf<T extends string>(operator: string, name: string, value: u
   if (found !== undefined) return found;
   const hint = typeof value === "string" ? nearest(value, allowed) : null;
   const meant = hint === null ? "" : ` Did you mean "${hint}"?`;
-  throw new OptionError(`${operator}: ${name} is ${describe(value)}; it must be one of ${allowed.join(", ")}.${meant}`);
+  const each = allowed.map((one) => (/\w/.test(one) ? one : JSON.stringify(one))).join(", ");
+  throw new OptionError(`${operator}: ${name} is ${describe(value)}; it must be one of ${each}.${meant}`);
 }
 
 export function text(operator: string, name: string, value: unknown): string {
@@ -53,7 +54,9 @@ export function text(operator: string, name: string, value: unknown): string {
 
 export function textList(operator: string, name: string, value: unknown): readonly string[] {
   if (!Array.isArray(value) || value.length === 0) {
-    throw new OptionError(`${operator}: ${name} is ${describe(value)}; it must be a list of column names.`);
+    throw new OptionError(
+      `${operator}: ${name} must be a list of column names, such as ["id"]; ${describe(value)} was given.`,
+    );
   }
   const names = value.map((item) => text(operator, `an item of ${name}`, item));
   const twice = names.find((each, i) => names.indexOf(each) !== i);

@@ -1,5 +1,5 @@
 /** What is done to rows one at a time, or a batch at a time: functions, columns, limits, unions, samples. */
-import type { Table } from "@uwdata/flechette";
+import type { Table } from "../arrow/index.ts";
 import { OptionError } from "../errors/index.ts";
 import {
   checkLiteral,
@@ -15,6 +15,7 @@ import {
   sample,
   union,
 } from "../plan/index.ts";
+import { isDate, isPlainObject } from "../realm/index.ts";
 import type { AnyFormat, BatchClass, ClassOptions } from "./batch-functions.ts";
 import { DatasetCore, type Derived, type DerivedKind } from "./core.ts";
 import type { Dataset } from "./dataset.ts";
@@ -31,11 +32,13 @@ import type {
   Condition,
   Dropped,
   Exploded,
+  FilledBy,
   Renamed,
   RowOfColumns,
   Selected,
   SelectItem,
   WithColumn,
+  WithoutNull,
 } from "./row-types.ts";
 import { type SampleOptions, sampleSize } from "./sample-options.ts";
 
@@ -124,6 +127,9 @@ export abstract class RowMethods<out R extends AnyRow, Kind extends DerivedKind>
   rename<const M extends { readonly [K in ColumnName<R>]?: string }, Row extends AnyRow = R>(
     names: M,
   ): Derived<Kind, Renamed<Row, M>> {
+    if (!isPlainObject(names)) {
+      throw new OptionError(`rename: names are an object, such as { old: "new" }, not ${describe(names)}.`);
+    }
     const pairs = Object.entries(names).map(([from, to]): [string, string] => [from, text("rename", `"${from}"`, to)]);
     return this.derive("rename", rename(this.plan, new Map(pairs)));
   }
@@ -143,7 +149,9 @@ export abstract class RowMethods<out R extends AnyRow, Kind extends DerivedKind>
   }
 
   /** Without the rows that have a null in one of the columns, or in any. */
-  dropNull(columns?: readonly ColumnName<R>[]): Derived<Kind, R> {
+  dropNull<const N extends ColumnName<R> = ColumnName<R>, Row extends AnyRow = R>(
+    columns?: readonly N[],
+  ): Derived<Kind, WithoutNull<Row, N>> {
     return this.derive(
       "dropNull",
       dropNull(this.plan, columns === undefined ? null : textList("dropNull", "the columns", columns)),
@@ -151,15 +159,16 @@ export abstract class RowMethods<out R extends AnyRow, Kind extends DerivedKind>
   }
 
   /** A value for every null: one for all columns whose type takes it, or one by column. */
-  fillNull(
-    value: string | number | bigint | boolean | Date | { readonly [K in ColumnName<R>]?: Literal },
-  ): Derived<Kind, R> {
+  fillNull<
+    const V extends string | number | bigint | boolean | Date | { readonly [K in ColumnName<R>]?: Literal },
+    Row extends AnyRow = R,
+  >(value: V): Derived<Kind, WithoutNull<Row, FilledBy<Row, V>>> {
     if (value === null || value === undefined) {
       throw new OptionError(
         `fillNull: a value is needed, not ${describe(value)}: fillNull(0) or fillNull({ price: 0 }).`,
       );
     }
-    if (typeof value === "object" && !(value instanceof Date)) {
+    if (typeof value === "object" && !isDate(value)) {
       const pairs = Object.entries(value).map(([name, fill]): [string, Literal] => [
         name,
         checkLiteral(fill, "fillNull"),

@@ -59,11 +59,33 @@ export type Exploded<R, N extends string> =
     ? R
     : Flat<{ [K in keyof R]: K extends N ? (R[K] extends readonly (infer V)[] ? V : unknown) : R[K] }>;
 
+/** The columns without null. */
+export type WithoutNull<R, N extends string> =
+  IsOpen<R> extends true
+    ? R
+    : Flat<
+        { [K in keyof R as K extends N ? never : K]: R[K] } & {
+          [K in keyof R as K extends N ? K : never]-?: Exclude<R[K], null | undefined>;
+        }
+      >;
+
+/** The columns that a value can stand in for, where it is null. */
+export type FilledBy<R, V> = V extends string | number | bigint | boolean | Date
+  ? { [K in keyof R]: NonNullable<R[K]> extends Widened<V> ? K : never }[keyof R] & string
+  : keyof V & string;
+type Widened<V> = V extends number | bigint
+  ? number | bigint
+  : V extends string
+    ? string
+    : V extends boolean
+      ? boolean
+      : V;
+
 export type Condition<R> = AnyExpr<ColumnName<R>>;
 
 /**
- * A column of a batch, with what typed arrays and arrays have in common: numbers without nulls come as the former, all
- * else as the latter. For values of another type make an array of it: `Array.from(column, fn)`.
+ * A column of numbers, with what typed arrays and arrays have in common: without nulls it comes as the former, with nulls as the
+ * latter. For values of another type make an array of it: `Array.from(column, fn)`.
  */
 export interface BatchColumn<out T> extends Iterable<T> {
   readonly length: number;
@@ -79,12 +101,27 @@ export interface BatchColumn<out T> extends Iterable<T> {
   join(separator?: string): string;
 }
 
-export type ColumnsBatch<R> = IsOpen<R> extends true ? AnyRow : { [K in keyof R]: BatchColumn<R[K]> };
+/** A column of numbers may be a typed array; all others are plain arrays, which can be mapped to anything. */
+type BatchColumnOf<V> = unknown extends V
+  ? BatchColumn<V>
+  : [NonNullable<V>] extends [number | bigint]
+    ? BatchColumn<V>
+    : V[];
+
+export type ColumnsBatch<R> = IsOpen<R> extends true ? AnyRow : { [K in keyof R]: BatchColumnOf<R[K]> };
 
 export type AnyColumns = Readonly<Record<string, ArrayLike<unknown>>>;
 
 /** The rows that a batch of columns stands for. */
 export type RowOfColumns<C> = Flat<{ -readonly [K in keyof C]: C[K] extends ArrayLike<infer V> ? V : unknown }>;
+
+/** The rows that a group function gives: those of columns, or one row where not all of its values are arrays. */
+export type RowOfGroup<C> = AreColumns<C> extends true ? RowOfColumns<C> : Flat<C>;
+type AreColumns<C> = {
+  [K in keyof C]: C[K] extends string ? false : C[K] extends ArrayLike<unknown> ? true : false;
+}[keyof C] extends true
+  ? true
+  : false;
 
 /** What a batch function may give: one batch, now or later, or several. */
 export type BatchResult<B> = B | Promise<B> | Iterable<B> | AsyncIterable<B>;

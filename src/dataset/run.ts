@@ -1,7 +1,18 @@
 /** From a plan to a job that runs: resolved, optimised, cut into stages, its functions put into the store. */
-import { type Column, type Describe, type FunctionNode, optimise, type Plan, resolve } from "../plan/index.ts";
+import {
+  type Column,
+  type Describe,
+  type FunctionNode,
+  optimise,
+  type Plan,
+  resolve,
+  rewriteUp,
+  type SourceCall,
+  whateverItTakes,
+} from "../plan/index.ts";
 import type { BlockRef, BlockShape, JobId, Sink } from "../protocol/index.ts";
 import { buildStages, describeSql, jobSpec, type Planning, type Stages } from "../stages/index.ts";
+import { type Cancellation, never } from "./consume/cancellation.ts";
 import type { Engine, FinishedJob, RunningJob } from "./engine.ts";
 import { examinedBy } from "./examine.ts";
 import { learnedOf, remember } from "./learned.ts";
@@ -13,12 +24,20 @@ export function describeWith(engine: Engine): Describe {
   };
 }
 
-export async function resolved(engine: Engine, plan: Plan): Promise<Plan> {
-  return resolve(await examinedBy(engine, plan), describeWith(engine));
+export async function resolved(engine: Engine, plan: Plan, call: SourceCall = whateverItTakes): Promise<Plan> {
+  return resolve(await examinedBy(engine, during(plan, call)), describeWith(engine));
 }
 
-export async function optimised(engine: Engine, plan: Plan): Promise<Plan> {
-  return optimise(await resolved(engine, plan));
+export async function optimised(engine: Engine, plan: Plan, call: SourceCall = whateverItTakes): Promise<Plan> {
+  return optimise(await resolved(engine, plan, call));
+}
+
+/** The plan with sources that are read for this call. */
+function during(plan: Plan, call: SourceCall): Plan {
+  return rewriteUp(plan, (node) => {
+    const source = node.kind === "scan" ? node.source.during?.(call) : undefined;
+    return node.kind === "scan" && source !== undefined ? Object.freeze({ ...node, source }) : node;
+  });
 }
 
 /** How the session wants plans to be cut. */
@@ -32,7 +51,11 @@ export interface StartOptions {
   readonly wantBlocks: number;
   /** The reader keeps the blocks; false by default. */
   readonly keeps?: boolean;
+  /** Its end is waited for, and not its blocks; false by default. */
+  readonly toEnd?: boolean;
   readonly preserveOrder?: boolean;
+  /** Nothing is started once it says so. */
+  readonly cancellation?: Cancellation;
 }
 
 /** Starts a job. `sinkFor` learns the job's id, which names staging directories. */
@@ -40,11 +63,17 @@ export async function start(
   engine: Engine,
   plan: Plan,
   sinkFor: (id: JobId) => Sink,
-  { wantBlocks, keeps = false, preserveOrder = engine.settings.preserveOrder }: StartOptions,
+  options: StartOptions,
 ): Promise<RunningJob> {
+  const { wantBlocks, keeps = false, toEnd = false, cancellation = never } = options;
+  const { preserveOrder = engine.settings.preserveOrder } = options;
   const id = engine.newJobId();
   const sink = sinkFor(id);
-  const stages = await buildStages(await optimised(engine, plan), sink.kind !== "blocks", planningOf(engine));
+  const stages = await buildStages(
+    await optimised(engine, plan, cancellation),
+    sink.kind !== "blocks",
+    planningOf(engine),
+  );
   const payloads = await putPayloads(engine, stages);
   const { workers, resources, maxErroredBlocks, maxRetries, maxOomRetries } = engine.settings;
   const spec = jobSpec(stages, {
@@ -67,7 +96,8 @@ export async function start(
   });
   const release = () => engine.release([...payloads.values()].map((block) => block.id));
   try {
-    const job = engine.run(spec, { wantBlocks, keeps });
+    cancellation.check();
+    const job = engine.run(spec, { wantBlocks, keeps, toEnd });
     // Whoever reads the job learns of its error; here only its end matters. `plan` is kept until then, and with it the
     // blocks that it reads.
     job.finished
@@ -91,9 +121,13 @@ function blockShape({ settings }: Engine): BlockShape {
 }
 
 /** A job that makes no blocks, to its end. */
-export async function runToEnd(engine: Engine, plan: Plan, sinkFor: (id: JobId) => Sink): Promise<FinishedJob> {
-  const job = await start(engine, plan, sinkFor, { wantBlocks: 1 });
-  return job.finished;
+export async function runToEnd(
+  engine: Engine,
+  plan: Plan,
+  sinkFor: (id: JobId) => Sink,
+  cancellation: Cancellation,
+): Promise<FinishedJob> {
+  return cancellation.decidedBy(await start(engine, plan, sinkFor, { wantBlocks: 1, toEnd: true, cancellation }));
 }
 
 async function putPayloads(engine: Engine, { stages }: Stages): Promise<ReadonlyMap<FunctionNode, BlockRef>> {

@@ -15,6 +15,7 @@ import {
   whyProtected,
 } from "../files/index.ts";
 import type { FileFormat, FileSink } from "../protocol/index.ts";
+import { codeOf, isUrl, messageOf } from "../realm/index.ts";
 import { describe } from "./options.ts";
 
 export interface WritePlace {
@@ -27,7 +28,7 @@ export interface WritePlace {
 }
 
 export function localDirectory(operator: string, given: string | URL): string {
-  if (!(given instanceof URL) && (typeof given !== "string" || given === "")) {
+  if (!isUrl(given) && (typeof given !== "string" || given === "")) {
     throw new OptionError(`${operator}: the directory is ${describe(given)}; it must be a text that is not empty.`);
   }
   if (String(given).includes("\0")) throw new OptionError(`${operator}: the directory's name has a NUL in it.`);
@@ -97,7 +98,7 @@ async function resolveLinks(
     } catch (error) {
       // Of the name itself, where realpath tells of the first part that is missing.
       const link = await lstat(at).catch((cause: unknown) => {
-        if (NOT_THERE.has(codeOf(cause))) return null;
+        if (NOT_THERE.has(codeOf(cause) ?? "")) return null;
         throw refuse(`${path} cannot be made: ${messageOf(cause)}.`);
       });
       if (link?.isSymbolicLink() === true) {
@@ -136,12 +137,4 @@ async function isMountPoint(directory: string): Promise<boolean> {
 /** A space is `\040` there. */
 function unescaped(path: string): string {
   return path.replace(/\\([0-7]{3})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 8)));
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : "";
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

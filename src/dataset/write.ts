@@ -3,14 +3,15 @@ import { join } from "node:path";
 import { OptionError, UnknownColumnError } from "../errors/index.ts";
 import { stagingName } from "../files/index.ts";
 import { columnsOf, type Plan } from "../plan/index.ts";
-import type { Bytes, FileFormat, FileSink, JobStats } from "../protocol/index.ts";
+import type { Bytes, FileFormat, FileSink, JobId, JobStats } from "../protocol/index.ts";
 import { nearest, parseSize } from "../units/index.ts";
 import type { Run } from "./consume/blocks.ts";
+import { type CancelOptions, cancelKeys } from "./consume/cancellation.ts";
 import { checkKeys, oneOf, positiveInteger, text, textList } from "./options.ts";
 import { resolved, runToEnd } from "./run.ts";
 import { findPlace, localDirectory } from "./write-place.ts";
 
-export interface WriteOptions<Name extends string = string, Compression extends string = string> {
+export interface WriteOptions<Name extends string = string, Compression extends string = string> extends CancelOptions {
   /** Folders `column=value`; these columns are not in the files. */
   readonly partitionBy?: Name | readonly Name[];
   readonly maxRowsPerFile?: number;
@@ -44,7 +45,7 @@ export const writerNames: Readonly<Record<FileFormat, string>> = {
   arrow: "writeArrow",
 };
 
-const keys = ["partitionBy", "maxRowsPerFile", "targetFileSize", "compression", "mode"] as const;
+const keys = ["partitionBy", "maxRowsPerFile", "targetFileSize", "compression", "mode", ...cancelKeys] as const;
 
 export async function writeFiles(
   run: Run,
@@ -55,13 +56,14 @@ export async function writeFiles(
   const operator = writerNames[format];
   const settings = checkedSettings(operator, format, options, run.engine.settings.targetMaxBlockSize);
   const shown = localDirectory(operator, directory);
-  checkPartitions(operator, settings.partitionBy, await resolved(run.engine, run.plan));
+  checkPartitions(operator, settings.partitionBy, await resolved(run.engine, run.plan, run.cancellation));
   const place = await findPlace(operator, shown, settings.mode, format);
-  const { stats, rows } = await runToEnd(run.engine, run.plan, (id) => ({
+  const sinkFor = (id: JobId): FileSink => ({
     ...settings,
     directory: place.directory,
     staging: join(place.stagingIn, stagingName(id)),
-  }));
+  });
+  const { stats, rows } = await runToEnd(run.engine, run.plan, sinkFor, run.cancellation);
   run.ended(stats);
   return summary(shown, rows, stats);
 }

@@ -48,7 +48,9 @@ export class UnknownColumnError extends SpillwayError {
   ) {
     const here = known === "all" ? "Columns here" : "Among the columns here";
     const hint = suggestion === null ? "" : ` Did you mean "${suggestion}"?`;
-    super(`${operator}: there is no column "${column}".${hint} ${here}: ${available.join(", ") || "(none)"}.`);
+    const nothing = known === "all" ? " There are no columns here." : "";
+    const columns = available.length === 0 ? nothing : ` ${here}: ${available.join(", ")}.`;
+    super(`${operator}: there is no column "${column}".${hint}${columns}`);
   }
 }
 
@@ -94,11 +96,12 @@ export class FunctionError extends SpillwayError {
     readonly row: number | null,
     readonly rowText: string | null,
     readonly files: readonly string[],
-    /** The user's error: its name, message and stack with their own positions. */
+    /** The user's error: its name, message and stack with their own positions. All of it is the `cause`. */
     readonly errorName: string,
     readonly userStack: string | null,
+    options?: ErrorOptions,
   ) {
-    super(message);
+    super(message, options);
   }
 }
 
@@ -236,7 +239,26 @@ export class SpillDamagedError extends SpillwayError {
   }
 }
 
-export class CancelledError extends SpillwayError {}
+/** A call that was cancelled: by its signal or its timeout (whose reason is the `cause`), or by leaving it. */
+export class CancelledError extends SpillwayError {
+  /** As Node's own are called. */
+  readonly code = "ABORT_ERR";
+
+  constructor(
+    message: string,
+    /** The consuming method; null where nobody asked for the work any more. */
+    readonly operator: string | null = null,
+    /** Milliseconds since its beginning. */
+    readonly after: number | null = null,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+
+  override get name(): string {
+    return "AbortError";
+  }
+}
 
 /** The session is closed, or its supervisor is gone. */
 export class SessionClosedError extends SpillwayError {}

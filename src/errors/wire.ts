@@ -1,24 +1,30 @@
 /** Errors as they cross a socket: the class by name, its fields, its stack. */
-import { errorClasses, SpillwayError } from "./errors.ts";
+import { isError } from "../realm/index.ts";
+import { CancelledError, errorClasses, SpillwayError } from "./errors.ts";
+import { retold, stackText, type Told, tell } from "./told.ts";
 
 export interface WireError {
   readonly name: string;
   readonly message: string;
   readonly stack: string | null;
   readonly fields: Readonly<Record<string, unknown>>;
+  readonly cause?: Told;
 }
 
 const HIDDEN = new Set(["name", "message", "stack", "cause"]);
 
 export function toWire(error: unknown): WireError {
-  if (!(error instanceof Error)) {
+  if (!isError(error)) {
     return { name: "Error", message: String(error), stack: null, fields: {} };
   }
   const fields: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(error)) {
     if (!HIDDEN.has(key) && typeof value !== "function") fields[key] = value;
   }
-  return { name: error.name, message: error.message, stack: error.stack ?? null, fields };
+  // By its class, whatever it is called for those who know Node's.
+  const name = error instanceof CancelledError ? CancelledError.name : error.name;
+  const cause = error.cause === undefined ? {} : { cause: tell(error.cause, (stack) => stack) };
+  return { name, message: error.message, stack: stackText(error), fields, ...cause };
 }
 
 /** The same class again where it is one of ours, else a SpillwayError that keeps the name. */
@@ -30,6 +36,7 @@ export function fromWire(wire: WireError): SpillwayError {
   Object.defineProperty(error, "message", hidden(wire.message));
   Object.defineProperty(error, "stack", hidden(wire.stack ?? `${wire.name}: ${wire.message}`));
   if (known === undefined) Object.defineProperty(error, "name", hidden(wire.name));
+  if (wire.cause !== undefined) Object.defineProperty(error, "cause", hidden(retold(wire.cause)));
   for (const [key, value] of Object.entries(wire.fields)) Object.defineProperty(error, key, visible(value));
   return error;
 }

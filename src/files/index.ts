@@ -8,9 +8,9 @@ export {
 } from "./dataset-tree.ts";
 export { isHidden, isHiddenFolder } from "./hidden.ts";
 export { localPath, notLocal } from "./local-path.ts";
-export { makeDirectory } from "./make-directory.ts";
+export { makeDirectory, whyNotMade } from "./make-directory.ts";
 export { isOurs, NotPrivate, PrivateDirectory, using, whyTaken } from "./private-directory.ts";
 export { readPrivateFile } from "./private-file.ts";
 export { connectInside } from "./private-socket.ts";
 export { type Surroundings, whyProtected } from "./protected.ts";
-export { isStagingName, markStaging, STAGING_MARK, unmarkStaging } from "./staging-mark.ts";
+export { asideName, isStagingName, markStaging, STAGING_MARK, unmarkStaging } from "./staging-mark.ts";

@@ -2,8 +2,34 @@
  * Makes a directory with its parents. Instead of Node's own: that one never comes back where a parent is there and takes
  * no directories (/proc), and calls a read-only file system ENOENT.
  */
-import { mkdirSync, statSync } from "node:fs";
+import { accessSync, constants, mkdirSync, type Stats, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { codeOf } from "../realm/index.ts";
+
+/** Undefined also below what is no directory. */
+function foundAt(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    if (codeOf(error) === "ENOTDIR") return undefined;
+    throw error;
+  }
+}
+
+/** Why a directory cannot be made here, as far as that can be told without making it; null: nothing speaks against it. */
+export function whyNotMade(path: string): string | null {
+  for (let at = resolve(path); ; at = dirname(at)) {
+    const found = foundAt(at);
+    if (found === undefined && dirname(at) !== at) continue;
+    if (found === undefined || !found.isDirectory()) return `${at} is no directory`;
+    try {
+      accessSync(at, constants.W_OK | constants.X_OK);
+      return null;
+    } catch (error) {
+      return `${at} cannot be written to (${codeOf(error) ?? String(error)})`;
+    }
+  }
+}
 
 /** Others may remove an empty parent at the same moment; then it is made again, so often. */
 const TRIES = 10;
@@ -39,8 +65,4 @@ function makeOne(path: string, mode: number): string | null {
     if (codeOf(error) === "EEXIST" && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return null;
     throw error;
   }
-}
-
-function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && "code" in error ? String(error.code) : undefined;
 }

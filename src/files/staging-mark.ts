@@ -4,9 +4,15 @@
  */
 import { closeSync, openSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
+import { codeOf } from "../realm/index.ts";
 
 export const STAGING_MARK = ".spillway-staging";
-const NAME = /^\.spillway-[0-9a-f]{8}$/;
+const NAME = /^\.spillway-[0-9a-f]{8}(\.replaced)?$/;
+
+/** Where the old files go that a job replaces one by one. */
+export function asideName(staging: string): string {
+  return `${staging}.replaced`;
+}
 
 export function isStagingName(path: string): boolean {
   return NAME.test(basename(path));
@@ -17,7 +23,7 @@ export function markStaging(directory: string): void {
   try {
     closeSync(openSync(join(directory, STAGING_MARK), "wx", 0o600));
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    if (codeOf(error) !== "EEXIST") throw error;
   }
 }
 

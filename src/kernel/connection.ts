@@ -3,7 +3,7 @@
  * a DuckDB connection of its own behind this one. Temporary tables and transactions belong to one of those, so use plain
  * tables (the database is in memory and this process's own).
  */
-import { compileRows } from "../arrow/index.ts";
+import { compileRows, type ValueOptions } from "../arrow/index.ts";
 import type { RecordBatch, Row, Schema } from "../arrow/types.ts";
 import { KernelError } from "../errors/index.ts";
 import type { Channel } from "./channel.ts";
@@ -63,11 +63,11 @@ export class Connection {
   }
 
   /** A small result as plain rows. */
-  all(sql: string): Row[] {
+  all(sql: string, values: ValueOptions = {}): Row[] {
     const stream = this.query(sql);
     try {
       const rows: Row[] = [];
-      const reader = compileRows(stream.schema, {});
+      const reader = compileRows(stream.schema, values);
       for (let batch = stream.next(); batch !== null; batch = stream.next()) {
         reader.load(batch);
         for (let row = 0; row < batch.length; row++) rows.push(reader.row(row));

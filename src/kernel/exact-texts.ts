@@ -2,7 +2,9 @@
  * SQL macros that make values of texts without losing anything: a CAST rounds '2.5' to a whole number, drops the zeros of
  * '00123', the time of a DATE and the offset of a TIMESTAMP. `spillway_fits_…(x)` says whether a text is such a value as it
  * stands, `spillway_kinds(x)` which of them it could be, as a sum of bits: boolean 1, bigint 2, double 4, date 8, timestamp 16,
- * timestamp_ns 32, timestamptz 64, time 128, and 0 where it is nothing but text. Readers of text use them by name.
+ * timestamp_ns 32, timestamptz 64, time 128, and 0 where it is nothing but text. `spillway_plain_…(x, v)` proves for a half
+ * of the price that `v`, the TRY_CAST of x, is all of x; it may be false or null where it is. `spillway_odd_…(x, v)` is the
+ * reverse: not true only where that is proved, or where both are null. Readers of text use them by name.
  */
 
 /** Of null and the empty text, which may be of any kind. */
@@ -19,6 +21,9 @@ const CLOCK = "[0-9]{2}:[0-9]{2}";
 /** Zeros after the last digit that a type can hold say nothing. */
 const seconds = (digits: number) => `(?::[0-9]{2}(?:\\.[0-9]{1,${digits}}0*)?)?`;
 
+/** By the number of digits, from 1. */
+const POWERS = `[${Array.from({ length: 18 }, (_, zeros) => `1${"0".repeat(zeros)}`).join(", ")}]::BIGINT[]`;
+
 /** Whether a text is printed from the type's own value. */
 const same = (type: string) => `coalesce(CAST(TRY_CAST(x AS ${type}) AS VARCHAR) = x, FALSE)`;
 const written = (pattern: string, type: string) =>
@@ -27,11 +32,22 @@ const written = (pattern: string, type: string) =>
 const macros: Readonly<Record<string, string>> = {
   // A double is exact where it prints the digits that were read, be they fewer than it has or more.
   "exact_double(x)": `coalesce(CASE WHEN regexp_full_match(x, ${NUMBER}) THEN rtrim(regexp_replace(format('{:.' || least(greatest(strlen(${DIGITS}) - 1, 0), 40) || 'e}', abs(TRY_CAST(x AS DOUBLE))), '[.]|e.*$', '', 'g'), '0') = ${DIGITS} ELSE regexp_full_match(x, ${WORDS}) END, FALSE)`,
-  // What most numbers are, for a third of the price.
-  "plain_double(x)": `strlen(x) <= 15 AND ((x >= '1' AND x < ':') OR (x >= '0.' AND x < '0/') OR (x >= '-1' AND x < '-:') OR (x >= '-0.' AND x < '-0/')) AND NOT contains(x, '_') AND coalesce(abs(TRY_CAST(x AS DOUBLE)) BETWEEN 1e-290 AND 1e300, FALSE)`,
+  // A number that begins with another digit than 0 and has no fewer digits than its text has characters is the text,
+  // or the text has an exponent, which appends two zeros at least.
+  "plain_whole(x, v)": `x >= '1' AND v % 100 <> 0 AND v >= list_extract(${POWERS}, strlen(x))`,
+  // Fifteen digits are a double's own: a text that begins with another digit than 0 is the number, unless it has a `_` or
+  // its exponent is out of range. It says what is odd because the kernel sorts the rows for which an OR is true: with most
+  // rows that costs a sixth of all proofs, with a few nothing.
+  "odd_double(x, v)": `(v IS NULL AND x <> '') OR strlen(x) > 15 OR contains(x, '_') OR
+    (x >= '1' AND (v < 1e-290 OR v > 1e300)) OR (x < '1' AND NOT spillway_small_double(x, v))`,
+  "small_double(x, v)": `x = '0' OR x = '0.0' OR (abs(v) BETWEEN 1e-290 AND 1e300 AND
+    ((x >= '0.' AND x < '0/') OR (x >= '-1' AND x < '-:') OR (x >= '-0.' AND x < '-0/')))`,
+  "plain_date(x, v)": `CAST(v AS VARCHAR) = x`,
+  // With marks in these places only digits are left for the others, and at the end a space, or a Z.
+  "plain_timestamp(x, v)": `v IS NOT NULL AND x LIKE '____-__-_____:__:__' AND x >= '0' AND NOT suffix(x, ' ') AND NOT suffix(x, 'Z')`,
   "fits_boolean(x)": `x = 'true' OR x = 'false' OR lower(x) = 'true' OR lower(x) = 'false'`,
   "fits_bigint(x)": `${same("BIGINT")} OR ${written(" *(?:0|-?[1-9][0-9]*) *", "BIGINT")}`,
-  "fits_double(x)": `spillway_plain_double(x) OR spillway_exact_double(x)`,
+  "fits_double(x)": `NOT coalesce(spillway_odd_double(x, TRY_CAST(x AS DOUBLE)), TRUE) OR spillway_exact_double(x)`,
   "fits_date(x)": same("DATE"),
   "fits_timestamp(x)": `${same("TIMESTAMP")} OR ${written(`${DAY}(?:[ T]${CLOCK}${seconds(6)})?`, "TIMESTAMP")}`,
   "fits_timestamp_ns(x)": `${same("TIMESTAMP_NS")} OR ${written(`${DAY}(?:[ T]${CLOCK}${seconds(9)})?`, "TIMESTAMP_NS")}`,

@@ -4,6 +4,7 @@
  */
 import { copyBits } from "../arrow/index.ts";
 import { type Allocation, addressOf, addressOfBuffer, allocate, pin } from "../native/index.ts";
+import { isArrayBuffer } from "../realm/index.ts";
 
 const SMALLEST_CHUNK = 64 << 10;
 const LARGEST_GROWTH = 8 << 20;
@@ -91,7 +92,7 @@ export class TableMemory {
   /** Null where it cannot be: not aligned, shared, or with nothing behind its last byte (see `#take`). */
   #keep({ buffer, byteOffset }: Uint8Array, start: number, length: number): number | null {
     const first = byteOffset + start;
-    if (!(buffer instanceof ArrayBuffer) || first + length >= buffer.byteLength) return null;
+    if (!isArrayBuffer(buffer) || first + length >= buffer.byteLength) return null;
     const address = addressOfBuffer(buffer) + first;
     if (address % WIDEST_VALUE !== 0) return null;
     this.#kept.push(buffer);

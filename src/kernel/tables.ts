@@ -13,6 +13,7 @@ import { typeEquals, typeName } from "../arrow/index.ts";
 import type { DataType, RecordBatch, Schema } from "../arrow/types.ts";
 import { KernelError } from "../errors/index.ts";
 import { exportFunction } from "../native/index.ts";
+import { messageOf } from "../realm/index.ts";
 import { Cells, destroyHandle } from "./cells.ts";
 import { ArrayIn, type ColumnIn, columnIn } from "./column-in.ts";
 import { CHUNK_ROWS } from "./column-out.ts";
@@ -322,8 +323,4 @@ function next(info: number, chunk: number): void {
     api.setChunkSize(chunk, 0);
     api.functionError(info, messageOf(error));
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -23,5 +23,6 @@ export {
   type Pinned,
   pin,
 } from "./memory.ts";
+export { openPipe, sendFile } from "./pipes.ts";
 export { adoptOrphans, dieWithParent, limitData, reap } from "./process.ts";
 export { exchange, hasAccessList, renameToFree, tryLock } from "./rename.ts";

@@ -2,7 +2,7 @@
 import { type Expression, mapChildren, type RawSeen, rawsIn } from "./expression/index.ts";
 import { inputsOf, type Plan, rewriteUp } from "./plan.ts";
 
-/** By text. A text that does not parse is left out: the kernel says what is wrong with it when it runs. */
+/** By text; throws where the syntax of one is wrong. A text that cannot be taken apart otherwise is left out. */
 export type Examine = (texts: ReadonlySet<string>) => Promise<ReadonlyMap<string, RawSeen>>;
 
 export async function examined(plan: Plan, examine: Examine): Promise<Plan> {

@@ -1,4 +1,6 @@
 /** Whether a value can stand in for the nulls of a column of some SQL type, as `fillNull(value)` means it. */
+
+import { isDate, isUint8Array } from "../realm/index.ts";
 import type { Literal } from "./expression/index.ts";
 
 const NUMERIC = /^(U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|FLOAT|DOUBLE|DECIMAL\b.*)$/;
@@ -14,7 +16,7 @@ export function fillableBy(type: string, value: Literal): boolean {
     case "boolean":
       return type === "BOOLEAN";
     default:
-      if (value instanceof Date) return TEMPORAL.test(type);
-      return value instanceof Uint8Array && type === "BLOB";
+      if (isDate(value)) return TEMPORAL.test(type);
+      return isUint8Array(value) && type === "BLOB";
   }
 }

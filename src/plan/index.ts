@@ -39,6 +39,8 @@ export {
   type ScanRequest,
   type ScanSplits,
   type Source,
+  type SourceCall,
   type SourceCut,
   type WholeScan,
+  whateverItTakes,
 } from "./source.ts";

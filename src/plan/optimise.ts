@@ -5,6 +5,7 @@ import {
   dropNoOps,
   foldConstants,
   mergeProjections,
+  nameDeepInputs,
   pruneColumns,
   pushFilters,
   pushLimits,
@@ -24,6 +25,7 @@ const rules: readonly ((plan: Plan) => Plan)[] = [
   pushLimits,
   pruneColumns,
   dropNoOps,
+  nameDeepInputs,
 ];
 
 export function optimise(plan: Plan): Plan {

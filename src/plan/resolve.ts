@@ -17,6 +17,7 @@ import {
   type NamedExpression,
 } from "./expression/index.ts";
 import { fillableBy } from "./fillable.ts";
+import { withNameUses } from "./name-uses.ts";
 import type { FillNullNode } from "./nodes/fill-null.ts";
 import { filter } from "./nodes/filter.ts";
 import type { FunctionNode } from "./nodes/function.ts";
@@ -31,14 +32,19 @@ import { resolveJoin } from "./resolve-join.ts";
 import { resolveWindow, resolveWindowFilter } from "./resolve-window.ts";
 import type { Column } from "./source.ts";
 
-export async function resolve(plan: Plan, describe: Describe): Promise<Plan> {
+/** Where columns are not known, names are checked when they are (name-uses.ts). */
+export function resolve(plan: Plan, describe: Describe): Promise<Plan> {
+  return resolveTree(withNameUses(plan), describe);
+}
+
+async function resolveTree(plan: Plan, describe: Describe): Promise<Plan> {
   if (plan.kind === "scan") {
     const open = plan.open ?? (await plan.source.open());
     checkMadeNames(open.columns?.map(({ name }) => name) ?? [], plan.source.name);
     return plan.open === null ? Object.freeze({ ...plan, open }) : plan;
   }
   const inputs: Plan[] = [];
-  for (const input of inputsOf(plan)) inputs.push(await resolve(input, describe));
+  for (const input of inputsOf(plan)) inputs.push(await resolveTree(input, describe));
   return resolveNode(withInputs(plan, inputs), describe);
 }
 

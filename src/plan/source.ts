@@ -2,7 +2,7 @@
  * What a plan reads from. A source is named when the plan is built, opened when it is first needed (files listed,
  * schema asked for, both once), and cut into splits when the plan says what it needs of it.
  */
-import type { Bytes, Skipped, Split } from "../protocol/index.ts";
+import type { Bytes, PackedFile, Skipped, Split } from "../protocol/index.ts";
 import type { Expression } from "./expression/index.ts";
 
 /** A column and its type as SQL spells it. */
@@ -21,9 +21,21 @@ export interface Source {
   open(): Promise<OpenSource>;
   /** The files that it would read now. Absent where it reads none. */
   files?(): Promise<readonly string[]>;
+  /** The same source for one call. Absent where nothing is read before the job runs. */
+  during?(call: SourceCall): Source;
   /** The same source looked at anew, so that what has changed since is seen. Absent where nothing can change. */
   again?(): Source;
 }
+
+/** A call for which a source is read. */
+export interface SourceCall {
+  /** Rows may be read for it. */
+  readonly reads: boolean;
+  /** Throws once it has been cancelled. */
+  check(): void;
+}
+
+export const whateverItTakes: SourceCall = { reads: true, check() {} };
 
 export interface OpenSource {
   /** Null where only the blocks themselves know. */
@@ -48,6 +60,10 @@ export interface OpenSource {
 export interface WholeScan {
   /** Stands where a table stands; columns, types and rows are those of the splits. */
   readonly sql: string;
+  /** Named in errors; absent: it reads none. */
+  readonly files?: readonly string[];
+  /** Those of them that have to be found whole. */
+  readonly packed?: readonly PackedFile[];
   /** Read at most, before any condition; absent: not looked at. */
   readonly rows?: number;
   readonly skipped: Skipped;

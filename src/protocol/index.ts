@@ -4,6 +4,7 @@ export * from "./job.ts";
 export * from "./join-keys.ts";
 export * from "./memory.ts";
 export * from "./messages.ts";
+export * from "./name-uses.ts";
 export * from "./placeholders.ts";
 export * from "./resources.ts";
 export * from "./session-events.ts";

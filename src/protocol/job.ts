@@ -5,6 +5,7 @@
 import type { ValueOptions } from "../arrow/types.ts";
 import type { ComparedKeys } from "./join-keys.ts";
 import type { LearnedNeed } from "./memory.ts";
+import type { NameUse } from "./name-uses.ts";
 import type { UnnamedColumns } from "./side-by-side.ts";
 
 export type BlockId = number & { readonly __brand: "BlockId" };
@@ -45,10 +46,51 @@ export interface PlacedSlice {
   readonly end: number;
 }
 
+export type TextEncoding = "utf-8" | "latin-1" | "windows-1252" | "utf-16le" | "utf-16be";
+
+/** What becomes of bytes that are no text in the encoding: U+FFFD, or an error with file and line. */
+export type BadBytes = "replace" | "refuse";
+
+/** Text that a task's SQL reads from a pipe, in UTF-8: a stretch of a file, or a file that the kernel cannot read as it is. */
+export interface TextStream {
+  readonly path: string;
+  /** Where it begins and ends in the file as it lies on disk; both are ends of lines, or of the file. */
+  readonly start: Bytes;
+  readonly end: Bytes;
+  readonly encoding: TextEncoding;
+  readonly packing: "gzip" | "zstd" | null;
+  readonly badBytes: BadBytes;
+  /** `\r\n` comes out as `\n`, and any other `\r` as `RETURN_MARK`: the kernel would end a line there. */
+  readonly marksReturns: boolean;
+}
+
+/** A file that the kernel unpacks while it reads it. */
+export interface PackedFile {
+  readonly path: string;
+  readonly packing: "gzip" | "zstd";
+}
+
+/** No text has these characters: they are none. */
+export const RETURN_MARK = "\u{10FFFF}\uFFFE\u{10FFFF}";
+
+/** What the SQL of a step reads by itself. */
+export interface FilesRead {
+  readonly files: readonly string[];
+  readonly packed: readonly PackedFile[];
+}
+
 /** The input of one task that reads from outside. */
 export type Split =
-  /** `sql` stands where a table stands: `read_parquet(…)`, `(SELECT …)`, `range(0, 10)`. */
-  | { readonly kind: "sql"; readonly sql: string; readonly files: readonly string[]; readonly rows?: number }
+  /** `sql` stands where a table stands: `read_parquet(…)`, `(SELECT …)`, `range(0, 10)`; `{stream}` in it is the path of `stream`. */
+  | {
+      readonly kind: "sql";
+      readonly sql: string;
+      readonly files: readonly string[];
+      readonly rows?: number;
+      readonly stream?: TextStream;
+      /** Those of the files that have to be found whole before the task is done. */
+      readonly packed?: readonly PackedFile[];
+    }
   /** Arrow IPC files, read whole, in order. */
   | { readonly kind: "arrow"; readonly files: readonly string[] }
   /** Blocks that the program holds: items, a materialised dataset. */
@@ -78,6 +120,10 @@ export interface FunctionOptions extends ValueOptions {
   /** Declared result columns: name to SQL type; what is not declared is inferred. */
   readonly schema?: Readonly<Record<string, string>>;
   readonly passes?: PassedColumns;
+  /** filter: the columns that it can read, where that is known. */
+  readonly reads?: readonly string[];
+  /** What the operators after it do with the names of the columns that it makes. */
+  readonly uses?: readonly NameUse[];
   /** mapGroups: the rows come sorted by these, and each call gets the rows of one combination of them. */
   readonly keys?: readonly string[];
   /** mapGroups: a call gets its group as an async iterable of batches, so that a group may be larger than memory. */
@@ -94,6 +140,8 @@ export interface SqlStep {
   readonly unnamed?: readonly UnnamedColumns[];
   /** Of a task's first step: keys whose types are looked at before it runs. */
   readonly compared?: readonly ComparedKeys[];
+  /** Of a task's first step: the tables of each of its unions, which must have the same columns. */
+  readonly united?: readonly (readonly string[])[];
 }
 
 export type Step =
@@ -109,6 +157,9 @@ export type Step =
       readonly payload: BlockRef;
       readonly options: FunctionOptions;
     };
+
+/** The entry of a Parquet file that says how long the lists of its columns are, where all of them are: `{"v":768}`. */
+export const LIST_SIZES = "spillway:lists";
 
 export type FileFormat = "parquet" | "csv" | "json" | "arrow";
 
@@ -136,6 +187,8 @@ export interface BlockShape {
   readonly targetBytes: Bytes;
   /** Smaller neighbours are put together; false: every batch that comes is a block, or several. */
   readonly minBytes: Bytes | false;
+  /** A limit further on takes so many rows: as many are a block at first, then twice as many each time. */
+  readonly firstRows?: number;
 }
 
 export type Sink =
@@ -162,6 +215,8 @@ export interface FedTable {
 export type Gather =
   /** All: one task, fed while its producers run. */
   | { readonly kind: "all" }
+  /** All: one task, once all producers have ended, so that no worker waits with it; none where there are no blocks. */
+  | { readonly kind: "whole" }
   /** Those of a partition: a task for each, once all producers have ended. */
   | { readonly kind: "partitions"; readonly count: number }
   /** Equal stretches in plan order, so many, or each of so many rows; one table, and no SQL over it. */
@@ -187,7 +242,12 @@ export interface TaskOperator {
      * Blocks come one after another while the task runs. Where the first step is SQL they become tables first and it runs
      * once all are there, over `{t0}`, `{t1}`, …; else they go through the steps as they come.
      */
-    | { readonly kind: "fed"; readonly tables: readonly FedTable[]; readonly gather: Gather };
+    | {
+        readonly kind: "fed";
+        readonly tables: readonly FedTable[];
+        readonly gather: Gather;
+        readonly reads?: FilesRead;
+      };
   /** "wide": in the wide kernel, with all threads; its output is seen when it is complete. */
   readonly place: "worker" | "wide";
   /** Operators whose whole output every task has as tables, `{b0}`, `{b1}`, … in its first SQL step; small. */

@@ -11,6 +11,7 @@ import type {
   BlockSlice,
   Bytes,
   FedTable,
+  FilesRead,
   JobId,
   JobSpec,
   Milliseconds,
@@ -79,7 +80,8 @@ export type ProgramMessage =
   | { readonly type: "start"; readonly job: JobSpec }
   /** The program can take this many more output blocks. */
   | { readonly type: "want"; readonly job: JobId; readonly blocks: number }
-  | { readonly type: "cancel"; readonly job: JobId }
+  /** `tell`: the program waits to hear how the job has ended; without it, it has forgotten the job. */
+  | { readonly type: "cancel"; readonly job: JobId; readonly tell?: true }
   | { readonly type: "close"; readonly request: number };
 
 export type ToProgram =
@@ -198,7 +200,7 @@ export type TaskInput =
   | Exclude<Split, { kind: "blocks" }>
   | { readonly kind: "blocks"; readonly slices: readonly PlacedSlice[] }
   /** What comes by `feed`, table by table in any order, until `feedEnd`. */
-  | { readonly kind: "fed"; readonly tables: readonly FedTable["columns"][] };
+  | { readonly kind: "fed"; readonly tables: readonly FedTable["columns"][]; readonly reads?: FilesRead };
 
 /** An operator as a worker needs it; sent once to a worker before its first task of it. */
 export interface OperatorOrder {

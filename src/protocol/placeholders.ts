@@ -1,10 +1,12 @@
 /**
- * What stands in a step's SQL for what only its task has: `{input}`, the tables `{t0}` and `{b0}`, lists of columns
- * (`{columns …}`). The same characters in a text, in a name or in a comment are the user's, and stay.
+ * What stands in a step's SQL for what only its task has: `{input}`, the tables `{t0}` and `{b0}`, the path of its
+ * stream, lists of columns (`{columns …}`). The same characters in a text, in a name or in a comment are the user's, and stay.
  */
 
 /** The table that a step reads. */
 export const INPUT = "{input}";
+/** The path of the stream that a split reads. */
+export const STREAM_PATH = "{stream}";
 
 /** Found before placeholders are, and left as they are. */
 const TEXTS = [
@@ -15,7 +17,7 @@ const TEXTS = [
   /\/\*.*?(?:\*\/|$)/,
   /(?<![\w$])\$([a-z_]\w*)?\$.*?(?:\$\1\$|$)/,
 ];
-const PLACEHOLDER = /(\{(?:input|[tb]\d+|columns \w+)\})/;
+const PLACEHOLDER = /(\{(?:input|stream|[tb]\d+|columns \w+)\})/;
 const PARTS = new RegExp([...TEXTS, PLACEHOLDER].map(({ source }) => source).join("|"), "gis");
 
 /** `values` by the placeholder with its braces; one that has none stays. */
@@ -23,6 +25,12 @@ export function fillPlaceholders(sql: string, values: ReadonlyMap<string, string
   return sql.replace(PARTS, (part, _tag, placeholder: string | undefined) =>
     placeholder === undefined ? part : (values.get(placeholder) ?? part),
   );
+}
+
+/** The fed and broadcast tables that stand in it. */
+export function tablesIn(sql: string): ReadonlySet<string> {
+  const found = [...sql.matchAll(PARTS)].map((match) => match[0]);
+  return new Set(found.filter((part) => /^\{[tb]\d+\}$/.test(part)));
 }
 
 /** Tables as `{t0}`, `{t1}`, … or as `{b0}`, `{b1}`, … */

@@ -4,6 +4,7 @@
  */
 import { foldedName, nameFault } from "../arrow/index.ts";
 import { OptionError } from "../errors/index.ts";
+import type { NameUse } from "./name-uses.ts";
 
 export interface SideBySide {
   /** "join" or "zip". */
@@ -21,6 +22,10 @@ export interface UnnamedColumns extends SideBySide {
   readonly mark: string;
   readonly left: string;
   readonly right: string;
+  /** Whether the plan tells the columns of a side, so that they are known without a row of it. */
+  readonly isPlanned: { readonly left: boolean; readonly right: boolean };
+  /** What is done with the names of both. */
+  readonly uses: readonly NameUse[];
 }
 
 export function sideBySide(spec: SideBySide, left: readonly string[], right: readonly string[]): string {
@@ -40,6 +45,15 @@ export function sideBySide(spec: SideBySide, left: readonly string[], right: rea
   }
   assertOwnNames(names, operator);
   return items.join(", ");
+}
+
+export function namesSideBySide(
+  spec: SideBySide,
+  left: readonly string[],
+  right: readonly string[],
+): readonly string[] {
+  const others = right.filter((name) => !spec.except.includes(name));
+  return [...left, ...others.map(besideNames(left, spec.suffix))];
 }
 
 /** The name that a right column has beside the left's: one that differs only in case is one that the left has. */

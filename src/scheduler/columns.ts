@@ -41,10 +41,18 @@ export function meetingColumns(first: SeenColumns, next: SeenColumns, place: str
 }
 
 function differingTypes(column: string, type: string, other: string, place: string): RowShapeError {
+  const isOurs = column.startsWith("__spillway_");
+  const what = isOurs ? ownText(column) : `column "${column}"`;
   return new RowShapeError(
-    `${place}: column "${column}" has ${type} in some rows and ${other} in others, and no type holds both. Return one type always, or declare it in the function's schema: a column that is declared is checked row by row.`,
-    column,
+    `${place}: ${what} has ${type} in some rows and ${other} in others, and no type holds both. Return one type always, or declare it in the function's schema: a column that is declared is checked row by row.`,
+    isOurs ? null : column,
   );
+}
+
+/** Columns between the two halves of an aggregate (src/stages/aggregates/) have names that nobody else knows. */
+function ownText(column: string): string {
+  const key = /^__spillway_k(\d+)$/.exec(column)?.[1];
+  return key === undefined ? "what an aggregate is computed from" : `key ${Number(key) + 1}`;
 }
 
 function differingNames(first: SeenColumns, next: SeenColumns, place: string): RowShapeError | null {

@@ -4,6 +4,7 @@
  * the same blocks in the same order. What a fed operator gathers into one task, its spec says:
  *
  *   all          one task, fed while the producers still run
+ *   whole        one task, once all producers have ended; none of nothing
  *   partitions   one for each, once all producers have ended; blocks come with the number of their partition
  *   parts, rows  one for each stretch of rows in plan order, once all producers have ended
  */
@@ -76,7 +77,7 @@ export function nextFeed(state: State, operator: OperatorState, fed: Fed): Feed 
   return { queue, next: 0, bytes: 0, inFlight: [], ended: false };
 }
 
-/** What each task reads, once all is there; one task at least, which may have rows to make of none. */
+/** What each task reads, once all is there; one task at least where it may have rows to make of none. */
 function fedInputs(state: State, operator: OperatorState, fed: Fed): readonly FedPiece[][] {
   if (fed.inputs !== null) return fed.inputs;
   const { gather, pools } = fed;
@@ -84,6 +85,10 @@ function fedInputs(state: State, operator: OperatorState, fed: Fed): readonly Fe
   switch (gather.kind) {
     case "all":
       throw new Error(`${operator.spec.name} has one task`);
+    case "whole":
+      fed.inputs = whole.length > 0 ? [whole] : [];
+      operator.figures.tasks = fed.inputs.length;
+      return fed.inputs;
     case "partitions":
       fed.inputs = pools.filter((pool) => pool.length > 0);
       for (const input of fed.inputs) input.push(...shapesMissing(state, input, pools.flat()));

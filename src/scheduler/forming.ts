@@ -15,18 +15,13 @@ export function isRunnable(state: State, operator: OperatorState, partial: boole
   if (operator.fed !== null) return isFormable(state, operator, operator.fed);
   if (spec.input.kind === "splits") return operator.nextSplit < spec.input.splits.length;
   if (operator.ready.length === 0) return false;
-  if (partial && !needsAllRows(spec)) return true;
+  if (partial) return true;
   return isBundle(operator, spec, operator.readyRows, operator.readyBytes) || inputEnded(operator);
 }
 
 /** Enough for a task: the rows it likes, or as many bytes as one may take of the store. */
 export function isBundle(operator: OperatorState, spec: TaskOperator, rows: number, bytes: Bytes): boolean {
-  return rows >= spec.minRowsPerTask || (bytes >= operator.maxBundle && !needsAllRows(spec));
-}
-
-/** It is never given a part of its rows: a sample of so many would be one of each part. */
-function needsAllRows(spec: TaskOperator): boolean {
-  return spec.minRowsPerTask === Number.MAX_SAFE_INTEGER;
+  return rows >= spec.minRowsPerTask || bytes >= operator.maxBundle;
 }
 
 /** The index of the task that `nextTask` would give. */

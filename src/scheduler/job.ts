@@ -1,6 +1,15 @@
 /** A job from its start to its end: its operators wired up, its phases, what the program is told. */
-import { OptionError, StoreError, toWire, type WireError } from "../errors/index.ts";
-import type { BlockId, Bytes, FileSink, JobSpec, JobStats, Operator, OperatorId } from "../protocol/index.ts";
+import { CancelledError, OptionError, StoreError, toWire, type WireError } from "../errors/index.ts";
+import type {
+  BlockId,
+  Bytes,
+  FileSink,
+  JobSpec,
+  JobStats,
+  Operator,
+  OperatorId,
+  TaskOperator,
+} from "../protocol/index.ts";
 import { wholePages } from "../store/index.ts";
 import { OutputEstimate } from "./budget.ts";
 import { PROGRESS_INTERVAL } from "./events.ts";
@@ -138,6 +147,12 @@ function edgeFrom(producer: OperatorState, consumer: OperatorState | null, table
   return edge;
 }
 
+/** Tasks that the operator has whatever comes; the others are counted as they are formed. */
+function tasksKnown({ input }: TaskOperator): number {
+  if (input.kind === "splits") return input.splits.length;
+  return input.kind === "fed" && input.gather.kind === "all" ? 1 : 0;
+}
+
 function operatorState(
   job: JobState,
   spec: Operator,
@@ -146,7 +161,7 @@ function operatorState(
   maxBundle: Bytes,
 ): OperatorState {
   const figures = new OperatorFigures();
-  if (spec.kind === "tasks" && spec.input.kind === "splits") figures.tasks = spec.input.splits.length;
+  if (spec.kind === "tasks") figures.tasks = tasksKnown(spec);
   return {
     job,
     spec,
@@ -284,11 +299,12 @@ export function failJob(state: State, job: JobState, error: WireError): void {
   if (fileSinks(job).length === 0) tellFailed(state, job);
 }
 
-/** The program has lost interest and forgotten the job: it hears nothing more of it. */
-export function cancelJob(state: State, job: JobState): void {
-  job.told = true;
-  // Files on their way to their place get there: half of them would be worse.
-  if (job.phase === "running") stop(state, job);
+/** The program has lost interest. Files on their way to their place get there: half of them would be worse. */
+export function cancelJob(state: State, job: JobState, tells: boolean): void {
+  job.told = !tells;
+  if (job.phase !== "running") return;
+  if (tells) failJob(state, job, toWire(new CancelledError("The job was cancelled.")));
+  else stop(state, job);
 }
 
 function stop(state: State, job: JobState): void {

@@ -52,5 +52,5 @@ function needsOrder(operator: Operator): boolean {
 /** What it makes of its rows has an order of its own, or none. */
 function mixes(operator: Operator): boolean {
   if (operator.kind === "slice" || operator.input.kind !== "fed") return false;
-  return operator.input.gather.kind === "all" || operator.input.gather.kind === "partitions";
+  return operator.input.gather.kind !== "parts" && operator.input.gather.kind !== "rows";
 }

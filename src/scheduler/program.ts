@@ -62,7 +62,7 @@ export function fromProgram(state: State, message: JobMessage): void {
     }
     case "cancel": {
       const job = state.jobs.get(message.job);
-      if (job !== undefined) cancelJob(state, job);
+      if (job !== undefined) cancelJob(state, job, message.tell === true);
       return;
     }
   }

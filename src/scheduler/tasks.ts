@@ -127,7 +127,9 @@ function broadcastOf({ broadcast, payloads }: OperatorState, ranges: readonly Ar
 
 function placed(input: TaskState["input"], spec: TaskOperator, ranges: readonly ArenaRange[]): TaskInput {
   if (input.kind === "fed") {
-    return { kind: "fed", tables: spec.input.kind === "fed" ? spec.input.tables.map(({ columns }) => columns) : [] };
+    if (spec.input.kind !== "fed") return { kind: "fed", tables: [] };
+    const { tables, reads } = spec.input;
+    return { kind: "fed", tables: tables.map(({ columns }) => columns), ...(reads !== undefined && { reads }) };
   }
   if (input.kind !== "blocks") return input;
   const slices = input.slices.map(({ start, end }, i) => {

@@ -1,6 +1,6 @@
 /**
  * The program's end of the socket: starts the supervisor, asks it things, runs jobs, reads blocks from the shared
- * arena. Keeps the program alive exactly while something it asked for is under way.
+ * arena. Keeps the program alive exactly while somebody waits for something it asked for: a reader that stopped reading does not.
  */
 import type { Socket } from "node:net";
 import { crc32 } from "node:zlib";
@@ -54,6 +54,7 @@ export class Client {
   readonly #questions = new Map<number, Question>();
   readonly #jobs = new Map<JobId, Job>();
   #nextRequest = 1;
+  #waiting = 0;
   #closed: Error | null = null;
 
   private constructor(
@@ -169,14 +170,24 @@ export class Client {
     if (blocks.length > 0) this.send({ type: "release", blocks });
   }
 
-  run(spec: JobSpec, { wantBlocks, keeps }: RunOptions, observer: JobObserver): Job {
+  /** Somebody waits for what the supervisor says next, until the result of the call is called. */
+  waits(): () => void {
+    this.#waiting++;
+    this.#hold();
+    return () => {
+      this.#waiting--;
+      this.#hold();
+    };
+  }
+
+  run(spec: JobSpec, { wantBlocks, keeps, toEnd }: RunOptions, observer: JobObserver): Job {
     if (this.#closed !== null) throw this.#closed;
+    const over = toEnd ? this.waits() : null;
     const job = new Job(spec.id, this, observer, keeps, () => {
       this.#jobs.delete(spec.id);
-      this.#hold();
+      over?.();
     });
     this.#jobs.set(spec.id, job);
-    this.#hold();
     this.send({ type: "start", job: spec });
     if (wantBlocks > 0) this.send({ type: "want", job: spec.id, blocks: wantBlocks });
     return job;
@@ -258,7 +269,7 @@ export class Client {
   #hold(): void {
     // A socket that is gone would wait for a connection to do it.
     if (this.#closed !== null) return;
-    if (this.#questions.size > 0 || this.#jobs.size > 0) this.socket.ref();
+    if (this.#questions.size > 0 || this.#waiting > 0) this.socket.ref();
     else this.socket.unref();
   }
 }

@@ -1,4 +1,4 @@
-/** The session behind the functions that the package exports: made at the first use, gone with the program. */
+/** The session behind the functions that the package exports: made at the first use, and anew after a `close()`; gone with the program. */
 import type {
   AnyRow,
   CsvOptions,
@@ -8,21 +8,25 @@ import type {
   JsonOptions,
   Paths,
   ReadOptions,
+  TextOptions,
 } from "../dataset/index.ts";
 import type { SessionOptions } from "./options.ts";
 import { Session } from "./session.ts";
 
 let current: Session | null = null;
+let configured: SessionOptions = {};
 
-function theSession(): Session {
-  current ??= new Session();
+/** The session behind the exported functions, for what only a session can do: `memory()`, `run`, `onEvent`, `close()`. */
+export function defaultSession(): Session {
+  if (current === null || current.isClosed) current = new Session(configured);
   return current;
 }
 
 /** Options of the default session; an error once it has started. */
 export function configure(options: SessionOptions): void {
-  if (current === null) current = new Session(options);
+  if (current === null || current.isClosed) current = new Session(options);
   else current.configure(options);
+  configured = options;
 }
 
 export function range(end: number, options?: InputOptions): Dataset<{ id: number }>;
@@ -33,44 +37,44 @@ export function range(
   step?: number,
   options?: InputOptions,
 ): Dataset<{ id: number }> {
-  if (typeof second === "number") return theSession().range(first, second, step, options);
-  return theSession().range(first, second);
+  if (typeof second === "number") return defaultSession().range(first, second, step, options);
+  return defaultSession().range(first, second);
 }
 
-export function fromItems<R extends AnyRow>(rows: Iterable<R>, options?: ItemsOptions): Dataset<R> {
-  return theSession().fromItems(rows, options);
+export function fromItems<R extends AnyRow>(rows: Iterable<R> | AsyncIterable<R>, options?: ItemsOptions): Dataset<R> {
+  return defaultSession().fromItems(rows, options);
 }
 
 export function fromArrow<R extends AnyRow = AnyRow>(table: unknown, options?: InputOptions): Dataset<R> {
-  return theSession().fromArrow<R>(table, options);
+  return defaultSession().fromArrow<R>(table, options);
 }
 
 export function readParquet<R extends AnyRow = AnyRow>(paths: Paths, options?: ReadOptions): Dataset<R> {
-  return theSession().readParquet<R>(paths, options);
+  return defaultSession().readParquet<R>(paths, options);
 }
 
 export function readCsv<R extends AnyRow = AnyRow>(paths: Paths, options?: ReadOptions & CsvOptions): Dataset<R> {
-  return theSession().readCsv<R>(paths, options);
+  return defaultSession().readCsv<R>(paths, options);
 }
 
 export function readJson<R extends AnyRow = AnyRow>(paths: Paths, options?: ReadOptions & JsonOptions): Dataset<R> {
-  return theSession().readJson<R>(paths, options);
+  return defaultSession().readJson<R>(paths, options);
 }
 
 export function readText(
   paths: Paths,
-  options?: Omit<ReadOptions, "schema" | "unionByName">,
+  options?: Omit<ReadOptions, "schema" | "unionByName"> & TextOptions,
 ): Dataset<{ text: string }> {
-  return theSession().readText(paths, options);
+  return defaultSession().readText(paths, options);
 }
 
 export function readArrow<R extends AnyRow = AnyRow>(paths: Paths, options?: ReadOptions): Dataset<R> {
-  return theSession().readArrow<R>(paths, options);
+  return defaultSession().readArrow<R>(paths, options);
 }
 
 export function readBinary(
   paths: Paths,
   options?: Omit<ReadOptions, "schema" | "unionByName" | "includePaths">,
 ): Dataset<{ path: string; bytes: Uint8Array }> {
-  return theSession().readBinary(paths, options);
+  return defaultSession().readBinary(paths, options);
 }

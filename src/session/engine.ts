@@ -89,8 +89,12 @@ export class SessionEngine implements Engine {
     await (await this.#client).setMemoryLimit(workerMemory, workerHeap);
   }
 
+  get isClosed(): boolean {
+    return this.#closing !== null;
+  }
+
   checkOpen(): void {
-    if (this.#closing !== null) throw new SessionClosedError("The session was closed. Start a new one.");
+    if (this.isClosed) throw new SessionClosedError("The session was closed. Start a new one.");
   }
 
   onEvent(listener: (event: TimedEvent) => void): () => void {

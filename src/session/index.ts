@@ -20,6 +20,7 @@ export type {
 } from "../protocol/index.ts";
 export {
   configure,
+  defaultSession,
   fromArrow,
   fromItems,
   range,

@@ -85,6 +85,10 @@ export class Job implements RunningJob {
     this.#wake?.();
   }
 
+  stop(): void {
+    if (this.#state === "running") this.client.send({ type: "cancel", job: this.id, tell: true });
+  }
+
   async *[Symbol.asyncIterator](): AsyncGenerator<ReceivedBlock, void, undefined> {
     try {
       for (;;) {
@@ -142,9 +146,11 @@ export class Job implements RunningJob {
   }
 
   #change(): Promise<void> {
+    const over = this.client.waits();
     return new Promise((resolve) => {
       this.#wake = () => {
         this.#wake = null;
+        over();
         resolve();
       };
     });
@@ -190,6 +196,13 @@ export class StartingJob implements RunningJob {
 
   async cancel(): Promise<void> {
     await (await this.job).cancel();
+  }
+
+  stop(): void {
+    this.job.then(
+      (running) => running.stop(),
+      () => {},
+    );
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<ReceivedBlock, void, undefined> {

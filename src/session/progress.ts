@@ -8,12 +8,16 @@ import type { JobObserver } from "./job.ts";
 
 const FIRST_MS = 500;
 const PLAIN_EVERY_MS = 10_000;
+/** Where the width is not known: as narrow as terminals are, because a line that is wrapped cannot be rewritten. */
+const NARROW = 80;
 
 export const silent: JobObserver = { progress() {}, ended() {} };
 
 export function progressLine(stream: NodeJS.WriteStream): JobObserver {
   const started = Date.now();
   const terminal = stream.isTTY === true;
+  // A terminal that does not know its width says 0, or nothing; one character less than there are, since the last one may begin a new line.
+  const width = () => (stream.columns || NARROW) - 1;
   let last = terminal ? started + FIRST_MS - 100 : started;
   let shown = false;
   return {
@@ -23,7 +27,7 @@ export function progressLine(stream: NodeJS.WriteStream): JobObserver {
       last = now;
       shown = true;
       const line = describe(stats, (now - started) / 1000);
-      stream.write(terminal ? `\r\x1b[K${line.slice(0, stream.columns ?? 120)}` : `${line}\n`);
+      stream.write(terminal ? `\r\x1b[K${line.slice(0, width())}` : `${line}\n`);
     },
     ended() {
       if (shown && terminal) stream.write("\r\x1b[K");

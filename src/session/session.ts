@@ -1,5 +1,6 @@
 /** A session as users hold it: the sources as methods, and an end. Everything else is its engine's. */
 
+import { STAYS, type Stays } from "../closure/index.ts";
 import type {
   AnyRow,
   CsvOptions,
@@ -9,6 +10,7 @@ import type {
   JsonOptions,
   Paths,
   ReadOptions,
+  TextOptions,
 } from "../dataset/index.ts";
 import * as sources from "../dataset/index.ts";
 import type { SessionMemory, SessionResources, TimedEvent } from "../protocol/index.ts";
@@ -16,11 +18,21 @@ import { type Rebalanced, SessionEngine } from "./engine.ts";
 import { callPayload, type Trimmed, trimmed, type WorkerValue, workerValues } from "./every-worker.ts";
 import type { SessionOptions } from "./options.ts";
 
+const SESSION_STAYS: Stays = {
+  what: "a Session",
+  remedy: "Use it outside of functions, and let the function return what you need of its rows.",
+};
+
 export class Session {
   readonly #engine: SessionEngine;
 
   constructor(options: SessionOptions = {}) {
     this.#engine = new SessionEngine(options);
+  }
+
+  /** @internal A function that captured it is refused with this. */
+  get [STAYS](): Stays {
+    return SESSION_STAYS;
   }
 
   /** Numbers from 0 (or `start`) up to `end`, in the column `id`. */
@@ -31,8 +43,8 @@ export class Session {
     return sources.range(this.#engine, first, second);
   }
 
-  /** Rows that the program has. */
-  fromItems<R extends AnyRow>(rows: Iterable<R>, options?: ItemsOptions): Dataset<R> {
+  /** Rows that the program has, or an iterator of them, which is read as far as it is needed. */
+  fromItems<R extends AnyRow>(rows: Iterable<R> | AsyncIterable<R>, options?: ItemsOptions): Dataset<R> {
     return sources.fromItems(this.#engine, rows, options);
   }
 
@@ -55,7 +67,10 @@ export class Session {
   }
 
   /** A row a line, in the column `text`. */
-  readText(paths: Paths, options?: Omit<ReadOptions, "schema" | "unionByName">): Dataset<{ text: string }> {
+  readText(
+    paths: Paths,
+    options?: Omit<ReadOptions, "schema" | "unionByName"> & TextOptions,
+  ): Dataset<{ text: string }> {
     return sources.readText(this.#engine, paths, options);
   }
 
@@ -115,6 +130,11 @@ export class Session {
   /** Calls the listener with what happens to memory and workers, as it happens; the result of the call ends that. */
   onEvent(listener: (event: TimedEvent) => void): () => void {
     return this.#engine.onEvent(listener);
+  }
+
+  /** `close()` was called. */
+  get isClosed(): boolean {
+    return this.#engine.isClosed;
   }
 
   /** Ends every process of the session and frees its memory and files. Resolves when that is done. */

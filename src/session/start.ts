@@ -6,12 +6,13 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { fromWire, OptionError, SessionClosedError, type WireError } from "../errors/index.ts";
 import { makeDirectory } from "../files/index.ts";
+import { supervisorProgram } from "../place/index.ts";
 import type { Milliseconds } from "../protocol/index.ts";
 import type { Ready, SupervisorOptions } from "../supervisor/options.ts";
 import { MARK, SUPERVISOR_MARK } from "../supervisor/process-tree.ts";
+import { SUPERVISOR_LOG } from "../supervisor/worker-log.ts";
 
 export interface SupervisorProcess {
   /** The session's, with the socket in it. */
@@ -22,7 +23,6 @@ export interface SupervisorProcess {
   exited(): Promise<void>;
 }
 
-const PROGRAM = fileURLToPath(new URL("../supervisor/main.js", import.meta.url));
 /** It takes 0.2 s, on a busy machine twenty times that; one that has not answered within a minute will not. */
 const START: Milliseconds = 60_000;
 /** One that is asked to end cleans up in this time, or is killed. */
@@ -35,10 +35,10 @@ const LOG_LINES = 12;
 /** `program` and `patience`: others than a supervisor's, for tests. */
 export async function startSupervisor(
   options: SupervisorOptions,
-  program = PROGRAM,
+  program = supervisorProgram(),
   patience = START,
 ): Promise<SupervisorProcess> {
-  const log = join(options.stateDirectory, "supervisor.log");
+  const log = join(options.stateDirectory, SUPERVISOR_LOG);
   const stderr = openLog(options.stateDirectory, log);
   const child = spawn(process.execPath, [program, options.session], {
     detached: true,

@@ -6,6 +6,8 @@
  * all items share is met in the first 500 of them; only what the other 500 add of their own is taken for the
  * rest, so that a table to which a million rows refer does not count a million times.
  */
+
+import { isAnyArrayBuffer, isDate, isMap, isRegExp, isSet } from "../realm/index.ts";
 import {
   ARRAY,
   BOXED_NUMBER,
@@ -76,7 +78,7 @@ class Measurement {
   #object(value: object): number {
     if (Array.isArray(value)) return ARRAY + this.#array(value);
     if (ArrayBuffer.isView(value)) return VIEW + this.#buffer(value.buffer);
-    if (value instanceof ArrayBuffer || isShared(value)) {
+    if (isAnyArrayBuffer(value)) {
       this.#seen.delete(value);
       return this.#buffer(value);
     }
@@ -85,13 +87,13 @@ class Measurement {
 
   /** What is not among its fields. */
   #builtin(value: object): number {
-    if (value instanceof Map) {
+    if (isMap(value)) {
       const keys = this.#items(value.size, value.keys());
       return MAP + value.size * MAP_ENTRY + keys + this.#items(value.size, value.values());
     }
-    if (value instanceof Set) return SET + value.size * SET_ENTRY + this.#items(value.size, value.values());
-    if (value instanceof Date) return DATE;
-    if (value instanceof RegExp) return REGEXP + sizeOfText(value.source);
+    if (isSet(value)) return SET + value.size * SET_ENTRY + this.#items(value.size, value.values());
+    if (isDate(value)) return DATE;
+    if (isRegExp(value)) return REGEXP + sizeOfText(value.source);
     return OBJECT;
   }
 
@@ -156,8 +158,4 @@ function placeOf(i: number, count: number): number {
 function sample(array: readonly unknown[]): readonly unknown[] {
   if (array.length <= MEASURED_WHOLE) return array;
   return Array.from({ length: SAMPLE }, (_, i) => array[placeOf(i, array.length)]);
-}
-
-function isShared(value: object): value is SharedArrayBuffer {
-  return typeof SharedArrayBuffer !== "undefined" && value instanceof SharedArrayBuffer;
 }

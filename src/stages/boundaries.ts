@@ -50,6 +50,8 @@ function whyFed(before: Stage, { name, input }: TaskStage): string {
   switch (input.gather.kind) {
     case "all":
       return `${name} needs all rows (all-to-all), ${before.name} goes task by task (one-to-one): its blocks are fed to it.`;
+    case "whole":
+      return `${name} is one task over what all tasks of ${before.name} made.`;
     case "partitions":
       return `${name} needs all rows of a partition (all-to-all), which come from every task of ${before.name}.`;
     default:
@@ -65,9 +67,6 @@ function whyApart(before: Stage, after: Stage, readers: number): string {
   if (readers > 1) return `${before.name} has ${readers} readers.`;
   if (after.kind === "slice") return `${after.name} counts the rows of all tasks of ${before.name}.`;
   if (before.kind === "slice") return `${after.name} starts from the rows that the ${before.name} lets through.`;
-  if (after.minRowsPerTask === Number.MAX_SAFE_INTEGER) {
-    return `${after.name} is one task over what all tasks of ${before.name} made.`;
-  }
   if (after.input.kind === "operators" && after.input.operators.length > 1) {
     return `${after.name} takes the rows of ${after.input.operators.length} stages.`;
   }

@@ -19,6 +19,7 @@ import {
   draftOverPart,
   draftOverScan,
   draftOverSplits,
+  draftOverTables,
   flushed,
   foldedSplits,
   functionsIn,
@@ -35,7 +36,7 @@ import { regionDraft, sumSkipped } from "./region.ts";
 import { repartitioned } from "./repartition.ts";
 import { splitsOf } from "./scans.ts";
 import { holdsAllToAll, isAllToAll, isRegionNode } from "./sql/relation.ts";
-import { limited, smallestKeys } from "./sql/select.ts";
+import { limited, SAMPLE_KEY, smallestKeys } from "./sql/select.ts";
 import type { Stages } from "./stage.ts";
 
 export async function buildStages(plan: Plan, takesRows: boolean, planning: Partial<Planning> = {}): Promise<Stages> {
@@ -61,7 +62,7 @@ class Builder {
   /** `needed`: the columns that SQL above reads of it. */
   async #draft(plan: Plan, needed: Names): Promise<Draft> {
     if (isRegionNode(plan) && holdsAllToAll(plan)) {
-      if (!this.planning.exchange) return regionDraft(plan, this.#feeding(), needed);
+      if (!this.planning.exchange) return regionDraft(plan, this.#feeding(), needed, this.planning.capacity);
       if (isAllToAll(plan)) return this.#exchange.draft(plan, needed, (input, wanted) => this.draft(input, wanted));
     }
     const [wanted = NOTHING] = isRegionNode(plan) ? neededOf(plan, needed) : [];
@@ -78,7 +79,8 @@ class Builder {
         return repartitioned(plan, await this.draft(plan.input, needed), this.#exchange, this.operators, needed);
       case "sample": {
         const draft = await this.draft(plan.input, wanted);
-        return plan.size.kind === "rows" ? this.#sampleRows(draft, plan, plan.size.rows) : withNode(draft, plan);
+        if (plan.size.kind === "fraction") return withNode(draft, plan);
+        return this.#sampleRows(draft, plan, plan.size.rows, wanted);
       }
       case "fillNull":
         throw new Error("fillNull is resolved before stages are built");
@@ -150,6 +152,7 @@ class Builder {
     const { offset, limit } = plan;
     const rows = limit === null ? null : offset + limit;
     const operators = this.operators.inputs(rows === null ? draft : head(draft, rows));
+    if (rows !== null) this.operators.hurry(operators, rows);
     const name = limit === null ? "offset" : "limit";
     const makes = { plan, some: false };
     const id = this.operators.slice({ name, input: { kind: "operators", operators }, offset, limit, makes });
@@ -176,17 +179,13 @@ class Builder {
   }
 
   /** Each task keeps its n rows with the smallest keys; one task then keeps the smallest of all. */
-  #sampleRows(draft: Draft, node: SampleNode, rows: number): Draft {
+  async #sampleRows(draft: Draft, node: SampleNode, rows: number, needed: Names): Promise<Draft> {
     const whole = functionsIn(draft).length === 0 ? draft : draftOverOperators([this.operators.close(draft)]);
     const kept = this.operators.close({ ...withNode(whole, node), makes: someOf(draft.makes) });
-    const chosen = {
-      ...draftOverOperators([kept], ["sample"]),
-      select: smallestKeys(rows),
-      selectNames: ["sample"],
-      minRowsPerTask: Number.MAX_SAFE_INTEGER,
-      makes: { plan: node, some: false },
-    };
-    return draftOverOperators([this.operators.close(chosen)]);
+    const { columns } = await this.operators.table([kept], node.input, needed);
+    const table = { operators: [kept], columns: [...columns, SAMPLE_KEY] };
+    const chosen = draftOverTables([table], { kind: "whole" }, smallestKeys("{t0}", rows), ["sample"]);
+    return draftOverOperators([this.operators.close({ ...chosen, makes: { plan: node, some: false } })]);
   }
 }
 

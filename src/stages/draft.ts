@@ -7,6 +7,7 @@ import {
   type BlockShape,
   type Bytes,
   type FedTable,
+  type FilesRead,
   fillPlaceholders,
   type Gather,
   INPUT,
@@ -34,7 +35,12 @@ export type StageStep = SqlStep | { readonly kind: "function"; readonly node: Fu
 export type StageInput =
   | { readonly kind: "splits"; readonly splits: readonly Split[]; readonly mayMerge?: boolean }
   | { readonly kind: "operators"; readonly operators: readonly OperatorId[] }
-  | { readonly kind: "fed"; readonly tables: readonly FedTable[]; readonly gather: Gather };
+  | {
+      readonly kind: "fed";
+      readonly tables: readonly FedTable[];
+      readonly gather: Gather;
+      readonly reads?: FilesRead;
+    };
 
 /** A task without a function has a core, as a function has that asks for nothing. */
 const ONE_CORE: ResourceRequest = { cpu: 1, gpu: 0, memory: 0 };
@@ -53,6 +59,8 @@ export interface Draft {
   readonly selectNames: readonly string[];
   /** The SELECT under way makes fewer rows of those it gets at once: a part of an aggregate. */
   readonly shrinks: boolean;
+  /** All SQL so far makes a row of each row. */
+  readonly keepsRows: boolean;
   readonly request: ResourceRequest;
   readonly concurrency: FunctionNode["concurrency"];
   readonly maxRetries: number | null;
@@ -79,6 +87,7 @@ function draftOver(input: StageInput, names: readonly string[]): Draft {
     select: selectFrom(),
     selectNames: [],
     shrinks: false,
+    keepsRows: true,
     request: ONE_CORE,
     concurrency: null,
     maxRetries: null,
@@ -106,8 +115,10 @@ export function draftOverTables(
   gather: Gather,
   select: Select,
   names: readonly string[],
+  reads?: FilesRead,
 ): Draft {
-  return { ...draftOver({ kind: "fed", tables, gather }, names), select, selectNames: names };
+  const input: StageInput = { kind: "fed", tables, gather, ...(reads !== undefined && { reads }) };
+  return { ...draftOver(input, names), select, selectNames: names };
 }
 
 export function draftOverScan(scan: ScanNode, found: ScanSplits): Draft {
@@ -118,6 +129,7 @@ export function draftOverScan(scan: ScanNode, found: ScanSplits): Draft {
     ...draftOver({ kind: "splits", splits, mayMerge }, [scan.source.name, ...samples, ...filters]),
     select: selectFromScan(scan),
     selectNames: filters,
+    keepsRows: filters.length === 0 && samples.length === 0,
     setsOrder: scan.source.ordered === true,
     skipped,
     notes,
@@ -139,6 +151,7 @@ export function withNode(draft: Draft, node: RelationalNode): Draft {
     select: applyNode(draft.select, node),
     selectNames: appended(draft.selectNames, name),
     names: appended(draft.names, name),
+    keepsRows: draft.keepsRows && (node.kind === "project" || node.kind === "drop" || node.kind === "rename"),
   };
 }
 
@@ -150,7 +163,7 @@ function appended(names: readonly string[], name: string): readonly string[] {
 export function flushed(draft: Draft): Draft {
   if (isTrivial(draft.select)) return draft;
   const { shrinks } = draft;
-  const { unnamed, compared } = draft.select;
+  const { unnamed, compared, united } = draft.select;
   const step: StageStep = {
     kind: "sql",
     operator: draft.selectNames.join("->") || "select",
@@ -158,14 +171,16 @@ export function flushed(draft: Draft): Draft {
     ...(shrinks && { shrinks }),
     ...(unnamed.length > 0 && { unnamed }),
     ...(compared.length > 0 && { compared }),
+    ...(united.length > 0 && { united }),
   };
   return { ...draft, steps: [...draft.steps, step], select: selectFrom(), selectNames: [], shrinks: false };
 }
 
 export function withFunction(draft: Draft, node: FunctionNode, capacity: Bytes): Draft {
   const { steps, input, ...rest } = flushed(draft);
-  const first = steps.length === 0 && input.kind === "operators";
-  const merges = steps.length === 0 && input.kind === "splits" && input.mayMerge === true;
+  const isFirst = draft.steps.length === 0 && draft.keepsRows;
+  const first = isFirst && input.kind === "operators";
+  const merges = isFirst && input.kind === "splits" && input.mayMerge === true;
   return {
     ...rest,
     input: merges ? { kind: "splits", splits: wholeBatches(input.splits, node.options.batchSize, capacity) } : input,

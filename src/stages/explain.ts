@@ -73,6 +73,7 @@ function inputText({ input }: Stage): string {
 function gatherText(gather: Extract<Stage["input"], { kind: "fed" }>["gather"]): string {
   switch (gather.kind) {
     case "all":
+    case "whole":
       return "one task";
     case "partitions":
       return `${counted(gather.count, "task")}, a partition each`;
@@ -101,9 +102,8 @@ function sliceLines(stage: SliceStage): string[] {
 }
 
 function taskLines(stage: TaskStage, estimates: Estimates): string[] {
-  const single = stage.minRowsPerTask === Number.MAX_SAFE_INTEGER ? ", in one task" : "";
   const lines = [
-    `${title(stage)}: ${inputText(stage)}${single}`,
+    `${title(stage)}: ${inputText(stage)}`,
     `  runs ${placeText(stage)}${stage.place === "wide" ? " (a process with all threads)" : ""}`,
     ...indented(stage.reads.map((read) => readText(read, estimates))),
     ...tableLines(stage),

@@ -2,6 +2,7 @@
 import { type FunctionNode, functionLabel } from "../plan/index.ts";
 import { type Draft, functionsIn } from "./draft.ts";
 import { requestText, sameRequest } from "./request.ts";
+import { makesShortBatches } from "./whole-batches.ts";
 
 export function whyNotFused(draft: Draft, node: FunctionNode): string | null {
   const label = functionLabel(node);
@@ -9,12 +10,14 @@ export function whyNotFused(draft: Draft, node: FunctionNode): string | null {
   const functions = functionsIn(draft);
   if (draft.input.kind === "fed")
     return `${label} goes row by row (one-to-one), ${before} needs all rows (all-to-all) first.`;
+  if (isFilledLater(draft, node)) {
+    return `${label} takes ${node.options.batchSize} rows at a time, which are put together from what ${before} leaves of several blocks.`;
+  }
   const strangers = functions.find(({ fn }) => fn.isClass !== node.fn.isClass);
   if (strangers !== undefined) {
     const [one, other] = node.fn.isClass ? ["a class function", "a plain one"] : ["a plain function", "a class"];
     return `${label} is ${one}, ${functionLabel(strangers)} ${other}: classes keep their workers for themselves.`;
   }
-  if (draft.minRowsPerTask === Number.MAX_SAFE_INTEGER) return `${before} is one task; ${label} can be many.`;
   if (!sameConcurrency(draft, node)) {
     return `${label} has concurrency ${concurrencyText(node.concurrency)}, ${before} ${concurrencyText(draft.concurrency)}.`;
   }
@@ -26,6 +29,12 @@ export function whyNotFused(draft: Draft, node: FunctionNode): string | null {
     return `${label} has ${option} ${node[option] ?? "of the session"}, ${before} ${draft[option] ?? "of the session"}.`;
   }
   return null;
+}
+
+/** Blocks in the store of which a filter leaves too few rows for whole batches. */
+function isFilledLater({ input, steps, keepsRows }: Draft, { form, options }: FunctionNode): boolean {
+  if (form !== "mapBatches" || keepsRows || steps.length > 0) return false;
+  return input.kind === "splits" && input.mayMerge === true && makesShortBatches(input.splits, options.batchSize);
 }
 
 function sameConcurrency(draft: Draft, node: FunctionNode): boolean {

@@ -78,17 +78,21 @@ function taskOperator(stage: TaskStage, sink: Sink, context: JobContext): Operat
   };
 }
 
-function sinkOf({ scatter, blockSize }: TaskStage, sink: Sink, { shuffleBytes }: JobContext): Sink {
+function sinkOf({ scatter, blockSize, firstRows }: TaskStage, sink: Sink, { shuffleBytes }: JobContext): Sink {
   if (sink.kind !== "blocks") return sink;
-  return { ...sink, ...blockSize, ...(scatter === null ? {} : { scatter, targetBytes: shuffleBytes }) };
+  if (scatter !== null) return { ...sink, ...blockSize, scatter, targetBytes: shuffleBytes };
+  return { ...sink, ...blockSize, ...(firstRows === null ? {} : { firstRows }) };
 }
 
 function jobStep(step: StageStep, context: JobContext): Step {
   if (step.kind === "sql") return step;
   const { node } = step;
-  const { form, options } = node;
+  const { form, fn } = node;
+  // A dead letter holds the whole row.
+  const narrow = form === "filter" && fn.columns !== null && typeof node.options.onError !== "object";
+  const options = narrow ? { ...node.options, reads: fn.columns } : node.options;
   const payload = context.payloadOf(node);
-  return { kind: "function", operator: functionLabel(node), form, isClass: node.fn.isClass, payload, options };
+  return { kind: "function", operator: functionLabel(node), form, isClass: fn.isClass, payload, options };
 }
 
 function* blocksOf(stage: TaskStage, context: JobContext): Iterable<BlockId> {

@@ -84,7 +84,16 @@ const TRAVEL_AS_TEXT = "ENUM|BIT|BIGNUM|UNION|TIME WITH TIME ZONE";
 /** The order in which min and max compare values that become text on their way to another task, as bytes; null of others and of null. */
 export function travellingOrder(value: string): string {
   const types = `.*\\b(${TRAVEL_AS_TEXT})\\b.*`;
-  return `CASE WHEN ${value} IS NOT NULL AND ${is(value, types)} THEN create_sort_key({'v': ${value}}, 'ASC NULLS LAST') END`;
+  return `CASE WHEN ${value} IS NOT NULL AND ${is(value, types)} THEN ${orderKey(value)} END`;
+}
+
+/** The same bytes for the same values, in their order. */
+export function orderKey(value: string): string {
+  return `create_sort_key({'v': ${value}}, 'ASC NULLS LAST')`;
+}
+
+export function holdsUnion(value: string): string {
+  return is(value, ".*\\bUNION\\b.*");
 }
 
 const DAY_NANOS = "86400000000000";

@@ -2,6 +2,7 @@
  * The columns that a plan's rows would have had, where none came: what a join or a group finds in a side without rows. What a
  * function makes is told from its declared types, and from its source where that says which columns pass.
  */
+import { parseTypeName, typeName } from "../arrow/index.ts";
 import { columnsOf, type FunctionNode, type Plan } from "../plan/index.ts";
 
 /** The type is null where it is not known. */
@@ -31,6 +32,10 @@ export function likelyColumns(plan: Plan): LikelyColumns | null {
     case "dropNull":
     case "limit":
     case "repartition":
+    case "sample":
+    case "shuffle":
+    case "sort":
+    case "distinct":
       return likelyColumns(plan.input);
     default:
       return byName(plan);
@@ -53,14 +58,17 @@ function changed(input: Plan, name: (before: string) => string | null): LikelyCo
   );
 }
 
-function ofFunction({ form, input, options }: FunctionNode): LikelyColumns | null {
+function ofFunction({ form, fn: { returns }, input, options }: FunctionNode): LikelyColumns | null {
   if (form === "filter") return likelyColumns(input);
   const { schema, passes } = options;
-  if (schema === undefined && passes === undefined) return null;
+  if (schema === undefined && returns === null) return null;
   const before = likelyColumns(input) ?? new Map<string, string | null>();
-  const columns = new Map<string, string | null>(passes?.rest === true ? before : []);
+  const columns = new Map<string, string | null>();
+  if (returns?.rest === true) for (const [name, type] of before) columns.set(name, passes?.rest === true ? type : null);
+  for (const name of returns?.names ?? []) columns.set(name, null);
   for (const [name, from] of Object.entries(passes?.columns ?? {})) columns.set(name, before.get(from) ?? null);
-  for (const name of passes?.made ?? []) columns.set(name, null);
-  for (const [name, type] of Object.entries(schema ?? {})) columns.set(name, type);
+  for (const [name, type] of Object.entries(schema ?? {})) {
+    columns.set(name, typeName(parseTypeName(type)));
+  }
   return columns;
 }

@@ -2,6 +2,7 @@
  * The stages made so far, and how a draft becomes one of them. What the draft is of (a region, an exchange, a chain of
  * functions) is decided by who makes it.
  */
+import { foldedName } from "../arrow/index.ts";
 import { columnsOf, type Describe, isDescribable, type Plan } from "../plan/index.ts";
 import type { FedTable, OperatorId } from "../protocol/index.ts";
 import { type Draft, flushed } from "./draft.ts";
@@ -16,9 +17,9 @@ export class Operators {
   constructor(private readonly describe: Describe | null) {}
 
   close(draft: Draft): OperatorId {
-    const { select: _, selectNames: __, shrinks: ___, names, ...stage } = flushed(draft);
+    const { select: _, selectNames: __, shrinks: ___, keepsRows: ____, names, ...stage } = flushed(draft);
     const id = this.stages.length;
-    this.stages.push({ kind: "tasks", id, name: names.join("->") || "gather", ...stage });
+    this.stages.push({ kind: "tasks", id, name: names.join("->") || "gather", ...stage, firstRows: null });
     return id;
   }
 
@@ -26,6 +27,22 @@ export class Operators {
     const id = this.stages.length;
     this.stages.push({ kind: "slice", id, ...stage });
     return id;
+  }
+
+  /**
+   * A limit of so many rows is above these: functions below it hand on as many as soon as they have them, since they may be slow
+   * or never end. What looks at all rows takes all of them.
+   */
+  hurry(ids: readonly OperatorId[], rows: number): void {
+    for (const id of ids) {
+      const stage = this.stages[id];
+      // A task that makes no more than that ends there by itself, after the user's `finally`.
+      const isShort = stage?.kind === "tasks" && stage.maxRowsPerTask !== null && stage.maxRowsPerTask <= rows;
+      if (stage?.kind === "tasks" && !isShort && stage.steps.some(({ kind }) => kind === "function")) {
+        this.stages[id] = { ...stage, firstRows: Math.min(rows, stage.firstRows ?? rows) };
+      }
+      if (stage?.input.kind === "operators") this.hurry(stage.input.operators, rows);
+    }
   }
 
   /** The operators whose output is the draft's; itself closed, where it does anything. */
@@ -44,7 +61,9 @@ export class Operators {
       return columns.map(({ name, type }) => ({ name, type: known(type) }));
     }
     const likely = likelyColumns(plan) ?? new Map<string, string | null>();
-    const names = columnsOf(plan) ?? [...new Set([...likely.keys(), ...needed])];
+    // A name in another case is no other column for the kernel.
+    const there = new Set([...likely.keys()].map(foldedName));
+    const names = columnsOf(plan) ?? [...likely.keys(), ...[...needed].filter((name) => !there.has(foldedName(name)))];
     return names.map((name) => ({ name, type: known(likely.get(name) ?? null) }));
   }
 }

@@ -4,7 +4,6 @@
  * equal keys stay together and the partitions, each sorted, follow one another.
  */
 import { expressionSql, isDescribable, quoteIdentifier, quoteText, type SortNode } from "../plan/index.ts";
-import { INPUT } from "../protocol/index.ts";
 import { type Draft, draftOverOperators, draftOverTables, functionsIn } from "./draft.ts";
 import { orderParts, ownOrderParts } from "./keys.ts";
 import type { Names } from "./needed.ts";
@@ -18,6 +17,8 @@ const KEY = quoteIdentifier("__spillway_key");
 const BOUNDS = quoteIdentifier("__spillway_bounds");
 /** Looked at by each task. */
 const SAMPLED_KEYS = 1000;
+/** A bound is no longer than this: every task of the map has all of them. Keys that are equal so far share a partition. */
+const BOUND_BYTES = 1024;
 
 /** `needed`: of what is sorted, by this and by what comes after. */
 export async function rangeSort(
@@ -38,14 +39,10 @@ export async function rangeSort(
     select: sampleOf(input.select, key),
     makes: someOf(draft.makes),
   });
-  // One task over a few blocks, started when they are there: a fed one would hold a worker until then.
-  const bounds = operators.close({
-    ...draftOverOperators([sampled], ["sort bounds"]),
-    select: boundsOf(count),
-    selectNames: ["sort bounds"],
-    minRowsPerTask: Number.MAX_SAFE_INTEGER,
-  });
-  const given = { operators: [bounds], columns: [{ name: "__spillway_key", type: "BLOB" }] };
+  const columns = [{ name: "__spillway_key", type: "BLOB" }];
+  const keys = { operators: [sampled], columns };
+  const bounds = operators.close(draftOverTables([keys], { kind: "whole" }, boundsOf("{t0}", count), ["sort bounds"]));
+  const given = { operators: [bounds], columns };
   const map = {
     ...input,
     skipped: draft.skipped,
@@ -72,13 +69,13 @@ function sortKey({ keys, input }: SortNode): string {
 }
 
 function sampleOf(select: Select, key: string): Select {
-  const keys = `(SELECT ${key} AS ${KEY} FROM ${tableSql(nested(select))})`;
+  const keys = `(SELECT ${key}[1:${BOUND_BYTES}] AS ${KEY} FROM ${tableSql(nested(select))})`;
   return selectFrom(`(SELECT * FROM ${keys} USING SAMPLE reservoir(${SAMPLED_KEYS} ROWS) REPEATABLE (1))`, select);
 }
 
 /** Every so many-th of the sampled keys: count - 1 of them, fewer where they are equal. */
-function boundsOf(count: number): Select {
-  const numbered = `(SELECT ${KEY}, row_number() OVER (ORDER BY ${KEY}) AS i, count(*) OVER () AS n FROM ${INPUT})`;
+function boundsOf(table: string, count: number): Select {
+  const numbered = `(SELECT ${KEY}, row_number() OVER (ORDER BY ${KEY}) AS i, count(*) OVER () AS n FROM ${table})`;
   return selectFrom(
     `(SELECT DISTINCT ${KEY} FROM ${numbered} WHERE (i * ${count}) // n > ((i - 1) * ${count}) // n AND i < n)`,
   );

@@ -1,7 +1,8 @@
 /**
- * The largest relational part of a plan that holds a node which looks at all rows, as one SELECT for one task. Scans
- * stand in it as SQL over their files; what needs functions, or blocks, or must stop its readers at a limit, is made by
- * operators of its own and fed to the task as the table `{t0}`, `{t1}`, …
+ * The largest relational part of a plan that holds a node which looks at all rows, as one SELECT for one task. The task
+ * runs in the wide kernel; in a worker, where all it reads is a few megabytes of files. Scans stand in the SELECT as SQL
+ * over their files; what needs functions, or blocks, or must stop its readers at a limit, is made by operators of its own
+ * and fed to the task as the table `{t0}`, `{t1}`, …
  *
  * A limit over work that is done in parallel anyway stays outside: there it is a slice, which stops readers and functions
  * the moment it is satisfied and takes the first rows in plan order, however many threads the kernel has.
@@ -14,12 +15,13 @@ import {
   type ScanNode,
   type WholeScan,
 } from "../plan/index.ts";
-import type { FedTable, Skipped } from "../protocol/index.ts";
+import type { Bytes, FedTable, FilesRead, PackedFile, Skipped } from "../protocol/index.ts";
 import { type TwoPhase, twoPhase } from "./aggregates/two-phase.ts";
 import { type Draft, draftOverTables } from "./draft.ts";
 import { type Names, neededOf } from "./needed.ts";
 import type { StageRead } from "./reads.ts";
 import { wholeOf } from "./scans.ts";
+import { isQuick } from "./size.ts";
 import {
   goesByPlace,
   holdsAllToAll,
@@ -38,13 +40,14 @@ export interface Feeding {
   partial(plan: Plan, phases: TwoPhase, needed: Names): Promise<{ readonly table: FedTable; readonly cut: boolean }>;
 }
 
-export async function regionDraft(plan: RegionNode, feeding: Feeding, needed: Names): Promise<Draft> {
+export async function regionDraft(plan: RegionNode, feeding: Feeding, needed: Names, capacity: Bytes): Promise<Draft> {
   const region = new Region(feeding);
   const select = await region.select(plan, needed);
   const tables = readsPlaces(plan) ? region.tables.map((table) => ({ ...table, ordered: true })) : region.tables;
   return {
-    ...draftOverTables(tables, { kind: "all" }, select, region.names),
-    place: "wide",
+    ...draftOverTables(tables, { kind: "all" }, select, region.names, region.filesRead),
+    place:
+      region.tables.length === 0 && isQuick(plan, region.filesRead?.files.length ?? 0, capacity) ? "worker" : "wide",
     setsOrder: keepsOrder(plan) || goesByPlace(plan),
     skipped: region.skipped,
     notes: region.notes,
@@ -58,9 +61,16 @@ class Region {
   readonly notes: string[] = [];
   readonly reads: StageRead[] = [];
   skipped: Skipped = nothingSkipped;
+  readonly #files: string[] = [];
+  readonly #packed: PackedFile[] = [];
   readonly #wholes = new Map<ScanNode, WholeScan | null>();
 
   constructor(private readonly feeding: Feeding) {}
+
+  /** Undefined where it reads none by itself. */
+  get filesRead(): FilesRead | undefined {
+    return this.#files.length === 0 ? undefined : { files: this.#files, packed: this.#packed };
+  }
 
   async select(plan: Plan, needed: Names): Promise<Select> {
     if (plan.kind === "scan" && (await this.#whole(plan)) !== null) return this.#scan(plan);
@@ -117,9 +127,12 @@ class Region {
     this.#named(scan.source.name);
     if (scan.filters.length > 0) this.#named("filter");
     this.notes.push(...(whole?.notes ?? []));
+    // One by one: a call takes no hundred thousand arguments.
+    for (const file of whole?.files ?? []) this.#files.push(file);
+    for (const file of whole?.packed ?? []) this.#packed.push(file);
     this.reads.push({ scan, rows: whole?.rows ?? null, bytes: null });
     this.skipped = sumSkipped(this.skipped, whole?.skipped ?? nothingSkipped);
-    return { ...selectFromScan(scan), from: whole?.sql ?? "" };
+    return selectFromScan(scan, whole?.sql ?? "");
   }
 
   #named(name: string): void {

@@ -15,8 +15,8 @@ export async function wholeOf(scan: ScanNode): Promise<WholeScan | null> {
   if (open.whole === undefined) return null;
   const whole = await open.whole({ ...requestOf(scan), limit: null });
   if (whole !== null || !open.columns?.length) return whole;
-  const { skipped, notes } = await open.splits(requestOf(scan));
-  return { sql: noRows(scan), rows: 0, skipped, notes };
+  const { splits, skipped, notes } = await open.splits(requestOf(scan));
+  return splits.length > 0 ? null : { sql: noRows(scan), rows: 0, skipped, notes };
 }
 
 const noRows = (scan: ScanNode) => `(SELECT * FROM ${typedNulls(scan)} WHERE false)`;

@@ -1,5 +1,5 @@
 /** How much data a plan hands on, as far as its sources tell, and how many partitions that is worth. */
-import { columnsOf, type Plan } from "../plan/index.ts";
+import { columnsOf, inputsOf, type Plan } from "../plan/index.ts";
 import type { Bytes } from "../protocol/index.ts";
 
 const MIB = 2 ** 20;
@@ -59,4 +59,35 @@ export function partitionCount(bytes: Bytes | null, workers: number): number {
 
 export function isSmall(bytes: Bytes | null, capacity: Bytes): boolean {
   return bytes !== null && bytes <= Math.min(BROADCAST_BYTES, capacity / BROADCAST_SHARE);
+}
+
+/** Small enough for one thread of a worker: nothing has to wait for the wide kernel, or for its process to start. */
+const QUICK_BYTES: Bytes = 4 * MIB;
+/** To open a file and find out what it has takes a thread about as long as reading so much of it. */
+const FILE_BYTES: Bytes = 16 * 1024;
+/** Of the store: what the kernel of a worker may have is about as much, and sorting takes several times the rows. */
+const QUICK_SHARE = 32;
+/** Of a join's smaller side: where all keys are equal, each row of the other side becomes as many as this has. */
+const QUICK_SIDE_BYTES: Bytes = 256 * 1024;
+
+/** What looks at all rows, of so many files, is done in a moment, whatever the values are (decision 0013). */
+export function isQuick(plan: Plan, files: number, capacity: Bytes): boolean {
+  const bytes = bytesRead(plan);
+  const most = Math.min(QUICK_BYTES, capacity / QUICK_SHARE);
+  return bytes !== null && bytes + files * FILE_BYTES <= most && !mayMultiply(plan);
+}
+
+/** What its scans read together; null: only running it tells. */
+function bytesRead(plan: Plan): Bytes | null {
+  return plan.kind === "scan" ? estimatedBytes(plan) : sum(inputsOf(plan).map(bytesRead));
+}
+
+/** Somewhere below, few rows may become very many. */
+function mayMultiply(plan: Plan): boolean {
+  if (plan.kind === "explode") return true;
+  if (plan.kind === "join" && plan.how !== "semi" && plan.how !== "anti") {
+    const sides = [plan.left, plan.right].map((side) => estimatedBytes(side) ?? Number.POSITIVE_INFINITY);
+    if (Math.min(...sides) > QUICK_SIDE_BYTES) return true;
+  }
+  return inputsOf(plan).some(mayMultiply);
 }

@@ -23,6 +23,8 @@ export interface TaskStage {
   readonly maxOomRetries: number | null;
   readonly minRowsPerTask: number;
   readonly maxRowsPerTask: number | null;
+  /** Of a limit that other stages are below; null: there is none. */
+  readonly firstRows: number | null;
   readonly skipped: Skipped;
   readonly notes: readonly string[];
   readonly reads: readonly StageRead[];

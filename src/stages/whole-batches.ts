@@ -4,6 +4,16 @@
  */
 import type { BlockSlice, Bytes, Split } from "../protocol/index.ts";
 
+/** A task with fewer batches than this loses much to its last one, which is not full. */
+const FEW_BATCHES = 4;
+
+/** Whether tasks over these splits, of whose rows some are left out first, would make many batches that are not full. */
+export function makesShortBatches(splits: readonly Split[], batchSize: number): boolean {
+  if (splits.length < 2) return false;
+  const rows = splits.reduce((sum, split) => sum + (split.kind === "blocks" ? rowsOf(split.slices) : 0), 0);
+  return rows / splits.length < FEW_BATCHES * batchSize;
+}
+
 /** Of the store, for the blocks of one task. */
 const TASK_SHARE = 1 / 8;
 

@@ -7,6 +7,7 @@ import { lstat, readdir, rename, rm } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { WriteError } from "../errors/index.ts";
 import {
+  asideName,
   firstData,
   hasDataAlready,
   makeDirectory,
@@ -18,31 +19,41 @@ import {
 } from "../files/index.ts";
 import { renameToFree } from "../native/index.ts";
 import type { FileSink } from "../protocol/index.ts";
+import { codeOf, messageOf } from "../realm/index.ts";
 import type { FileOutput } from "../scheduler/index.ts";
 import { locked } from "./directory-lock.ts";
 import { exchanged } from "./exchange.ts";
 import { discardFiles, Moves, removedIfEmpty, removeEmpty, removeFiles } from "./moves.ts";
+import type { ReplacedDirectory } from "./session-files.ts";
 
-export async function commitFiles({ sink, files }: FileOutput): Promise<void> {
+/** `replacing` is told of an old directory before it is taken away. */
+export async function commitFiles(
+  { sink, files }: FileOutput,
+  replacing: (old: ReplacedDirectory) => void,
+): Promise<void> {
   const { directory, staging } = sink;
   const paths = files.map(({ path }) => path);
   try {
     await leaveOnly(staging, paths);
-    while ((await putInPlace(sink, paths)) === "moved");
+    while ((await putInPlace(sink, paths, replacing)) === "moved");
   } catch (error) {
     await discardFiles(sink);
     if (error instanceof WriteError) throw error;
-    const cause = error instanceof Error ? error.message : String(error);
+    const cause = messageOf(error);
     throw new WriteError(`Writing to ${directory} failed: ${cause}. Nothing was changed there.`, directory);
   }
 }
 
 /** "moved": others were quicker; what there is has to be looked at anew. */
-async function putInPlace(sink: FileSink, paths: readonly string[]): Promise<"done" | "moved"> {
+async function putInPlace(
+  sink: FileSink,
+  paths: readonly string[],
+  replacing: (old: ReplacedDirectory) => void,
+): Promise<"done" | "moved"> {
   const there = await lstat(sink.directory).catch(() => null);
   if (there === null) return becomeDirectory(sink);
   return locked<"done">(sink.directory, async () => {
-    await intoDirectory(sink, paths);
+    await intoDirectory(sink, paths, replacing);
     return "done";
   });
 }
@@ -63,14 +74,18 @@ async function becomeDirectory({ directory, staging }: FileSink): Promise<"done"
     return "done";
   } catch (error) {
     if (made !== null) await removeEmpty(parent, made);
-    if (error instanceof Error && "code" in error && (error.code === "ENOTEMPTY" || error.code === "EEXIST")) {
+    if (["ENOTEMPTY", "EEXIST"].includes(codeOf(error) ?? "")) {
       return "moved";
     }
     throw error;
   }
 }
 
-async function intoDirectory(sink: FileSink, paths: readonly string[]): Promise<void> {
+async function intoDirectory(
+  sink: FileSink,
+  paths: readonly string[],
+  replacing: (old: ReplacedDirectory) => void,
+): Promise<void> {
   const { directory, staging, mode, format } = sink;
   if (mode === "error") {
     const data = await firstData(directory);
@@ -80,7 +95,7 @@ async function intoDirectory(sink: FileSink, paths: readonly string[]): Promise<
     const tree = await surveyTree(directory, format);
     if (tree.foreign !== null) throw new WriteError(refusedOverwrite(directory, tree.foreign), directory);
     if (tree.replaced.length > 0) {
-      if (await exchanged(sink, tree)) return;
+      if (await exchanged(sink, tree, replacing)) return;
       await replaceOneByOne(sink, paths, tree.replaced, tree.folders);
       return;
     }
@@ -102,13 +117,18 @@ async function replaceOneByOne(
   folders: readonly string[],
 ): Promise<void> {
   const { directory, staging } = sink;
-  const aside = `${staging}.replaced`;
+  const aside = asideName(staging);
   const moves = new Moves();
   try {
     await moves.all(paths, staging, directory);
+    makeDirectory(aside);
+    markStaging(aside);
     await moves.all(old, directory, aside);
   } catch (error) {
+    // What cannot be moved back is nobody's to remove.
+    unmarkStaging(aside);
     await moves.undo();
+    await rm(aside, { recursive: true, force: true });
     throw error;
   }
   await removeFiles(directory, [], folders);

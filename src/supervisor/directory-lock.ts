@@ -6,6 +6,7 @@ import { closeSync, constants, fstatSync, lstatSync, openSync } from "node:fs";
 import { setTimeout as after } from "node:timers/promises";
 import { WriteError } from "../errors/index.ts";
 import { tryLock } from "../native/index.ts";
+import { codeOf } from "../realm/index.ts";
 
 /** Putting files in place is a rename each: one that takes so long is stuck. */
 const PATIENCE_MS = 120_000;
@@ -27,7 +28,7 @@ function openDirectory(directory: string): number | null {
   try {
     return openSync(directory, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+    if (codeOf(error) === "ENOENT") return null;
     throw error;
   }
 }

@@ -2,15 +2,23 @@
  * Replaces a directory by the staged one in one step of the file system: who reads sees the old data or the new, and
  * whoever is killed leaves one of the two.
  */
+import { lstatSync } from "node:fs";
 import { access, chmod, chown, constants, link, readdir, stat } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { type DatasetTree, makeDirectory, markStaging, unmarkStaging } from "../files/index.ts";
 import { exchange, hasAccessList } from "../native/index.ts";
 import type { FileSink } from "../protocol/index.ts";
+import { messageOf } from "../realm/index.ts";
 import { Moves, removedIfEmpty, removeFiles } from "./moves.ts";
+import type { ReplacedDirectory } from "./session-files.ts";
+import { identityOf } from "./staged-files.ts";
 
 /** `staging` has exactly the new files. False: it cannot be done here, and nothing was changed. */
-export async function exchanged({ directory, staging }: FileSink, tree: DatasetTree): Promise<boolean> {
+export async function exchanged(
+  { directory, staging }: FileSink,
+  tree: DatasetTree,
+  replacing: (old: ReplacedDirectory) => void,
+): Promise<boolean> {
   // What others stage inside would move away under them, and an access list would be lost.
   if (dirname(staging) !== dirname(directory) || tree.isShared || hasAccessList(directory)) return false;
   try {
@@ -20,6 +28,13 @@ export async function exchanged({ directory, staging }: FileSink, tree: DatasetT
   } catch {
     return false;
   }
+  const { replaced, kept, folders } = tree;
+  replacing({
+    path: staging,
+    identity: identityOf(lstatSync(directory, { bigint: true })),
+    files: [...replaced, ...kept],
+    folders,
+  });
   unmarkStaging(staging);
   if (exchange(staging, directory) !== null) {
     markStaging(staging);
@@ -29,7 +44,7 @@ export async function exchanged({ directory, staging }: FileSink, tree: DatasetT
     await removeOld(staging, directory, tree);
   } catch (error) {
     // The new data is in place; of the old only space is lost.
-    process.stderr.write(`${staging} could not be removed: ${error instanceof Error ? error.message : error}\n`);
+    process.stderr.write(`${staging} could not be removed: ${messageOf(error)}\n`);
   }
   return true;
 }

@@ -4,22 +4,30 @@
  */
 import { rmSync } from "node:fs";
 import { toWire } from "../errors/index.ts";
+import { asideName } from "../files/index.ts";
 import type { JobId } from "../protocol/index.ts";
 import type { Command, Event } from "../scheduler/index.ts";
 import { discardFiles } from "./moves.ts";
+import type { ReplacedDirectory } from "./session-files.ts";
 
 type FilesCommand = Extract<Command, { type: "stage" | "commit" | "discard" }>;
 type FilesDone = Extract<Event, { type: "committed" | "discarded" }>;
+
+/** What would have to be removed after a crash. */
+export interface FilesRecord {
+  staging(directories: readonly string[]): void;
+  replaced(directories: readonly ReplacedDirectory[]): void;
+}
 
 export class JobFiles {
   readonly #staging = new Map<JobId, readonly string[]>();
   /** Files being put in place or removed. */
   readonly #work = new Set<Promise<void>>();
   readonly #onDone: (event: FilesDone) => void;
-  readonly #record: (staging: readonly string[]) => void;
+  readonly #replaced = new Map<JobId, ReplacedDirectory[]>();
+  readonly #record: FilesRecord;
 
-  /** `record`: these directories would have to be removed after a crash. */
-  constructor(onDone: (event: FilesDone) => void, record: (staging: readonly string[]) => void) {
+  constructor(onDone: (event: FilesDone) => void, record: FilesRecord) {
     this.#onDone = onDone;
     this.#record = record;
   }
@@ -38,7 +46,7 @@ export class JobFiles {
         this.#inBackground(job, "committed", async () => {
           // With the C boundary, which a session's start does not wait for.
           const { commitFiles } = await import("./commit.ts");
-          for (const output of command.outputs) await commitFiles(output);
+          for (const output of command.outputs) await commitFiles(output, (one) => this.#recordReplaced(job, one));
         });
         return;
       case "discard":
@@ -68,11 +76,18 @@ export class JobFiles {
     if (event.type === "discarded" || event.error === null) {
       this.#staging.delete(event.job);
       this.#recordStaging();
+      if (this.#replaced.delete(event.job)) this.#record.replaced([...this.#replaced.values()].flat());
     }
     this.#onDone(event);
   }
 
   #recordStaging(): void {
-    this.#record([...this.#staging.values()].flat());
+    const staging = [...this.#staging.values()].flat();
+    this.#record.staging(staging.flatMap((path) => [path, asideName(path)]));
+  }
+
+  #recordReplaced(job: JobId, one: ReplacedDirectory): void {
+    this.#replaced.set(job, [...(this.#replaced.get(job) ?? []), one]);
+    this.#record.replaced([...this.#replaced.values()].flat());
   }
 }

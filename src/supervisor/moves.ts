@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { WriteError } from "../errors/index.ts";
 import { makeDirectory } from "../files/index.ts";
 import type { FileSink } from "../protocol/index.ts";
+import { codeOf, messageOf } from "../realm/index.ts";
 
 interface Move {
   readonly from: string;
@@ -33,7 +34,7 @@ export class Moves {
         makeDirectory(dirname(from));
         await rename(to, from);
       } catch (error) {
-        const cause = error instanceof Error ? error.message : String(error);
+        const cause = messageOf(error);
         throw new WriteError(`${from} is now ${to}, and cannot be moved back: ${cause}. Move it by hand.`, from);
       }
     }
@@ -64,7 +65,7 @@ export async function removedIfEmpty(directory: string): Promise<boolean> {
     await rmdir(directory);
     return true;
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : null;
+    const code = codeOf(error);
     if (code === "ENOENT") return true;
     if (code === "ENOTEMPTY" || code === "EEXIST") return false;
     throw error;

@@ -1,6 +1,6 @@
 /**
  * What a running session keeps on disk so that the next one could clean up after it: who it is (pids.json) and where
- * its jobs stage files (staging.json); and, next to its logs and its spill files elsewhere, whose they are (owner.json). Each is written whole
+ * its jobs stage files (staging.json), which old data they are about to remove (replaced.json); and, next to its logs and its spill files elsewhere, whose they are (owner.json). Each is written whole
  * or not at all. What is read is believed only where this user wrote it, and only as far as it has the shape that is written here.
  */
 import { renameSync, rmdirSync, writeFileSync } from "node:fs";
@@ -49,6 +49,31 @@ export function writeStaging(directory: string, staging: readonly string[]): voi
 export function readStaging(directory: string): readonly string[] {
   const staging = readJson(join(directory, "staging.json"));
   return areTexts(staging) ? staging : [];
+}
+
+/** A directory whose place a staged one takes: it is then where that was, and nothing but what was judged goes from it. */
+export interface ReplacedDirectory {
+  /** Of the staged one, and after the exchange of the old one. */
+  readonly path: string;
+  /** Device and inode of the old one. */
+  readonly identity: string;
+  readonly files: readonly string[];
+  readonly folders: readonly string[];
+}
+
+export function writeReplaced(directory: string, replaced: readonly ReplacedDirectory[]): void {
+  replaceFile(join(directory, "replaced.json"), replaced);
+}
+
+export function readReplaced(directory: string): readonly ReplacedDirectory[] {
+  const replaced = readJson(join(directory, "replaced.json"));
+  return Array.isArray(replaced) ? replaced.filter(isReplaced) : [];
+}
+
+function isReplaced(value: unknown): value is ReplacedDirectory {
+  if (typeof value !== "object" || value === null) return false;
+  const { path, identity, files, folders } = value as Partial<Record<keyof ReplacedDirectory, unknown>>;
+  return typeof path === "string" && typeof identity === "string" && areTexts(files) && areTexts(folders);
 }
 
 /** Whose logs or spill files a directory holds: those of a running session are not old, whatever their name says. */

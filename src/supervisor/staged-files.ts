@@ -4,6 +4,7 @@
  * Somebody who puts another one in its place, a link to it or one that we own, changes nothing but that the name stays.
  */
 import {
+  type BigIntStats,
   closeSync,
   constants,
   existsSync,
@@ -16,6 +17,7 @@ import {
 } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { isOurs, isStagingName, STAGING_MARK } from "../files/index.ts";
+import { type ReplacedDirectory, removeEmptyDirectories } from "./session-files.ts";
 
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
 /** Somebody may use it meanwhile, or it may be gone. */
@@ -41,6 +43,20 @@ export function removeStaging(path: string): void {
   } finally {
     closeSync(fd);
   }
+}
+
+export function identityOf({ dev, ino }: BigIntStats): string {
+  return `${dev}:${ino}`;
+}
+
+/** The old data of a directory that a staged one has replaced: the same directory, found in the place of the staged one. */
+export function removeReplaced({ path, identity, files, folders }: ReplacedDirectory): void {
+  if (!isAbsolute(path) || !isStagingName(path)) return;
+  const there = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  if (there?.isDirectory() !== true || identityOf(there) !== identity) return;
+  for (const file of files) rmSync(join(path, file), { force: true });
+  for (const folder of [...folders].reverse()) removeEmptyDirectories(join(path, folder));
+  removeEmptyDirectories(path);
 }
 
 function isMarked(directory: string): boolean {

@@ -32,7 +32,7 @@ import { type SupervisorOptions, socketPath } from "./options.ts";
 import { OwnDirectory } from "./own-directory.ts";
 import { identify, isAlive } from "./process-identity.ts";
 import { Sampler } from "./sampler.ts";
-import { arenaGone, writeRecord, writeStaging } from "./session-files.ts";
+import { arenaGone, writeRecord, writeReplaced, writeStaging } from "./session-files.ts";
 import { Spilling } from "./spilling.ts";
 import { openStateDirectory } from "./state-directory.ts";
 import { DeathSummary } from "./summary.ts";
@@ -115,13 +115,10 @@ export class Supervisor {
       (event) => this.#tell(event),
       (text) => this.#notice(text),
     );
-    this.#files = new JobFiles(
-      (event) => this.#tell(event),
-      (staging) => {
-        if (this.#state !== "open") return;
-        this.#directory.note((directory) => writeStaging(directory, staging));
-      },
-    );
+    this.#files = new JobFiles((event) => this.#tell(event), {
+      staging: (staging) => this.#note((directory) => writeStaging(directory, staging)),
+      replaced: (replaced) => this.#note((directory) => writeReplaced(directory, replaced)),
+    });
     const { memory, stateDirectory } = options;
     this.#log = new EventLog(stateDirectory);
     this.#summary = new DeathSummary({ host: hostname(), logs: stateDirectory, memory }, realClock, (text) =>
@@ -417,6 +414,10 @@ export class Supervisor {
     };
     this.#directory.note((directory) => writeRecord(directory, record));
     void this.#door.openAgain().catch((error: unknown) => process.stderr.write(`${toWire(error).message}\n`));
+  }
+
+  #note(write: (directory: string) => void): void {
+    if (this.#state === "open") this.#directory.note(write);
   }
 
   #notice(text: string): void {

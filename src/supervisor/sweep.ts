@@ -13,8 +13,15 @@ import { arenaName, SHARED_MEMORY } from "../store/index.ts";
 import { isRoot, rootsIn } from "./places.ts";
 import { isAlive, isOurProcess } from "./process-identity.ts";
 import { isMarked, kill, killMarked } from "./process-tree.ts";
-import { readOwner, readRecord, readStaging, removeEmptyDirectories, type SessionRecord } from "./session-files.ts";
-import { removeStaging } from "./staged-files.ts";
+import {
+  readOwner,
+  readRecord,
+  readReplaced,
+  readStaging,
+  removeEmptyDirectories,
+  type SessionRecord,
+} from "./session-files.ts";
+import { removeReplaced, removeStaging } from "./staged-files.ts";
 
 /** A directory without a record this old is no session that is about to write one. */
 const NEWBORN_MS = 60_000;
@@ -54,7 +61,12 @@ function sweepOne(root: PrivateDirectory, session: string): boolean {
     // Only the first of a session's local directories has its record; in the others is written whose they are.
     const owner = record?.supervisor ?? readOwner(directory.at(""));
     if (owner === null ? ageOf(directory) < NEWBORN_MS : isAlive(owner)) return false;
-    if (record !== null) removeRecorded(session, record, readStaging(directory.at("")));
+    if (record !== null) {
+      removeProcesses(session, record);
+      for (const old of readReplaced(directory.at(""))) removeReplaced(old);
+      for (const path of readStaging(directory.at(""))) removeStaging(path);
+      removeSpilled(session, record);
+    }
     return true;
   });
   if (!isDead) return false;
@@ -64,12 +76,14 @@ function sweepOne(root: PrivateDirectory, session: string): boolean {
   return true;
 }
 
-function removeRecorded(session: string, record: SessionRecord, staging: readonly string[]): void {
+function removeProcesses(session: string, record: SessionRecord): void {
   for (const worker of record.workers) {
     if (isOurProcess(worker) && isMarked(worker.pid, session)) kill(worker.pid);
   }
   killMarked(session);
-  for (const path of staging) removeStaging(path);
+}
+
+function removeSpilled(session: string, record: SessionRecord): void {
   for (const spill of record.spill) {
     const path = dirname(dirname(spill));
     if (!isAbsolute(path) || !isRoot(path) || basename(dirname(spill)) !== session) continue;

@@ -1,6 +1,6 @@
 /**
- * A worker's log: its stdout and stderr in one file, bounded, and its last lines. The worker writes to the file itself, through a descriptor that
- * it was given, so the file stays the same one: where it has grown too long, its newest half is written anew at its beginning.
+ * The log of a process: its stdout and stderr in one file, bounded, and its last lines. The process writes to the file itself, through a descriptor
+ * that it was given, so the file stays the same one: where it has grown too long, its newest half is written anew at its beginning.
  */
 import { closeSync, fstatSync, ftruncateSync, openSync, readSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { makeDirectory } from "../files/index.ts";
 import type { Bytes, WorkerId } from "../protocol/index.ts";
 import { formatSize } from "../units/index.ts";
 
-/** Of one worker. It is looked at a few times a second, and may be longer by what is printed in between. */
+/** Of one process. It is looked at a few times a second, and may be longer by what is printed in between. */
 const LIMIT: Bytes = 10 * 2 ** 20;
 /** Of workers that have ended; those of a crash that repeats itself all say the same. */
 const ENDED_LOGS = 50;
@@ -20,15 +20,18 @@ const TAIL_LINES = 20;
 /** A frame of V8's own stack trace: many of them, below the line that matters, and nobody can read them. */
 const NATIVE_FRAME = /^ *\d+: 0x[0-9a-f]+ /;
 
+export const SUPERVISOR_LOG = "supervisor.log";
+
 export function workerLog(stateDirectory: string, worker: WorkerId): string {
   return join(stateDirectory, `worker-${worker}.log`);
 }
 
-export class WorkerLog {
+export class ProcessLog {
   #dropped: Bytes = 0;
 
   private constructor(
-    private readonly worker: WorkerId,
+    /** Whose it is, for messages: "worker 3". */
+    private readonly owner: string,
     /** For appending: whatever is done to the file, what the worker writes comes at its end. */
     readonly fd: number,
     private readonly limit: Bytes,
@@ -38,12 +41,21 @@ export class WorkerLog {
    * Somebody may have cleared old logs away meanwhile. Null: it cannot be had (a full disk, say); a worker is started all
    * the same.
    */
-  static open(stateDirectory: string, worker: WorkerId, limit: Bytes = LIMIT): WorkerLog | null {
+  static open(stateDirectory: string, worker: WorkerId, limit: Bytes = LIMIT): ProcessLog | null {
+    return ProcessLog.#openAt(stateDirectory, workerLog(stateDirectory, worker), `worker ${worker}`, limit);
+  }
+
+  /** The supervisor's own, which it was given as its stderr. */
+  static ofSupervisor(stateDirectory: string, limit: Bytes = LIMIT): ProcessLog | null {
+    return ProcessLog.#openAt(stateDirectory, join(stateDirectory, SUPERVISOR_LOG), "the supervisor", limit);
+  }
+
+  static #openAt(directory: string, path: string, owner: string, limit: Bytes): ProcessLog | null {
     try {
-      makeDirectory(stateDirectory, 0o700);
-      return new WorkerLog(worker, openSync(workerLog(stateDirectory, worker), "a+", 0o600), limit);
+      makeDirectory(directory, 0o700);
+      return new ProcessLog(owner, openSync(path, "a+", 0o600), limit);
     } catch (error) {
-      process.stderr.write(`worker ${worker} has no log: ${(error as Error).message}\n`);
+      process.stderr.write(`${owner} has no log: ${(error as Error).message}\n`);
       return null;
     }
   }
@@ -52,7 +64,7 @@ export class WorkerLog {
     try {
       writeSync(this.fd, text);
     } catch (error) {
-      process.stderr.write(`worker ${this.worker}: ${text}${(error as Error).message}\n`);
+      process.stderr.write(`${this.owner}: ${text}${(error as Error).message}\n`);
     }
   }
 
@@ -67,10 +79,10 @@ export class WorkerLog {
       const last = this.#read(size, fstatSync(this.fd).size);
       ftruncateSync(this.fd, 0);
       this.#dropped += size - kept.length;
-      const told = `[spillway] ${formatSize(this.#dropped)} of older lines were dropped: a worker's log has ${formatSize(this.limit)} at most.\n`;
+      const told = `[spillway] ${formatSize(this.#dropped)} of older lines were dropped: a log has ${formatSize(this.limit)} at most.\n`;
       for (const piece of [Buffer.from(told), kept, last]) writeSync(this.fd, piece);
     } catch (error) {
-      process.stderr.write(`the log of worker ${this.worker} cannot be cut: ${(error as Error).message}\n`);
+      process.stderr.write(`the log of ${this.owner} cannot be cut: ${(error as Error).message}\n`);
     }
   }
 

@@ -27,7 +27,7 @@ import { killTrees } from "./process-tree.ts";
 import { type Birth, Restarts } from "./restarts.ts";
 import { noMemoryForWorkers, workersDoNotStart } from "./unavailable.ts";
 import { beforeItsEnd, fewer, risen, type Witness } from "./witness.ts";
-import { EndedLogs, lastWords, type WorkerLog, workerLog } from "./worker-log.ts";
+import { EndedLogs, lastWords, ProcessLog, workerLog } from "./worker-log.ts";
 import { type StartOptions, startWorker } from "./worker-process.ts";
 
 export interface PoolOptions extends StartOptions {
@@ -72,7 +72,7 @@ interface WorkerProcess {
   /** Its limit, where it is not the session's. */
   readonly memory: Bytes | null;
   readonly child: ChildProcess;
-  readonly log: WorkerLog | null;
+  readonly log: ProcessLog | null;
   readonly identity: ProcessIdentity | null;
   readonly birth: Birth;
   /** The counters when it began. */
@@ -97,6 +97,8 @@ export class WorkerPool {
   readonly #workers = new Map<WorkerId, WorkerProcess>();
   readonly #endedLogs = new EndedLogs();
   readonly #logTimer: NodeJS.Timeout;
+  /** The supervisor's, which is bounded with those of the workers. */
+  readonly #ownLog: ProcessLog | null;
   #lastId = 0;
   #startFailures = 0;
   /** How many are kept alive. */
@@ -114,6 +116,7 @@ export class WorkerPool {
     this.#witness = witness;
     this.#restarts = new Restarts(clock, () => this.#replenish());
     this.#orphans = new Orphans(options.session, () => this.#living);
+    this.#ownLog = ProcessLog.ofSupervisor(options.logDirectory);
     this.#logTimer = setInterval(() => this.#boundLogs(), LOGS).unref();
   }
 
@@ -309,10 +312,12 @@ export class WorkerPool {
     if (this.#workers.size > 0) await this.#endWorkers();
     await this.#orphans.close();
     clearInterval(this.#logTimer);
+    this.#ownLog?.close();
   }
 
   #boundLogs(): void {
     for (const { log } of this.#workers.values()) log?.bound();
+    this.#ownLog?.bound();
   }
 
   async #endWorkers(): Promise<void> {

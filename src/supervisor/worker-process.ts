@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import type { Bytes, WorkerId } from "../protocol/index.ts";
 import { MARK, markOf } from "./process-tree.ts";
-import { WorkerLog } from "./worker-log.ts";
+import { ProcessLog } from "./worker-log.ts";
 
 export interface StartOptions {
   /** The command line of worker `id`, after the Node executable; `memory`: its limit, where it is not the session's. */
@@ -22,11 +22,11 @@ const OOM_SCORE = "1000";
 export interface StartedWorker {
   readonly child: ChildProcess;
   /** Null where it cannot be had. */
-  readonly log: WorkerLog | null;
+  readonly log: ProcessLog | null;
 }
 
 export function startWorker(options: StartOptions, id: WorkerId, memory: Bytes | null): StartedWorker {
-  const log = WorkerLog.open(options.logDirectory, id);
+  const log = ProcessLog.open(options.logDirectory, id);
   const output = log?.fd ?? "ignore";
   const child = spawn(process.execPath, options.commandLine(id, memory), {
     stdio: ["pipe", output, output],

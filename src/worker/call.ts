@@ -3,6 +3,7 @@ import { serialize } from "node:v8";
 import { reviveFunction } from "../closure/revive.ts";
 import { FunctionError } from "../errors/index.ts";
 import type { WorkerAnswer, WorkerId } from "../protocol/index.ts";
+import { isError } from "../realm/index.ts";
 import { userFailure } from "./user-failure.ts";
 
 export async function callFunction(worker: WorkerId, payload: string): Promise<WorkerAnswer> {
@@ -20,7 +21,7 @@ function encoded(worker: WorkerId, value: unknown): string {
   try {
     return serialize(value).toString("base64");
   } catch (error) {
-    const { name, message } = error instanceof Error ? error : new Error(String(error));
+    const { name, message } = isError(error) ? error : new Error(String(error));
     throw new FunctionError(
       `run: what the function returned in worker ${worker} cannot be sent back: ${message} Return plain data.`,
       "run",

@@ -17,6 +17,7 @@ import { GroupFunctionStep } from "./steps/group-function.ts";
 import { GroupStreamStep } from "./steps/group-stream.ts";
 import { RowFunctionStep } from "./steps/row-function.ts";
 import { SqlStep } from "./steps/sql-step.ts";
+import { UsedNames } from "./steps/used-names.ts";
 
 export interface Chain {
   readonly first: Stage;
@@ -60,7 +61,8 @@ export async function buildChain(
     } else {
       const fn = functions.get(step);
       if (fn === undefined) throw new Error(`no function was loaded for ${step.operator}`);
-      next = functionStage(fn, task, next, scope, letters);
+      const { uses } = step.options;
+      next = functionStage(fn, task, uses === undefined ? next : new UsedNames(uses, next), scope, letters);
     }
     made ??= next;
   }
@@ -108,7 +110,8 @@ function functionStage(
   const failures = new Failures(step.operator, options.onError, fn.mapStack, scope, dead);
   const { passes } = options;
   const maxInFlight = Math.min(options.maxInFlight, task.maxInFlight ?? options.maxInFlight);
-  if (form === "filter") return new FilterFunctionStep(call, options, maxInFlight, failures, next, scope);
+  if (form === "filter")
+    return new FilterFunctionStep(call, options, options.reads, maxInFlight, failures, next, scope);
   if (form === "map" || form === "flatMap") {
     return new RowFunctionStep({ form, call, values: options, declared, passes, maxInFlight }, failures, next, scope);
   }

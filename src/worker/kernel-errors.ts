@@ -1,16 +1,20 @@
 /** The kernel's complaints in the user's words: which operator, which column, which file. */
 import { statfsSync } from "node:fs";
 import {
+  fileFault,
+  isKnownFault,
   KernelError,
   KernelMemoryError,
   SourceError,
   SpillError,
   type SpillwayError,
   UnknownColumnError,
+  withoutOwnSql,
   ZipLengthError,
 } from "../errors/index.ts";
 import { OUT_OF_MEMORY } from "../kernel/index.ts";
 import type { KernelLease } from "../protocol/index.ts";
+import { badBytesError } from "../text/index.ts";
 import { formatSize, nearest } from "../units/index.ts";
 
 const UNKNOWN_COLUMN =
@@ -19,7 +23,17 @@ const NO_LIST = /UNNEST\(\) can only be applied to lists, structs and NULL, not 
 const UNNESTED = /unnest\("((?:[^"]|"")*)"\)/;
 const CANDIDATES = /Candidate bindings:\s*(.*)/;
 /** What the kernel says when a file is not what it should be. */
-const FILE_KINDS = new Set(["IO", "Invalid Input", "Conversion", "Serialization", "HTTP", "Permission"]);
+const FILE_KINDS = new Set([
+  "IO",
+  "Invalid",
+  "Invalid Input",
+  "Conversion",
+  "Not implemented",
+  "Serialization",
+  "HTTP",
+  "Permission",
+]);
+const FILES_ALONE = new Set(["IO", "Serialization", "HTTP", "Permission"]);
 
 /** What the kernel had, and where it puts on disk what does not fit. */
 export interface KernelMeans {
@@ -42,6 +56,10 @@ export function inUserWords(
     unknownColumn(error, operator) ??
     noList(error, operator) ??
     noAggregate(error, operator) ??
+    noVectors(error, operator) ??
+    noType(error, operator) ??
+    noOperands(error, operator) ??
+    noKey(error, operator) ??
     badCsv(error, operator, files) ??
     badFile(error, operator, files) ??
     named(error, operator)
@@ -133,7 +151,9 @@ export function namingColumns(error: unknown, operator: string, columns: () => r
 function missingColumn(error: KernelError): string | null {
   if (error.kind !== "Binder") return null;
   const found = UNKNOWN_COLUMN.exec(error.message);
-  return found?.[1] ?? found?.[2] ?? found?.[3] ?? found?.[4] ?? null;
+  const name = found?.[1] ?? found?.[2] ?? found?.[3] ?? found?.[4] ?? null;
+  // The kernel puts some of them into quotes of its own.
+  return name?.replace(/^"(.*)"$/, "$1") ?? null;
 }
 
 function unknownColumn(error: KernelError, operator: string): SpillwayError | null {
@@ -179,6 +199,103 @@ function noAggregate(error: KernelError, operator: string): SpillwayError | null
   );
 }
 
+const NO_TYPE = /^Catalog Error: Type with name (.+) does not exist!/;
+const TYPES = [
+  ...["BIGINT", "INTEGER", "SMALLINT", "TINYINT", "HUGEINT", "UBIGINT", "UINTEGER", "USMALLINT", "UTINYINT"],
+  ...["DOUBLE", "FLOAT", "DECIMAL", "BOOLEAN", "VARCHAR", "BLOB", "UUID", "JSON", "BIT", "INTERVAL"],
+  ...["DATE", "TIME", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIMESTAMPTZ", "STRUCT", "MAP"],
+];
+
+/** The kernel guesses by letters alone, also names that no type has. */
+function noType(error: KernelError, operator: string): SpillwayError | null {
+  const [, type] = NO_TYPE.exec(error.message) ?? [];
+  if (type === undefined) return null;
+  const meant = nearest(type, TYPES);
+  const hint =
+    meant === null
+      ? ` Types are ${TYPES.slice(0, 2).join(", ")}, DOUBLE, VARCHAR, DATE, TIMESTAMP, DECIMAL(12, 2), BIGINT[], …`
+      : ` Did you mean ${meant}?`;
+  return new KernelError(`${operator}: there is no type "${type}".${hint}`, error.kind, error.sql);
+}
+
+const NO_OPERANDS = /No function matches the given name and argument types '(.+?)\((.*)\)'/;
+/** Methods whose name in SQL is another. */
+const METHODS: Readonly<Record<string, string>> = {
+  date_part: "year, month, day and the like",
+  struct_extract: "field",
+  list_aggr: "listSum, listMean, listMin and listMax",
+};
+
+/** The forms of a function that there are; of an operator they are too many to help. */
+function formsOf(name: string, message: string): string {
+  const forms = /^\w+$/.test(name) ? message.split("\n").filter((line) => /^\t(?!Candidate)/.test(line)) : [];
+  return forms.length === 0 ? "" : ` Its forms:\n${forms.join("\n")}`;
+}
+
+/** The line of SQL is ours, and says nothing to the user. */
+function noOperands(error: KernelError, operator: string): SpillwayError | null {
+  const [, name, types] = NO_OPERANDS.exec(error.message) ?? [];
+  if (name === undefined || types === undefined) return null;
+  // Methods give the name of a part or a field as a literal; without one it is a user's own SQL.
+  const method = types.includes("STRING_LITERAL") ? METHODS[name] : undefined;
+  const given = sqlName(
+    method === undefined ? types : (types.split(", ").find((type) => !type.endsWith("_LITERAL")) ?? types),
+  );
+  return new KernelError(
+    `${operator}: ${method ?? name} cannot be computed of ${given}. Cast a column to a type that it takes first, such as col("x").cast("DOUBLE").${method === undefined ? formsOf(name, error.message) : ""}`,
+    error.kind,
+    error.sql,
+  );
+}
+
+/** "Cannot deduce template type 'K' in function: 'map_extract_value(MAP(K, V), K) -> V'", and what each operand made of it. */
+const NO_TEMPLATE = /Cannot deduce template type '\w+' in function: '(\w+)\(/;
+const INFERRED = /^ - '(.+?)',/gm;
+const TEMPLATES: Readonly<Record<string, string>> = {
+  map_extract_value: "mapGet",
+  map_extract: "mapGet",
+  element_at: "mapGet",
+  list_contains: "listContains",
+  list_position: "listPosition",
+};
+
+function noKey(error: KernelError, operator: string): SpillwayError | null {
+  const [, name] = NO_TEMPLATE.exec(error.message) ?? [];
+  const [first, other] = [...error.message.matchAll(INFERRED)].map(([, type = ""]) => sqlName(type));
+  if (name === undefined || first === undefined || other === undefined) return null;
+  return new KernelError(
+    `${operator}: ${TEMPLATES[name] ?? name} was given a value of type ${other} where those inside are ${first}. Give one of that type, or cast it: .cast(${JSON.stringify(first)}).`,
+    error.kind,
+    error.sql,
+  );
+}
+
+/** The kernel's names of the types of constants. */
+function sqlName(type: string): string {
+  return type.replaceAll("STRING_LITERAL", "VARCHAR").replaceAll("INTEGER_LITERAL", "INTEGER");
+}
+
+const VECTORS: Readonly<Record<string, string>> = {
+  list_cosine_similarity: "cosineSimilarity",
+  list_distance: "l2Distance",
+  list_inner_product: "dot",
+};
+const UNEQUAL = /(list_\w+): list dimensions must be equal, got left length '(\d+)' and right length '(\d+)'/;
+const NULL_INSIDE = /(list_\w+): (?:left|right) argument can not contain NULL values/;
+const NO_VECTORS = /types '(list_cosine_similarity|list_distance|list_inner_product)\((.+)\)'/;
+
+function noVectors(error: KernelError, operator: string): SpillwayError | null {
+  const [, unequal = "", left, right] = UNEQUAL.exec(error.message) ?? [];
+  const [, nulls = ""] = NULL_INSIDE.exec(error.message) ?? [];
+  const [, unknown = "", types] = NO_VECTORS.exec(error.message) ?? [];
+  const name = VECTORS[unequal] ?? VECTORS[nulls] ?? VECTORS[unknown];
+  if (name === undefined) return null;
+  let what = `takes lists of numbers, and was given ${types}. Cast a column first, such as col("x").cast("FLOAT[]")`;
+  if (left !== undefined) what = `a vector of ${left} numbers cannot be compared with one of ${right}`;
+  else if (nulls !== "") what = "a vector has a null inside. Leave such rows out, or put a number there";
+  return new KernelError(`${operator}: ${name}: ${what}.`, error.kind, error.sql);
+}
+
 /** "CSV Error on Line: 3", the line, what is wrong with it, and advice in the kernel's own words. */
 const BAD_CSV =
   /^Invalid Input Error: CSV Error on Line: (\d+)\n(?:Original Line: ?([\s\S]*?)\n)?(Expected Number of Columns: (\d+) Found: (\d+)|Value with unterminated quote found|Maximum line size of (\d+) bytes exceeded|Invalid unicode \(byte sequence mismatch\) detected)/;
@@ -192,10 +309,11 @@ function badCsv(error: KernelError, operator: string, files: readonly string[]):
   let what =
     'a quote is opened that is not closed. Give the right quote and escape, or quote: "" where nothing is quoted';
   if (expected !== undefined) {
-    what = `it has ${found} fields, and the first line ${expected}. Mend the file, give the right delimiter, quote or skip, or leave such rows out with ignoreErrors`;
+    what = `it has ${found} ${found === "1" ? "field" : "fields"}, and the first line ${expected}. Mend the file, give the right delimiter, quote or skip, or leave such rows out with ignoreErrors`;
   } else if (longest !== undefined) {
     what = `it is longer than ${longest} bytes. Give a larger maxLineSize`;
   } else if (reason.startsWith("Invalid unicode")) {
+    if (operator.startsWith("readText")) return badBytesError(path, Number(line), "utf-8");
     what = "it is not UTF-8. Convert the file, or leave such rows out with ignoreErrors";
   }
   const start = (text ?? "").split("\n")[0]?.slice(0, MOST_OF_A_LINE) ?? "";
@@ -204,11 +322,15 @@ function badCsv(error: KernelError, operator: string, files: readonly string[]):
 
 function badFile(error: KernelError, operator: string, files: readonly string[]): SpillwayError | null {
   if (files.length === 0 || !FILE_KINDS.has(error.kind)) return null;
-  const path = files.find((file) => error.message.includes(file)) ?? (files.length === 1 ? files[0] : undefined);
-  if (path === undefined) return null;
-  return new SourceError(`${operator}: ${path} could not be read: ${error.message}`, path);
+  const named = files.find((file) => error.message.includes(file));
+  const isFiles = FILES_ALONE.has(error.kind) || isKnownFault(error.message);
+  // An expression has conversions and bad input of its own, which are no fault of the file.
+  if (named === undefined && !isFiles) return null;
+  const path = named ?? files[0] ?? "";
+  const which = named === undefined && files.length > 1 ? `one of its ${files.length} files` : path;
+  return new SourceError(`${operator}: ${which} cannot be read: ${fileFault(error.message, path)}`, path);
 }
 
 function named(error: KernelError, operator: string): SpillwayError {
-  return new KernelError(`${operator}: ${error.message}`, error.kind, error.sql);
+  return new KernelError(`${operator}: ${withoutOwnSql(error.message)}`, error.kind, error.sql);
 }

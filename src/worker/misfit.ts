@@ -1,5 +1,5 @@
 /**
- * A text of a CSV or JSON file that its column's type cannot hold, as an error with its file and line. The kernel says which file,
+ * A value that its column's type cannot hold, as an error with its file, and the line where the file is text. The kernel says which file,
  * column and text; the file is read once more up to the line that has it.
  */
 import { createReadStream } from "node:fs";
@@ -24,7 +24,12 @@ export async function misfitError(error: unknown): Promise<SourceError | null> {
   return new SourceError(`${misfit.operator}: ${place}: ${JSON.stringify(text)} ${reason(misfit)}`, file);
 }
 
-function reason({ column, type, declared }: Misfit): string {
+function reason({ column, type, declared, dialect }: Misfit): string {
+  if (dialect === null) {
+    return declared
+      ? `is no value of column "${column}", which the schema makes ${type}. Declare a type that holds it, such as VARCHAR.`
+      : `is no value of column "${column}", which is ${type} because of what other files have there. Declare a type that holds the values of all: schema: { ${JSON.stringify(column)}: "VARCHAR" }, or a DECIMAL.`;
+  }
   return declared
     ? `is no value of column "${column}", which the schema makes ${type}. Declare a type that holds it, such as VARCHAR, or leave such rows out with ignoreErrors.`
     : `is no value of column "${column}", which the rows that were looked at make ${type}. Say what it is: schema: { ${JSON.stringify(column)}: "VARCHAR" }, look at more rows with sampleSize, or leave such rows out with ignoreErrors.`;
@@ -32,7 +37,8 @@ function reason({ column, type, declared }: Misfit): string {
 
 /** Null where no record has it, as in a file that has changed since. */
 async function lineOf(file: string, text: string, { index, dialect, column }: Misfit): Promise<number | null> {
-  if (dialect === null) return jsonLineOf(file, text, column);
+  if (dialect === null) return null;
+  if (dialect === "json") return jsonLineOf(file, text, column);
   const scanner = new RecordScanner(dialect, dialect.above);
   const bytes = createReadStream(file, { highWaterMark: PIECE });
   const plain = /\.gz$/i.test(file) ? bytes.pipe(createGunzip()) : bytes;

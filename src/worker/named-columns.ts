@@ -2,8 +2,18 @@
  * A step's SQL over the tables that a task has: lists of columns that could not be told before are put where their marks stand,
  * and types of keys that were not known before are checked.
  */
+import { RowShapeError } from "../errors/index.ts";
 import { type Connection, NO_COLUMN, quoteIdentifier } from "../kernel/index.ts";
-import { checkFoundKeyTypes, fillPlaceholders, type SqlStep, sideBySide, type TypeOf } from "../protocol/index.ts";
+import {
+  checkFoundKeyTypes,
+  fillPlaceholders,
+  namesSideBySide,
+  type SqlStep,
+  sideBySide,
+  type TypeOf,
+  tablesIn,
+} from "../protocol/index.ts";
+import { checkNameUses } from "./name-uses.ts";
 
 /** `tables` are what the task has for the step's placeholders. */
 export function withColumns(
@@ -13,13 +23,23 @@ export function withColumns(
 ): string {
   const values = new Map(tables);
   const whole = (sql: string) => fillPlaceholders(sql, values);
+  /** Of a table without rows only some columns may be known, even now. */
+  const isTold = (table: string) =>
+    [...tablesIn(table)].every((each) => connection.all(`SELECT 1 AS one FROM ${whole(each)} LIMIT 1`).length > 0);
   const columns = (table: string) =>
     connection
       .describe(`SELECT * FROM ${whole(table)}`)
       .fields.map(({ name }) => name)
       .filter((name) => name !== NO_COLUMN);
   for (const unnamed of step.unnamed ?? []) {
-    const list = sideBySide(unnamed, columns(unnamed.left), columns(unnamed.right));
+    const [left, right] = [columns(unnamed.left), columns(unnamed.right)];
+    const list = sideBySide(unnamed, left, right);
+    if (unnamed.uses.length > 0 && (unnamed.isPlanned.left || isTold(unnamed.left))) {
+      if (unnamed.isPlanned.right || isTold(unnamed.right))
+        checkNameUses(unnamed.uses, namesSideBySide(unnamed, left, right));
+      // Whatever columns the right has: beside the left's, none differs only in case.
+      else checkNameUses(unnamed.uses, left, "some");
+    }
     values.set(unnamed.mark, list || `NULL AS ${NO_COLUMN}`);
   }
   for (const { left, right, keys } of step.compared ?? []) {
@@ -36,7 +56,21 @@ export function withColumns(
       ),
     );
   }
+  for (const tables of step.united ?? []) assertSameColumns(tables.filter(isTold).map(columns));
   return whole(step.sql);
+}
+
+function assertSameColumns([first = [], ...others]: readonly (readonly string[])[]): void {
+  for (const names of others) {
+    const missing = first.find((name) => !names.includes(name));
+    const column = missing ?? names.find((name) => !first.includes(name));
+    if (column === undefined) continue;
+    const [having, lacking] = missing === undefined ? [names, first] : [first, names];
+    throw new RowShapeError(
+      `union: the columns differ: "${column}" is in rows of one dataset (${having.join(", ")}) and not in those of another (${lacking.join(", ")}). Use select, drop or rename to make them the same.`,
+      column,
+    );
+  }
 }
 
 /** As the kernel has them inside the query: nulls of no type are no integers there. */

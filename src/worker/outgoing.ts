@@ -6,7 +6,8 @@ import { type Connection, NO_COLUMN, quoteIdentifier } from "../kernel/index.ts"
 
 const HUGE = /\bU?HUGEINT\b/;
 
-export function outgoing(connection: Connection, sql: string): string {
+/** `hasColumns` is false where nobody knows a column of it. */
+export function outgoing(connection: Connection, sql: string): { readonly sql: string; readonly hasColumns: boolean } {
   const columns = connection.all(`DESCRIBE ${sql}`);
   const casts = columns.flatMap((row) => {
     const type = String(row.column_type);
@@ -14,9 +15,10 @@ export function outgoing(connection: Connection, sql: string): string {
     const column = quoteIdentifier(String(row.column_name));
     return [`CAST(${column} AS ${type.replaceAll(new RegExp(HUGE, "g"), "BIGINT")}) AS ${column}`];
   });
+  const hasColumns = columns.some((row) => row.column_name !== NO_COLUMN);
   const isBesideOthers = columns.length > 1 && columns.some((row) => row.column_name === NO_COLUMN);
-  if (casts.length === 0 && !isBesideOthers) return sql;
+  if (casts.length === 0 && !isBesideOthers) return { sql, hasColumns };
   const exclude = isBesideOthers ? ` EXCLUDE (${quoteIdentifier(NO_COLUMN)})` : "";
   const replace = casts.length === 0 ? "" : ` REPLACE (${casts.join(", ")})`;
-  return `SELECT *${exclude}${replace} FROM (${sql})`;
+  return { sql: `SELECT *${exclude}${replace} FROM (${sql})`, hasColumns };
 }

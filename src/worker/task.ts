@@ -16,20 +16,25 @@ import {
   sliceBatch,
   typeFamily,
 } from "../arrow/index.ts";
-import { CancelledError, RowShapeError, SourceError } from "../errors/index.ts";
-import { type Connection, type KernelStream, NO_COLUMN, StoredTable } from "../kernel/index.ts";
+import { CancelledError, KernelError, RowShapeError, SourceError } from "../errors/index.ts";
+import { type KernelStream, NO_COLUMN, StoredTable } from "../kernel/index.ts";
 import { ownMemory } from "../memory/index.ts";
 import { mapFile, type NativeMemory } from "../native/index.ts";
 import {
+  type FilesRead,
+  fillPlaceholders,
   INPUT,
   numberedTables,
   type SqlStep,
+  STREAM_PATH,
   type Step,
   type TaskInput,
   type TaskOrder,
   type TaskReport,
   type WrittenFile,
 } from "../protocol/index.ts";
+import { messageOf } from "../realm/index.ts";
+import { badTextError } from "./bad-text.ts";
 import { buildChain, type Chain, filePrefix } from "./chain.ts";
 import { FedTables } from "./fed-tables.ts";
 import { type FedBlocks, Feed } from "./feed.ts";
@@ -40,11 +45,13 @@ import type { LoadedOperator } from "./loaded-operator.ts";
 import { misfitError } from "./misfit.ts";
 import { withColumns } from "./named-columns.ts";
 import { outgoing } from "./outgoing.ts";
+import { PackedFiles } from "./packed-files.ts";
 import { readSlice } from "./read-slice.ts";
 import type { BlockOutlet } from "./sinks/block-sink.ts";
 import { copyQuery, kernelWrites, rowGroupFor } from "./sinks/copy.ts";
 import { countSql } from "./sinks/count-sink.ts";
 import type { TaskScope } from "./stage.ts";
+import { OpenStream } from "./streams/open-stream.ts";
 
 /** How long a task may keep the event loop (and with it a cancel) waiting between two batches. */
 const TURN_MS = 20;
@@ -85,6 +92,10 @@ export class RunningTask implements TaskScope {
   readonly #feed = new Feed();
   #peak: KernelUsage | null = null;
   #broadcast: readonly string[] = [];
+  /** What its SQL reads from pipes. */
+  #stream: OpenStream | null = null;
+  /** What its SQL reads and unpacks by itself. */
+  readonly #packed: PackedFiles | null;
 
   constructor(
     private readonly task: TaskOrder,
@@ -92,7 +103,9 @@ export class RunningTask implements TaskScope {
     private readonly kernel: LeasedKernel,
     private readonly outlet: TaskOutlet,
   ) {
-    this.files = "files" in task.input ? task.input.files : [];
+    const { files, packed = [] } = filesOf(task.input);
+    this.files = files;
+    this.#packed = packed.length === 0 ? null : new PackedFiles(operator.order.name, packed);
   }
 
   cancel(): void {
@@ -147,8 +160,16 @@ export class RunningTask implements TaskScope {
       };
     } catch (error) {
       this.check();
-      throw (await misfitError(error)) ?? inUserWords(error, this.operator.order.name, this.files, this.kernel);
+      // What ended a stream before its time is why the kernel could not go on.
+      await this.#stream?.check();
+      // So is what lacks the rest of a row.
+      if (error instanceof KernelError) await this.#packed?.check();
+      const told = (await this.#stream?.inFileWords(error)) ?? error;
+      const found = (await misfitError(told)) ?? (await badTextError(told));
+      throw found ?? inUserWords(told, this.operator.order.name, this.files, this.kernel);
     } finally {
+      this.#stream?.close();
+      this.#packed?.close();
       for (const memory of this.#mapped) memory.unmap();
     }
   }
@@ -158,7 +179,8 @@ export class RunningTask implements TaskScope {
     this.#broadcast = await this.operator.broadcast(this.kernel.connection, this.task.broadcast);
     const [first, ...rest] = this.operator.order.steps;
     if (input.kind === "sql") {
-      const sql = first?.kind === "sql" ? this.#overInput(first, input.sql) : `SELECT * FROM ${input.sql}`;
+      const table = this.#overStream(input);
+      const sql = first?.kind === "sql" ? this.#overInput(first, table) : `SELECT * FROM ${table}`;
       return this.#fromSql(sql, first?.kind === "sql" ? rest : this.operator.order.steps, "async");
     }
     if (input.kind === "fed") {
@@ -193,6 +215,12 @@ export class RunningTask implements TaskScope {
     }
   }
 
+  #overStream({ sql, stream }: Extract<TaskInput, { kind: "sql" }>): string {
+    if (stream === undefined) return sql;
+    this.#stream = new OpenStream(stream);
+    return fillPlaceholders(sql, new Map([[STREAM_PATH, this.#stream.sql]]));
+  }
+
   #overInput(step: SqlStep, table: string): string {
     return withColumns(this.kernel.connection, step, [[INPUT, table], ...numberedTables("b", this.#broadcast)]);
   }
@@ -215,9 +243,10 @@ export class RunningTask implements TaskScope {
       this.#rowsIn = tables.rows;
       const given = [...numberedTables("t", tables.sql), ...numberedTables("b", this.#broadcast)];
       const query = withColumns(connection, step, given);
-      if (tables.rows === 0 && hasNoColumns(connection, query)) return await this.#fromBatches([]);
       const whole = outgoing(connection, query);
-      return await this.#fromSql(whole, rest, "wide", tables.hasUntypedNulls);
+      // Of no rows from functions, whose columns nobody knows, SQL can make rows of its own, such as a count; but not these.
+      if (tables.rows === 0 && !whole.hasColumns) return await this.#fromBatches([]);
+      return await this.#fromSql(whole.sql, rest, "wide", tables.hasUntypedNulls);
     } catch (error) {
       throw this.#namingColumns(error, tables.sql);
     } finally {
@@ -252,6 +281,8 @@ export class RunningTask implements TaskScope {
         mode === "sync" ? "sync" : "async",
         rowGroupFor(this.kernel.lease),
       );
+      await this.#stream?.check();
+      await this.#packed?.check();
       return { rows, bytes: files.reduce((sum, file) => sum + file.bytes, 0), files };
     }
     const query = rest.length === 0 && sink.kind === "count" ? countSql(sql) : sql;
@@ -260,10 +291,12 @@ export class RunningTask implements TaskScope {
       const stream = mode === "sync" ? connection.query(query) : await connection.queryAsync(query, { untypedNulls });
       try {
         assertOwnColumns(this.operator.order.name, stream.schema);
-        await this.#pump(stream, chain, mode);
+        const isThrough = await this.#pump(stream, chain, mode);
+        if (isThrough) await this.#packed?.check();
       } finally {
         stream.close();
       }
+      await this.#stream?.check();
     });
   }
 
@@ -319,12 +352,13 @@ export class RunningTask implements TaskScope {
     }
   }
 
-  async #pump(stream: KernelStream, chain: Chain, mode: Mode): Promise<void> {
+  /** Whether all there is has come, and not only what was wanted. */
+  async #pump(stream: KernelStream, chain: Chain, mode: Mode): Promise<boolean> {
     let took = 0;
     while (chain.first.wanted > 0) {
       const started = performance.now();
       const batch = mode !== "sync" && took > SLOW_FETCH_MS ? await stream.nextAsync() : stream.next();
-      if (batch === null) return;
+      if (batch === null) return true;
       took = performance.now() - started;
       if (mode !== "wide") this.#rowsIn += batch.length;
       const wait = chain.first.push(batch);
@@ -332,6 +366,7 @@ export class RunningTask implements TaskScope {
       const turn = this.turn();
       if (turn !== undefined) await turn;
     }
+    return false;
   }
 
   async #takeTurn(): Promise<void> {
@@ -361,21 +396,18 @@ export class RunningTask implements TaskScope {
         closeSync(fd);
       }
     } catch (error) {
-      throw new SourceError(
-        `readArrow: ${path} could not be read: ${error instanceof Error ? error.message : error}`,
-        path,
-      );
+      throw new SourceError(`readArrow: ${path} could not be read: ${messageOf(error)}`, path);
     }
   }
 }
 
-function writtenColumns({ fields }: Schema): NonNullable<TaskReport["written"]> {
-  return { names: fields.map(({ name }) => name), types: fields.map(({ type }) => typeFamily(type)) };
+function filesOf(input: TaskInput): Pick<FilesRead, "files"> & Partial<FilesRead> {
+  if (input.kind === "fed") return input.reads ?? { files: [] };
+  return "files" in input ? input : { files: [] };
 }
 
-/** Of no rows from functions, whose columns nobody knows, SQL can make rows of its own, such as a count; but not these. */
-function hasNoColumns(connection: Connection, sql: string): boolean {
-  return connection.describe(sql).fields.every(({ name }) => name === NO_COLUMN);
+function writtenColumns({ fields }: Schema): NonNullable<TaskReport["written"]> {
+  return { names: fields.map(({ name }) => name), types: fields.map(({ type }) => typeFamily(type)) };
 }
 
 /**

@@ -6,6 +6,7 @@ import { dropSpareMemory } from "../arrow/index.ts";
 import { collectGarbage, procGauge } from "../memory/index.ts";
 import { mallocTrim, whyNoMallocTrim } from "../native/index.ts";
 import type { Bytes, TrimReport, WorkerId } from "../protocol/index.ts";
+import { messageOf } from "../realm/index.ts";
 import type { LeasedKernel } from "./leased-kernel.ts";
 
 export async function trim(worker: WorkerId, kernel: Pick<LeasedKernel, "giveBack">): Promise<TrimReport> {
@@ -14,7 +15,7 @@ export async function trim(worker: WorkerId, kernel: Pick<LeasedKernel, "giveBac
     try {
       await take();
     } catch (error) {
-      skipped.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+      skipped.push(`${name}: ${messageOf(error)}`);
     }
   };
   const before = privateMemory();

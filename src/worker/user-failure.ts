@@ -1,5 +1,6 @@
 /** What the user's code threw outside of a row, as an error with their own lines: of a constructor, a factory, a called function. */
-import { FunctionError } from "../errors/index.ts";
+import { causeLines, FunctionError, retold, type Told, tell } from "../errors/index.ts";
+import { isError } from "../realm/index.ts";
 
 export function userFailure(
   operator: string,
@@ -7,9 +8,25 @@ export function userFailure(
   thrown: unknown,
   mapStack: (stack: string) => string,
 ): FunctionError {
-  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
-  const stack = error.stack === undefined ? null : mapStack(error.stack);
-  const lines = stack?.split("\n").filter((line) => line.trimStart().startsWith("at ")) ?? [];
-  const message = [`${operator}: ${what}: ${error.name}: ${error.message}`, ...lines].join("\n");
-  return new FunctionError(message, operator, null, null, [], error.name, stack);
+  const told = tell(isError(thrown) ? thrown : new Error(String(thrown)), mapStack);
+  const { name, said, stack, details } = partsOf(told);
+  const message = [`${operator}: ${what}: ${name}: ${said}`, ...details, ...framesOf(stack)].join("\n");
+  return new FunctionError(message, operator, null, null, [], name, stack, { cause: retold(told) });
+}
+
+/** What a message about it needs. */
+export function partsOf(told: Told): {
+  readonly name: string;
+  readonly said: string;
+  readonly stack: string | null;
+  /** Its fields and causes, a line each. */
+  readonly details: readonly string[];
+} {
+  if (!("error" in told)) return { name: "", said: "", stack: null, details: [] };
+  const { name, message, stack, shown } = told.error;
+  return { name, said: message, stack, details: [...(shown === "" ? [] : [`  ${shown}`]), ...causeLines(told)] };
+}
+
+export function framesOf(stack: string | null): readonly string[] {
+  return stack?.split("\n").filter((line) => line.trimStart().startsWith("at ")) ?? [];
 }

@@ -45,6 +45,14 @@ boxed("small machines", () => {
     expect(JSON.parse(run.stdout)).toEqual({ counted: 100, last: { sum: 99 + 99.5 + (99 + 1498) } });
   });
 
+  test("[A18] in 512 MiB a text file is streamed, cut or compressed, and 300 small files of each format are read", async () => {
+    const run = await runInBox(512 * MIB, "text-and-files", "40e6", "300");
+    expectAlive(run, 512 * MIB);
+    const { lines, packed, matching, ...small } = JSON.parse(run.stdout);
+    expect({ lines, packed, matching }).toEqual({ lines: 400_000, packed: 400_000, matching: 40 });
+    expect(small).toEqual({ parquet: 300, arrow: 300, csv: 300, json: 300, text: 300, binary: 300 });
+  });
+
   test.each([512, 256])("[D1] in %d MiB several jobs at once share what there is", async (mib) => {
     const run = await runInBox(mib * MIB, "several-jobs", "2e8");
     expectAlive(run, mib * MIB);

@@ -10,7 +10,7 @@ function whole(passes: Passes): PassedColumns | null {
   return passes === null ? null : { rest: false, columns: {}, made: [], ...passes };
 }
 
-function passesOf(source: string, gives: "row" | "rows" | "batch"): PassedColumns | null {
+function passesOf(source: string, gives: "row" | "rows" | "batch" | "row batch"): PassedColumns | null {
   return captureFunction(runInThisContext(`(${source})`), { operator: "map", gives }).passes;
 }
 
@@ -136,7 +136,9 @@ describe("map", () => {
     ["([row]) => row", null],
     ["() => ({ a: 1 })", null],
     ["function* (row) { yield row; }", null],
-    ["class { call(row) { return row; } }", null],
+    ["class { call(row) { return row; } }", { rest: true }],
+    ["class { call(row) { return { ...row, a: 1 }; } }", { rest: true, made: ["a"] }],
+    ["class { call(row) { this.last = row; row.a = 1; return row; } }", null],
   ])("[A13] %s", (source, passes) => {
     expect(passesOf(source, "row")).toEqual(whole(passes));
   });
@@ -183,6 +185,15 @@ describe("flatMap", () => {
     ["(row) => row.items.map((row) => ({ ...row }))", null],
     ["(row) => row.items.map(async (x) => ({ ...row, x }))", null],
     ["(row) => [row].map((r) => { r.id = 0.5; return r; })", null],
+    ["(row) => { const out = []; if (row.ok) out.push(row); return out; }", { rest: true }],
+    [
+      "(row) => { const out = row.xs.map((x) => ({ id: row.id, x })); return out; }",
+      { columns: { id: "id" }, made: ["x"] },
+    ],
+    ["(row) => { const out = row.xs.map(() => row); out[0].a = 0.5; return out; }", null],
+    ["(row) => { const out = row.xs.map(() => row); f(out); return out; }", null],
+    ["async (row) => Promise.all(row.xs.map(async (x) => ({ ...row, x: await f(x) })))", { rest: true, made: ["x"] }],
+    ["async (row) => Promise.all(row.xs.map(f))", null],
   ])("[A13] %s", (source, passes) => {
     expect(passesOf(source, "rows")).toEqual(whole(passes));
   });
@@ -253,6 +264,138 @@ describe("mapBatches with columns", () => {
     ["(batch) => batch.id.length > 0 ? batch : []", { rest: true }],
   ])("[A13] %s", (source, passes) => {
     expect(passesOf(source, "batch")).toEqual(whole(passes));
+  });
+});
+
+describe("mapBatches with rows", () => {
+  it.each<[string, Passes]>([
+    // The rows themselves, all or some, in any order.
+    ["(rows) => rows", { rest: true }],
+    ["(rows) => [...rows]", { rest: true }],
+    ["(rows) => Array.from(rows)", { rest: true }],
+    ["(rows) => rows.filter((row) => row.x > 1)", { rest: true }],
+    ["(rows) => rows.filter(({ x }) => x > 1).slice(0, 3)", { rest: true }],
+    ["(rows) => rows.sort((a, b) => a.x - b.x)", { rest: true }],
+    ["(rows) => { rows.sort((a, b) => a.x - b.x); return rows; }", { rest: true }],
+    ["(rows) => [...rows].sort((a, b) => a.x - b.x).reverse()", { rest: true }],
+    ["(rows) => { const kept = rows.filter((row) => row.ok); return kept; }", { rest: true }],
+    ["(rows) => rows.length > 0 ? [rows[0], rows.at(-1)] : []", { rest: true }],
+    ["(rows) => { const best = rows.find((row) => row.x > 1); return best ? [best] : []; }", { rest: true }],
+    ["([first, ...others]) => [first, ...others.filter((row) => row.ok)]", { rest: true }],
+    ["async (rows) => { await f(rows.length); return rows; }", { rest: true }],
+    // Rows made of them.
+    ["(rows) => rows.map((row) => row)", { rest: true }],
+    ["(rows) => rows.map((row) => ({ ...row, x: row.y * 2 }))", { rest: true, made: ["x"] }],
+    ["(rows) => rows.map((row) => { return { ...row, x: f(row.y) }; })", { rest: true, made: ["x"] }],
+    ["(rows) => rows.map((r) => ({ id: r.id }))", { columns: { id: "id" } }],
+    [
+      "(rows) => rows.map(({ id, ...others }, i) => ({ ...others, key: id, i }))",
+      { rest: true, columns: { key: "id" }, made: ["i", "id"] },
+    ],
+    ["(rows) => rows.filter((r) => r.ok).map((r) => ({ ...r, n: 1 }))", { rest: true, made: ["n"] }],
+    ["(rows) => rows.map((r) => ({ ...r, n: 1 })).filter((r) => r.n > 0)", { rest: true, made: ["n"] }],
+    ["(rows) => { const out = rows.map((r) => ({ ...r, n: 1 })); return out; }", { rest: true, made: ["n"] }],
+    ["(rows) => Array.from(rows, (r) => ({ ...r, n: 1 }))", { rest: true, made: ["n"] }],
+    [
+      "(rows) => rows.map((r, i) => ({ ...r, before: rows[i - 1]?.id ?? null, first: rows[0].id }))",
+      { rest: true, columns: { first: "id" }, made: ["before"] },
+    ],
+    ["(rows) => rows.flatMap((row) => row.ok ? [row] : [])", { rest: true }],
+    [
+      "(rows) => rows.flatMap((row) => row.items.map((item) => ({ id: row.id, item })))",
+      { columns: { id: "id" }, made: ["item"] },
+    ],
+    [
+      "(rows) => { const total = rows.reduce((sum, row) => sum + row.x, 0); return rows.map((row) => ({ ...row, part: row.x / total })); }",
+      { rest: true, made: ["part"] },
+    ],
+    [
+      "async (rows) => Promise.all(rows.map(async (row) => ({ ...row, x: await f(row.x) })))",
+      { rest: true, made: ["x"] },
+    ],
+    [
+      "async (rows) => { const xs = await f(rows.map((row) => row.x)); return rows.map((row, i) => ({ ...row, x: xs[i] })); }",
+      { rest: true, made: ["x"] },
+    ],
+    [
+      "async (rows) => { const out = await Promise.all(rows.map(async (row) => ({ ...row, x: 1 }))); return out; }",
+      { rest: true, made: ["x"] },
+    ],
+    [
+      "function* (rows) { yield rows.slice(0, 2); yield rows.map((r) => ({ ...r, a: 1 })); }",
+      { rest: true, made: ["a"] },
+    ],
+    // Loops.
+    [
+      "(rows) => { const out = []; for (const row of rows) out.push({ ...row, n: 1 }); return out; }",
+      { rest: true, made: ["n"] },
+    ],
+    [
+      "(rows) => { const out = []; for (const { id, x } of rows) if (x) out.push({ id, x: x + 1 }); return out; }",
+      { columns: { id: "id" }, made: ["x"] },
+    ],
+    [
+      "(rows) => { const out = []; for (let i = 0; i < rows.length; i++) { const row = rows[i]; out.push({ ...row, i }); } return out; }",
+      { rest: true, made: ["i"] },
+    ],
+    [
+      "(rows) => { const out = []; for (const [i, row] of rows.entries()) out.push({ id: row.id, i }); return out; }",
+      { columns: { id: "id" }, made: ["i"] },
+    ],
+    ["(rows) => { const out = []; rows.forEach((row) => { out.push(row); }); return out; }", { rest: true }],
+    ["(rows) => { const out = []; out.push(...rows); return out; }", { rest: true }],
+    // Rows changed in place.
+    ["(rows) => { for (const row of rows) row.x = row.x / 2; return rows; }", { rest: true, made: ["x"] }],
+    ["(rows) => { rows.forEach((row) => { row.x = 1; }); return rows; }", { rest: true, made: ["x"] }],
+    ["(rows) => { rows[0].x = 0.5; return rows; }", { rest: true, made: ["x"] }],
+    ["(rows) => rows.map((row) => { row.x = 1; return row; })", { rest: true, made: ["x"] }],
+    ["(rows) => rows.filter((row) => { row.x = 0.5; return true; })", { rest: true, made: ["x"] }],
+    // Other rows among them, or rows out of sight.
+    ["(rows) => { rows[0] = { id: 0.5 }; return rows; }", null],
+    ["(rows) => { rows.push({ id: 0.5 }); return rows; }", null],
+    ["(rows) => { rows.length = 0; return rows; }", null],
+    ["(rows) => { rows.splice(0, 1, { id: 0.5 }); return rows; }", null],
+    ["(rows) => rows.concat(others)", null],
+    ["(rows) => [...rows, { id: 0.5 }]", null],
+    ["(rows) => { f(rows); return rows; }", null],
+    ["(rows) => rows.map(f)", null],
+    ["(rows) => rows.filter(f)", null],
+    ["(rows) => rows.map((row) => f(row))", null],
+    ["(rows) => rows.map((row) => ({ ...row, x: f(row) }))", null],
+    ["(rows) => rows.map((row, i, all) => { all[i] = 1; return row; })", null],
+    ["(rows) => rows.map((row, ...others) => row)", null],
+    ["(rows) => rows.filter(function (row) { arguments[0].x = 1; return true; })", null],
+    ["(rows) => { const same = rows; same[0] = { id: 0.5 }; return rows; }", null],
+    ["(rows) => { const some = rows.filter((r) => r.ok); some[0].x = 0.5; return rows; }", { rest: true, made: ["x"] }],
+    ["(rows) => { const one = rows.find((r) => r.ok); change(one); return rows; }", null],
+    ["(rows) => { rows.map((row) => row)[0].x = 0.5; return rows; }", null],
+    ["(rows) => { const [a] = rows; a[k] = 0.5; return rows; }", null],
+    ["(rows) => { box.rows = rows; return rows; }", null],
+    ["(rows) => { for (row of rows) row.x = 0.5; return rows; }", null],
+    ["(rows) => { for (const [k, v] of Object.entries(rows)) v.x = 0.5; return rows; }", null],
+    ["(rows) => rows.reduce((a, b) => (a.x = 0.5, a)) && rows", null],
+    ["(rows) => { for (const pair of rows.entries()) pair[1].x = 0.5; return rows; }", null],
+    ["(rows) => rows.map(async (row) => row)", null],
+    ["(rows) => { rows = rows.map((r) => ({ id: 0.5 })); return rows; }", null],
+    ["(rows) => ({ id: rows.map((row) => row.id) })", null],
+    ["(rows) => rows[0]", null],
+    ["function* (rows) { yield* rows; }", null],
+    ["class { call(rows) { return rows.map((row) => ({ ...row, a: this.a })); } }", { rest: true, made: ["a"] }],
+    ["class { call = (rows) => rows.filter((row) => row.ok); }", { rest: true }],
+    ["class { call = async function (rows) { return rows; }; }", { rest: true }],
+    ["class { call = f((rows) => rows); }", null],
+    ["class { constructor() { this.call = f; } call = (rows) => rows; }", null],
+    ["class { call = (rows) => rows; run() { f(this); } }", null],
+    ["class extends (class { call(rows) { return rows; } }) {}", { rest: true }],
+    ["class extends (class { call = (rows) => rows; }) {}", { rest: true }],
+    ["class extends (class { call(rows) { return f(rows); } }) { call(rows) { return rows; } }", { rest: true }],
+    ["class extends (class { call = (rows) => f(rows); }) { call(rows) { return rows; } }", null],
+    ["class extends (class { call(rows) { return rows; } }) { call(rows) { return f(super.call(rows)); } }", null],
+    ["class extends (class { constructor() { f(this); } }) { call(rows) { return rows; } }", null],
+    ["class extends Map { call(rows) { return rows; } }", null],
+    ["class { call(rows) { this.seen = rows; return rows; } }", null],
+  ])("[A13] %s", (source, passes) => {
+    expect(passesOf(source, "row batch")).toEqual(whole(passes));
   });
 });
 

@@ -100,6 +100,8 @@ describe("[A18] types hold for all files", () => {
     ["TINYINT", "300"],
     ["DECIMAL(10, 2)", "1.005"],
     ["DOUBLE", "1e400"],
+    ["DOUBLE", "0.x"],
+    ["REAL", "1e39"],
     ["DATE", "2024-01-01 12:00"],
     ["TIMESTAMP", "2024-01-01T00:00:00+02:00"],
     ["TIMESTAMP", "2024-01-01 00:00:00.1234567"],
@@ -115,6 +117,9 @@ describe("[A18] types hold for all files", () => {
     ["INTEGER", "007", 7],
     ["INTEGER", "5.0", 5],
     ["DOUBLE", "9007199254740993.5", 9007199254740994],
+    ["DOUBLE", "-inf", Number.NEGATIVE_INFINITY],
+    ["DOUBLE", '""', null],
+    ["REAL", "1.5", 1.5],
     ["DECIMAL(10, 2)", "1.50", 1.5],
     ["DATE", "2024-01-01", new Date("2024-01-01")],
     ["TIMESTAMP", "2024-01-01T10:00:00Z", new Date("2024-01-01T10:00:00Z")],
@@ -218,6 +223,14 @@ describe("[A18] files that are not as they should be", () => {
     ["names twice", "a,a,A\n1,2,3\n", [[1, 2, 3]]],
   ])("[A18] %s", async (_, text, rows) => {
     expect((await read(files(text))).rows).toEqual(rows);
+  });
+
+  test("[A18] a carriage return inside of quotes is read in packed files, too", async () => {
+    const path = files(gzipSync('a,b\n"two\rlines\r\n",2\nplain,3\n'));
+    expect((await read(path)).rows).toEqual([
+      ["two\rlines\r\n", 2],
+      ["plain", 3],
+    ]);
   });
 
   test("[A18] one file with another delimiter, and a compressed one, are read as they are", async () => {

@@ -100,7 +100,7 @@ describe("[O7] explain", () => {
     const ds = range(engine, 3);
     await expect(ds.explain({ formt: "mermaid" } as never)).rejects.toThrow(OptionError);
     await expect(ds.explain({ formt: "mermaid" } as never)).rejects.toThrow(
-      'explain: there is no option "formt". Did you mean "format"? Options: format, analyze.',
+      'explain: there is no option "formt". Did you mean "format"? Options: format, analyze, signal, timeout.',
     );
     await expect(ds.explain({ format: "dot" as never })).rejects.toThrow(
       'explain: format is "dot"; it must be one of text, mermaid.',

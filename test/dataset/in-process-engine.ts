@@ -2,7 +2,8 @@
  * An engine without processes, for testing what datasets ask of one: blocks are batches in this process's memory, a job
  * runs operator by operator in the real kernel. No scheduling, no store, no streaming.
  */
-import { mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   blockBytes,
@@ -22,6 +23,7 @@ import {
   type BlockRef,
   type BlockSlice,
   type FedTable,
+  fillPlaceholders,
   INPUT,
   type InspectedRow,
   type JobId,
@@ -31,10 +33,12 @@ import {
   type OperatorStats,
   PARTITION,
   type Split,
+  STREAM_PATH,
   type Step,
   type TaskOperator,
   type WrittenFile,
 } from "../../src/protocol/index.ts";
+import { textOf } from "../../src/text/index.ts";
 import { misfitError } from "../../src/worker/misfit.ts";
 import { withColumns } from "../../src/worker/named-columns.ts";
 import { functionStep } from "./in-process-functions.ts";
@@ -65,6 +69,7 @@ export class InProcessEngine implements Engine {
   readonly #blocks = new Map<BlockId, RecordBatch | Uint8Array>();
   readonly #held = new Map<BlockId, number>();
   #next = 1;
+  #streamed: string | null = null;
 
   constructor(options: Partial<EngineSettings> = {}) {
     this.settings = { ...settings, ...options };
@@ -76,6 +81,7 @@ export class InProcessEngine implements Engine {
   }
 
   close(): void {
+    if (this.#streamed !== null) rmSync(this.#streamed, { recursive: true });
     this.connection.close();
     this.kernel.close();
   }
@@ -130,6 +136,7 @@ export class InProcessEngine implements Engine {
     });
     return {
       finished,
+      stop() {},
       cancel: async () => {},
       async *[Symbol.asyncIterator]() {
         const { slices } = await result;
@@ -186,11 +193,7 @@ export class InProcessEngine implements Engine {
     const tasks: Task[] = [];
     if (operator.input.kind === "splits") tasks.push(...operator.input.splits);
     else if (operator.input.kind === "fed") tasks.push(...gatherings(operator.input, outputs));
-    else {
-      const all = madeBy(operator.input.operators, outputs);
-      if (operator.minRowsPerTask === Number.MAX_SAFE_INTEGER) tasks.push(all);
-      else tasks.push(...all.map((batch) => [batch]));
-    }
+    else tasks.push(...madeBy(operator.input.operators, outputs).map((batch) => [batch]));
     const out: Piece[] = [];
     for (const [index, task] of tasks.entries()) {
       const made = await this.#withTables(
@@ -211,8 +214,9 @@ export class InProcessEngine implements Engine {
     let batches: RecordBatch[];
     let steps: readonly Step[] = operator.steps;
     if ("kind" in input && input.kind === "sql") {
-      const over: Tables = [...named, [INPUT, input.sql]];
-      const sql = first?.kind === "sql" ? withColumns(this.connection, first, over) : `SELECT * FROM ${input.sql}`;
+      const table = await this.#overStream(input);
+      const over: Tables = [...named, [INPUT, table]];
+      const sql = first?.kind === "sql" ? withColumns(this.connection, first, over) : `SELECT * FROM ${table}`;
       if (first?.kind === "sql") steps = rest;
       batches = [this.#query(sql)];
     } else if ("kind" in input && input.kind === "fed") {
@@ -230,6 +234,17 @@ export class InProcessEngine implements Engine {
     } else batches = [...input];
     for (const step of steps) batches = await this.#step(step, batches, named);
     return batches;
+  }
+
+  /** What workers read from pipes are files here. */
+  async #overStream({ sql, stream }: Extract<Split, { kind: "sql" }>): Promise<string> {
+    if (stream === undefined) return sql;
+    this.#streamed ??= mkdtempSync(join(tmpdir(), "spillway-test-streams-"));
+    const path = join(this.#streamed, `${this.#next++}.txt`);
+    const pieces: Uint8Array[] = [];
+    for await (const piece of textOf(stream)) pieces.push(piece);
+    writeFileSync(path, Buffer.concat(pieces));
+    return fillPlaceholders(sql, new Map([[STREAM_PATH, `'${path}'`]]));
   }
 
   /** Tables `{t0}`, `{t1}`, … (or `{b0}`, …) while `work` goes on: those of blocks, or empty ones. */
@@ -355,7 +370,8 @@ function gatherings(
   outputs: Outputs,
 ): { kind: "fed"; tables: readonly Fed[] }[] {
   const all = tables.map((table) => fedTable(table, outputs));
-  if (gather.kind === "all") return [{ kind: "fed", tables: all }];
+  if (gather.kind === "whole" && all.every(({ batches }) => rowsOf(batches) === 0)) return [];
+  if (gather.kind === "all" || gather.kind === "whole") return [{ kind: "fed", tables: all }];
   if (gather.kind === "partitions") {
     return Array.from({ length: gather.count }, (_, i) => ({
       kind: "fed",

@@ -16,7 +16,7 @@ function looks(typeOf: (path: string) => string) {
 }
 
 const named = (count: number, bytes = 20, ending = "json") =>
-  Array.from({ length: count }, (_, i) => ({ path: `/${i}.${ending}`, shown: `/${i}.${ending}`, bytes }));
+  Array.from({ length: count }, (_, i) => ({ path: `/${i}.${ending}`, shown: `/${i}.${ending}`, bytes, writtenAt: 0 }));
 
 test("[A1] the kernel is asked about so many JSON files at a time that what it keeps of them is little", async () => {
   const small = looks(() => "BIGINT");

@@ -35,6 +35,19 @@ const refused = async (dataset: Dataset) => {
   return error.message;
 };
 
+describe("[A16] topN of each partition", () => {
+  test("[A16] below it may be a condition with two ends, of columns or of what is computed", async () => {
+    const items = fromItems(
+      engine,
+      Array.from({ length: 40 }, (_, i) => ({ id: i, shop: `shop ${i % 4}` })),
+    );
+    for (const kept of [items.where(col("id").between(10, 19)), items.where(sql("id + 1 BETWEEN 11 AND 20"))]) {
+      const top = await kept.topN(1, { by: "id", partitionBy: "shop" }).sort("id").takeAll();
+      expect(top.map((row) => row.id)).toEqual([10, 11, 12, 13]);
+    }
+  });
+});
+
 describe("[A16] over", () => {
   test("[A16] says which rows, in which order, which of them", () => {
     expect(text(col("fare").sum().over())).toBe('sum("fare") OVER ()');
@@ -156,6 +169,42 @@ describe("[A16] what looks at many rows, where one is looked at", () => {
     expect(await refused(trips.withColumn("w", sql("sum(fare)")))).toContain(
       "For a value beside each row say of which rows: sum(…) OVER (…). Else compute it first, with groupBy(…).agg({ … })",
     );
+  });
+
+  test("[A16] aggregates in subqueries over columns from around them are of many rows, too", async () => {
+    const texts = [
+      "(select list(id) from (values (1)) v(q))",
+      "(select max(q.id) from (select 1 as q2) as v)",
+      "(select 1 from range(2) t(z) having sum(fare) > 3)",
+      "(select z from range(3) t(z) order by max(fare + id) limit 1)",
+      "exists (select 1 from unnest(tags) t(z) where z = min(city))",
+      "(with c as (select 1 as z) select max(id) from c)",
+      "(select max(w) from (select 2 as w union all select sum(id) from range(1)))",
+      "(select sum(list_sum(list_transform([id], lambda x: x + 1))) from range(1))",
+      "(select max((select id + z from range(1) u(z))) from range(1))",
+      "(select sum(id) filter (where fare > 1) from (select * exclude (z) from (values (1, 2)) v(y, z)))",
+    ];
+    for (const each of texts)
+      expect(await refused(trips.withColumn("w", sql(each)))).toContain("which is of many rows");
+  });
+
+  test("[A16] aggregates in subqueries over rows of their own are of one row", async () => {
+    const texts = [
+      ["(select max(v) from (select unnest(tags) as v))", "b", null],
+      ["(select sum(id + z) from range(3) t(z))", 6, 9],
+      ["(select count(*) from range(id))", 1, 2],
+      ["(select sum(col0) + id from (values (1)))", 2, 3],
+      ["(with c(z) as (select 5) select max(z + id) from c)", 6, 7],
+      ["(select max((select z + id from (select 1))) from range(3) u(z))", 3, 4],
+      ["(select sum(range) from (from range(4)))", 6, 6],
+      ["(select max(t.z) from (select 1 as y) q join range(3) t(z) on true)", 2, 2],
+      ["(select max(a) from (select unnest({ 'a': id })))", 1, 2],
+      ["(select sum(list_reduce([1, 2], lambda a, b: a + b)) from range(2))", 6, 6],
+    ] as const;
+    for (const [each, first, second] of texts) {
+      const rows = await trips.select("id", sql(each).as("w")).sort("id").takeAll();
+      expect([each, ...rows.map(({ w }) => w)]).toEqual([each, first, second]);
+    }
   });
 
   test("[A16] unnest, and more than one expression", async () => {

@@ -86,6 +86,47 @@ describe("a side of a join that came out empty", () => {
     expect(String(await joined.schema())).toBe("k: DOUBLE\nid: BIGINT");
   });
 
+  test("[A6] has the columns that the source of a class function or a group function tells", async () => {
+    const joined = async (right: Dataset<{ k: number }>) =>
+      left()
+        .join(
+          right.filter((row) => row.k > 99),
+          { on: "k", how: "left" },
+        )
+        .takeAll();
+    class Scores {
+      call(batch: { id: ArrayLike<number> }) {
+        return { k: Array.from(batch.id, (id) => id * 2), score: Array.from(batch.id, () => 0.5) };
+      }
+    }
+    expect(await joined(s.range(4).mapBatches(Scores))).toEqual([{ k: 1, score: null }]);
+    class Rows {
+      call(rows: { id: number }[]) {
+        return rows.map((row) => ({ k: row.id, twice: row.id * 2 }));
+      }
+    }
+    expect(await joined(s.range(4).mapBatches(Rows, { batchFormat: "rows" }))).toEqual([{ k: 1, twice: null }]);
+    const groups = s.range(4).withColumn("k", col("id").mod(2)).groupBy("k");
+    const sums = groups.mapGroups((group) => ({ k: group.k[0] ?? 0, rows: group.id.length }));
+    expect(await joined(sums)).toEqual([{ k: 1, rows: null }]);
+    const ranked = groups.mapGroups((group) => ({ ...group, rank: Array.from(group.id, (_, i) => i) }));
+    expect(await joined(ranked)).toEqual([{ k: 1, id: null, rank: null }]);
+    const streamed = groups.mapGroups(
+      async (batches) => {
+        let [k, rows] = [0, 0];
+        for await (const batch of batches) {
+          k = batch.k[0] ?? 0;
+          rows += batch.id.length;
+        }
+        return { k, rows };
+      },
+      { stream: true },
+    );
+    expect(await joined(streamed)).toEqual([{ k: 1, rows: null }]);
+    const counted = s.range(4).map((row) => ({ k: row.id + 1, made: `n${row.id}` }));
+    expect(await joined(counted)).toEqual([{ k: 1, made: null }]);
+  });
+
   test("[A6] has the columns that are declared, and what SQL makes of them", async () => {
     const none = s.range(4).flatMap(() => [], { schema: { k: "BIGINT", name: "VARCHAR" } });
     const right = none.withColumn("upper", col("name")).rename({ name: "label" }).drop("upper");
@@ -117,6 +158,12 @@ describe("figures and batches", () => {
     expect(await sizes(200_000)).toEqual([100_000]);
     expect(await sizes(70_000)).toEqual([70_000, 30_000]);
     expect(await sizes(30_000)).toEqual([30_000, 30_000, 30_000, 10_000]);
+    const filled = async (ds: Dataset<{ id: number }>, batchSize: number) =>
+      (await ds.mapBatches((batch) => ({ n: [batch.id.length] }), { batchSize }).takeAll())
+        .map(({ n }) => n)
+        .sort((a, b) => b - a);
+    expect(await filled(kept.where(col("id").mod(2).eq(0)), 20_000)).toEqual([20_000, 20_000, 10_000]);
+    expect(await filled(kept.withColumn("x", col("id")), 70_000)).toEqual([70_000, 30_000]);
     expect(
       await kept
         .mapBatches((batch) => batch, { batchSize: 30_000 })

@@ -144,6 +144,10 @@ describe("[A8] what is cut in two, by type", () => {
     nan: "CAST(['nan', '1.5', '-0.0', '0.0'][1 + id % 4] AS DOUBLE)",
     infinite: "CAST(['inf', '1.5', '2', '3'][1 + id % 4] AS DOUBLE)",
     interval: "to_days(CAST(31 - id AS INTEGER)) + to_months(CAST(id % 2 AS INTEGER))",
+    union:
+      "CASE WHEN id % 2 = 0 THEN CAST(1 AS UNION(number INTEGER, text VARCHAR)) ELSE CAST('1' AS UNION(number INTEGER, text VARCHAR)) END",
+    unions:
+      "[CASE WHEN id % 2 = 0 THEN CAST(1 AS UNION(number INTEGER, text VARCHAR)) ELSE CAST('1' AS UNION(number INTEGER, text VARCHAR)) END]",
     nothing: "CAST(NULL AS ENUM ('z', 'a'))",
   };
   const numbers = new Set(["decimal", "wide", "long", "unsigned", "nan", "infinite"]);
@@ -160,6 +164,7 @@ describe("[A8] what is cut in two, by type", () => {
           n: col("x").count(),
           min: col("x").min(),
           max: col("x").max(),
+          first: col("x").first(),
           distinct: col("x").countDistinct(),
           ...(numbers.has(name) ? { mean: col("x").mean() } : {}),
           ...(summed.has(name) ? { sum: col("x").sum() } : {}),
@@ -180,4 +185,46 @@ describe("[A8] what is cut in two, by type", () => {
       }
     },
   );
+
+  test.each(["decimal", "wide", "long", "unsigned"])("%s: std and var as in one go", async (name) => {
+    const answers = async (rows: Dataset) => {
+      const x = rows.withColumn("x", sql(`CASE WHEN id % 6 <> 5 THEN ${columns[name]} END`));
+      const both = { std: col("x").std(), var: col("x").var() };
+      return [await x.agg(both), await x.filter(col("id").eq(5)).agg(both), await x.filter(col("id").eq(4)).agg(both)];
+    };
+    const plain = await answers(s.range(12));
+    for (const from of [s, exchanged]) {
+      const found = await answers(from.range(12, { overrideNumBlocks: 4 }).map((row) => row));
+      for (const [i, { std, var: variance }] of found.entries()) {
+        const expected = plain[i];
+        if (expected?.std == null) expect({ std, var: variance }).toEqual(expected);
+        else {
+          expect(Number(std) / Number(expected.std)).toBeCloseTo(1, 12);
+          expect(Number(variance) / Number(expected.var)).toBeCloseTo(1, 12);
+        }
+      }
+    }
+  });
+
+  test.each([
+    ["BIGINT", "9007199254740000 + id"],
+    ["DOUBLE", "1e15 + id / 8"],
+    ["far apart", "CASE WHEN id < 500 THEN 1e15 + id ELSE id END"],
+    ["near the largest DOUBLE", "CASE WHEN id IN (7, 8) THEN 1.5e150 ELSE -1e150 END"],
+  ])("[A8] std and var lose nothing where the mean is large: %s", async (_, column) => {
+    const both = { std: col("x").std(), var: col("x").var() };
+    const answers = async (rows: Dataset) => {
+      const x = rows.withColumn("x", sql(column)).withColumn("k", sql("id % 2"));
+      return [await x.agg(both), ...(await x.groupBy("k").agg(both).sort("k").drop("k").takeAll())];
+    };
+    const plain = await answers(s.range(1000));
+    for (const from of [s, exchanged]) {
+      const found = await answers(from.range(1000, { overrideNumBlocks: 7 }).map((row) => row));
+      // The kernel itself rounds a mean of 2^53 to whole numbers.
+      for (const [i, { std, var: variance }] of found.entries()) {
+        expect(Number(std) / Number(plain[i]?.std)).toBeCloseTo(1, 4);
+        expect(Number(variance) / Number(plain[i]?.var)).toBeCloseTo(1, 4);
+      }
+    }
+  });
 });

@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import {
   CancelledError,
   CaptureError,
@@ -346,5 +347,69 @@ describe("empty and odd data", () => {
     expect(error.message).toContain('int64: "bigint"');
     expect(error.message).toContain("v");
     await stillAlive();
+  });
+});
+
+describe("packed files that were cut short", () => {
+  const rows = Array.from({ length: 60_000 }, (_, i) => `${i},${(i * 7919) % 100_003}\n`).join("");
+  const objects = Array.from({ length: 60_000 }, (_, i) => `{"id":${i},"v":${(i * 7919) % 100_003}}\n`).join("");
+  const cutShort =
+    /packed\.\S+ cannot be read: it was cut short: its packed data ends too early\. Write or copy it again/;
+
+  function packed(name: string, bytes: Uint8Array): string {
+    const path = join(sessions.directory, `packed.${name}`);
+    writeFileSync(path, bytes);
+    return path;
+  }
+
+  test("[A18] gzip: a whole number of rows, half a number, or only the checksum is missing", async () => {
+    const csv = gzipSync(`id,v\n${rows}`);
+    for (const end of [csv.length - 4, csv.length - 8, csv.length - 100, csv.length >> 1]) {
+      const ds = s.readCsv<{ id: number; v: number }>(packed(`${end}.csv.gz`, csv.subarray(0, end)));
+      await expect(ds.count()).rejects.toThrow(cutShort);
+      await expect(ds.agg({ sum: col("v").sum() })).rejects.toThrow(cutShort);
+      await expect(ds.map((row) => ({ v: row.v })).takeAll()).rejects.toThrow(cutShort);
+      await expect(ds.writeParquet(join(sessions.directory, `never-${end}`))).rejects.toThrow(cutShort);
+      expect(existsSync(join(sessions.directory, `never-${end}`))).toBe(false);
+      expect(await ds.take(2)).toEqual([
+        { id: 0, v: 0 },
+        { id: 1, v: 7919 },
+      ]);
+    }
+    const json = gzipSync(objects);
+    for (const end of [json.length - 4, json.length >> 1]) {
+      const ds = s.readJson(packed(`${end}.json.gz`, json.subarray(0, end)));
+      await expect(ds.count()).rejects.toThrow(cutShort);
+    }
+    const text = s.readText(packed("text.gz", csv.subarray(0, csv.length - 4)));
+    await expect(text.count()).rejects.toThrow(cutShort);
+    const damaged = Buffer.from(csv);
+    damaged.writeInt32LE(damaged.readInt32LE(csv.length - 8) ^ 1, csv.length - 8);
+    await expect(s.readCsv(packed("damaged.csv.gz", damaged)).count()).rejects.toThrow(/a gzip file, but damaged/);
+    await stillAlive();
+  });
+
+  test("[A18] gzip: whole ones are read, of several members too, and with ignoreErrors what there is", async () => {
+    const members = Buffer.concat([gzipSync(`id,v\n${rows}`), gzipSync("1,2\n")]);
+    expect(await s.readCsv(packed("members.csv.gz", members)).count()).toBe(60_001);
+    const half = gzipSync(`id,v\n${rows}`).subarray(0, 50_000);
+    const some = await s.readCsv(packed("some.csv.gz", half), { ignoreErrors: true }).count();
+    expect(some).toBeGreaterThan(1000);
+    expect(some).toBeLessThan(60_000);
+  });
+
+  test("[A18] zstd: told from where its blocks end", async () => {
+    const ds = s.range(60_000, { overrideNumBlocks: 1 }).withColumn("v", col("id").multiply(7919).modulo(100_003));
+    const { files } = await ds.writeCsv(join(sessions.directory, "zstd"), { compression: "zstd" });
+    const whole = readFileSync(files[0] ?? "");
+    expect(await s.readCsv(packed("whole.csv.zst", whole)).count()).toBe(60_000);
+    expect(await s.readCsv(packed("twice.csv.zst", Buffer.concat([whole, whole])), { allText: true }).count()).toBe(
+      120_001,
+    );
+    for (const end of [whole.length - 1, whole.length - 100, whole.length >> 1]) {
+      await expect(s.readCsv(packed(`${end}.csv.zst`, whole.subarray(0, end))).count()).rejects.toThrow(cutShort);
+      const text = s.readText(packed(`${end}.txt.zst`, whole.subarray(0, end))).count();
+      await expect(text).rejects.toThrow(/cannot be read/);
+    }
   });
 });

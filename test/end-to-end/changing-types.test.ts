@@ -59,7 +59,9 @@ describe("types that no column can hold both", () => {
           const place = `${what}-${how}-${name}`.replaceAll(" ", "-");
           const result = await consume(made(s), s, place).then(
             () => "no error",
-            (error: unknown) => (error instanceof RowShapeError ? "refused" : String(error)),
+            // Names that only the engine knows are no help.
+            (error: unknown) =>
+              error instanceof RowShapeError && !String(error).includes("__spillway_") ? "refused" : String(error),
           );
           if (result !== "refused") taken.push(`${name}: ${result}`);
           expect(existsSync(join(sessions.directory, place))).toBe(false);

@@ -113,6 +113,15 @@ describe.each([{ exchange: false }, { exchange: true }])("exchange $exchange", (
     }
   });
 
+  test("[A7] a function that declares some types may make columns with names that every object has", async () => {
+    for (const name of ["__proto__", "constructor", "toString"]) {
+      const made = s.range(4).map(({ id }) => ({ id, ...Object.fromEntries([[name, id * 2]]) }), {
+        schema: { id: "BIGINT" },
+      });
+      expect(await made.max(name as never)).toBe(6);
+    }
+  });
+
   test("[A7] letters beyond ASCII in another case are other columns", async () => {
     const accents = s.fromItems(rows.map(({ id }) => ({ É: id, é: -id })));
     expect(await accents.sort("é").limit(1).takeAll()).toEqual([{ É: 19, é: -19 }]);

@@ -67,6 +67,27 @@ describe("consuming", () => {
     expect(await once(2)).not.toEqual(first);
   });
 
+  test("[A10] localShuffle with a seed gives the same order in every epoch, whichever task is done first", async () => {
+    // The first tasks are the slowest in one epoch, and the last ones in the other.
+    const epoch = async (seed: number, slow: "first" | "last", blocks: number) => {
+      const late = sessions.open({ workers: 2 });
+      const ids: number[] = [];
+      const rows = late.range(4000, { overrideNumBlocks: blocks }).mapBatches(async (batch) => {
+        const early = (batch.id[0] ?? 0) < 2000;
+        if (early === (slow === "first")) await new Promise((resolve) => setTimeout(resolve, 60));
+        return batch;
+      });
+      const options = { batchSize: 100, localShuffle: { bufferSize: 500, seed } };
+      for await (const batch of rows.iterBatches(options)) ids.push(...batch.id);
+      return ids;
+    };
+    const first = await epoch(3, "first", 8);
+    expect(await epoch(3, "last", 8)).toEqual(first);
+    expect(await epoch(3, "last", 5)).toEqual(first);
+    expect(await epoch(4, "last", 8)).not.toEqual(first);
+    expect(new Set(first).size).toBe(4000);
+  });
+
   test("[A10] toNodeStream", async () => {
     const ids: number[] = [];
     for await (const row of ds.toNodeStream()) ids.push(row.id);
@@ -113,6 +134,29 @@ describe("lazy", () => {
     const lazy = session({ localDirectory: join(sessions.directory, "nowhere") });
     const ds = lazy.readParquet("/no/such/file.parquet").map((row) => row);
     expect(ds).toBeDefined();
+  });
+
+  test("[A10] schema of a result without rows: the columns that the functions tell of", async () => {
+    const made = s.range(5).map((row) => ({ id: row.id, double: row.id * 2 }));
+    const columns = [
+      { name: "id", type: "BIGINT" },
+      { name: "double", type: "NULL" },
+    ];
+    expect((await made.filter((row) => row.id > 9).schema()).columns).toEqual(columns);
+    expect((await made.where(col("id").gt(9)).sort("id").distinct().limit(3).schema()).columns).toEqual(columns);
+    const none = s.range(5).flatMap((): { at: Date; price: string }[] => [], {
+      schema: { at: "timestamp", price: "decimal(10, 2)" },
+    });
+    expect(String(await none.schema())).toBe("at: TIMESTAMP\nprice: DECIMAL(10,2)");
+    expect(String(await none.rename({ at: "when" }).drop("price").schema())).toBe("when: TIMESTAMP");
+    expect(
+      String(
+        await s
+          .range(5)
+          .flatMap((): { a: number }[] => [])
+          .schema(),
+      ),
+    ).toBe("");
   });
 
   test("[R8] count and schema of files need their metadata only", async () => {

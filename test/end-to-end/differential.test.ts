@@ -16,6 +16,7 @@ import { Reference } from "./differential/reference.ts";
 import { RELATIONAL_OPERATORS } from "./differential/relational-operators.ts";
 import { ROW_OPERATORS } from "./differential/row-operators.ts";
 import { type Any, Choice } from "./differential/step.ts";
+import { WINDOWS } from "./differential/windows.ts";
 
 const sessions = testSessions("differential");
 const BLOCKS = { targetMaxBlockSize: 16 * KIB, targetMinBlockSize: 4 * KIB };
@@ -33,7 +34,7 @@ function sessionOf(size: keyof typeof SIZES, exchange: boolean): Session {
 
 const reference = new Reference();
 afterAll(() => reference.close());
-const surroundings = { reference, makers: [ROW_OPERATORS, RELATIONAL_OPERATORS], values: {} };
+const surroundings = { reference, makers: [ROW_OPERATORS, RELATIONAL_OPERATORS, WINDOWS], values: {} };
 
 let directoriesMade = 0;
 
@@ -42,7 +43,7 @@ const from = fc.constantFrom("items", "parquet");
 const size = fc.constantFrom<keyof typeof SIZES>("roomy", "roomy", "roomy", "small");
 
 describe("operators against the kernel's SQL", () => {
-  test("[A6] [A8] [A9] random chains of operators over random data", async () => {
+  test("[A6] [A8] [A9] [A16] random chains of operators over random data", async () => {
     await fc.assert(
       fc.asyncProperty(
         tables(60),

@@ -1,4 +1,5 @@
 import { setTimeout as after } from "node:timers/promises";
+import { runInNewContext } from "node:vm";
 import { type Dataset, FunctionError } from "spillway";
 import { describe, expect, test } from "vitest";
 import { testSessions } from "../support/sessions.ts";
@@ -220,6 +221,29 @@ describe("class functions", () => {
 });
 
 describe("async functions", () => {
+  test("[A4] what can be awaited counts as a promise: of another realm, or of a library's own kind", async () => {
+    class Query {
+      constructor(readonly id: number) {}
+      // biome-ignore lint/suspicious/noThenProperty: what libraries of queries do.
+      then(done: (row: { id: number }) => void): void {
+        setTimeout(() => done({ id: this.id * 2 }), 1);
+      }
+    }
+    const queries = s.range(3).map((row) => new Query(row.id) as unknown as Promise<{ id: number }>);
+    expect(await queries.takeAll()).toEqual([{ id: 0 }, { id: 2 }, { id: 4 }]);
+    const elsewhere = s.range(2).map((row) => {
+      const made: Promise<{ when: Date }> = runInNewContext(`Promise.resolve({ when: new Date(${row.id}) })`);
+      return made;
+    });
+    expect(await elsewhere.takeAll()).toEqual([{ when: new Date(0) }, { when: new Date(1) }]);
+    const even = s.range(4).filter((row) => runInNewContext(`Promise.resolve(${row.id % 2 === 0})`));
+    expect(await even.count()).toBe(2);
+    const batches = s
+      .range(2)
+      .mapBatches((batch) => runInNewContext("Promise.resolve({ n: [n] })", { n: batch.id.length }));
+    expect((await batches.takeAll()).length).toBeGreaterThan(0);
+  });
+
   test("[A4] many calls are under way at once, up to maxInFlight", async () => {
     const rows = await s
       .range(100, { overrideNumBlocks: 1 })

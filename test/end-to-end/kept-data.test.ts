@@ -1,5 +1,5 @@
 /** What the program keeps in the store, and what it no longer refers to: both in stores and on disks that are nearly full. */
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { check, KIB, rowsOf, SMALL, spillingSessions, wide } from "../support/spilled.ts";
 
 const { open } = spillingSessions("kept-data");
@@ -38,3 +38,29 @@ test.each([1, 2])(
     check(await rowsOf(wide(s, rows).intoPartitions(1)), rows);
   },
 );
+
+describe("in a store that is smaller than the rows", () => {
+  const small = { ...SMALL, objectStoreMemory: STORE };
+
+  test("[O4] a sample of n rows takes what all of its tasks chose", async () => {
+    const s = open(small);
+    for (const rows of [1_000_000, 500]) {
+      const sampled = await wide(s, 850).sample({ rows, seed: 5 }).takeAll();
+      expect(new Set(sampled.map(({ id }) => id)).size).toBe(Math.min(850, rows));
+    }
+  });
+
+  test.each([10_000, 90_000])("[O4] a sort with exchange goes by keys of %i bytes", async (width) => {
+    const s = open({ ...small, exchange: true });
+    const rows = Math.ceil(700_000 / width);
+    const keyed = s.range(rows, { overrideNumBlocks: 4 }).map(({ id }) => {
+      return { id, head: String(id % 7).repeat(width), tail: String(id % 5).padStart(width, "-") };
+    });
+    const order = (keys: readonly ("head" | "tail" | "id")[]) => keyed.sort([...keys]).takeAll();
+    const ids = Array.from({ length: rows }, (_, id) => id);
+    const byHead = (await order(["head", "id"])).map(({ id }) => id);
+    expect(byHead).toEqual([...ids].sort((a, b) => (a % 7) - (b % 7) || a - b));
+    const byTail = (await order(["tail", "id"])).map(({ id }) => id);
+    expect(byTail).toEqual([...ids].sort((a, b) => (a % 5) - (b % 5) || a - b));
+  });
+});

@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readlinkSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readlinkSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { NondeterministicFunctionError, type Session, SessionClosedError, StoreError } from "spillway";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { isRunning } from "../support/processes.ts";
-import { leftovers, processes, sessionNames, testSessions, workerPids } from "../support/sessions.ts";
+import { leftovers, processes, sessionNames, supervisorPid, testSessions, workerPids } from "../support/sessions.ts";
 
 const sessions = testSessions("lifecycle");
 
@@ -195,8 +195,7 @@ describe("the end of a session", () => {
       .map((row) => row)
       .takeAll();
     const name = lastSession();
-    const supervisor = processes([name]).find((line) => line.includes("supervisor/main.js"));
-    process.kill(Number(/process (\d+)/.exec(supervisor ?? "")?.[1]), "SIGKILL");
+    process.kill(supervisorPid(name), "SIGKILL");
     await expect(
       s
         .range(1e9)
@@ -252,6 +251,41 @@ describe("the end of a session", () => {
     expect(await leftovers(sessions.localDirectory, sessionNames(sessions.stateDirectory))).toEqual([]);
   });
 
+  test.each([
+    ["iterRows", "await ds.iterRows().next();"],
+    ["iterBatches", "await ds.iterBatches().next();"],
+    ["iterRows of a pipeline", "await ds.window({ blocks: 1 }).repeat().iterRows().next();"],
+    ["a loop that was left", "for await (const row of ds.iterRows()) if (row.id === 10) break;"],
+    ["a stream", "for await (const row of ds.toNodeStream().iterator({ destroyOnReturn: false })) break;"],
+    ["iterRows with a signal and a timeout", "await ds.iterRows({ signal, timeout: '1h' }).next();"],
+  ])("[A1] a program that stops in the middle of %s ends, and cleans up", async (name, use) => {
+    const run = runScript(
+      `unfinished ${name}`,
+      `import { range } from "spillway";
+       const { signal } = new AbortController();
+       const ds = range(1e9, { overrideNumBlocks: 100 }).map((row) => ({ id: row.id }));
+       ${use}
+       console.log("main is done");`,
+    );
+    expect(await run.ended).toEqual({ code: 0, output: "main is done\n" });
+    expect(await leftovers(sessions.localDirectory, sessionNames(sessions.stateDirectory))).toEqual([]);
+  });
+
+  test("[A1] a program that waits for a call is alive until it is answered", async () => {
+    const run = runScript(
+      "waiting",
+      `import { range } from "spillway";
+       const slow = range(4).map(async (row) => {
+         await new Promise((resolve) => setTimeout(resolve, 300));
+         return { id: row.id };
+       });
+       console.log("count", await slow.count());
+       for await (const row of slow.iterRows()) if (row.id === 3) console.log("row", row.id);
+       console.log("held", (await slow.materialize()).numBlocks > 0);`,
+    );
+    expect(await run.ended).toEqual({ code: 0, output: "count 4\nrow 3\nheld true\n" });
+  });
+
   test("[A1] configure works before the default session starts, and is an error after", async () => {
     const run = runScript(
       "configure",
@@ -282,10 +316,7 @@ describe("the end of a session", () => {
     const run = runScript("both-killed", busy);
     await run.printed("running");
     const name = lastSession();
-    const supervisor = processes([name]).find((line) => line.includes("supervisor/main.js"));
-    const pid = Number(/process (\d+)/.exec(supervisor ?? "")?.[1]);
-    expect(pid).toBeGreaterThan(0);
-    process.kill(pid, "SIGKILL");
+    process.kill(supervisorPid(name), "SIGKILL");
     process.kill(run.pid, "SIGKILL");
     await run.ended;
     const next = sessions.open();
@@ -309,8 +340,7 @@ describe("the end of a session", () => {
     const staged = () => readdirSync(around).filter((file) => /^\.spillway-[0-9a-f]{8}$/.test(file));
     await expect.poll(staged).toHaveLength(1);
     const name = lastSession();
-    const supervisor = processes([name]).find((line) => line.includes("supervisor/main.js"));
-    process.kill(Number(/process (\d+)/.exec(supervisor ?? "")?.[1]), "SIGKILL");
+    process.kill(supervisorPid(name), "SIGKILL");
     process.kill(run.pid, "SIGKILL");
     await run.ended;
     expect(staged()).toHaveLength(1);
@@ -318,6 +348,43 @@ describe("the end of a session", () => {
     await next.range(3).takeAll();
     await next.close();
     expect(readdirSync(around)).toEqual([".spillway-cache"]);
+    expect(await leftovers(sessions.localDirectory, [name])).toEqual([]);
+  });
+
+  test("[A15] so is the old data that an overwrite had just replaced, and not what others put there", async () => {
+    const around = join(sessions.directory, "half-replaced");
+    const out = join(around, "out");
+    mkdirSync(out, { recursive: true });
+    for (let i = 0; i < 4000; i++)
+      writeFileSync(join(out, `part-${String(i).padStart(5, "0")}-0123abcd-000.csv`), "a\n");
+    const { ino } = statSync(out);
+    const run = runScript(
+      "killed-while-replacing",
+      `import { range } from "spillway";
+       await range(3).takeAll();
+       setInterval(() => {}, 1e6);
+       process.once("SIGUSR2", () => range(3).writeCsv(${JSON.stringify(out)}, { mode: "overwrite" }));
+       console.log("ready");`,
+    );
+    onTestFinished(() => {
+      if (isRunning(run.pid)) process.kill(run.pid, "SIGKILL");
+    });
+    await run.printed("ready");
+    const name = lastSession();
+    const supervisor = supervisorPid(name);
+    // Between two files that it removes: without waiting, which could take longer than all of them.
+    process.kill(run.pid, "SIGUSR2");
+    while (statSync(out).ino === ino);
+    process.kill(supervisor, "SIGKILL");
+    process.kill(run.pid, "SIGKILL");
+    await run.ended;
+    const [old = ""] = readdirSync(around).filter((file) => file !== "out");
+    expect(readdirSync(join(around, old)).length).toBeGreaterThan(0);
+    const next = sessions.open();
+    await next.range(3).takeAll();
+    expect(readdirSync(around)).toEqual(["out"]);
+    expect(await next.readCsv(out).count()).toBe(3);
+    await next.close();
     expect(await leftovers(sessions.localDirectory, [name])).toEqual([]);
   });
 });
@@ -381,7 +448,7 @@ describe("leaving early", () => {
 
   test("[R4] kept rows and batches stay as they were: they are copies", async () => {
     const s = sessions.open({ workers: 2, targetMaxBlockSize: "64 KiB", objectStoreMemory: "2 MiB" });
-    const kept: { id: Float64Array; text: readonly string[] }[] = [];
+    const kept: { id: Float64Array; text: string[] }[] = [];
     const ds = s.range(100_000).map((row) => ({ id: row.id, text: `row number ${row.id}` }));
     for await (const batch of ds.iterBatches({ batchSize: 512 })) kept.push(batch as (typeof kept)[number]);
     const ids = new Set<number>();

@@ -1,7 +1,7 @@
 /** What a trial of the whole found broken, each as the behaviour that it should have. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { RowShapeError, StoreError, sql } from "spillway";
+import { RowShapeError, StoreError, sql, UnknownColumnError } from "spillway";
 import { describe, expect, test } from "vitest";
 import { testSessions } from "../support/sessions.ts";
 
@@ -27,6 +27,21 @@ describe("columns that only running tells", () => {
       await expect(ds.takeAll()).rejects.toThrow(/union: the columns differ: "z" is in rows of .*map/);
       await expect(ds.writeParquet(fresh())).rejects.toThrow(/"z"/);
     }
+  });
+
+  test("[A2] a column that a function says it reads and does not get is refused", async () => {
+    const columns = ["idd"];
+    for (const ds of [
+      more.map((row) => row, { columns }),
+      more.filter(() => true, { columns }),
+      more.flatMap((row) => [row], { columns }),
+      more.mapBatches((batch) => batch, { columns }),
+      more.withColumn("y", sql("z + 1")).map((row) => row, { columns }),
+    ]) {
+      await expect(ds.takeAll()).rejects.toThrow(UnknownColumnError);
+      await expect(ds.takeAll()).rejects.toThrow(/there is no column "idd". Did you mean "id"/);
+    }
+    expect(await more.map((row) => row, { columns: ["id"] }).count()).toBe(2);
   });
 
   test("[A6] a union of the same columns in another order is by name", async () => {

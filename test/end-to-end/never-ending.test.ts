@@ -120,6 +120,27 @@ describe("take over a function that never ends", () => {
     expect(await last.take(1)).toEqual([{ n: 100_000 }]);
   });
 
+  test("[A10] a limit above functions of other stages stops it", { timeout: 30_000 }, async () => {
+    class Same {
+      call(batch: { n: ArrayLike<number> }) {
+        return { n: Array.from(batch.n) };
+      }
+    }
+    const one = { batchSize: 1 };
+    expect(await stuckAfterTen().mapBatches(Same, one).take(3)).toEqual(ten.slice(0, 3));
+    expect(await stuckAfterTen().mapBatches(Same, { batchSize: 5 }).limit(2).takeAll()).toEqual(ten.slice(0, 2));
+    const odd = stuckAfterTen()
+      .mapBatches(Same, one)
+      .filter((row) => row.n % 2 === 1);
+    expect(await odd.take(3)).toEqual([{ n: 1 }, { n: 3 }, { n: 5 }]);
+    const twice = stuckAfterTen().limit(1_000_000).mapBatches(Same, one).mapBatches(Same, one);
+    expect(await twice.take(2)).toEqual(ten.slice(0, 2));
+    const slow = source()
+      .map(async (row) => (row.id > 0 ? new Promise<Counted>(() => {}) : { n: row.id }), { maxInFlight: 1 })
+      .mapBatches(Same, one);
+    expect(await slow.take(1)).toEqual(ten.slice(0, 1));
+  });
+
   test("[A6] a limit above a union of them, and in an input of a join or a sort, stops them", async () => {
     expect(await endless().union(endless()).take(10)).toEqual(ten);
     expect(await stuckAfterTen().union(stuckAfterTen()).limit(10).takeAll()).toEqual(ten);

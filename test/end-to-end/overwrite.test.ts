@@ -1,3 +1,4 @@
+/** What an overwrite removes, and how the new data takes the place of the old. */
 import { execFile } from "node:child_process";
 import {
   chmodSync,
@@ -6,14 +7,13 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { basename, dirname, join, relative } from "node:path";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { sql, WriteError } from "spillway";
+import { WriteError } from "spillway";
 import { describe, expect, test } from "vitest";
 import { testSessions } from "../support/sessions.ts";
 
@@ -266,202 +266,5 @@ describe("one of several at once", () => {
     const out = fresh();
     await Promise.all([s, one, two, s].map((session) => session.range(10).writeParquet(out, { mode: "append" })));
     expect(await s.readParquet(out).count()).toBe(40);
-  });
-});
-
-describe("paths", () => {
-  test.each(["Parquet", "Csv", "Json", "Arrow"] as const)(
-    "[A11] write%s refuses what is no local path",
-    async (format) => {
-      for (const url of ["s3://bucket/out", "gs://b", "hdfs://n/x", "S3://B/x", "s3:/bucket/joined", "https://h/x"]) {
-        const refused = s.range(3)[`write${format}`](url);
-        await expect(refused).rejects.toThrow(WriteError);
-        await expect(refused).rejects.toThrow(`${url} is not a local path. Only local files can be written.`);
-      }
-      expect(existsSync("s3:")).toBe(false);
-    },
-  );
-
-  test("[A11] a file URL is the path that it names, as for readers", async () => {
-    const out = fresh();
-    await s.range(3).writeParquet(`file://${out}`);
-    await s.range(3).writeParquet(new URL(`file://${out}`), { mode: "append" });
-    expect(await s.readParquet(new URL(`file://${out}`)).count()).toBe(6);
-    expect(await s.readParquet(`file://${out}`).count()).toBe(6);
-    for (const url of ["file://host/out", "file:out", "file:///a%2Fb"]) {
-      await expect(s.range(3).writeParquet(url), url).rejects.toThrow(/is not a local path/);
-      expect(() => s.readParquet(url), url).toThrow(/is not a local path/);
-    }
-    expect(() => s.readParquet(new URL("https://h/x"))).toThrow(/is not a local path/);
-  });
-
-  test("[A11] dead letters and the session's own directories are local, too", async () => {
-    const options = { onError: { deadLetter: "s3://bucket/dead" } };
-    expect(() => s.range(3).map((row) => row, options)).toThrow(/s3:\/\/bucket\/dead is not a local path/);
-    expect(() => sessions.open({ localDirectory: "s3://bucket/spill" })).toThrow(
-      /s3:\/\/bucket\/spill is not a local path/,
-    );
-  });
-
-  test("[A11] a trailing slash, a relative path, parents that are missing", async () => {
-    const out = fresh();
-    await s.range(3).writeParquet(`${join(out, "a", "b")}///`);
-    await s.range(3).writeParquet(join(out, "a", "..", "a", "b"), overwrite);
-    expect(await s.readParquet(join(out, "a", "b")).count()).toBe(3);
-    const failing = s.range(3).map(() => {
-      throw new Error("no");
-    });
-    const never = fresh();
-    await expect(failing.writeParquet(join(never, "x", "y"))).rejects.toThrow(/no/);
-    expect(existsSync(never)).toBe(false);
-  });
-
-  test("[A11] a file, and a link that leads nowhere, are no directory", async () => {
-    const file = fresh();
-    put(file);
-    const broken = fresh();
-    symlinkSync(join(file, "gone"), broken);
-    const nowhere = fresh();
-    symlinkSync(fresh(), nowhere);
-    for (const mode of ["error", "append", "overwrite"] as const) {
-      await expect(s.range(3).writeParquet(file, { mode })).rejects.toThrow(/is a file/);
-      await expect(s.range(3).writeParquet(join(file, "below"), { mode })).rejects.toThrow(/is no directory/);
-      await expect(s.range(3).writeParquet(broken, { mode })).rejects.toThrow(/is a link to/);
-      await expect(s.range(3).writeParquet(nowhere, { mode })).rejects.toThrow(/is a link to/);
-    }
-    expect(readFileSync(file, "utf8")).toBe("mine");
-    rmSync(broken);
-    rmSync(nowhere);
-  });
-
-  test("[A11] names that cannot be are refused before anything runs", async () => {
-    let ran = false;
-    const rows = s.range(3).filter(sql("error('it ran')::BOOLEAN"));
-    for (const path of [fresh() + "x".repeat(256), `/${"x/".repeat(3000)}`, `${fresh()}\0b`]) {
-      const error = await rows.writeParquet(path).catch((error: Error) => error);
-      expect(String(error)).toMatch(/ENAMETOOLONG|NUL/);
-      ran ||= /it ran/.test(String(error));
-    }
-    expect(ran).toBe(false);
-  });
-
-  test("[A11] dead letters that cannot be written are an error that names their directory", async () => {
-    const failing = s.range(3).map(
-      () => {
-        throw new Error("no");
-      },
-      { onError: { deadLetter: "/dev/null/letters" } },
-    );
-    await expect(failing.count()).rejects.toMatchObject({ name: "WriteError", path: "/dev/null/letters" });
-  });
-
-  test("[A11] dead letters go where the path led when it was given", async () => {
-    const at = fresh();
-    const failing = s.range(3).map(
-      (row) => {
-        if (row.id === 1) throw new Error("no");
-        return row;
-      },
-      { onError: { deadLetter: relative(process.cwd(), at) } },
-    );
-    expect(await failing.count()).toBe(2);
-    expect(readdirSync(at).length).toBe(1);
-  });
-
-  test("[A11] a directory with the longest name there is", async () => {
-    const out = join(fresh(), "x".repeat(255));
-    await s.range(3).writeParquet(out);
-    await s.range(4).writeParquet(out, overwrite);
-    expect(await s.readParquet(out).count()).toBe(4);
-    expect(basename(out).length).toBe(255);
-  });
-});
-
-describe("partition folders that look hidden", () => {
-  test.each(["_id", ".k", "_", "."])(
-    "[A11] partitionBy %s: readers, patterns and modes find the files",
-    async (key) => {
-      const out = fresh();
-      const rows = s.fromItems([
-        { [key]: "a", v: 1 },
-        { [key]: "b", v: 2 },
-      ]);
-      await rows.writeParquet(out, { partitionBy: key });
-      const back = await s.readParquet(out).sort("v").takeAll();
-      expect(back).toEqual([
-        { v: 1, [key]: "a" },
-        { v: 2, [key]: "b" },
-      ]);
-      expect(await s.readParquet(`${out}/*/*.parquet`).count()).toBe(2);
-      expect(await s.readParquet(`${out}/**/*.parquet`).count()).toBe(2);
-      await expect(rows.writeParquet(out, { partitionBy: key })).rejects.toThrow(/has data already/);
-      await s.range(3).writeParquet(out, overwrite);
-      expect(await s.readParquet(out).count()).toBe(3);
-    },
-  );
-});
-
-describe("odd partition values", () => {
-  const formats = ["Parquet", "Csv", "Json", "Arrow"] as const;
-
-  test.each(formats)("[A11] write%s: texts of all kinds are folders of their own and come back", async (format) => {
-    const out = fresh();
-    const texts = [
-      ".",
-      "..",
-      "../x",
-      "a/b",
-      "a=b",
-      "100%",
-      "%41",
-      "+",
-      " ",
-      "*",
-      "[a]{b}?",
-      "é漢字😀",
-      "a\nb",
-      "it's",
-      "",
-      "~",
-    ];
-    const rows = s.fromItems([null, ...texts].map((k, v) => ({ k, v })));
-    const { files } = await rows[`write${format}`](out, { partitionBy: "k" });
-    expect(new Set(files.map(dirname)).size).toBe(texts.length + 1);
-    expect(new Set(files.map((file) => dirname(dirname(file))))).toEqual(new Set([out]));
-    const back = await s[`read${format}`](out).sort("v").takeAll();
-    expect(back.map((row) => row.k)).toEqual([null, ...texts]);
-    await rows[`write${format}`](out, { ...overwrite, partitionBy: "k" });
-    expect(namesBelow(out).length).toBe(2 * (texts.length + 1));
-  });
-
-  test.each(formats)("[A11] write%s: bytes are folders, escaped", async (format) => {
-    const out = fresh();
-    await s.range(2).withColumn("k", sql("'\\xAA\\x2F'::BLOB"))[`write${format}`](out, { partitionBy: "k" });
-    expect(readdirSync(out)).toEqual(["k=%5CxAA%2F"]);
-    expect(await s[`read${format}`](out).count()).toBe(2);
-  });
-
-  test.each(formats)(
-    "[A11] write%s: a value that is too long for a folder is an error of the directory",
-    async (format) => {
-      const out = fresh();
-      for (const rows of [s.range(2), s.range(2).map((row) => ({ id: row.id }))]) {
-        const failing = rows.withColumn("k", sql("repeat('x', 300)"))[`write${format}`](out, { partitionBy: "k" });
-        await expect(failing).rejects.toThrow(WriteError);
-        await expect(failing).rejects.toThrow(`${out} cannot be written`);
-        await expect(failing).rejects.toMatchObject({ path: out });
-      }
-      expect(existsSync(out)).toBe(false);
-    },
-  );
-
-  test("[A11] a failure to write is not blamed on the files that are read", async () => {
-    const source = fresh();
-    const out = fresh();
-    await s.range(2).withColumn("k", sql("repeat('x', 300)")).writeCsv(source);
-    await expect(s.readCsv(source).writeCsv(out, { partitionBy: "k" })).rejects.toMatchObject({
-      name: "WriteError",
-      path: out,
-    });
   });
 });

@@ -234,6 +234,65 @@ describe.each(forms)("%s", (_, session, form) => {
     expect(await ds.repartition({ targetRows: 60 }).count()).toBe(200);
   });
 
+  test("[A6] a zip that is joined with nothing, or with few rows, is no zip of different lengths", async () => {
+    const numbers = (n: number) => form(session.range(n, { overrideNumBlocks: 3 }));
+    const none = numbers(3).where(col("id").gt(5));
+    for (const n of [1, 2048, 6000]) {
+      const side = (name: string) => numbers(n).rename({ id: name });
+      // Nothing is left of the first rows that the kernel reads.
+      const late = (name: string) => side(name).where(col(name).ge(n - 1));
+      for (const zipped of [side("id").zip(side("other")), late("id").zip(late("other"))]) {
+        const rows = await zipped.count();
+        const counts = async (other: typeof none) =>
+          Promise.all(
+            (["inner", "semi", "anti", "left", "right", "full"] as const).map((how) =>
+              zipped.join(other, { on: "id", how }).count(),
+            ),
+          );
+        expect(await counts(none)).toEqual([0, 0, rows, rows, 0, rows]);
+        expect(await none.join(zipped, { on: "id" }).count()).toBe(0);
+        expect(await zipped.join(none.rename({ id: "third" }), { how: "cross" }).count()).toBe(0);
+        const last = numbers(n).where(col("id").eq(n - 1));
+        expect(await counts(last)).toEqual([1, 1, rows - 1, rows, 1, rows]);
+      }
+    }
+    const uneven = numbers(0).zip(numbers(2).rename({ id: "other" }));
+    await expect(uneven.join(numbers(3), { on: "id" }).count()).rejects.toThrow("zip: the right dataset has more rows");
+  });
+
+  test("[A6] what needs a few of the rows of a zip gets them, and only sides of different lengths are an error", async () => {
+    const numbers = (n: number) => form(session.range(n, { overrideNumBlocks: 3 }));
+    const side = numbers(6000).rename({ id: "other" });
+    const zipped = numbers(6000).zip(side);
+    expect(await zipped.take(3)).toEqual([0, 1, 2].map((id) => ({ id, other: id })));
+    const late = zipped.filter(col("id").gt(4000)).limit(3);
+    expect(await late.takeAll()).toEqual([4001, 4002, 4003].map((id) => ({ id, other: id })));
+    expect(await zipped.join(numbers(3).where(col("id").gt(5)), { on: "id" }).count()).toBe(0);
+    expect(await zipped.count()).toBe(6000);
+    for (const [left, right] of [
+      [5000, 6000],
+      [1, 6000],
+      [0, 6000],
+    ] as const) {
+      const more = (name: string) => `zip: the ${name} dataset has more rows than the other`;
+      await expect(
+        numbers(left)
+          .zip(numbers(right).rename({ id: "other" }))
+          .takeAll(),
+      ).rejects.toThrow(more("right"));
+      await expect(
+        numbers(right)
+          .zip(numbers(left).rename({ id: "other" }))
+          .takeAll(),
+      ).rejects.toThrow(more("left"));
+    }
+    expect(
+      await numbers(0)
+        .zip(numbers(0).rename({ id: "other" }))
+        .takeAll(),
+    ).toEqual([]);
+  });
+
   test("[A9] rows side by side, in parts, and for a test", async () => {
     const rows = await source().select("id").zip(source().select("id", "fare")).sort("id").takeAll();
     expect(rows).toEqual(trips.map(({ id, fare }) => ({ id, id_right: id, fare })));

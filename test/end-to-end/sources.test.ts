@@ -1,9 +1,10 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
-import { tableFromArrays, tableToIPC } from "@uwdata/flechette";
+import { tableFromArrays, tableFromIPC, tableToIPC } from "@uwdata/flechette";
 import * as apache from "apache-arrow";
-import { SourceError, sql } from "spillway";
+import { col, SourceError, sql } from "spillway";
 import { beforeAll, describe, expect, test } from "vitest";
 import { testSessions } from "../support/sessions.ts";
 
@@ -74,6 +75,28 @@ describe("sources", () => {
     ]);
   });
 
+  test("[A1] [A9] tables without rows have columns, also beside those of a function", async () => {
+    const id = new apache.Int32();
+    const theirs = new apache.Table(new apache.Schema([new apache.Field("id", id, true)]));
+    const none = {
+      stream: s.fromArrow(apache.tableToIPC(theirs, "stream")),
+      file: s.fromArrow(apache.tableToIPC(theirs, "file")),
+      apache: s.fromArrow(theirs),
+      flechette: s.fromArrow(tableFromIPC(apache.tableToIPC(theirs, "stream"))),
+      kept: await s.range(3).where(col("id").gt(5)).materialize(),
+    };
+    for (const [name, empty] of Object.entries(none)) {
+      expect((await empty.schema()).columns, name).toMatchObject([{ name: "id" }]);
+      const made = s.range(2).map((row) => ({ n: row.id, missing: false }));
+      const both = made.join(empty, { leftOn: "n", rightOn: "id", how: "left" });
+      expect(await both.join(both, { on: "missing", how: "semi" }).takeAll(), name).toEqual([
+        { n: 0, missing: false },
+        { n: 1, missing: false },
+      ]);
+    }
+    none.kept.dispose();
+  });
+
   test("[A1] readText gives a row a line", async () => {
     const lines = (await s.readText(at("poem.txt")).takeAll()).map((row) => row.text);
     expect(lines).toEqual(["one", "two, with a comma", "", "four"]);
@@ -119,6 +142,23 @@ describe("sources", () => {
     ]) {
       expect(await read.sort("n").select("[x] %", "n").takeAll()).toEqual(rows);
     }
+  });
+
+  test("[A1] a Parquet file with the first and last instants of its unit is read", async () => {
+    const file = fileURLToPath(new URL("data/edges-pyarrow.parquet", import.meta.url));
+    const edges = ["-9223372036854775000", "0", "9223372036854775000"];
+    const read = s.readParquet(file);
+    expect(await read.count()).toBe(3);
+    expect((await read.takeAll({ timestamp: "bigint" })).map(({ t }) => String(t))).toEqual(edges);
+    expect(
+      await read
+        .where(col("t").gt(new Date(1)))
+        .select("n")
+        .takeAll(),
+    ).toEqual([{ n: 2 }]);
+    expect(await read.map(({ n }) => ({ n: n * 2 })).takeAll()).toEqual([{ n: 0 }, { n: 2 }, { n: 4 }]);
+    await s.range(5).select(col("id").as("n"), sql("TIMESTAMP_NS '2020-01-01'").as("t")).writeParquet(at("ordinary"));
+    expect(await s.readParquet([file, at("ordinary")]).count()).toBe(8);
   });
 
   test("[A1] far dates and timestamps that we wrote are read again with their types", async () => {
@@ -219,4 +259,20 @@ describe("sources", () => {
     expect(rows.map((row) => row.id).sort((a, b) => a - b)).toEqual(Array.from({ length: 300 }, (_, i) => i));
     expect(ds.stats().operators[0]?.tasks).toBeLessThan(50);
   });
+});
+
+test("[A1] times with an offset come back as times from JSON, as writeJson writes them; empty texts stay texts", async () => {
+  const times = s.range(2).withColumn("at", sql<Date>("TIMESTAMPTZ '2024-01-02 03:04:05.678+00' + INTERVAL (id) HOUR"));
+  await times.writeJson(at("times"));
+  const read = s.readJson<{ id: number; at: Date }>(at("times"));
+  expect(String(await read.schema())).toBe("id: BIGINT\nat: TIMESTAMP WITH TIME ZONE");
+  expect(await read.takeAll()).toEqual(await times.takeAll());
+  writeFileSync(
+    at("texts.json"),
+    '{"a":"2024-01-02 03:04:05+00","b":"","c":null,"d":"12"}\n{"a":"","b":"","c":null,"d":"x"}\n',
+  );
+  expect(await s.readJson(at("texts.json")).select("a", "b", "d").takeAll()).toEqual([
+    { a: "2024-01-02 03:04:05+00", b: "", d: "12" },
+    { a: "", b: "", d: "x" },
+  ]);
 });

@@ -6,7 +6,7 @@ import { basename, dirname, join } from "node:path";
 import { setTimeout as timePasses } from "node:timers/promises";
 import { type Session, SessionClosedError, type SessionOptions, SpillDamagedError, SpillError } from "spillway";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { leftovers, processes, sessionNames, testSessions, workerPids } from "../support/sessions.ts";
+import { leftovers, processes, sessionNames, supervisorPid, testSessions, workerPids } from "../support/sessions.ts";
 import { check, KIB, overheard, SMALL, spillFilesIn, until, type Wide, wide } from "../support/spilled.ts";
 import { mounting, mountTmpfs, remount } from "../support/spilling.ts";
 
@@ -261,7 +261,7 @@ describe("a process that is killed at any moment", () => {
       await timePasses(moment);
       const killed = performance.now();
       if (target === "the supervisor") {
-        process.kill(supervisorOf(name), "SIGKILL");
+        process.kill(supervisorPid(name), "SIGKILL");
         const outcome = await result;
         // It may have been done before.
         if (!Array.isArray(outcome)) expect(outcome).toBeInstanceOf(SessionClosedError);
@@ -299,7 +299,7 @@ describe("a process that is killed at any moment", () => {
     const child = spawn(process.execPath, [script], { stdio: ["ignore", "pipe", "ignore"] });
     await once(child.stdout, "data");
     const name = lastSession();
-    const supervisor = supervisorOf(name);
+    const supervisor = supervisorPid(name);
     await timePasses(moment);
     if (Math.floor(seed / targets.length) % 2 === 0) process.kill(supervisor, "SIGKILL");
     child.kill("SIGKILL");
@@ -314,12 +314,5 @@ describe("a process that is killed at any moment", () => {
     await next.close();
     // A supervisor that lives ends by itself, in its own time.
     await expect.poll(() => processes([name])).toEqual([]);
-  }
-
-  function supervisorOf(name: string): number {
-    const line = processes([name]).find((one) => one.includes("supervisor/main.js"));
-    const pid = Number(/process (\d+)/.exec(line ?? "")?.[1]);
-    if (!(pid > 0)) throw new Error("no supervisor was found");
-    return pid;
   }
 });

@@ -84,6 +84,15 @@ describe.each([
     expect(await mapped.takeAll()).toEqual(await table.takeAll());
   });
 
+  test("[A13] through batches of rows", async () => {
+    const mapped = table.mapBatches((rows) => rows.map((row) => ({ ...row, extra: 1 })), {
+      batchFormat: "rows",
+      batchSize: 4,
+    });
+    expect((await mapped.schema()).columns).toEqual([...(await typesOf(table)), EXTRA]);
+    expect(await mapped.drop("extra").takeAll()).toEqual(await table.takeAll());
+  });
+
   test("[A13] asked for exact values, through map and batches", async () => {
     const exact = { int64: "bigint", decimal: "string", timestamp: "bigint" } as const;
     for (const mapped of [table.map((row) => ({ ...row }), exact), table.mapBatches((batch) => batch, exact)]) {
@@ -213,4 +222,117 @@ describe("what keeps its type, and what does not", () => {
       .writeParquet(out, { partitionBy: ["k"] });
     expect(readdirSync(out).sort()).toEqual(["k=0", "k=1", "k=2"]);
   });
+});
+
+describe("batches of rows", () => {
+  const orders = s
+    .range(6)
+    .withColumn("day", sql<Date>("DATE '2020-01-01' + id::INTEGER"))
+    .withColumn("k", sql<number>("(id % 2)::SMALLINT"));
+  const rows = { batchFormat: "rows", batchSize: 4 } as const;
+  const types = async (ds: { schema(): Promise<{ toString(): string }> }) => (await ds.schema()).toString();
+
+  test("[A13] rows that are filtered, sorted, looped over or awaited keep the types of what passes", async () => {
+    expect(await types(orders.mapBatches((all) => all.filter((row) => row.id > 1), rows))).toBe(
+      "id: BIGINT\nday: DATE\nk: SMALLINT",
+    );
+    const looped = orders.mapBatches((all) => {
+      const out: { key: number; day: Date; half: number }[] = [];
+      for (const { id, day } of all.sort((a, b) => b.id - a.id)) out.push({ key: id, day, half: id / 2 });
+      return out;
+    }, rows);
+    expect(await types(looped)).toBe("key: BIGINT\nday: DATE\nhalf: DOUBLE");
+    expect((await looped.takeAll()).map((row) => row.key)).toEqual([3, 2, 1, 0, 5, 4]);
+    const awaited = orders.mapBatches(
+      async (all) => Promise.all(all.map(async (row) => ({ ...row, k: await Promise.resolve(row.k + 0.5) }))),
+      rows,
+    );
+    expect(await types(awaited)).toBe("id: BIGINT\nday: DATE\nk: DOUBLE");
+    class Marks {
+      readonly mark = 7;
+      call(all: { id: number; day: Date }[]) {
+        return all.map((row) => ({ ...row, mark: this.mark }));
+      }
+    }
+    expect(await types(orders.mapBatches(Marks, rows))).toBe("id: BIGINT\nday: DATE\nk: SMALLINT\nmark: DOUBLE");
+  });
+
+  test("[A13] rows of groups keep them, too", async () => {
+    const first = orders.groupBy("k").mapGroups((all) => all.slice(0, 1), { batchFormat: "rows" });
+    expect(await types(first)).toBe("id: BIGINT\nday: DATE\nk: SMALLINT");
+  });
+
+  test("[A13] nulls of no type before a block with one say nothing", async () => {
+    const nulls = s.range(2, { overrideNumBlocks: 1 }).select(sql<number | null>("NULL").as("n"));
+    const numbers = s.range(2, { overrideNumBlocks: 1 }).select(sql<number>("id::INTEGER").as("n"));
+    const both = nulls.union(numbers).mapBatches((all) => all.map((row) => ({ n: row.n })), rows);
+    expect(await both.takeAll()).toEqual([{ n: null }, { n: null }, { n: 0 }, { n: 1 }]);
+  });
+});
+
+test("[A12] an inherited call and one in a field keep types as a method does", async () => {
+  const source = s.range(2).withColumn("day", sql<Date>("DATE '2020-02-29'"));
+  class Field {
+    readonly step = 1;
+    call = (batch: { id: ArrayLike<number>; day: Date[] }) => ({
+      ...batch,
+      more: Array.from(batch.id, (id) => id + this.step),
+    });
+  }
+  class Heir extends Field {}
+  for (const fn of [Field, Heir]) {
+    const mapped = source.mapBatches(fn);
+    expect(String(await mapped.schema())).toBe("id: BIGINT\nday: DATE\nmore: DOUBLE");
+    expect((await mapped.takeAll()).map((row) => row.more)).toEqual([1, 2]);
+  }
+});
+
+test("[A12] a class function's call keeps types as a function does, as long as its source is what is called", async () => {
+  const source = s
+    .range(2)
+    .withColumn("day", sql<Date>("DATE '2020-02-29'"))
+    .withColumn("n", sql<number>("5::SMALLINT"));
+  class Adds {
+    readonly step: number;
+    constructor(step: number) {
+      this.step = step;
+    }
+    call(batch: { id: ArrayLike<number>; day: Date[]; n: ArrayLike<number> }) {
+      return { ...batch, more: Array.from(batch.id, (id) => id + this.step) };
+    }
+  }
+  const added = source.mapBatches(Adds, { constructorArgs: [1] });
+  expect(String(await added.schema())).toBe("id: BIGINT\nday: DATE\nn: SMALLINT\nmore: DOUBLE");
+  class Replaced {
+    constructor() {
+      Object.assign(this, { call: () => ({ day: ["no date"] }) });
+    }
+    call(batch: { day: Date[] }): { day: unknown[] } {
+      return { day: batch.day };
+    }
+  }
+  const replaced = source.mapBatches(Replaced);
+  expect(await replaced.takeAll()).toEqual([{ day: "no date" }]);
+  // As tsx and esbuild compile a class: its name is set when it is made.
+  const name = (target: object, value: string) => Object.defineProperty(target, "name", { value, configurable: true });
+  class Compiled {
+    static readonly made = 1;
+    static {
+      // biome-ignore lint/complexity/noThisInStatic: as compilers write it
+      name(this, "Compiled");
+    }
+    call(batch: { id: ArrayLike<number>; day: Date[] }) {
+      return { id: batch.id, day: batch.day };
+    }
+  }
+  expect(String(await source.mapBatches(Compiled).schema())).toBe("id: BIGINT\nday: DATE");
+  class Static {
+    static {
+      Object.assign(Static.prototype, { call: () => ({ day: ["no date either"] }) });
+    }
+    call(batch: { day: Date[] }): { day: unknown[] } {
+      return { day: batch.day };
+    }
+  }
+  expect(await source.mapBatches(Static).takeAll()).toEqual([{ day: "no date either" }]);
 });

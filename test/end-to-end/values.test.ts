@@ -46,6 +46,24 @@ describe("every type both ways", () => {
     expect(await table.takeAll()).toEqual([0, 1, 2, 3, 4, 5].map(expected));
   });
 
+  test("[A13] a filter is not failed by a value of a column that it does not look at", async () => {
+    const large = s.fromItems([
+      { a: 1, big: 2n ** 60n },
+      { a: 2, big: 5n },
+      { a: 3, big: 2n ** 61n },
+    ]);
+    const kept = large.filter(({ a }) => a !== 2);
+    expect(await kept.takeAll({ int64: "bigint" })).toEqual([
+      { a: 1, big: 2n ** 60n },
+      { a: 3, big: 2n ** 61n },
+    ]);
+    const slow = large.filter(async ({ a }) => a !== 2);
+    expect(await slow.count()).toBe(2);
+    await expect(large.filter(({ big }) => big > 0).count()).rejects.toThrow(
+      /"big" holds the integer 1152921504606846976/,
+    );
+  });
+
   test("[A13] through a row function and back", async () => {
     const rows = await table.map((row) => ({ ...row })).takeAll();
     expect(rows.map((row) => ({ ...row, time: row.time }))).toEqual([0, 1, 2, 3, 4, 5].map(expected));

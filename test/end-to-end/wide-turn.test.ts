@@ -1,6 +1,7 @@
 /** Jobs share the one wide kernel: who waits there for a slow function lets others go first, and gives the same answer. */
 import { createServer, type ServerResponse } from "node:http";
-import { count } from "spillway";
+import { join } from "node:path";
+import { count, sql } from "spillway";
 import { expect, onTestFinished, test } from "vitest";
 import { testSessions } from "../support/sessions.ts";
 
@@ -66,3 +67,26 @@ test.each(["sort", "groupBy"] as const)(
     expect(String(other.stats())).toContain("WideKernel");
   },
 );
+
+test("[A9] small queries over files need no wide kernel, and give what a large one gives", async () => {
+  const s = sessions.open();
+  const files = join(sessions.directory, "small");
+  await s.range(1000, { overrideNumBlocks: 10 }).withColumn("k", sql("id % 7")).writeParquet(files);
+  const wanted = [...Array(7).keys()].map((k) => ({ k, n: k < 6 ? 143 : 142 }));
+  const groups = () => s.readParquet(files).groupBy("k").agg({ n: count() }).sort("k");
+  const answers = await Promise.all(Array.from({ length: 10 }, () => groups().takeAll()));
+  expect(answers).toEqual(Array.from({ length: 10 }, () => wanted));
+  const query = groups();
+  await query.takeAll();
+  expect(query.stats().operators).toMatchObject([{ name: "readParquet->groupBy->sort", tasks: 1, tasksDone: 1 }]);
+  const kinds = async () => new Set((await s.resources()).workers.map(({ kind }) => kind));
+  expect(await kinds()).toEqual(new Set(["worker"]));
+  expect(
+    await s
+      .range(2 ** 20)
+      .groupBy(sql("id % 7").as("k"))
+      .agg({ n: count() })
+      .count(),
+  ).toBe(7);
+  expect(await kinds()).toEqual(new Set(["worker", "wide"]));
+});

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { col, sql } from "spillway";
+import { type AnyRow, col, type Dataset, sql, WriteError } from "spillway";
 import { describe, expect, test } from "vitest";
 import { testSessions } from "../support/sessions.ts";
 
@@ -134,4 +134,32 @@ describe("whole or not at all", () => {
     await expect(mapped.writeArrow("/proc/nope/out")).rejects.toMatchObject(refused);
     await expect(plain.sort("id").writeCsv("/proc/nope/out")).rejects.toMatchObject(refused);
   });
+});
+
+test("[A11] a negative interval is refused by the writer of Parquet files, with its column and what to do", async () => {
+  const spans: Dataset<AnyRow> = s
+    .range(4)
+    .withColumn("past", sql("to_minutes(-id)"))
+    .withColumn("within", sql("[to_minutes(id)]"))
+    .withColumn("k", sql("id % 2"));
+  const file = fresh();
+  await spans.writeArrow(file);
+  for (const ds of [
+    spans,
+    s.readArrow(file),
+    s.readArrow(file).filter((row) => Number(row.id) > 0),
+    spans.sort("id"),
+  ]) {
+    for (const options of [{}, { partitionBy: ["k"] }, { maxRowsPerFile: 1 }]) {
+      const out = fresh();
+      const error: unknown = await ds.writeParquet(out, options).catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(WriteError);
+      expect(String(error)).toContain(`writeParquet: ${out} cannot be written: one of the columns "past", "within"`);
+      expect(String(error)).toContain('withColumn("past", col("past").cast("VARCHAR"))');
+      expect(existsSync(out)).toBe(false);
+    }
+  }
+  const out = fresh();
+  await s.readArrow(file).drop("within").withColumn("past", col("past").cast("VARCHAR")).writeParquet(out);
+  expect((await s.readParquet(out).sort("id").takeAll()).at(-1)).toMatchObject({ past: "-00:03:00" });
 });

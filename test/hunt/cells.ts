@@ -68,6 +68,8 @@ export function wrongWith(cell: Cell, value: unknown, type: string): string | nu
   if (type === "JSON") return asJson(cell, String(value)) ? null : wrong;
   if (type === "VARCHAR") return value === cell.text || sameNumber(cell, value) ? null : wrong;
   if (type === "BOOLEAN") return String(value) === cell.text ? null : wrong;
+  // Written by us, it is the number that is none.
+  if (type === "DOUBLE" && cell.text === "nan") return Number.isNaN(value) ? null : wrong;
   if (/^(DATE|TIMESTAMP)/.test(type)) return cell.moment === millis(value, type) ? null : wrong;
   if (cell.form !== "number") return wrong;
   // The nearest double of a fraction is what was meant; a whole number is that number.

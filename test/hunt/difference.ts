@@ -20,6 +20,8 @@ function isCompared(error: unknown): error is Error & Compared {
 
 function whatDiffers(error: unknown): string {
   if (!isCompared(error)) return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  // Of what is true or not, the message says more.
+  if (typeof error.expected === "boolean") return error.message;
   const [actual, expected] = [linesOf(error.actual), linesOf(error.expected)];
   const missing = difference(expected, actual);
   const extra = difference(actual, expected);

@@ -1,11 +1,31 @@
 /** Random tables of hostile values: columns of odd names, nulls, and rows as the kernel's SQL writes them. */
 import fc from "fast-check";
-import { type Columns, quoted } from "../end-to-end/differential/step.ts";
+import { type Columns, isTaken, quoted } from "../end-to-end/differential/step.ts";
 import { HOSTILE, type HostileType, TAME } from "./values.ts";
 
 /** Not `file_row_number`: the kernel numbers the rows of a Parquet file under that name, and refuses files that have it. */
 const NAMES = [
-  ...["n", "x", "y", "k", "text", "odd name", 'q"uote', "it's", "[x]", "*", "?", "a.b", "k=v", "100%", "ünï", "日本"],
+  ...[
+    "n",
+    "N",
+    "x",
+    "X",
+    "y",
+    "k",
+    "text",
+    "Text",
+    "odd name",
+    'q"uote',
+    "it's",
+    "[x]",
+    "*",
+    "?",
+    "a.b",
+    "k=v",
+    "100%",
+    "ünï",
+    "日本",
+  ],
   ...["__proto__", "constructor", "toString", "NULL", "select", "line\nbreak", "rowid", "path", "filename"],
 ];
 
@@ -50,6 +70,7 @@ export function tableOf(columns: readonly DrawnColumn[], rows: readonly (readonl
 export function hostileTables(maxRows: number, maxColumns = 5): fc.Arbitrary<HostileTable> {
   return fc
     .shuffledSubarray(NAMES, { minLength: 1, maxLength: maxColumns })
+    .map((names) => names.filter((name, i) => !isTaken(names.slice(0, i), name)))
     .chain((names) => fc.tuple(...names.map(column)))
     .chain((columns) =>
       fc

@@ -62,7 +62,9 @@ export async function playTexts(world: World, [files, drawn, format]: Drawn): Pr
     writeFileSync(join(directory, `${i}.${format}`), text);
   });
   const session = world.session("usual", false);
-  const read: Dataset<Any> = format === "csv" ? session.readCsv(directory) : session.readJson(directory);
+  const options = (drawn[0] ?? 0) % 2 === 0 ? {} : { overrideNumBlocks: 1 + ((drawn[0] ?? 0) % 7) };
+  const read: Dataset<Any> =
+    format === "csv" ? session.readCsv(directory, options) : session.readJson(directory, options);
   const cells = files.flat();
   try {
     const { columns } = await read.schema();
@@ -79,6 +81,9 @@ export async function playTexts(world: World, [files, drawn, format]: Drawn): Pr
   } catch (error) {
     // A value that does not fit the type found may be refused, where the file is named.
     if (error instanceof SourceError && error.message.includes(`.${format}`)) return;
-    throw new Difference({ plan: `read ${format}`, files: `\n${contents.join("\n---\n")}` }, error);
+    throw new Difference(
+      { plan: `read ${format} ${JSON.stringify(options)}`, files: `\n${contents.join("\n---\n")}` },
+      error,
+    );
   }
 }

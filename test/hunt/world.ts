@@ -20,6 +20,7 @@ export class World {
   readonly #directory = mkdtempSync(join(tmpdir(), "hunt-"));
   readonly #sessions = new Map<string, Session>();
   #made = 0;
+  #cleared = 0;
 
   constructor(readonly peers: Peers | null) {
     mkdirSync(join(this.#directory, "s"));
@@ -40,7 +41,7 @@ export class World {
     return known;
   }
 
-  /** A path that is not there yet, in a directory of its own. */
+  /** A path that never was there, in a directory of its own: the kernel may keep what it read of a file for longer than the file. */
   path(name: string): string {
     const directory = join(this.#directory, String(this.#made++));
     mkdirSync(directory);
@@ -50,7 +51,8 @@ export class World {
   /** What a case left. */
   clear(): void {
     this.reference.forgetTables();
-    while (this.#made > 0) rmSync(join(this.#directory, String(--this.#made)), { recursive: true, force: true });
+    for (; this.#cleared < this.#made; this.#cleared++)
+      rmSync(join(this.#directory, String(this.#cleared)), { recursive: true, force: true });
   }
 
   async close(): Promise<void> {

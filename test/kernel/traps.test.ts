@@ -429,3 +429,22 @@ describe("memory", () => {
     for (const kernel of kernels) kernel.close();
   });
 });
+
+describe("the rule for the first rows of each partition", () => {
+  for (const threads of [1, 2]) {
+    it(`[A16] a condition with two ends below it is no internal error, with ${threads} threads`, () =>
+      withKernel(threads, async (connection, kernel) => {
+        const table = connection.table([numbers(6000)]);
+        const first = `SELECT n FROM (SELECT n, s FROM ${table.sql} WHERE n + 1 BETWEEN 11 AND 20)
+          QUALIFY row_number() OVER (PARTITION BY s ORDER BY n) <= 1`;
+        const [ones, others] = await Promise.all([
+          countAsync(connection, first),
+          countAsync(kernel.connect(), first.replace("<= 1", "<= 2")),
+        ]);
+        expect([ones, others]).toEqual([9, 10]);
+        const rule = "SELECT current_setting('disabled_optimizers') AS off";
+        expect(toRows(collect(connection, rule))).toEqual([{ off: "" }]);
+        table.release();
+      }));
+  }
+});

@@ -55,7 +55,7 @@ export function fn(
   return functionNode({
     input,
     form: "map",
-    fn: { payload, name, isClass, columns: reads, columnsDeclared: false },
+    fn: { payload, name, isClass, columns: reads, columnsDeclared: false, returns: null },
     options: { batchSize, batchFormat: "columns", maxInFlight: 16, onError: "fail" },
     request: { cpu: 1, gpu: 0, memory: 0 },
     concurrency: null,

@@ -113,6 +113,33 @@ test("[A9] the rows of each partition meet in one task, once all producers have 
   expect(table.scheduler.ledger.live).toBe(0);
 });
 
+test("[O4] the one task over all rows begins when all are there, and reads some of them at a time", () => {
+  const table = new Table(1, 100);
+  const whole = { kind: "whole" } as const;
+  table.start(job("j", [tasks(0, splits(1)), tasks(1, fed(whole, [0]), { sink: { kind: "count" } })]));
+  for (let i = 0; i < 3; i++) {
+    table.asks(1, 20);
+    table.handsOver(1, 1, 20);
+  }
+  expect(table.tasksOf(1)).toEqual(["j/0/0"]);
+  table.done(1);
+  expect(table.tasksOf(1).at(-1)).toBe("j/1/0");
+  const { id } = table.taskOf(1);
+  for (let read = 1; read < 3; read++) {
+    expect(feedsTo(table, 1)).toHaveLength(read);
+    table.says(1, { type: "fed", task: id });
+  }
+  expect(endsTo(table, 1)).toBe(1);
+});
+
+test("[A6] of no blocks there is no task over all rows", () => {
+  const table = new Table(1, 100);
+  table.start(job("j", [tasks(0, splits(1)), tasks(1, fed({ kind: "whole" }, [0]), { sink: { kind: "count" } })]));
+  table.done(1);
+  expect(table.tasksOf(1)).toEqual(["j/0/0"]);
+  expect(table.wasTold("finished")[0]?.rows).toBe(0);
+});
+
 test("[A9] equal parts are cut where blocks are not", () => {
   const table = new Table(1, 100);
   const parts = { kind: "parts", count: 3 } as const;

@@ -3,7 +3,7 @@ import type { FedTable, Operator, OperatorId, TaskOperator } from "../../src/pro
 import type { Chance } from "./chance.ts";
 import { type PlannedJob, resultOf, splitOf, tasks } from "./plans.ts";
 
-const WAYS = ["wide", "wide", "parts", "rows", "partitions", "broadcast"] as const;
+const WAYS = ["wide", "wide", "whole", "parts", "rows", "partitions", "broadcast"] as const;
 const MOSTLY_WIDE = ["wide", "wide", "wide", "wide", "partitions", "broadcast"] as const;
 
 export function gathering(chance: Chance, planned: PlannedJob, isMostlyWide = false): PlannedJob {
@@ -41,6 +41,8 @@ function gathered(
       const tables = others.length > 0 ? [table([first]), table(others)] : [table([first])];
       return replaced({ place: "wide", steps: [], input: { kind: "fed", tables, gather: { kind: "all" } } });
     }
+    case "whole":
+      return replaced({ steps: [], input: { kind: "fed", tables: [table(inputs)], gather: { kind: "whole" } } });
     case "parts":
       return replaced({
         input: { kind: "fed", tables: [table(inputs)], gather: { kind: "parts", count: chance.between(1, 9) } },

@@ -159,7 +159,7 @@ describe("limits, unions, samples", () => {
     const built = await build(sample(fn(table()), { kind: "rows", rows: 10 }, 1));
     expect(names(built)).toEqual(["read->map", "sample", "sample"]);
     expect(built.stages[1]).toMatchObject({ minRowsPerTask: 1 });
-    expect(built.stages[2]).toMatchObject({ minRowsPerTask: Number.MAX_SAFE_INTEGER });
+    expect(built.stages[2]).toMatchObject({ place: "worker", input: { kind: "fed", gather: { kind: "whole" } } });
     expect(names(await build(fn(sample(table(), { kind: "rows", rows: 10 }, 1))))).toEqual([
       "read->sample",
       "sample",

@@ -48,7 +48,8 @@ const known = (name = "t", more: Partial<OpenSource> = {}) =>
       ...more,
     }),
   );
-const whole = (name = "t") => known(name, { whole: async () => ({ sql: "w", skipped: nothingSkipped, notes: [] }) });
+const whole = (name = "t", more: Partial<OpenSource> = {}) =>
+  known(name, { ...more, whole: async () => ({ sql: "w", skipped: nothingSkipped, notes: [] }) });
 const above = col("a").gt(1).expression;
 const byA = [{ expression: col("a").expression, descending: false, nulls: "last" as const }];
 const named = (name: string) => ({ name, expression: col(name).expression });
@@ -202,7 +203,7 @@ describe("[O7] as a flowchart", () => {
   });
 
   test("[O7] one query reads its files itself; a broadcast is an arrow of its own", async () => {
-    const one = await explain(sort(whole(), byA));
+    const one = await explain(sort(whole("t", { bytes: 2 ** 30 }), byA));
     expect(one.chart.nodes.get("s1")).toContain("in the wide kernel");
     expect(one.chart.arrows).toEqual([{ from: "s1r1", to: "s1", kind: "-->", label: "one query" }]);
     const plan = joined(fn(known()), known("small"), "inner");

@@ -22,6 +22,7 @@ import {
 import { buildStages, describeSql, type Planning, stageLines, type TaskStage } from "../../src/stages/index.ts";
 import { columns, fn, openSource, table } from "../plan/fixtures.ts";
 
+const sqlOver = { sql: "t", skipped: nothingSkipped, notes: [] };
 const file = (name = "t", bytes: number | null = null) =>
   table(name, openSource(columns, { bytes, whole: async () => ({ sql: name, skipped: nothingSkipped, notes: [] }) }));
 const build = (plan: Plan, planning: Partial<Planning> = {}) => buildStages(optimise(plan), false, planning);
@@ -56,6 +57,30 @@ describe("one wide task", () => {
       input: { kind: "fed", tables: [], gather: { kind: "all" } },
     });
     expect(sqlOf(built[0] as TaskStage)[0]).toMatch(/^SELECT .* ORDER BY "n" ASC NULLS LAST LIMIT 5$/);
+  });
+
+  test("[A9] a few megabytes of files are read by a worker, where they cannot become more", async () => {
+    const place = async (plan: Plan, capacity = 2 ** 30) => (await tasks(plan, { capacity })).map((task) => task.place);
+    const megabytes = (count: number) => file("t", count * 2 ** 20);
+    expect(await place(by(megabytes(4), "a"))).toEqual(["worker"]);
+    const files = (count: number) =>
+      table("t", openSource(columns, { bytes: 0, whole: async () => ({ ...sqlOver, files: Array(count).fill("f") }) }));
+    expect(await place(by(files(256), "a"))).toEqual(["worker"]);
+    expect(await place(by(files(257), "a"))).toEqual(["wide"]);
+    expect(await place(counted(megabytes(4), "a"))).toEqual(["worker"]);
+    expect(await place(by(megabytes(4.1), "a"))).toEqual(["wide"]);
+    expect(await place(by(file(), "a"))).toEqual(["wide"]);
+    // What is read counts, however little comes out.
+    expect(await place(counted(megabytes(12.4)))).toEqual(["wide"]);
+    expect(await place(limit(by(megabytes(4.1), "a"), 0, 1))).toEqual(["wide"]);
+    // A 32nd of the store.
+    expect(await place(by(megabytes(2), "a"), 63 * 2 ** 20)).toEqual(["wide"]);
+    expect(await place(by(megabytes(2), "a"), 64 * 2 ** 20)).toEqual(["worker"]);
+    // All keys may be equal.
+    expect(await place(counted(joined(megabytes(3), megabytes(0.25)), "b"))).toEqual(["worker"]);
+    expect(await place(counted(joined(megabytes(1), megabytes(1)), "b"))).toEqual(["wide"]);
+    // Of a function's rows nobody knows how many there are.
+    expect(await place(by(fn(megabytes(1)), "a"))).toEqual(["worker", "wide"]);
   });
 
   test("[A9] what a function makes is fed to it, with the columns that the SQL needs", async () => {
@@ -150,7 +175,7 @@ describe("exchanges", () => {
     expect(built[2]).toMatchObject({ scatter: 8, broadcast: [{ operators: [1] }], input: { kind: "splits" } });
     expect(built[3]).toMatchObject({ setsOrder: true });
     // A task that is fed while its producers run would hold a worker that they may need.
-    expect(built[1]).toMatchObject({ input: { kind: "operators" }, minRowsPerTask: Number.MAX_SAFE_INTEGER });
+    expect(built[1]).toMatchObject({ place: "worker", input: { kind: "fed", gather: { kind: "whole" } } });
     const made = await tasks(by(fn(file()), "b"), exchange);
     expect(made.map(({ name }) => name)).toEqual(["read->map", "sample keys", "sort bounds", "shuffleMap", "sort"]);
     expect(made[3]).toMatchObject({ input: { kind: "operators", operators: [0] } });

@@ -5,8 +5,10 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { WriteError } from "../../src/errors/index.ts";
 import { markStaging } from "../../src/files/index.ts";
 import type { FileSink } from "../../src/protocol/index.ts";
+import type { FileOutput } from "../../src/scheduler/index.ts";
 import { commitFiles } from "../../src/supervisor/commit.ts";
 
+const commit = (output: FileOutput) => commitFiles(output, () => {});
 let root: string;
 let directory: string;
 let staging: string;
@@ -44,7 +46,7 @@ function all(): string[] {
 test("[A11] only reported files are moved, partitions and all; the rest of the staging is gone", async () => {
   const files = stage("a.csv", "k=1/b.csv");
   write(join(staging, "left-over-of-a-dead-worker.csv"), "half");
-  await commitFiles({ sink: sink("error"), files });
+  await commit({ sink: sink("error"), files });
   expect(all()).toEqual(["a.csv", "k=1/b.csv"]);
   expect(existsSync(staging)).toBe(false);
 });
@@ -52,8 +54,8 @@ test("[A11] only reported files are moved, partitions and all; the rest of the s
 test("[A11] error: data that came meanwhile is left alone, hidden files are no data", async () => {
   write(join(directory, "_SUCCESS"), "");
   write(join(directory, ".hidden"), "");
-  await commitFiles({ sink: sink("error"), files: stage("a.csv") });
-  await expect(commitFiles({ sink: sink("error"), files: stage("b.csv") })).rejects.toThrow(WriteError);
+  await commit({ sink: sink("error"), files: stage("a.csv") });
+  await expect(commit({ sink: sink("error"), files: stage("b.csv") })).rejects.toThrow(WriteError);
   expect(all()).toEqual([".hidden", "_SUCCESS", "a.csv"]);
 });
 
@@ -72,7 +74,7 @@ test.each(places)(
     staging = place();
     write(join(directory, `k=1/${OLD}`), "old");
     write(join(directory, `k=2/${OLD}`), "old");
-    await commitFiles({ sink: sink("overwrite"), files: stage("k=1/new.csv") });
+    await commit({ sink: sink("overwrite"), files: stage("k=1/new.csv") });
     expect(all()).toEqual(["k=1/new.csv"]);
     expect(readdirSync(directory)).toEqual(["k=1"]);
   },
@@ -82,7 +84,7 @@ test.each(places)("[A11] overwrite: a file that is missing changes nothing (%s)"
   staging = place();
   write(join(directory, OLD), "old");
   const files = [...stage("a.csv"), { path: "never-written.csv", rows: 1, bytes: 1 }];
-  await expect(commitFiles({ sink: sink("overwrite"), files })).rejects.toThrow(/Nothing was changed there/);
+  await expect(commit({ sink: sink("overwrite"), files })).rejects.toThrow(/Nothing was changed there/);
   expect(all()).toEqual([OLD]);
   expect(readFileSync(join(directory, OLD), "utf8")).toBe("old");
 });
@@ -93,7 +95,7 @@ test("[A11] overwrite: a failure half-way puts everything back, folders too", as
   // A folder where a file of the job should go.
   write(join(directory, `k=2/b.csv/${OLD}`), "old");
   const before = readdirSync(directory, { recursive: true }).sort();
-  const failing = commitFiles({ sink: sink("overwrite"), files: stage("k=1/a.csv", "k=2/b.csv") });
+  const failing = commit({ sink: sink("overwrite"), files: stage("k=1/a.csv", "k=2/b.csv") });
   await expect(failing).rejects.toThrow(/b\.csv/);
   expect(readdirSync(directory, { recursive: true }).sort()).toEqual(before);
 });
@@ -105,7 +107,7 @@ test.each(places)(
     write(join(directory, OLD), "old");
     const files = stage("a.csv");
     write(join(directory, "notes.txt"), "mine");
-    await expect(commitFiles({ sink: sink("overwrite"), files })).rejects.toThrow(/notes\.txt.*Nothing was changed/);
+    await expect(commit({ sink: sink("overwrite"), files })).rejects.toThrow(/notes\.txt.*Nothing was changed/);
     expect(all()).toEqual(["notes.txt", OLD]);
     expect(existsSync(staging)).toBe(false);
   },
@@ -114,16 +116,14 @@ test.each(places)(
 test("[A11] overwrite: what another job stages in the directory stays there", async () => {
   write(join(directory, OLD), "old");
   write(join(directory, ".spillway-89abcdef/part.csv"), "another's");
-  await commitFiles({ sink: sink("overwrite"), files: stage("a.csv") });
+  await commit({ sink: sink("overwrite"), files: stage("a.csv") });
   expect(all()).toEqual([".spillway-89abcdef/part.csv", "a.csv"]);
 });
 
 test("[A11] append: nothing that is there is touched", async () => {
   write(join(directory, "a.csv"), "old");
-  await expect(commitFiles({ sink: sink("append"), files: stage("b.csv", "a.csv") })).rejects.toThrow(
-    /is not replaced/,
-  );
+  await expect(commit({ sink: sink("append"), files: stage("b.csv", "a.csv") })).rejects.toThrow(/is not replaced/);
   expect(all()).toEqual(["a.csv"]);
-  await commitFiles({ sink: sink("append"), files: stage("b.csv") });
+  await commit({ sink: sink("append"), files: stage("b.csv") });
   expect(all()).toEqual(["a.csv", "b.csv"]);
 });

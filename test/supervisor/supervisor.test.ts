@@ -108,7 +108,12 @@ test("[A15] logs of the last ten sessions stay, `latest` points to the newest", 
   expect(kept).toContain(options.session);
   await supervisor.inspect("a worker is up");
   await supervisor.close();
-  expect(readdirSync(options.stateDirectory).sort()).toEqual(["owner.json", "worker-1.log", "worker-2.log"]);
+  expect(readdirSync(options.stateDirectory).sort()).toEqual([
+    "owner.json",
+    "supervisor.log",
+    "worker-1.log",
+    "worker-2.log",
+  ]);
 });
 
 test("[A15] the logs of a session that runs stay, however many are newer", async () => {

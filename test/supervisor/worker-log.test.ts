@@ -1,19 +1,19 @@
 /** Logs of workers that print more than anybody reads. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync, rmSync, statSync, writeSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, rmSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { WorkerId } from "../../src/protocol/index.ts";
-import { EndedLogs, lastWords, WorkerLog, workerLog } from "../../src/supervisor/worker-log.ts";
+import { EndedLogs, lastWords, ProcessLog, workerLog } from "../../src/supervisor/worker-log.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
 const directory = temporaryDirectory("worker-log");
 const KIB = 1024;
 
-function opened(id: number, limit: number): { log: WorkerLog; path: string } {
+function opened(id: number, limit: number): { log: ProcessLog; path: string } {
   const worker = id as WorkerId;
-  const log = WorkerLog.open(directory, worker, limit);
+  const log = ProcessLog.open(directory, worker, limit);
   if (log === null) throw new Error("no log");
   return { log, path: workerLog(directory, worker) };
 }
@@ -35,9 +35,7 @@ test("[A15] a worker's log keeps its newest lines, says what it dropped, and gro
   print(2);
   log.close();
   const [first, second = "", ...rest] = readFileSync(path, "utf8").trimEnd().split("\n");
-  expect(first).toMatch(
-    /^\[spillway\] [\d.]+ KiB of older lines were dropped: a worker's log has 64\.0 KiB at most\.$/,
-  );
+  expect(first).toMatch(/^\[spillway\] [\d.]+ KiB of older lines were dropped: a log has 64\.0 KiB at most\.$/);
   // Whole lines, and none is missing from there on.
   const numbers = [second, ...rest].map((text) => Number(/^line (\d+)$/.exec(text)?.[1]));
   expect(numbers).toEqual(Array.from({ length: numbers.length }, (_, i) => line - numbers.length + 1 + i));
@@ -89,4 +87,15 @@ test("[A15] of many workers that have ended the newest logs stay", () => {
   });
   expect(paths.map((path) => existsSync(path))).toEqual([false, false, true, true, true]);
   expect(existsSync(join(directory, "worker-9.log"))).toBe(true);
+});
+
+test("[A15] the supervisor's own log is bounded as those of the workers are", () => {
+  const path = join(directory, "supervisor.log");
+  const log = ProcessLog.ofSupervisor(directory, 16 * KIB);
+  for (let i = 0; i < 4000; i++) appendFileSync(path, `line ${i}\n`);
+  log?.bound();
+  expect(statSync(path).size).toBeLessThanOrEqual(16 * KIB);
+  appendFileSync(path, "last\n");
+  log?.close();
+  expect(lastWords(path).tail.endsWith("line 3999\nlast")).toBe(true);
 });

@@ -87,15 +87,26 @@ export function processes(names: readonly string[]): string[] {
     .filter((entry) => /^\d+$/.test(entry))
     .flatMap((pid) => {
       const line = commandLine(pid);
-      return names.some((name) => line.includes(name)) ? [`process ${pid}: ${line.slice(0, 120)}`] : [];
+      return names.some((name) => line.includes(name)) ? [`process ${pid}: ${line}`] : [];
     });
 }
 
 /** Pids of a session's workers. */
 export function workerPids(name: string): number[] {
+  return pidsOf(name, "worker/main.js");
+}
+
+/** The pid of a session's supervisor, which must be running. */
+export function supervisorPid(name: string): number {
+  const [pid] = pidsOf(name, "supervisor/main.js");
+  if (pid === undefined) throw new Error(`session ${name} has no supervisor process`);
+  return pid;
+}
+
+function pidsOf(name: string, program: string): number[] {
   return readdirSync("/proc")
     .filter((entry) => /^\d+$/.test(entry))
-    .filter((pid) => commandLine(pid).includes(name) && commandLine(pid).includes("worker/main.js"))
+    .filter((pid) => commandLine(pid).includes(name) && commandLine(pid).includes(program))
     .map(Number);
 }
 

@@ -62,6 +62,18 @@ test("[A12] withColumn, drop, rename and explode compute the next row type", () 
   trips.explode("stop");
 });
 
+test("[A12] dropNull and fillNull take null out of the row type", () => {
+  const few = trips.select("id", "fare", "city");
+  rowIs<{ id: number; fare: number; city: string }>()(few.dropNull());
+  rowIs<{ id: number; fare: number; city: string }>()(few.dropNull(["fare"]));
+  rowIs<{ id: number; fare: number | null; city: string }>()(few.dropNull(["city"]));
+  rowIs<{ id: number; fare: number; city: string }>()(few.fillNull(0));
+  rowIs<{ id: number; fare: number | null; city: string }>()(few.fillNull("none"));
+  rowIs<{ id: number; fare: number; city: string }>()(few.fillNull({ fare: 0 }));
+  rowIs<{ id: number; fare: number | null; city: string }>()(few.fillNull({ city: "none" }));
+  open.dropNull(["x"]).fillNull(0).fillNull({ y: 1 });
+});
+
 test("[A12] a wrong column in a condition is an error, however deep", () => {
   trips.where(col("id").gt(1).and(col("city").eq("Oslo")));
   trips.filter(col("fare").isNotNull());
@@ -105,6 +117,18 @@ test("[A12] batch functions see columns, rows or tables, and give the next row t
   );
   // @ts-expect-error there is no such column
   trips.mapBatches((batch) => ({ n: [batch.nope.length] }));
+});
+
+test("[A12] columns that are no numbers can be mapped to anything", () => {
+  const files = trips.map(() => ({ id: 1, bytes: new Uint8Array(3), name: "a" as string | null }));
+  rowIs<{ size: number; name: string }>()(
+    files.mapBatches(async (batch) => ({
+      size: await Promise.all(batch.bytes.map(async (bytes) => bytes.length)),
+      name: batch.name.map((name) => name ?? ""),
+    })),
+  );
+  // @ts-expect-error numbers may come as a typed array, whose map gives numbers
+  files.mapBatches((batch) => ({ text: batch.id.map((id) => `${id}`) }));
 });
 
 test("[A12] a class function's arguments are checked", () => {

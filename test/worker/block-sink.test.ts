@@ -28,13 +28,14 @@ interface Shape {
   readonly min?: number | false;
   readonly handedOver?: readonly HandedOver[];
   readonly repair?: number;
+  readonly firstRows?: number;
 }
 
-function sinkTo(outlet: InventedOutlet, { target, min = 1, handedOver = [], repair }: Shape): BlockSink {
+function sinkTo(outlet: InventedOutlet, { target, min = 1, handedOver = [], repair, firstRows }: Shape): BlockSink {
   const task = repair === undefined ? { handedOver } : { handedOver, repair };
   return new BlockSink(
     "read->map(f)",
-    { kind: "blocks", targetBytes: target, minBytes: min },
+    { kind: "blocks", targetBytes: target, minBytes: min, ...(firstRows === undefined ? {} : { firstRows }) },
     task,
     outlet,
     new BlockBuilder(),
@@ -83,6 +84,27 @@ describe("[R2] splitting", () => {
     // What the option is resolved to: the store's capacity.
     const outlet = await through(batches, { target: 2 ** 30 });
     expect(outlet.rowCounts).toEqual([100]);
+  });
+});
+
+describe("[A10] below a limit of few rows", () => {
+  test("so many rows are a block, then twice as many each time, up to the target, however they come", async () => {
+    const shape = { target: roomFor(20), firstRows: 3 };
+    const singles = Array.from({ length: 60 }, (_, i) => rowsOf([1], i));
+    const one = await through(singles, shape);
+    expect(one.rowCounts).toEqual([3, 6, 12, 20, 19]);
+    const atOnce = await through([rowsOf(ones(21))], shape);
+    expect(atOnce.rowCounts).toEqual([3, 6, 12]);
+    expect(atOnce.column("i")).toEqual(Array.from({ length: 21 }, (_, i) => i));
+  });
+
+  test("whoever makes rows is asked for so many, and is not told that they are the last", async () => {
+    const sink = sinkTo(new InventedOutlet(), { target: roomFor(20), firstRows: 3 });
+    expect([sink.wanted, sink.takesEach]).toEqual([3, false]);
+    await sink.push(rowsOf(ones(2)));
+    expect(sink.wanted).toBe(1);
+    await sink.push(rowsOf(ones(1), 2));
+    expect([sink.wanted, sink.takesEach]).toEqual([6, false]);
   });
 });
 

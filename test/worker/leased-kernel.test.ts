@@ -29,14 +29,34 @@ const fed = (sql: string) => new TestTask(kernel, orderOf([sqlStep(sql)]), taskO
 test("[K11] what a dropped table took is given back at once, and the kernel's limit stays", async () => {
   const own = () => procGauge.process(process.pid)?.private ?? 0;
   await kernel.take({ threads: 1, memory: 1024 * MiB });
-  kernel.connection.execute("CREATE TABLE t AS SELECT range AS id, hash(range)::VARCHAR AS text FROM range(5000000)");
-  // Before the drop: from then on the allocator may give back by itself, on a busy machine before anybody looks.
-  const before = own();
-  kernel.connection.execute("DROP TABLE t");
-  await kernel.giveBack();
-  expect(before - own()).toBeGreaterThan(100 * MiB);
+  // From the drop on the allocator may give back by itself, on a busy machine before anybody looks: such a time tells nothing.
+  let freed: number | null = null;
+  for (let time = 0; time < 8 && freed === null; time++) {
+    const without = own();
+    kernel.connection.execute("CREATE TABLE t AS SELECT range AS id, hash(range)::VARCHAR AS text FROM range(5000000)");
+    kernel.connection.execute("DROP TABLE t");
+    const dropped = own();
+    await kernel.giveBack();
+    if (dropped - without > 150 * MiB) freed = dropped - own();
+  }
+  expect(freed).toBeGreaterThan(100 * MiB);
   expect(setting("memory_limit")).toBe("1.0 GiB");
   expect(setting("enable_external_file_cache")).toBe(true);
+});
+
+test("[K11] what the kernel keeps of files is given back", async () => {
+  const path = join(directory, "kept.parquet");
+  await kernel.take({ threads: 1, memory: 1024 * MiB });
+  kernel.connection.execute(`COPY (SELECT range AS id, hash(range) AS h FROM range(1000000)) TO '${path}'`);
+  const kept = () =>
+    Number(
+      kernel.connection.all("SELECT memory_usage_bytes AS n FROM duckdb_memory() WHERE tag = 'EXTERNAL_FILE_CACHE'")[0]
+        ?.n,
+    );
+  kernel.connection.all(`SELECT sum(h) FROM '${path}'`);
+  expect(kept()).toBeGreaterThan(0);
+  await kernel.giveBack();
+  expect(kept()).toBe(0);
 });
 
 describe("a lease", () => {

@@ -3,6 +3,7 @@
  * ValueError, not a RangeError from within.
  */
 import { ValueError } from "../../errors/index.ts";
+import { isErrorNamed } from "../../realm/index.ts";
 
 export class FlatBufferTable {
   constructor(
@@ -101,7 +102,8 @@ function guard<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
-    if (error instanceof RangeError) throw new ValueError("Not Arrow data: its metadata points outside of itself.");
+    if (isErrorNamed(error, "RangeError"))
+      throw new ValueError("Not Arrow data: its metadata points outside of itself.");
     throw error;
   }
 }

@@ -21,9 +21,14 @@ export interface ArrowData {
 
 /** The batches are views of `bytes` where the format allows it. */
 export function readArrowBytes(bytes: Uint8Array): ArrowData {
-  const data = hasMagic(bytes, 0) ? readFile(bytes) : readStream(bytes);
+  const data = isArrowFile(bytes) ? readFile(bytes) : readStream(bytes);
   data.batches.forEach(validateBatch);
   return data;
+}
+
+/** Whether it begins as a file with a footer does; a stream does not. */
+export function isArrowFile(bytes: Uint8Array): boolean {
+  return hasMagic(bytes, 0);
 }
 
 function hasMagic(bytes: Uint8Array, at: number): boolean {
@@ -54,17 +59,11 @@ function readStream(bytes: Uint8Array): ArrowData {
 }
 
 function readFile(bytes: Uint8Array): ArrowData {
-  const end = bytes.byteLength - MAGIC.length;
-  if (end < 12 || !hasMagic(bytes, end)) {
-    throw new ValueError(`Arrow file cut short: its ${bytes.byteLength} bytes do not end with "${MAGIC}".`);
-  }
-  const length = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getInt32(end - 4, true);
-  const start = end - 4 - length;
-  if (length <= 0 || start < 8) throw new ValueError(`Not an Arrow file: a footer of ${length} bytes.`);
-  const footer = FlatBufferTable.root(bytes.subarray(start, start + length));
-  const table = footer.table(1);
-  if (table === null) throw new ValueError("Not an Arrow file: its footer has no schema.");
-  const source = readSchema(table);
+  const end = bytes.byteLength - FILE_TAIL;
+  if (end < MAGIC.length + 2) throw new ValueError(`Arrow file cut short: it has ${bytes.byteLength} bytes.`);
+  const start = end - footerLength(bytes.subarray(end), bytes.byteLength);
+  const footer = FlatBufferTable.root(bytes.subarray(start, end));
+  const source = schemaOfFooter(footer);
   const dictionaries = new DictionaryStore(source);
   // A file may hold a dictionary after the batches that use it, so all of them come first.
   for (const at of blockStarts(footer, 2)) dictionaries.take(expectMessage(bytes, at));
@@ -73,6 +72,39 @@ function readFile(bytes: Uint8Array): ArrowData {
     return readBatch(source, message.header, message.body, dictionaries.vectors);
   });
   return { schema: source.schema, batches };
+}
+
+/** The last bytes of an Arrow file: the length of its footer, which lies before them, and the magic word. */
+export const FILE_TAIL = 4 + MAGIC.length;
+
+/** How long the footer of a file of so many bytes is, from the file's tail. */
+export function footerLength(tail: Uint8Array, fileBytes: number): number {
+  if (!hasMagic(tail, 4)) {
+    throw new ValueError(`Arrow file cut short: its ${fileBytes} bytes do not end with "${MAGIC}".`);
+  }
+  const length = new DataView(tail.buffer, tail.byteOffset, FILE_TAIL).getInt32(0, true);
+  if (length <= 0 || length > fileBytes - FILE_TAIL - MAGIC.length - 2) {
+    throw new ValueError(`Not an Arrow file: a footer of ${length} bytes.`);
+  }
+  return length;
+}
+
+/** The schema of a file, from its footer alone: what is at its beginning is not the same for all writers. */
+export function readFooterSchema(footer: Uint8Array): Schema {
+  return schemaOfFooter(FlatBufferTable.root(footer)).schema;
+}
+
+function schemaOfFooter(footer: FlatBufferTable): SchemaSource {
+  const table = footer.table(1);
+  if (table === null) throw new ValueError("Not an Arrow file: its footer has no schema.");
+  return readSchema(table);
+}
+
+/** The schema of a stream, from its first message alone. */
+export function readSchemaMessage(message: Uint8Array): Schema {
+  const first = messageAt(message, 0);
+  if (first?.headerType !== HEADER.schema) throw new ValueError("Not Arrow data: it does not start with a schema.");
+  return schemaOf(first).schema;
 }
 
 /** A block of the footer is three 64-bit fields, of which the first is its place. */

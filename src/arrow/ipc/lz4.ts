@@ -4,6 +4,7 @@
  */
 import { ValueError } from "../../errors/index.ts";
 import { decodeLz4Block, Lz4Error } from "../../lz4/index.ts";
+import { isErrorNamed } from "../../realm/index.ts";
 
 const MAGIC = 0x184d2204;
 
@@ -40,7 +41,7 @@ export function decodeLz4Frame(frame: Uint8Array, length: number): Uint8Array {
     }
     if (to !== length) throw damaged(`${to} bytes instead of ${length}`);
   } catch (error) {
-    if (error instanceof RangeError) throw damaged("it is cut short");
+    if (isErrorNamed(error, "RangeError")) throw damaged("it is cut short");
     if (error instanceof Lz4Error) throw damaged(error.message);
     throw error;
   }

@@ -111,7 +111,7 @@ function readField(table: FlatBufferTable): FieldSource {
   const encoded = table.table(4);
   if (encoded === null) return { field: { name, type, nullable }, encoding, children, dictionary: null };
   const id = encoded.int64(0, 0);
-  const index = readInt(encoded.table(1));
+  const index = readInt(encoded.table(1), name);
   return {
     field: { name, type: { kind: "dictionary", index, value: type }, nullable },
     encoding,

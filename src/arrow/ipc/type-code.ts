@@ -113,10 +113,18 @@ function unit(code: number): TimeUnit {
   return found;
 }
 
-export function readInt(table: FlatBufferTable | null): IntType {
+export function readInt(table: FlatBufferTable | null, name: string): IntType {
   const bits = table?.int32(0, 0) ?? 32;
-  if (bits !== 8 && bits !== 16 && bits !== 32 && bits !== 64) throw new ValueError(`Not Arrow data: int${bits}.`);
-  return { kind: "int", bits, signed: table === null || table.int8(1, 0) !== 0 };
+  const signed = table === null || table.int8(1, 0) !== 0;
+  if (bits === 8 || bits === 16 || bits === 32 || bits === 64) return { kind: "int", bits, signed };
+  throw notRead(name, `${signed ? "" : "u"}int${bits}`);
+}
+
+function notRead(name: string, type: string): ValueError {
+  return new ValueError(
+    `Column "${name}" is of Arrow's ${type} type, which is not read here. Cast it before writing the data.`,
+    name,
+  );
 }
 
 /** The type of a field, from its code, its parameters and its children. */
@@ -133,7 +141,7 @@ export function readType(code: number, table: FlatBufferTable, children: readonl
     case CODE.bool:
       return plain({ kind: "bool" });
     case CODE.int:
-      return plain(readInt(table));
+      return plain(readInt(table, name));
     case CODE.float:
       return plain({ kind: "float", bits: FLOATS[table.int16(0, 0)] ?? 64 });
     case CODE.decimal: {
@@ -179,8 +187,5 @@ export function readType(code: number, table: FlatBufferTable, children: readonl
     }
   }
   const known = Object.entries(CODE).find(([, number]) => number === code)?.[0] ?? `type ${code}`;
-  throw new ValueError(
-    `Column "${name}" is of Arrow's ${known} type, which is not read here. Cast it before writing the data.`,
-    name,
-  );
+  throw notRead(name, known);
 }

@@ -3,9 +3,10 @@
  * arrays by the type of their values.
  */
 import { RowShapeError } from "../../errors/index.ts";
+import { isTypedArray, type TypedArray } from "../../realm/index.ts";
 import { typeEquals } from "../schema.ts";
 import type { Columns, DataType, Field, RecordBatch, Vector } from "../types.ts";
-import { elementType, inferType, isNumbers, isPlain, isTypedArray, type TypedArray } from "./infer.ts";
+import { elementType, inferType, isNumbers, isPlain } from "./infer.ts";
 import { describe, inRow, type Place, placeOf } from "./misfit.ts";
 import type { DeclaredTypes } from "./row-builder.ts";
 import type { Sink } from "./sink.ts";

@@ -1,4 +1,6 @@
 /** Sinks of instants, spans of time and bytes of one width: a value becomes a few 32-bit words. */
+
+import { isDate, isUint8Array } from "../../realm/index.ts";
 import { layoutOf } from "../layout.ts";
 import type { DataType, TimeUnit, Vector } from "../types.ts";
 import { isPlain } from "./infer.ts";
@@ -69,7 +71,7 @@ const DAY = 86_400_000;
 export function dateSink(type: DataType & { readonly kind: "date" }, place: Place): Sink {
   const size = type.unit === "day" ? 1 : 2;
   return new WordSink(type, size, (words, at, value) => {
-    if (value instanceof Date) {
+    if (isDate(value)) {
       const days = Math.floor(millisecondsOf(place, type, value) / DAY);
       if (size === 1) words[at] = days;
       else putNumber(words, at, days * DAY);
@@ -94,7 +96,7 @@ const PER_MILLISECOND: Record<TimeUnit, number> = { s: 0.001, ms: 1, us: 1000, n
 export function timestampSink(type: DataType & { readonly kind: "timestamp" }, place: Place): Sink {
   const factor = PER_MILLISECOND[type.unit];
   return new WordSink(type, 2, (words, at, value) => {
-    if (value instanceof Date) {
+    if (isDate(value)) {
       const milliseconds = millisecondsOf(place, type, value);
       const units = type.unit === "s" ? Math.floor(milliseconds / 1000) : milliseconds * factor;
       if (Number.isSafeInteger(units)) putNumber(words, at, units);
@@ -190,7 +192,7 @@ export class FixedBinarySink implements Sink {
       this.nulls.setNull(index);
       return;
     }
-    if (!(value instanceof Uint8Array)) misfit(this.place, this.type, value);
+    if (!isUint8Array(value)) misfit(this.place, this.type, value);
     if (value.byteLength !== this.width) {
       unfit(this.place, this.type, value, `it takes exactly ${this.width} bytes`);
     }

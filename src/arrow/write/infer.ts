@@ -1,44 +1,44 @@
 /** The Arrow type that a JavaScript value stands for. Nulls leave a type open: the null type, until a value decides. */
+
+import {
+  hasFields,
+  isBigInt64Array,
+  isBigUint64Array,
+  isDate,
+  isMap,
+  isTypedArray,
+  isUint8Array,
+  type TypedArray,
+  typedArrayName,
+} from "../../realm/index.ts";
 import type { DataType, Field, IntType } from "../types.ts";
 
 const int = (bits: 8 | 16 | 32 | 64, signed: boolean): IntType => ({ kind: "int", bits, signed });
 const FLOAT64: DataType = { kind: "float", bits: 64 };
 const NULL: DataType = { kind: "null" };
 
-export type TypedArray =
-  | Int8Array
-  | Uint8Array
-  | Uint8ClampedArray
-  | Int16Array
-  | Uint16Array
-  | Int32Array
-  | Uint32Array
-  | Float32Array
-  | Float64Array
-  | BigInt64Array
-  | BigUint64Array;
-
-export function isTypedArray(value: unknown): value is TypedArray {
-  return ArrayBuffer.isView(value) && !(value instanceof DataView);
-}
+const ELEMENTS: ReadonlyMap<string, DataType> = new Map<string, DataType>([
+  ["Float64Array", FLOAT64],
+  ["Float32Array", { kind: "float", bits: 32 }],
+  ["Int32Array", int(32, true)],
+  ["Uint32Array", int(32, false)],
+  ["Int16Array", int(16, true)],
+  ["Uint16Array", int(16, false)],
+  ["Int8Array", int(8, true)],
+  ["Uint8Array", int(8, false)],
+  ["Uint8ClampedArray", int(8, false)],
+  ["BigInt64Array", int(64, true)],
+  ["BigUint64Array", int(64, false)],
+]);
 
 /** A typed array whose elements are numbers, not bigints. */
 export function isNumbers(value: unknown): value is Exclude<TypedArray, BigInt64Array | BigUint64Array> {
-  return isTypedArray(value) && !(value instanceof BigInt64Array || value instanceof BigUint64Array);
+  return isTypedArray(value) && !(isBigInt64Array(value) || isBigUint64Array(value));
 }
 
 /** The type of a typed array's elements. */
 export function elementType(array: TypedArray): DataType {
-  if (array instanceof Float64Array) return FLOAT64;
-  if (array instanceof Float32Array) return { kind: "float", bits: 32 };
-  if (array instanceof Int32Array) return int(32, true);
-  if (array instanceof Uint32Array) return int(32, false);
-  if (array instanceof Int16Array) return int(16, true);
-  if (array instanceof Uint16Array) return int(16, false);
-  if (array instanceof Int8Array) return int(8, true);
-  if (array instanceof BigInt64Array) return int(64, true);
-  if (array instanceof BigUint64Array) return int(64, false);
-  return int(8, false);
+  return ELEMENTS.get(typedArrayName(array)) ?? FLOAT64;
 }
 
 /** A value of no Arrow type (a function, a promise, a Set, …) gives null. */
@@ -62,11 +62,11 @@ export function inferType(value: unknown): DataType | null {
 }
 
 function inferObject(value: object): DataType | null {
-  if (value instanceof Date) return { kind: "timestamp", unit: "us", timezone: null };
-  if (value instanceof Uint8Array) return { kind: "binary", large: false };
+  if (isDate(value)) return { kind: "timestamp", unit: "us", timezone: null };
+  if (isUint8Array(value)) return { kind: "binary", large: false };
   if (isTypedArray(value)) return listOf(elementType(value));
   if (Array.isArray(value)) return inferElements(value, listOf);
-  if (value instanceof Map) {
+  if (isMap(value)) {
     return inferElements([...value.keys()], (key) => inferElements([...value.values()], (held) => mapOf(key, held)));
   }
   return isPlain(value) ? inferStruct(value) : null;
@@ -103,17 +103,5 @@ function inferStruct(value: object): DataType | null {
 
 /** An object of fields, of a class or not; not one of the objects that are values of another kind. */
 export function isPlain(value: unknown): value is Record<string, unknown> {
-  if (typeof value !== "object" || value === null || Array.isArray(value) || ArrayBuffer.isView(value)) return false;
-  return !(
-    value instanceof Date ||
-    value instanceof Map ||
-    value instanceof Set ||
-    value instanceof Promise ||
-    value instanceof RegExp ||
-    value instanceof Error ||
-    value instanceof ArrayBuffer ||
-    value instanceof WeakMap ||
-    value instanceof WeakSet ||
-    Symbol.iterator in value
-  );
+  return typeof value === "object" && value !== null && hasFields(value) && !(Symbol.iterator in value);
 }

@@ -1,5 +1,6 @@
 /** What is wrong with a value, in words: which column, which type it has, which value came. */
 import { RowShapeError, ValueError } from "../../errors/index.ts";
+import { isDate, isMap, isPromise } from "../../realm/index.ts";
 import { typeName } from "../typename.ts";
 import type { DataType } from "../types.ts";
 import { halfPair } from "../well-formed.ts";
@@ -41,9 +42,14 @@ export function misfit(place: Place, type: DataType, value: unknown): never {
   }
   throw new RowShapeError(
     `Column "${column}" is ${typeName(type)} so far; a later row has ${came} there. ` +
-      `Return one type always, or declare it: schema: { "${column}": "…" }.`,
+      `Return one type always, or declare ${isInside(column) ? "the whole column in schema" : `it: schema: { "${column}": "…" }`}.`,
     column,
   );
+}
+
+/** A path as `tags[]` or `address.city`; a column of such a name is advised as one, too. */
+function isInside(column: string): boolean {
+  return /[.[]/.test(column);
 }
 
 /** Throws: the right kind of value, but not one the type can hold. */
@@ -60,8 +66,9 @@ export function halfText({ column }: Place, text: string): never {
 
 /** What was thrown for one of many rows that came together; `what` they are, such as "the result". */
 export function inRow(thrown: unknown, row: number, what: string): unknown {
-  if (!(thrown instanceof ValueError)) return thrown;
-  return new ValueError(`Row ${row} of ${what}: ${thrown.message}`, thrown.column);
+  const which = `Row ${row} of ${what}`;
+  if (thrown instanceof RowShapeError) return new RowShapeError(`${which}: ${thrown.message}`, thrown.column);
+  return thrown instanceof ValueError ? new ValueError(`${which}: ${thrown.message}`, thrown.column) : thrown;
 }
 
 /** For a column that the function makes anew, although its source looked as if it did not. */
@@ -74,10 +81,16 @@ function remedy(passed: string, column: string, value: unknown): string {
 /** The SQL type and a short print: `VARCHAR ("abc")`. */
 export function describe(value: unknown): string {
   if (value === undefined) return "undefined";
-  if (value instanceof Promise) return "a promise (is an await missing?)";
+  if (isPromise(value)) return "a promise (is an await missing?)";
   const inferred = inferType(value);
-  if (inferred === null) return typeof value === "object" ? `a ${constructorName(value)}` : `a ${typeof value}`;
+  if (inferred === null) return typeof value === "object" ? unknownObject(value) : `a ${typeof value}`;
   return `${typeName(inferred)} (${print(value)})`;
+}
+
+function unknownObject(value: object | null): string {
+  if (value === null || Object.keys(value).length > 0) return `an object of class ${constructorName(value)}`;
+  const name = constructorName(value);
+  return name === "Object" || name === "value" ? "an object without fields" : `a ${name}`;
 }
 
 function constructorName(value: object | null): string {
@@ -90,8 +103,8 @@ function print(value: unknown): string {
   let text: string;
   if (typeof value === "bigint") text = `${value}n`;
   else if (typeof value === "string") text = JSON.stringify(value);
-  else if (value instanceof Date) text = Number.isNaN(value.getTime()) ? "Invalid Date" : value.toISOString();
-  else if (value instanceof Map) text = `a Map of ${value.size}`;
+  else if (isDate(value)) text = Number.isNaN(value.getTime()) ? "Invalid Date" : value.toISOString();
+  else if (isMap(value)) text = `a Map of ${value.size}`;
   else if (ArrayBuffer.isView(value)) text = `${constructorName(value)} of ${value.byteLength} bytes`;
   else if (typeof value === "object" && value !== null) {
     text = Array.isArray(value) ? `an array of ${value.length}` : `an object with ${Object.keys(value).join(", ")}`;

@@ -1,8 +1,9 @@
 /** Sinks with sinks inside, bytes of any length, and the open column that no value has decided yet. */
 import { RowShapeError, ValueError } from "../../errors/index.ts";
+import { isMap, isTypedArray, isUint8Array } from "../../realm/index.ts";
 import type { DataType, Field, Vector } from "../types.ts";
 import { halfPair } from "../well-formed.ts";
-import { inferType, isNumbers, isPlain, isTypedArray } from "./infer.ts";
+import { inferType, isNumbers, isPlain } from "./infer.ts";
 import { describe, misfit, type Place, unfit } from "./misfit.ts";
 import { type RecordWriter, recordWriter } from "./record-writer.ts";
 import { bytesOf, enlarged, leaf, NullFlags, type Sink } from "./sink.ts";
@@ -55,7 +56,7 @@ export class BinarySink implements Sink {
       this.nulls.setNull(index);
       return;
     }
-    if (!(value instanceof Uint8Array)) misfit(this.place, this.type, value);
+    if (!isUint8Array(value)) misfit(this.place, this.type, value);
     const end = start + value.byteLength;
     this.offsets.end(index, end, this.place);
     if (end > this.data.length) {
@@ -276,7 +277,7 @@ export class MapSink implements Sink {
   }
   /** A declared map takes a plain object too, by its keys. */
   private entries(value: unknown): Iterable<[unknown, unknown]> {
-    if (value instanceof Map) return value;
+    if (isMap(value)) return value;
     if (this.place.declared && isPlain(value)) return Object.entries(value);
     return misfit(this.place, this.type, value);
   }

@@ -2,6 +2,7 @@
  * Sinks of numbers and booleans. `write` is spelled out in each, not inherited: it is called once a value, and only
  * a method of one class is inlined into the generated row code.
  */
+import { isTypedArray, typedArrayName } from "../../realm/index.ts";
 import { bitmapBytes, packBits } from "../bitmap.ts";
 import type { DataType, IntType, Vector } from "../types.ts";
 import { misfit, type Place, unfit } from "./misfit.ts";
@@ -111,7 +112,13 @@ export function integerSink(type: IntType, place: Place): Sink {
     if (value >= low && value <= high && Number.isInteger(value)) return value;
     return unfit(place, type, value, `it takes whole numbers from ${low} to ${high}`);
   };
-  return new SmallSink(type, place, kind, convert, (values) => values instanceof kind);
+  return new SmallSink(
+    type,
+    place,
+    kind,
+    convert,
+    (values) => isTypedArray(values) && typedArrayName(values) === kind.name,
+  );
 }
 
 export function smallFloatSink(bits: 16 | 32, place: Place): Sink {

@@ -6,8 +6,9 @@ import { checkedValues, valueKeys } from "../functions.ts";
 import { checkKeys, oneOf, positiveInteger, wholeNumber } from "../options.ts";
 import type { BatchesOptions } from "./batches.ts";
 import { DEFAULT_PREFETCH } from "./blocks.ts";
+import { type CancelOptions, cancelKeys } from "./cancellation.ts";
 
-export interface IterBatchesOptions extends ValueOptions {
+export interface IterBatchesOptions extends ValueOptions, CancelOptions {
   readonly batchSize?: number;
   readonly batchFormat?: BatchFormat;
   /** Blocks that may be made ahead of the reader. Default 2. */
@@ -19,7 +20,7 @@ export interface IterBatchesOptions extends ValueOptions {
 }
 
 export function checkedBatches(options: IterBatchesOptions): BatchesOptions {
-  const known = [...valueKeys, "batchSize", "batchFormat", "prefetch", "dropLast", "localShuffle"];
+  const known = [...valueKeys, "batchSize", "batchFormat", "prefetch", "dropLast", "localShuffle", ...cancelKeys];
   checkKeys("iterBatches", options, known);
   const {
     batchSize = 1024,
@@ -35,6 +36,7 @@ export function checkedBatches(options: IterBatchesOptions): BatchesOptions {
     prefetch: positiveInteger("iterBatches", "prefetch", prefetch),
     dropLast,
     localShuffle: localShuffle === undefined ? null : checkedShuffle(localShuffle),
+    inOrder: localShuffle?.seed !== undefined,
     values: checkedValues("iterBatches", options),
   };
 }

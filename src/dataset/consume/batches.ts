@@ -14,6 +14,7 @@ import {
 } from "../../arrow/index.ts";
 import type { ReceivedBlock } from "../engine.ts";
 import type { Blocks } from "./blocks.ts";
+import type { Cancellation } from "./cancellation.ts";
 import { type LocalShuffle, Shuffler } from "./shuffler.ts";
 
 export interface BatchesOptions {
@@ -22,6 +23,8 @@ export interface BatchesOptions {
   readonly prefetch: number;
   readonly dropLast: boolean;
   readonly localShuffle: LocalShuffle | null;
+  /** Blocks in the order of the input: a seed means the same batches again, and so needs the same rows in the same order. */
+  readonly inOrder: boolean;
   readonly values: ValueOptions;
 }
 
@@ -32,9 +35,13 @@ interface Collector<B> {
   rest(): B | null;
 }
 
-export function batchesOf(blocks: Blocks, options: BatchesOptions): AsyncGenerator<unknown, void, undefined> {
+export function batchesOf(
+  blocks: Blocks,
+  options: BatchesOptions,
+  cancellation: Cancellation,
+): AsyncGenerator<unknown, void, undefined> {
   const left = new AbortController();
-  const batches = collected(blocks(options.prefetch, left.signal), options, left.signal);
+  const batches = collected(blocks(options.prefetch, left.signal), options, left.signal, cancellation);
   const leave = batches.return.bind(batches);
   batches.return = (value) => {
     left.abort();
@@ -47,14 +54,25 @@ async function* collected(
   blocks: AsyncIterable<ReceivedBlock>,
   options: BatchesOptions,
   left: AbortSignal,
+  cancellation: Cancellation,
 ): AsyncGenerator<unknown, void, undefined> {
   const collector = collectorFor(options);
   const shuffler = options.localShuffle === null ? null : new Shuffler(options.localShuffle);
+  function* of(block: RecordBatch): Iterable<unknown> {
+    if (shuffler === null) yield* collector.push(block);
+    else for (const mixed of shuffler.push(block)) yield* collector.push(mixed);
+  }
   for await (const block of blocks) {
+    const forget = cancellation.onCancel(() => block.release());
     try {
-      if (shuffler === null) yield* collector.push(block.read());
-      else for (const mixed of shuffler.push(block.read())) yield* collector.push(mixed);
+      cancellation.check();
+      for (const batch of of(block.read())) {
+        yield batch;
+        // Before anything else is read of a block that may be gone.
+        cancellation.check();
+      }
     } finally {
+      forget();
       block.release();
     }
   }

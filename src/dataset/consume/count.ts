@@ -5,12 +5,12 @@ import type { Run } from "./blocks.ts";
 
 export async function countRows(run: Run): Promise<number> {
   run.engine.checkOpen();
-  const plan = optimise(await resolved(run.engine, run.plan));
+  const plan = optimise(await resolved(run.engine, run.plan, run.cancellation));
   const known = await countByMetadata(plan);
   if (known !== null) return known;
   // Of a source alone its columns do not matter, and there may be thousands.
   const counted = plan.kind === "scan" && plan.filters.length === 0 ? forItsRows(plan) : sameRows(run.plan);
-  const { rows, stats } = await runToEnd(run.engine, counted, () => ({ kind: "count" }));
+  const { rows, stats } = await runToEnd(run.engine, counted, () => ({ kind: "count" }), run.cancellation);
   run.ended(stats);
   return rows;
 }

@@ -5,7 +5,7 @@ import { blocksOf, type Run } from "./blocks.ts";
 import { countByMetadata } from "./count.ts";
 
 export async function countPartitions(run: Run): Promise<number> {
-  const known = await partitionsOf(optimise(await resolved(run.engine, run.plan)));
+  const known = await partitionsOf(optimise(await resolved(run.engine, run.plan, run.cancellation)));
   if (known !== null) return known;
   let blocks = 0;
   for await (const block of blocksOf(run)) {

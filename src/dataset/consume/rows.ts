@@ -9,6 +9,7 @@ import {
 } from "../../arrow/index.ts";
 import type { ReceivedBlock } from "../engine.ts";
 import { type Blocks, blocksOf, type Run } from "./blocks.ts";
+import type { Cancellation } from "./cancellation.ts";
 
 export async function collectRows<R>(run: Run, values: ValueOptions): Promise<R[]> {
   const rows: R[] = [];
@@ -41,8 +42,11 @@ export class RowIterator<R> implements AsyncIterableIterator<R> {
     blocks: Blocks,
     private readonly values: ValueOptions,
     prefetch: number,
+    private readonly cancellation: Cancellation,
   ) {
     this.#blocks = blocks(prefetch, this.#left.signal);
+    // The next row is asked of the blocks, which say why there is none.
+    cancellation.onCancel(() => this.#letGo());
   }
 
   [Symbol.asyncIterator](): this {
@@ -84,6 +88,7 @@ export class RowIterator<R> implements AsyncIterableIterator<R> {
       const { value: block, done } = await this.#blocks.next();
       if (done === true) return { value: undefined, done: true };
       this.#block = block;
+      if (this.cancellation.error !== null) continue;
       const batch = block.read();
       if (this.#reader === null || this.#schema === null || !schemaEquals(this.#schema, batch.schema)) {
         this.#reader = compileRows(batch.schema, this.values);

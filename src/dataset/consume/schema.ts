@@ -1,5 +1,10 @@
-/** The columns and their types: by metadata where no function is involved, else by the first block that comes. */
-import { type Column, isDescribable } from "../../plan/index.ts";
+/**
+ * The columns and their types: by metadata where no function is involved, else by the first block that comes. Where none comes, by
+ * what the functions tell of themselves: a column of nobody knows what is one of nulls.
+ */
+import { type Column, isDescribable, type Plan } from "../../plan/index.ts";
+import { likelyColumns } from "../../stages/index.ts";
+import type { Engine } from "../engine.ts";
 import { describeWith, resolved } from "../run.ts";
 import { columnsOfBatch } from "../sources/blocks.ts";
 import { blocksOf, type Run } from "./blocks.ts";
@@ -12,9 +17,9 @@ export interface DatasetSchema {
 }
 
 export async function schemaOf(run: Run): Promise<DatasetSchema> {
-  const plan = await resolved(run.engine, run.plan);
-  if (plan.kind === "scan" && plan.open?.columns) return datasetSchema(plan.open.columns);
-  if (isDescribable(plan)) return datasetSchema(await describeWith(run.engine)(plan));
+  const plan = await resolved(run.engine, run.plan, run.cancellation);
+  const known = await knownColumns(run.engine, plan);
+  if (known !== null) return datasetSchema(known);
   for await (const block of blocksOf(run, 1)) {
     try {
       return datasetSchema(columnsOfBatch(block.read()));
@@ -22,7 +27,18 @@ export async function schemaOf(run: Run): Promise<DatasetSchema> {
       block.release();
     }
   }
-  return datasetSchema([]);
+  const likely = likelyColumns(plan) ?? new Map<string, string | null>();
+  return datasetSchema([...likely].map(([name, type]) => ({ name, type: type ?? "NULL" })));
+}
+
+/** The columns as far as they are known without a row; null where only running the plan tells. */
+export async function columnsBefore({ engine, plan, cancellation }: Run): Promise<readonly Column[] | null> {
+  return knownColumns(engine, await resolved(engine, plan, cancellation));
+}
+
+async function knownColumns(engine: Engine, plan: Plan): Promise<readonly Column[] | null> {
+  if (plan.kind === "scan" && plan.open?.columns) return plan.open.columns;
+  return isDescribable(plan) ? describeWith(engine)(plan) : null;
 }
 
 function datasetSchema(columns: readonly Column[]): DatasetSchema {

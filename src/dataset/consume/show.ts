@@ -1,5 +1,6 @@
 /** Rows as an aligned table of text: numbers to the right, long values cut. */
 import type { ValueOptions } from "../../arrow/index.ts";
+import { isDate, isMap, isUint8Array } from "../../realm/index.ts";
 import { positiveInteger } from "../options.ts";
 
 const WIDEST = 40;
@@ -46,11 +47,11 @@ function cellText(value: unknown): string {
 function plainText(value: unknown): string {
   if (value === null || value === undefined) return "null";
   if (typeof value === "string") return value;
-  if (value instanceof Date) return Number.isNaN(value.getTime()) ? "invalid date" : value.toISOString();
-  if (value instanceof Uint8Array) return `${value.length} bytes`;
-  if (value instanceof Map) return plainText(Object.fromEntries(value));
+  if (isDate(value)) return Number.isNaN(value.getTime()) ? "invalid date" : value.toISOString();
+  if (isUint8Array(value)) return `${value.length} bytes`;
+  if (isMap(value)) return plainText(Object.fromEntries(value));
   if (typeof value !== "object") return String(value);
   return JSON.stringify(value, (_, inner: unknown) =>
-    typeof inner === "bigint" ? String(inner) : inner instanceof Map ? Object.fromEntries(inner) : inner,
+    typeof inner === "bigint" ? String(inner) : isMap(inner) ? Object.fromEntries(inner) : inner,
   );
 }

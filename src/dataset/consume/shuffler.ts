@@ -19,14 +19,21 @@ export class Shuffler {
   #held = new BlockBuilder();
   #spare = new BlockBuilder();
   readonly #out = new BlockBuilder();
+  /** Rows of the intake under way. */
+  #taken = 0;
 
   constructor(private readonly options: LocalShuffle) {
     this.#random = seeded(options.seed);
   }
 
   *push(batch: RecordBatch): Iterable<RecordBatch> {
-    for (let at = 0; at < batch.length; at += INTAKE) {
-      this.#held.append(batch, at, Math.min(batch.length, at + INTAKE));
+    for (let at = 0; at < batch.length; ) {
+      const end = Math.min(batch.length, at + INTAKE - this.#taken);
+      this.#held.append(batch, at, end);
+      this.#taken = (this.#taken + end - at) % INTAKE;
+      at = end;
+      // Only after so many rows, wherever blocks end: blocks of other lengths give the same order.
+      if (this.#taken > 0) continue;
       const over = this.#held.rows - this.options.bufferSize;
       // What stays is copied each time some leave: so they leave in large numbers, and the buffer may hold half as much more.
       if (over >= Math.max(INTAKE, this.options.bufferSize / 2)) yield* this.#leave(over);

@@ -7,8 +7,9 @@ import { type Materialized, materialized } from "../materialize.ts";
 import { checkKeys, describe, seedOf } from "../options.ts";
 import { BlockHold } from "../sources/block-hold.ts";
 import type { Run } from "./blocks.ts";
+import { type CancelOptions, cancelKeys } from "./cancellation.ts";
 
-export interface TrainTestOptions {
+export interface TrainTestOptions extends CancelOptions {
   /** A fraction of the rows, above 0 and below 1, or a whole number of rows. */
   readonly testSize: number;
   /** Rows are mixed before they are cut. Default false. */
@@ -33,7 +34,7 @@ export async function trainTestRows(
   run: Run,
   options: TrainTestOptions,
 ): Promise<{ readonly train: Materialized; readonly test: Materialized }> {
-  checkKeys("trainTestSplit", options, ["testSize", "shuffle", "seed"]);
+  checkKeys("trainTestSplit", options, ["testSize", "shuffle", "seed", ...cancelKeys]);
   const { testSize, shuffle: mixes = false } = options;
   checkTestSize(testSize);
   if (typeof mixes !== "boolean") {

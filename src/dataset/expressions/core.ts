@@ -2,6 +2,7 @@
  * The base of every expression: the tree it stands for, its name, and its types: the value it gives, the columns it reads
  * (so that a wrong one is a compile error where the row type is known) and the name it will have.
  */
+import { STAYS, type Stays } from "../../closure/index.ts";
 import { OptionError } from "../../errors/index.ts";
 import { type CallName, call, checkLiteral, type Expression, type Literal, literal } from "../../plan/index.ts";
 import { describe, SHOWN } from "../options.ts";
@@ -25,6 +26,12 @@ export type Operand = AnyExpr | Literal;
 /** The columns that an operand reads. */
 export type RefsOf<O> = O extends Expr<unknown, infer Refs, string | Unnamed> ? Refs : never;
 
+const EXPRESSION_STAYS: Stays = {
+  what: "an expression (col, lit, …)",
+  remedy:
+    "The kernel computes it, not a function: put it into a column first, with withColumn, and let the function read that.",
+};
+
 export abstract class ExprCore<T, Refs extends string, Name extends string | Unnamed> {
   declare readonly [types]: { readonly value: T; readonly refs: Refs; readonly name: Name };
 
@@ -33,6 +40,11 @@ export abstract class ExprCore<T, Refs extends string, Name extends string | Unn
     /** What the result column is called; null: not said. */
     readonly columnName: string | null,
   ) {}
+
+  /** @internal A function that captured it is refused with this. */
+  get [STAYS](): Stays {
+    return EXPRESSION_STAYS;
+  }
 
   protected abstract derive<V, R extends string>(expression: Expression): Expr<V, R, Unnamed>;
 

@@ -1,7 +1,9 @@
 /** Functions on lists, structs and maps. */
+import { call } from "../../plan/index.ts";
 import type { Operand, RefsOf, Unnamed } from "./core.ts";
 import { DateMethods } from "./dates.ts";
 import type { Expr } from "./expr.ts";
+import { type VectorOperand, vectorExpression } from "./vectors.ts";
 
 type Result<T, Refs extends string, O = never> = Expr<T, Refs | RefsOf<O>, Unnamed>;
 
@@ -50,6 +52,24 @@ export abstract class NestedMethods<T, Refs extends string, Name extends string 
   }
   listJoin(separator: string): Result<string, Refs> {
     return this.call("listJoin", separator);
+  }
+  /** Of two vectors: 1 where they point the same way, 0 where they stand at a right angle, -1 where they are opposed. */
+  cosineSimilarity<O extends VectorOperand>(other: O): Result<number, Refs, O> {
+    return this.#compared("cosineSimilarity", other);
+  }
+  /** The distance of two vectors as points: the root of the sum of the squared differences. */
+  l2Distance<O extends VectorOperand>(other: O): Result<number, Refs, O> {
+    return this.#compared("l2Distance", other);
+  }
+  /** The sum of the products of two vectors, place by place. */
+  dot<O extends VectorOperand>(other: O): Result<number, Refs, O> {
+    return this.#compared("dot", other);
+  }
+  #compared<O extends VectorOperand>(
+    name: "cosineSimilarity" | "l2Distance" | "dot",
+    other: O,
+  ): Result<number, Refs, O> {
+    return this.derive(call(name, this.expression, vectorExpression(name, other)));
   }
   /** A struct's field. */
   field<V = unknown>(name: string): Result<V, Refs> {

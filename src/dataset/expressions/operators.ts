@@ -1,7 +1,19 @@
 /** Arithmetic, comparison, logic and mathematics on expressions. Null in, null out, as in SQL; `divide` is float division. */
-import { call, cast, checkTypeName, conjunction, type Expression } from "../../plan/index.ts";
+import { OptionError } from "../../errors/index.ts";
+import { call, callOf, cast, checkTypeName, conjunction, type Expression } from "../../plan/index.ts";
+import { describe } from "../options.ts";
 import { ExprCore, type Operand, type RefsOf, toExpression, type Unnamed } from "./core.ts";
 import type { Expr } from "./expr.ts";
+
+function listed(values: unknown): Iterable<unknown> {
+  if (isList(values)) return values;
+  throw new OptionError(`in and notIn take a list of values, such as [1, 2]; ${describe(values)} was given.`);
+}
+
+/** A text has an iterator, too, but nobody means its characters. */
+function isList(values: unknown): values is Iterable<unknown> {
+  return typeof values === "object" && values !== null && Symbol.iterator in values;
+}
 
 type Result<T, Refs extends string, O = never> = Expr<T, Refs | RefsOf<O>, Unnamed>;
 
@@ -16,12 +28,24 @@ export abstract class OperatorMethods<T, Refs extends string, Name extends strin
   subtract<O extends Operand>(other: O): Result<number, Refs, O> {
     return this.call("subtract", other);
   }
+  /** The same as `subtract`. */
+  sub<O extends Operand>(other: O): Result<number, Refs, O> {
+    return this.subtract(other);
+  }
   multiply<O extends Operand>(other: O): Result<number, Refs, O> {
     return this.call("multiply", other);
+  }
+  /** The same as `multiply`. */
+  mul<O extends Operand>(other: O): Result<number, Refs, O> {
+    return this.multiply(other);
   }
   /** Float division: `lit(1).divide(2)` is 0.5, `lit(1).divide(0)` is Infinity, as in JavaScript. */
   divide<O extends Operand>(other: O): Result<number, Refs, O> {
     return this.call("divide", other);
+  }
+  /** The same as `divide`. */
+  div<O extends Operand>(other: O): Result<number, Refs, O> {
+    return this.divide(other);
   }
   /** Division that drops the fraction, towards zero; by zero gives null. */
   integerDivide<O extends Operand>(other: O): Result<number, Refs, O> {
@@ -30,11 +54,23 @@ export abstract class OperatorMethods<T, Refs extends string, Name extends strin
   modulo<O extends Operand>(other: O): Result<number, Refs, O> {
     return this.call("modulo", other);
   }
+  /** The same as `modulo`. */
+  mod<O extends Operand>(other: O): Result<number, Refs, O> {
+    return this.modulo(other);
+  }
   power<O extends Operand>(other: O): Result<number, Refs, O> {
     return this.call("power", other);
   }
+  /** The same as `power`. */
+  pow<O extends Operand>(other: O): Result<number, Refs, O> {
+    return this.power(other);
+  }
   negate(): Result<number, Refs> {
     return this.call("negate");
+  }
+  /** The same as `negate`. */
+  neg(): Result<number, Refs> {
+    return this.negate();
   }
 
   /** Null where either side is null, which `where` takes for false; `isSame` compares nulls too. */
@@ -62,14 +98,21 @@ export abstract class OperatorMethods<T, Refs extends string, Name extends strin
   }
   /** Both bounds included. */
   between<A extends Operand, B extends Operand>(low: A, high: B): Result<boolean, Refs, A | B> {
+    if (low === undefined || high === undefined) {
+      throw new OptionError("between takes two bounds, the lowest and the highest value: between(1, 5).");
+    }
     const within = [call("ge", this.expression, toExpression(low)), call("le", this.expression, toExpression(high))];
     return this.derive(conjunction(within));
   }
   in(values: Iterable<Operand>): Result<boolean, Refs> {
-    return this.call("in", ...values);
+    return this.derive(this.#in(values));
   }
   notIn(values: Iterable<Operand>): Result<boolean, Refs> {
-    return this.derive(call("not", call("in", this.expression, ...[...values].map(toExpression))));
+    return this.derive(call("not", this.#in(values)));
+  }
+  /** As one list of arguments: there may be more of them than a function takes. */
+  #in(values: Iterable<Operand>): Expression {
+    return callOf("in", [this.expression, ...Array.from(listed(values), toExpression)]);
   }
   isNull(): Result<boolean, Refs> {
     return this.call("isNull");

@@ -6,6 +6,7 @@ import { WriteError } from "../../errors/index.ts";
 import { limit, type Plan } from "../../plan/index.ts";
 import type { FileFormat, JobStats } from "../../protocol/index.ts";
 import { type Blocks, blocksOf, type Run } from "../consume/blocks.ts";
+import type { Cancellation } from "../consume/cancellation.ts";
 import { countRows } from "../consume/count.ts";
 import { collectRows } from "../consume/rows.ts";
 import { type WriteOptions, type WriteSummary, writeFiles, writerNames } from "../write.ts";
@@ -18,15 +19,17 @@ export interface PipelineRun {
   readonly recipe: Recipe;
   /** Told the figures of each run that has ended well. */
   ended(stats: JobStats): void;
+  readonly cancellation: Cancellation;
+  readonly inOrder?: boolean;
 }
 
-function runOf({ recipe, ended }: PipelineRun, plan: Plan): Run {
-  return { engine: recipe.engine, plan, ended };
+function runOf({ recipe, ended, cancellation, inOrder = false }: PipelineRun, plan: Plan): Run {
+  return { engine: recipe.engine, plan, ended, cancellation, inOrder };
 }
 
 /** The blocks of all windows of all epochs. An endless pipeline ends after an epoch without rows, or it would go round for ever. */
 export function blocksOfWindows(run: PipelineRun): Blocks {
-  return async function* (prefetch, left) {
+  return run.cancellation.overBlocks(async function* (prefetch, left) {
     const { recipe } = run;
     for (let epoch = 0; epoch < recipe.epochs; epoch++) {
       let rows = 0;
@@ -39,7 +42,7 @@ export function blocksOfWindows(run: PipelineRun): Blocks {
       }
       if (rows === 0 && isEndless(recipe)) return;
     }
-  };
+  });
 }
 
 /** The first rows; null: all. */

@@ -3,14 +3,14 @@
  * what becomes of each window and give a new pipeline; methods that consume run the windows one after the other (their work is in consume.ts).
  * Used once: what has been derived from or consumed cannot be again.
  */
-import type { Table } from "@uwdata/flechette";
-import type { ValueOptions } from "../../arrow/index.ts";
+import type { Table, ValueOptions } from "../../arrow/index.ts";
 import { OptionError } from "../../errors/index.ts";
 import type { Plan } from "../../plan/index.ts";
-import type { JobStats } from "../../protocol/index.ts";
+import type { FileFormat, JobStats } from "../../protocol/index.ts";
 import { checkedBatches, type IterBatchesOptions } from "../consume/batch-options.ts";
 import { batchesOf } from "../consume/batches.ts";
 import { DEFAULT_PREFETCH } from "../consume/blocks.ts";
+import { Cancellation, type CancelOptions, cancelKeys, never } from "../consume/cancellation.ts";
 import { RowIterator } from "../consume/rows.ts";
 import { type DatasetSchema, schemaOf } from "../consume/schema.ts";
 import { showRows } from "../consume/show.ts";
@@ -22,7 +22,7 @@ import { RelationalMethods } from "../relational-methods.ts";
 import type { AnyRow, ColumnName, ColumnsBatch } from "../row-types.ts";
 import type { SampleOptions } from "../sample-options.ts";
 import { type DatasetStats, datasetStats } from "../stats.ts";
-import type { WriteOptions, WriteSummary } from "../write.ts";
+import { type WriteOptions, type WriteSummary, writerNames } from "../write.ts";
 import { blocksOfWindows, countAll, type PipelineRun, takeRows, writeWindows } from "./consume.ts";
 import {
   allWindows,
@@ -63,7 +63,7 @@ export class DatasetPipeline<out R extends AnyRow = AnyRow> extends RelationalMe
   /** The whole pipeline again and again, read anew each time: so many epochs, or without end. */
   repeat(epochs?: number): DatasetPipeline<R> {
     const recipe = repeated(this.#recipe, epochs);
-    this.#use("repeat");
+    this.#use("repeat", never);
     return new DatasetPipeline<R>(recipe);
   }
 
@@ -80,40 +80,49 @@ export class DatasetPipeline<out R extends AnyRow = AnyRow> extends RelationalMe
 
   // Consuming
 
-  async take(rows: number, values: ValueOptions = {}): Promise<R[]> {
+  async take(rows: number, options: ValueOptions & CancelOptions = {}): Promise<R[]> {
     const wanted = wholeNumber("take", "the number of rows", rows);
-    return takeRows<R>(this.#use("take"), wanted, onlyValues("take", values));
+    const values = onlyValues("take", options);
+    return this.#consume("take", options, (run) => takeRows<R>(run, wanted, values));
   }
 
-  async takeAll(values: ValueOptions = {}): Promise<R[]> {
+  async takeAll(options: ValueOptions & CancelOptions = {}): Promise<R[]> {
     this.#checkEnds("takeAll");
-    return takeRows<R>(this.#use("takeAll"), null, onlyValues("takeAll", values));
+    const values = onlyValues("takeAll", options);
+    return this.#consume("takeAll", options, (run) => takeRows<R>(run, null, values));
   }
 
   /** Prints the first rows as a table, and gives its text. */
-  async show(rows = 20): Promise<string> {
-    return showRows((count, values) => takeRows(this.#use("show"), count, values), rows);
+  async show(rows = 20, options: CancelOptions = {}): Promise<string> {
+    checkKeys("show", options, cancelKeys);
+    return this.#consume("show", options, (run) => showRows((count, values) => takeRows(run, count, values), rows));
   }
 
-  async count(): Promise<number> {
+  async count(options: CancelOptions = {}): Promise<number> {
+    checkKeys("count", options, cancelKeys);
     this.#checkEnds("count");
-    return countAll(this.#use("count"));
+    return this.#consume("count", options, countAll);
   }
 
   /** Looks at the first window and uses nothing up. */
-  async schema(): Promise<DatasetSchema> {
-    for await (const window of epochWindows(this.#recipe, 0)) {
-      return schemaOf({ engine: this.#recipe.engine, plan: window, ended: () => {} });
-    }
-    throw new Error("a pass over the data has at least one window");
+  async schema(options: CancelOptions = {}): Promise<DatasetSchema> {
+    checkKeys("schema", options, cancelKeys);
+    const cancellation = new Cancellation("schema", options);
+    return cancellation.over(async () => {
+      for await (const window of epochWindows(this.#recipe, 0)) {
+        return schemaOf({ engine: this.#recipe.engine, plan: window, ended: () => {}, cancellation });
+      }
+      throw new Error("a pass over the data has at least one window");
+    });
   }
 
   /** Rows one by one. Leaving the loop early cancels the work and frees everything. */
-  iterRows(options: ValueOptions & { readonly prefetch?: number } = {}): AsyncIterableIterator<R> {
-    checkKeys("iterRows", options, [...valueKeys, "prefetch"]);
+  iterRows(options: ValueOptions & CancelOptions & { readonly prefetch?: number } = {}): AsyncIterableIterator<R> {
+    checkKeys("iterRows", options, [...valueKeys, ...cancelKeys, "prefetch"]);
     const prefetch = positiveInteger("iterRows", "prefetch", options.prefetch ?? DEFAULT_PREFETCH);
     const values = checkedValues("iterRows", options);
-    return new RowIterator<R>(blocksOfWindows(this.#use("iterRows")), values, prefetch);
+    const cancellation = new Cancellation("iterRows", options);
+    return new RowIterator<R>(blocksOfWindows(this.#use("iterRows", cancellation)), values, prefetch, cancellation);
   }
 
   /** Batches of a fixed size, also across the ends of windows and epochs. */
@@ -124,17 +133,19 @@ export class DatasetPipeline<out R extends AnyRow = AnyRow> extends RelationalMe
   iterBatches(options: IterBatchesOptions & { readonly batchFormat: "arrow" }): AsyncGenerator<Table>;
   iterBatches(options: IterBatchesOptions = {}): AsyncGenerator<unknown> {
     const checked = checkedBatches(options);
-    return batchesOf(blocksOfWindows(this.#use("iterBatches")), checked);
+    const cancellation = new Cancellation("iterBatches", options);
+    const run = { ...this.#use("iterBatches", cancellation), inOrder: checked.inOrder };
+    return batchesOf(blocksOfWindows(run), checked, cancellation);
   }
 
   /** A dataset for each window, read when it is consumed. */
   iterWindows(): AsyncGenerator<Dataset<R>, void, undefined> {
-    return this.#datasets(this.#use("iterWindows").recipe);
+    return this.#datasets(this.#use("iterWindows", never).recipe);
   }
 
   /** A pipeline for each epoch, read when it is consumed. */
   iterEpochs(): AsyncGenerator<DatasetPipeline<R>, void, undefined> {
-    return this.#epochs(this.#use("iterEpochs"));
+    return this.#epochs(this.#use("iterEpochs", never));
   }
 
   writeParquet(
@@ -170,10 +181,16 @@ export class DatasetPipeline<out R extends AnyRow = AnyRow> extends RelationalMe
     return datasetStats(this.#stats);
   }
 
-  async #write(format: "parquet" | "csv" | "json" | "arrow", directory: string | URL, options: WriteOptions) {
-    const operator = { parquet: "writeParquet", csv: "writeCsv", json: "writeJson", arrow: "writeArrow" }[format];
+  async #write(format: FileFormat, directory: string | URL, options: WriteOptions): Promise<WriteSummary> {
+    const operator = writerNames[format];
     this.#checkEnds(operator);
-    return writeWindows(this.#use(operator), format, directory, options);
+    return this.#consume(operator, options, (run) => writeWindows(run, format, directory, options));
+  }
+
+  #consume<T>(operator: string, options: CancelOptions, work: (run: PipelineRun) => Promise<T>): Promise<T> {
+    const cancellation = new Cancellation(operator, options);
+    const run = this.#use(operator, cancellation);
+    return cancellation.over(() => work(run));
   }
 
   async *#datasets(recipe: Recipe): AsyncGenerator<Dataset<R>, void, undefined> {
@@ -209,10 +226,10 @@ export class DatasetPipeline<out R extends AnyRow = AnyRow> extends RelationalMe
   }
 
   #then<O extends AnyRow>(operator: string, step: WindowStep): DatasetPipeline<O> {
-    return new DatasetPipeline<O>(withStep(this.#use(operator).recipe, step));
+    return new DatasetPipeline<O>(withStep(this.#use(operator, never).recipe, step));
   }
 
-  #use(operator: string): PipelineRun {
+  #use(operator: string, cancellation: Cancellation): PipelineRun {
     if (this.#usedBy !== null) {
       throw new OptionError(
         `${operator}: this pipeline has been used by ${this.#usedBy}, and a pipeline is used once. Go on with what ${this.#usedBy} gave, or make another pipeline from the dataset.`,
@@ -221,6 +238,7 @@ export class DatasetPipeline<out R extends AnyRow = AnyRow> extends RelationalMe
     this.#usedBy = operator;
     return {
       recipe: this.#recipe,
+      cancellation,
       ended: (stats) => {
         this.#stats = summed(this.#stats, stats);
         this.#told(stats);

@@ -1,5 +1,5 @@
 /**
- * Arrow IPC files, streamed or with a footer. Only their first message, the schema, is read here; a worker maps the rest.
+ * Arrow IPC files, streamed or with a footer. Only their schemas are read here; a worker maps the rest.
  * Partition folders, paths and declared types are added by SQL over what it reads, one part for each folder (or file).
  */
 import { foldedName } from "../../arrow/index.ts";
@@ -20,10 +20,11 @@ import type { Engine } from "../engine.ts";
 import { schemasOfFiles } from "./arrow-schema.ts";
 import { columnsOfBatch } from "./blocks.ts";
 import { namesOfAll } from "./differing.ts";
+import { type CastColumn, canLose, exactCastSql } from "./exact-cast.ts";
 import { fileSource } from "./file-source.ts";
-import { bytesOf, listFiles, type SourceFile } from "./files.ts";
+import { bytesOf, checkUnchanged, listFiles, type SourceFile } from "./files.ts";
 import { type CheckedReadOptions, ofStretch } from "./options.ts";
-import { inCommonTypes } from "./parquet-schema.ts";
+import { inCommonTypes, typesOf } from "./parquet-schema.ts";
 import {
   findPartitions,
   type PartitionedFile,
@@ -114,6 +115,7 @@ class ArrowFileReader implements OpenSource {
   async splits({ filters, limit }: ScanRequest): Promise<ScanSplits> {
     const all = this.partitions.files.length;
     const files = limit === 0 ? [] : await prunePartitions(this.partitions, filters, this.engine);
+    checkUnchanged(files, "readArrow");
     const skipped = { ...nothingSkipped, files: all - files.length };
     const notes = files.length === all ? [] : [`partitions leave ${files.length} of ${all} files to be read`];
     if (this.#plain || files.length === 0) return { splits: this.#cut(files, files), skipped, notes };
@@ -150,28 +152,47 @@ class ArrowFileReader implements OpenSource {
     );
   }
 
+  /** Neighbours that are read alike: rows come in the order of the files. */
   #groups(files: readonly PartitionedFile[]): readonly (readonly PartitionedFile[])[] {
-    const groups = new Map<string, PartitionedFile[]>();
+    const groups: PartitionedFile[][] = [];
+    let last: string | null = null;
     for (const file of files) {
       const own = this.found.byFile?.get(file.path) ?? null;
-      const key = JSON.stringify([own, this.options.includePaths ? [file.path] : file.values]);
-      const group = groups.get(key);
-      if (group === undefined) groups.set(key, [file]);
-      else group.push(file);
+      // A value that does not fit is told with its file.
+      const isAlone = this.options.includePaths || this.#casts(file).some(canLose);
+      const key = JSON.stringify([own, isAlone ? [file.path] : file.values]);
+      if (key !== last) groups.push([]);
+      groups.at(-1)?.push(file);
+      last = key;
     }
-    return [...groups.values()];
+    return groups;
+  }
+
+  /** How the columns that a file has become those that are read. */
+  #casts(file: PartitionedFile): readonly CastColumn[] {
+    const own = typesOf(this.found.byFile?.get(file.path) ?? this.found.columns);
+    return this.#own.flatMap(({ name, type: common }): readonly CastColumn[] => {
+      const held = own.get(foldedName(name));
+      const declared = this.options.schema[name];
+      const type = declared ?? common;
+      return held === undefined
+        ? []
+        : [{ operator: "readArrow", name, own: held, type, declared: declared !== undefined }];
+    });
   }
 
   #list([file]: readonly PartitionedFile[]): string {
-    const { byFile } = this.found;
-    const present = byFile === null ? null : new Set(byFile.get(file?.path ?? "")?.map((own) => foldedName(own.name)));
+    const path = quoteText(file?.path ?? "");
+    const casts = new Map(file === undefined ? [] : this.#casts(file).map((cast) => [cast.name, cast]));
     const own = this.#own.map(({ name, type: common }) => {
       const quoted = quoteIdentifier(name);
-      const type = this.options.schema[name] ?? (present === null ? null : common);
-      const value = present === null || present.has(foldedName(name)) ? quoted : "NULL";
-      return type === null ? quoted : `CAST(${value} AS ${type}) AS ${quoted}`;
+      const cast = casts.get(name);
+      if (cast !== undefined && cast.own === cast.type) return quoted;
+      const value =
+        cast === undefined ? `CAST(NULL AS ${this.options.schema[name] ?? common})` : exactCastSql(quoted, cast, path);
+      return `${value} AS ${quoted}`;
     });
-    const path = this.options.includePaths ? [`${quoteText(file?.path ?? "")} AS path`] : [];
-    return [...own, ...path, ...partitionItems(this.partitions.columns, file?.values ?? [])].join(", ");
+    const paths = this.options.includePaths ? [`${path} AS path`] : [];
+    return [...own, ...paths, ...partitionItems(this.partitions.columns, file?.values ?? [])].join(", ");
   }
 }

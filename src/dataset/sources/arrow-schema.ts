@@ -1,7 +1,18 @@
-/** The schema of Arrow IPC files from their first message, which is all that is read of them. */
-import { open } from "node:fs/promises";
-import { readArrowBytes, type Schema, schemaEquals, unifySchemas } from "../../arrow/index.ts";
+/** The schema of Arrow IPC: of a file from its footer, of a stream from its first message. Nothing else is read here. */
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import {
+  FILE_TAIL,
+  footerLength,
+  isArrowFile,
+  readFooterSchema,
+  readSchemaMessage,
+  type Schema,
+  schemaEquals,
+  unifySchemas,
+} from "../../arrow/index.ts";
 import { SourceError } from "../../errors/index.ts";
+import { messageOf } from "../../realm/index.ts";
 import type { SourceFile } from "./files.ts";
 
 export interface ArrowSchemas {
@@ -11,55 +22,68 @@ export interface ArrowSchemas {
   readonly each: readonly Schema[];
 }
 
+/** Files after which others have their turn: these are small reads, for which a promise each would cost several times as much. */
+const FILES_A_TURN = 64;
+/** Footers also say where batches lie, so they may all differ. */
+const MOST_KNOWN = 64;
+
 export async function schemasOfFiles(files: readonly SourceFile[]): Promise<ArrowSchemas> {
   let common: Schema | null = null;
   const each: Schema[] = [];
+  const known = new Map<string, Schema>();
   for (const [i, file] of files.entries()) {
-    const own = await schemaOf(file);
+    if (i % FILES_A_TURN === FILES_A_TURN - 1) await nextTurn();
+    const own = schemaOf(file, known);
     // The same object where it is the same schema: there may be very many files.
     const last = each.at(-1);
-    each.push(last !== undefined && schemaEquals(last, own) ? last : own);
+    each.push(last !== undefined && (last === own || schemaEquals(last, own)) ? last : own);
+    if (own === last) continue;
     common = i === 0 ? own : common === null || schemaEquals(common, own) ? common : unifySchemas(common, own);
   }
   return { common, each };
 }
 
-const END_OF_STREAM = new Uint8Array([0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0]);
-
-/** The schema message with an end after it is a stream of no batches. */
-async function schemaOf(file: SourceFile): Promise<Schema> {
-  const handle = await open(file.path, "r").catch((error: unknown) => {
-    throw unreadable(file, error);
-  });
+/** `known`: by the bytes that say it. */
+function schemaOf(file: SourceFile, known: Map<string, Schema>): Schema {
   try {
-    const head = new Uint8Array(16);
-    const { bytesRead } = await handle.read(head, 0, 16, 0);
-    const isFile = Buffer.from(head.buffer, 0, 6).toString("latin1") === "ARROW1";
-    const begin = isFile ? 8 : 0;
-    const view = new DataView(head.buffer);
-    if (bytesRead < begin + 8) throw new Error("it is too short to be an Arrow file");
-    const continued = view.getUint32(begin, true) === 0xffffffff;
-    if (!continued && !isFile) throw new Error("it is no Arrow IPC file or stream");
-    const length = view.getInt32(begin + (continued ? 4 : 0), true);
-    // apache-arrow writes the schema of a file without batches into the footer alone.
-    if (isFile && length === 0) return readArrowBytes(await handle.readFile()).schema;
-    if (length <= 0 || length > file.bytes) throw new Error("its schema is damaged, or it is no Arrow file");
-    const message = new Uint8Array((continued ? 8 : 4) + length);
-    await handle.read(message, 0, message.length, begin);
-    const stream = new Uint8Array(message.length + END_OF_STREAM.length);
-    stream.set(message);
-    stream.set(END_OF_STREAM, message.length);
-    return readArrowBytes(stream).schema;
+    const fd = openSync(file.path, "r");
+    try {
+      const head = bytesAt(fd, 0, 8);
+      return isArrowFile(head) ? schemaInFooter(fd, known) : schemaInMessage(fd, file, head);
+    } finally {
+      closeSync(fd);
+    }
   } catch (error) {
     throw unreadable(file, error);
-  } finally {
-    await handle.close();
   }
 }
 
+function schemaInFooter(fd: number, known: Map<string, Schema>): Schema {
+  const { size } = fstatSync(fd);
+  if (size < FILE_TAIL) throw new Error("it is cut short");
+  const length = footerLength(bytesAt(fd, size - FILE_TAIL, FILE_TAIL), size);
+  const footer = bytesAt(fd, size - FILE_TAIL - length, length);
+  const key = Buffer.from(footer.buffer).toString("latin1");
+  const schema = known.get(key) ?? readFooterSchema(footer);
+  if (known.size === MOST_KNOWN) known.clear();
+  known.set(key, schema);
+  return schema;
+}
+
+function schemaInMessage(fd: number, file: SourceFile, head: Uint8Array): Schema {
+  const view = new DataView(head.buffer);
+  if (view.getUint32(0, true) !== 0xffffffff) throw new Error("it is no Arrow IPC file or stream");
+  const length = view.getInt32(4, true);
+  if (length <= 0 || length > file.bytes) throw new Error("its schema is damaged, or it is no Arrow file");
+  return readSchemaMessage(bytesAt(fd, 0, head.length + length));
+}
+
+function bytesAt(fd: number, at: number, length: number): Uint8Array {
+  const bytes = new Uint8Array(length);
+  if (readSync(fd, bytes, 0, length, at) < length) throw new Error("it is too short to be an Arrow file");
+  return bytes;
+}
+
 function unreadable(file: SourceFile, error: unknown): SourceError {
-  return new SourceError(
-    `readArrow: ${file.shown} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-    file.path,
-  );
+  return new SourceError(`readArrow: ${file.shown} cannot be read: ${messageOf(error)}`, file.path);
 }

@@ -1,5 +1,5 @@
 /** Files as they are: a row a file, its `path` and its `bytes`. */
-import { pathListSql } from "./kernel-paths.ts";
+import { wholeFilesSql } from "./kernel-paths.ts";
 import type { SqlFormat } from "./sql-files.ts";
 
 export const binaryFormat: SqlFormat = {
@@ -9,7 +9,8 @@ export const binaryFormat: SqlFormat = {
     { name: "path", type: "VARCHAR" },
     { name: "bytes", type: "BLOB" },
   ],
+  isStream: () => false,
   tableSql(files) {
-    return `(SELECT filename AS path, content AS bytes FROM read_blob(${pathListSql(files)}))`;
+    return `(SELECT filename AS path, content AS bytes FROM ${wholeFilesSql("read_blob", files)})`;
   },
 };

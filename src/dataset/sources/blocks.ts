@@ -92,7 +92,7 @@ export function blocksSource(engine: Engine, name: string, label: string, held: 
   };
 }
 
-function openBlocks(
+export function openBlocks(
   engine: Engine,
   columns: readonly Column[] | null,
   rows: number,

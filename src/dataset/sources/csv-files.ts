@@ -157,7 +157,7 @@ async function sampleFile(
   const width = found.records[0]?.fields.length ?? 0;
   const names = Array.from({ length: width }, (_, i) => quoteIdentifier(`c${i}`));
   // A row that cannot be read is an error of the read itself, which names its line; here the others are looked at.
-  const table = textTable([file], { dialect: found.dialect, header: false, names, lines }, settings, true);
+  const table = textTable(pathListSql([file]), { dialect: found.dialect, header: false, names, lines }, settings, true);
   const first = names.map(() => ANY_KIND);
   const rest = names.map(() => ANY_KIND);
   for (let at = 0; at < width; at += FIELDS_AT_ONCE) {
@@ -207,7 +207,8 @@ function typesOf(
 
 /** SQL that reads files of one shape as texts, in columns `c0`, `c1`, …, and `filename`. */
 export function textTable(
-  files: readonly SourceFile[],
+  /** SQL for one path or a list of them. */
+  paths: string,
   { dialect, header, names, lines }: CsvShape,
   { args, compression, ignoreErrors }: CsvSettings,
   skipsBroken: boolean,
@@ -215,7 +216,7 @@ export function textTable(
   const { delimiter, quote, comment, skip, mixedLineEnds } = dialect;
   const columns = names.map((_, i) => `'c${i}': 'VARCHAR'`).join(", ");
   const all = [
-    pathListSql(files),
+    paths,
     "auto_detect=false",
     `columns={${columns}}`,
     `delim=${quoteText(delimiter)}`,

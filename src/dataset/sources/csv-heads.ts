@@ -4,6 +4,7 @@ import { type CsvRecord, type FoundDialect, findDialect, type GivenDialect } fro
 import { SourceError } from "../../errors/index.ts";
 import { quoteText } from "../../plan/index.ts";
 import type { Bytes } from "../../protocol/index.ts";
+import { messageOf } from "../../realm/index.ts";
 import type { Engine } from "../engine.ts";
 import type { SourceFile } from "./files.ts";
 import { pathListSql } from "./kernel-paths.ts";
@@ -54,15 +55,13 @@ export function isPacked(file: SourceFile, compression: string | null): boolean 
 /** Until a record is there. */
 async function plainHead(file: SourceFile, given: GivenDialect): Promise<Head> {
   const handle = await open(file.path, "r").catch((error: unknown) => {
-    throw new SourceError(
-      `readCsv: ${file.shown} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-      file.path,
-    );
+    throw new SourceError(`readCsv: ${file.shown} cannot be read: ${messageOf(error)}`, file.path);
   });
   try {
     for (let size = FIRST; ; size *= 8) {
       const bytes = Buffer.allocUnsafe(Math.min(size, file.bytes + 1));
       const { bytesRead } = await handle.read(bytes, 0, bytes.length, 0);
+      checkEncoding(file, bytes.subarray(0, bytesRead));
       const isWhole = bytesRead < bytes.length || size >= LONGEST_LINE;
       const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes.subarray(0, bytesRead), {
         stream: !isWhole,
@@ -72,6 +71,18 @@ async function plainHead(file: SourceFile, given: GivenDialect): Promise<Head> {
   } finally {
     await handle.close();
   }
+}
+
+/** Of what spreadsheets write as "Unicode text" the first two bytes say it. */
+function checkEncoding(file: SourceFile, head: Uint8Array): void {
+  const [first, second] = head;
+  const encoding =
+    first === 0xff && second === 0xfe ? "utf-16le" : first === 0xfe && second === 0xff ? "utf-16be" : null;
+  if (encoding === null) return;
+  throw new SourceError(
+    `readCsv: ${file.shown} is encoded in ${encoding.toUpperCase()}, and readCsv reads UTF-8. Convert it (iconv -f ${encoding} -t utf-8), or read its lines with readText(…, { encoding: "${encoding}" }).`,
+    file.path,
+  );
 }
 
 function hasRecord(text: string, given: GivenDialect): boolean {
@@ -90,6 +101,8 @@ async function packedHeads(
     "delim=''",
     "quote=''",
     "escape=''",
+    // A carriage return inside of quotes is refused else, where lines end without one.
+    "strict_mode=false",
   ];
   const packing = compression === null ? [] : [`compression=${quoteText(compression)}`];
   const selects = files.map((file, i) => {

@@ -62,6 +62,10 @@ interface Reading {
   /** True where the text is such a value; false or null where it is not. */
   readonly fits: string;
   readonly value: string;
+  /** The same for how most values are written, of SQL for the value, the cheapest first: false or null where one cannot tell. */
+  readonly plain?: (value: string) => readonly string[];
+  /** Instead of `plain`: not true only where text and value are the same, or both null. */
+  readonly odd?: (value: string) => string;
 }
 
 export interface TextColumn {
@@ -71,13 +75,31 @@ export interface TextColumn {
   readonly declared: boolean;
 }
 
-/** The value of a text; `file` is SQL for its path. */
-export function valueSql(text: string, column: TextColumn, formats: TextFormats, misfit: Misfit, file: string): string {
+/** What `valueSql` looks at, in a column of its own so that it is made once; null where the text itself is the value. */
+export function castSql(text: string, column: TextColumn, formats: TextFormats): string | null {
+  return readingOf(text, column, formats)?.value ?? null;
+}
+
+/** The value of a text; `file` is SQL for its path, `cast` for what `castSql` says, where there is such a column. */
+export function valueSql(
+  text: string,
+  column: TextColumn,
+  formats: TextFormats,
+  misfit: Misfit,
+  file: string,
+  cast: string | null = null,
+): string {
   const reading = readingOf(text, column, formats);
   if (reading === null) return text;
   const facts = `to_json({'file': ${file}, 'text': left(${text}, 200)})`;
   const failure = `error(${quoteText(`${MISFIT}${JSON.stringify(misfit)}\n`)} || ${facts})`;
-  return `CASE WHEN ${reading.fits} THEN ${reading.value} WHEN ${text} IS NULL OR ${text} = '' THEN NULL ELSE ${failure} END`;
+  const isEmpty = `${text} IS NULL OR ${text} = ''`;
+  if (cast === null || (reading.plain === undefined && reading.odd === undefined))
+    return `CASE WHEN ${reading.fits} THEN ${cast ?? reading.value} WHEN ${isEmpty} THEN NULL ELSE ${failure} END`;
+  const thorough = `WHEN ${isEmpty} THEN NULL WHEN ${reading.fits} THEN ${cast} ELSE ${failure} END`;
+  if (reading.odd !== undefined) return `CASE WHEN ${reading.odd(cast)} THEN CASE ${thorough} ELSE ${cast} END`;
+  const plain = reading.plain?.(cast).map((condition) => `WHEN ${condition} THEN ${cast} `) ?? [];
+  return `CASE ${plain.join("")}${thorough}`;
 }
 
 /** Whether a text can be read at all: null where every text can. */
@@ -97,13 +119,31 @@ function readingOf(text: string, { type, declared }: TextColumn, formats: TextFo
   }
   const number = withPoint(text, formats);
   const isNumber = formats.decimal === "," ? `NOT contains(${text}, '.') AND ` : "";
-  if (declared) return declaredReading(text, number, isNumber, type, upper);
+  const quick = formats.decimal === "," && isNumeric(upper) ? {} : quickReading(text, upper, declared);
+  if (declared) return { ...declaredReading(text, number, isNumber, type, upper), ...quick };
   const kind = KINDS.find((each) => each.type === type)?.name ?? "";
-  if (kind !== "double") return { fits: `spillway_fits_${kind}(${text})`, value: `TRY_CAST(${text} AS ${type})` };
-  return { fits: `${isNumber}spillway_fits_double(${number})`, value: `TRY_CAST(${number} AS DOUBLE)` };
+  if (kind === "double") {
+    return { fits: `${isNumber}spillway_fits_double(${number})`, value: `TRY_CAST(${number} AS DOUBLE)`, ...quick };
+  }
+  return { fits: `spillway_fits_${kind}(${text})`, value: `TRY_CAST(${text} AS ${type})`, ...quick };
+}
+
+const isNumeric = (upper: string) => WHOLE.test(upper) || FLOATING.test(upper);
+
+function quickReading(text: string, upper: string, declared: boolean): Pick<Reading, "plain" | "odd"> {
+  if (WHOLE.test(upper)) {
+    return { plain: (value) => [`spillway_plain_whole(${text}, ${value})`, `CAST(${value} AS VARCHAR) = ${text}`] };
+  }
+  if (upper === "DATE") return { plain: (value) => [`spillway_plain_date(${text}, ${value})`] };
+  if (upper === "TIMESTAMP") return { plain: (value) => [`spillway_plain_timestamp(${text}, ${value})`] };
+  // Of a declared one the nearest number will do.
+  if (declared && FLOATING.test(upper))
+    return { odd: (value) => `(${value} IS NULL AND ${text} <> '') OR NOT isfinite(${value})` };
+  return upper === "DOUBLE" ? { odd: (value) => `spillway_odd_double(${text}, ${value})` } : {};
 }
 
 const WHOLE = /^(U?(TINY|SMALL|BIG|HUGE)?INT|U?INTEGER|INT[1248]|SIGNED|SHORT|LONG|UINT\w*|INT(8|16|32|64|128))$/;
+const FLOATING = /^(DOUBLE|FLOAT|REAL)/;
 const DAY = "[0-9]{4,6}[-/][0-9]{1,2}[-/][0-9]{1,2}";
 const CLOCK = "[0-9]{1,2}:[0-9]{2}";
 const UTC = "(?: ?(?:Z|UTC|[-+]00(?::?00)?))?";
@@ -123,7 +163,7 @@ function declaredReading(text: string, number: string, isNumber: string, type: s
     const written = `regexp_full_match(${number}, ' *[-+]?[0-9]+(?:\\.0*)? *') AND ${whole} IS NOT NULL`;
     return { fits: `${isNumber}(CAST(${whole} AS VARCHAR) = ${text} OR (${written}))`, value: whole };
   }
-  if (/^(DOUBLE|FLOAT|REAL)/.test(upper)) {
+  if (FLOATING.test(upper)) {
     // The nearest number is what these types are for; one that is not there at all is an error.
     const words = `regexp_full_match(trim(${text}), '(?i)[-+]?(?:nan|inf|infinity)')`;
     return { fits: `${isNumber}(isfinite(${whole}) OR (${whole} IS NOT NULL AND ${words}))`, value: whole };

@@ -4,15 +4,20 @@
  */
 import { foldedName } from "../../arrow/index.ts";
 import { OptionError, SourceError } from "../../errors/index.ts";
-import { type Column, quoteIdentifier, quoteTextList } from "../../plan/index.ts";
+import { type Column, quoteIdentifier, quoteText, quoteTextList } from "../../plan/index.ts";
+import type { Bytes } from "../../protocol/index.ts";
+import { packingOf } from "../../text/index.ts";
 import type { Engine } from "../engine.ts";
 import { checkKeys, describe, oneOf, only, positiveInteger, wholeNumber } from "../options.ts";
+import { cutCsv } from "./csv-cuts.ts";
 import { type CsvFiles, type CsvSettings, type CsvShape, lookAtCsv, textTable } from "./csv-files.ts";
-import { readableSql, valueSql } from "./csv-types.ts";
+import { isPacked } from "./csv-heads.ts";
+import { castSql, readableSql, valueSql } from "./csv-types.ts";
 import { namesOfAll } from "./differing.ts";
 import type { SourceFile } from "./files.ts";
+import { partStream, pathListSql } from "./kernel-paths.ts";
 import type { CheckedReadOptions } from "./options.ts";
-import type { SqlFormat } from "./sql-files.ts";
+import type { SqlFormat, StreamSlot } from "./sql-files.ts";
 
 export interface CsvOptions {
   /** Whether the first line names the columns. Default: found out. */
@@ -88,6 +93,7 @@ export function csvSettings(options: CsvOptions): CsvSettings {
   const { nullValues, skip, sampleSize, maxLineSize, decimal } = options;
   if (sampleSize !== undefined && sampleSize !== -1) wholeNumber("readCsv", "sampleSize", sampleSize);
   if (decimal !== undefined) oneOf("readCsv", "decimal", decimal, [".", ","]);
+  for (const name of ["quote", "escape"] as const) oneCharacter(name, options[name]);
   return {
     given: {
       ...only(options, ["delimiter", "quote", "escape", "comment"]),
@@ -108,6 +114,12 @@ export function csvSettings(options: CsvOptions): CsvSettings {
         : [`nullstr=${quoteTextList(typeof nullValues === "string" ? [nullValues] : nullValues)}`],
     maxLineSize: maxLineSize === undefined ? null : positiveInteger("readCsv", "maxLineSize", maxLineSize),
   };
+}
+
+/** The kernel tells them apart by a byte. */
+function oneCharacter(name: "quote" | "escape", value: string | undefined): void {
+  if (value === undefined || Buffer.byteLength(value) <= 1) return;
+  throw new OptionError(`readCsv: ${name} is ${describe(value)}; it must be one character of ASCII, or "" for none.`);
 }
 
 export function csvFormat(
@@ -136,9 +148,17 @@ export function csvFormat(
       checkDeclared(names, declared, first.file);
       return names.map((name) => ({ name, type: schema[name] ?? found.types.get(foldedName(name)) ?? "VARCHAR" }));
     },
-    tableSql(files, columns, includePaths) {
+    isStream: ({ part }) => part !== undefined,
+    packing: ({ path }) => packingOf(path, settings.compression),
+    async cuts(file, points) {
+      const shape = shapes.get(file.path);
+      // Rows that cannot be read are left out only by whoever reads all that is before them.
+      if (shape === undefined || settings.ignoreErrors || isPacked(file, settings.compression)) return [];
+      return cutCsv(file, shape, points);
+    },
+    tableSql(files, columns, includePaths, slot) {
       const parts = sameShape(files, shapes).map(([shape, group]) =>
-        partSql(group, shape, columns, settings, schema, includePaths),
+        partSql(group, shape, columns, settings, schema, includePaths, slot),
       );
       if (parts.length === 0) return emptyTable(columns, includePaths);
       return `(${parts.join(" UNION ALL ")})`;
@@ -156,7 +176,7 @@ function sameShape(
     const shape = shapes.get(file.path);
     if (shape === undefined) continue;
     const last = groups.at(-1);
-    if (last?.[0] === shape) last[1].push(file);
+    if (last?.[0] === shape && file.part === undefined && last[1].at(-1)?.part === undefined) last[1].push(file);
     else groups.push([shape, [file]]);
   }
   return groups;
@@ -169,9 +189,14 @@ function partSql(
   settings: CsvSettings,
   schema: Readonly<Record<string, string>>,
   includePaths: boolean,
+  slot: StreamSlot,
 ): string {
+  const [first, ...others] = files;
+  // The kernel's column costs a twentieth of all the reading, and only an error of several files needs it.
+  const file = first === undefined || others.length > 0 ? "filename" : quoteText(first.path);
   const places = new Map(shape.names.map((name, index) => [foldedName(name), index]));
   const conditions: string[] = [];
+  const casts: string[] = [];
   const items = columns.map(({ name, type }) => {
     const index = places.get(foldedName(name));
     if (index === undefined) return `CAST(NULL AS ${type}) AS ${quoteIdentifier(name)}`;
@@ -180,11 +205,24 @@ function partSql(
     const readable = settings.ignoreErrors ? readableSql(`c${index}`, column, settings) : null;
     if (readable !== null) conditions.push(readable);
     const misfit = { operator: "readCsv", column: name, index, type, declared, dialect: shape.dialect };
-    return `${valueSql(`c${index}`, column, settings, misfit, "filename")} AS ${quoteIdentifier(name)}`;
+    const cast = castSql(`c${index}`, column, settings);
+    if (cast !== null) casts.push(`${cast} AS v${index}`);
+    const made = cast === null ? null : `v${index}`;
+    return `${valueSql(`c${index}`, column, settings, misfit, file, made)} AS ${quoteIdentifier(name)}`;
   });
-  if (includePaths) items.push("filename AS path");
+  if (includePaths) items.push(`${file} AS path`);
   const where = conditions.length === 0 ? "" : ` WHERE ${conditions.join(" AND ")}`;
-  return `SELECT ${items.join(", ")} FROM ${textTable(files, shape, settings, false)}${where}`;
+  const texts =
+    first?.part === undefined
+      ? textTable(pathListSql(files), shape, settings, false)
+      : textTable(slot.take(partStream(first)), partShape(shape, first.part.start), settings, false);
+  const table = casts.length === 0 ? texts : `(SELECT *, filename, ${casts.join(", ")} FROM ${texts})`;
+  return `SELECT ${items.join(", ")} FROM ${table}${where}`;
+}
+
+/** What is above the first row is in the first part. */
+function partShape(shape: CsvShape, start: Bytes): CsvShape {
+  return start === 0 ? shape : { ...shape, header: false, dialect: { ...shape.dialect, above: 0, skip: 0 } };
 }
 
 function checkDeclared(names: readonly string[], declared: readonly string[], file: SourceFile): void {
@@ -199,5 +237,6 @@ function checkDeclared(names: readonly string[], declared: readonly string[], fi
 export function emptyTable(columns: readonly Column[], includePaths: boolean): string {
   const all = includePaths ? [...columns, { name: "path", type: "VARCHAR" }] : columns;
   const nulls = all.map(({ name, type }) => `CAST(NULL AS ${type}) AS ${quoteIdentifier(name)}`);
-  return `(SELECT ${nulls.join(", ")} WHERE FALSE)`;
+  // What names no column is no SQL.
+  return `(SELECT ${nulls.length === 0 ? "NULL AS __spillway_nothing" : nulls.join(", ")} WHERE FALSE)`;
 }

@@ -1,16 +1,9 @@
 /** The sources, each a function of an engine: a session's methods and the package's own functions are these. */
-import {
-  blockBytes,
-  fromArrowTable,
-  inRow,
-  parseTypeName,
-  type RecordBatch,
-  RowBuilder,
-  readBlock,
-} from "../../arrow/index.ts";
+import { blockBytes, fromArrowTable, inRow, type RecordBatch, RowBuilder, readBlock } from "../../arrow/index.ts";
 import { OptionError } from "../../errors/index.ts";
-import { checkText, column, project, type Source, scan } from "../../plan/index.ts";
+import { column, project, type Source, scan } from "../../plan/index.ts";
 import { Dataset } from "../dataset.ts";
+import { declaredColumns } from "../declared-types.ts";
 import type { Engine } from "../engine.ts";
 import { checkKeys, describe, only, positiveInteger } from "../options.ts";
 import type { AnyRow } from "../row-types.ts";
@@ -19,17 +12,19 @@ import { binaryFormat } from "./binary.ts";
 import { batchesSource } from "./blocks.ts";
 import { type CsvOptions, csvFormat, csvOptionKeys, csvSettings } from "./csv.ts";
 import { type Paths, pathTexts } from "./files.ts";
-import { type JsonOptions, jsonArguments, jsonFormat, jsonOptionKeys } from "./json.ts";
+import { type JsonOptions, jsonFormat, jsonOptionKeys, jsonSettings } from "./json.ts";
+import { LazyItems } from "./lazy-items.ts";
 import { type CheckedReadOptions, checkReadOptions, type ReadOptions, readOptionKeys } from "./options.ts";
 import { parquetSource } from "./parquet.ts";
 import { rangeSource } from "./range.ts";
 import { type SqlFormat, sqlFileSource } from "./sql-files.ts";
-import { textFormat } from "./text.ts";
+import { type TextOptions, textFormat, textOptionKeys, textSettings } from "./text.ts";
 
 export type { CsvOptions } from "./csv.ts";
 export type { Paths } from "./files.ts";
 export type { JsonOptions } from "./json.ts";
 export type { ReadOptions } from "./options.ts";
+export type { TextOptions } from "./text.ts";
 
 export interface InputOptions {
   /** Cut the rows into this many tasks. Default: by size and workers. */
@@ -56,7 +51,7 @@ export function range(
 ): Dataset<{ id: number }> {
   for (const [i, arg] of args.entries()) {
     if (typeof arg === "number" || (i > 0 && (arg === undefined || typeof arg === "object"))) continue;
-    throw new OptionError(`range: ${describe(arg)} is no whole number.`);
+    throw new OptionError(`range: ${describe(arg)} is no whole number of at most 2^53 - 1.`);
   }
   const numbers = args.filter((arg) => typeof arg === "number");
   const last = args.at(-1);
@@ -65,7 +60,8 @@ export function range(
   const [first = 0, second, step = 1] = numbers;
   const [start, end] = second === undefined ? [0, first] : [first, second];
   for (const value of [start, end, step]) {
-    if (!Number.isSafeInteger(value)) throw new OptionError(`range: ${describe(value)} is no whole number.`);
+    if (!Number.isSafeInteger(value))
+      throw new OptionError(`range: ${describe(value)} is no whole number of at most 2^53 - 1.`);
   }
   if (step === 0) throw new OptionError("range: the step is 0.");
   return new Dataset(engine, scan(rangeSource(engine, { start, end, step }, override("range", options))));
@@ -80,15 +76,28 @@ const CHECK_ROWS = 16;
 /** Larger blocks gain nothing; in a small store they would not fit. */
 const BYTES_PER_BATCH = 32 * 2 ** 20;
 
-/** Rows that are in the program: all with the same columns. They are copied now. */
-export function fromItems<R extends AnyRow>(engine: Engine, rows: Iterable<R>, options: ItemsOptions = {}): Dataset<R> {
+/**
+ * Rows that are in the program: all with the same columns. Those of an array or another collection are copied now; an iterator or an
+ * async iterable is read when its rows are needed, and no further.
+ */
+export function fromItems<R extends AnyRow>(
+  engine: Engine,
+  rows: Iterable<R> | AsyncIterable<R>,
+  options: ItemsOptions = {},
+): Dataset<R> {
   checkKeys("fromItems", options, ["overrideNumBlocks", "schema"]);
-  if (rows === null || typeof rows !== "object" || !(Symbol.iterator in rows)) {
-    throw new OptionError(`fromItems: rows are an array or another iterable of objects, not ${describe(rows)}.`);
+  if (rows === null || typeof rows !== "object" || !(Symbol.iterator in rows || Symbol.asyncIterator in rows)) {
+    throw new OptionError(
+      `fromItems: rows are an array or another iterable, or an async iterable, of objects, not ${describe(rows)}.`,
+    );
   }
-  const schema = Object.entries(options.schema ?? {});
-  const declared = new Map(schema.map(([name, type]) => [checkText(name, "fromItems: schema"), parseTypeName(type)]));
+  const declared = new Map(declaredColumns("fromItems", options.schema ?? {}).map(({ name, type }) => [name, type]));
   const most = Math.min(BYTES_PER_BATCH, engine.settings.targetMaxBlockSize);
+  const numBlocks = override("fromItems", options);
+  if (!(Symbol.iterator in rows) || "next" in rows) {
+    const items = Symbol.iterator in rows ? rows[Symbol.iterator]() : rows[Symbol.asyncIterator]();
+    return new Dataset<R>(engine, scan(new LazyItems(engine, items, declared, most, numBlocks).source()));
+  }
   const builder = new RowBuilder(declared);
   const batches: RecordBatch[] = [];
   // What a builder finishes is good until its next row, so each batch is copied as a block.
@@ -104,7 +113,7 @@ export function fromItems<R extends AnyRow>(engine: Engine, rows: Iterable<R>, o
     if (builder.rows % CHECK_ROWS === 0 && builder.byteLength >= most) finish();
   }
   if (builder.rows > 0 || (batches.length === 0 && declared.size > 0)) finish();
-  return new Dataset<R>(engine, scan(batchesSource(engine, "fromItems", batches, override("fromItems", options))));
+  return new Dataset<R>(engine, scan(batchesSource(engine, "fromItems", batches, numBlocks)));
 }
 
 /** A table of `@uwdata/flechette` or `apache-arrow`, or Arrow IPC bytes. */
@@ -144,21 +153,22 @@ export function readJson<R extends AnyRow = AnyRow>(
   options: ReadOptions & JsonOptions = {},
 ): Dataset<R> {
   const checked = checkReadOptions("readJson", options, [...readOptionKeys, ...jsonOptionKeys]);
-  return readingSql(engine, paths, jsonFormat(engine, jsonArguments(only(options, jsonOptionKeys)), checked), checked);
+  return readingSql(engine, paths, jsonFormat(engine, jsonSettings(only(options, jsonOptionKeys)), checked), checked);
 }
 
 /** A row a line, in the column `text`. */
 export function readText<R extends AnyRow = { text: string }>(
   engine: Engine,
   paths: Paths,
-  options: Omit<ReadOptions, "schema" | "unionByName"> = {},
+  options: Omit<ReadOptions, "schema" | "unionByName"> & TextOptions = {},
 ): Dataset<R> {
-  return readingSql(
-    engine,
-    paths,
-    textFormat,
-    checkReadOptions("readText", options, ["columns", "overrideNumBlocks", "includePaths"]),
-  );
+  const checked = checkReadOptions("readText", options, [
+    "columns",
+    "overrideNumBlocks",
+    "includePaths",
+    ...textOptionKeys,
+  ]);
+  return readingSql(engine, paths, textFormat(textSettings(only(options, textOptionKeys))), checked);
 }
 
 /** A row a file: `path` and `bytes`. */

@@ -7,6 +7,7 @@ import type { Column } from "../../plan/index.ts";
 import type { Bytes } from "../../protocol/index.ts";
 import type { Engine } from "../engine.ts";
 import type { SourceFile } from "./files.ts";
+import { inspectFiles } from "./kept-facts.ts";
 import { pathListSql } from "./kernel-paths.ts";
 
 const MOST_FILES = 128;
@@ -21,10 +22,13 @@ export async function jsonColumns(
 ): Promise<readonly Column[]> {
   const groups = grouped(files);
   const found = new Map<string, { readonly columns: readonly Column[]; readonly group: readonly SourceFile[] }>();
-  for (const group of groups) {
-    const columns = await columnsOf(engine, group, args);
-    const key = JSON.stringify(columns);
-    if (!found.has(key)) found.set(key, { columns, group });
+  // All workers at once.
+  const each = await Promise.all(
+    groups.map(async (group) => ({ group, columns: await columnsOf(engine, group, args) })),
+  );
+  for (const one of each) {
+    const key = JSON.stringify(one.columns);
+    if (!found.has(key)) found.set(key, one);
   }
   const [first, ...others] = found.values();
   if (first === undefined) return [];
@@ -41,7 +45,7 @@ async function columnsOf(
   // A key that only one of the files has must be found too: by default the kernel looks at 32 of them.
   const sampled = `maximum_sample_files=${files.length}`;
   const reader = `read_json(${[pathListSql(files), ...args, sampled, "hive_partitioning=false"].join(", ")})`;
-  const rows = await engine.inspect(`DESCRIBE SELECT * FROM ${reader}`);
+  const rows = await inspectFiles(engine, files, `DESCRIBE SELECT * FROM ${reader}`);
   return rows.map((row) => ({ name: String(row.column_name), type: String(row.column_type) }));
 }
 

@@ -33,6 +33,9 @@ const INSTEAD: Readonly<Record<string, readonly (readonly [Kinds, string])[]>> =
   ],
 };
 
+/** To the kernel times are texts where a blank stands before the clock and an offset behind it, as `writeJson` writes them. */
+const IN_TEXTS: readonly (readonly [Kinds, string])[] = [[64, "TIMESTAMP WITH TIME ZONE"]];
+
 /** Whether a column of this type is read as text first. */
 export function isChecked(type: string): boolean {
   return type in INSTEAD;
@@ -45,7 +48,7 @@ export async function exactTypes(
   found: readonly Column[],
 ): Promise<readonly Column[]> {
   const wide = found.map(({ name, type }) => ({ name, type: type === "HUGEINT" ? "DECIMAL(38,0)" : type }));
-  const checked = wide.filter(({ type }) => isChecked(type));
+  const checked = wide.filter(({ type }) => isChecked(type) || type === "VARCHAR");
   if (checked.length === 0) return wide;
   const kinds = checked.map(() => ANY_KIND);
   const step = Math.max(1, (files.length - 1) / (SAMPLED_FILES - 1));
@@ -53,7 +56,7 @@ export async function exactTypes(
   for (const file of some) {
     const columns = checked.map(({ name }) => `${quoteText(name)}: 'VARCHAR'`).join(", ");
     const table = `read_json(${[pathListSql([file]), ...args, `columns={${columns}}`, "records=true", "hive_partitioning=false"].join(", ")})`;
-    const items = checked.map(({ name }, i) => `bit_and(${kindsSql(quoteIdentifier(name), FORMATS)}) AS k${i}`);
+    const items = checked.map((column, i) => `bit_and(${kindsOf(column)}) AS k${i}`);
     const [row] = await engine.inspect(`SELECT ${items.join(", ")} FROM (SELECT * FROM ${table} LIMIT ${ROWS_OF_ONE})`);
     checked.forEach((_, i) => {
       kinds[i] = (kinds[i] ?? ANY_KIND) & Number(row?.[`k${i}`] ?? ANY_KIND);
@@ -62,16 +65,28 @@ export async function exactTypes(
   const types = new Map(
     checked.map(({ name, type }, i) => [
       name,
-      INSTEAD[type]?.find(([bit]) => ((kinds[i] ?? ANY_KIND) & bit) !== 0)?.[1] ?? "VARCHAR",
+      candidates(type, kinds[i] ?? ANY_KIND).find(([bit]) => ((kinds[i] ?? ANY_KIND) & bit) !== 0)?.[1] ?? "VARCHAR",
     ]),
   );
   return wide.map(({ name, type }) => ({ name, type: types.get(name) ?? type }));
 }
 
+function candidates(type: string, kinds: Kinds): readonly (readonly [Kinds, string])[] {
+  if (type !== "VARCHAR") return INSTEAD[type] ?? [];
+  return kinds === ANY_KIND ? [] : IN_TEXTS;
+}
+
+/** An empty text is a text. */
+function kindsOf({ name, type }: Column): string {
+  const value = quoteIdentifier(name);
+  const kinds = kindsSql(value, FORMATS);
+  return type === "VARCHAR" ? `CASE WHEN ${value} = '' THEN 0 ELSE ${kinds} END` : kinds;
+}
+
 /** The values of files as they are, in the column `json`, read as the user asked for. */
 export function objectsSql(files: readonly SourceFile[], args: readonly string[], ...more: readonly string[]): string {
   const taken = args.filter((argument) => /^(format|compression|maximum_object_size|ignore_errors)=/.test(argument));
-  return `read_json_objects(${[pathListSql(files), ...taken, ...more].join(", ")})`;
+  return `read_json_objects(${[pathListSql(files), ...taken, "hive_partitioning=false", ...more].join(", ")})`;
 }
 
 /** The kernel renames keys that differ only in case, and the empty one, and then finds no value under the new name. */
@@ -97,10 +112,11 @@ export async function checkKeyNames(
   const seen = new Map<string, string>();
   for (const key of keys) {
     const other = seen.get(foldedName(key));
-    const what = key === "" ? 'the key ""' : other === undefined ? null : `the keys "${other}" and "${key}"`;
+    const pair = other === undefined ? null : `the keys "${other}" and "${key}", which cannot be columns`;
+    const what = key === "" ? 'the key "", which cannot be a column' : pair;
     if (what !== null) {
       throw new SourceError(
-        `readJson: ${files[0]?.shown ?? ""} ${files.length === 1 ? "has" : "and the files read with it have"} ${what}, which cannot be columns: names are not empty and differ in more than case. Rename them, or read the lines with readText.`,
+        `readJson: ${files[0]?.shown ?? ""} ${files.length === 1 ? "has" : "and the files read with it have"} ${what}: names are not empty and differ in more than case. Rename them, or read the lines with readText.`,
         files[0]?.path ?? "",
       );
     }

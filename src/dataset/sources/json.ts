@@ -2,18 +2,21 @@
  * JSON files: a value a line, or one array. Columns are found over a sample of all the files and then hold for every one;
  * a key that a row has not is null.
  */
+import { open } from "node:fs/promises";
 import { OptionError, SourceError } from "../../errors/index.ts";
-import { type Column, quoteIdentifier, quoteText } from "../../plan/index.ts";
+import { quoteText } from "../../plan/index.ts";
+import { cutAtLines, packingOf } from "../../text/index.ts";
 import type { Engine } from "../engine.ts";
 import { checkKeys, oneOf, wholeNumber } from "../options.ts";
 import { emptyTable } from "./csv.ts";
-import { valueSql } from "./csv-types.ts";
+import { isPacked } from "./csv-heads.ts";
 import type { SourceFile } from "./files.ts";
 import { jsonColumns } from "./json-columns.ts";
-import { checkKeyNames, exactTypes, isChecked, objectsSql } from "./json-types.ts";
-import { pathListSql } from "./kernel-paths.ts";
+import { FILE_COLUMN, isReadOnce, type JsonSettings, type JsonSource, jsonTable, WITH_FILE } from "./json-table.ts";
+import { checkKeyNames, exactTypes, objectsSql } from "./json-types.ts";
+import { partStream, pathListSql } from "./kernel-paths.ts";
 import type { CheckedReadOptions } from "./options.ts";
-import type { SqlFormat } from "./sql-files.ts";
+import type { SqlFormat, StreamSlot } from "./sql-files.ts";
 
 export interface JsonOptions {
   /** "ndjson" (a value a line), "array", or found out by file. */
@@ -42,10 +45,9 @@ export const jsonOptionKeys = [
   "compression",
 ] as const;
 
-const IGNORE_ERRORS = "ignore_errors=true";
-const formats = { auto: "auto", ndjson: "newline_delimited", array: "array" } as const;
+const kernelFormats = { auto: "auto", ndjson: "newline_delimited", array: "array" } as const;
 
-export function jsonArguments(options: JsonOptions): readonly string[] {
+export function jsonSettings(options: JsonOptions): JsonSettings {
   checkKeys("readJson", options, jsonOptionKeys);
   const {
     format = "auto",
@@ -56,11 +58,11 @@ export function jsonArguments(options: JsonOptions): readonly string[] {
     timestampFormat,
     compression,
   } = options;
-  const args = [`format='${formats[oneOf("readJson", "format", format, ["auto", "ndjson", "array"])]}'`];
+  const args = [`format='${kernelFormats[oneOf("readJson", "format", format, ["auto", "ndjson", "array"])]}'`];
   if (ignoreErrors !== undefined && typeof ignoreErrors !== "boolean") {
     throw new OptionError("readJson: ignoreErrors is true or false.");
   }
-  if (ignoreErrors === true) args.push(IGNORE_ERRORS);
+  if (ignoreErrors === true) args.push("ignore_errors=true");
   if (sampleSize !== undefined && sampleSize !== -1) wholeNumber("readJson", "sampleSize", sampleSize);
   if (sampleSize !== undefined) args.push(`sample_size=${sampleSize}`);
   if (maxObjectSize !== undefined)
@@ -70,32 +72,34 @@ export function jsonArguments(options: JsonOptions): readonly string[] {
   // For JSON the kernel has another word for none than for CSV.
   if (compression !== undefined)
     args.push(`compression=${quoteText(compression === "none" ? "uncompressed" : compression)}`);
-  return args;
-}
-
-const NO_FORMATS = { dateFormat: null, timestampFormat: null, decimal: null };
-
-/** Texts in ways of the user's own are read by the kernel. */
-function withFormats(args: readonly string[]): boolean {
-  return args.some((argument) => /^(date|timestamp)format=/.test(argument));
+  const formats = { dateFormat: dateFormat ?? null, timestampFormat: timestampFormat ?? null, decimal: null };
+  return { args, formats, ignoreErrors: ignoreErrors === true, compression: compression ?? null };
 }
 
 export function jsonFormat(
   engine: Pick<Engine, "inspect">,
-  args: readonly string[],
+  settings: JsonSettings,
   { schema }: CheckedReadOptions,
 ): SqlFormat {
+  const { args, formats } = settings;
+  // Dates in a way of the user's own are what the kernel finds them to be.
+  const isPlain = formats.dateFormat === null && formats.timestampFormat === null;
   return {
     operator: "readJson",
-    leavesOutRows: args.includes(IGNORE_ERRORS),
+    leavesOutRows: settings.ignoreErrors,
     async columns(files) {
       const present = files.filter((file) => file.bytes > 0);
       if (present.length === 0) return Object.entries(schema).map(([name, type]) => ({ name, type }));
       const found = await jsonColumns(engine, present, args);
-      // Values that are no objects come in one column of this name; so do objects with one key of this name.
-      if (found.length === 1 && found[0]?.name === "json") await checkObjects(engine, present, args);
+      // Values that are no objects come in one column of this name; so do objects without keys, or with one key of this name.
+      if (found.length === 1 && found[0]?.name === "json") {
+        await checkObjects(engine, present, args);
+        if (!(await hasColumns(engine, present, args, Object.keys(schema).length > 0))) {
+          return Object.entries(schema).map(([name, type]) => ({ name, type }));
+        }
+      }
       await checkKeyNames(engine, present, args, found);
-      const exact = withFormats(args) ? found : await exactTypes(engine, present, args, found);
+      const exact = isPlain ? await exactTypes(engine, present, args, found) : found;
       const names = new Set(found.map(({ name }) => name));
       const declared = Object.entries(schema).filter(([name]) => !names.has(name));
       return [
@@ -103,51 +107,64 @@ export function jsonFormat(
         ...declared.map(([name, type]) => ({ name, type })),
       ];
     },
-    tableSql(files, columns, includePaths) {
-      const list = pathListSql(files.filter((file) => file.bytes > 0));
-      if (list === "[]") return emptyTable(columns, includePaths);
-      const path = includePaths ? ["filename='path'"] : [];
-      if (args.includes(IGNORE_ERRORS)) return readableRows(list, args, columns, path);
-      const isText = ({ type }: Column) => isChecked(type) && !withFormats(args);
-      const types = columns.map(
-        (each) => `${quoteText(each.name)}: ${quoteText(isText(each) ? "VARCHAR" : each.type)}`,
-      );
-      // Of one column the kernel would not know that it is one of objects, and look at the files again to find out.
-      const shape = [`columns={${types.join(", ")}}`, "records=true", "hive_partitioning=false"];
-      const table = `read_json(${[list, ...args, ...shape].join(", ")})`;
-      const items = columns.map((each) => {
-        const name = quoteIdentifier(each.name);
-        if (!isText(each)) return name;
-        const column = { ...each, declared: schema[each.name] !== undefined };
-        const misfit = {
-          operator: "readJson",
-          column: each.name,
-          index: 0,
-          type: each.type,
-          declared: column.declared,
-        };
-        return `${valueSql(name, column, NO_FORMATS, { ...misfit, dialect: null }, "filename")} AS ${name}`;
+    isStream: ({ part }) => part !== undefined,
+    packing: ({ path }) => packingOf(path, settings.compression),
+    async cuts(file, points) {
+      if (settings.ignoreErrors || !isReadOnce(schema) || isPacked(file, settings.compression)) return [];
+      return (await isLines(file, args)) ? cutAtLines(file.path, file.bytes, points, "utf-8") : [];
+    },
+    tableSql(files, columns, includePaths, slot) {
+      // Files of nothing but empty arrays.
+      if (columns.length === 0) return emptyTable(columns, includePaths);
+      const tables = sourcesOf(files, slot).map((source) => {
+        const own = source.files.some(({ part }) => part !== undefined)
+          ? { ...settings, args: asLines(args) }
+          : settings;
+        return jsonTable(source, columns, own, schema, includePaths);
       });
-      return `(SELECT ${[...items, ...(includePaths ? ["filename AS path"] : [])].join(", ")} FROM ${table})`;
+      if (tables.length === 0) return emptyTable(columns, includePaths);
+      return tables.length === 1 ? tables.join("") : `(${tables.map((table) => `FROM ${table}`).join(" UNION ALL ")})`;
     },
   };
 }
 
-/**
- * The kernel gives a row of nulls for a line that it cannot read, which `{}` is too. Read as one struct a line they differ:
- * only the former is null as a whole.
- */
-function readableRows(
-  list: string,
-  args: readonly string[],
-  columns: readonly Column[],
-  path: readonly string[],
-): string {
-  const fields = columns.map(({ name, type }) => `${quoteIdentifier(name)} ${type}`).join(", ");
-  const shape = [`columns={json: ${quoteText(`STRUCT(${fields})`)}}`, "records=false", "hive_partitioning=false"];
-  const table = `read_json(${[list, ...args, ...shape, ...path].join(", ")})`;
-  const items = columns.map(({ name }) => `struct_extract(json, ${quoteText(name)}) AS ${quoteIdentifier(name)}`);
-  return `(SELECT ${[...items, ...path.map(() => "path")].join(", ")} FROM ${table} WHERE json IS NOT NULL)`;
+/** Neighbours that are read whole, and each part alone; files without a byte are left out. */
+function sourcesOf(files: readonly SourceFile[], slot: StreamSlot): readonly JsonSource[] {
+  const groups: SourceFile[][] = [];
+  for (const file of files) {
+    if (file.bytes === 0) continue;
+    const last = groups.at(-1);
+    if (last === undefined || file.part !== undefined || last[0]?.part !== undefined) groups.push([file]);
+    else last.push(file);
+  }
+  return groups.map((group) => {
+    const [first] = group;
+    if (first?.part === undefined) return { files: group, paths: pathListSql(group), file: FILE_COLUMN };
+    return { files: group, paths: slot.take(partStream(first)), file: quoteText(first.path) };
+  });
+}
+
+const asLines = (args: readonly string[]) => [
+  `format='${kernelFormats.ndjson}'`,
+  ...args.filter((argument) => !argument.startsWith("format=")),
+];
+
+const LONGEST_FIRST_LINE = 2 ** 20;
+
+/** Whether a file has a value a line, as it was said to, or as its first line looks. */
+async function isLines({ path }: SourceFile, args: readonly string[]): Promise<boolean> {
+  const [format] = args;
+  if (format !== `format='${kernelFormats.auto}'`) return format === `format='${kernelFormats.ndjson}'`;
+  const handle = await open(path, "r");
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(LONGEST_FIRST_LINE), 0, LONGEST_FIRST_LINE, 0);
+    const [line = "", next] = buffer.toString("utf8", 0, bytesRead).trimStart().split("\n", 2);
+    return next !== undefined && typeof JSON.parse(line) === "object" && line.startsWith("{");
+  } catch {
+    return false;
+  } finally {
+    await handle.close();
+  }
 }
 
 async function checkObjects(
@@ -156,11 +173,31 @@ async function checkObjects(
   args: readonly string[],
 ): Promise<void> {
   const [first] = await engine.inspect(
-    `SELECT filename AS path, json_type(json) AS type FROM ${objectsSql(files, args, "filename=true")} WHERE json_type(json) <> 'OBJECT' LIMIT 1`,
+    `SELECT ${FILE_COLUMN} AS path, json_type(json) AS type FROM ${objectsSql(files, args, WITH_FILE)} WHERE json_type(json) <> 'OBJECT' LIMIT 1`,
   );
   if (first === undefined) return;
   throw new SourceError(
     `readJson: ${String(first.path)} has a value that is no object (${String(first.type)}), so it has no columns. Rows are written as {"name": value}.`,
     String(first.path),
+  );
+}
+
+/** Whether there is a key called "json"; where no value has any key, rows are made of the columns that are declared, or are an error. */
+async function hasColumns(
+  engine: Pick<Engine, "inspect">,
+  files: readonly SourceFile[],
+  args: readonly string[],
+  isDeclared: boolean,
+): Promise<boolean> {
+  const objects = objectsSql(files, args, "filename=true");
+  const named = await engine.inspect(
+    `SELECT 1 AS one FROM ${objects} WHERE list_contains(json_keys(json), 'json') LIMIT 1`,
+  );
+  if (named.length > 0) return true;
+  const [row] = isDeclared ? [] : await engine.inspect(`SELECT filename AS path FROM ${objects} LIMIT 1`);
+  if (row === undefined) return false;
+  throw new SourceError(
+    `readJson: ${String(row.path)} has objects without keys ({}), and no column was found in any other. Declare the columns that there should be: schema: { name: "VARCHAR" }.`,
+    String(row.path),
   );
 }

@@ -1,5 +1,5 @@
 /** The kernel's complaint about a file, said in the reader's name and with the file it is about. */
-import { KernelError, SourceError } from "../../errors/index.ts";
+import { fileFault, KernelError, SourceError } from "../../errors/index.ts";
 import type { SourceFile } from "./files.ts";
 
 export async function inSourceWords<T>(
@@ -14,6 +14,9 @@ export async function inSourceWords<T>(
     const named =
       files.find((file) => error.message.includes(file.path)) ?? (files.length === 1 ? files[0] : undefined);
     if (named === undefined) throw error;
-    throw new SourceError(`${operator}: ${named.shown} cannot be read: ${error.message}`, named.path);
+    throw new SourceError(
+      `${operator}: ${named.shown} cannot be read: ${fileFault(error.message, named.path)}`,
+      named.path,
+    );
   }
 }

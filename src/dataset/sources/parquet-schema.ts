@@ -8,16 +8,18 @@ import type { InspectedRow } from "../../protocol/index.ts";
 import type { Engine } from "../engine.ts";
 import { namesOfAll } from "./differing.ts";
 import type { SourceFile } from "./files.ts";
+import { inspectFiles } from "./kept-facts.ts";
 import { pathListSql, pathSql } from "./kernel-paths.ts";
 import type { CheckedReadOptions } from "./options.ts";
+import { withSizes } from "./parquet-sizes.ts";
 
 export interface FileSchemas {
   /** Of the first file, or of all; those that not every file has are left out unless asked for. */
   readonly columns: readonly Column[];
   /** Every file has exactly these. */
   readonly uniform: boolean;
-  /** Whether a file has a column. */
-  has(path: string, name: string): boolean;
+  /** The type that a column has in a file; null: it has none of that name. */
+  typeIn(path: string, name: string): string | null;
 }
 
 const FILES_PER_QUERY = 512;
@@ -34,36 +36,48 @@ export async function schemasOf(
     if (!examples.has(shape)) examples.set(shape, file);
   }
   const described = new Map<string, readonly Column[]>();
-  for (const [shape, file] of examples) described.set(shape, await describeFile(engine, file.path));
+  for (const [shape, file] of examples) described.set(shape, await describeFile(engine, file));
   const [first = []] = described.values();
-  if (examples.size <= 1) return { columns: first, uniform: true, has: () => true };
+  const types = typesOf(first);
+  if (examples.size <= 1) {
+    const columns = await withSizes(engine, files, first);
+    return { columns, uniform: true, typeIn: (_, name) => types.get(foldedName(name)) ?? null };
+  }
   const named = [...examples].map(([shape, file]) => ({
     file,
     names: (described.get(shape) ?? []).map(({ name }) => name),
   }));
   const all = namesOfAll("readParquet", named, unionByName, wanted);
-  const known = new Map(
-    [...described].map(([shape, own]) => [shape, new Set(own.map(({ name }) => foldedName(name)))]),
-  );
+  const known = new Map([...described].map(([shape, own]) => [shape, typesOf(own)]));
   const everywhere = (name: string) => [...known.values()].every((own) => own.has(foldedName(name)));
   const names = unionByName ? all : all.filter(everywhere);
   return {
     columns: await inCommonTypes(engine, names, [...described.values()]),
     uniform: false,
-    has: (path, name) => known.get(shapes.get(path) ?? "")?.has(foldedName(name)) === true,
+    typeIn: (path, name) => known.get(shapes.get(path) ?? "")?.get(foldedName(name)) ?? null,
   };
+}
+
+export function typesOf(columns: readonly Column[]): ReadonlyMap<string, string> {
+  return new Map(columns.map(({ name, type }) => [foldedName(name), type]));
 }
 
 /** A text for each file that is the same where the columns are. */
 async function shapesOf(engine: Engine, files: readonly SourceFile[]): Promise<ReadonlyMap<string, string>> {
+  const bundles: (readonly SourceFile[])[] = [];
+  for (let at = 0; at < files.length; at += FILES_PER_QUERY) bundles.push(files.slice(at, at + FILES_PER_QUERY));
+  // All workers at once.
+  const answers = await Promise.all(
+    bundles.map((some) =>
+      inspectFiles(
+        engine,
+        some,
+        `SELECT file_name, md5(string_agg(concat_ws('|', name, type, type_length, num_children, converted_type, scale, "precision", logical_type), '/')) AS shape FROM parquet_schema(${pathListSql(some)}) GROUP BY file_name`,
+      ),
+    ),
+  );
   const shapes = new Map<string, string>();
-  for (let at = 0; at < files.length; at += FILES_PER_QUERY) {
-    const some = files.slice(at, at + FILES_PER_QUERY);
-    const rows = await engine.inspect(
-      `SELECT file_name, md5(string_agg(concat_ws('|', name, type, type_length, num_children, converted_type, scale, "precision", logical_type), '/')) AS shape FROM parquet_schema(${pathListSql(some)}) GROUP BY file_name`,
-    );
-    for (const { file_name, shape } of rows) shapes.set(String(file_name), String(shape));
-  }
+  for (const { file_name, shape } of answers.flat()) shapes.set(String(file_name), String(shape));
   return shapes;
 }
 
@@ -75,7 +89,7 @@ export async function inCommonTypes(
 ): Promise<readonly Column[]> {
   if (names.length === 0) return [];
   const selects = shapes.map((shape) => {
-    const types = new Map(shape.map(({ name, type }) => [foldedName(name), type]));
+    const types = typesOf(shape);
     const items = names.map((name) => {
       const own = types.get(foldedName(name));
       return `${own === undefined ? "NULL" : `CAST(NULL AS ${own})`} AS ${quoteIdentifier(name)}`;
@@ -85,8 +99,9 @@ export async function inCommonTypes(
   return described(await engine.inspect(`DESCRIBE ${selects.join(" UNION ALL ")}`));
 }
 
-async function describeFile(engine: Engine, path: string): Promise<readonly Column[]> {
-  const rows = await engine.inspect(`DESCRIBE SELECT * FROM read_parquet([${pathSql(path)}], hive_partitioning=false)`);
+async function describeFile(engine: Engine, file: SourceFile): Promise<readonly Column[]> {
+  const sql = `DESCRIBE SELECT * FROM read_parquet([${pathSql(file.path)}], hive_partitioning=false)`;
+  const rows = await inspectFiles(engine, [file], sql);
   return described(rows);
 }
 

@@ -17,8 +17,9 @@ import {
 import type { Bytes, Split } from "../../protocol/index.ts";
 import { placeSampleSql } from "../../stages/index.ts";
 import type { Engine } from "../engine.ts";
+import { exactCastSql } from "./exact-cast.ts";
 import { fileSource } from "./file-source.ts";
-import { bytesOf, listFiles } from "./files.ts";
+import { bytesOf, checkUnchanged, listFiles } from "./files.ts";
 import { holdsFloats, withoutStatistics } from "./float-statistics.ts";
 import { pathListSql } from "./kernel-paths.ts";
 import { inSourceWords } from "./kernel-words.ts";
@@ -89,7 +90,8 @@ class ParquetReader implements OpenSource {
       }
     }
     this.#own = own.map(({ name, type }) => ({ name, type: options.schema[name] ?? type }));
-    this.#casts = !found.uniform || this.#own.some(({ type }, i) => type !== own[i]?.type);
+    const [file] = partitions.files;
+    this.#casts = !found.uniform || this.#own.some(({ name, type }) => type !== found.typeIn(file?.path ?? "", name));
     const path = options.includePaths ? [{ name: "path", type: "VARCHAR" }] : [];
     this.columns = [...this.#own, ...path, ...partitions.columns];
     this.partitionColumns = partitions.columns.map(({ name }) => name);
@@ -123,6 +125,7 @@ class ParquetReader implements OpenSource {
 
   async splits(request: ScanRequest): Promise<ScanSplits> {
     const files = await prunePartitions(this.partitions, request.filters, this.engine);
+    checkUnchanged(files, "readParquet");
     const condition = this.#condition(request);
     const plain = condition === "TRUE" && request.columns === null && files.length === this.partitions.files.length;
     const all = plain ? await this.#allGroups() : await readRowGroups(this.engine, files, request.columns, condition);
@@ -138,11 +141,13 @@ class ParquetReader implements OpenSource {
   /** Whole files, but for a stretch of a read: the kernel leaves out row groups by itself, here they are only counted. */
   async whole(request: ScanRequest): Promise<WholeScan | null> {
     const files = await prunePartitions(this.partitions, request.filters, this.engine);
+    checkUnchanged(files, "readParquet");
     const condition = this.#condition(request);
     if (condition === "TRUE" && this.rows === null) {
       if (files.length === 0) return null;
       const stretches = files.map((file) => ({ file, start: 0, end: 0, whole: true }));
-      return { sql: this.#sql(stretches, request.samples), ...this.#report(files, [], [], [], request, files.length) };
+      const sql = this.#sql(stretches, request.samples);
+      return { sql, files: pathsIn(stretches), ...this.#report(files, [], [], [], request, files.length) };
     }
     const all = await readRowGroups(this.engine, files, request.columns, condition);
     const groups = within(all, this.rows);
@@ -152,7 +157,8 @@ class ParquetReader implements OpenSource {
     const read = this.rows === null ? groups.filter((group) => wanted.has(group.path)) : kept;
     const stretches = this.#stretches(files, all, read);
     const rows = rowsIn(kept);
-    return { sql: this.#sql(stretches, request.samples), rows, ...this.#report(files, groups, kept, kept, request) };
+    const sql = this.#sql(stretches, request.samples);
+    return { sql, files: pathsIn(stretches), rows, ...this.#report(files, groups, kept, kept, request) };
   }
 
   #condition({ filters }: ScanRequest): string {
@@ -208,9 +214,8 @@ class ParquetReader implements OpenSource {
       wholes = [];
     };
     for (const stretch of stretches) {
-      const sameFolder = wholes.every(
-        ({ file }) => JSON.stringify(file.values) === JSON.stringify(stretch.file.values),
-      );
+      const [first] = wholes;
+      const sameFolder = first === undefined || haveSameValues(first.file, stretch.file);
       // Of files with other types the kernel's reader compares with constants cast to each file's own (1.5: 0.5 as BIGINT).
       if (!stretch.whole || !sameFolder || !this.found.uniform) flush();
       if (stretch.whole) wholes.push(stretch);
@@ -230,7 +235,7 @@ class ParquetReader implements OpenSource {
     const args = [pathListSql(stretches.map(({ file }) => file)), "hive_partitioning=false"];
     if (numbered) args.push("file_row_number=true");
     if (this.options.includePaths) args.push("filename='path'");
-    else if (samples.length > 0) args.push(`filename='__spillway_file'`);
+    else if (samples.length > 0 || this.#casts) args.push(`filename='__spillway_file'`);
     const table = `read_parquet(${args.join(", ")})`;
     const partitioned = this.partitions.columns.length > 0;
     const guarded = this.#own.some(({ type }) => holdsFloats(type));
@@ -239,18 +244,24 @@ class ParquetReader implements OpenSource {
     const conditions = samples.map((sample) => placeSampleSql(`${file}, ${ROW}`, sample));
     if (ranged) conditions.push(`${ROW} BETWEEN ${first.start} AND ${first.end - 1}`);
     const where = conditions.length === 0 ? "" : ` WHERE ${conditions.join(" AND ")}`;
-    return `(SELECT ${this.#listSql(first?.file)} FROM ${table}${where})`;
+    return `(SELECT ${this.#listSql(first?.file, file)} FROM ${table}${where})`;
   }
 
-  #listSql(file: PartitionedFile | undefined): string {
+  #listSql(file: PartitionedFile | undefined, path: string): string {
     const own = this.#own.map(({ name, type }) => {
       const column = quoteIdentifier(name);
-      const held = !this.#casts || this.found.has(file?.path ?? "", name) ? column : "NULL";
-      const value = withoutStatistics(this.#casts ? `CAST(${held} AS ${type})` : column, type);
+      const value = withoutStatistics(this.#casts ? this.#castSql(name, type, file?.path ?? "", path) : column, type);
       return value === column ? column : `${value} AS ${column}`;
     });
-    const path = this.options.includePaths ? [quoteIdentifier("path")] : [];
-    return [...own, ...path, ...partitionItems(this.partitions.columns, file?.values ?? [])].join(", ");
+    const paths = this.options.includePaths ? [quoteIdentifier("path")] : [];
+    return [...own, ...paths, ...partitionItems(this.partitions.columns, file?.values ?? [])].join(", ");
+  }
+
+  #castSql(name: string, type: string, file: string, path: string): string {
+    const own = this.found.typeIn(file, name);
+    if (own === null) return `CAST(NULL AS ${type})`;
+    const declared = this.options.schema[name] !== undefined;
+    return exactCastSql(quoteIdentifier(name), { operator: "readParquet", name, own, type, declared }, path);
   }
 
   #report(
@@ -308,4 +319,13 @@ function stretchesOf(
     stretches.push({ file, start: from, end, whole: from === 0 && end === fileRows.get(path) });
   }
   return stretches;
+}
+
+/** They lie in one partition folder, or in two that mean the same. */
+function haveSameValues(a: PartitionedFile, b: PartitionedFile): boolean {
+  return a.values.every((value, i) => value === b.values[i]);
+}
+
+function pathsIn(stretches: readonly { readonly file: PartitionedFile }[]): readonly string[] {
+  return [...new Set(stretches.map(({ file }) => file.path))];
 }

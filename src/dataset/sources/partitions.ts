@@ -2,6 +2,7 @@
  * Hive partitions: folders named `key=value` that become columns. Values are the same for every file of a folder, so
  * they are constants in the SQL of a split, and a condition on them alone leaves out whole files.
  */
+import { dirname } from "node:path";
 import { SourceError } from "../../errors/index.ts";
 import {
   type Column,
@@ -32,7 +33,13 @@ export function findPartitions(
   declared: Readonly<Record<string, string>>,
   operator: string,
 ): Partitions {
-  const parsed = files.map((file) => ({ file, pairs: pairsOf(file.shown) }));
+  const folders = new Map<string, ReturnType<typeof pairsOf>>();
+  const parsed = files.map((file) => {
+    const folder = dirname(file.shown);
+    const pairs = folders.get(folder) ?? pairsOf(folder);
+    folders.set(folder, pairs);
+    return { file, pairs };
+  });
   const names = [...(parsed[0]?.pairs.keys() ?? [])];
   for (const { file, pairs } of parsed) {
     if (pairs.size !== names.length || names.some((name) => !pairs.has(name))) {
@@ -54,7 +61,7 @@ export function findPartitions(
 
 function pairsOf(path: string): ReadonlyMap<string, string | null> {
   const pairs = new Map<string, string | null>();
-  for (const folder of path.split("/").slice(0, -1)) {
+  for (const folder of path.split("/")) {
     const match = /^([^=]+)=(.*)$/.exec(folder);
     if (match === null) continue;
     const value = decoded(match[2] ?? "");

@@ -2,10 +2,13 @@
  * What Parquet footers say: row groups with their rows, their bytes in the columns at hand, and whether their statistics let
  * them hold a row that satisfies the conditions. Missing statistics mean that they may.
  */
+import { KernelError } from "../../errors/index.ts";
 import { type Column, type Expression, literalSql, quoteText } from "../../plan/index.ts";
 import type { Bytes, InspectedRow } from "../../protocol/index.ts";
+import { isDate } from "../../realm/index.ts";
 import type { Engine } from "../engine.ts";
-import type { SourceFile } from "./files.ts";
+import { bytesOf, type SourceFile } from "./files.ts";
+import { inspectFiles } from "./kept-facts.ts";
 import { pathListSql } from "./kernel-paths.ts";
 import { inSourceWords } from "./kernel-words.ts";
 
@@ -35,15 +38,34 @@ export async function readRowGroups(
   for (let at = 0; at < files.length; at += FILES_PER_QUERY) bundles.push(files.slice(at, at + FILES_PER_QUERY));
   const found = await Promise.all(
     bundles.map(async (some) => {
-      const rows = await inSourceWords("readParquet", some, () =>
-        engine.inspect(
-          `SELECT file_name AS path, row_group_id AS id, any_value(row_group_num_rows) AS rows, sum(CASE WHEN ${bytes} THEN total_uncompressed_size ELSE 0 END) AS bytes, bool_and(${condition}) AS matches FROM ${metadataSql(some, condition)} GROUP BY ALL`,
-        ),
-      );
-      return placed(some, rows.map(rowGroup));
+      const groups = (from: readonly SourceFile[]) =>
+        `SELECT file_name AS path, row_group_id AS id, any_value(row_group_num_rows) AS rows, sum(CASE WHEN ${bytes} THEN total_uncompressed_size ELSE 0 END) AS bytes, bool_and(${condition}) AS matches FROM ${metadataSql(from, condition)} GROUP BY ALL`;
+      return placed(some, (await inspected(engine, some, groups)).map(rowGroup));
     }),
   );
   return found.flat();
+}
+
+/**
+ * The kernel makes texts of all statistics, and fails at those that it has no text for, such as the first instants of a
+ * TIMESTAMP_NS. A file that has such is taken in one piece.
+ */
+async function inspected(
+  engine: Pick<Engine, "inspect">,
+  files: readonly SourceFile[],
+  groups: (files: readonly SourceFile[]) => string,
+): Promise<readonly InspectedRow[]> {
+  const ask = (sql: string) => inSourceWords("readParquet", files, () => inspectFiles(engine, files, sql));
+  try {
+    return await inspectFiles(engine, files, groups(files));
+  } catch (error) {
+    if (!(error instanceof KernelError)) throw error;
+    if (error.kind !== "Conversion") return ask(groups(files));
+    if (files.length > 1) return (await Promise.all(files.map((file) => inspected(engine, [file], groups)))).flat();
+    return ask(
+      `SELECT file_name AS path, 0 AS id, num_rows AS rows, ${bytesOf(files)} AS bytes, TRUE AS matches FROM parquet_file_metadata(${pathListSql(files)})`,
+    );
+  }
 }
 
 function rowGroup(row: InspectedRow): FoundGroup {
@@ -169,6 +191,6 @@ function comparable(type: string, value: unknown): boolean {
     return !Number.isNaN(value) && /^(U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|FLOAT|DOUBLE|DECIMAL\b.*)$/.test(type);
   if (typeof value === "bigint") return /^(U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|DECIMAL\b.*)$/.test(type);
   if (typeof value === "string") return type === "VARCHAR" || type === "DATE" || type === "TIMESTAMP";
-  if (value instanceof Date) return type === "DATE" || /^TIMESTAMP( WITH TIME ZONE)?$/.test(type);
+  if (isDate(value)) return type === "DATE" || /^TIMESTAMP( WITH TIME ZONE)?$/.test(type);
   return typeof value === "boolean" && type === "BOOLEAN";
 }

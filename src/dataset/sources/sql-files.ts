@@ -1,6 +1,6 @@
 /**
- * Files that the kernel reads whole: CSV, JSON, text, binary. A split is a file or a bundle of small ones; what differs
- * between the formats is only how their columns are found and which table function reads them.
+ * Files that the kernel reads by SQL: CSV, JSON, text, binary. A split is a file, a part of one, or a bundle of small ones; what
+ * differs between the formats is only how their columns are found, where they can be cut and which table function reads them.
  */
 import {
   type Column,
@@ -14,11 +14,12 @@ import {
   type SourceCut,
   type WholeScan,
 } from "../../plan/index.ts";
-import type { Bytes, Split } from "../../protocol/index.ts";
+import { type Bytes, type PackedFile, type Split, STREAM_PATH, type TextStream } from "../../protocol/index.ts";
 import { placeSampleSql } from "../../stages/index.ts";
+import { cutPoints } from "../../text/index.ts";
 import type { Engine } from "../engine.ts";
 import { fileSource } from "./file-source.ts";
-import { bytesOf, listFiles, type SourceFile } from "./files.ts";
+import { bytesOf, checkUnchanged, listFiles, type SourceFile } from "./files.ts";
 import { inSourceWords } from "./kernel-words.ts";
 import { type CheckedReadOptions, ofStretch } from "./options.ts";
 import {
@@ -38,8 +39,32 @@ export interface SqlFormat {
   /** Finds the columns (without partitions, whose names are given, and `path`) by looking at the files. */
   columns(files: readonly SourceFile[], partitioned: readonly string[]): Promise<readonly Column[]>;
   /** SQL that reads files into those columns, or those of them that are needed, and `path` where asked for. */
-  tableSql(files: readonly SourceFile[], columns: readonly Column[], includePaths: boolean): string;
+  tableSql(files: readonly SourceFile[], columns: readonly Column[], includePaths: boolean, slot: StreamSlot): string;
+  /** Whether `tableSql` reads this file, or part of one, as a stream. */
+  isStream(file: SourceFile): boolean;
+  /** As the kernel unpacks it; absent: nothing is. */
+  packing?(file: SourceFile): PackedFile["packing"] | null;
+  /** Where rows begin soon after these places of a file: what may be read by tasks of their own. Absent: nowhere. */
+  cuts?(file: SourceFile, points: readonly Bytes[]): Promise<readonly Bytes[]>;
 }
+
+/**
+ * The stream that a split's SQL reads. It has one at most: streams are written one after another, and the kernel may want
+ * the last one first.
+ */
+export class StreamSlot {
+  stream: TextStream | null = null;
+
+  /** SQL for its path. */
+  take(stream: TextStream): string {
+    if (this.stream !== null) throw new Error(`${stream.path}: a split reads one stream, and has ${this.stream.path}`);
+    this.stream = stream;
+    return STREAM_PATH;
+  }
+}
+
+/** Below this a part of a file costs more than it saves. */
+const SMALLEST_PART: Bytes = 8 * 2 ** 20;
 
 export function sqlFileSource(
   engine: Engine,
@@ -101,23 +126,35 @@ class SqlFileReader implements OpenSource {
     // Nothing but empty files: no columns, no rows.
     if (this.columns.length === 0) return { splits: [], skipped: nothingSkipped, notes: [] };
     const files = await prunePartitions(this.partitions, request.filters, this.engine);
-    return {
-      splits: this.#bundles(files).map(
-        (bundle): Split => ({
-          kind: "sql",
-          sql: this.#sql(bundle, request),
-          files: bundle.map((file) => file.path),
-        }),
-      ),
-      ...this.#report(files, request),
-    };
+    checkUnchanged(files, this.format.operator);
+    const bundles = await this.#bundles(files);
+    return { splits: bundles.map((bundle) => this.#split(bundle, request)), ...this.#report(files, request) };
   }
 
   async whole(request: ScanRequest): Promise<WholeScan | null> {
     if (this.columns.length === 0) return null;
     const files = await prunePartitions(this.partitions, request.filters, this.engine);
-    if (files.length === 0) return null;
-    return { sql: this.#sql(files, request), ...this.#report(files, request) };
+    checkUnchanged(files, this.format.operator);
+    if (files.length === 0 || files.some((file) => this.format.isStream(file))) return null;
+    const sql = this.#sql(files, request, new StreamSlot());
+    return { sql, ...pathsOf(files), ...this.#packed(files), ...this.#report(files, request) };
+  }
+
+  #split(bundle: readonly PartitionedFile[], request: ScanRequest): Split {
+    const slot = new StreamSlot();
+    const sql = this.#sql(bundle, request, slot);
+    const stream = slot.stream !== null && { stream: slot.stream };
+    return { kind: "sql", sql, ...pathsOf(bundle), ...stream, ...this.#packed(bundle) };
+  }
+
+  #packed(files: readonly PartitionedFile[]): { packed?: readonly PackedFile[] } {
+    // What is missing at the end of a file is left out, too, where that is asked for.
+    if (this.format.leavesOutRows) return {};
+    const packed = files.flatMap((file): readonly PackedFile[] => {
+      const packing = file.bytes === 0 ? null : (this.format.packing?.(file) ?? null);
+      return packing === null ? [] : [{ path: file.path, packing }];
+    });
+    return packed.length === 0 ? {} : { packed };
   }
 
   #report(files: readonly PartitionedFile[], request: ScanRequest): Omit<ScanSplits, "splits"> {
@@ -136,7 +173,7 @@ class SqlFileReader implements OpenSource {
   }
 
   async cut(): Promise<SourceCut> {
-    const bundles = this.columns.length === 0 ? [] : this.#bundles(this.partitions.files);
+    const bundles = this.columns.length === 0 ? [] : await this.#bundles(this.partitions.files);
     return {
       sizes: bundles.map(bytesOf),
       stretch: (from, to) => {
@@ -147,13 +184,44 @@ class SqlFileReader implements OpenSource {
     };
   }
 
-  #bundles(files: readonly PartitionedFile[]): readonly (readonly PartitionedFile[])[] {
-    const amount = { bytes: bytesOf(files), rows: null, pieces: files.length };
-    const count = taskCount(amount, this.options.overrideNumBlocks, this.engine.settings);
-    return bundled(files, count, (file) => file.bytes + 1);
+  async #bundles(files: readonly PartitionedFile[]): Promise<readonly (readonly PartitionedFile[])[]> {
+    const { overrideNumBlocks } = this.options;
+    const bytes = bytesOf(files);
+    const pieces = this.format.cuts === undefined ? files.length : Math.max(files.length, bytes);
+    const count = taskCount({ bytes, rows: null, pieces }, overrideNumBlocks, this.engine.settings);
+    const parts: PartitionedFile[] = [];
+    for (const file of files) parts.push(...(await this.#parts(file, bytes / Math.max(1, count))));
+    return bundled(parts, count, (file) => file.bytes + 1).flatMap((bundle) => this.#apart(bundle));
   }
 
-  #sql(files: readonly PartitionedFile[], { columns, samples }: ScanRequest): string {
+  /** Each stream for itself, what is between them together. */
+  #apart(bundle: readonly PartitionedFile[]): readonly (readonly PartitionedFile[])[] {
+    const groups: PartitionedFile[][] = [];
+    let isOpen = false;
+    for (const file of bundle) {
+      const alone = this.format.isStream(file);
+      if (isOpen && !alone) groups.at(-1)?.push(file);
+      else groups.push([file]);
+      isOpen = !alone;
+    }
+    return groups;
+  }
+
+  /** A file as it is, or cut into parts of about a task's share. */
+  async #parts(file: PartitionedFile, share: Bytes): Promise<readonly PartitionedFile[]> {
+    const { cuts } = this.format;
+    const smallest = this.options.overrideNumBlocks === null ? SMALLEST_PART : 1;
+    const count = Math.round(file.bytes / Math.max(share, smallest));
+    if (cuts === undefined || file.part !== undefined || count < 2) return [file];
+    const starts = await cuts(file, cutPoints(file.bytes, count));
+    if (starts.length === 0) return [file];
+    return [0, ...starts].map((start, i) => {
+      const end = starts[i] ?? file.bytes;
+      return { ...file, bytes: end - start, part: { start, end, of: file.bytes } };
+    });
+  }
+
+  #sql(files: readonly PartitionedFile[], { columns, samples }: ScanRequest, slot: StreamSlot): string {
     const wanted = this.#wanted(columns);
     const names = wanted.map(({ name }) => quoteIdentifier(name));
     if (this.options.includePaths) names.push("path");
@@ -161,13 +229,16 @@ class SqlFileReader implements OpenSource {
     const groups = sameValues(files);
     const parts = groups.map((group) => {
       const constants = partitionItems(this.partitions.columns, group[0]?.values ?? []);
-      const table = this.format.tableSql(group, read, this.options.includePaths);
+      const table = this.format.tableSql(group, read, this.options.includePaths, slot);
       return `SELECT ${[...names, ...constants].join(", ")} FROM ${table}`;
     });
     const all = parts.length === 1 ? parts.join("") : parts.map((part) => `(${part})`).join(" UNION ALL ");
     if (samples.length === 0) return `(${all})`;
     const row = quoteIdentifier("__spillway_row");
-    const place = `${quoteText(files[0]?.shown ?? "")}, ${row}`;
+    const { shown, part } = files[0] ?? {};
+    // Rows of a part are told from those of the others by where it begins.
+    const from = (part?.start ?? 0) === 0 ? "" : `#${part?.start}`;
+    const place = `${quoteText(`${shown ?? ""}${from}`)}, ${row}`;
     const conditions = samples.map((sample) => placeSampleSql(place, sample)).join(" AND ");
     return `(SELECT * EXCLUDE (${row}) FROM (SELECT *, row_number() OVER () AS ${row} FROM (${all})) WHERE ${conditions})`;
   }
@@ -192,4 +263,8 @@ function sameValues(files: readonly PartitionedFile[]): readonly (readonly Parti
     last = key;
   }
   return groups;
+}
+
+function pathsOf(files: readonly SourceFile[]): { readonly files: readonly string[] } {
+  return { files: files.map(({ path }) => path) };
 }

@@ -21,6 +21,18 @@ const interval =
   (name: string): Render =>
   ([input, amount]) =>
     `(${input} + ${name}(${amount}))`;
+/** The kernel takes a null list of a fixed size for one with nulls inside, which it refuses. */
+const ofVectors =
+  (name: string): Render =>
+  ([left, right]) =>
+    `(CASE WHEN ${left} IS NULL OR ${right} IS NULL THEN NULL ELSE ${name}(${left}, ${right}) END)`;
+/** A vector without a direction (of zeros, or with NaN or infinities in it) has no angle: NaN, where the kernel says -1. */
+const cosine: Render = ([left, right]) => {
+  const square = (vector: string) => `list_inner_product(${vector}, ${vector})`;
+  const points = (vector: string) => `isfinite(${square(vector)}) AND ${square(vector)} > 0`;
+  const angle = `list_cosine_similarity(${left}, ${right})`;
+  return `(CASE WHEN ${left} IS NULL OR ${right} IS NULL THEN NULL ELSE ${angle} + CASE WHEN ${points(`${left}`)} AND ${points(`${right}`)} THEN 0::FLOAT ELSE 'NaN'::FLOAT END END)`;
+};
 const datePart =
   (part: string): Render =>
   ([input]) =>
@@ -155,6 +167,9 @@ const table = {
   listMin: call("list_min"),
   listMax: call("list_max"),
   listJoin: call("array_to_string"),
+  cosineSimilarity: cosine,
+  l2Distance: ofVectors("list_distance"),
+  dot: ofVectors("list_inner_product"),
   list: ([...items]) => `[${items.join(", ")}]`,
   mapGet: ([input, key]) => `${input}[${key}]`,
   mapKeys: call("map_keys"),

@@ -157,6 +157,10 @@ export const windowCall = (name: WindowCallName, ...args: readonly Expression[])
 
 /** AND and OR are kept flat: a thousand conditions are one wide node, not a thousand deep. */
 export function call(name: CallName, ...args: readonly Expression[]): CallExpression {
+  return callOf(name, args);
+}
+
+export function callOf(name: CallName, args: readonly Expression[]): CallExpression {
   const flat = name === "and" || name === "or" ? args.flatMap((arg) => sameCall(arg, name)) : args;
   return Object.freeze({ kind: "call", name, args: flat });
 }
@@ -172,5 +176,5 @@ export function conjuncts(predicate: Expression): readonly Expression[] {
 
 export function conjunction(predicates: readonly Expression[]): Expression {
   const [only] = predicates;
-  return predicates.length === 1 && only !== undefined ? only : call("and", ...predicates);
+  return predicates.length === 1 && only !== undefined ? only : callOf("and", predicates);
 }

@@ -1,4 +1,5 @@
 export type { CallName } from "./calls.ts";
+export { computesAll, isDeep, MAX_DEPTH } from "./depth.ts";
 export {
   type AggregateExpression,
   type AggregateName,
@@ -6,6 +7,7 @@ export {
   type CallExpression,
   type ColumnExpression,
   call,
+  callOf,
   cases,
   cast,
   column,

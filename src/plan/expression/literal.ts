@@ -4,6 +4,7 @@
  */
 import { halfPair } from "../../arrow/index.ts";
 import { OptionError } from "../../errors/index.ts";
+import { isDate, isMap, isPlainObject, isTypedArray, isUint8Array } from "../../realm/index.ts";
 import { quoteText } from "./quote.ts";
 
 export type Literal =
@@ -52,10 +53,10 @@ function objectSql(
   value: Date | Uint8Array | readonly Literal[] | ReadonlyMap<Literal, Literal> | { readonly [field: string]: Literal },
   compared: boolean,
 ): string {
-  if (value instanceof Date) return dateSql(value, compared);
-  if (value instanceof Uint8Array) return blobSql(value);
+  if (isDate(value)) return dateSql(value, compared);
+  if (isUint8Array(value)) return blobSql(value);
   if (isList(value)) return `[${value.map((item) => literalSql(item)).join(", ")}]`;
-  if (isMap(value)) {
+  if (isLiteralMap(value)) {
     const entries = [...value].map(([key, item]) => `${literalSql(key)}: ${literalSql(item)}`);
     return `MAP {${entries.join(", ")}}`;
   }
@@ -83,8 +84,8 @@ function isList(value: object): value is readonly Literal[] {
   return Array.isArray(value);
 }
 
-function isMap(value: object): value is ReadonlyMap<Literal, Literal> {
-  return value instanceof Map;
+function isLiteralMap(value: object): value is ReadonlyMap<Literal, Literal> {
+  return isMap(value);
 }
 
 /** Throws where a value (or one inside it) has no SQL literal. */
@@ -112,19 +113,13 @@ export function checkText(text: string, where: string): string {
 }
 
 function checkObject(value: object, where: string): Literal {
-  if (value instanceof Date || value instanceof Uint8Array) return value;
-  if (ArrayBuffer.isView(value) && !(value instanceof DataView)) {
-    const items: Literal[] = [];
-    // Only DataView has no iterator among the views, and it is excluded above.
-    for (const item of value as unknown as Iterable<number | bigint>) items.push(item);
-    return items;
-  }
+  if (isDate(value) || isUint8Array(value)) return value;
+  if (isTypedArray(value)) return Array.from<number | bigint>(value);
   if (Array.isArray(value)) return value.map((item) => checkLiteral(item, where));
-  if (value instanceof Map) {
+  if (isMap(value)) {
     return new Map([...value].map(([key, item]) => [checkLiteral(key, where), checkLiteral(item, where)]));
   }
-  const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype !== Object.prototype && prototype !== null) {
+  if (!isPlainObject(value)) {
     const name = value.constructor?.name ?? "an object";
     throw new OptionError(`${where}: a value of class ${name} is no value for SQL. Give plain data.`);
   }

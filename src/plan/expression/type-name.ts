@@ -7,6 +7,7 @@ import { OptionError } from "../../errors/index.ts";
 const TOKEN = /\s+|[A-Za-z_][A-Za-z0-9_]*|"(?:[^"]|"")*"|[0-9]+|[(),[\]]/y;
 
 export function checkTypeName(type: string, where: string): string {
+  if (typeof type !== "string") throw refused(type, where);
   TOKEN.lastIndex = 0;
   let depth = 0;
   for (let at = 0; at < type.length; at = TOKEN.lastIndex) {
@@ -20,8 +21,8 @@ export function checkTypeName(type: string, where: string): string {
   return type.trim();
 }
 
-function refused(type: string, where: string): OptionError {
+function refused(type: unknown, where: string): OptionError {
   return new OptionError(
-    `${where}: ${JSON.stringify(type)} is no type name. Use one of SQL: "BIGINT", "DOUBLE", "VARCHAR", "DATE", "TIMESTAMP", "DECIMAL(12, 2)", "INTEGER[]", …`,
+    `${where}: ${JSON.stringify(type) ?? String(type)} is no type name. Use one of SQL: "BIGINT", "DOUBLE", "VARCHAR", "DATE", "TIMESTAMP", "DECIMAL(12, 2)", "INTEGER[]", …`,
   );
 }

@@ -1,4 +1,5 @@
 /** Two inputs side by side, row by row in plan order; that they have not equally many is an error when it runs. */
+import type { NameUse } from "../../protocol/index.ts";
 import type { Plan } from "../plan.ts";
 
 export interface ZipNode {
@@ -7,6 +8,8 @@ export interface ZipNode {
   readonly right: Plan;
   /** Appended to the name of a right column that the left has, too. */
   readonly suffix: string;
+  /** What the operators above it do with the names of its columns. */
+  readonly uses?: readonly NameUse[];
 }
 
 export function zip(left: Plan, right: Plan, suffix: string): ZipNode {

@@ -3,13 +3,13 @@
  * states together. Whatever the split, nulls and empty parts included, the outcome is that of the aggregate over all.
  */
 import { type AggregateExpression, expressionSql, quoteIdentifier } from "../../plan/index.ts";
-import { travellingOrder } from "../keys.ts";
+import { holdsUnion, orderKey, travellingOrder } from "../keys.ts";
 
 export interface State {
   /** Made by the partial aggregate; a type where the kernel could not do with nothing but nulls. */
   readonly columns: readonly { readonly name: string; readonly sql: string; readonly type: string | null }[];
-  /** A list among them whose values stand in rows of their own for the final aggregate. */
-  readonly unnested: string | null;
+  /** Lists among them whose values stand in rows of their own for the final aggregate. */
+  readonly unnested: readonly string[];
   /** Over the states of a group. */
   readonly final: string;
 }
@@ -26,18 +26,19 @@ export function stateOf(aggregate: AggregateExpression, id: number, type: string
   const argument = input === null ? "*" : expressionSql(input);
   const conditions = where === null ? [] : [expressionSql(where)];
   const rows = filter(conditions);
-  const values = filter([...conditions, ...(input === null ? [] : [`${argument} IS NOT NULL`])]);
+  const valuesThat = (not: string, are: string) => filter([...conditions, `${argument} IS NOT NULL`, `${not} ${are}`]);
+  const isUnion = holdsUnion(argument);
   const own = (part: string) => `__spillway_s${id}${part}`;
   const q = (part: string) => quoteIdentifier(own(part));
   const column = (part: string, sql: string, type: string | null = null) => ({ name: own(part), sql, type });
-  const plain = (sql: string, final: string): State => ({ columns: [column("", sql)], unnested: null, final });
+  const plain = (sql: string, final: string): State => ({ columns: [column("", sql)], unnested: [], final });
   switch (name) {
     case "count":
       return plain(`count(${argument})${rows}`, `CAST(coalesce(sum(${q("")}), 0) AS BIGINT)`);
     case "sum":
       return {
         columns: [column("", `sum(${argument})${rows}`), column("type", `min(${argument}) FILTER (WHERE false)`)],
-        unnested: null,
+        unnested: [],
         // A sum of whole numbers travels as a DECIMAL: of the type of what was summed, the kernel says what a sum is.
         final: `cast_to_type(sum(${q("")}), sum(${q("type")}))`,
       };
@@ -48,7 +49,7 @@ export function stateOf(aggregate: AggregateExpression, id: number, type: string
           column("", `${name}(${argument})${rows}`),
           column("order", travellingOrder(`${name}(${argument})${rows}`), "BLOB"),
         ],
-        unnested: null,
+        unnested: [],
         final: `coalesce(arg_${name}(${q("")}, ${q("order")}), ${name}(${q("")}))`,
       };
     case "mean": {
@@ -82,35 +83,41 @@ export function stateOf(aggregate: AggregateExpression, id: number, type: string
             `CASE WHEN avg(${argument}) FILTER (WHERE false) IS NULL THEN min(${argument}) FILTER (WHERE false) END`,
           ),
         ],
-        unnested: null,
+        unnested: [],
         final: `cast_to_type(coalesce(CAST(${number} AS VARCHAR), ${time}, ${neither}), list_avg([min(${q("type")})]))`,
       };
     }
     case "var":
     case "std": {
-      const square = merged(q("n"), q("mean"), q("m2"));
+      const square = merged({ n: q("n"), high: q("high"), low: q("low"), m2: q("m2") });
+      const value = `CAST(${argument} AS DOUBLE)`;
       const variance = `CASE WHEN ${square}.n > 1 THEN ${square}.m2 / (${square}.n - 1) END`;
       return {
         columns: [
           column("n", `CAST(count(${argument})${rows} AS DOUBLE)`, "DOUBLE"),
-          column("mean", `avg(CAST(${argument} AS DOUBLE))${rows}`, "DOUBLE"),
+          column("high", `sum(${highBits(value)})${rows}`, "DOUBLE"),
+          column("low", `sum(${value} - ${highBits(value)})${rows}`, "DOUBLE"),
           column("m2", `var_pop(${argument})${rows} * count(${argument})${rows}`, "DOUBLE"),
         ],
-        unnested: null,
+        unnested: [],
         final: name === "var" ? variance : `sqrt(${variance})`,
       };
     }
     case "first":
       return {
         columns: [column("", `first(${argument})${rows}`), column("n", `count(*)${rows}`, "BIGINT")],
-        unnested: null,
+        unnested: [],
         final: `first(${q("")}) FILTER (WHERE ${q("n")} > 0)`,
       };
     case "countDistinct":
       return {
-        columns: [column("", `list(DISTINCT ${argument})${values}`, "INTEGER[]")],
-        unnested: own(""),
-        final: `count(DISTINCT ${q("")})`,
+        columns: [
+          column("", `list(DISTINCT ${argument})${valuesThat("NOT", isUnion)}`, "INTEGER[]"),
+          // Values of different members may have the same text, which is what they travel as.
+          column("union", `list(DISTINCT ${orderKey(argument)})${valuesThat("", isUnion)}`, "BLOB[]"),
+        ],
+        unnested: [own(""), own("union")],
+        final: `count(DISTINCT ${q("")}) + count(DISTINCT ${q("union")})`,
       };
     case "list":
     case "quantile":
@@ -122,10 +129,23 @@ function filter(conditions: readonly string[]): string {
   return conditions.length === 0 ? "" : ` FILTER (WHERE ${conditions.join(" AND ")})`;
 }
 
-/** Chan's formula, pair by pair: sums of squares would lose what differs where the mean is large. */
-function merged(n: string, mean: string, m2: string): string {
-  const states = `list({'n': ${n}, 'mean': ${mean}, 'm2': ${m2}}) FILTER (WHERE ${n} > 0)`;
-  const sum = "(a.n + b.n)";
-  const delta = "(b.mean - a.mean)";
-  return `list_reduce(${states}, lambda a, b: {'n': ${sum}, 'mean': a.mean + ${delta} * b.n / ${sum}, 'm2': a.m2 + b.m2 + ${delta} * ${delta} * a.n * b.n / ${sum}})`;
+/**
+ * Chan's formula, pair by pair: sums of squares would lose what differs where the mean is large, and so would means as one DOUBLE.
+ * Sums of the high bits are exact for 2^27 rows, and so is their distance to a number of few bits near the mean.
+ */
+function merged(state: Readonly<Record<"n" | "high" | "low" | "m2", string>>): string {
+  const fields = Object.entries(state).map(([name, sql]) => `'${name}': ${sql}`);
+  const states = `list({${fields.join(", ")}}) FILTER (WHERE ${state.n} > 0)`;
+  const near = highBits("(a.high / a.n)");
+  const distance = (of: string) => `((${of}.high - ${near} * ${of}.n) + ${of}.low) / ${of}.n`;
+  const delta = `(${distance("b")} - ${distance("a")})`;
+  const sum = (field: string) => `'${field}': a.${field} + b.${field}`;
+  const m2 = `'m2': a.m2 + b.m2 + ${delta} * ${delta} * a.n * b.n / (a.n + b.n)`;
+  return `list_reduce(${states}, lambda a, b: {${sum("n")}, ${sum("high")}, ${sum("low")}, ${m2}})`;
+}
+
+/** The DOUBLE of 26 bits next to a value (Veltkamp's split); very large values as they are, which the product would overflow. */
+function highBits(value: string): string {
+  const product = `${value} * 134217729`;
+  return `(CASE WHEN abs(${value}) < 1e290 THEN ${product} - (${product} - ${value}) ELSE ${value} END)`;
 }

@@ -92,7 +92,7 @@ function statesOf(plan: Plan, aggregates: readonly AggregateExpression[]): Reado
 
 /** The states, and the values of those that are lists, a row each. */
 function withValues(table: string, keys: readonly string[], states: readonly State[]): string {
-  const lists = states.flatMap(({ unnested }) => (unnested === null ? [] : [quoteIdentifier(unnested)]));
+  const lists = states.flatMap(({ unnested }) => unnested.map(quoteIdentifier));
   if (lists.length === 0) return table;
   const rest = keys.length + states.reduce((sum, { columns }) => sum + columns.length, 0) > lists.length;
   const base = rest ? [`SELECT * EXCLUDE (${lists.join(", ")}) FROM ${table}`] : [];

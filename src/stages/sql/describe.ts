@@ -12,7 +12,7 @@ export function describeSql(plan: Plan): string {
 }
 
 function typed(plan: Plan): Select {
-  if (plan.kind === "scan") return { ...selectFromScan(plan), from: typedNulls(plan) };
+  if (plan.kind === "scan") return selectFromScan(plan, typedNulls(plan));
   const inputs = inputsOf(plan).map(typed);
   if (isRegionNode(plan)) return relation(plan, inputs);
   const [input = selectFrom()] = inputs;

@@ -28,7 +28,8 @@ const WORDS: Readonly<Record<JoinKind, string>> = {
 
 const q = quoteIdentifier;
 
-export function joined(node: JoinNode, left: Select, right: Select): Select {
+export function joined(node: JoinNode, leftRows: Select, rightRows: Select): Select {
+  const [left, right] = [allAsked(leftRows), allAsked(rightRows)];
   const { how, leftOn, rightOn, suffix } = node;
   const pairs = leftOn.map((name, i) => ({ left: name, right: rightOn[i] ?? name }));
   const equal = pairs.map((pair) => `l.${q(pair.left)} = r.${q(pair.right)}`);
@@ -44,25 +45,60 @@ export function joined(node: JoinNode, left: Select, right: Select): Select {
   return { ...select, compared: [...select.compared, compared] };
 }
 
+/**
+ * A join with a side of no rows asks the other side for its first rows or for none, which a zip cannot tell from a left side
+ * that has none: the right's rows, which the kernel still hands on, would be too many. All rows of a zip are asked for.
+ */
+function allAsked(select: Select): Select {
+  if (!select.byPlace) return select;
+  const rows = `(WITH ${ZIPPED} AS MATERIALIZED (SELECT * FROM ${tableSql(select)}) SELECT * FROM ${ZIPPED})`;
+  return { ...selectFrom(rows, select), byPlace: false };
+}
+
 /** Rows of the right come without a match, so that their keys are theirs alone. */
 const keepsRight = (how: JoinKind) => how === "right" || how === "full";
 
 const LEFT = q("__spillway_left");
 const RIGHT = q("__spillway_right");
+const FIRST = q("__spillway_first");
+const ZIPPED = q("__spillway_zipped");
 
 export function zipped(node: ZipNode, left: Select, right: Select): Select {
-  const longer = (side: string) =>
-    `error(${quoteText(`zip: the ${side} dataset has more rows than the other. Both must have equally many: use limit, or join by a key.`)})`;
-  const even = `CASE WHEN l.${LEFT} IS NULL THEN ${longer("right")} WHEN r.${RIGHT} IS NULL THEN ${longer("left")} ELSE TRUE END`;
   // With several threads a positional join takes the rows of a union as they come; numbered rows keep their places.
-  const isNumbered = someNode(node, ({ kind }) => kind === "union");
-  const mark = isNumbered ? "row_number() OVER ()" : "TRUE";
-  const marked = (table: Select, name: string) => `(SELECT *, ${mark} AS ${name} FROM ${tableSql(table)})`;
-  const tables = (how: string) => `${marked(left, LEFT)} AS l ${how} ${marked(right, RIGHT)} AS r`;
-  const from = isNumbered
-    ? `${tables("FULL JOIN")} ON l.${LEFT} = r.${RIGHT} WHERE ${even} ORDER BY l.${LEFT}`
-    : `${tables("POSITIONAL JOIN")} WHERE ${even}`;
-  return both(node, { operator: "zip", except: [], merged: [], suffix: node.suffix }, left, right, from);
+  const from = someNode(node, ({ kind }) => kind === "union") ? byNumber(left, right) : byPlace(left, right);
+  const select = both(node, { operator: "zip", except: [], merged: [], suffix: node.suffix }, left, right, from);
+  return { ...select, byPlace: true };
+}
+
+function longer(side: "left" | "right"): string {
+  return `error(${quoteText(`zip: the ${side} dataset has more rows than the other. Both must have equally many: use limit, or join by a key.`)})`;
+}
+
+function byNumber(left: Select, right: Select): string {
+  const numbered = (table: Select, name: string) =>
+    `(SELECT *, row_number() OVER () AS ${name} FROM ${tableSql(table)})`;
+  const even = `CASE WHEN l.${LEFT} IS NULL THEN ${longer("right")} WHEN r.${RIGHT} IS NULL THEN ${longer("left")} ELSE TRUE END`;
+  const tables = `${numbered(left, LEFT)} AS l FULL JOIN ${numbered(right, RIGHT)} AS r`;
+  return `${tables} ON l.${LEFT} = r.${RIGHT} WHERE ${even} ORDER BY l.${LEFT}`;
+}
+
+/**
+ * `LEFT` and `RIGHT` are true on the last row of their side. Where a limit above has enough, the kernel takes the left side for
+ * ended and still hands on what is left of the right one: rows without a left one are a mistake only from the first row on.
+ */
+function byPlace(left: Select, right: Select): string {
+  const last = (name: string) => `lead(FALSE, 1, TRUE) OVER () AS ${name}`;
+  const tables = [
+    `(SELECT *, ${last(LEFT)} FROM ${tableSql(left)}) AS l`,
+    `(SELECT *, ${last(RIGHT)}, row_number() OVER () = 1 AS ${FIRST} FROM ${tableSql(right)}) AS r`,
+  ];
+  const even = [
+    `CASE WHEN l.${LEFT} = r.${RIGHT} THEN TRUE`,
+    `WHEN l.${LEFT} IS NULL THEN CASE WHEN r.${FIRST} THEN ${longer("right")} ELSE FALSE END`,
+    `WHEN l.${LEFT} AND NOT r.${RIGHT} THEN ${longer("right")}`,
+    `ELSE ${longer("left")} END`,
+  ];
+  return `${tables.join(" POSITIONAL JOIN ")} WHERE ${even.join(" ")}`;
 }
 
 /** The columns of both out of `from`, which has them as `l` and `r`. */
@@ -71,7 +107,9 @@ function both(node: JoinNode | ZipNode, spec: SideBySide, left: Select, right: S
   if (names !== null && others !== null) {
     return selectFrom(`(SELECT ${sideBySide(spec, names, others)} FROM ${from})`, left, right);
   }
-  const unnamed = { ...spec, left: tableSql(left), right: tableSql(right) };
+  const { uses = [] } = node;
+  const isPlanned = { left: names !== null, right: others !== null };
+  const unnamed = { ...spec, left: tableSql(left), right: tableSql(right), isPlanned, uses };
   // By what it is of, so that texts can be put together without their marks becoming one.
   const mark = `{columns ${createHash("sha256").update(JSON.stringify(unnamed)).digest("hex").slice(0, 16)}}`;
   const select = selectFrom(`(SELECT ${mark} FROM ${from})`, left, right);

@@ -1,10 +1,20 @@
 /**
  * What raw SQL holds, as the kernel's own parser sees it: windows, functions of many rows, unnest. Asked of a worker, because
  * only the parser that will run a text knows what is a comment, a string or a column called "over" in it, and only its
- * catalogue knows which functions are aggregates. What stands in a subquery is of that one's own rows, unless it reads nothing:
- * then an aggregate in it is of the rows around it.
+ * catalogue knows which functions are aggregates. What stands in a subquery is of that one's own rows, with one exception that
+ * SQL has: an aggregate of nothing but columns from around a subquery is of the rows around it.
  */
 import { quoteIdentifier, quoteText, type RawSeen } from "../../plan/index.ts";
+import {
+  isFromNothing,
+  isObject,
+  items,
+  type Json,
+  type Names,
+  namesOfTable,
+  type Withs,
+  withsOf,
+} from "./own-names.ts";
 
 /** What is to be known of a function. */
 export interface FunctionKind {
@@ -17,7 +27,7 @@ export interface FunctionKind {
 export function parseSql(texts: readonly string[]): string {
   // A comment at the end of a text must not swallow the bracket.
   const trees = texts.map(
-    (text, i) => `json_serialize_sql(${quoteText(`SELECT (${text}\n)`)}) AS ${quoteIdentifier(`${i}`)}`,
+    (text, i) => `json_serialize_sql(${quoteText(`${BEFORE}${text}\n)`)}) AS ${quoteIdentifier(`${i}`)}`,
   );
   return `SELECT ${trees.join(", ")}`;
 }
@@ -28,13 +38,11 @@ export function functionsSql(names: readonly string[]): string {
   return `SELECT function_name AS name, bool_or(function_type = 'aggregate') AS aggregate, any_value(macro_definition) AS macro FROM duckdb_functions() WHERE function_type IN ('aggregate', 'macro') AND function_name IN (${list}) GROUP BY ALL`;
 }
 
-type Json = { readonly [key: string]: unknown };
-
-const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null;
-
 /** What a tree holds; functions that are not windows are told by name. */
 export interface Parsed extends Pick<RawSeen, "columns" | "windows" | "isOne"> {
   readonly functions: ReadonlySet<string>;
+  /** In subqueries, and of nothing but columns from around them. */
+  readonly reaching: ReadonlySet<string>;
 }
 
 export function readTree(text: string): Parsed | null {
@@ -43,10 +51,29 @@ export function readTree(text: string): Parsed | null {
   const node = isObject(tree.statements[0]) ? tree.statements[0].node : null;
   if (!isObject(node)) return null;
   const reader = new TreeReader();
-  reader.read(node, "here");
-  const { windows, functions, columns, readsAll } = reader;
+  reader.read(node, NOWHERE);
+  const { windows, functions, reaching, columns, readsAll } = reader;
   const isOne = tree.statements.length === 1 && isLoneExpression(node);
-  return { windows, functions, columns: readsAll ? null : columns, isOne };
+  return { windows, functions, reaching, columns: readsAll ? null : columns, isOne };
+}
+
+const BEFORE = "SELECT (";
+const MOST_OF_A_TEXT = 300;
+
+/** What is wrong with a text, in words of it alone; null where its syntax is right. `tree` is what the kernel made of it. */
+export function syntaxFault(text: string, tree: string): string | null {
+  const found: unknown = JSON.parse(tree);
+  if (!isObject(found) || found.error !== true || found.error_subtype !== "SYNTAX_ERROR") return null;
+  const said = String(found.error_message);
+  // It counts code points.
+  const isAtEnd = Number(found.position) === [...`${BEFORE}${text}\n`].length;
+  let what = said;
+  if (said.startsWith("unterminated ")) what = "it opens a quote or a comment that it does not close";
+  else if (said.endsWith("at end of input")) what = "it opens a bracket that it does not close";
+  else if (isAtEnd)
+    what = "syntax error at its end: something is missing there, or a bracket is closed that is not open";
+  const shown = text.length > MOST_OF_A_TEXT ? `${text.slice(0, MOST_OF_A_TEXT)}…` : text;
+  return `sql(${JSON.stringify(shown)}): ${what}.`;
 }
 
 function isLoneExpression(node: Json): boolean {
@@ -56,24 +83,77 @@ function isLoneExpression(node: Json): boolean {
 }
 
 const isEmpty = (value: unknown) => Array.isArray(value) && value.length === 0;
-const isFromNothing = ({ from_table: from }: Json) => isObject(from) && from.type === "EMPTY";
+
+/** The subqueries that a place is in, with what each reads from; none of them: it is of the one row. */
+interface Place {
+  readonly around: readonly Names[];
+  readonly withs: Withs;
+}
+
+const NOWHERE: Place = { around: [], withs: new Map() };
 
 class TreeReader {
   readonly windows: (readonly string[])[] = [];
   readonly functions = new Set<string>();
+  readonly reaching = new Set<string>();
   readonly columns = new Set<string>();
   readsAll = false;
 
-  /** `where`: "elsewhere" is in a subquery, over other rows. */
-  read(value: unknown, where: "here" | "elsewhere"): void {
+  read(value: unknown, place: Place): void {
     if (!isObject(value)) return;
-    if (where === "here" && value.class === "WINDOW") this.windows.push(partitionColumns(value.partitions));
-    if (where === "here" && value.class === "FUNCTION") this.functions.add(String(value.function_name).toLowerCase());
+    const isHere = place.around.length === 0;
+    if (isHere && value.class === "WINDOW") this.windows.push(partitionColumns(value.partitions));
+    if (value.class === "FUNCTION") {
+      const name = String(value.function_name).toLowerCase();
+      if (isHere) this.functions.add(name);
+      else if (isFromAround(value, place)) this.reaching.add(name);
+    }
     if (value.class === "COLUMN_REF") for (const name of namesIn(value)) this.columns.add(name.toLowerCase());
     if (value.class === "STAR" || value.class === "POSITIONAL_REFERENCE") this.readsAll = true;
-    const below = value.type === "SELECT_NODE" && !isFromNothing(value) ? "elsewhere" : where;
+    const below = inside(value, place);
     for (const part of Object.values(value)) this.read(part, below);
   }
+}
+
+function inside(value: Json, place: Place): Place {
+  if (value.cte_map === undefined) return place;
+  const withs = withsOf(value, place.withs);
+  if (value.type !== "SELECT_NODE" || isFromNothing(value)) return { ...place, withs };
+  return { around: [...place.around, namesOfTable(value.from_table, withs)], withs };
+}
+
+/** Whether it reads columns, and none of the subqueries that it is in has any of them. */
+function isFromAround(call: Json, { around, withs }: Place): boolean {
+  const free = freeNames(call, withs);
+  if (free === null || free.size === 0) return false;
+  return around.every((names) => names !== null && [...free].every((name) => !names.has(name)));
+}
+
+/** The first names of its columns (a table's or a column's own) that no subquery or lambda within it has. */
+function freeNames(value: unknown, around: Withs): Names {
+  if (!isObject(value)) return new Set();
+  if (value.class === "COLUMN_REF")
+    return new Set(
+      namesIn(value)
+        .slice(0, 1)
+        .map((name) => name.toLowerCase()),
+    );
+  const withs = withsOf(value, around);
+  const own = value.type === "SELECT_NODE" ? namesOfTable(value.from_table, withs) : parameters(value);
+  if (own === null) return null;
+  const free = new Set<string>();
+  for (const part of Object.values(value)) {
+    const names = freeNames(part, withs);
+    if (names === null) return null;
+    for (const name of names) if (!own.has(name)) free.add(name);
+  }
+  return free;
+}
+
+function parameters(value: Json): ReadonlySet<string> {
+  if (value.class !== "LAMBDA" || !isObject(value.lhs)) return new Set();
+  const each = [value.lhs, ...items(value.lhs.children)].filter(isObject);
+  return new Set(each.flatMap(namesIn).map((name) => name.toLowerCase()));
 }
 
 function namesIn({ column_names: names }: Json): readonly string[] {
@@ -91,11 +171,11 @@ function partitionColumns(partitions: unknown): readonly string[] {
 
 /** `kinds`: of the functions that it names. */
 export function seenIn(parsed: Parsed, kinds: ReadonlyMap<string, FunctionKind>): RawSeen {
-  const { functions, ...seen } = parsed;
+  const { functions, reaching, ...seen } = parsed;
   const names = [...functions];
   return {
     ...seen,
-    aggregates: names.filter((name) => kinds.get(name)?.isAggregate === true),
+    aggregates: [...new Set([...names, ...reaching])].filter((name) => kinds.get(name)?.isAggregate === true),
     unnests: names.some((name) => kinds.get(name)?.unnests === true),
   };
 }

@@ -5,6 +5,7 @@
 import {
   type AggregateNode,
   aggregatesIn,
+  columnsOf,
   type DistinctNode,
   type Expression,
   expressionSql,
@@ -18,6 +19,7 @@ import {
   raw,
   type SortNode,
   seesRowOrder,
+  type UnionNode,
 } from "../../plan/index.ts";
 import { goesByOrder, replaced } from "../aggregates/replace.ts";
 import { joined, zipped } from "./join.ts";
@@ -102,7 +104,7 @@ export function relation(node: RegionNode, inputs: readonly Select[]): Select {
   const [input = selectFrom(), right = selectFrom()] = inputs;
   switch (node.kind) {
     case "union":
-      return selectFrom(`(${inputs.map((each) => `(${selectSql(each)})`).join(" UNION ALL BY NAME ")})`, ...inputs);
+      return unionOf(node, inputs);
     case "limit":
       return limitedBy(input, node);
     case "aggregate":
@@ -126,6 +128,14 @@ export function relation(node: RegionNode, inputs: readonly Select[]): Select {
     default:
       return applyNode(input, node);
   }
+}
+
+/** The kernel fills columns that one of them does not have with nulls, and takes names for one that differ only in case. */
+function unionOf(node: UnionNode, inputs: readonly Select[]): Select {
+  const all = inputs.map((each) => `(${selectSql(each)})`);
+  const select = selectFrom(`(${all.join(" UNION ALL BY NAME ")})`, ...inputs);
+  const isKnown = node.inputs.every((input) => columnsOf(input) !== null);
+  return isKnown ? select : { ...select, united: [...select.united, inputs.map(tableSql)] };
 }
 
 function limitedBy(input: Select, { offset, limit }: LimitNode): Select {

@@ -5,9 +5,12 @@
 import {
   columnsOf,
   columnsRead,
+  conjuncts,
   type Expression,
   expressionSql,
+  isDeep,
   literalSql,
+  type NamedExpression,
   namedColumns,
   namedSql,
   type Plan,
@@ -18,6 +21,8 @@ import {
   type WindowNode,
 } from "../../plan/index.ts";
 import { type ComparedKeys, INPUT, type UnnamedColumns } from "../../protocol/index.ts";
+import { inSteps } from "./deep.ts";
+import { conditionSql } from "./long-lists.ts";
 
 /** Nodes that become SQL; each of them looks at one row at a time. */
 export type RelationalNode = Extract<
@@ -57,21 +62,26 @@ export interface Select {
   readonly unnamed: readonly UnnamedColumns[];
   /** Keys of joins in it whose types only who has the tables can tell. */
   readonly compared: readonly ComparedKeys[];
+  /** The tables of unions in it whose columns only who has the tables can tell. */
+  readonly united: readonly (readonly string[])[];
+  /** Puts rows side by side by their places, and counts on being asked for all of them, or for the first ones. */
+  readonly byPlace: boolean;
 }
+
+const EMPTY = { where: [], list: null, all: "*", group: null, order: null, limit: null, offset: 0 } as const;
 
 /** `within`: what the text of `from` was made of. */
 export function selectFrom(from: string = INPUT, ...within: readonly Select[]): Select {
   const unnamed = within.flatMap((select) => select.unnamed);
   const compared = within.flatMap((select) => select.compared);
-  return { from, where: [], list: null, all: "*", group: null, order: null, limit: null, offset: 0, unnamed, compared };
+  const united = within.flatMap((select) => select.united);
+  const byPlace = within.some((select) => select.byPlace);
+  return { ...EMPTY, from, unnamed, compared, united, byPlace };
 }
 
-export function selectFromScan(scan: ScanNode): Select {
-  return {
-    ...selectFrom(),
-    where: scan.filters.map((condition) => expressionSql(condition)),
-    all: scan.columns === null ? "*" : scan.columns.map(quoteIdentifier).join(", "),
-  };
+export function selectFromScan(scan: ScanNode, from: string = INPUT): Select {
+  const all = scan.columns === null ? "*" : scan.columns.map(quoteIdentifier).join(", ");
+  return filtered({ ...selectFrom(from), all }, scan.filters);
 }
 
 /** Everything of what it reads, as it is. */
@@ -115,7 +125,7 @@ export function applyNode(select: Select, node: RelationalNode): Select {
   const open = isOpen(select) ? select : nested(select);
   switch (node.kind) {
     case "filter":
-      return { ...open, where: [...open.where, expressionSql(node.predicate)] };
+      return filtered(open, conjuncts(node.predicate));
     case "dropNull": {
       const plain = open.where.length === 0 ? open : nested(open);
       const conditions = node.columns?.map((name) => `${quoteIdentifier(name)} IS NOT NULL`);
@@ -124,7 +134,7 @@ export function applyNode(select: Select, node: RelationalNode): Select {
     case "project":
       return projected(open, node);
     case "drop":
-      return { ...open, list: `* EXCLUDE (${node.names.map(quoteIdentifier).join(", ")})` };
+      return { ...open, list: `*${without(node.names)}` };
     case "rename": {
       const pairs = [...node.names].map(([from, to]) => `${quoteIdentifier(from)} AS ${quoteIdentifier(to)}`);
       // The kernel passes over a name in RENAME that is not there. A condition that is always true names them, too.
@@ -143,14 +153,47 @@ export function applyNode(select: Select, node: RelationalNode): Select {
   }
 }
 
+/** Deep conditions after the others: these may leave out the rows for which those fail. */
+function filtered(open: Select, conditions: readonly Expression[]): Select {
+  const plain = conditions.filter((condition) => !isDeep(condition)).map(conditionSql);
+  const some = plain.length === 0 ? open : { ...open, where: [...open.where, ...plain] };
+  if (plain.length === conditions.length) return some;
+  const { over, expressions, steps } = afterSteps(some, conditions.filter(isDeep));
+  return { ...over, where: expressions.map(conditionSql), list: `*${without(steps)}` };
+}
+
+interface AfterSteps {
+  /** The SELECT with the steps as columns. */
+  readonly over: Select;
+  readonly expressions: readonly Expression[];
+  /** What these columns are called. */
+  readonly steps: readonly string[];
+}
+
+function afterSteps(open: Select, expressions: readonly Expression[]): AfterSteps {
+  const cut = inSteps(expressions);
+  let over = open;
+  for (const items of cut.before) over = nested({ ...over, list: `${over.all}, ${listSql(items)}` });
+  return { over, expressions: cut.expressions, steps: cut.before.flatMap((items) => items.map(({ name }) => name)) };
+}
+
+function without(names: readonly string[]): string {
+  return names.length === 0 ? "" : ` EXCLUDE (${names.map(quoteIdentifier).join(", ")})`;
+}
+
 /** Conditions of the SELECT under way leave out rows before a window looks at them. */
-export function projected(open: Select, node: ProjectNode | WindowNode): Select {
-  if (node.mode === "select") return { ...open, list: listSql(node.items) };
+export function projected(select: Select, node: ProjectNode | WindowNode): Select {
+  const { over, expressions, steps } = afterSteps(
+    select,
+    node.items.map(({ expression }) => expression),
+  );
+  const computed = node.items.map(({ name, expression }, i) => ({ name, expression: expressions[i] ?? expression }));
+  if (node.mode === "select") return { ...over, list: listSql(computed) };
   const known = columnsOf(node.input);
-  if (known === null) return extended(open, node);
-  const items = new Map(node.items.map(({ name, expression }) => [name, expression]));
+  if (known === null) return extended(over, computed, steps);
+  const items = new Map(computed.map(({ name, expression }) => [name, expression]));
   const names = [...new Set([...known, ...items.keys()])];
-  return { ...open, list: names.map((name) => item(name, items.get(name))).join(", ") };
+  return { ...over, list: names.map((name) => item(name, items.get(name))).join(", ") };
 }
 
 function item(name: string, expression: Expression | undefined): string {
@@ -165,14 +208,14 @@ function listSql(items: ProjectNode["items"]): string {
  * Columns computed over an input of unknown columns. `* REPLACE` wants them to exist, so an empty table that has them is
  * put under the input first; not those that an expression reads, which must be there, or the kernel says they are not.
  */
-function extended(open: Select, node: ProjectNode | WindowNode): Select {
-  const names = node.items.map(({ name }) => name);
+function extended(open: Select, items: readonly NamedExpression[], steps: readonly string[]): Select {
+  const names = items.map(({ name }) => name);
   const read = new Set(
-    node.items.flatMap(({ expression }) => [...(columnsRead(expression, names) ?? namedColumns(expression))]),
+    items.flatMap(({ expression }) => [...(columnsRead(expression, names) ?? namedColumns(expression))]),
   );
-  const added = node.items.filter(({ name }) => !read.has(name));
-  const replaced = node.items.map(({ name, expression }) => `${expressionSql(expression)} AS ${quoteIdentifier(name)}`);
-  const list = `* REPLACE (${replaced.join(", ")})`;
+  const added = items.filter(({ name }) => !read.has(name));
+  const replaced = items.map(({ name, expression }) => `${expressionSql(expression)} AS ${quoteIdentifier(name)}`);
+  const list = `*${without(steps)} REPLACE (${replaced.join(", ")})`;
   if (added.length === 0) return { ...open, list };
   const base = open.where.length === 0 ? open : nested(open);
   const empty = added.map(({ name }) => `NULL AS ${quoteIdentifier(name)}`).join(", ");
@@ -180,7 +223,10 @@ function extended(open: Select, node: ProjectNode | WindowNode): Select {
 }
 
 const ROW = quoteIdentifier("__spillway_row");
-const KEY = quoteIdentifier("__spillway_key");
+const KEY_NAME = "__spillway_key";
+const KEY = quoteIdentifier(KEY_NAME);
+/** What the first half of a sample of n rows puts beside the columns of its rows. */
+export const SAMPLE_KEY = { name: KEY_NAME, type: "UBIGINT" };
 
 /** Rows by a hash of what they hold and of their place among the rows at hand. */
 function sampled(select: Select, node: Extract<Plan, { kind: "sample" }>): Select {
@@ -195,8 +241,8 @@ function sampled(select: Select, node: Extract<Plan, { kind: "sample" }>): Selec
 }
 
 /** The second half of a sample of n rows, over all that the first half kept. */
-export function smallestKeys(rows: number): Select {
-  return { ...selectFrom(`(SELECT * FROM ${INPUT} ORDER BY ${KEY} LIMIT ${rows})`), list: `* EXCLUDE (${KEY})` };
+export function smallestKeys(table: string, rows: number): Select {
+  return { ...selectFrom(`(SELECT * FROM ${table} ORDER BY ${KEY} LIMIT ${rows})`), list: `* EXCLUDE (${KEY})` };
 }
 
 /** Hashed twice: the kernel only xors the seed's hash with the rest, which for a half would leave two samples in all. */

@@ -6,9 +6,9 @@ import { statfsSync } from "node:fs";
 import { mkdir, rmdir, statfs, unlink, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import type { Bytes } from "../../protocol/index.ts";
+import { codeOf } from "../../realm/index.ts";
 import { formatSize } from "../../units/index.ts";
 import type { SpillLabel } from "./settings.ts";
-import { codeOf } from "./whole.ts";
 
 /** Another session may remove an empty parent at the same moment; then it is made again, so often. */
 const TRIES = 10;

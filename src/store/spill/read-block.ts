@@ -6,6 +6,7 @@ import type { FileHandle } from "node:fs/promises";
 import { crc32 } from "node:zlib";
 import { SpillDamagedError, StoreError } from "../../errors/index.ts";
 import type { ArenaRange, Bytes } from "../../protocol/index.ts";
+import { codeOf, isError } from "../../realm/index.ts";
 import { formatSize } from "../../units/index.ts";
 import type { ArenaFile } from "./arena-file.ts";
 import { CHUNK, CHUNK_HEADER, type ChunkHeader, chunkHeader, codecNamed } from "./codecs.ts";
@@ -13,7 +14,7 @@ import { pump, SLICE, type Slices } from "./lane.ts";
 import { drop } from "./page-cache.ts";
 import type { SpillPlace } from "./settings.ts";
 import type { SharedFile } from "./shared-file.ts";
-import { codeOf, readFully } from "./whole.ts";
+import { readFully } from "./whole.ts";
 
 /** How much is left in the page cache while a block is read. */
 const WINDOW: Bytes = 8 << 20;
@@ -137,7 +138,7 @@ function readerOf(file: FileHandle): (into: Uint8Array, offset: Bytes) => Promis
 }
 
 function explained(error: unknown, path: string, { offset, stored }: SpillPlace): unknown {
-  if (error instanceof StoreError || !(error instanceof Error)) return error;
+  if (error instanceof StoreError || !isError(error)) return error;
   const reason = error instanceof Damage ? error.reason : codeOf(error) === "ENOENT" ? "missing" : "unreadable";
   return new SpillDamagedError(
     `The spill file ${path} is ${reason === "checksum" ? "damaged" : reason}: a block of ${formatSize(stored)} at ` +

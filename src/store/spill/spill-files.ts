@@ -10,6 +10,7 @@ import { type FileHandle, open, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { OptionError, StoreError } from "../../errors/index.ts";
 import type { ArenaRange, Bytes } from "../../protocol/index.ts";
+import { codeOf, isError } from "../../realm/index.ts";
 import { ArenaFile } from "./arena-file.ts";
 import { type Codec, codecFor } from "./codecs.ts";
 import { SpillDirectories } from "./directories.ts";
@@ -20,7 +21,6 @@ import { restoreBlock } from "./read-block.ts";
 import { type Refusal, refused } from "./refused.ts";
 import type { SpillBlock, SpillPlace, SpillSettings, SpillUsage, SpillWritten } from "./settings.ts";
 import { SharedFile } from "./shared-file.ts";
-import { codeOf } from "./whole.ts";
 import { type BlockToWrite, writeBlocks } from "./write-file.ts";
 
 /** Together as many as Node's thread pool has threads; restores do not stand in line behind spills. */
@@ -139,7 +139,7 @@ export class SpillFiles {
         return await this.#writeTo(directory, planned, slices);
       } catch (error) {
         // The arena's failure is no directory's fault, and no directory can help where the quota is used up.
-        if (error instanceof StoreError || !(error instanceof Error)) throw error;
+        if (error instanceof StoreError || !isError(error)) throw error;
         const isQuota = error instanceof QuotaPassed;
         const paths = isQuota ? this.#directories.paths : [directory];
         const reason = isQuota ? "maxSpill is used up" : error.message;

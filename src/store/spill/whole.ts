@@ -20,8 +20,3 @@ export async function writeFully(handle: FileHandle, bytes: Uint8Array, offset: 
     done += bytesWritten;
   }
 }
-
-/** "ENOSPC", or null where the error is not the system's. */
-export function codeOf(error: unknown): string | null {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : null;
-}

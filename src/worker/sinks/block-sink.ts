@@ -2,7 +2,7 @@
  * Puts rows together to blocks and hands each over as soon as the next rows no longer fit. Where blocks end depends on the
  * task's rows alone, so that a replay makes the same blocks.
  */
-import { BlockBuilder, evenSlices, nextCut, type RecordBatch, type TypeFamily } from "../../arrow/index.ts";
+import { BlockBuilder, evenSlices, nextCut, type RecordBatch, sliceBatch, type TypeFamily } from "../../arrow/index.ts";
 import type { ArenaRange, BlockShape, Bytes, TaskOrder } from "../../protocol/index.ts";
 import type { MappedArena } from "../../store/mapping.ts";
 import { formatSize } from "../../units/index.ts";
@@ -37,10 +37,11 @@ export interface BatchMaker {
 
 export class BlockSink implements TaskSink {
   readonly files = [];
-  readonly takesEach = true;
   maker: BatchMaker | null = null;
   readonly #block: BlockBuilder;
   readonly #handover: Handover;
+  /** So many rows are a block, however small. */
+  #enough: number;
 
   constructor(
     private readonly operator: string,
@@ -51,6 +52,11 @@ export class BlockSink implements TaskSink {
   ) {
     this.#block = scratch;
     this.#handover = new Handover(operator, task, outlet);
+    this.#enough = Math.max(1, shape.firstRows ?? Number.POSITIVE_INFINITY);
+  }
+
+  get takesEach(): boolean {
+    return this.#enough === Number.POSITIVE_INFINITY;
   }
 
   get rows(): number {
@@ -62,7 +68,7 @@ export class BlockSink implements TaskSink {
   }
 
   get wanted(): number {
-    return this.satisfied ? 0 : Number.POSITIVE_INFINITY;
+    return this.satisfied ? 0 : this.#enough - this.#block.rows;
   }
 
   get satisfied(): boolean {
@@ -70,6 +76,24 @@ export class BlockSink implements TaskSink {
   }
 
   push(batch: RecordBatch): void | Promise<void> {
+    if (this.#block.rows + batch.length < this.#enough) return this.#take(batch);
+    return this.#takeEnough(batch);
+  }
+
+  /** Cut where there is enough for a block, which depends on rows alone. */
+  async #takeEnough(batch: RecordBatch): Promise<void> {
+    for (let start = 0; start < batch.length && !this.satisfied; ) {
+      const end = Math.min(batch.length, start + this.#enough - this.#block.rows);
+      await this.#take(sliceBatch(batch, start, end));
+      if (this.#block.rows >= this.#enough) {
+        await this.#seal();
+        this.#enough *= 2;
+      }
+      start = end;
+    }
+  }
+
+  #take(batch: RecordBatch): void | Promise<void> {
     if (this.satisfied) return;
     const { targetBytes, minBytes } = this.shape;
     const fits = this.#block.blockLengthWith(batch, 0, batch.length) <= targetBytes;

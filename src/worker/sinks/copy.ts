@@ -6,7 +6,9 @@ import { type Connection, type KernelStream, quoteIdentifier, quoteLiteral } fro
 import type { Bytes, FileSink, KernelLease, WrittenFile } from "../../protocol/index.ts";
 import { writeArrowFile } from "./arrow-files.ts";
 import { jsonSelect } from "./json-values.ts";
+import { negativeInterval } from "./negative-intervals.ts";
 import { partitionsOf, withFolderNames } from "./partitions.ts";
+import { type SizedLists, sizedLists } from "./sized-lists.ts";
 import { inWritersWords, makeStaging } from "./staging.ts";
 
 const EXTENSION = { parquet: "parquet", csv: "csv", json: "json", arrow: "arrow" } as const;
@@ -35,7 +37,12 @@ export function rowGroupFor({ memory, threads }: KernelLease): number {
 /** Whether the kernel can write what the sink asks for straight from a query. */
 export function kernelWrites(sink: FileSink): boolean {
   if (sink.format === "arrow" || sink.maxRowsPerFile !== null || sink.targetFileSize !== null) return false;
-  return sink.partitionBy.length === 0 || sink.format !== "json";
+  return sink.partitionBy.length === 0 || (sink.format !== "json" && !isForAll(sink.partitionBy));
+}
+
+/** Names that the kernel takes for all columns, also where one is called that. */
+function isForAll(partitionBy: readonly string[]): boolean {
+  return partitionBy.includes("*");
 }
 
 /**
@@ -57,7 +64,7 @@ export async function copyQuery(
     const stream = mode === "async" ? await connection.queryAsync(sql) : connection.query(sql);
     return copied(sink, answersOf(stream));
   } catch (error) {
-    throw inWritersWords(error, sink);
+    throw negativeInterval(error, connection, select, sink) ?? inWritersWords(error, sink);
   }
 }
 
@@ -71,12 +78,12 @@ function answersOf(stream: KernelStream): Row[] {
   return answers;
 }
 
-/** The same at once. */
-function copyNow(connection: Connection, sql: string, sink: FileSink): Copied {
+/** The same at once; `sql` copies what `select` gives. */
+function copyNow(connection: Connection, sql: string, select: string, sink: FileSink): Copied {
   try {
     return copied(sink, connection.all(sql));
   } catch (error) {
-    throw inWritersWords(error, sink);
+    throw negativeInterval(error, connection, select, sink) ?? inWritersWords(error, sink);
   }
 }
 
@@ -90,9 +97,11 @@ export function writeTable(
 ): Copied {
   makeStaging(sink);
   const isPartitioned = sink.partitionBy.length > 0;
-  const inPieces = isPartitioned && (sink.format === "json" || sink.maxRowsPerFile !== null);
+  const inPieces =
+    isPartitioned && (sink.format === "json" || sink.maxRowsPerFile !== null || isForAll(sink.partitionBy));
   if (sink.format !== "arrow" && !inPieces) {
-    return copyNow(connection, kernelCopy(connection, `FROM ${table}`, sink, name, rowGroup), sink);
+    const all = `FROM ${table}`;
+    return copyNow(connection, kernelCopy(connection, all, sink, name, rowGroup), all, sink);
   }
   const parts = isPartitioned
     ? partitionsOf(connection, table, sink.partitionBy, sink.maxRowsPerFile)
@@ -102,22 +111,26 @@ export function writeTable(
     const path = fileName(sink, place);
     if (sink.format === "arrow") return [writeArrowFile(connection, select, sink, path)];
     makeStaging(sink, dirname(path));
-    return copyNow(connection, copySql(valuesFor(connection, select, sink), sink, place, [], rowGroup), sink).files;
+    const sql = copySql(valuesFor(connection, select, sink), sink, place, [], rowGroup);
+    return copyNow(connection, sql, select, sink).files;
   });
   return { rows: files.reduce((sum, file) => sum + (file.rows ?? 0), 0), files };
 }
 
 function kernelCopy(connection: Connection, select: string, sink: FileSink, name: string, rowGroup: number): string {
-  const named = withFolderNames(connection, valuesFor(connection, select, sink), sink.partitionBy);
+  const values = valuesFor(connection, select, sink);
+  const named = { ...values, select: withFolderNames(connection, values.select, sink.partitionBy) };
   return copySql(named, sink, name, sink.partitionBy, rowGroup);
 }
 
-function valuesFor(connection: Connection, select: string, sink: FileSink): string {
-  return sink.format === "json" ? jsonSelect(connection, select) : select;
+/** As the format can hold them. */
+function valuesFor(connection: Connection, select: string, sink: FileSink): SizedLists {
+  if (sink.format === "parquet") return sizedLists(connection, select, sink.partitionBy);
+  return { select: sink.format === "json" ? jsonSelect(connection, select) : select, entry: null };
 }
 
 function copySql(
-  select: string,
+  { select, entry }: SizedLists,
   sink: FileSink,
   name: string,
   partitionBy: readonly string[],
@@ -127,6 +140,7 @@ function copySql(
   if (sink.compression !== null) options.push(`COMPRESSION ${quoteLiteral(sink.compression)}`);
   if (sink.format === "csv") options.push("HEADER true");
   if (sink.format === "parquet") options.push(`ROW_GROUP_SIZE ${rowGroup}`);
+  if (entry !== null) options.push(entry);
   let target = join(sink.staging, fileName(sink, name));
   if (partitionBy.length === 0) {
     // The kernel's own temporary name cuts a path at a backslash; nothing in the staging directory is visible anyway.

@@ -3,7 +3,6 @@ import { type RecordBatch, sliceBatch } from "../../arrow/index.ts";
 import type { Stage } from "../stage.ts";
 
 export class Head implements Stage {
-  readonly takesEach = true;
   #left: number;
 
   constructor(
@@ -11,6 +10,11 @@ export class Head implements Stage {
     private readonly next: Stage,
   ) {
     this.#left = most;
+  }
+
+  /** Where the sink wants fewer for now, it will want more after them. */
+  get takesEach(): boolean {
+    return this.#left <= this.next.wanted;
   }
 
   get wanted(): number {

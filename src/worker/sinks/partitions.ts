@@ -3,7 +3,9 @@
  * the format or because a file may only have so many rows.
  */
 import { join } from "node:path";
+import { UnknownColumnError } from "../../errors/index.ts";
 import { type Connection, quoteIdentifier, quoteLiteral } from "../../kernel/index.ts";
+import { nearest } from "../../units/index.ts";
 
 export interface Partition {
   /** `country=NL/year=2024` */
@@ -23,14 +25,21 @@ function folderText(key: string, isFloat: boolean): string {
   return isFloat ? `regexp_replace(regexp_replace(${text}, '\\.0$', ''), '^-(nan|0)$', '\\1')` : text;
 }
 
-function kindsOf(connection: Connection, select: string): ReadonlyMap<string, string> {
-  return new Map(connection.describe(select).fields.map(({ name, type }) => [name, type.kind]));
+/** The kinds of all columns, those that the rows go by among them: names in another case are others. */
+function kindsOf(connection: Connection, select: string, columns: readonly string[]): ReadonlyMap<string, string> {
+  const kinds = new Map(connection.describe(select).fields.map(({ name, type }) => [name, type.kind]));
+  const available = [...kinds.keys()];
+  const unknown = columns.find((name) => !kinds.has(name));
+  if (unknown !== undefined) {
+    throw new UnknownColumnError(unknown, available, "partitionBy", nearest(unknown, available));
+  }
+  return kinds;
 }
 
 /** A query whose partition columns the kernel can name folders after: the columns themselves are not written. */
 export function withFolderNames(connection: Connection, select: string, columns: readonly string[]): string {
   if (columns.length === 0) return select;
-  const kinds = kindsOf(connection, select);
+  const kinds = kindsOf(connection, select, columns);
   const replaced = columns
     // The kernel takes bytes for text, which they need not be.
     .filter((name) => kinds.get(name) === "float" || kinds.get(name) === "binary")
@@ -45,7 +54,7 @@ export function partitionsOf(
   maxRows: number | null,
 ): Partition[] {
   const keys = columns.map(quoteIdentifier);
-  const kinds = kindsOf(connection, `FROM ${table}`);
+  const kinds = kindsOf(connection, `FROM ${table}`, columns);
   const texts = keys.map((key, i) => folderText(key, kinds.get(columns[i] ?? "") === "float"));
   const named = texts.map((text, i) => `${text} AS p${i}`);
   const found = connection.all(`SELECT ${named.join(", ")}, count(*) AS n FROM ${table} GROUP BY ALL ORDER BY ALL`);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { KernelError, WriteError } from "../../errors/index.ts";
 import { makeDirectory, markStaging } from "../../files/index.ts";
 import type { FileSink } from "../../protocol/index.ts";
+import { messageOf } from "../../realm/index.ts";
 import { formatSize } from "../../units/index.ts";
 
 type Place = Pick<FileSink, "directory" | "staging">;
@@ -24,7 +25,7 @@ export function inWritersWords(error: unknown, place: Place): unknown {
 }
 
 export function cannotWrite({ directory, staging }: Place, error: unknown): WriteError {
-  const cause = error instanceof Error ? error.message : String(error);
+  const cause = messageOf(error);
   const room = /no space left/i.test(cause) ? ` (${roomIn(staging)} left on the disk)` : "";
   return new WriteError(
     `${directory} cannot be written: ${cause}${room}. Its files are staged in ${staging} first; nothing was changed.`,

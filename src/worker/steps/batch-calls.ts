@@ -16,11 +16,14 @@ import {
   sliceBatch,
 } from "../../arrow/index.ts";
 import { RowShapeError } from "../../errors/index.ts";
+import { isPromise, isTypedArray, isUint8Array } from "../../realm/index.ts";
 import type { Stage, TaskScope } from "../stage.ts";
+import { type Answer, answerBytes, answerOf, dropAnswer } from "./answer.ts";
 import type { Failures } from "./failures.ts";
 import { InOrder } from "./in-order.ts";
-import { isAsyncIterable, isGenerator } from "./iterators.ts";
+import { BegunIterator, isAsyncIterable, isGenerator } from "./iterators.ts";
 import { type Failure, ManyBatches } from "./many-batches.ts";
+import { sameTypes } from "./passed-types.ts";
 
 /** What a call is given, and which rows those are. */
 export interface Given {
@@ -29,16 +32,14 @@ export interface Given {
   readonly rows: number;
 }
 
-interface Answer extends Given {
-  readonly result: unknown;
-}
-
 export interface Calls {
   readonly call: (value: unknown) => unknown;
   readonly declared: DeclaredTypes | undefined;
   readonly maxInFlight: number;
   /** Where the calls are many and small: answers of so many rows together are handed on at once, if they are rows. */
   readonly rowsTogether: number;
+  /** An object whose values are not all arrays is one row. */
+  readonly takesRow: boolean;
   /** How a failed call is told of. */
   readonly name: (given: Given) => string;
 }
@@ -48,9 +49,9 @@ const MOST_BYTES_TOGETHER = 1 << 20;
 
 export class BatchCalls {
   /** Types of columns that are returned as they came. */
-  passed: DeclaredTypes = new Map();
-  readonly #rows: RowBuilder;
-  readonly #calls: InOrder<Answer>;
+  #passed: DeclaredTypes = new Map();
+  #rows: RowBuilder;
+  readonly #calls: InOrder<Answer<Given>>;
   /** Rows that were held back when a later call failed; in memory of their own. */
   readonly #kept: RecordBatch[] = [];
   #given = 0;
@@ -62,12 +63,28 @@ export class BatchCalls {
     private readonly scope: TaskScope,
   ) {
     this.#rows = new RowBuilder(fn.declared);
-    this.#calls = new InOrder<Answer>(fn.maxInFlight, (answer, error) => this.#settle(answer, error));
+    this.#calls = new InOrder<Answer<Given>>(fn.maxInFlight, {
+      take: (answer) => this.#settle(answer),
+      bytes: (answer) => answerBytes(answer, answer.given.value),
+      drop: dropAnswer,
+    });
   }
 
   /** Rows that the batch which is handed on now was made of. */
   get given(): number {
     return this.#given;
+  }
+
+  /** What comes from here on has these types in columns that pass. Nothing may be under way or held back: see `drain`. */
+  restart(passed: DeclaredTypes): void {
+    if (sameTypes(passed, this.#passed)) return;
+    this.#passed = passed;
+    this.#rows = new RowBuilder(this.fn.declared, passed);
+  }
+
+  /** The task is over, whatever is under way. */
+  close(): void {
+    this.#calls.abandon();
   }
 
   /** Nothing is under way or held back after it. */
@@ -86,7 +103,7 @@ export class BatchCalls {
       return { thrown, handedOn: 0 };
     }
     let failure: Failure | null = null;
-    await this.#take({ value, index: 0, rows: 0, result }, (failed) => {
+    await this.#take({ value, index: 0, rows: 0 }, result, (failed) => {
       failure = failed;
     });
     return failure;
@@ -103,34 +120,28 @@ export class BatchCalls {
       this.#failed({ thrown, handedOn: 0 }, given);
       return;
     }
-    if (result instanceof Promise) return this.#enqueue(given, result);
-    return this.#take({ ...given, result }) ?? this.scope.turn();
+    if (isPromise(result)) return this.#enqueue(given, Promise.resolve(result));
+    if (isAsyncIterable(result)) return this.#enqueue(given, BegunIterator.begin(result));
+    return this.#take(given, result) ?? this.scope.turn();
   }
 
   async #enqueue(given: Given, result: Promise<unknown>): Promise<void> {
-    const answer = result.then(
-      (value): Answer => ({ ...given, result: value }),
-      (thrown) => {
-        throw { ...given, result: thrown } satisfies Answer;
-      },
-    );
-    this.#calls.add(answer);
+    this.#calls.add(answerOf(given, result));
     await this.#calls.room();
   }
 
-  async #settle(answer: Answer | undefined, error: { readonly thrown: unknown } | null): Promise<void> {
-    const settled = (error === null ? answer : error.thrown) as Answer;
-    if (error === null) await this.#take(settled);
-    else this.#failed({ thrown: settled.result, handedOn: 0 }, settled);
+  async #settle({ given, value, failed }: Answer<Given>): Promise<void> {
+    if (failed) this.#failed({ thrown: value, handedOn: 0 }, given);
+    else await this.#take(given, value);
     if (this.next.wanted <= 0) this.#calls.abandon();
   }
 
   #take(
-    answer: Answer,
-    failed: (failure: Failure) => void = (failure) => this.#failed(failure, answer),
+    given: Given,
+    result: unknown,
+    failed: (failure: Failure) => void = (failure) => this.#failed(failure, given),
   ): void | Promise<void> {
-    const { result } = answer;
-    this.#given = answer.rows;
+    this.#given = given.rows;
     if (isAsyncIterable(result)) return this.#takeMany(result[Symbol.asyncIterator](), failed);
     if (isGenerator(result)) return this.#takeMany(result, failed);
     let batches: readonly RecordBatch[];
@@ -167,10 +178,11 @@ export class BatchCalls {
 
   #toBatches(result: unknown): readonly RecordBatch[] {
     if (Array.isArray(result)) return this.#rowsToBatches(result);
+    if (this.fn.takesRow && isRow(result)) return this.#rowsToBatches([result]);
     if (isArrowTable(result)) return this.#afterRows(fromArrowTable(result));
     if (typeof result === "object" && result !== null) {
       assertNames(Object.keys(result));
-      return this.#afterRows([columnsToBatch(result as Columns, this.fn.declared, this.passed)]);
+      return this.#afterRows([columnsToBatch(result as Columns, this.fn.declared, this.#passed)]);
     }
     throw new RowShapeError(
       `a batch function must return columns ({ name: array }), an array of rows or an Arrow table; this returned ${
@@ -211,8 +223,14 @@ export class BatchCalls {
   }
 }
 
+/** One row, and not columns of several. */
+function isRow(value: unknown): boolean {
+  if (typeof value !== "object" || value === null || isArrowTable(value)) return false;
+  return Object.values(value).some((each) => !Array.isArray(each) && !isTypedArray(each));
+}
+
 /** A flechette or apache-arrow table, or IPC bytes. */
 function isArrowTable(value: unknown): boolean {
-  if (value instanceof Uint8Array) return true;
+  if (isUint8Array(value)) return true;
   return typeof value === "object" && value !== null && "schema" in value && "numRows" in value && "getChild" in value;
 }

@@ -41,7 +41,7 @@ export class BatchFunctionStep implements Stage {
     private readonly next: Stage,
     scope: TaskScope,
   ) {
-    this.#calls = new BatchCalls({ ...fn, rowsTogether: 1, name: nameOf }, failures, next, scope);
+    this.#calls = new BatchCalls({ ...fn, rowsTogether: 1, takesRow: false, name: nameOf }, failures, next, scope);
   }
 
   get operator(): string {
@@ -76,12 +76,13 @@ export class BatchFunctionStep implements Stage {
   }
 
   close(): void {
+    this.#calls.close();
     this.next.close();
   }
 
   #start(schema: Schema): void {
     this.#schema = schema;
-    this.#calls.passed = passedTypes(this.fn.passes, schema);
+    this.#calls.restart(passedTypes(this.fn.passes, schema));
     this.#assembler = new ColumnAssembler(schema, this.fn.values, this.fn.batchSize);
   }
 
@@ -116,6 +117,21 @@ export class BatchFunctionStep implements Stage {
   #callBundle(): void | Promise<void> {
     const batch = this.#bundle.finish();
     if (batch === null) return;
+    if (this.#schema === null) this.#calls.restart(passedTypes(this.fn.passes, batch.schema));
+    else if (!schemaEquals(this.#schema, batch.schema)) return this.#callOther(batch);
+    this.#schema = batch.schema;
+    return this.#callRows(batch);
+  }
+
+  /** Answers still under way are of the schema before. */
+  async #callOther(batch: RecordBatch): Promise<void> {
+    await this.#calls.drain();
+    this.#schema = batch.schema;
+    this.#calls.restart(passedTypes(this.fn.passes, batch.schema));
+    await this.#callRows(batch);
+  }
+
+  #callRows(batch: RecordBatch): void | Promise<void> {
     const value = this.fn.format === "rows" ? toRows(batch, this.fn.values) : toFlechette([batch], this.fn.values);
     return this.#calls.call(this.#asGiven(value, batch.length));
   }

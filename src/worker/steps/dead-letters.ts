@@ -6,6 +6,7 @@ import { closeSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { WriteError } from "../../errors/index.ts";
 import { makeDirectory } from "../../files/index.ts";
+import { isMap, isUint8Array, messageOf } from "../../realm/index.ts";
 
 const FLUSH_BYTES = 1 << 20;
 
@@ -53,7 +54,7 @@ export class DeadLetters {
       const bytes = Buffer.from(this.#held.join(""));
       for (let at = 0; at < bytes.length; ) at += writeSync(this.#fd, bytes, at);
     } catch (error) {
-      const cause = error instanceof Error ? error.message : String(error);
+      const cause = messageOf(error);
       throw new WriteError(`Dead letters cannot be written to ${this.directory}: ${cause}.`, this.directory);
     }
     this.#held = [];
@@ -69,7 +70,7 @@ export class DeadLetters {
 /** JSON of what JSON has no word for. */
 function plain(_key: string, value: unknown): unknown {
   if (typeof value === "bigint") return value.toString();
-  if (value instanceof Map) return Object.fromEntries(value);
-  if (value instanceof Uint8Array) return Buffer.from(value).toString("base64");
+  if (isMap(value)) return Object.fromEntries(value);
+  if (isUint8Array(value)) return Buffer.from(value).toString("base64");
   return value;
 }

@@ -3,10 +3,20 @@
  * row is dropped and counted, or it goes to the dead-letter file of this task.
  */
 import { inspect } from "node:util";
-import { FunctionError, isMemoryRefused, SpillwayError, ValueError } from "../../errors/index.ts";
+import {
+  FunctionError,
+  isMemoryRefused,
+  retold,
+  SpillwayError,
+  type Told,
+  tell,
+  ValueError,
+} from "../../errors/index.ts";
 import type { OnError } from "../../protocol/index.ts";
+import { isError } from "../../realm/index.ts";
 import { formatSize } from "../../units/index.ts";
 import type { TaskScope } from "../stage.ts";
+import { framesOf, partsOf } from "../user-failure.ts";
 import type { DeadLetters } from "./dead-letters.ts";
 
 const PRINT_LIMIT = 200;
@@ -27,6 +37,7 @@ export class Failures {
    * more. Returns only if the row is to be dropped.
    */
   row(thrown: unknown, index: number, row: unknown, handedOn = 0): void {
+    if (isJudged(thrown)) throw thrown;
     if (handedOn > 0 || this.#fails(thrown)) throw this.#error(thrown, `row ${index}`, index, print(row), handedOn);
     this.scope.errored(1);
     this.letters?.add({ operator: this.operator, row: index, error: errorText(thrown), value: row });
@@ -39,6 +50,7 @@ export class Failures {
 
   /** Many rows, the first of them at `index`; `where` is how they are called. */
   batch(thrown: unknown, index: number, rows: number, values: unknown, where: string, handedOn = 0): void {
+    if (isJudged(thrown)) throw thrown;
     if (handedOn > 0 || this.#fails(thrown)) throw this.#error(thrown, where, null, null, handedOn);
     this.scope.errored(rows);
     this.letters?.add({ operator: this.operator, row: index, rows, error: errorText(thrown), value: values });
@@ -63,16 +75,27 @@ export class Failures {
   }
 
   #error(thrown: unknown, where: string, row: number | null, rowText: string | null, handedOn: number): FunctionError {
-    const name = thrown instanceof Error ? thrown.name : typeof thrown;
-    const said = thrown instanceof Error ? thrown.message : inspect(thrown, { depth: 2 });
-    const stack = thrown instanceof Error && thrown.stack !== undefined ? this.#userStack(thrown) : null;
+    const cause = tell(thrown, this.mapStack);
+    const { name, said, stack, details } = this.#parts(thrown, cause);
     const lines = [
-      `${this.operator} failed on ${where}${this.#from()}: ${name}: ${said}`,
+      `${this.operator} failed on ${where}${this.#from()}: ${isError(thrown) ? `${name}: ${said}` : `it threw ${said}, which is no Error`}`,
+      ...details,
       ...(rowText === null ? [] : [`  row: ${rowText}`]),
-      ...(stack === null ? [] : stack.split("\n").filter((line) => line.trimStart().startsWith("at "))),
+      ...framesOf(stack),
       ...this.#advice(thrown, handedOn),
     ];
-    return new FunctionError(lines.join("\n"), this.operator, row, rowText, this.scope.files, name, stack);
+    const options = { cause: retold(cause) };
+    const { files } = this.scope;
+    const error = new FunctionError(lines.join("\n"), this.operator, row, rowText, files, name, stack, options);
+    judged.add(error);
+    return error;
+  }
+
+  #parts(thrown: unknown, told: Told): ReturnType<typeof partsOf> {
+    const nothing = { stack: null, details: [] };
+    if (!isError(thrown)) return { name: typeof thrown, said: inspect(thrown, { depth: 2 }), ...nothing };
+    // Our own errors (a row of another shape) have no line of the user's.
+    return thrown instanceof SpillwayError ? { ...partsOf(told), ...nothing } : partsOf(told);
   }
 
   #advice(thrown: unknown, handedOn: number): readonly string[] {
@@ -84,16 +107,17 @@ export class Failures {
     if (isRefused(thrown)) return [];
     return [`Give the function onError: "skip" or { deadLetter: path } to go on without such rows.`];
   }
+}
 
-  /** Our own errors (a row of another shape) have no line of the user's. */
-  #userStack(error: Error): string | null {
-    if (error instanceof SpillwayError || error.stack === undefined) return null;
-    return this.mapStack(error.stack);
-  }
+/** Failures that have been told of: one that comes by here again, through a function around it, is not told of anew. */
+const judged = new WeakSet<object>();
+
+function isJudged(thrown: unknown): boolean {
+  return typeof thrown === "object" && thrown !== null && judged.has(thrown);
 }
 
 function isRefused(thrown: unknown): boolean {
-  return thrown instanceof Error && isMemoryRefused(thrown.name, thrown.message);
+  return isError(thrown) && isMemoryRefused(thrown.name, thrown.message);
 }
 
 function listed(files: readonly string[]): string {
@@ -102,7 +126,9 @@ function listed(files: readonly string[]): string {
 }
 
 function errorText(thrown: unknown): string {
-  return thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : inspect(thrown, { depth: 2 });
+  if (!isError(thrown)) return inspect(thrown, { depth: 2 });
+  const { name, said, details } = partsOf(tell(thrown, () => ""));
+  return [`${name}: ${said}`, ...(thrown instanceof SpillwayError ? [] : details)].join("\n");
 }
 
 export function print(row: unknown): string {

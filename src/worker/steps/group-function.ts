@@ -43,7 +43,7 @@ export class GroupFunctionStep implements Stage {
     scope: TaskScope,
   ) {
     const name = (given: Given) => groupName(fn.keys, given);
-    this.#calls = new BatchCalls({ ...fn, rowsTogether: ROWS_TOGETHER, name }, failures, next, scope);
+    this.#calls = new BatchCalls({ ...fn, rowsTogether: ROWS_TOGETHER, takesRow: true, name }, failures, next, scope);
     this.#borders = new GroupBorders(fn.keys, failures.operator);
     this.#inside = new GroupValues(fn.format, fn.values);
     this.#across = new GroupValues(fn.format, fn.values);
@@ -57,7 +57,7 @@ export class GroupFunctionStep implements Stage {
     if (batch.length === 0) return;
     if (!this.#started) {
       this.#started = true;
-      this.#calls.passed = passedTypes(this.fn.passes, batch.schema);
+      this.#calls.restart(passedTypes(this.fn.passes, batch.schema));
     }
     const starts = this.#borders.starts(batch);
     const [first = batch.length] = starts;
@@ -76,6 +76,7 @@ export class GroupFunctionStep implements Stage {
   }
 
   close(): void {
+    this.#calls.close();
     this.next.close();
   }
 

@@ -41,7 +41,7 @@ export class GroupStreamStep implements Stage {
     private readonly next: Stage,
     private readonly scope: TaskScope,
   ) {
-    this.#calls = new BatchCalls({ ...fn, rowsTogether: 1, name: () => "" }, failures, next, scope);
+    this.#calls = new BatchCalls({ ...fn, rowsTogether: 1, takesRow: true, name: () => "" }, failures, next, scope);
     this.#borders = new GroupBorders(fn.keys, failures.operator);
     this.#values = new GroupValues(fn.format, fn.values);
   }
@@ -54,7 +54,7 @@ export class GroupStreamStep implements Stage {
     if (batch.length === 0) return;
     if (!this.#started) {
       this.#started = true;
-      this.#calls.passed = passedTypes(this.fn.passes, batch.schema);
+      this.#calls.restart(passedTypes(this.fn.passes, batch.schema));
     }
     const starts = this.#borders.starts(batch);
     await this.#feed(batch, 0, starts[0] ?? batch.length);
@@ -73,6 +73,7 @@ export class GroupStreamStep implements Stage {
 
   close(): void {
     this.#group?.batches.abandon();
+    this.#calls.close();
     this.next.close();
   }
 

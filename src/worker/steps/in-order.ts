@@ -1,79 +1,130 @@
 /**
  * Many asynchronous calls under way at once, their results taken in the order of the calls, so that a replay of the
- * task gives the same blocks. A slow call holds back results but not new calls, up to a bound.
+ * task gives the same blocks. A slow call holds back results but not new calls: results wait behind it up to a bound of bytes.
  */
+import { getHeapStatistics } from "node:v8";
+import type { Bytes } from "../../protocol/index.ts";
 
+/** A call, until its result has been taken. */
 interface Slot<T> {
-  result: T | undefined;
-  error: { readonly thrown: unknown } | null;
-  settled: boolean;
+  outcome: { readonly result: T } | { readonly error: unknown } | null;
+  /** What its result takes while it waits; 0 for one that is next. */
+  bytes: Bytes;
 }
 
-/** Finished results that may wait behind a slow one, as a multiple of the calls under way. */
-const WAITING_PER_RUNNING = 4;
+/** What is done with results. */
+export interface Results<T> {
+  /** Called strictly in order. */
+  take(result: T): void | Promise<void>;
+  /** About what one takes in memory, with all that it keeps. */
+  bytes(result: T): Bytes;
+  /** Of one that is not wanted any more. */
+  drop(result: T): void;
+}
+
+/** Promises and slots of a call, measured. */
+const CALL_BYTES: Bytes = 600;
+/** A second of 40,000 small answers, or of 4,000 with 16 KiB each; less where the heap is small. */
+const MOST_WAITING: Bytes = 64 << 20;
+const HEAP_SHARE = 8;
+
+/** Bytes of finished results that may wait behind a slow one in this process. */
+export function waitingBytes(): Bytes {
+  return Math.min(MOST_WAITING, Math.floor(getHeapStatistics().heap_size_limit / HEAP_SHARE));
+}
 
 export class InOrder<T> {
-  readonly #slots: Slot<T>[] = [];
+  /** Those before `#first` have been taken. */
+  #slots: Slot<T>[] = [];
+  #first = 0;
   #running = 0;
+  #waiting: Bytes = 0;
   #isAbandoned = false;
   #wake: (() => void) | null = null;
 
   constructor(
     private readonly maxInFlight: number,
-    /** Takes a result, or what was thrown; called strictly in order. */
-    private readonly take: (result: T | undefined, error: { readonly thrown: unknown } | null) => void | Promise<void>,
+    private readonly results: Results<T>,
+    private readonly mostWaiting: Bytes = waitingBytes(),
   ) {}
 
   /** Resolves when there is room for one more call. */
   async room(): Promise<void> {
     // What is looked at and the waiting for a change stand in one tick, so that no change is missed.
     while (!this.#isAbandoned) {
-      if (this.#slots[0]?.settled === true) await this.#takeSettled();
-      else if (this.#running < this.maxInFlight && this.#slots.length < this.maxInFlight * WAITING_PER_RUNNING) return;
+      if (this.#isNextSettled) await this.#takeSettled();
+      else if (this.#running < this.maxInFlight && this.#waiting < this.mostWaiting) return;
       else await this.#nextSettled();
     }
   }
 
   add(call: PromiseLike<T>): void {
-    const slot: Slot<T> = { result: undefined, error: null, settled: false };
+    const slot: Slot<T> = { outcome: null, bytes: 0 };
     this.#slots.push(slot);
     this.#running++;
-    const settle = () => {
-      slot.settled = true;
-      this.#running--;
-      this.#wake?.();
-    };
     call.then(
-      (result) => {
-        slot.result = result;
-        settle();
-      },
-      (thrown: unknown) => {
-        slot.error = { thrown };
-        settle();
-      },
+      (result) => this.#settle(slot, { result }),
+      (error: unknown) => this.#settle(slot, { error }),
     );
   }
 
   /** No more results are wanted: nobody waits for the calls under way, nor hears of what becomes of them. */
   abandon(): void {
     this.#isAbandoned = true;
-    this.#slots.length = 0;
+    for (const { outcome } of this.#slots.splice(0)) if (outcome !== null) this.#drop(outcome);
+    this.#first = 0;
+    this.#wake?.();
   }
 
   async drain(): Promise<void> {
-    while (this.#slots.length > 0) {
-      if (this.#slots[0]?.settled === true) await this.#takeSettled();
+    while (this.#first < this.#slots.length) {
+      if (this.#isNextSettled) await this.#takeSettled();
       else await this.#nextSettled();
     }
   }
 
+  get #isNextSettled(): boolean {
+    return (this.#slots[this.#first]?.outcome ?? null) !== null;
+  }
+
+  #settle(slot: Slot<T>, outcome: NonNullable<Slot<T>["outcome"]>): void {
+    this.#running--;
+    if (this.#isAbandoned) {
+      this.#drop(outcome);
+      return;
+    }
+    slot.outcome = outcome;
+    // One that is taken at once need not be measured.
+    if (slot !== this.#slots[this.#first]) {
+      slot.bytes = CALL_BYTES + ("result" in outcome ? this.results.bytes(outcome.result) : 0);
+      this.#waiting += slot.bytes;
+    }
+    this.#wake?.();
+  }
+
+  #drop(outcome: NonNullable<Slot<T>["outcome"]>): void {
+    if ("result" in outcome) this.results.drop(outcome.result);
+  }
+
   async #takeSettled(): Promise<void> {
-    while (this.#slots[0]?.settled === true) {
-      const slot = this.#slots.shift();
-      if (slot === undefined) return;
-      const wait = this.take(slot.result, slot.error);
+    for (let slot = this.#slots[this.#first]; slot !== undefined && slot.outcome !== null; ) {
+      const { outcome } = slot;
+      this.#remove(slot);
+      if ("error" in outcome) throw outcome.error;
+      const wait = this.results.take(outcome.result);
       if (wait !== undefined) await wait;
+      slot = this.#slots[this.#first];
+    }
+  }
+
+  /** Of a long array the first item cannot be removed in constant time: now and then all that were taken are. */
+  #remove(slot: Slot<T>): void {
+    this.#waiting -= slot.bytes;
+    slot.outcome = null;
+    this.#first++;
+    if (this.#first > 32 && this.#first * 2 > this.#slots.length) {
+      this.#slots = this.#slots.slice(this.#first);
+      this.#first = 0;
     }
   }
 

@@ -6,6 +6,7 @@
  * call that yields more than can be held, rows are handed on all the same; if it fails later, its task fails.
  */
 import { RowShapeError } from "../../errors/index.ts";
+import { isMap } from "../../realm/index.ts";
 import { type Failures, HELD_BYTES } from "./failures.ts";
 import { closeQuietly, isAsyncIterable } from "./iterators.ts";
 import type { Pace } from "./pace.ts";
@@ -135,7 +136,7 @@ export class ManyRows {
 }
 
 function rowsOf(result: unknown): Iterator<unknown> {
-  if (typeof result === "object" && result !== null && Symbol.iterator in result && !(result instanceof Map)) {
+  if (typeof result === "object" && result !== null && Symbol.iterator in result && !isMap(result)) {
     return (result as Iterable<unknown>)[Symbol.iterator]();
   }
   const came = result === null ? "null" : typeof result;

@@ -13,20 +13,21 @@ import {
   type ValueOptions,
 } from "../../arrow/index.ts";
 import type { PassedColumns } from "../../protocol/index.ts";
+import { isPromise } from "../../realm/index.ts";
 import type { Stage, TaskScope } from "../stage.ts";
+import { type Answer, answerBytes, answerOf, dropAnswer } from "./answer.ts";
 import type { Failures } from "./failures.ts";
 import { InOrder } from "./in-order.ts";
-import { isAsyncIterable } from "./iterators.ts";
+import { BegunIterator, isAsyncIterable } from "./iterators.ts";
 import { ManyRows } from "./many-rows.ts";
 import { markedRow } from "./marked-row.ts";
 import { Pace } from "./pace.ts";
 import { passedTypes, sameTypes } from "./passed-types.ts";
 import { RowOutput } from "./row-output.ts";
 
-interface Answer {
+interface GivenRow {
   readonly index: number;
   readonly row: unknown;
-  readonly value: unknown;
 }
 
 export interface RowFunction {
@@ -40,7 +41,7 @@ export interface RowFunction {
 
 export class RowFunctionStep implements Stage {
   readonly takesEach = false;
-  readonly #calls: InOrder<Answer>;
+  readonly #calls: InOrder<Answer<GivenRow>>;
   readonly #output: RowOutput;
   readonly #pace: Pace;
   readonly #many: ManyRows;
@@ -61,7 +62,11 @@ export class RowFunctionStep implements Stage {
     this.#output = new RowOutput(fn.declared, next);
     this.#pace = new Pace(scope);
     this.#many = new ManyRows(this.#output, failures, this.#pace);
-    this.#calls = new InOrder<Answer>(fn.maxInFlight, (answer, error) => this.#settle(answer, error));
+    this.#calls = new InOrder<Answer<GivenRow>>(fn.maxInFlight, {
+      take: (answer) => this.#settle(answer),
+      bytes: (answer) => answerBytes(answer, answer.given.row),
+      drop: dropAnswer,
+    });
   }
 
   get wanted(): number {
@@ -82,6 +87,7 @@ export class RowFunctionStep implements Stage {
   }
 
   close(): void {
+    this.#calls.abandon();
     this.next.close();
   }
 
@@ -141,9 +147,9 @@ export class RowFunctionStep implements Stage {
       this.failures.row(thrown, this.#seen + i, row);
       return;
     }
-    if (result instanceof Promise || (this.fn.form === "flatMap" && isAsyncIterable(result))) {
+    if (isPromise(result) || (this.fn.form === "flatMap" && isAsyncIterable(result))) {
       this.#async = true;
-      this.#calls.add(this.#answer(Promise.resolve(result), i, row));
+      this.#calls.add(answerOf({ index: this.#seen + i, row }, this.#started(result)));
     } else return this.#take(result, this.#seen + i, row);
   }
 
@@ -165,29 +171,23 @@ export class RowFunctionStep implements Stage {
       this.scope.check();
       if (this.#output.enough) return;
       const row = this.#read(reader, i);
-      this.#calls.add(this.#answer(this.#start(row), i, row));
+      this.#calls.add(answerOf({ index: this.#seen + i, row }, this.#start(row)));
     }
     this.#seen += rows;
   }
 
   async #start(row: unknown): Promise<unknown> {
     const { call } = this.fn;
-    return call(row);
+    return this.fn.form === "map" ? call(row) : this.#started(call(row));
   }
 
-  #answer(result: Promise<unknown>, i: number, row: unknown): Promise<Answer> {
-    const index = this.#seen + i;
-    return result.then(
-      (value) => ({ index, row, value }),
-      (thrown) => {
-        throw { index, row, value: thrown } satisfies Answer;
-      },
-    );
+  async #started(result: unknown): Promise<unknown> {
+    const value = await result;
+    return this.fn.form === "flatMap" && isAsyncIterable(value) ? BegunIterator.begin(value) : value;
   }
 
-  #settle(answer: Answer | undefined, error: { readonly thrown: unknown } | null): void | Promise<void> {
-    const { index, row, value } = (error === null ? answer : error.thrown) as Answer;
-    if (error !== null) {
+  #settle({ given: { index, row }, value, failed }: Answer<GivenRow>): void | Promise<void> {
+    if (failed) {
       this.failures.row(value, index, row);
       return;
     }

@@ -1,8 +1,9 @@
-"""Writes the files beside it with pyarrow, for foreign.test.ts: what another writer makes of the format.
-Run with any Python that has pyarrow: python make.py"""
+"""Writes the files beside it with pyarrow and Polars, for foreign.test.ts: what other writers make of the format.
+Run with any Python that has them: python make.py"""
 import datetime
 import decimal
 
+import polars as pl
 import pyarrow as pa
 import pyarrow.feather as feather
 import pyarrow.ipc as ipc
@@ -71,3 +72,35 @@ with ipc.new_stream("replacements.arrows", schema) as writer:
 union = pa.table({"u": pa.UnionArray.from_sparse(pa.array([0, 1], pa.int8()), [pa.array([1, 2]), pa.array(["a", "b"])])})
 with ipc.new_stream("union.arrows", union.schema) as writer:
     writer.write_table(union)
+
+
+def series(value, type=None):
+    return pl.Series([None if i % 7 == 3 else value(i) for i in range(60)], dtype=type)
+
+
+# Polars leaves out the framing of the schema at the beginning of a file: only the footer has it.
+polars = pl.DataFrame(
+    {
+        "bool": series(lambda i: i % 2 == 0),
+        "uint64": series(lambda i: i, pl.UInt64),
+        "float32": series(lambda i: i / 4, pl.Float32),
+        "text": series(lambda i: f"{i}, longer than a view holds" * (i % 2)),
+        "bytes": series(lambda i: bytes([i]) * i),
+        "date": series(lambda i: datetime.date(2020, 1, 1) + datetime.timedelta(days=i)),
+        "moment": series(lambda i: datetime.datetime(2020, 1, 1, i % 24), pl.Datetime("ns", "UTC")),
+        "time": series(lambda i: datetime.time(i % 24)),
+        "duration": series(lambda i: datetime.timedelta(seconds=i)),
+        "decimal": series(lambda i: decimal.Decimal(i) / 4, pl.Decimal(12, 2)),
+        "category": series(lambda i: f"word {i % 5}", pl.Categorical),
+        "enum": series(lambda i: f"word {i % 5}", pl.Enum([f"word {i}" for i in range(5)])),
+        "list": series(lambda i: [f"a text of a list, {j}" for j in range(i % 4)]),
+        "array": series(lambda i: [i / 2, i / 4], pl.Array(pl.Float32, 2)),
+        "struct": series(lambda i: {"x": i, "y": f"text {i}"}),
+    }
+)
+polars.write_ipc("polars.arrow", record_batch_size=25)
+polars.write_ipc("polars.lz4.arrow", compression="lz4")
+polars.write_ipc("polars.zstd.arrow", compression="zstd")
+polars.write_ipc("polars.older.arrow", compat_level=pl.CompatLevel.oldest())
+polars.clear().write_ipc("polars.empty.arrow")
+pl.DataFrame({"n": [1, 2]}, schema={"n": pl.Int128}).write_ipc("polars.int128.arrow")

@@ -36,6 +36,8 @@ export function chainOf(
     if (step === null) continue;
     const table = reference.asked(step.sql(chain.table, other.table));
     if (table === null) continue;
+    // A function that gives no rows has no columns, which rows of the other side would show as nulls.
+    if (!chain.known && reference.isEmpty(before) && !reference.isEmpty(table)) continue;
     chain = { ...step, table, steps: [...chain.steps, step] };
   }
   return chain;

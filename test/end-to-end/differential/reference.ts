@@ -1,12 +1,5 @@
 /** The kernel used directly: holds the rows that each step of a chain must give, as tables. */
-import {
-  arrowFileWriter,
-  compileRows,
-  readArrowBytes,
-  type Schema,
-  typeName,
-  type ValueOptions,
-} from "../../../src/arrow/index.ts";
+import { arrowFileWriter, readArrowBytes, type Schema, typeName, type ValueOptions } from "../../../src/arrow/index.ts";
 import { KernelError } from "../../../src/errors/index.ts";
 import { Kernel } from "../../../src/kernel/index.ts";
 import type { Rows } from "./compare.ts";
@@ -15,7 +8,7 @@ import type { Rows } from "./compare.ts";
 const MOST_ROWS = 1500;
 /** The question itself has no answer for these rows. */
 const NO_ANSWER =
-  /overflow|out of range|could not cast|conversion|could not convert|too (large|small)|exceeds|cannot compare/i;
+  /overflow|out of range|could not cast|conversion|could not convert|too (large|small)|exceeds|cannot compare|cannot mix values/i;
 
 export class Reference {
   readonly #kernel = Kernel.open({ threads: 1 });
@@ -48,19 +41,12 @@ export class Reference {
     }
   }
 
+  isEmpty(table: string): boolean {
+    return this.rows(`SELECT 1 AS one FROM ${table} LIMIT 1`).length === 0;
+  }
+
   rows(sql: string, values: ValueOptions = {}): Rows {
-    const stream = this.#connection.query(sql);
-    try {
-      const rows: Record<string, unknown>[] = [];
-      const reader = compileRows(stream.schema, values);
-      for (let batch = stream.next(); batch !== null; batch = stream.next()) {
-        reader.load(batch);
-        for (let row = 0; row < batch.length; row++) rows.push(reader.row(row));
-      }
-      return rows;
-    } finally {
-      stream.close();
-    }
+    return this.#connection.all(sql, values);
   }
 
   schema(sql: string): Schema {

@@ -5,6 +5,7 @@ import {
   type Any,
   type Choice,
   type Columns,
+  isTaken,
   type Kind,
   keysIn,
   type Maker,
@@ -42,12 +43,12 @@ function ofColumn(name: string, kind: Kind): readonly (() => Item)[] {
   const c = col(name);
   const q = quoted(name);
   const counted = () => ({ expr: c.count(), sql: `count(${q})`, kind: "number" }) as const;
-  if (kind === "approximate" || kind === "wide") return [counted];
+  if (kind === "approximate") return [counted];
   const any: (() => Item)[] = [
     counted,
     () => ({ expr: c.countDistinct(), sql: `count(DISTINCT ${q})`, kind: "number" }),
-    () => ({ expr: c.list(), sql: `list(${q})`, kind: "bag" }),
   ];
+  if (kind !== "wide") any.push(() => ({ expr: c.list(), sql: `list(${q})`, kind: "bag" }));
   if (kind === "list" || kind === "struct") return any;
   any.push(
     () => ({ expr: c.min(), sql: `min(${q})`, kind }),
@@ -195,10 +196,12 @@ export const RELATIONAL_OPERATORS: readonly Maker[] = [
     const suffix = choice.of(["_right", ".b"]);
     const half = how === "semi" || how === "anti";
     const rest = half ? [] : [...others].filter(([name]) => !rightOn.includes(name));
-    const after: [string, Kind][] = rest.map(([name, kind]) => [columns.has(name) ? `${name}${suffix}` : name, kind]);
-    if (after.some(([name]) => columns.has(name)) || new Set(after.map(([name]) => name)).size < after.length) {
-      return null;
-    }
+    const after: [string, Kind][] = rest.map(([name, kind]) => [
+      isTaken(columns.keys(), name) ? `${name}${suffix}` : name,
+      kind,
+    ]);
+    const names = after.map(([name]) => name);
+    if (names.some((name, i) => isTaken([...columns.keys(), ...names.slice(0, i)], name))) return null;
     const merged = how === "right" || how === "full";
     const left = [...columns.keys()].map((name) => {
       const partner = merged ? on.find(([key]) => key === name)?.[1] : undefined;
@@ -332,7 +335,7 @@ export const RELATIONAL_OPERATORS: readonly Maker[] = [
     if (order !== "total" || !known) return null;
     const name = choice.of([...columns.keys()]);
     const twin = `${name}_right`;
-    if (columns.has(twin)) return null;
+    if (isTaken(columns.keys(), twin)) return null;
     return {
       name: `zip(select(${name}))`,
       apply: (ds) => ds.zip(ds.select(name)),

@@ -1,6 +1,6 @@
 /** Operators that look at one row at a time, or at places of rows. */
 import { condition, value } from "./expressions.ts";
-import { type Any, type Maker, NO_ORDER, named, quoted, quotedList, without } from "./step.ts";
+import { type Any, isTaken, type Maker, NO_ORDER, named, quoted, quotedList, without } from "./step.ts";
 
 export const ROW_OPERATORS: readonly Maker[] = [
   function filterExpression(shape, choice) {
@@ -17,6 +17,7 @@ export const ROW_OPERATORS: readonly Maker[] = [
   function withColumn({ columns, order, known }, choice) {
     const { expr, sql, kind } = value(columns, choice);
     const name = choice.of(["x", "y", 'odd "name"', [...columns.keys()][0] ?? "x"]);
+    if (!columns.has(name) && isTaken(columns.keys(), name)) return null;
     return {
       name: `withColumn(${name}, ${sql})`,
       apply: (ds) => ds.withColumn(name, expr),
@@ -55,13 +56,14 @@ export const ROW_OPERATORS: readonly Maker[] = [
   },
   function rename({ columns, order, known }, choice) {
     const name = choice.of([...columns.keys()]);
-    if (columns.has("renamed")) return null;
+    const into = choice.chance(3) ? name.toUpperCase() : "renamed";
+    if (columns.has(into)) return null;
     return {
-      name: `rename(${name})`,
-      apply: (ds) => ds.rename({ [name]: "renamed" }),
-      sql: (input) => `SELECT * RENAME (${quoted(name)} AS renamed) FROM ${input}`,
-      columns: new Map([...columns].map(([other, kind]) => [other === name ? "renamed" : other, kind])),
-      order: order === "total" ? order : order.map((other) => (other === name ? "renamed" : other)),
+      name: `rename(${name} ${into})`,
+      apply: (ds) => ds.rename({ [name]: into }),
+      sql: (input) => `SELECT * RENAME (${quoted(name)} AS ${quoted(into)}) FROM ${input}`,
+      columns: new Map([...columns].map(([other, kind]) => [other === name ? into : other, kind])),
+      order: order === "total" ? order : order.map((other) => (other === name ? into : other)),
       known,
     };
   },
@@ -126,8 +128,6 @@ export const ROW_OPERATORS: readonly Maker[] = [
       ["many rows", { rows: 1_000_000, seed }, ""],
       ["no rows", { rows: 0, seed }, " LIMIT 0"],
     ] as const);
-    // One task takes what all tasks chose, and a small store does not hold it.
-    if (name === "many rows" && named(shape.columns, "wide").length > 0) return null;
     return {
       ...shape,
       order: "fraction" in options ? shape.order : NO_ORDER,
@@ -148,7 +148,7 @@ export const ROW_OPERATORS: readonly Maker[] = [
     known: false,
     name: "flatMap",
     apply: (ds) => ds.flatMap((row: Any) => [row, row], values),
-    sql: (input) => `SELECT * EXCLUDE (twice) FROM (SELECT *, unnest([1, 2]) AS twice FROM ${input})`,
+    sql: (input) => `SELECT * EXCLUDE ("of two") FROM (SELECT *, unnest([1, 2]) AS "of two" FROM ${input})`,
   }),
   (shape, choice, _, values, declared) => {
     const batchFormat = choice.of(["columns", "rows", "arrow"] as const);

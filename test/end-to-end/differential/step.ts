@@ -11,8 +11,8 @@ export type Any = any;
 /**
  * What a column can be used for. "odd" are numbers that nothing is computed with: beyond the finite ones, or beyond what sums
  * can hold; "clock" is a time of day, "span" an interval. Of "approximate" numbers the last digits depend on the
- * order of the rows, a "bag" is a list whose items are in no order, "wide" are texts of which a few
- * fill a small store: these three are only carried along.
+ * order of the rows, a "bag" is a list whose items are in no order: these two are only carried along. "wide" are texts of
+ * which a list fills a small store.
  */
 export type Kind =
   | "number"
@@ -97,11 +97,14 @@ export function named(columns: Columns, ...kinds: readonly Kind[]): string[] {
   return [...columns].filter(([, kind]) => kinds.includes(kind)).map(([name]) => name);
 }
 
+/** SQL takes names for one that differ only in case. */
+export function isTaken(columns: Iterable<string>, name: string): boolean {
+  return [...columns].some((other) => other.toLowerCase() === name.toLowerCase());
+}
+
 /** Columns by which rows can be told apart, whatever computed them. */
 export function keysIn(columns: Columns): string[] {
-  return [...columns]
-    .filter(([, kind]) => kind !== "approximate" && kind !== "bag" && kind !== "wide")
-    .map(([name]) => name);
+  return [...columns].filter(([, kind]) => kind !== "approximate" && kind !== "bag").map(([name]) => name);
 }
 
 /** The order where a column is gone, or is another one. */

@@ -55,7 +55,7 @@ describe("arguments of the wrong type", () => {
     const wrong: unknown[] = [null, undefined, "3", Number.NaN, Number.POSITIVE_INFINITY];
     for (const value of wrong) {
       const shown = typeof value === "string" ? JSON.stringify(value) : String(value);
-      expect(() => s.range(value as number)).toThrow(`range: ${shown} is no whole number.`);
+      expect(() => s.range(value as number)).toThrow(`range: ${shown} is no whole number of at most 2^53 - 1.`);
       expect(() => s.range(1).limit(value as number)).toThrow(`limit: the number of rows is ${shown};`);
     }
     expect(() => s.readParquet(5 as unknown as string)).toThrow("readParquet: a path is a text");

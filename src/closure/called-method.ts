@@ -1,0 +1,90 @@
+/**
+ * The method `call` of a class function, where it is certain that its source is what is called: written in the class or in one that it
+ * extends, as a method or as a field with a function, and not replaced afterwards, by a constructor or from outside.
+ */
+import type { Class, MethodDefinition, PropertyDefinition } from "acorn";
+import { bare } from "./inside.ts";
+import type { FunctionSite } from "./lexical.ts";
+import type { Script } from "./script.ts";
+
+/** Where a function is written. */
+export interface Place {
+  readonly script: Script;
+  readonly site: FunctionSite;
+}
+
+type Member = MethodDefinition | PropertyDefinition;
+
+interface Definition {
+  readonly script: Script;
+  readonly member: Member;
+}
+
+export function calledMethod(fn: object, find: (fn: object) => Place | null): Place | null {
+  const definitions = definitionsOf(fn, find);
+  const [first, ...others] = definitions ?? [];
+  if (first === undefined) return null;
+  // A field is put on the instance, before every method; two of them, or one below a method, are too much to follow.
+  const isField = [first, ...others].some(({ member }) => member.type === "PropertyDefinition");
+  if (isField ? others.length > 0 : !isAsWritten(fn, first)) return null;
+  const { script, member } = first;
+  const value = member.type === "PropertyDefinition" ? member.value && bare(member.value) : member.value;
+  const site = script.lexical.functions.find(({ start, form }) => start === value?.start && form !== "class");
+  return site === undefined ? null : { script, site };
+}
+
+/** Of the class and those that it extends, nearest first; null where one of them could replace it. */
+function definitionsOf(fn: object, find: (fn: object) => Place | null): readonly Definition[] | null {
+  const found: Definition[] = [];
+  for (let owner: object | null = fn; owner !== null; ) {
+    const place = find(owner);
+    if (place?.site.form !== "class") return null;
+    const { script } = place;
+    const node = place.site.node as Class;
+    const members = node.body.body.filter(isCall);
+    if (members.length > 1 || mayReplace(instanceSource(script, node), members.length)) return null;
+    for (const member of members) found.push({ script, member });
+    const parent: unknown = node.superClass ? Object.getPrototypeOf(owner) : null;
+    owner = typeof parent === "function" ? parent : null;
+  }
+  return found;
+}
+
+function isCall(member: Class["body"]["body"][number]): member is Member {
+  if (member.type === "StaticBlock" || member.static || member.computed) return false;
+  return member.key.type === "Identifier" && member.key.name === "call";
+}
+
+/**
+ * Without what runs once when the class is made, such as the `static { __name(this, "Model") }` of esbuild and tsx, or what stands after
+ * `extends`: whatever it did to the prototype is there to be seen, and a worker does not run it again.
+ */
+function instanceSource(script: Script, node: Class): string {
+  const once = node.body.body.filter(
+    (member) => member.type === "StaticBlock" || (member.type === "PropertyDefinition" && member.static),
+  );
+  let [source, at] = ["", node.start];
+  for (const cut of node.superClass ? [node.superClass, ...once] : once) {
+    source += script.source.slice(at, cut.start);
+    at = cut.end;
+  }
+  return source + script.source.slice(at, node.end);
+}
+
+/** Another mention of its name, or an instance that is given away or written to by a computed name. */
+function mayReplace(source: string, defined: number): boolean {
+  return (source.match(/\bcall\b/g)?.length ?? 0) > defined || /\bthis\b(?!\s*\.)/.test(source);
+}
+
+/** What an instance finds by that name is this very source. */
+function isAsWritten(fn: object, { script, member }: Definition): boolean {
+  if (member.type !== "MethodDefinition" || member.kind !== "method") return false;
+  let owner: unknown = Object.getOwnPropertyDescriptor(fn, "prototype")?.value;
+  while (typeof owner === "object" && owner !== null && !Object.hasOwn(owner, "call")) {
+    owner = Object.getPrototypeOf(owner);
+  }
+  if (typeof owner !== "object" || owner === null) return false;
+  const method: unknown = Object.getOwnPropertyDescriptor(owner, "call")?.value;
+  const source = script.source.slice(member.start, member.end);
+  return typeof method === "function" && Function.prototype.toString.call(method) === source;
+}

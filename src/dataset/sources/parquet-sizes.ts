@@ -1,0 +1,52 @@
+/**
+ * Sizes of lists in Parquet files. Parquet has lists of any length only; an entry beside the schema says where all of a column
+ * have one length: ours, or the Arrow schema that pyarrow and Polars write.
+ */
+import { foldedName, readSchemaMessage } from "../../arrow/index.ts";
+import type { Column } from "../../plan/index.ts";
+import { quoteText } from "../../plan/index.ts";
+import { LIST_SIZES } from "../../protocol/index.ts";
+import type { Engine } from "../engine.ts";
+import type { SourceFile } from "./files.ts";
+import { inspectFiles } from "./kept-facts.ts";
+import { pathListSql } from "./kernel-paths.ts";
+
+/** The columns of files of one shape, lists in their size where all the files say the same. */
+export async function withSizes(
+  engine: Pick<Engine, "inspect">,
+  files: readonly SourceFile[],
+  columns: readonly Column[],
+): Promise<readonly Column[]> {
+  if (!columns.some(({ type }) => type.endsWith("[]"))) return columns;
+  const keys = [LIST_SIZES, "ARROW:schema"].map((key) => `${quoteText(key)}::BLOB`).join(", ");
+  const rows = await inspectFiles(
+    engine,
+    files,
+    `SELECT decode(key) AS key, decode(value) AS entry, count(*) AS files FROM parquet_kv_metadata(${pathListSql(files)}) WHERE key IN (${keys}) GROUP BY ALL`,
+  );
+  const common = rows.find((row) => Number(row.files) === files.length);
+  if (common === undefined) return columns;
+  const sizes = sizesIn(String(common.key), String(common.entry));
+  return columns.map(({ name, type }) => {
+    const size = sizes.get(foldedName(name));
+    return { name, type: size === undefined ? type : type.replace(/\[\]$/, `[${size}]`) };
+  });
+}
+
+/** By column; none where the entry is not what it should be: then the file's own types are all there is. */
+function sizesIn(key: string, entry: string): ReadonlyMap<string, number> {
+  try {
+    if (key === LIST_SIZES) {
+      const sizes: Record<string, unknown> = JSON.parse(entry);
+      return new Map(Object.entries(sizes).map(([name, size]) => [foldedName(name), Number(size)]));
+    }
+    const { fields } = readSchemaMessage(Uint8Array.from(Buffer.from(entry, "base64")));
+    return new Map(
+      fields.flatMap(({ name, type }): [string, number][] =>
+        type.kind === "fixedList" ? [[foldedName(name), type.size]] : [],
+      ),
+    );
+  } catch {
+    return new Map();
+  }
+}

@@ -1,0 +1,119 @@
+/**
+ * What the kernel says of a file or a query, without what only it knows: names of its own options, its advice, the line of
+ * SQL that we wrote. Where its advice is worth something, it is given in our words.
+ */
+
+/** Where the kernel's advice begins, or what it shows of its own. */
+const OWN_WORDS =
+  /\s*(?:\n+LINE \d+:|\n\s*Possible (?:fixes|solutions)?:|\n {2}file = |\n?\s*Try setting |\n?Try increasing |, try ignore_errors|You may want to use read_blob|You might need to add explicit type casts|\n\s*Candidate )[\s\S]*/i;
+const KIND = /^(?:[A-Z]\w*(?: [a-zA-Z]\w*)* )?Error: /;
+
+type Words = string | ((found: RegExpExecArray) => string);
+
+const AGAIN = "Write or copy it again, or leave it out";
+
+/** The first that is found in a message says what to do. Those of a text have what the kernel said behind them. */
+const REMEDIES: readonly (readonly [RegExp, Words])[] = [
+  [/is encrypted|'encryption_config'/i, "it is encrypted, which is not read here. Decrypt it first"],
+  [
+    /too small to be a Parquet file|No magic bytes found/i,
+    `it is no Parquet file, or was cut short: a whole one ends with PAR1. ${AGAIN}`,
+  ],
+  [/not a GZIP stream/i, () => 'it is no gzip file. Give compression: "none", or its real name'],
+  [/Unknown frame descriptor/i, () => 'it is no zstd file. Give compression: "none", or its real name'],
+  [
+    /UTF-16 encoding is not supported/i,
+    () => "it is encoded in UTF-16. Convert it to UTF-8 (iconv -f utf-16 -t utf-8)",
+  ],
+  [
+    /Malformed JSON in file "[^"]*", at byte (\d+) in (line|record\/value) (\d+): (.*?)\.?(?:\s|$)(?=\s*(?:Try|LINE|$))/i,
+    ([, byte, unit, at, reason = ""]) => {
+      const place = jsonPlace(Number(at), unit === "line", Number(byte));
+      if (reason.includes("UTF-8")) return `it is not UTF-8. Convert it, or read its bytes with readBinary (${place})`;
+      return `it is no JSON ${place}: ${reason}. Mend the file; lines that are no JSON are left out with ignoreErrors`;
+    },
+  ],
+  [
+    /JSON transform error in file "[^"]*", in (?:line|record\/value) (\d+): Failed to cast value(?: to \w+)?: (.*)/i,
+    ([, line, value]) =>
+      `line ${line} has ${value} inside an object or a list whose values have another type. Declare a type that holds all, such as schema: { column: "JSON" }, look at more rows with sampleSize, or leave such rows out with ignoreErrors`,
+  ],
+  [
+    /Duplicate name "(.*)" in struct auto-detected in JSON/i,
+    ([, name]) =>
+      `an object in it has the key ${JSON.stringify(name)} twice, or another one that differs only in case. Rename it, or read the lines with readText`,
+  ],
+  [
+    /Expected top-level JSON array/i,
+    () => 'it is no array of objects. Leave out format, or give format: "ndjson" for an object a line',
+  ],
+  [
+    /Failed to parse format specifier (.*?): /i,
+    ([, pattern]) =>
+      `${JSON.stringify(pattern)} is no pattern for dateFormat or timestampFormat. Patterns are as %d/%m/%Y and %H:%M:%S`,
+  ],
+  [
+    /decompression failure|don't know what type|TProtocolException|Invalid footer|Footer length|Out of buffer|page header/i,
+    `it is a Parquet file, but damaged. ${AGAIN}`,
+  ],
+  [/corrupt/i, `it is damaged. ${AGAIN}`],
+  [
+    /valid UTF-8|invalid UTF-8|Invalid unicode|not utf-8|unicode conversion/i,
+    "it is not UTF-8. Convert it, or read its bytes with readBinary",
+  ],
+  [/maximum_object_size/i, "one of its objects is too large. Give a larger maxObjectSize"],
+  [/maximum line size/i, "one of its lines is too long. Give a larger maxLineSize"],
+  [
+    /state machine reached an invalid state|Error when sniffing file|not possible to automatically detect/i,
+    "it is no CSV file, or one of another kind. Give the right delimiter, quote and escape, or leave bad rows out with ignoreErrors",
+  ],
+];
+
+const KERNELS_OPTION = /encryption_config|maximum_object_size|max_line_size|strict_mode|ignore_errors/;
+
+/** Whether a file is at fault, whatever was done with its rows. */
+export function isKnownFault(message: string): boolean {
+  return REMEDIES.some(([pattern]) => pattern.test(message));
+}
+
+/** Of a file that cannot be read: what is wrong with it and what to do. */
+export function fileFault(message: string, path: string): string {
+  for (const [pattern, words] of REMEDIES) {
+    const found = pattern.exec(message);
+    if (found === null) continue;
+    if (typeof words === "function") return `${words(found)}.`;
+    const said = withoutFile((plainWords(message).split("\n")[0] ?? "").replace(/\.$/, ""), path);
+    return said === "" || KERNELS_OPTION.test(said) ? `${words}.` : `${words} (${said}).`;
+  }
+  return withoutFile(plainWords(message), path);
+}
+
+/** The kernel has counted one on when it finds that a value is none. */
+function jsonPlace(at: number, isLine: boolean, byte: number): string {
+  const place = Math.max(1, at - 1);
+  return isLine ? `in line ${place}, byte ${byte}` : `in its value ${place}, byte ${byte} of it`;
+}
+
+/** The message has named it already. */
+function withoutFile(text: string, path: string): string {
+  if (path === "") return text;
+  for (const quote of ["'", '"']) {
+    const file = `${quote}${path}${quote}`;
+    for (const before of ["Failed to read file ", " in file ", "File ", ": "]) {
+      if (text.includes(`${before}${file}`)) return text.replace(`${before}${file}`, "").replace(/^:? ?/, "");
+    }
+  }
+  return text.replace(`: ${path}`, "");
+}
+
+/** Without the kind of the error, our SQL and the kernel's advice. */
+export function plainWords(message: string): string {
+  return message.replace(OWN_WORDS, "").replace(KIND, "").trim();
+}
+
+/** Whether the line of SQL that the kernel shows is ours alone, so that it tells users nothing. */
+export function withoutOwnSql(message: string): string {
+  return /__spillway_|\bblock\(\d+\)|^(?:Conversion|Catalog) Error/.test(message)
+    ? message.replace(/\s*\n+LINE \d+:[\s\S]*/, "")
+    : message;
+}

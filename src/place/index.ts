@@ -1,0 +1,32 @@
+/**
+ * Where this package lies. Supervisor and workers are programs of their own beside the code of the program: a bundler that takes the package
+ * into a bundle leaves them behind, and is told of here.
+ */
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { OptionError } from "../errors/index.ts";
+
+/** For `createRequire` and the like. A bundle in CommonJS has none. */
+export const ownUrl: string = known(import.meta.url);
+
+/** Its folder, one level above every file of ours, built or source. */
+export const ownFolder = new URL("../", ownUrl);
+
+export function supervisorProgram(): string {
+  const program = fileURLToPath(new URL("supervisor/main.js", ownFolder));
+  if (!existsSync(program)) throw bundled(`into ${fileURLToPath(ownUrl)}`);
+  return program;
+}
+
+function known(url: string | undefined): string {
+  if (url === undefined) throw bundled("into a program");
+  return url;
+}
+
+function bundled(where: string): OptionError {
+  return new OptionError(
+    `spillway was bundled ${where}, without the programs of its supervisor and workers. Mark spillway external, so that it is loaded from ` +
+      'node_modules: --external:spillway for esbuild, external: ["spillway"] for Rollup, ssr: { external: ["spillway"] } for Vite, ' +
+      'externals: ["spillway"] for webpack, serverExternalPackages: ["spillway"] for Next.js.',
+  );
+}

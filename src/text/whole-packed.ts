@@ -1,0 +1,100 @@
+/**
+ * Whether a packed file is whole. The kernel reads one that was cut short as if it ended there, in the middle of a row or of a
+ * number. A gzip file has to be unpacked to know, down to its checksum; one of zstd says where its blocks end.
+ */
+import { createReadStream } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import { pipeline } from "node:stream/promises";
+import { createGunzip } from "node:zlib";
+import type { PackedFile } from "../protocol/index.ts";
+import { messageOf } from "../realm/index.ts";
+
+const PIECE = 2 ** 18;
+const AGAIN = "Write or copy it again";
+
+/** What is wrong with it, and what to do; null where it is whole, or nobody wants to know any more. */
+export async function packedFault({ path, packing }: PackedFile, signal: AbortSignal): Promise<string | null> {
+  const fault = packing === "gzip" ? await gzipFault(path, signal) : await zstdFault(path, signal);
+  return signal.aborted ? null : fault;
+}
+
+/** What zlib says of a file that cannot be unpacked. */
+export function gzipWords(message: string): string {
+  if (/header check|unknown compression/i.test(message)) {
+    return 'it is no gzip file. Give compression: "none", or its real name';
+  }
+  if (/unexpected end/i.test(message)) return `it was cut short: its packed data ends too early. ${AGAIN}`;
+  return `it is a gzip file, but damaged (${message}). ${AGAIN}`;
+}
+
+async function gzipFault(path: string, signal: AbortSignal): Promise<string | null> {
+  const toNowhere = async (pieces: AsyncIterable<unknown>) => {
+    for await (const _ of pieces) signal.throwIfAborted();
+  };
+  try {
+    await pipeline(createReadStream(path, { highWaterMark: PIECE }), createGunzip({ chunkSize: PIECE }), toNowhere, {
+      signal,
+    });
+    return null;
+  } catch (error) {
+    return gzipWords(messageOf(error));
+  }
+}
+
+const FRAME = 0xfd2fb528;
+const SKIPPABLE = 0x184d2a50;
+const WINDOW_BYTES = 1;
+const DICTIONARY_BYTES = [0, 1, 2, 4];
+const CONTENT_SIZE_BYTES = [0, 2, 4, 8];
+const CHECKSUM_BYTES = 4;
+const REPEATED = 1;
+const RESERVED = 3;
+
+/** Goes from block to block, as RFC 8878 has them, and reads nothing of what is in them. */
+async function zstdFault(path: string, signal: AbortSignal): Promise<string | null> {
+  const file = await open(path, "r");
+  try {
+    const { size } = await file.stat();
+    for (let at = 0; at < size && !signal.aborted; ) {
+      const end = await frameEnd(file, at, signal);
+      if (end === null) return at === 0 ? 'it is no zstd file. Give compression: "none", or its real name' : null;
+      if (end > size) return `it was cut short: its packed data ends too early. ${AGAIN}`;
+      at = end;
+    }
+    return null;
+  } finally {
+    await file.close();
+  }
+}
+
+/** Beyond the file where that ends too early; null where no frame begins. */
+async function frameEnd(file: FileHandle, start: number, signal: AbortSignal): Promise<number | null> {
+  const head = await bytesAt(file, start, 9);
+  const magic = head.readUInt32LE(0);
+  if ((magic & 0xfffffff0) >>> 0 === SKIPPABLE) return start + 8 + head.readUInt32LE(4);
+  if (magic !== FRAME) return null;
+  const descriptor = head[4] ?? 0;
+  const isSingle = (descriptor & 0x20) !== 0;
+  const sizeFlag = descriptor >> 6;
+  const sizeBytes = sizeFlag === 0 && isSingle ? 1 : (CONTENT_SIZE_BYTES[sizeFlag] ?? 0);
+  let at = start + 5 + (isSingle ? 0 : WINDOW_BYTES) + (DICTIONARY_BYTES[descriptor & 3] ?? 0) + sizeBytes;
+  for (let isLast = false; !isLast && !signal.aborted; ) {
+    const block = await bytesAt(file, at, 3);
+    const header = block.readUIntLE(0, 3);
+    const kind = (header >> 1) & 3;
+    isLast = (header & 1) === 1;
+    // Zeros stand for what is not there: an empty block, which is not the last one.
+    if (kind === RESERVED || (header === 0 && (await file.read(Buffer.alloc(1), 0, 1, at)).bytesRead === 0)) {
+      return Number.POSITIVE_INFINITY;
+    }
+    at += 3 + (kind === REPEATED ? 1 : header >> 3);
+  }
+  return at + ((descriptor & 4) === 0 ? 0 : CHECKSUM_BYTES);
+}
+
+/** Zeros where the file has ended. */
+async function bytesAt(file: FileHandle, at: number, count: number): Promise<Buffer> {
+  const bytes = Buffer.alloc(count);
+  await file.read(bytes, 0, count, at);
+  return bytes;
+}

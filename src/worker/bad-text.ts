@@ -1,0 +1,16 @@
+/** A small text file that is no UTF-8, as an error with its line: the kernel says only which file it is. */
+import { KernelError } from "../errors/index.ts";
+import { checkUtf8 } from "../text/index.ts";
+
+const FOUND = /read_text: could not read content of file '(.*)' as valid UTF-8/;
+
+export async function badTextError(error: unknown): Promise<unknown> {
+  const path = error instanceof KernelError ? FOUND.exec(error.message)?.[1] : undefined;
+  if (path === undefined) return null;
+  try {
+    await checkUtf8(path);
+    return null;
+  } catch (found) {
+    return found;
+  }
+}

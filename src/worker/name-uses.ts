@@ -1,0 +1,42 @@
+/** Names of columns checked against those that came, as a plan checks them where columns are known before. */
+import { foldedName, nameFault } from "../arrow/index.ts";
+import { OptionError, UnknownColumnError } from "../errors/index.ts";
+import type { NameUse } from "../protocol/index.ts";
+import { nearest } from "../units/index.ts";
+
+/** By their folded names, in order: as long as no two differ only in case. */
+type Columns = Map<string, string>;
+
+/** `given`: whether the names are all that there are; of some, only names that differ from them in case are wrong. */
+export function checkNameUses(uses: readonly NameUse[], names: readonly string[], given: "all" | "some" = "all"): void {
+  let columns: Columns = new Map(names.map((name) => [foldedName(name), name]));
+  for (const use of uses) {
+    for (const name of use.reads) {
+      if (given === "all" || columns.has(foldedName(name))) assertThere(columns, name, use.operator);
+    }
+    for (const name of use.drops ?? []) columns.delete(foldedName(name));
+    if (use.renames !== undefined) columns = renamed(columns, new Map(use.renames), use.operator);
+    for (const name of use.makes ?? []) add(columns, name, use.operator);
+  }
+}
+
+function assertThere(columns: Columns, name: string, operator: string): void {
+  if (columns.get(foldedName(name)) === name) return;
+  const available = [...columns.values()];
+  throw new UnknownColumnError(name, available, operator, nearest(name, available));
+}
+
+/** Two columns of the same name are refused by whoever makes them. */
+function renamed(columns: Columns, names: ReadonlyMap<string, string>, operator: string): Columns {
+  const after: Columns = new Map();
+  for (const name of columns.values()) add(after, names.get(name) ?? name, operator);
+  return after;
+}
+
+function add(columns: Columns, name: string, operator: string): void {
+  const folded = foldedName(name);
+  const there = columns.get(folded) ?? name;
+  const fault = there === name ? null : nameFault([there, name]);
+  if (fault !== null) throw new OptionError(`${operator}: ${fault.reason}`);
+  columns.set(folded, name);
+}

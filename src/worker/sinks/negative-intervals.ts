@@ -1,0 +1,29 @@
+/** Parquet has no negative intervals, which is found when one comes: told by its columns, and not as a failure of what is read. */
+import { childFields, type DataType } from "../../arrow/index.ts";
+import { KernelError, WriteError } from "../../errors/index.ts";
+import type { Connection } from "../../kernel/index.ts";
+import type { FileSink } from "../../protocol/index.ts";
+
+const REFUSED = /do not support negative intervals/i;
+
+/** `select` is what was written. Null: the error is about something else. */
+export function negativeInterval(
+  error: unknown,
+  connection: Connection,
+  select: string,
+  { directory }: Pick<FileSink, "directory">,
+): WriteError | null {
+  if (!(error instanceof KernelError) || !REFUSED.test(error.message)) return null;
+  const fields = connection.describe(select).fields.filter(({ type }) => holdsInterval(type));
+  const names = fields.map(({ name }) => JSON.stringify(name));
+  const [example = '"span"'] = names;
+  const which = names.length === 1 ? `the column ${example}` : `one of the columns ${names.join(", ")}`;
+  return new WriteError(
+    `writeParquet: ${directory} cannot be written: ${which} has a negative interval, and Parquet files have none. Write it as text: withColumn(${example}, col(${example}).cast("VARCHAR")). Nothing was changed.`,
+    directory,
+  );
+}
+
+function holdsInterval(type: DataType): boolean {
+  return type.kind === "interval" || childFields(type).some((field) => holdsInterval(field.type));
+}

@@ -1,0 +1,31 @@
+/**
+ * Lists of one length in Parquet files. Parquet has lists of any length only, so they are written as such, with the lengths in
+ * an entry beside the schema. (The kernel would write an array, and a null one in a way that only it reads. Arrow's own entry is
+ * not used because pyarrow refuses null lists with it.)
+ */
+import { typeName } from "../../arrow/index.ts";
+import { type Connection, quoteIdentifier, quoteLiteral } from "../../kernel/index.ts";
+import { LIST_SIZES } from "../../protocol/index.ts";
+
+export interface SizedLists {
+  readonly select: string;
+  /** An option of COPY; null: there is nothing to say. */
+  readonly entry: string | null;
+}
+
+/** `folders`: columns that the files do not hold. */
+export function sizedLists(connection: Connection, select: string, folders: readonly string[]): SizedLists {
+  const lists = connection
+    .describe(select)
+    .fields.flatMap(({ name, type }) => (type.kind === "fixedList" && !folders.includes(name) ? [{ name, type }] : []));
+  if (lists.length === 0) return { select, entry: null };
+  const casts = lists.map(({ name, type }) => {
+    const column = quoteIdentifier(name);
+    return `CAST(${column} AS ${typeName({ kind: "list", child: type.child, large: false })}) AS ${column}`;
+  });
+  const sizes = Object.fromEntries(lists.map(({ name, type }) => [name, type.size]));
+  return {
+    select: `SELECT * REPLACE (${casts.join(", ")}) FROM (${select})`,
+    entry: `KV_METADATA {${quoteLiteral(LIST_SIZES)}: ${quoteLiteral(JSON.stringify(sizes))}}`,
+  };
+}

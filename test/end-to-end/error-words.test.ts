@@ -1,0 +1,240 @@
+/** What the kernel refuses, in words of this project: what is wrong, with what, and what to do; no option that there is not. */
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { col, KernelError, SourceError, sql } from "spillway";
+import { beforeAll, describe, expect, test } from "vitest";
+import { testSessions } from "../support/sessions.ts";
+
+const sessions = testSessions("error-words");
+const s = sessions.open({ preserveOrder: true });
+const at = (...parts: string[]) => join(sessions.directory, ...parts);
+
+beforeAll(() => mkdirSync(at("in")));
+
+function file(name: string, content: string | Uint8Array): string {
+  const path = at("in", name);
+  writeFileSync(path, content);
+  return path;
+}
+
+async function message(work: Promise<unknown>): Promise<string> {
+  const error = await work.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof Error)) throw new Error("it did not fail");
+  expect(error.message).not.toMatch(
+    /__spillway|strict_mode|ignore_errors|auto_detect|maximum_object_size|read_blob|encryption_config|newline_del|LINE 1/,
+  );
+  return error.message;
+}
+
+describe("[A1] files that cannot be read", () => {
+  test("[A1] Parquet: no such file, cut short, encrypted, damaged", async () => {
+    await s.range(20_000).withColumn("x", sql("'text ' || id")).writeParquet(at("whole"));
+    const [name = ""] = readdirSync(at("whole"));
+    const whole = readFileSync(at("whole", name));
+    const read = (path: string) => message(s.readParquet(path).takeAll());
+    expect(await read(file("no.parquet", "id,name\n"))).toMatch(/no\.parquet cannot be read: it is no Parquet file/);
+    expect(await read(file("cut.parquet", whole.subarray(0, -20)))).toMatch(/cut short: a whole one ends with PAR1/);
+    const damage = (from: number, to: number) => whole.map((byte, i) => (i >= from && i < to ? byte ^ 0x55 : byte));
+    const damaged = damage(1000, 3000);
+    expect(await read(file("damaged.parquet", damaged))).toMatch(/damaged\.parquet.*damaged\. Write or copy it again/);
+    const sum = s.readParquet(at("in", "damaged.parquet")).agg({ n: col("id").max(), x: col("x").max() });
+    await expect(sum).rejects.toThrow(SourceError);
+    expect(await message(sum)).toMatch(/damaged\.parquet cannot be read: it is a Parquet file, but damaged/);
+    const long = Buffer.from(whole);
+    long.writeUInt32LE(0x7fffffff, long.length - 8);
+    expect(await read(file("long.parquet", long))).toMatch(
+      /long\.parquet cannot be read: it is a Parquet file, but da/,
+    );
+    const footer = damage(whole.length - 60, whole.length - 20);
+    expect(await read(file("footer.parquet", footer))).toMatch(/footer\.parquet.*damaged/);
+    const locked = Buffer.concat([
+      Buffer.from("PARE"),
+      Buffer.alloc(100),
+      Buffer.from([50, 0, 0, 0]),
+      Buffer.from("PARE"),
+    ]);
+    expect(await read(file("locked.parquet", locked))).toMatch(/it is encrypted, which is not read here\. Decrypt it/);
+  });
+
+  test("[A1] CSV that is none, JSON that ends early or names a key twice, text that is not UTF-8", async () => {
+    const bytes = Uint8Array.from({ length: 5000 }, (_, i) => (i * 7) % 256);
+    const noCsv = s.readCsv(file("bytes.csv", bytes)).takeAll();
+    await expect(noCsv).rejects.toThrow(SourceError);
+    expect(await message(noCsv)).toMatch(/bytes\.csv cannot be read: it is no CSV file.*ignoreErrors/);
+    expect(await message(s.readJson(file("early.json", '{"a":1}\n{"a":\n')).takeAll())).toMatch(/early\.json/);
+    expect(await message(s.readJson(file("twice.json", '{"a":1,"a":2}\n')).takeAll())).toMatch(/duplicate key "a"/);
+    const latin = Buffer.from('{"a":"caf\xe9"}\n', "latin1");
+    expect(await message(s.readJson(file("latin.json", latin)).takeAll())).toMatch(/it is not UTF-8\. Convert it/);
+  });
+
+  test("[A1] JSON: the line or the value that is wrong, and options that there are", async () => {
+    const read = (name: string, content: string | Uint8Array, options = {}) =>
+      message(s.readJson(file(name, content), options).takeAll());
+    const lines = (n: number) => '{"a":1,"b":2}\n'.repeat(n);
+    expect(await read("bad-3.json", `${lines(2)}{"a":x}\n${lines(2)}`)).toMatch(
+      /bad-3\.json cannot be read: it is no JSON in line 3, byte 6: unexpected character\. Mend the file/,
+    );
+    expect(await read("bad-late.json", `${lines(30_000)}{"a":x}\n`)).toMatch(/it is no JSON in line 30001, byte 6/);
+    expect(await read("bad-end.json", `${lines(5)}{"a"`)).toMatch(
+      /it is no JSON in line 6, .*: unexpected end of data/,
+    );
+    expect(await read("bad-array.json", '[{"a":1},\n{"a":x}]')).toMatch(/it is no JSON in its value 2, byte 6 of it/);
+    expect(await read("nested-late.json", `${'{"a":{"b":1}}\n'.repeat(30_000)}{"a":{"b":"x"}}\n`)).toMatch(
+      /nested-late\.json cannot be read: line 30001 has "x" inside an object or a list .* schema: \{ column: "JSON" \}/,
+    );
+    expect(await read("nested-case.json", '{"o":{"a":1,"A":2}}\n')).toMatch(/the key "A" twice, or another one that/);
+    expect(await read("no-array.json", lines(2), { format: "array" })).toMatch(/or give format: "ndjson"/);
+    expect(await read("utf16.json", Buffer.from('\ufeff{"a":1}\n', "utf16le"))).toMatch(/encoded in UTF-16\. Convert/);
+  });
+
+  test("[A18] what is not packed as its name says", async () => {
+    expect(await message(s.readCsv(file("no.csv.gz", "a\n1\n")).takeAll())).toMatch(/no gzip file\. Give compression/);
+    expect(await message(s.readText(file("no.txt.gz", "a\n1\n")).takeAll())).toMatch(/no gzip file\. Give compression/);
+    expect(await message(s.readCsv(file("no.csv.zst", "a\n1\n")).takeAll())).toMatch(/no zstd file\. Give compressio/);
+  });
+
+  test("[A1] what an expression cannot do with a value is no fault of its file", async () => {
+    const texts = s.readCsv<{ a: string }>(file("texts.csv", "a\nx\n"));
+    const cast = col("a").cast("INTEGER");
+    for (const work of [texts.select(cast.as("q")).takeAll(), texts.agg({ q: cast.sum() })]) {
+      await expect(work).rejects.toThrow(KernelError);
+      expect(await message(work)).not.toMatch(/cannot be read/);
+    }
+  });
+});
+
+describe("[A3] expressions that cannot be computed", () => {
+  test("[A3] a type that there is not is named, with one that there is", async () => {
+    const path = file("numbers.csv", "a\n1\n");
+    const wrong = "BIGGINT";
+    expect(await message(s.range(3).select(col("id").cast(wrong).as("x")).takeAll())).toMatch(
+      /there is no type "BIGGINT"\. Did you mean BIGINT\?/,
+    );
+    expect(await message(s.readCsv(path, { schema: { a: wrong } }).takeAll())).toMatch(/Did you mean BIGINT\?/);
+  });
+
+  test("[A13] a declared type that there is not is told with its operator and column", () => {
+    const schema = { a: "BIGGINT" };
+    const refused = (operator: string) =>
+      new RegExp(`${operator}: schema\\.a: "BIGGINT" is no type name: .*found BIGG`);
+    expect(() => s.range(3).map(({ id }) => ({ a: id }), { schema })).toThrow(refused("map"));
+    expect(() => s.range(3).mapBatches(({ id }) => ({ a: id }), { schema })).toThrow(refused("mapBatches"));
+    expect(() => s.fromItems([{ a: 1 }], { schema })).toThrow(refused("fromItems"));
+  });
+
+  test("[A1] a row of fromItems that is not like the others is told by its number", async () => {
+    const rows: { a: unknown }[] = [{ a: 1 }, { a: 2 }, { a: "x" }];
+    expect(() => s.fromItems(rows)).toThrow(/Row 2 of fromItems: Column "a" is DOUBLE so far/);
+    expect(() => s.fromItems(JSON.parse('[{"a":1},{"b":1}]'))).toThrow(/Row 1 of fromItems: A row lacks "a"/);
+    expect(() => s.fromItems(JSON.parse("[5]"))).toThrow(/Row 0 of fromItems: A row is an object of columns/);
+    expect(await message(s.fromItems(rows.values()).takeAll())).toMatch(/Row 2 of fromItems: Column "a" is DOUBLE/);
+  });
+
+  test("[A3] SQL of the user's with a mistake in it is shown, and none of ours", async () => {
+    const ranged = s.range(3);
+    const of = (text: string) => message(ranged.withColumn("y", sql(text)).takeAll());
+    expect(await of("id + + * 2")).toBe('sql("id + + * 2"): syntax error at or near "2".');
+    expect(await of("id >")).toMatch(/^sql\("id >"\): syntax error at its end/);
+    expect(await of("'ü' || id )")).toMatch(/^sql\("'ü' \|\| id \)"\): syntax error at its end: .* bracket is closed/);
+    expect(await of("(id + 1")).toBe('sql("(id + 1"): it opens a bracket that it does not close.');
+    expect(await of("'abc")).toBe('sql("\'abc"): it opens a quote or a comment that it does not close.');
+    const wrong = sql("id id");
+    const after = ranged.map((row) => ({ ...row }));
+    const works = [
+      ranged.where(sql<boolean>("id id")).takeAll(),
+      ranged.sort(wrong).takeAll(),
+      ranged.groupBy(wrong.as("k")).count().takeAll(),
+      ranged.withColumn("y", wrong).schema(),
+      after.withColumn("y", wrong).takeAll(),
+    ];
+    for (const work of works) {
+      await expect(work).rejects.toThrow(KernelError);
+      expect(await message(work)).toBe('sql("id id"): syntax error at or near "id".');
+    }
+    expect(await of("foo(id)")).toMatch(/Scalar Function with name foo does not exist!/);
+  });
+
+  test("[A3] a key or an item of another type is told by the method's name", async () => {
+    const held = s.range(3).select(sql("MAP {'a': 1}").as("m"), sql("[DATE '2020-01-01']").as("l"));
+    expect(await message(held.select(col("m").mapGet(5).as("x")).takeAll())).toMatch(
+      /range->select: mapGet was given a value of type INTEGER where those inside are VARCHAR\. Give one/,
+    );
+    expect(await message(held.select(col("l").listContains(5).as("x")).takeAll())).toMatch(
+      /listContains was given a value of type INTEGER where those inside are DATE/,
+    );
+  });
+
+  test("[A3] types that a method does not take are told, without the kernel's names and lists", async () => {
+    const of = (expression: string) => JSON.parse(JSON.stringify(expression));
+    const texts = s.range(3).map(({ id }) => ({ k: id, v: "x" }));
+    expect(
+      await message(
+        s
+          .range(3)
+          .select(col(of("id")).upper().as("q"))
+          .takeAll(),
+      ),
+    ).toMatch(/range->select: upper cannot be computed of BIGINT\. Cast a column/);
+    expect(await message(texts.select(col(of("v")).add(1).as("q")).takeAll())).toMatch(
+      /\+ cannot be computed of VARCHAR, INTEGER\. Cast a column/,
+    );
+    expect(await message(texts.select(col(of("v")).year().as("q")).takeAll())).toMatch(
+      /year, month, day and the like cannot be computed of VARCHAR\./,
+    );
+    expect(
+      await message(
+        s
+          .range(3)
+          .select(col(of("id")).field("x").as("q"))
+          .takeAll(),
+      ),
+    ).toMatch(/field cannot be computed of BIGINT\./);
+  });
+
+  test("[A3] names of ours never show", async () => {
+    const texts = s.range(3).map(({ id }) => ({ k: id, v: "x" }));
+    const number = col("v").cast("INTEGER");
+    const wrong = JSON.parse('"name"');
+    const convert = /Could not convert string 'x' to INT32 when casting from source column v/;
+    expect(await message(texts.groupBy(number.as("q")).count().takeAll())).toMatch(convert);
+    expect(
+      await message(
+        texts
+          .groupBy(number.as("q"))
+          .agg({ m: col("k").min() })
+          .takeAll(),
+      ),
+    ).toMatch(convert);
+    expect(await message(texts.drop(wrong).takeAll())).toMatch(/there is no column "name"\. Columns here: k, v\./);
+  });
+
+  test("[A3] arguments that are none", () => {
+    const given = (value: unknown): never => value as never;
+    expect(() => col("id").between(1, given(undefined))).toThrow(/between takes two bounds/);
+    expect(() => col("id").in(given(5))).toThrow(/in and notIn take a list of values, such as \[1, 2\]; 5 was given/);
+    expect(() => col("id").in("abc")).toThrow(/"abc" was given/);
+    expect(() => col("id").notIn(given(undefined))).toThrow(/undefined was given/);
+    expect(() => s.range(3).limit(2 ** 53)).toThrow(/it must be a whole number from 0 to 2\^53 - 1/);
+    expect(() => s.range(2 ** 53 + 2)).toThrow(/no whole number of at most 2\^53 - 1/);
+    expect(() => col("id").cast(given(undefined))).toThrow(/cast: undefined is no type name/);
+    expect(() => s.range(3).rename(given("id"))).toThrow(/rename: names are an object, such as .* not "id"/);
+    const options = { decimal: given(";") };
+    expect(() => s.readCsv("x.csv", options)).toThrow(/decimal is ";"; it must be one of "\.", ","/);
+    expect(() => s.readCsv("x.csv", { quote: "''" })).toThrow(/quote is "''"; it must be one character of ASCII/);
+    expect(() => s.range(3).dropNull(given("id"))).toThrow(
+      /must be a list of column names, such as \["id"\]; "id" was given/,
+    );
+  });
+
+  test("[A14] an object without fields is called that", async () => {
+    const empty = s.range(1).map(() => ({ a: JSON.parse("{}") }));
+    expect(await message(empty.takeAll())).toMatch(/Column "a" was given an object without fields/);
+    const nested = s.range(2).map(({ id }) => ({ a: { b: [id === 1 ? JSON.parse('"x"') : 1] } }));
+    expect(await message(nested.takeAll())).toMatch(
+      /Column "a\.b\[\]" is DOUBLE so far.*declare the whole column in schem/,
+    );
+  });
+});
