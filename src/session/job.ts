@@ -194,8 +194,10 @@ export class StartingJob implements RunningJob {
     this.finished.catch(() => {});
   }
 
+  /** A job that could not be started has nothing to cancel; its reader learns why. */
   async cancel(): Promise<void> {
-    await (await this.job).cancel();
+    const running = await this.job.catch(() => null);
+    await running?.cancel();
   }
 
   stop(): void {

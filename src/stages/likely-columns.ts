@@ -3,7 +3,8 @@
  * function makes is told from its declared types, and from its source where that says which columns pass.
  */
 import { parseTypeName, typeName } from "../arrow/index.ts";
-import { columnsOf, type FunctionNode, type Plan } from "../plan/index.ts";
+import { columnsOf, type FunctionNode, type JoinNode, type Plan, type ZipNode } from "../plan/index.ts";
+import { besideNames } from "../protocol/index.ts";
 
 /** The type is null where it is not known. */
 export type LikelyColumns = ReadonlyMap<string, string | null>;
@@ -17,7 +18,8 @@ export function likelyColumns(plan: Plan): LikelyColumns | null {
         : byName(plan);
     case "function":
       return ofFunction(plan);
-    case "project": {
+    case "project":
+    case "window": {
       if (plan.mode === "select") return byName(plan);
       const input = likelyColumns(plan.input);
       return input === null ? null : new Map([...input, ...plan.items.map(({ name }) => [name, null] as const)]);
@@ -37,6 +39,10 @@ export function likelyColumns(plan: Plan): LikelyColumns | null {
     case "sort":
     case "distinct":
       return likelyColumns(plan.input);
+    case "join":
+      return plan.how === "semi" || plan.how === "anti" ? likelyColumns(plan.left) : bothSides(plan, plan.rightOn);
+    case "zip":
+      return bothSides(plan, []);
     default:
       return byName(plan);
   }
@@ -45,6 +51,15 @@ export function likelyColumns(plan: Plan): LikelyColumns | null {
 function byName(plan: Plan): LikelyColumns | null {
   const names = columnsOf(plan);
   return names === null ? null : new Map(names.map((name) => [name, null]));
+}
+
+/** `keys` are those of the right, which the left's stand for. */
+function bothSides(plan: JoinNode | ZipNode, keys: readonly string[]): LikelyColumns | null {
+  const [left, right] = [likelyColumns(plan.left), likelyColumns(plan.right)];
+  if (left === null || right === null) return null;
+  const beside = besideNames([...left.keys()], plan.suffix);
+  const others = [...right].filter(([name]) => !keys.includes(name));
+  return new Map([...left, ...others.map(([name, type]) => [beside(name), type] as const)]);
 }
 
 function changed(input: Plan, name: (before: string) => string | null): LikelyColumns | null {

@@ -2,7 +2,16 @@
  * Which columns the SQL above a table needs of it. Only for a table that no block comes for: what a function would have
  * made is not known then, but the SQL over it must still be right.
  */
-import { columnsOf, columnsRead, type Expression, namedColumns, type Plan } from "../plan/index.ts";
+import { foldedName } from "../arrow/index.ts";
+import {
+  columnsOf,
+  columnsRead,
+  type Expression,
+  type JoinNode,
+  namedColumns,
+  type Plan,
+  type ZipNode,
+} from "../plan/index.ts";
 import { likelyColumns } from "./likely-columns.ts";
 import type { RegionNode } from "./sql/relation.ts";
 
@@ -62,15 +71,12 @@ export function neededOf(node: RegionNode, above: Names): readonly Names[] {
       const { how, left, right, leftOn, rightOn } = node;
       if (how === "semi" || how === "anti") return [joined(above, leftOn), new Set(rightOn)];
       return [
-        joined(passed(above, right, rightOn, how !== "right" && how !== "full"), leftOn),
-        joined(ofRight(passed(above, left, leftOn, true), right, node.suffix), rightOn),
+        joined(ofLeft(passed(above, right, rightOn, how !== "right" && how !== "full"), node), leftOn),
+        joined(ofRight(passed(above, left, leftOn, true), node), rightOn),
       ];
     }
     case "zip":
-      return [
-        passed(above, node.right, [], true),
-        ofRight(passed(above, node.left, [], true), node.right, node.suffix),
-      ];
+      return [ofLeft(passed(above, node.right, [], true), node), ofRight(passed(above, node.left, [], true), node)];
     case "union":
       return node.inputs.map(() => above);
     default:
@@ -78,8 +84,19 @@ export function neededOf(node: RegionNode, above: Names): readonly Names[] {
   }
 }
 
+/** Without the names that columns of the right get by the suffix, because the left is taken to have a column of their name. */
+function ofLeft(names: Names, { left, right, suffix }: JoinNode | ZipNode): Names {
+  const own = likelyColumns(left) ?? new Map<string, string | null>();
+  const taken = new Set([...own.keys()].map(foldedName));
+  const others = [...(likelyColumns(right)?.keys() ?? [])].filter((name) => taken.has(foldedName(name)));
+  return without(
+    names,
+    others.map((name) => `${name}${suffix}`).filter((name) => !own.has(name)),
+  );
+}
+
 /** A column that the right is taken to have, and that is called by the suffix above, is not another one of the right's. */
-function ofRight(names: Names, right: Plan, suffix: string): Names {
+function ofRight(names: Names, { right, suffix }: JoinNode | ZipNode): Names {
   const likely = likelyColumns(right);
   return without(
     names,

@@ -127,6 +127,20 @@ describe("a side of a join that came out empty", () => {
     expect(await joined(counted)).toEqual([{ k: 1, made: null }]);
   });
 
+  test("[A6] has no second column of the name that the suffix makes", async () => {
+    const none = () => s.range(0).map((row) => ({ id: row.id, k: 1 }));
+    const rows = (ds: Dataset) => ds.withColumn("sum", col("id.b").add(col("id"))).takeAll();
+    const suffix = ".b";
+    expect(await rows(none().join(s.range(2), { how: "cross", suffix }))).toEqual([]);
+    expect(await rows(none().zip(s.range(0), { suffix }))).toEqual([]);
+    // The name is asked for above two joins, and one of them is the left side of the other.
+    const pairs = none().join(s.fromItems([{ k: 1, n: 5 }]), { on: "k" });
+    expect(await rows(pairs.join(s.range(2), { how: "cross", suffix }))).toEqual([]);
+    // A column of the left's own may be called so.
+    const named = s.range(0).map((row) => ({ "id.b": row.id }));
+    expect(await rows(named.join(s.range(2), { how: "cross", suffix }))).toEqual([]);
+  });
+
   test("[A6] has the columns that are declared, and what SQL makes of them", async () => {
     const none = s.range(4).flatMap(() => [], { schema: { k: "BIGINT", name: "VARCHAR" } });
     const right = none.withColumn("upper", col("name")).rename({ name: "label" }).drop("upper");

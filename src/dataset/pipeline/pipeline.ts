@@ -110,7 +110,8 @@ export class DatasetPipeline<out R extends AnyRow = AnyRow> extends RelationalMe
     const cancellation = new Cancellation("schema", options);
     return cancellation.over(async () => {
       for await (const window of epochWindows(this.#recipe, 0)) {
-        return schemaOf({ engine: this.#recipe.engine, plan: window, ended: () => {}, cancellation });
+        // Awaited before the loop closes its iterator: a failure meanwhile would be one that nobody handles.
+        return await schemaOf({ engine: this.#recipe.engine, plan: window, ended: () => {}, cancellation });
       }
       throw new Error("a pass over the data has at least one window");
     });
