@@ -5,9 +5,10 @@
  */
 import { isItsTurn, isSomebodyAlone, makeWay, runsAlone } from "./alone.ts";
 import { isFree } from "./claims.ts";
-import { fetchTask, isAllInMemory } from "./fetch.ts";
+import { isAllInMemory } from "./fetch.ts";
 import { isRunnable, nextIndex, nextNeeds, nextTask } from "./forming.ts";
 import { inspectNext } from "./inspections.ts";
+import { moveTask } from "./phases/index.ts";
 import { leastLoaded, loadOf, MOST_COMPARED } from "./placement.ts";
 import { concurrencyCap, roomPolicies } from "./policies/index.ts";
 import { isLargeEnough, neededFor, raise } from "./raised.ts";
@@ -52,9 +53,8 @@ function repairNext(state: State): boolean {
   if (task === undefined || task.operator.spec.kind !== "tasks") return false;
   const worker = idleWorkerFor(state, task.operator);
   if (worker === null) return false;
-  state.repairs.splice(state.repairs.indexOf(task), 1);
   if (isAllInMemory(state, task.needs)) startTask(state, task, task.operator.spec, worker);
-  else fetchTask(state, task);
+  else moveTask(state, task, "fetching");
   return true;
 }
 
@@ -78,7 +78,7 @@ export function mayFetch(state: State, operator: OperatorState, leniency: Lenien
 }
 
 export function fetchNext(state: State, operator: OperatorState): void {
-  if (operator.spec.kind === "tasks") fetchTask(state, nextTask(state, operator, operator.spec));
+  if (operator.spec.kind === "tasks") moveTask(state, nextTask(state, operator, operator.spec), "fetching");
 }
 
 function startNext(state: State): boolean {

@@ -223,7 +223,6 @@ export function taskFed(state: State, task: TaskState): void {
 export function stopFeeding(state: State, task: TaskState): void {
   const { feed } = task;
   if (feed === null) return;
-  state.feeding.delete(task);
   for (const { piece } of feed.inFlight.flat()) state.ledger.unpin(piece.flow.block.id);
   feed.inFlight.length = 0;
   feed.next = 0;

@@ -38,31 +38,18 @@ export function bringBack(state: State, id: BlockId, leaving: Leaving = "cold"):
   return true;
 }
 
-export function fetchTask(state: State, task: TaskState): void {
-  task.operator.fetching.add(task);
-  state.fetching.add(task);
-}
-
 /** True where something more of it comes, or is there. */
 export function advance(state: State, task: TaskState, leaving: Leaving): boolean {
   let moves = true;
   for (const [i, id] of task.needs.entries()) {
     // A block that is lost for good has ended the job.
-    if (!state.fetching.has(task)) return true;
+    if (task.phase !== "fetching") return true;
     if (task.pins[i] !== null) continue;
     if (state.ledger.isInMemory(id)) task.pins[i] = state.ledger.pin(id);
     else moves = bringBack(state, id, leaving) && moves;
   }
-  if (state.fetching.has(task) && isPinned(task)) {
-    stopFetching(state, task);
-    comesAgain(state, task);
-  }
+  if (task.phase === "fetching" && isPinned(task)) comesAgain(state, task);
   return moves;
-}
-
-export function stopFetching(state: State, task: TaskState): void {
-  task.operator.fetching.delete(task);
-  state.fetching.delete(task);
 }
 
 /** All that the task reads is in memory and stays there. */

@@ -8,8 +8,8 @@ import type { ArenaRange, BlockRef, BlockSlice, Bytes, TypeFamily } from "../pro
 import { type Holder, wholePages } from "../store/index.ts";
 import { areSame, type BlockColumns, meetingColumns } from "./columns.ts";
 import { areAllFormed, dropGathered, gatherPiece } from "./fed.ts";
-import { stopFetching } from "./fetch.ts";
 import { failJob } from "./job.ts";
+import { hasTasks } from "./phases/index.ts";
 import type { Edge, Flow, OperatorState, Piece, State, TaskState } from "./state.ts";
 import { cancelTask, dropTask, retire } from "./tasks.ts";
 import { hide, isWide } from "./wide.ts";
@@ -246,8 +246,7 @@ export function inputEnded(operator: OperatorState): boolean {
 
 /** Ends the operator when nothing is left for it to do. */
 export function endIfDone(state: State, operator: OperatorState): void {
-  if (operator.ended || operator.running.size > 0 || operator.again.length > 0 || operator.ready.length > 0) return;
-  if (operator.fetching.size + operator.aside.size + operator.resting.size > 0) return;
+  if (operator.ended || hasTasks(operator) || operator.ready.length > 0) return;
   const { spec, fed } = operator;
   if (spec.kind === "tasks" && spec.input.kind === "splits") {
     if (operator.nextSplit < spec.input.splits.length) return;
@@ -265,16 +264,7 @@ export function endOperator(state: State, operator: OperatorState): void {
   state.alone.delete(operator);
   for (const task of unfinished(operator)) operator.figures.taskCut(task.handedOver, state.now - task.startedAt);
   for (const task of operator.running.values()) cancelTask(state, task);
-  for (const task of operator.again.splice(0)) dropTask(state, task);
-  for (const task of operator.aside) dropTask(state, task);
-  operator.aside.clear();
-  for (const task of operator.resting) dropTask(state, task);
-  for (const task of operator.resting) state.resting.delete(task);
-  operator.resting.clear();
-  for (const task of [...operator.fetching].filter(({ repairs }) => repairs === null)) {
-    stopFetching(state, task);
-    dropTask(state, task);
-  }
+  for (const task of notWithWorkers(operator)) dropTask(state, task);
   for (const { pieces } of operator.heldBack.values()) {
     for (const piece of pieces.splice(0)) drop(state, piece, holderOf(piece.flow));
   }
@@ -294,6 +284,11 @@ export function endOperator(state: State, operator: OperatorState): void {
 /** Tasks that are cut short by the end of their operator; what they have handed over was used. */
 function unfinished({ running, again, aside, resting }: OperatorState): readonly TaskState[] {
   return [...running.values(), ...again, ...aside, ...resting];
+}
+
+/** Its own; those that make lost blocks again are dropped with their job. */
+function notWithWorkers({ again, aside, resting, fetching }: OperatorState): readonly TaskState[] {
+  return [...again, ...aside, ...resting, ...[...fetching].filter(({ repairs }) => repairs === null)];
 }
 
 /** Where the operator has ended and none of its tasks, also of those that make blocks again, reads them any more. */

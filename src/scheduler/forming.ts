@@ -3,6 +3,7 @@ import type { BlockId, Bytes, TaskId, TaskOperator } from "../protocol/index.ts"
 import { bytesOfInput } from "./budget.ts";
 import { isFormable, nextFeed } from "./fed.ts";
 import { bytesOf, holderOf, inputEnded, putBack, taken } from "./flow.ts";
+import { addTask } from "./phases/index.ts";
 import { Resources } from "./resources.ts";
 import type { Feed, OperatorState, Piece, State, TaskState } from "./state.ts";
 
@@ -62,24 +63,24 @@ function alwaysNeeded({ broadcast, payloads }: OperatorState): readonly BlockId[
   return [...broadcast.flat().map(({ flow }) => flow.block.id), ...payloads];
 }
 
-/** Takes the operator's next task out of its input; only where `isRunnable`. */
+/** Takes the operator's next task out of its input, where none waits; only where `isRunnable`. The caller moves it on at once. */
 export function nextTask(state: State, operator: OperatorState, spec: TaskOperator): TaskState {
-  const again = operator.again.shift();
+  const [again] = operator.again;
   if (again !== undefined) return again;
   if (operator.fed !== null) {
     const feed = nextFeed(state, operator, operator.fed);
-    return formNext(operator, { kind: "fed" }, [], feed);
+    return formNext(state, operator, { kind: "fed" }, [], feed);
   }
   if (spec.input.kind === "splits") {
     const split = spec.input.splits[operator.nextSplit];
     if (split === undefined) throw new Error(`${spec.name} has no split ${operator.nextSplit}`);
     operator.nextSplit += 1;
-    return formNext(operator, split, []);
+    return formNext(state, operator, split, []);
   }
   const pieces = takeBundle(state, operator, spec);
   operator.figures.tasks += 1;
   const slices = pieces.map(({ flow, start, end }) => ({ block: flow.block, start, end }));
-  const task = formNext(operator, { kind: "blocks", slices }, pieces);
+  const task = formNext(state, operator, { kind: "blocks", slices }, pieces);
   for (const { flow } of pieces) state.ledger.pass(flow.block.id, holderOf(flow), operator.job.taskHolder);
   return task;
 }
@@ -109,6 +110,7 @@ function takeBundle(state: State, operator: OperatorState, spec: TaskOperator): 
 }
 
 function formNext(
+  state: State,
   operator: OperatorState,
   input: TaskState["input"],
   pieces: readonly Piece[],
@@ -116,25 +118,19 @@ function formNext(
 ): TaskState {
   const index = operator.nextIndex;
   operator.nextIndex += 1;
-  return formTask(operator, `${operator.job.id}/${operator.spec.id}/${index}` as TaskId, index, input, pieces, feed);
+  const id = `${operator.job.id}/${operator.spec.id}/${index}` as TaskId;
+  return formTask(state, operator, { id, index, input, pieces, feed });
 }
 
-export function formTask(
-  operator: OperatorState,
-  id: TaskId,
-  index: number,
-  input: TaskState["input"],
-  pieces: readonly Piece[],
-  feed: Feed | null = null,
-): TaskState {
+type Formed = Pick<TaskState, "id" | "index" | "input" | "pieces" | "feed"> &
+  Partial<Pick<TaskState, "repairs" | "handedOver" | "need">>;
+
+export function formTask(state: State, operator: OperatorState, formed: Formed): TaskState {
+  const { input } = formed;
   const needs = needsOf(input, alwaysNeeded(operator));
-  return {
-    id,
+  const task: TaskState = {
     operator,
-    index,
-    input,
-    pieces,
-    feed,
+    phase: "unplaced",
     hidden: [],
     needs,
     pins: needs.map(() => null),
@@ -158,5 +154,8 @@ export function formTask(
     granted: null,
     cancelledAt: null,
     standsBack: false,
+    ...formed,
   };
+  addTask(state, task);
+  return task;
 }

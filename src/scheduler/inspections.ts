@@ -8,9 +8,9 @@ import type { KernelLease, WorkerMessage } from "../protocol/index.ts";
 import { deathError } from "./deaths.ts";
 import type { WorkerEnd } from "./events.ts";
 import { kernelLimitOf, roomForTasks } from "./oom.ts";
+import { moveWorker } from "./phases/index.ts";
 import { heapOf } from "./raised.ts";
 import { type State, send, tell, type WorkerState } from "./state.ts";
-import { becomeIdle, noLongerIdle } from "./workers.ts";
 
 type Answer = Extract<WorkerMessage, { type: "inspected" | "refused" }>;
 
@@ -20,7 +20,7 @@ export function inspectNext(state: State): boolean {
   const [worker] = state.idle;
   if (inspection === undefined || worker === undefined) return false;
   state.inspections.shift();
-  noLongerIdle(state, worker, "inspecting");
+  moveWorker(state, worker, "inspecting");
   worker.inspection = inspection;
   const { request, sql, relief } = inspection;
   const lease = relief ? { lease: reliefLease(state, worker) } : {};
@@ -32,7 +32,7 @@ export function inspectionAnswered(state: State, worker: WorkerState, answer: An
   const { inspection } = worker;
   if (inspection?.request !== answer.request) return;
   worker.inspection = null;
-  if (worker.phase === "inspecting") becomeIdle(state, worker);
+  if (worker.phase === "inspecting") moveWorker(state, worker, "idle");
   if (answer.type === "inspected" || answer.error.name !== "KernelMemoryError") {
     tell(state, answer);
     return;

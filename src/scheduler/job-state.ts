@@ -4,13 +4,7 @@ import type { Bytes, JobId, JobSpec, Milliseconds } from "../protocol/index.ts";
 import type { Holder, SpillTotals } from "../store/index.ts";
 import type { SeenColumns } from "./columns.ts";
 import type { OperatorState } from "./operator-state.ts";
-
-/**
- * running ──▶ committing (files) ──▶ gone, told `finished`
- *    │             │
- *    └─────────────┴─▶ stopping (tasks end) ──▶ discarding (files) ──▶ gone, told `failed`, or nothing after a cancel
- */
-export type JobPhase = "running" | "committing" | "stopping" | "discarding" | "gone";
+import type { JobPhase } from "./phases/index.ts";
 
 export interface JobState {
   readonly id: JobId;
@@ -30,6 +24,7 @@ export interface JobState {
   lastServed: number;
   /** Of the first block that went out to the program, as table 0. */
   readonly columns: Map<number, SeenColumns>;
+  /** Written by `moveJob` alone (phases/job.ts). */
   phase: JobPhase;
   /** The program knows how it ended, or does not want to know. */
   told: boolean;

@@ -14,11 +14,12 @@ import { wholePages } from "../store/index.ts";
 import { OutputEstimate } from "./budget.ts";
 import { PROGRESS_INTERVAL } from "./events.ts";
 import { fedState } from "./fed.ts";
-import { bringBack, stopFetching } from "./fetch.ts";
+import { bringBack } from "./fetch.ts";
 import { Fifo } from "./fifo.ts";
 import { bytesOf, closeEdge, deliver, dropBroadcast, endIfDone, endOperator } from "./flow.ts";
 import { learn } from "./oom.ts";
 import { inputsOf, orderedOperators } from "./order.ts";
+import { moveJob } from "./phases/index.ts";
 import { repairOver } from "./repair.ts";
 import { Resources } from "./resources.ts";
 import { type Edge, type JobState, type OperatorState, type Piece, type State, tell } from "./state.ts";
@@ -308,7 +309,7 @@ export function cancelJob(state: State, job: JobState, tells: boolean): void {
 }
 
 function stop(state: State, job: JobState): void {
-  job.phase = "stopping";
+  moveJob(state, job, "stopping");
   dropRepairs(state, job);
   for (const operator of [...job.operators].reverse()) endOperator(state, operator);
   closeEdge(state, outputOf(job));
@@ -321,8 +322,6 @@ function dropRepairs(state: State, job: JobState): void {
     for (const task of operator.repairing) cancelTask(state, task);
   }
   for (const task of dropped) {
-    if (state.repairs.includes(task)) state.repairs.splice(state.repairs.indexOf(task), 1);
-    stopFetching(state, task);
     dropTask(state, task);
     repairOver(state, task);
   }
@@ -346,7 +345,7 @@ export function settleJob(state: State, job: JobState): void {
     }
     const sinks = fileSinks(job);
     if (sinks.length > 0) {
-      job.phase = "committing";
+      moveJob(state, job, "committing");
       const outputs = job.operators.flatMap(({ spec, figures }) =>
         spec.kind === "tasks" && spec.sink.kind === "files" ? [{ sink: spec.sink, files: figures.files }] : [],
       );
@@ -357,7 +356,7 @@ export function settleJob(state: State, job: JobState): void {
     const sinks = fileSinks(job);
     // Nothing can be writing there any more.
     if (sinks.length > 0) {
-      job.phase = "discarding";
+      moveJob(state, job, "discarding");
       state.commands.push({ type: "discard", job: job.id, sinks });
     } else leave(state, job);
   }
@@ -382,7 +381,7 @@ function finishJob(state: State, job: JobState): void {
   }
   // Tasks that a satisfied slice has cancelled may still be ending; what they read is kept until they have.
   if (job.runningTasks === 0) leave(state, job);
-  else job.phase = "stopping";
+  else moveJob(state, job, "stopping");
 }
 
 function leave(state: State, job: JobState): void {
@@ -394,8 +393,7 @@ function leave(state: State, job: JobState): void {
   if (left !== 0 || live !== 0) {
     throw new StoreError(`The job ${job.id} has ended and still holds ${left} references and ${live} bytes.`);
   }
-  job.phase = "gone";
-  state.jobs.delete(job.id);
+  moveJob(state, job, "gone");
 }
 
 function rowsOut(job: JobState): number {

@@ -11,8 +11,8 @@ import { climb, type MemoryUse, managedOf, processOf } from "../memory/index.ts"
 import type { Bytes, Milliseconds, Pressure, SessionEvent, Thresholds } from "../protocol/index.ts";
 import { formatSize } from "../units/index.ts";
 import { endWorker } from "./ending.ts";
+import { settleIdle } from "./phases/index.ts";
 import { type State, tell, type WorkerState } from "./state.ts";
-import { settleIdle } from "./workers.ts";
 
 /**
  * Where the worker stands, now that its memory was read, or that its container has said what came or went since: on a word

@@ -14,6 +14,7 @@ import { unpinAll } from "./fetch.ts";
 import { relieve } from "./lease.ts";
 import { isOfTheWorker, NO_NEED, nextNeed, type OomCause, type Refused, type Shortage, stricter } from "./need.ts";
 import { causeText, foreignText, oomMessage, refusedText } from "./oom-message.ts";
+import { moveTask } from "./phases/index.ts";
 import { heapOf } from "./raised.ts";
 import { mayBeFullOfOthers } from "./recycle.ts";
 import { remedies } from "./remedies.ts";
@@ -121,8 +122,6 @@ export function roomForTasks({ lease, ledger, total }: State): Bytes {
 export function endResting(state: State): void {
   for (const task of state.resting) {
     if (state.now < task.restsUntil) continue;
-    state.resting.delete(task);
-    task.operator.resting.delete(task);
     comesAgain(state, task);
   }
 }
@@ -207,8 +206,7 @@ function rest(state: State, task: TaskState): void {
   // What it reads may leave memory meanwhile.
   unpinAll(state, task);
   task.restsUntil = state.now + Math.min(LONGEST_REST, FIRST_REST * 2 ** (task.shortages.length - 1));
-  state.resting.add(task);
-  task.operator.resting.add(task);
+  moveTask(state, task, "resting");
 }
 
 function tellRetry(state: State, task: TaskState, cause: string): void {

@@ -18,10 +18,11 @@ import { isRunnable } from "./forming.ts";
 import { heapAfterTrim, heapLimitOf, isHeapFilled, isHeapHigh, isHeapSuspect } from "./heap.ts";
 import { failJob } from "./job.ts";
 import { hasNothingToSpill, once, TWO_CAUSES, watch } from "./ladder.ts";
+import { settleIdle } from "./phases/index.ts";
 import { instancesIn } from "./raised.ts";
 import { type OperatorState, type State, send, type TaskState, tell, type WorkerState } from "./state.ts";
 import { isWide } from "./wide.ts";
-import { dismiss, settleIdle } from "./workers.ts";
+import { dismiss } from "./workers.ts";
 
 /** What a worker had before, in private memory. */
 export interface Past {

@@ -9,6 +9,7 @@ import { stillToRead } from "./fed.ts";
 import { formTask } from "./forming.ts";
 import { failJob, outputOf } from "./job.ts";
 import { NO_NEED } from "./need.ts";
+import { moveTask } from "./phases/index.ts";
 import type { Flow, JobState, State, TaskState } from "./state.ts";
 
 /** Sees to it that the block is made again, or that who needs it fails. */
@@ -18,25 +19,31 @@ export function repair(state: State, id: BlockId): void {
   for (const job of state.jobs.values()) {
     if (job.phase !== "running" || !isNeededBy(job, id)) continue;
     const flow = flowOf(job, id);
-    const task = flow === null ? null : repairTask(flow, lost.error);
+    const task = flow === null ? null : repairTask(state, flow, lost.error);
     if (task === null) failJob(state, job, lost.error);
     else {
       lost.isBeingMade = true;
       task.operator.figures.retries += 1;
-      state.repairs.push(task);
+      moveTask(state, task, "waiting");
       return;
     }
   }
 }
 
-function repairTask(flow: Flow, error: WireError): TaskState | null {
+function repairTask(state: State, flow: Flow, error: WireError): TaskState | null {
   const { origin, recipe, block } = flow;
   if (origin.spec.kind !== "tasks" || recipe.input.kind === "fed" || origin.spec.input.kind !== "splits") return null;
   const id = `${origin.job.id}/${origin.spec.id}/${recipe.index}~${block.id}` as TaskId;
-  const made = recipe.handedOver.slice(0, recipe.number + 1);
-  const task = formTask(origin, id, recipe.index, recipe.input, []);
-  const need = { ...NO_NEED, batchSize: recipe.batchSize };
-  return { ...task, repairs: { flow, error }, handedOver: made, need };
+  return formTask(state, origin, {
+    id,
+    index: recipe.index,
+    input: recipe.input,
+    pieces: [],
+    feed: null,
+    repairs: { flow, error },
+    handedOver: recipe.handedOver.slice(0, recipe.number + 1),
+    need: { ...NO_NEED, batchSize: recipe.batchSize },
+  });
 }
 
 function isNeededBy(job: JobState, id: BlockId): boolean {

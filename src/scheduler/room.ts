@@ -22,10 +22,10 @@ import { wholePages } from "../store/index.ts";
 import { advance } from "./fetch.ts";
 import { nextNeeds } from "./forming.ts";
 import { failJob, isPaused } from "./job.ts";
+import { moveTask } from "./phases/index.ts";
 import { roomPolicies } from "./policies/index.ts";
 import { availableRoom, makeRoom } from "./spill.ts";
 import { type OperatorState, type State, send, type TaskState, tell } from "./state.ts";
-import { stopAsking } from "./tasks.ts";
 import { byDownstream, byUrgency, isHeadTask, isOnHeadPath, isUrgent, viewOf } from "./view.ts";
 
 /** A block is full when it has passed its target, so it may be somewhat larger. */
@@ -44,11 +44,7 @@ export function askForRoom(state: State, task: TaskState, bytes: Bytes): void {
   }
   operator.largestReservation = Math.max(operator.largestReservation, wholePages(bytes));
   task.asking = { bytes, order: state.order++, since: state.now };
-  operator.job.askingTasks += 1;
-  operator.asking.add(task);
-  operator.askingBytes += bytes;
-  state.askers.add(operator);
-  state.askingTasks += 1;
+  moveTask(state, task, "asking");
 }
 
 export function askForProgram(state: State, request: number, bytes: Bytes): void {
@@ -123,7 +119,7 @@ function grant(state: State, task: TaskState, strictness: Strictness, mayEvict =
   const promised = strictness === "none" || task.repairs !== null ? 0 : promisedBefore(state, operator, task.index);
   const range = room < promised ? null : take(state, asking.bytes, mayEvict);
   if (range === null) return "room";
-  stopAsking(state, task);
+  moveTask(state, task, "running");
   task.granted = range;
   operator.liveBytes += range.length;
   operator.grantedBytes += range.length;

@@ -44,6 +44,7 @@ import { settleLease } from "./lease.ts";
 import { replaceUnfit } from "./memory-limit.ts";
 import { watchNode } from "./monitor.ts";
 import { endResting, restDeadline } from "./oom.ts";
+import { moveTask, moveWorker, phaseFaults } from "./phases/index.ts";
 import { fromProgram } from "./program.ts";
 import { lower, raisedStarting } from "./raised.ts";
 import { containerHolds, containerSpent, heapTold, memoryRead } from "./readings.ts";
@@ -56,7 +57,7 @@ import { type State, type TaskState, tell, type WorkerState } from "./state.ts";
 import { taskDied, taskDone, taskFailed, taskOutput, taskStopped } from "./tasks.ts";
 import { isWide, startWide } from "./wide.ts";
 import { yieldDeadline } from "./wide-turn.ts";
-import { addWorker, becomeIdle, dismiss, stopping, withoutTask, workerOf } from "./workers.ts";
+import { addWorker, dismiss, stopping, withoutTask, workerOf } from "./workers.ts";
 
 export interface SchedulerOptions {
   readonly arenaSize: Bytes;
@@ -121,6 +122,7 @@ export class Scheduler {
       alone: new Set(),
       nextAlone: null,
       isParked: false,
+      unplaced: new Set(),
       resting: new Set(),
       feeding: new Set(),
       askers: new Set(),
@@ -149,6 +151,11 @@ export class Scheduler {
 
   get ledger(): Ledger {
     return this.#state.ledger;
+  }
+
+  /** For tests and the simulation: see phases/faults.ts. */
+  faults(): readonly string[] {
+    return phaseFaults(this.#state);
   }
 
   get jobs(): number {
@@ -224,7 +231,7 @@ function settle(state: State): void {
       if (isWide(task.operator)) continue;
       break;
     }
-    state.cancelling.delete(task);
+    moveTask(state, task, "killing");
     if (worker !== null) state.commands.push({ type: "kill", worker: worker.id, reason: "unresponsive" });
   }
   settleAlone(state);
@@ -315,7 +322,7 @@ function workerReady(state: State, id: WorkerId, pid: number): void {
   const worker = workerOf(state, id);
   if (worker === undefined || worker.phase !== "starting") return;
   worker.pid = pid;
-  becomeIdle(state, worker);
+  moveWorker(state, worker, "idle");
   state.unavailable = null;
 }
 

@@ -37,6 +37,7 @@ import { feedTask, isHungry, isStarving, stillToRead } from "./fed.ts";
 import { advance, bringBack, unpinAll } from "./fetch.ts";
 import { awaited, failJob, isPaused, outputOf } from "./job.ts";
 import { reclaim } from "./lease.ts";
+import { isWithWorker } from "./phases/index.ts";
 import { grantProgram, grantTask, promisedBefore } from "./room.ts";
 import {
   ANYTHING,
@@ -226,8 +227,12 @@ function firstWaiting(state: State): TaskState | undefined {
 
 /** It has begun, or waits to begin. */
 function isUnderWay(task: TaskState): boolean {
-  const { worker, operator } = task;
-  return worker !== null || operator.fetching.has(task) || operator.again.includes(task);
+  return isWithWorker(task) || task.phase === "fetching" || waitsInItsOperator(task);
+}
+
+/** A task that makes a lost block again waits elsewhere. */
+function waitsInItsOperator({ phase, repairs }: TaskState): boolean {
+  return phase === "waiting" && repairs === null;
 }
 
 function makeRoomFor(state: State, task: TaskState, leaving: Leaving): void {
@@ -255,7 +260,7 @@ function letSomebodyStandBack(state: State): boolean {
   if (first === null) return false;
   const others = othersThan(state, first);
   // What it needs is memory that others read, or where it has only to begin, the worker or the resources of any of them.
-  const hasToBegin = first.operator.again.includes(first);
+  const hasToBegin = waitsInItsOperator(first);
   const next = others.find((task) => task.asking !== null && (hasToBegin || task.needs.length > 0));
   if (next === undefined) return false;
   standBack(state, next);
@@ -294,9 +299,8 @@ function bringBackAside(state: State): boolean {
   state.yieldsTo = null;
   for (const job of state.jobs.values()) {
     for (const { aside } of job.operators) {
-      for (const task of aside) comesAgain(state, task);
       any ||= aside.size > 0;
-      aside.clear();
+      for (const task of aside) comesAgain(state, task);
     }
   }
   return any;

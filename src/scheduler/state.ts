@@ -112,6 +112,8 @@ export interface State {
   nextAlone: OperatorState | null;
   /** Workers have ended so that a task has the memory to itself (alone.ts). */
   isParked: boolean;
+  /** Tasks that have no place yet: only within an event. */
+  readonly unplaced: Set<TaskState>;
   /** Of all jobs. */
   readonly resting: Set<TaskState>;
   /** Running tasks that are fed. */

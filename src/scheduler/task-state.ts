@@ -13,21 +13,15 @@ import type {
 import type { Feed, Flow, Piece } from "./flow-state.ts";
 import type { Shortage } from "./need.ts";
 import type { OperatorState } from "./operator-state.ts";
+import type { TaskPhase } from "./phases/index.ts";
 import type { Resources } from "./resources.ts";
 import type { WorkerState } from "./worker-state.ts";
 
-/**
- *              pins            start                       reserve                    done
- *  formed ─────────────▶ pinned ─────▶ running ────────────────────▶ asking ┐   ┌─────────▶ gone
- *     │ on disk            ▲            │ ▲ ▲           reserved            │   │ failed (dropped or fatal)
- *     └──────▶ fetching ───┘            │ │ └───────────────────────────────┘   │
- *                 ▲                     │ └── cancelled: waits for an answer ───┘ cancelled
- *                 └── again ◀───────────┘
- *                    (its worker died, or it stood back for another)
- */
 export interface TaskState {
   readonly id: TaskId;
   readonly operator: OperatorState;
+  /** Written by `moveTask` alone (phases/task.ts). */
+  phase: TaskPhase;
   readonly index: number;
   readonly input: Split | { readonly kind: "fed" };
   /** What of the input came through the job, and is released with the task. */

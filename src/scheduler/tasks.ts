@@ -22,18 +22,17 @@ import { checkWritten, drop, dropBroadcast, endIfDone, handOver, taskOver } from
 import { failJob } from "./job.ts";
 import { callsAtOnce, NO_NEED } from "./need.ts";
 import { leaseAlone, oomCause, ranOutOfMemory } from "./oom.ts";
+import { forgetOperator, knowOperator, moveTask, moveWorker } from "./phases/index.ts";
 import { heapOf } from "./raised.ts";
 import { taskLeft } from "./recycle.ts";
 import { isStillLost, repaired, repairOver } from "./repair.ts";
 import { type OperatorState, type State, send, type TaskState, type WorkerState } from "./state.ts";
 import { dropHidden, isWide, reveal } from "./wide.ts";
-import { becomeIdle, noLongerIdle } from "./workers.ts";
 
 /** The task waits for a worker, with what it has pinned. */
 export function comesAgain(state: State, task: TaskState): void {
   dropHidden(state, task);
-  if (task.repairs === null) insertByIndex(task.operator.again, task);
-  else state.repairs.push(task);
+  moveTask(state, task, "waiting");
 }
 
 /** All that it reads is in memory. */
@@ -41,8 +40,7 @@ export function startTask(state: State, task: TaskState, spec: TaskOperator, wor
   const { operator, repairs } = task;
   const { job } = operator;
   if (!operator.workers.has(worker)) {
-    operator.workers.add(worker);
-    worker.knows.add(operator);
+    knowOperator(worker, operator);
     const { name, steps, sink, maxRowsPerTask } = spec;
     const order: OperatorOrder = {
       job: job.id,
@@ -61,14 +59,11 @@ export function startTask(state: State, task: TaskState, spec: TaskOperator, wor
   task.startedAt = state.now;
   task.startedWith = worker.reading?.private ?? null;
   claim(state, task, worker);
-  if (repairs === null) {
-    operator.running.set(task.index, task);
-    operator.estimate.began(task);
-  } else operator.repairing.add(task);
-  job.runningTasks += 1;
+  moveTask(state, task, "running");
+  if (repairs === null) operator.estimate.began(task);
   job.waitsSince = null;
   job.changed = true;
-  noLongerIdle(state, worker, "busy");
+  moveWorker(state, worker, "busy");
   worker.task = task;
   const ranges = pinAll(state, task);
   const { id, index, attempt, input, handedOver } = task;
@@ -90,10 +85,7 @@ export function startTask(state: State, task: TaskState, spec: TaskOperator, wor
     ...(repairs === null ? {} : { repair: repairs.flow.recipe.number }),
   };
   send(state, worker, { type: "run", task: order });
-  if (task.feed !== null) {
-    state.feeding.add(task);
-    feedTask(state, task, "cold");
-  }
+  if (task.feed !== null) feedTask(state, task, "cold");
 }
 
 /** What was learned by now; but batches stay as they were once a block was made of them. */
@@ -143,8 +135,7 @@ function placed(input: TaskState["input"], spec: TaskOperator, ranges: readonly 
 export function cancelTask(state: State, task: TaskState): void {
   if (task.cancelledAt !== null || task.worker === null) return;
   task.cancelledAt = state.now;
-  state.cancelling.add(task);
-  stopAsking(state, task);
+  moveTask(state, task, "cancelling");
   send(state, task.worker, { type: "cancel", task: task.id });
 }
 
@@ -152,17 +143,6 @@ export function cancelTask(state: State, task: TaskState): void {
 export function standBack(state: State, task: TaskState): void {
   task.standsBack = true;
   cancelTask(state, task);
-}
-
-export function stopAsking(state: State, task: TaskState): void {
-  const { operator } = task;
-  if (task.asking === null) return;
-  operator.askingBytes -= task.asking.bytes;
-  task.asking = null;
-  operator.job.askingTasks -= 1;
-  operator.asking.delete(task);
-  if (operator.asking.size === 0) state.askers.delete(operator);
-  state.askingTasks -= 1;
 }
 
 /** The task has written the block it was given room for. */
@@ -243,7 +223,7 @@ function resumesLater(state: State, task: TaskState): boolean {
   task.cancelledAt = null;
   unpinAll(state, task);
   if (state.yieldsTo === null) comesAgain(state, task);
-  else task.operator.aside.add(task);
+  else moveTask(state, task, "aside");
   return true;
 }
 
@@ -307,30 +287,20 @@ function crashed(state: State, task: TaskState, worker: WorkerState, end: Worker
   return toWire(deathError(spec.name, worker.pid, end, crashes, heapOf(state, worker)));
 }
 
-function insertByIndex(tasks: TaskState[], task: TaskState): void {
-  const at = tasks.findIndex((other) => other.index > task.index);
-  tasks.splice(at === -1 ? tasks.length : at, 0, task);
-}
-
 /** Back from its worker, whatever became of it: a granted range that was not sealed is free again. */
 function leaveWorker(state: State, task: TaskState): void {
   const { operator, worker } = task;
-  stopAsking(state, task);
-  state.cancelling.delete(task);
+  moveTask(state, task, "unplaced");
   giveBackGrant(state, task);
   giveBack(state, task);
   stopFeeding(state, task);
-  if (task.repairs === null) {
-    operator.running.delete(task.index);
-    operator.estimate.left(task);
-  } else operator.repairing.delete(task);
-  operator.job.runningTasks -= 1;
+  if (task.repairs === null) operator.estimate.left(task);
   task.worker = null;
   if (worker === null) return;
   worker.task = null;
   worker.kernelBytes = 0;
   taskLeft(worker, operator);
-  if (worker.phase === "busy") becomeIdle(state, worker);
+  if (worker.phase === "busy") moveWorker(state, worker, "idle");
 }
 
 function forget(state: State, task: TaskState): void {
@@ -346,6 +316,7 @@ function forget(state: State, task: TaskState): void {
 
 /** The task will not run, or has run: what it read may go. */
 export function dropTask(state: State, task: TaskState): void {
+  moveTask(state, task, "over");
   unpinAll(state, task);
   for (const piece of task.pieces) drop(state, piece, task.operator.job.taskHolder);
   dropHidden(state, task);
@@ -362,9 +333,7 @@ export function retire(state: State, operator: OperatorState): void {
 }
 
 export function retireFrom(state: State, operator: OperatorState, worker: WorkerState): void {
-  operator.workers.delete(worker);
-  operator.idle.delete(worker);
-  worker.knows.delete(operator);
+  forgetOperator(worker, operator);
   worker.past.classes.delete(operator);
   if (operator.isClass) operator.retiring.add(worker);
   send(state, worker, { type: "retire", job: operator.job.id, operator: operator.spec.id });

@@ -3,10 +3,9 @@ import type { LeastOverTime, Standing } from "../memory/index.ts";
 import type { Bytes, MemoryKinds, Milliseconds, WorkerId, WorkerReading } from "../protocol/index.ts";
 import type { HeapPast } from "./heap.ts";
 import type { OperatorState } from "./operator-state.ts";
+import type { WorkerPhase } from "./phases/index.ts";
 import type { Past, Rest } from "./recycle.ts";
 import type { TaskState } from "./task-state.ts";
-
-export type WorkerPhase = "starting" | "idle" | "busy" | "inspecting" | "stopping";
 
 export interface WorkerState {
   readonly id: WorkerId;
@@ -14,6 +13,7 @@ export interface WorkerState {
   /** Its memory limit, and the one that its process was started with. */
   memory: Bytes;
   readonly startedWith: Bytes;
+  /** Written by `moveWorker` alone (phases/worker.ts). */
   phase: WorkerPhase;
   task: TaskState | null;
   /** What its kernel holds in memory for a fed task, as it last said. */

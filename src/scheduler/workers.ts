@@ -1,9 +1,10 @@
-/** A worker comes, becomes idle, has something to do, goes: the sets in which it is found without looking at all of them. */
+/** A worker comes, and is told to go. What it does in between is its phase (phases/worker.ts). */
 
 import { GROUND, LeastOverTime } from "../memory/index.ts";
 import type { Bytes, WorkerId } from "../protocol/index.ts";
 import { noHeapPast } from "./heap.ts";
-import type { State, WorkerPhase, WorkerState } from "./state.ts";
+import { moveWorker } from "./phases/index.ts";
+import type { State, WorkerState } from "./state.ts";
 
 export function addWorker(state: State, id: WorkerId, memory: Bytes, isWide: boolean): void {
   const worker: WorkerState = {
@@ -52,32 +53,9 @@ export function addWorker(state: State, id: WorkerId, memory: Bytes, isWide: boo
   if (memory > state.workerMemory) state.raised.add(worker);
 }
 
-export function becomeIdle(state: State, worker: WorkerState): void {
-  worker.phase = "idle";
-  settleIdle(state, worker);
-}
-
-/** A worker without a task is idle in the sense that it may have one, unless it is paused or being trimmed. */
-export function settleIdle(state: State, worker: WorkerState): void {
-  if (worker.phase !== "idle" || worker === state.wide.worker) return;
-  const mayWork = worker.paused === null && worker.rest === null;
-  if (mayWork) state.idle.add(worker);
-  else state.idle.delete(worker);
-  for (const { idle } of worker.knows) {
-    if (mayWork) idle.add(worker);
-    else idle.delete(worker);
-  }
-}
-
 /** Also those that are paused or being trimmed. */
 export function withoutTask(state: State): WorkerState[] {
   return [...state.workers.values()].filter(({ phase }) => phase === "idle");
-}
-
-export function noLongerIdle(state: State, worker: WorkerState, phase: Exclude<WorkerPhase, "idle">): void {
-  worker.phase = phase;
-  state.idle.delete(worker);
-  for (const operator of worker.knows) operator.idle.delete(worker);
 }
 
 export function workerOf({ workers, wide }: State, id: WorkerId): WorkerState | undefined {
@@ -91,7 +69,8 @@ export function tellWanted({ commands, lease, isParked, slots }: State): void {
 
 /** It is told nothing more, and what it knew is gone with it. */
 export function stopping(state: State, worker: WorkerState): void {
-  noLongerIdle(state, worker, "stopping");
+  if (worker.phase === "stopping") return;
+  moveWorker(state, worker, "stopping");
   worker.rest = null;
   worker.paused = null;
   state.paused.delete(worker);

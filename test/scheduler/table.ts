@@ -50,6 +50,8 @@ export class Table {
   tell(event: Event): void {
     const commands = this.scheduler.handle(event, this.now);
     this.commands.push(...commands);
+    const faults = this.scheduler.faults();
+    if (faults.length > 0) throw new Error(`after ${event.type}: ${faults.join("; ")}`);
     const isAsked = commands.some((one) => one.type === "toProgram" && one.message.type === "collect");
     if (isAsked && this.hasNoGarbage) this.program({ type: "collected", took: 1 });
   }

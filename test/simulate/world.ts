@@ -89,6 +89,8 @@ export class World implements Surroundings {
     const { live, capacity, leaving, onDisk } = this.scheduler.ledger;
     this.story?.add(this.now, event, commands, `${live} of ${capacity} live, ${leaving} leaving, ${onDisk} on disk`);
     for (const command of commands) this.#carryOut(command);
+    const faults = this.scheduler.faults();
+    if (faults.length > 0) throw new Error(`after ${event.type}: ${faults.join("; ")}`);
     if (live > capacity) throw new Error(`${live} bytes are resident, the capacity is ${capacity}`);
     // It looks at everything, so not every time: a broken sum stays broken.
     if (this.events++ % 32 === 0) this.scheduler.ledger.assertConsistent();

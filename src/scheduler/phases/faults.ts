@@ -1,0 +1,117 @@
+/**
+ * Compares the sets that index tasks and workers with the phases that they are to index. For tests and the simulation,
+ * after every event: it looks at everything there is.
+ */
+import type { JobState, OperatorState, State, TaskState, WorkerState } from "../state.ts";
+import { isWithWorker, type TaskPhase } from "./task.ts";
+import { isReady } from "./worker.ts";
+
+/** What is not as it must be, a sentence each. */
+export function phaseFaults(state: State): readonly string[] {
+  const faults: string[] = [];
+  const expect = (holds: boolean, sentence: () => string) => {
+    if (!holds) faults.push(sentence());
+  };
+  expect(state.unplaced.size === 0, () => `${namesOf(state.unplaced)} have no place after the event`);
+  for (const job of state.jobs.values()) faults.push(...faultsOfJob(job));
+  faults.push(...faultsOfIndexes(state));
+  for (const worker of state.workers.values()) faults.push(...faultsOfWorker(state, worker));
+  return faults;
+}
+
+/** The sets of an operator, and which phases each is for; repairs are tasks that make a lost block again. */
+const OPERATOR_SETS: readonly {
+  readonly name: string;
+  readonly phases: readonly TaskPhase[];
+  readonly repairs: "never" | "only" | "too";
+  of(operator: OperatorState): Iterable<TaskState>;
+}[] = [
+  { name: "again", phases: ["waiting"], repairs: "never", of: ({ again }) => again },
+  { name: "fetching", phases: ["fetching"], repairs: "too", of: ({ fetching }) => fetching },
+  { name: "aside", phases: ["aside"], repairs: "never", of: ({ aside }) => aside },
+  { name: "resting", phases: ["resting"], repairs: "never", of: ({ resting }) => resting },
+  {
+    name: "running",
+    phases: ["running", "asking", "cancelling", "killing"],
+    repairs: "never",
+    of: ({ running }) => running.values(),
+  },
+  {
+    name: "repairing",
+    phases: ["running", "asking", "cancelling", "killing"],
+    repairs: "only",
+    of: ({ repairing }) => repairing,
+  },
+  { name: "asking", phases: ["asking"], repairs: "too", of: ({ asking }) => asking },
+];
+
+function faultsOfJob(job: JobState): readonly string[] {
+  const faults: string[] = [];
+  let [running, asking] = [0, 0];
+  for (const operator of job.operators) {
+    for (const { name, phases, repairs, of } of OPERATOR_SETS) {
+      for (const task of of(operator)) {
+        const isRepair = task.repairs !== null;
+        const fits = phases.includes(task.phase) && (repairs === "too" || isRepair === (repairs === "only"));
+        if (!fits || task.operator !== operator) faults.push(`${task.id} is ${task.phase} and in the set ${name}`);
+      }
+    }
+    running += operator.running.size + operator.repairing.size;
+    asking += operator.asking.size;
+    const bytes = [...operator.asking].reduce((sum, task) => sum + (task.asking?.bytes ?? 0), 0);
+    if (bytes !== operator.askingBytes) faults.push(`${operator.spec.name} asks for ${bytes} bytes and counts others`);
+  }
+  if (running !== job.runningTasks) faults.push(`${job.id} has ${running} tasks with workers, not ${job.runningTasks}`);
+  if (asking !== job.askingTasks) faults.push(`${job.id} has ${asking} tasks that ask, not ${job.askingTasks}`);
+  if (job.phase === "gone") faults.push(`${job.id} is gone and among the jobs`);
+  return faults;
+}
+
+/** The sets of the session hold exactly what those of its operators do. */
+function faultsOfIndexes(state: State): readonly string[] {
+  const operators = [...state.jobs.values()].flatMap((job) => job.operators);
+  const withWorkers = operators.flatMap(({ running, repairing }) => [...running.values(), ...repairing]);
+  const askers = operators.filter(({ asking }) => asking.size > 0);
+  return [
+    ...differences("fetching", state.fetching, new Set(operators.flatMap(({ fetching }) => [...fetching]))),
+    ...differences("resting", state.resting, new Set(operators.flatMap(({ resting }) => [...resting]))),
+    ...differences("cancelling", state.cancelling, new Set(withWorkers.filter(({ phase }) => phase === "cancelling"))),
+    ...differences("feeding", state.feeding, new Set(withWorkers.filter(({ feed }) => feed !== null))),
+    ...(askers.length === state.askers.size && askers.every((operator) => state.askers.has(operator))
+      ? []
+      : ["the set askers is not that of the operators with tasks that ask"]),
+    ...state.repairs
+      .filter(({ phase, repairs }) => phase !== "waiting" || repairs === null)
+      .map(({ id, phase }) => `${id} is ${phase} and in the set repairs`),
+    ...withWorkers
+      .filter((task) => task.worker?.task !== task)
+      .map(({ id, phase }) => `${id} is ${phase}, and no worker has it`),
+  ];
+}
+
+function differences(name: string, has: ReadonlySet<TaskState>, should: ReadonlySet<TaskState>): readonly string[] {
+  const missing = [...should].filter((task) => !has.has(task));
+  const extra = [...has].filter((task) => !should.has(task));
+  return [
+    ...(missing.length === 0 ? [] : [`${namesOf(missing)} are missing in the set ${name}`]),
+    ...(extra.length === 0 ? [] : [`${namesOf(extra)} are wrongly in the set ${name}`]),
+  ];
+}
+
+function faultsOfWorker(state: State, worker: WorkerState): readonly string[] {
+  const faults: string[] = [];
+  const { id, phase, task } = worker;
+  if (phase === "busy" && task === null) faults.push(`worker ${id} is busy without a task`);
+  if (task !== null && phase !== "busy" && phase !== "stopping") faults.push(`worker ${id} is ${phase} with a task`);
+  if (task !== null && !isWithWorker(task)) faults.push(`worker ${id} has ${task.id}, which is ${task.phase}`);
+  if (state.idle.has(worker) !== isReady(state, worker)) faults.push(`worker ${id} is ${phase}: wrong in the set idle`);
+  for (const operator of worker.knows) {
+    if (operator.idle.has(worker) !== isReady(state, worker))
+      faults.push(`worker ${id} is ${phase}: wrong in the idle workers of ${operator.spec.name}`);
+  }
+  return faults;
+}
+
+function namesOf(tasks: Iterable<TaskState>): string {
+  return [...tasks].map(({ id, phase }) => `${id} (${phase})`).join(", ");
+}

@@ -1,0 +1,36 @@
+/** Where a job stands. `moveJob` is the only writer of a job's phase; a job that is gone is not among the state's jobs. */
+import type { JobState, State } from "../state.ts";
+import { assertMove, type Moves } from "./moves.ts";
+
+/**
+ * - running: its operators have something to do, or the program has something to take.
+ * - committing: all tasks are done, and the files that they wrote are moved to their place.
+ * - stopping: nothing of it is wanted any more, and its tasks end.
+ * - discarding: it has failed or was cancelled, and the files that its tasks wrote are removed.
+ * - gone: it holds nothing.
+ */
+export type JobPhase = "running" | "committing" | "stopping" | "discarding" | "gone";
+
+export const JOB_MOVES: Moves<JobPhase> = {
+  running: {
+    committing: "all of its files are written",
+    stopping: "it has failed, was cancelled, or has enough rows while tasks still run",
+    gone: "its last block was taken",
+  },
+  committing: {
+    stopping: "its files cannot be moved, or tasks still run",
+    gone: "its files are in their place",
+  },
+  stopping: {
+    discarding: "its tasks have ended, and have written files",
+    gone: "its tasks have ended",
+  },
+  discarding: { gone: "its files are removed" },
+  gone: {},
+};
+
+export function moveJob(state: State, job: JobState, to: JobPhase): void {
+  assertMove(JOB_MOVES, `The job ${job.id}`, job.phase, to);
+  job.phase = to;
+  if (to === "gone") state.jobs.delete(job.id);
+}

@@ -1,0 +1,215 @@
+/**
+ * Where a task stands. `moveTask` is the only writer of a task's phase and of the sets that index tasks by it; the table
+ * says which moves there are. `docs/scheduler.md` draws the table, and a test compares the two.
+ */
+import type { OperatorState, State, TaskState } from "../state.ts";
+import { assertMove, type Moves } from "./moves.ts";
+
+/**
+ * - unplaced: in no set. It was formed, or has left its worker, and gets its place within the same event.
+ * - waiting: for a worker.
+ * - fetching: some of the blocks that it reads are on disk, or on their way from there.
+ * - aside: it stood back for another task, and waits for the end of that.
+ * - resting: it ran out of memory, and waits a while before it is run again.
+ * - running: a worker has it.
+ * - asking: a worker has it, and it waits for room in the store.
+ * - cancelling: a worker has it, and was asked to end it.
+ * - killing: the worker did not answer in time, and is being killed.
+ * - over: it is done, has failed, or is not wanted any more.
+ */
+export type TaskPhase =
+  | "unplaced"
+  | "waiting"
+  | "fetching"
+  | "aside"
+  | "resting"
+  | "running"
+  | "asking"
+  | "cancelling"
+  | "killing"
+  | "over";
+
+export const TASK_MOVES: Moves<TaskPhase> = {
+  unplaced: {
+    waiting: "it is run again, or makes a lost block again",
+    fetching: "it reads blocks that are on disk",
+    aside: "it has stood back for another task",
+    resting: "it ran out of memory",
+    running: "a worker is given it",
+    over: "it is done, has failed, or is not wanted",
+  },
+  waiting: {
+    fetching: "blocks that it reads have left memory",
+    running: "a worker is given it",
+    over: "its operator has ended",
+  },
+  fetching: {
+    waiting: "all that it reads is in memory",
+    over: "its operator has ended",
+  },
+  aside: {
+    waiting: "the task that it stood back for is through",
+    over: "its operator has ended",
+  },
+  resting: {
+    waiting: "its time has come",
+    over: "its operator has ended",
+  },
+  running: {
+    asking: "it has a block to write",
+    cancelling: "it is not wanted, or stands back",
+    unplaced: "it ends, or its worker does",
+  },
+  asking: {
+    running: "it is given room, or its worker is ended",
+    cancelling: "it is not wanted, or stands back",
+    unplaced: "it ends, or its worker does",
+  },
+  cancelling: {
+    killing: "its worker does not answer",
+    unplaced: "it ends, or its worker does",
+  },
+  killing: {
+    unplaced: "it ends, or its worker does",
+  },
+  over: {},
+};
+
+const WITH_WORKER: ReadonlySet<TaskPhase> = new Set<TaskPhase>(["running", "asking", "cancelling", "killing"]);
+
+/** A worker has the task. */
+export function isWithWorker({ phase }: TaskState): boolean {
+  return WITH_WORKER.has(phase);
+}
+
+/** The operator has tasks that are not over, or one that makes a block of it again. */
+export function hasTasks({ running, again, fetching, aside, resting }: OperatorState): boolean {
+  return running.size + again.length + fetching.size + aside.size + resting.size > 0;
+}
+
+/** The task was formed; it is moved on within the same event. */
+export function addTask(state: State, task: TaskState): void {
+  state.unplaced.add(task);
+}
+
+export function moveTask(state: State, task: TaskState, to: TaskPhase): void {
+  assertMove(TASK_MOVES, `The task ${task.id}`, task.phase, to);
+  const [had, has] = [isWithWorker(task), WITH_WORKER.has(to)];
+  leave(state, task);
+  if (had && !has) leaveWorkers(state, task);
+  task.phase = to;
+  if (has && !had) joinWorkers(state, task);
+  enter(state, task);
+}
+
+function leave(state: State, task: TaskState): void {
+  const { operator, repairs } = task;
+  switch (task.phase) {
+    case "unplaced":
+      state.unplaced.delete(task);
+      return;
+    case "waiting":
+      remove(repairs === null ? operator.again : state.repairs, task);
+      return;
+    case "fetching":
+      operator.fetching.delete(task);
+      state.fetching.delete(task);
+      return;
+    case "aside":
+      operator.aside.delete(task);
+      return;
+    case "resting":
+      operator.resting.delete(task);
+      state.resting.delete(task);
+      return;
+    case "asking":
+      leaveAskers(state, task);
+      return;
+    case "cancelling":
+      state.cancelling.delete(task);
+      return;
+    case "running":
+    case "killing":
+    case "over":
+      return;
+  }
+}
+
+function enter(state: State, task: TaskState): void {
+  const { operator, repairs } = task;
+  switch (task.phase) {
+    case "unplaced":
+      state.unplaced.add(task);
+      return;
+    case "waiting":
+      if (repairs === null) insertByIndex(operator.again, task);
+      else state.repairs.push(task);
+      return;
+    case "fetching":
+      operator.fetching.add(task);
+      state.fetching.add(task);
+      return;
+    case "aside":
+      operator.aside.add(task);
+      return;
+    case "resting":
+      operator.resting.add(task);
+      state.resting.add(task);
+      return;
+    case "asking":
+      joinAskers(state, task);
+      return;
+    case "cancelling":
+      state.cancelling.add(task);
+      return;
+    case "running":
+    case "killing":
+    case "over":
+      return;
+  }
+}
+
+function joinWorkers(state: State, task: TaskState): void {
+  const { operator, repairs, feed } = task;
+  if (repairs === null) operator.running.set(task.index, task);
+  else operator.repairing.add(task);
+  operator.job.runningTasks += 1;
+  if (feed !== null) state.feeding.add(task);
+}
+
+function leaveWorkers(state: State, task: TaskState): void {
+  const { operator, repairs } = task;
+  if (repairs === null) operator.running.delete(task.index);
+  else operator.repairing.delete(task);
+  operator.job.runningTasks -= 1;
+  state.feeding.delete(task);
+}
+
+function joinAskers(state: State, task: TaskState): void {
+  const { operator, asking } = task;
+  if (asking === null) throw new Error(`The task ${task.id} asks for no bytes.`);
+  operator.asking.add(task);
+  operator.askingBytes += asking.bytes;
+  operator.job.askingTasks += 1;
+  state.askers.add(operator);
+  state.askingTasks += 1;
+}
+
+function leaveAskers(state: State, task: TaskState): void {
+  const { operator } = task;
+  operator.askingBytes -= task.asking?.bytes ?? 0;
+  task.asking = null;
+  operator.job.askingTasks -= 1;
+  operator.asking.delete(task);
+  if (operator.asking.size === 0) state.askers.delete(operator);
+  state.askingTasks -= 1;
+}
+
+function insertByIndex(tasks: TaskState[], task: TaskState): void {
+  const at = tasks.findIndex((other) => other.index > task.index);
+  tasks.splice(at === -1 ? tasks.length : at, 0, task);
+}
+
+function remove(tasks: TaskState[], task: TaskState): void {
+  tasks.splice(tasks.indexOf(task), 1);
+}

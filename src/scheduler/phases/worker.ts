@@ -1,0 +1,63 @@
+/**
+ * Where a worker stands. `moveWorker` is the only writer of a worker's phase, and this file of the sets of idle workers:
+ * those without a task that may have one.
+ */
+import type { OperatorState, State, WorkerState } from "../state.ts";
+import { assertMove, type Moves } from "./moves.ts";
+
+/**
+ * - starting: its process has been started and has not connected yet.
+ * - idle: it has neither a task nor a question.
+ * - busy: it has a task.
+ * - inspecting: it answers a question about files or SQL.
+ * - stopping: it was told to end, is being killed, or has died; it is given nothing more.
+ */
+export type WorkerPhase = "starting" | "idle" | "busy" | "inspecting" | "stopping";
+
+export const WORKER_MOVES: Moves<WorkerPhase> = {
+  starting: { idle: "it has connected", stopping: "it is not needed, or has died" },
+  idle: {
+    busy: "it is given a task",
+    inspecting: "it is asked a question",
+    stopping: "it is dismissed, ended for memory, or has died",
+  },
+  busy: { idle: "its task has ended", stopping: "it is ended for memory, or has died" },
+  inspecting: { idle: "it has answered", stopping: "it is ended for memory, or has died" },
+  stopping: {},
+};
+
+export function moveWorker(state: State, worker: WorkerState, to: WorkerPhase): void {
+  assertMove(WORKER_MOVES, `Worker ${worker.id}`, worker.phase, to);
+  worker.phase = to;
+  settleIdle(state, worker);
+}
+
+/** To be called when a pause or a trim of the worker begins or ends: it gets no task meanwhile. */
+export function settleIdle(state: State, worker: WorkerState): void {
+  const mayWork = isReady(state, worker);
+  if (mayWork) state.idle.add(worker);
+  else state.idle.delete(worker);
+  for (const { idle } of worker.knows) {
+    if (mayWork) idle.add(worker);
+    else idle.delete(worker);
+  }
+}
+
+/** The wide kernel is in no such set: there is only one. */
+export function isReady({ wide }: State, worker: WorkerState): boolean {
+  const { phase, paused, rest } = worker;
+  return phase === "idle" && paused === null && rest === null && worker !== wide.worker;
+}
+
+/** The worker was sent the operator. */
+export function knowOperator(worker: WorkerState, operator: OperatorState): void {
+  operator.workers.add(worker);
+  worker.knows.add(operator);
+}
+
+/** The worker is asked to forget the operator. */
+export function forgetOperator(worker: WorkerState, operator: OperatorState): void {
+  operator.workers.delete(worker);
+  operator.idle.delete(worker);
+  worker.knows.delete(operator);
+}
