@@ -1,12 +1,14 @@
 /** What stands after a function, whose columns are known only when it runs: names that are not there, sides without rows, figures. */
 import { join } from "node:path";
-import { col, type Dataset, RowShapeError, UnknownColumnError } from "spillway";
+import { col, type Dataset, RowShapeError, sql, UnknownColumnError } from "spillway";
 import { describe, expect, test } from "vitest";
 import { testSessions } from "../support/sessions.ts";
 
 const sessions = testSessions("after-functions");
 const s = sessions.open({ workers: 2 });
 const apart = sessions.open({ workers: 2, exchange: true });
+let outs = 0;
+const fresh = () => join(sessions.directory, `out-${outs++}`);
 type Any = Dataset<Record<string, unknown>>;
 const made = (): Any => s.range(4).map((row) => ({ id: row.id, list: [row.id], maybe: row.id % 2 === 1 ? null : 1 }));
 
@@ -55,6 +57,52 @@ describe("a column that is not there", () => {
     await expect(made().writeJson(join(sessions.directory, "nope"), { partitionBy: ["nope"] })).rejects.toThrow(
       /no column "nope".*list/,
     );
+  });
+
+  test("[A7] an unknown column in SQL: all the columns there are, and not only those that the kernel thought of", async () => {
+    const ds = s.range(1).map(() => ({ alpha: 1, beta: 2 }));
+    await expect(ds.withColumn("x", sql("nope + 1")).takeAll()).rejects.toThrow(
+      /no column "nope".* Columns here: alpha, beta/,
+    );
+  });
+});
+
+describe("columns that only running tells", () => {
+  const more = s.range(2).map((row) => ({ id: row.id, z: 1 }));
+
+  test("[A6] a union of different columns is refused, whichever side has more and whoever reads", async () => {
+    const fewer = s.range(2).map((row) => ({ id: row.id }));
+    for (const ds of [more.union(fewer as never), fewer.union(more), more.union(s.range(2) as never)]) {
+      await expect(ds.takeAll()).rejects.toThrow(RowShapeError);
+      await expect(ds.takeAll()).rejects.toThrow(/union: the columns differ: "z" is in rows of .*map/);
+      await expect(ds.writeParquet(fresh())).rejects.toThrow(/"z"/);
+    }
+  });
+
+  test("[A2] a column that a function says it reads and does not get is refused", async () => {
+    const columns = ["idd"];
+    for (const ds of [
+      more.map((row) => row, { columns }),
+      more.filter(() => true, { columns }),
+      more.flatMap((row) => [row], { columns }),
+      more.mapBatches((batch) => batch, { columns }),
+      more.withColumn("y", sql("z + 1")).map((row) => row, { columns }),
+    ]) {
+      await expect(ds.takeAll()).rejects.toThrow(UnknownColumnError);
+      await expect(ds.takeAll()).rejects.toThrow(/there is no column "idd". Did you mean "id"/);
+    }
+    expect(await more.map((row) => row, { columns: ["id"] }).count()).toBe(2);
+  });
+
+  test("[A6] a union of the same columns in another order is by name", async () => {
+    const turned = s.range(2).map((row) => ({ z: 2, id: row.id }));
+    const rows = await more.union(turned).takeAll();
+    expect(rows.map(({ id, z }) => `${id}:${z}`).sort()).toEqual(["0:1", "0:2", "1:1", "1:2"]);
+  });
+
+  test("[A2] tasks of one function that return different columns are refused", async () => {
+    const ragged = s.range(4, { overrideNumBlocks: 2 }).map((row) => (row.id < 2 ? { a: 1 } : { b: 1 }));
+    await expect(ragged.takeAll()).rejects.toThrow(/Return the same columns for every row/);
   });
 });
 

@@ -194,6 +194,26 @@ describe("[A3] expressions that cannot be computed", () => {
     ).toMatch(/field cannot be computed of BIGINT\./);
   });
 
+  test("[A7] a function with many forms lists five of them", async () => {
+    const error = await s
+      .range(1)
+      .withColumn("x", sql("date_part(1, 2, 3)"))
+      .takeAll()
+      .catch((thrown: Error) => thrown);
+    expect(
+      String(error)
+        .split("\n")
+        .filter((line) => line.startsWith("\tdate_part")).length,
+    ).toBe(5);
+    expect(String(error)).toMatch(/… and \d+ more/);
+  });
+
+  test("[A5] explode of a column that is no list", async () => {
+    await expect(s.range(1).explode("id").takeAll()).rejects.toThrow(/needs a column of lists, and "id" is BIGINT/);
+    const mapped = s.range(1).map(() => ({ 'a"b': 1 }));
+    await expect(mapped.explode('a"b').takeAll()).rejects.toThrow(/and "a"b" is DOUBLE/);
+  });
+
   test("[A3] names of ours never show", async () => {
     const texts = s.range(3).map(({ id }) => ({ k: id, v: "x" }));
     const number = col("v").cast("INTEGER");

@@ -40,3 +40,7 @@ test("[O7] analyze counts what really comes, and writes and keeps nothing", asyn
   expect(text).toMatch(/estimated: at most 20,000 rows, at most 156 KiB\n {4}real: 10,000 rows, \d.*, 2 tasks/);
   expect(ds.stats().operators[0]?.rowsOut.total).toBe(10_000);
 });
+
+test("[A12] explain counts one task as one", async () => {
+  expect(await s.range(1).explain()).toContain(": 1 task\n");
+});

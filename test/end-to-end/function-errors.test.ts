@@ -159,6 +159,22 @@ describe("stacks", () => {
     expect(error.message).not.toContain("spillway=");
     expect(error.message).not.toContain("node:internal");
   });
+
+  test("[A14] a stack has the user's frames only", async () => {
+    const boom = (): never => {
+      throw new Error("boom");
+    };
+    const failing = [
+      s.range(1).filter(() => boom()),
+      s.range(1).map(() => boom()),
+      s.range(1).mapBatches(() => boom()),
+    ];
+    for (const ds of failing as { takeAll(): Promise<unknown> }[]) {
+      const error = await ds.takeAll().catch((thrown: Error) => thrown);
+      expect(String(error)).toMatch(/ at .*function-errors\.test\.ts/);
+      expect(String(error)).not.toMatch(/FilterFunctionStep|Object\.call/);
+    }
+  });
 });
 
 test("[A14] a failure is told once", async () => {

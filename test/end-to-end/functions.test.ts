@@ -208,6 +208,23 @@ describe("class functions", () => {
     );
   });
 
+  test("[A3] a failing constructor shows where", async () => {
+    class Broken {
+      constructor() {
+        throw new Error("no model");
+      }
+      call(batch: { id: number[] }) {
+        return batch;
+      }
+    }
+    await expect(
+      s
+        .range(1)
+        .mapBatches(Broken as never)
+        .takeAll(),
+    ).rejects.toThrow(/no model\n.*at new Broken .*functions\.test/);
+  });
+
   test("[A3] concurrency 1 runs a class in one worker only", async () => {
     class Pid {
       call(batch: { id: Float64Array }) {

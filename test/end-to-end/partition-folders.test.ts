@@ -15,6 +15,13 @@ function namesBelow(directory: string): string[] {
   return readdirSync(directory, { recursive: true }).map(String).sort();
 }
 
+function filesBelow(directory: string): string[] {
+  return readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(directory.length + 1))
+    .sort();
+}
+
 const overwrite = { mode: "overwrite" } as const;
 
 describe("partition folders that look hidden", () => {
@@ -116,4 +123,40 @@ describe("odd partition values", () => {
     const none = s.range(4).map((row): Record<string, unknown> => row);
     await expect(none[`write${format}`](fresh(), { partitionBy: "*" })).rejects.toThrow(UnknownColumnError);
   });
+});
+
+describe.each([
+  ["after a function", s.range(10).map((row) => ({ id: row.id, k: 2024 + (row.id % 2) }))],
+  ["without one", s.range(10, { overrideNumBlocks: 1 }).withColumn("k", sql("(2024 + id % 2)::DOUBLE"))],
+])("partitions %s", (_, ds) => {
+  test.each(["Parquet", "Csv", "Json", "Arrow"] as const)(
+    "[A11] write%s names folders of whole numbers without a fraction",
+    async (format) => {
+      const out = fresh();
+      await ds[`write${format}`](out, { partitionBy: ["k"] });
+      expect(readdirSync(out).sort()).toEqual(["k=2024", "k=2025"]);
+      const back = await s[`read${format}`](out).takeAll();
+      expect(back.map((row) => Number(row.id)).sort((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+      expect(back.every((row) => Number(row.k) === 2024 + (Number(row.id) % 2))).toBe(true);
+    },
+  );
+
+  test.each(["Parquet", "Csv", "Json", "Arrow"] as const)(
+    "[A11] write%s cuts files by rows within a partition, and no smaller",
+    async (format) => {
+      const out = fresh();
+      const written = await ds.limit(10)[`write${format}`](out, { partitionBy: ["k"], maxRowsPerFile: 2 });
+      expect(written.rows).toBe(10);
+      expect(filesBelow(out).length).toBe(6);
+      const counts = await Promise.all(filesBelow(out).map((file) => s[`read${format}`](join(out, file)).count()));
+      expect(counts.sort()).toEqual([1, 1, 2, 2, 2, 2]);
+    },
+  );
+});
+
+test("[A11] a fraction in a partition stays, and nulls and infinities have their folders", async () => {
+  const out = fresh();
+  const keys = [1.5, 2, null, Number.POSITIVE_INFINITY];
+  await s.fromItems(keys.map((k, id) => ({ id, k }))).writeParquet(out, { partitionBy: ["k"] });
+  expect(readdirSync(out).sort()).toEqual(["k=1.5", "k=2", "k=__HIVE_DEFAULT_PARTITION__", "k=inf"]);
 });

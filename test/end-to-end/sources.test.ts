@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { tableFromArrays, tableFromIPC, tableToIPC } from "@uwdata/flechette";
@@ -275,4 +275,30 @@ test("[A1] times with an offset come back as times from JSON, as writeJson write
     { a: "2024-01-02 03:04:05+00", b: "", d: "12" },
     { a: "", b: "", d: "x" },
   ]);
+});
+
+describe("files that are not whole", () => {
+  const write = (name: string, content: string) => {
+    const path = at(name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, content);
+    return path;
+  };
+
+  test("[A1] a CSV file that lacks a column is named", async () => {
+    write("lacking/a.csv", "id,b\n1,x\n");
+    const path = write("lacking/b.csv", "id\n2\n");
+    const apart = s.readCsv(at("lacking"), { overrideNumBlocks: 2 });
+    await expect(apart.takeAll()).rejects.toMatchObject({ name: "SourceError", path });
+    await expect(apart.takeAll()).rejects.toThrow(`${path} has no column "b"`);
+    const together = s.readCsv(at("lacking"), { overrideNumBlocks: 1 });
+    await expect(together.takeAll()).rejects.toThrow(`${path} has no column "b"`);
+  });
+
+  test("[A1] readJson with ignoreErrors leaves broken lines out, and keeps rows of nothing", async () => {
+    const path = write("broken.json", '{"a b":1,"c":[1]}\nxx\n{"a b":3,"c":null}\n{}\n');
+    const rows = await s.readJson(path, { ignoreErrors: true, includePaths: true }).takeAll();
+    expect(rows.map((row) => row["a b"])).toEqual([1, 3, null]);
+    expect(rows.every((row) => row.path === path)).toBe(true);
+  });
 });

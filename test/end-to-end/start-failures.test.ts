@@ -1,7 +1,7 @@
 /** Sessions that cannot start: a typed error at once, and nothing left of them. */
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { OptionError, session } from "spillway";
+import { OptionError, StoreError, session } from "spillway";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { withoutZstd } from "../support/requires.ts";
 import { leftovers, processes, sessionNames, testSessions } from "../support/sessions.ts";
@@ -55,4 +55,22 @@ test("[A15] a store that fits nowhere leaves no file and no shared memory", asyn
   const s = sessions.open({ objectStoreMemory: 2 ** 50, workers: 1 });
   await expect(s.range(3).takeAll()).rejects.toThrow(/The store needs/);
   expect(await leftovers(sessions.localDirectory, sessionNames(sessions.stateDirectory))).toEqual([]);
+});
+
+test("[A15] a store that cannot be made is a StoreError", async () => {
+  const large = sessions.open({ objectStoreMemory: "900 TiB" });
+  const error = await large
+    .range(1)
+    .takeAll()
+    .catch((thrown: Error) => thrown);
+  expect(error).toBeInstanceOf(StoreError);
+  expect(String(error)).toMatch(/^StoreError: The store needs 900 TiB: .* Choose a smaller objectStoreMemory/);
+  expect(String(error)).not.toContain("    at ");
+});
+
+test("[A15] what cannot be is said before anything starts", () => {
+  expect(() => sessions.open({ memoryLimit: "10 MiB" })).toThrow(/memoryLimit of 10.0 MiB is too small.*64.0 MiB/);
+  expect(() => sessions.open({ eager: "yes" } as never)).toThrow('session: eager must be true or false, not "yes".');
+  expect(() => sessions.open({ wokers: 2 } as never)).toThrow('no option "wokers". Did you mean "workers"?');
+  expect(() => sessions.open({ worker: 2 } as never)).toThrow('Did you mean "workers"?');
 });

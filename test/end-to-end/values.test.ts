@@ -129,6 +129,30 @@ describe("asking for exact values", () => {
     expect(rows).toEqual([{ v: "1" }]);
   });
 
+  test("[A13] mapBatches gives Arrow tables the values that were asked for", async () => {
+    const seen = (table: { getChild(name: string): { at(row: number): unknown } }, name: string) => {
+      const value = table.getChild(name).at(0);
+      return value instanceof Date ? "date" : typeof value;
+    };
+    const ds = s.range(1).withColumn("t", sql("TIMESTAMP '2024-01-01'"));
+    const kinds = async (options: { int64?: "bigint" | "number"; timestamp?: "date" | "bigint" }) =>
+      ds
+        .mapBatches((table) => [{ id: seen(table as never, "id"), t: seen(table as never, "t") }], {
+          batchFormat: "arrow",
+          ...options,
+        })
+        .takeAll();
+    expect(await kinds({})).toEqual([{ id: "number", t: "date" }]);
+    expect(await kinds({ int64: "bigint", timestamp: "bigint" })).toMatchObject([{ id: "bigint" }]);
+    expect(await kinds({ timestamp: "bigint" })).not.toMatchObject([{ t: "date" }]);
+  });
+
+  test("[A13] a value past 2^53 inside a function: which operator and which row", async () => {
+    const big = s.range(3).withColumn("x", sql("9007199254740991::BIGINT + id"));
+    await expect(big.map((row) => row).takeAll()).rejects.toThrow(/^map, row 1: Column "x" holds/);
+    await expect(big.filter((row) => Number(row.x) > 0).takeAll()).rejects.toThrow(/^filter, row 1: Column "x" holds/);
+  });
+
   test("[A13] a declared schema decides the types of a function's result", async () => {
     const ds = s
       .range(3)
@@ -148,5 +172,32 @@ describe("asking for exact values", () => {
       .filter(col("late").isNotNull())
       .takeAll();
     expect(rows.length).toBe(1000);
+  });
+});
+
+describe("[A13] ISO text for declared dates and times", () => {
+  const given = (type: string, text: string) => s.range(1).map(() => ({ v: text }), { schema: { v: type } });
+  const read = async (type: string, text: string) =>
+    (await given(type, text).select(sql("v::VARCHAR").as("v")).takeAll())[0]?.v;
+
+  test.each([
+    ["DATE", "2024-02-29", "2024-02-29"],
+    ["DATE", "0001-01-01", "0001-01-01"],
+    ["TIMESTAMP", "2024-01-01", "2024-01-01 00:00:00"],
+    ["TIMESTAMP", "2024-01-01T10:20:30.123456Z", "2024-01-01 10:20:30.123456"],
+    ["TIMESTAMP", "2024-01-01 10:20", "2024-01-01 10:20:00"],
+    ["TIMESTAMP", "1969-12-31T23:59:59.5+01:00", "1969-12-31 22:59:59.5"],
+    ["TIMESTAMP_NS", "2024-01-01T00:00:00.000000001", "2024-01-01 00:00:00.000000001"],
+  ])("%s takes %s", async (type, text, expected) => {
+    expect(await read(type, text)).toBe(expected);
+  });
+
+  test.each([
+    ["DATE", "2024-02-30", /text must be a date as in "2024-01-31"/],
+    ["DATE", "1/2/2024", /text must be a date/],
+    ["TIMESTAMP", "2024-01-01T25:00", /text must be a time/],
+    ["TIMESTAMP", "2024-01-01T00:00:00.0000001", /finer than the column/],
+  ])("%s refuses %s", async (type, text, message) => {
+    await expect(given(type, text).takeAll()).rejects.toThrow(message);
   });
 });

@@ -163,3 +163,24 @@ test("[A11] a negative interval is refused by the writer of Parquet files, with 
   await s.readArrow(file).drop("within").withColumn("past", col("past").cast("VARCHAR")).writeParquet(out);
   expect((await s.readParquet(out).sort("id").takeAll()).at(-1)).toMatchObject({ past: "-00:03:00" });
 });
+
+test("[A11] writeJson writes null for what JSON has no word for, at any depth", async () => {
+  const out = fresh();
+  const nan = Number.NaN;
+  const item = {
+    v: nan,
+    list: [1, nan],
+    nested: [{ deep: [Number.NEGATIVE_INFINITY] }],
+    "a b": { w: 1.5 },
+    none: null,
+  };
+  await s
+    .fromItems([item])
+    .map((row) => row)
+    .writeJson(out);
+  await s.fromItems([item]).withColumn("m", sql("MAP {'x': 'nan'::DOUBLE}")).writeJson(out, { mode: "append" });
+  const lines = filesBelow(out).map((file) => JSON.parse(readFileSync(join(out, file), "utf8")));
+  const plain = { v: null, list: [1, null], nested: [{ deep: [null] }], "a b": { w: 1.5 }, none: null };
+  expect(lines).toContainEqual(plain);
+  expect(lines).toContainEqual({ ...plain, m: { x: null } });
+});

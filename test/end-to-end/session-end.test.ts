@@ -1,12 +1,15 @@
-/** A session that ends while the program is in the middle of a block: the block stays readable, the next one is an error. */
+/**
+ * The end of a session. A program in the middle of a block reads that block to its end, and the next block is an error.
+ * Directories that the session made are gone. Processes and shared memory: lifecycle.test.ts.
+ */
 import { execFile } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
-import { testSessions } from "../../support/sessions.ts";
+import { testSessions } from "../support/sessions.ts";
 
-const sessions = testSessions("under-reader");
+const sessions = testSessions("session-end");
 
 /** As a program of its own: reading memory that is gone ends the process. */
 async function outputOf(name: string, ending: string): Promise<unknown> {
@@ -62,4 +65,12 @@ describe("a session that ends under a reader", () => {
     expect(await next.range(3).takeAll()).toHaveLength(3);
     await next.close();
   });
+});
+
+test("[A15] a local directory that was not there before is not there afterwards", async () => {
+  const outer = join(sessions.directory, "outer");
+  const one = sessions.open({ localDirectory: join(outer, "inner"), workers: 1 });
+  expect(await one.range(3).count()).toBe(3);
+  await one.close();
+  expect(existsSync(outer)).toBe(false);
 });
