@@ -258,3 +258,16 @@ describe("[A3] expressions that cannot be computed", () => {
     );
   });
 });
+
+describe("arguments of the wrong type", () => {
+  test("[A1] are named as they are", () => {
+    const wrong: unknown[] = [null, undefined, "3", Number.NaN, Number.POSITIVE_INFINITY];
+    for (const value of wrong) {
+      const shown = typeof value === "string" ? JSON.stringify(value) : String(value);
+      expect(() => s.range(value as number)).toThrow(`range: ${shown} is no whole number of at most 2^53 - 1.`);
+      expect(() => s.range(1).limit(value as number)).toThrow(`limit: the number of rows is ${shown};`);
+    }
+    expect(() => s.readParquet(5 as unknown as string)).toThrow("readParquet: a path is a text");
+    expect(() => s.readCsv(null as unknown as string)).toThrow("readCsv: a path is a text");
+  });
+});

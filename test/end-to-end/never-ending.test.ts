@@ -1,5 +1,6 @@
 /** Functions that never end, or are slow: who takes a few rows gets them, and the function is told to stop. */
-import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { once } from "node:events";
+import { appendFileSync, existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type Dataset, FunctionError, sql } from "spillway";
 import { describe, expect, test } from "vitest";
@@ -246,5 +247,47 @@ describe("the user's finally", () => {
       }
     });
     await expect(throwing.take(2)).rejects.toThrow("not closed");
+  });
+});
+
+describe("leaving while the next rows are waited for", () => {
+  const oneWorker = sessions.open({ workers: 1 });
+  const marker = join(sessions.directory, "running");
+  const computing = () =>
+    oneWorker.range(10).map((row) => {
+      process.getBuiltinModule("node:fs").writeFileSync(marker, "");
+      for (;;) if (row.id < 0) return row;
+    });
+  const neverResolved = () =>
+    oneWorker.range(10).map(() => {
+      process.getBuiltinModule("node:fs").writeFileSync(marker, "");
+      return new Promise<{ id: number }>(() => {});
+    });
+
+  async function untilCalled(): Promise<void> {
+    while (!existsSync(marker)) await new Promise((resolve) => setTimeout(resolve, 5));
+    rmSync(marker);
+  }
+
+  test.each([
+    ["rows of a function that never ends", () => computing().iterRows()],
+    ["rows of a promise that never resolves", () => neverResolved().iterRows()],
+    ["batches of a function that never ends", () => computing().iterBatches()],
+  ] as const)("[A10] %s", async (_, iterate) => {
+    const iterator = iterate();
+    const waited = iterator.next();
+    await untilCalled();
+    await iterator.return?.(undefined);
+    expect(await waited).toEqual({ value: undefined, done: true });
+    expect(await oneWorker.range(3).takeAll()).toHaveLength(3);
+  });
+
+  test("[A10] a stream that is destroyed", async () => {
+    const stream = computing().toNodeStream();
+    stream.resume();
+    await untilCalled();
+    stream.destroy();
+    await once(stream, "close");
+    expect(await oneWorker.range(3).takeAll()).toHaveLength(3);
   });
 });
