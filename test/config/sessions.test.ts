@@ -6,7 +6,7 @@ import { OptionError, type Session, type SessionOptions, session } from "spillwa
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { PAGE } from "../../src/store/index.ts";
 import { testSessions } from "../support/sessions.ts";
-import { until } from "../support/spilled.ts";
+import { until } from "../support/spilling-sessions.ts";
 
 const root = join(import.meta.dirname, "../..");
 const sessions = testSessions("config-sessions");

@@ -6,7 +6,7 @@ import { testSessions } from "../support/sessions.ts";
 
 const sessions = testSessions("after-functions");
 const s = sessions.open({ workers: 2 });
-const apart = sessions.open({ workers: 2, exchange: true });
+const exchanging = sessions.open({ workers: 2, exchange: true });
 let outs = 0;
 const fresh = () => join(sessions.directory, `out-${outs++}`);
 type Any = Dataset<Record<string, unknown>>;
@@ -193,8 +193,8 @@ describe("a side of a join that came out empty", () => {
     const none = s.range(4).flatMap(() => [], { schema: { k: "BIGINT", name: "VARCHAR" } });
     const right = none.withColumn("upper", col("name")).rename({ name: "label" }).drop("upper");
     expect(await left().join(right, { on: "k", how: "left" }).takeAll()).toEqual([{ k: 1, label: null }]);
-    const over = apart.range(4).flatMap(() => [], { schema: { k: "BIGINT", name: "VARCHAR" } });
-    const exchanged = apart.fromItems([{ k: 1 }]).join(over, { on: "k", how: "left" });
+    const over = exchanging.range(4).flatMap(() => [], { schema: { k: "BIGINT", name: "VARCHAR" } });
+    const exchanged = exchanging.fromItems([{ k: 1 }]).join(over, { on: "k", how: "left" });
     expect(await exchanged.takeAll()).toEqual([{ k: 1, name: null }]);
   });
 });

@@ -10,7 +10,7 @@ import { testSessions } from "../support/sessions.ts";
 
 const sessions = testSessions("changing-types");
 const plain = sessions.open({ workers: 2 });
-const apart = sessions.open({ workers: 2, exchange: true });
+const exchanging = sessions.open({ workers: 2, exchange: true });
 const ordered = sessions.open({ workers: 1, preserveOrder: true });
 type Any = Dataset<Record<string, unknown>>;
 
@@ -55,7 +55,7 @@ describe("types that no column can hold both", () => {
   for (const [what, made] of Object.entries(changing)) {
     for (const [how, s] of [
       ["on one machine", plain],
-      ["with exchange", apart],
+      ["with exchange", exchanging],
     ] as const) {
       test(`[A2] ${what} are refused by every consumer, ${how}`, async () => {
         const taken: string[] = [];
@@ -78,7 +78,7 @@ describe("types that no column can hold both", () => {
 
 describe("types that one column can hold", () => {
   test("[A2] nulls that come first take the type of later values, wherever the rows go", async () => {
-    for (const s of [plain, apart]) {
+    for (const s of [plain, exchanging]) {
       const ds = () => s.range(4, { overrideNumBlocks: 4 }).map((row) => ({ id: row.id, v: row.id < 2 ? null : "a" }));
       for (const [name, consume] of Object.entries(consumers)) await consume(ds(), s, `nulls-${s === plain}-${name}`);
       expect(await ds().sort("id").takeAll()).toEqual([
@@ -91,7 +91,7 @@ describe("types that one column can hold", () => {
   });
 
   test("[A2] whole numbers and fractions widen where rows meet", async () => {
-    for (const s of [plain, apart]) {
+    for (const s of [plain, exchanging]) {
       const ds = () => s.range(4, { overrideNumBlocks: 4 }).map((row) => ({ id: row.id, v: row.id < 2 ? 1n : 0.5 }));
       expect(await ds().sort(["v", "id"]).takeAll()).toEqual([
         { id: 2, v: 0.5 },

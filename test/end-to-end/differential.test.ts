@@ -8,7 +8,7 @@ import fc from "fast-check";
 import type { Dataset, Session } from "spillway";
 import { afterAll, describe, expect, test } from "vitest";
 import { testSessions } from "../support/sessions.ts";
-import { KIB } from "../support/spilled.ts";
+import { KIB } from "../support/spilling-sessions.ts";
 import { applied, chainOf, type Held } from "./differential/chain.ts";
 import { padded, type Table, tables } from "./differential/data.ts";
 import { DRAWN_ENDINGS, ENDINGS } from "./differential/endings.ts";

@@ -5,7 +5,7 @@
 import { type AnyRow, col, count, type Dataset, sql } from "spillway";
 import { describe, expect, test } from "vitest";
 import { testSessions } from "../support/sessions.ts";
-import { KIB } from "../support/spilled.ts";
+import { KIB } from "../support/spilling-sessions.ts";
 
 const sessions = testSessions("exchange-keys");
 const shape = { targetMaxBlockSize: 64 * KIB, targetMinBlockSize: 16 * KIB };

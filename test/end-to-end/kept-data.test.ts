@@ -1,6 +1,6 @@
 /** What the program keeps in the store, and what it no longer refers to: both in stores and on disks that are nearly full. */
 import { describe, expect, test } from "vitest";
-import { check, KIB, rowsOf, SMALL, spillingSessions, wide } from "../support/spilled.ts";
+import { checkRows, KIB, kilobyteRows, rowsOf, SMALL, spillingSessions } from "../support/spilling-sessions.ts";
 
 const { open } = spillingSessions("kept-data");
 const STORE = 512 * KIB;
@@ -10,7 +10,7 @@ test("[R6] results that nothing refers to any more make room for the next, also 
   const rows = 600;
   // Each takes more than half of what store and disk hold together. What a function has left it refers to no longer.
   const one = async () => {
-    const kept = await wide(s, rows).materialize();
+    const kept = await kilobyteRows(s, rows).materialize();
     expect(await kept.count()).toBe(rows);
   };
   for (let i = 0; i < 4; i++) await one();
@@ -23,9 +23,9 @@ test.each([1, 2])(
   async (workers) => {
     const s = open({ ...SMALL, workers, objectStoreMemory: STORE, maxSpill: STORE });
     const rows = 850;
-    const kept = await wide(s, rows).materialize();
-    check(await rowsOf(kept), rows);
-    check(await kept.map((row) => ({ id: row.id, text: row.text })).takeAll(), rows);
+    const kept = await kilobyteRows(s, rows).materialize();
+    checkRows(await rowsOf(kept), rows);
+    checkRows(await kept.map((row) => ({ id: row.id, text: row.text })).takeAll(), rows);
   },
 );
 
@@ -34,8 +34,8 @@ test.each([1, 2])(
   async (workers) => {
     const s = open({ workers, objectStoreMemory: 2 * STORE });
     const rows = 3_000;
-    for (const parts of [1, 2, 5]) check(await rowsOf(wide(s, rows).repartition(parts)), rows);
-    check(await rowsOf(wide(s, rows).intoPartitions(1)), rows);
+    for (const parts of [1, 2, 5]) checkRows(await rowsOf(kilobyteRows(s, rows).repartition(parts)), rows);
+    checkRows(await rowsOf(kilobyteRows(s, rows).intoPartitions(1)), rows);
   },
 );
 
@@ -45,7 +45,7 @@ describe("in a store that is smaller than the rows", () => {
   test("[O4] a sample of n rows takes what all of its tasks chose", async () => {
     const s = open(small);
     for (const rows of [1_000_000, 500]) {
-      const sampled = await wide(s, 850).sample({ rows, seed: 5 }).takeAll();
+      const sampled = await kilobyteRows(s, 850).sample({ rows, seed: 5 }).takeAll();
       expect(new Set(sampled.map(({ id }) => id)).size).toBe(Math.min(850, rows));
     }
   });

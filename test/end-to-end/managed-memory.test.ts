@@ -5,7 +5,17 @@ import { join } from "node:path";
 import type { Session } from "spillway";
 import { describe, expect, test } from "vitest";
 import { workerPids } from "../support/sessions.ts";
-import { bytesIn, check, KIB, rowsOf, SMALL, spillFilesIn, spillingSessions, until, wide } from "../support/spilled.ts";
+import {
+  checkRows,
+  KIB,
+  kilobyteRows,
+  rowsOf,
+  SMALL,
+  spilledBytesIn,
+  spillFilesIn,
+  spillingSessions,
+  until,
+} from "../support/spilling-sessions.ts";
 
 const sessions = spillingSessions("managed-memory");
 const { open } = sessions;
@@ -48,7 +58,7 @@ describe("what a worker answers for", () => {
 
   test("[K2] what has left memory is not managed any more", async () => {
     const s = open(SMALL);
-    const kept = await wide(s, 1000).materialize();
+    const kept = await kilobyteRows(s, 1000).materialize();
     const { workers, used } = await s.resources();
     const managed = workers.reduce((sum, worker) => sum + worker.managed, 0);
     expect(managed).toBeGreaterThan(STORE / 2);
@@ -93,18 +103,18 @@ describe("what a worker answers for", () => {
 describe("letting go", () => {
   test("[R6] dispose frees memory and files at once", async () => {
     const s = open(SMALL);
-    const kept = await wide(s, 800).materialize();
-    const other = await wide(s, 300).materialize();
+    const kept = await kilobyteRows(s, 800).materialize();
+    const other = await kilobyteRows(s, 300).materialize();
     expect(spillFilesIn(sessions.localDirectory).length).toBeGreaterThan(0);
     kept.dispose();
-    check(await rowsOf(other), 300);
+    checkRows(await rowsOf(other), 300);
     const bytes = other.byteLength;
-    await until(() => bytesIn(sessions.localDirectory) <= bytes);
+    await until(() => spilledBytesIn(sessions.localDirectory) <= bytes);
     other.dispose();
     await until(() => spillFilesIn(sessions.localDirectory).length === 0);
     // The session lives, and only what was disposed of is gone.
     expect(workerPids("").length).toBeGreaterThan(0);
-    check(await rowsOf(wide(s, 100)), 100);
+    checkRows(await rowsOf(kilobyteRows(s, 100)), 100);
     await expect(kept.count().then(() => kept.takeAll())).rejects.toThrow(/disposed/);
     await s.close();
   });

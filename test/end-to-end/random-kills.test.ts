@@ -10,7 +10,7 @@ import { type AnyRow, col, count, type Dataset, type DatasetStats, type Session 
 import { beforeAll, expect, test } from "vitest";
 import { Chance } from "../simulate/chance.ts";
 import { testSessions } from "../support/sessions.ts";
-import { KIB } from "../support/spilled.ts";
+import { KIB } from "../support/spilling-sessions.ts";
 
 const SEED = Number(process.env.SPILLWAY_TEST_SEED ?? Date.now() % 1_000_000);
 const KILLS = 200;

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { type AnyRow, col, count, type Dataset, type Session, type WriteSummary } from "spillway";
 import { describe, expect, test } from "vitest";
 import { testSessions } from "../support/sessions.ts";
-import { KIB } from "../support/spilled.ts";
+import { KIB } from "../support/spilling-sessions.ts";
 
 const sessions = testSessions("relational-edges");
 const path = (name: string) => join(sessions.directory, name);

@@ -8,7 +8,7 @@ import { type AnyRow, col, count, type Dataset, type Session } from "spillway";
 import { describe, expect, test } from "vitest";
 import { Kernel } from "../../src/kernel/index.ts";
 import { testSessions } from "../support/sessions.ts";
-import { KIB } from "../support/spilled.ts";
+import { KIB } from "../support/spilling-sessions.ts";
 
 const sessions = testSessions("relational-kills");
 const ROWS = 30_000;

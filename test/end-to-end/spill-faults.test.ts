@@ -6,21 +6,30 @@ import { basename, dirname, join } from "node:path";
 import { setTimeout as timePasses } from "node:timers/promises";
 import { type Session, SessionClosedError, type SessionOptions, SpillDamagedError, SpillError } from "spillway";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { mountTmpfs, remount, withMounts } from "../support/mounts.ts";
 import { leftovers, processes, sessionNames, supervisorPid, testSessions, workerPids } from "../support/sessions.ts";
-import { check, KIB, overheard, SMALL, spillFilesIn, until, type Wide, wide } from "../support/spilled.ts";
-import { mounting, mountTmpfs, remount } from "../support/spilling.ts";
+import {
+  captureStderr,
+  checkRows,
+  KIB,
+  type KilobyteRow,
+  kilobyteRows,
+  SMALL,
+  spillFilesIn,
+  until,
+} from "../support/spilling-sessions.ts";
 
 const sessions = testSessions("spill-faults");
 let round = 0;
 let local: string;
-let heard: ReturnType<typeof overheard>;
+let stderr: ReturnType<typeof captureStderr>;
 
 beforeEach(() => {
   round += 1;
   local = join(sessions.directory, `local-${round}`);
-  heard = overheard();
+  stderr = captureStderr();
 });
-afterEach(() => heard.end());
+afterEach(() => stderr.end());
 
 function open(options: SessionOptions = {}): Session {
   const s = sessions.open({ ...SMALL, localDirectory: local, ...options });
@@ -73,11 +82,11 @@ function flip(path: string): void {
 }
 
 /** Iterators that are left half way and fill the store, until the blocks that wait in them are on disk. */
-async function paused(s: Session): Promise<{ rest(): Promise<Wide[]> }[]> {
+async function paused(s: Session): Promise<{ rest(): Promise<KilobyteRow[]> }[]> {
   const left = [];
   for (let i = 0; i < 6; i++) {
-    const rows: Wide[] = [];
-    const iterator = wide(s, 150, 2).iterRows()[Symbol.asyncIterator]();
+    const rows: KilobyteRow[] = [];
+    const iterator = kilobyteRows(s, 150, 2).iterRows()[Symbol.asyncIterator]();
     for (let row = 0; row < 3; row++) rows.push((await iterator.next()).value);
     left.push({
       async rest() {
@@ -86,7 +95,7 @@ async function paused(s: Session): Promise<{ rest(): Promise<Wide[]> }[]> {
       },
     });
   }
-  const other = await wide(s, 300).materialize();
+  const other = await kilobyteRows(s, 300).materialize();
   other.dispose();
   await s.resources();
   return left;
@@ -112,7 +121,7 @@ describe("spill files that are", () => {
     const files = await filesThatStay();
     expect(files.length).toBeGreaterThan(0);
     damage(files);
-    for (const one of left) check(await one.rest(), 150);
+    for (const one of left) checkRows(await one.rest(), 150);
     await s.close();
   });
 
@@ -120,10 +129,10 @@ describe("spill files that are", () => {
     "[D3] %s: what cannot be made again is an error that names the file",
     async (_, reason, damage) => {
       const s = open();
-      const kept = await wide(s, 500).materialize();
+      const kept = await kilobyteRows(s, 500).materialize();
       const files = await filesThatStay();
       damage(files);
-      const rows: Wide[] = [];
+      const rows: KilobyteRow[] = [];
       const error = await (async () => {
         for await (const row of kept.iterRows()) rows.push(row);
       })().catch((cause: unknown) => cause);
@@ -132,25 +141,25 @@ describe("spill files that are", () => {
       expect(files).toContain(error.file);
       expect(error.message).toContain(error.file);
       // What came was right, and the session goes on: new blocks find their place.
-      check(rows, rows.length);
+      checkRows(rows, rows.length);
       kept.dispose();
-      const again = await wide(s, 500).materialize();
-      check(await again.takeAll(), 500);
+      const again = await kilobyteRows(s, 500).materialize();
+      checkRows(await again.takeAll(), 500);
       await s.close();
     },
   );
 
   test("[D3] changed, compressed: a flipped bit is found, too", async () => {
     const s = open({ spillCompression: "lz4" });
-    const kept = await wide(s, 500).materialize();
+    const kept = await kilobyteRows(s, 500).materialize();
     for (const path of await filesThatStay()) flip(path);
     await expect(kept.takeAll()).rejects.toBeInstanceOf(SpillDamagedError);
     await s.close();
   });
 });
 
-mounting.describe("a disk that", () => {
-  const waits = () => until(() => heard.lines.some((line) => line.includes("Work waits for the disk: ")));
+withMounts.describe("a disk that", () => {
+  const waits = () => until(() => stderr.lines.some((line) => line.includes("Work waits for the disk: ")));
 
   function disk(size: number): void {
     onTestFinished(mountTmpfs(local, size));
@@ -159,44 +168,44 @@ mounting.describe("a disk that", () => {
   test("[D3] becomes read-only: what is there is read, what is new waits until it can be written", async () => {
     disk(4096 * KIB);
     const s = open();
-    const kept = await wide(s, 300).materialize();
-    check(await kept.takeAll(), 300);
+    const kept = await kilobyteRows(s, 300).materialize();
+    checkRows(await kept.takeAll(), 300);
     remount(local, "ro");
-    check(await kept.takeAll(), 300);
-    const more = wide(s, 600).materialize();
+    checkRows(await kept.takeAll(), 300);
+    const more = kilobyteRows(s, 600).materialize();
     await waits();
     remount(local, "rw");
-    check(await (await more).takeAll(), 600);
-    check(await kept.takeAll(), 300);
+    checkRows(await (await more).takeAll(), 600);
+    checkRows(await kept.takeAll(), 300);
     await s.close();
   });
 
   test("[D3] stays read-only: the job ends with a SpillError, the session does not", async () => {
     disk(4096 * KIB);
     const s = open();
-    const kept = await wide(s, 300).materialize();
+    const kept = await kilobyteRows(s, 300).materialize();
     remount(local, "ro");
-    const error = await wide(s, 600)
+    const error = await kilobyteRows(s, 600)
       .materialize()
       .catch((cause: unknown) => cause);
     remount(local, "rw");
     if (!(error instanceof SpillError)) throw error;
     expect(error.directories[0]?.reason).toMatch(/EROFS/);
-    check(await kept.takeAll(), 300);
+    checkRows(await kept.takeAll(), 300);
     await s.close();
   });
 
   test("[D3] refuses new files (ENOSPC) although it has bytes free: nothing is lost, and work goes on when it takes them", async () => {
     disk(4096 * KIB);
     const s = open();
-    const kept = await wide(s, 300).materialize();
+    const kept = await kilobyteRows(s, 300).materialize();
     // There are bytes free, as the disk says, and still nothing can be made.
     execFileSync("mount", ["-o", "remount,nr_inodes=64", local]);
-    const more = wide(s, 600).materialize();
+    const more = kilobyteRows(s, 600).materialize();
     await waits();
     execFileSync("mount", ["-o", "remount,nr_inodes=100000", local]);
-    check(await (await more).takeAll(), 600);
-    check(await kept.takeAll(), 300);
+    checkRows(await (await more).takeAll(), 600);
+    checkRows(await kept.takeAll(), 300);
     await s.close();
     expect(spillFilesIn(local)).toEqual([]);
   });
@@ -205,8 +214,8 @@ mounting.describe("a disk that", () => {
     disk(64 * KIB);
     const other = join(sessions.directory, `other-${round}`);
     const s = open({ localDirectory: [local, other] });
-    const kept = await wide(s, 500).materialize();
-    check(await kept.takeAll(), 500);
+    const kept = await kilobyteRows(s, 500).materialize();
+    checkRows(await kept.takeAll(), 500);
     expect(spillFilesIn(other).length).toBeGreaterThan(spillFilesIn(local).length);
     await s.close();
   });
@@ -223,12 +232,12 @@ describe("a process that is killed at any moment", () => {
     return ((mixed ^ (mixed >>> 15)) >>> 0) / 2 ** 32;
   }
 
-  const jobs: readonly [string, (s: Session, seed: number) => Promise<Wide[]>][] = [
-    ["materialised and read", async (s) => (await wide(s, ROWS).materialize()).map((row) => row).takeAll()],
+  const jobs: readonly [string, (s: Session, seed: number) => Promise<KilobyteRow[]>][] = [
+    ["materialised and read", async (s) => (await kilobyteRows(s, ROWS).materialize()).map((row) => row).takeAll()],
     [
       "a pipeline",
       (s) =>
-        wide(s, ROWS)
+        kilobyteRows(s, ROWS)
           .map((row) => row, { numCpus: 0.5 })
           .takeAll(),
     ],
@@ -236,9 +245,9 @@ describe("a process that is killed at any moment", () => {
       "a write",
       async (s, seed) => {
         const out = join(sessions.directory, `written-${seed}`);
-        const kept = await wide(s, ROWS).materialize();
+        const kept = await kilobyteRows(s, ROWS).materialize();
         await kept.map((row) => row).writeParquet(out);
-        return s.readParquet<Wide>(join(out, "*.parquet")).takeAll();
+        return s.readParquet<KilobyteRow>(join(out, "*.parquet")).takeAll();
       },
     ],
   ];
@@ -272,7 +281,7 @@ describe("a process that is killed at any moment", () => {
         if (pid !== undefined) process.kill(pid, "SIGKILL");
         const rows = await result;
         if (!Array.isArray(rows)) throw rows;
-        check(rows, ROWS);
+        checkRows(rows, ROWS);
       }
       await s.close();
     }

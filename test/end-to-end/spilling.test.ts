@@ -5,22 +5,22 @@ import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 import { type Dataset, type Session, SpillError } from "spillway";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { mountTmpfs, withMounts } from "../support/mounts.ts";
 import {
-  bytesIn,
-  check,
+  checkRows,
   KIB,
+  type KilobyteRow,
+  kilobyteRows,
   rowsOf,
   SMALL,
+  spilledBytesIn,
   spillFilesIn,
   spillingSessions,
   until,
-  type Wide,
-  wide,
-} from "../support/spilled.ts";
-import { mounting, mountTmpfs } from "../support/spilling.ts";
+} from "../support/spilling-sessions.ts";
 
 const sessions = spillingSessions("spilling");
-const { open, heard } = sessions;
+const { open, stderr } = sessions;
 const STORE = 256 * KIB;
 /** Resolves when what is in the store has not changed for a while. */
 async function standingStill(s: Session): Promise<void> {
@@ -45,10 +45,10 @@ describe("data many times the store", () => {
   test("[D1] flows through every operator, comes back right, and the store is never above its capacity", async () => {
     const s = open({ ...SMALL, workers: 2, objectStoreMemory: 2 * STORE });
     const count = 4000;
-    const made = wide(s, count);
+    const made = kilobyteRows(s, count);
     const kept = await made.materialize();
     expect(made.stats().spilledBytes).toBeGreaterThan(7 * STORE);
-    const runs: [string, Dataset<Wide>, number][] = [
+    const runs: [string, Dataset<KilobyteRow>, number][] = [
       ["read", kept, count],
       ["read again", kept, count],
       ["map", kept.map((row) => ({ id: row.id, text: row.text })), count],
@@ -67,13 +67,13 @@ describe("data many times the store", () => {
       ["limit", kept.limit(2500), 2500],
     ];
     for (const [name, ds, expected] of runs) {
-      check(await rowsOf(ds), expected);
+      checkRows(await rowsOf(ds), expected);
       const { job } = ds.stats();
       expect(job?.peakStoreBytes, name).toBeLessThanOrEqual(2 * STORE);
     }
     const out = join(sessions.directory, "written");
     await kept.writeParquet(out);
-    check(await rowsOf(s.readParquet<Wide>(join(out, "*.parquet"))), count);
+    checkRows(await rowsOf(s.readParquet<KilobyteRow>(join(out, "*.parquet"))), count);
     await s.close();
   });
 
@@ -81,8 +81,8 @@ describe("data many times the store", () => {
     const s = open(SMALL);
     const items = Array.from({ length: 1500 }, (_, id) => ({ id, text: `${id}:`.padEnd(1000, String(id % 10)) }));
     const ds = s.fromItems(items);
-    check(await rowsOf(ds), 1500);
-    check(await rowsOf(ds.map((row) => row)), 1500);
+    checkRows(await rowsOf(ds), 1500);
+    checkRows(await rowsOf(ds.map((row) => row)), 1500);
     expect(ds.stats().job?.peakStoreBytes).toBeLessThanOrEqual(STORE);
     expect(ds.stats().restoredBytes).toBeGreaterThan(STORE);
     await s.close();
@@ -90,14 +90,14 @@ describe("data many times the store", () => {
 
   test("[R11] a slow reader behind a fast pipeline holds it back, and nothing is spilled", async () => {
     const s = open({ ...SMALL, workers: 2, objectStoreMemory: 2 * STORE });
-    const ds = wide(s, 3000).map((row) => row, { numCpus: 0.5 });
-    const rows: Wide[] = [];
+    const ds = kilobyteRows(s, 3000).map((row) => row, { numCpus: 0.5 });
+    const rows: KilobyteRow[] = [];
     for await (const row of ds.iterRows()) {
       // Every now and then the store is as full as it gets before the reader goes on.
       if (rows.length % 500 === 0) await standingStill(s);
       rows.push(row);
     }
-    check(rows, 3000);
+    checkRows(rows, 3000);
     expect(ds.stats().operators.reduce((sum, { bytesOut }) => sum + bytesOut.total, 0)).toBeGreaterThan(5 * STORE);
     expect(ds.stats().spilledBytes).toBe(0);
     expect(spillFilesIn(sessions.localDirectory)).toEqual([]);
@@ -106,13 +106,13 @@ describe("data many times the store", () => {
 
   test("[D1] blocks that did not change are written once, however often they leave", async () => {
     const s = open(SMALL);
-    const made = wide(s, 1000);
+    const made = kilobyteRows(s, 1000);
     const kept = await made.materialize();
-    check(await rowsOf(kept), 1000);
+    checkRows(await rowsOf(kept), 1000);
     const { spilledBytes } = kept.stats();
     const { files, bytes } = { files: spillFilesIn(sessions.localDirectory).length, bytes: kept.byteLength };
     expect(made.stats().spilledBytes + spilledBytes).toBe(bytes);
-    check(await rowsOf(kept), 1000);
+    checkRows(await rowsOf(kept), 1000);
     expect(kept.stats().spilledBytes).toBe(0);
     expect(kept.stats().restoredBytes).toBeGreaterThan(STORE);
     expect(spillFilesIn(sessions.localDirectory).length).toBe(files);
@@ -121,24 +121,24 @@ describe("data many times the store", () => {
 
   test("[D1] two jobs at once share the store and do not mix", async () => {
     const s = open({ ...SMALL, workers: 2, objectStoreMemory: 2 * STORE });
-    const [a, b] = await Promise.all([wide(s, 1500).materialize(), wide(s, 1200).materialize()]);
+    const [a, b] = await Promise.all([kilobyteRows(s, 1500).materialize(), kilobyteRows(s, 1200).materialize()]);
     const [one, other] = await Promise.all([rowsOf(a.map((row) => row)), rowsOf(b.map((row) => row))]);
-    check(one, 1500);
-    check(other, 1200);
+    checkRows(one, 1500);
+    checkRows(other, 1200);
     await s.close();
   });
 
   test("[D1] an iterator left half way does not stop another job, and can go on later", async () => {
     const s = open(SMALL);
-    const left = wide(s, 1000).iterRows()[Symbol.asyncIterator]();
-    const rows: Wide[] = [];
+    const left = kilobyteRows(s, 1000).iterRows()[Symbol.asyncIterator]();
+    const rows: KilobyteRow[] = [];
     for (let i = 0; i < 10; i++) rows.push((await left.next()).value);
-    const kept = await wide(s, 1000).materialize();
-    check(await rowsOf(kept), 1000);
+    const kept = await kilobyteRows(s, 1000).materialize();
+    checkRows(await rowsOf(kept), 1000);
     expect(spillFilesIn(sessions.localDirectory).length).toBeGreaterThan(0);
     kept.dispose();
     for (let next = await left.next(); next.done !== true; next = await left.next()) rows.push(next.value);
-    check(rows, 1000);
+    checkRows(rows, 1000);
     await s.close();
   });
 });
@@ -146,13 +146,13 @@ describe("data many times the store", () => {
 describe("what is told", () => {
   test("[D2] totals at the first MiB and whenever they have doubled, with process and host; the same in stats", async () => {
     const s = open(SMALL);
-    const made = wide(s, 4096);
+    const made = kilobyteRows(s, 4096);
     const kept = await made.materialize();
-    check(await rowsOf(kept), 4096);
+    checkRows(await rowsOf(kept), 4096);
     const blocks = kept.numBlocks;
     const line =
       /^spillway: (Spilled|Restored) (\d+) MiB, (\d+) objects, (write|read) throughput \d+ MiB\/s\. \(supervisor (\d+) on (.+)\)$/;
-    const said = heard.lines.filter((text) => /Spilled|Restored/.test(text)).map((text) => line.exec(text));
+    const said = stderr.lines.filter((text) => /Spilled|Restored/.test(text)).map((text) => line.exec(text));
     expect(said.every((match) => match !== null && match[6] === hostname())).toBe(true);
     for (const [verb, way, bytes] of [
       ["Spilled", "write", made.stats().spilledBytes + kept.stats().spilledBytes],
@@ -181,9 +181,9 @@ describe("what is told", () => {
 
   test("[D2] nothing is said where nothing is spilled", async () => {
     const s = open({ workers: 1 });
-    const ds = wide(s, 100);
-    check(await rowsOf(ds), 100);
-    expect(heard.lines).toEqual([]);
+    const ds = kilobyteRows(s, 100);
+    checkRows(await rowsOf(ds), 100);
+    expect(stderr.lines).toEqual([]);
     expect(ds.stats().toString()).not.toMatch(/spilled|restored/i);
     await s.close();
   });
@@ -194,11 +194,11 @@ describe("directories and disks", () => {
     const local = ["one", "two", "three"].map((name) => join(sessions.directory, `in-turn-${name}`));
     mkdirSync(local[0] ?? "");
     const s = open({ ...SMALL, localDirectory: local });
-    const kept = await wide(s, 1000).materialize();
+    const kept = await kilobyteRows(s, 1000).materialize();
     const counts = local.map((directory) => spillFilesIn(directory).length);
     expect(Math.min(...counts)).toBeGreaterThan(5);
     expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(1);
-    check(await rowsOf(kept), 1000);
+    checkRows(await rowsOf(kept), 1000);
     await s.close();
     // Those that were made go, too.
     expect(local.map(existsSync)).toEqual([true, false, false]);
@@ -208,7 +208,7 @@ describe("directories and disks", () => {
   test("[D3] a session that uses one of its directories as its own leaves its files there alone", async () => {
     const local = ["first", "second"].map((name) => join(sessions.directory, `shared-${name}`));
     const s = open({ ...SMALL, localDirectory: local });
-    const kept = await wide(s, 600).materialize();
+    const kept = await kilobyteRows(s, 600).materialize();
     const [, second = ""] = local;
     const files = spillFilesIn(second);
     expect(files.length).toBeGreaterThan(0);
@@ -224,26 +224,26 @@ describe("directories and disks", () => {
     ).toBe(10);
     await other.close();
     expect(spillFilesIn(second)).toEqual(files);
-    check(await rowsOf(kept), 600);
+    checkRows(await rowsOf(kept), 600);
   });
 
   test("[D3] maxSpill holds to the byte: a job that fits it is done, one that does not ends with a SpillError", async () => {
     const measure = open(SMALL);
-    const made = wide(measure, 600);
+    const made = kilobyteRows(measure, 600);
     const kept = await made.materialize();
     const needed = made.stats().spilledBytes;
     const block = kept.byteLength / kept.numBlocks;
-    expect(bytesIn(sessions.localDirectory)).toBe(needed);
+    expect(spilledBytesIn(sessions.localDirectory)).toBe(needed);
     await measure.close();
 
     const enough = open({ ...SMALL, maxSpill: needed });
-    expect((await wide(enough, 600).materialize()).byteLength).toBe(kept.byteLength);
-    expect(bytesIn(sessions.localDirectory)).toBeLessThanOrEqual(needed);
+    expect((await kilobyteRows(enough, 600).materialize()).byteLength).toBe(kept.byteLength);
+    expect(spilledBytesIn(sessions.localDirectory)).toBeLessThanOrEqual(needed);
     await enough.close();
 
     const s = open({ ...SMALL, maxSpill: needed - 1 });
-    const small = await wide(s, 40).materialize();
-    const error = await wide(s, 600)
+    const small = await kilobyteRows(s, 40).materialize();
+    const error = await kilobyteRows(s, 600)
       .materialize()
       .then(
         () => null,
@@ -255,32 +255,32 @@ describe("directories and disks", () => {
     expect(error.spilled + 2 * block).toBeGreaterThan(needed);
     expect(error.directories.map(({ path }) => path.startsWith(sessions.localDirectory))).toEqual([true]);
     // No block was lost, and the session goes on.
-    check(await rowsOf(small), 40);
-    check(await rowsOf(wide(s, 600)), 600);
+    checkRows(await rowsOf(small), 40);
+    checkRows(await rowsOf(kilobyteRows(s, 600)), 600);
     await s.close();
   });
 
-  mounting.test("[D3] on a full disk work waits, and goes on when there is space again", async () => {
+  withMounts.test("[D3] on a full disk work waits, and goes on when there is space again", async () => {
     const disk = tmpfs("full", 2048 * KIB);
     const s = open({ ...SMALL, localDirectory: disk });
-    const small = await wide(s, 40).materialize();
+    const small = await kilobyteRows(s, 40).materialize();
     const filler = join(disk, "filler");
     fill(disk, filler);
-    const made = wide(s, 1000).materialize();
-    await until(() => heard.lines.some((line) => line.includes("Work waits for the disk: ")));
+    const made = kilobyteRows(s, 1000).materialize();
+    await until(() => stderr.lines.some((line) => line.includes("Work waits for the disk: ")));
     rmSync(filler);
-    check(await rowsOf(await made), 1000);
-    check(await rowsOf(small), 40);
+    checkRows(await rowsOf(await made), 1000);
+    checkRows(await rowsOf(small), 40);
     await s.close();
-    expect(bytesIn(disk)).toBe(0);
+    expect(spilledBytesIn(disk)).toBe(0);
   });
 
-  mounting.test("[D3] a disk that stays full ends the job: directory, quota and free bytes are named", async () => {
+  withMounts.test("[D3] a disk that stays full ends the job: directory, quota and free bytes are named", async () => {
     const disk = tmpfs("stays-full", 1024 * KIB);
     const s = open({ ...SMALL, localDirectory: disk, maxSpill: "1 GiB" });
-    const small = await wide(s, 40).materialize();
+    const small = await kilobyteRows(s, 40).materialize();
     fill(disk, join(disk, "filler"));
-    const error = await wide(s, 1000)
+    const error = await kilobyteRows(s, 1000)
       .materialize()
       .then(
         () => null,
@@ -293,7 +293,7 @@ describe("directories and disks", () => {
     expect(error.maxSpill).toBe(2 ** 30);
     expect(error.message).toContain(directory?.path ?? "");
     expect(error.message).toMatch(/ free\).*maxSpill is 1\.0 GiB/);
-    check(await rowsOf(small), 40);
+    checkRows(await rowsOf(small), 40);
     await s.close();
   });
 
@@ -306,10 +306,10 @@ describe("directories and disks", () => {
   test("[K4] localDirectory says where; `spillway info` prints it", async () => {
     const local = join(sessions.directory, "said");
     const s = open({ ...SMALL, localDirectory: local });
-    const kept = await wide(s, 500).materialize();
+    const kept = await kilobyteRows(s, 500).materialize();
     expect(spillFilesIn(local).length).toBeGreaterThan(0);
     expect(spillFilesIn(sessions.localDirectory)).toEqual([]);
-    check(await rowsOf(kept), 500);
+    checkRows(await rowsOf(kept), 500);
     await s.close();
     expect(existsSync(local)).toBe(false);
     const cli = join(import.meta.dirname, "../../dist/cli/main.js");

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { decodeLz4Block, encodeLz4Block, Lz4Error, lz4Bound } from "../../src/lz4/index.ts";
-import { noise, text } from "../support/spilling.ts";
+import { noise, text } from "../support/arena.ts";
 
 function encoded(raw: Uint8Array): Uint8Array {
   const target = new Uint8Array(lz4Bound(raw.length));

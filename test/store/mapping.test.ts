@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createArena, removeArena } from "../../src/store/index.ts";
 import { MappedArena } from "../../src/store/mapping.ts";
-import { mounting, mountTmpfs } from "../support/spilling.ts";
+import { mountTmpfs, withMounts } from "../support/mounts.ts";
 
 const MIB = 1 << 20;
 let directory: string;
@@ -31,7 +31,7 @@ test.for(["/dev/shm", "on disk"])("[R4] a range is backed before it is written, 
   }
 });
 
-mounting.test("[R4] a range that a full tmpfs has no memory for is an error, and leaves nothing behind", () => {
+withMounts.test("[R4] a range that a full tmpfs has no memory for is an error, and leaves nothing behind", () => {
   const small = join(directory, "small");
   const unmount = mountTmpfs(small, MIB);
   const path = join(small, "arena");

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { fromWire, SpillDamagedError, toWire } from "../../src/errors/index.ts";
 import { type SpillCompression, SpillFiles, type SpillPlace } from "../../src/store/spill/index.ts";
+import { noise, TestArena, type TestBlock, text } from "../support/arena.ts";
 import { withZstd } from "../support/requires.ts";
-import { noise, TestArena, type TestBlock, text } from "../support/spilling.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
 const home = temporaryDirectory("spill-damage");

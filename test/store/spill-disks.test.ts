@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { fromWire, SpillError, StoreError, toWire } from "../../src/errors/index.ts";
 import { SpillFiles, type SpillPlace, type SpillSettings } from "../../src/store/spill/index.ts";
+import { noise, TestArena, text } from "../support/arena.ts";
+import { mountTmpfs, remount, withMounts } from "../support/mounts.ts";
 import { requires } from "../support/requires.ts";
 import { beingSecondUser, noSecondUser, SECOND_USER } from "../support/second-user.ts";
-import { mounting, mountTmpfs, noise, remount, TestArena, text } from "../support/spilling.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
 const KIB = 1024;
@@ -162,7 +163,7 @@ requires("a second user", noSecondUser).test("[D3] a directory of somebody else 
   expect(error.directories[0]?.reason).toMatch(/^EACCES/);
 });
 
-mounting.describe("[D3] small file systems", () => {
+withMounts.describe("[D3] small file systems", () => {
   test("free space is looked at before anything is written, and spilling goes on when it returns", async () => {
     const small = tmpfs("small", 1 * MIB);
     const files = spillFiles([small]);

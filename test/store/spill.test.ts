@@ -8,8 +8,8 @@ import { columnsToBatch, planBlock } from "../../src/arrow/index.ts";
 import { OptionError } from "../../src/errors/index.ts";
 import { libraryC, mapFile } from "../../src/native/index.ts";
 import { type SpillCompression, SpillFiles, type SpillSettings } from "../../src/store/spill/index.ts";
+import { noise, TestArena, text } from "../support/arena.ts";
 import { requires, withoutZstd, withZstd } from "../support/requires.ts";
-import { noise, TestArena, text } from "../support/spilling.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
 const home = temporaryDirectory("spill");

@@ -15,20 +15,20 @@ export const SMALL: SessionOptions = {
   targetMinBlockSize: 4 * KIB,
 };
 
-export interface Wide {
+export interface KilobyteRow {
   id: number;
   text: string;
 }
 
 /** Rows of a kilobyte that tell whether they are what they were. */
-export function wide(s: Session, rows: number, tasks = 8): Dataset<Wide> {
+export function kilobyteRows(s: Session, rows: number, tasks = 8): Dataset<KilobyteRow> {
   return s.range(rows, { overrideNumBlocks: tasks }).map((row) => {
     return { id: row.id, text: `${row.id}:`.padEnd(1000, String(row.id % 10)) };
   });
 }
 
 /** Throws where a row is not as it was made, is missing or is there twice. */
-export function check(rows: readonly Wide[], count: number): void {
+export function checkRows(rows: readonly KilobyteRow[], count: number): void {
   const seen = new Set<number>();
   for (const { id, text } of rows) {
     if (seen.has(id)) throw new Error(`row ${id} came twice`);
@@ -43,7 +43,7 @@ export function spillFilesIn(directory: string): string[] {
   return entriesIn(directory).filter((path) => /spill-[0-9a-f]+-\d+\.(arrows|blocks)$/.test(path));
 }
 
-export function bytesIn(directory: string): number {
+export function spilledBytesIn(directory: string): number {
   return spillFilesIn(directory).reduce((sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0), 0);
 }
 
@@ -69,7 +69,7 @@ export async function until(holds: () => boolean | Promise<boolean>): Promise<vo
 }
 
 /** What sessions say on stderr, from now on. */
-export function overheard(): { readonly lines: string[]; end(): void } {
+export function captureStderr(): { readonly lines: string[]; end(): void } {
   const lines: string[] = [];
   const spy = vi.spyOn(process.stderr, "write").mockImplementation((text) => {
     lines.push(String(text).trimEnd());
@@ -80,22 +80,22 @@ export function overheard(): { readonly lines: string[]; end(): void } {
 
 export interface SpillingSessions extends TestSessions {
   /** What sessions have said on stderr in this test. */
-  readonly heard: { readonly lines: string[] };
+  readonly stderr: { readonly lines: string[] };
 }
 
 /** Sessions that end with their test. Call once at the top of a test file. */
 export function spillingSessions(name: string): SpillingSessions {
   const sessions = testSessions(name);
-  let hearing: ReturnType<typeof overheard> | null = null;
+  let captured: ReturnType<typeof captureStderr> | null = null;
   beforeEach(() => {
-    hearing = overheard();
+    captured = captureStderr();
   });
-  afterEach(() => hearing?.end());
+  afterEach(() => captured?.end());
   return {
     ...sessions,
-    heard: {
+    stderr: {
       get lines() {
-        return hearing?.lines ?? [];
+        return captured?.lines ?? [];
       },
     },
     open(options) {
@@ -107,7 +107,7 @@ export function spillingSessions(name: string): SpillingSessions {
 }
 
 /** As a consumer sees them, one after the other. */
-export async function rowsOf<R extends Wide>(ds: Dataset<R>): Promise<R[]> {
+export async function rowsOf<R extends KilobyteRow>(ds: Dataset<R>): Promise<R[]> {
   const rows: R[] = [];
   for await (const row of ds.iterRows()) rows.push(row);
   return rows;

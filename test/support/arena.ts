@@ -1,13 +1,9 @@
-/** An arena of a test's own with blocks in it, and small file systems to spill to. */
-import { execFileSync } from "node:child_process";
-import { closeSync, ftruncateSync, mkdirSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+/** An arena of a test's own, and bytes for the blocks in it. */
+import { closeSync, ftruncateSync, openSync, readSync, rmSync, writeSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import type { ArenaRange, Bytes } from "../../src/protocol/index.ts";
 import { PAGE, wholePages } from "../../src/store/index.ts";
 import type { SpillBlock } from "../../src/store/spill/index.ts";
-import { type Missing, requires } from "./requires.ts";
 
 export interface TestBlock extends SpillBlock {
   readonly bytes: Uint8Array;
@@ -66,31 +62,4 @@ export function text(length: Bytes, seed = 1): Uint8Array {
   let line = "";
   for (let row = seed; line.length < length; row++) line += `${words[(row * 7) % words.length]} ${row} `;
   return Buffer.from(line).subarray(0, length);
-}
-
-const cannotMount: Missing = (() => {
-  const at = mkdtempSync(join(tmpdir(), "spillway-test-mount-"));
-  try {
-    execFileSync("mount", ["-t", "tmpfs", "-o", "size=64k", "tmpfs", at], { stdio: "ignore" });
-    execFileSync("umount", [at]);
-    return null;
-  } catch {
-    return "only root can mount a small tmpfs";
-  } finally {
-    rmSync(at, { recursive: true });
-  }
-})();
-
-/** Tests that mount. */
-export const mounting = requires("a mount", cannotMount);
-
-/** A real file system of this size; unmount it with what this returns. */
-export function mountTmpfs(at: string, size: Bytes): () => void {
-  mkdirSync(at, { recursive: true });
-  execFileSync("mount", ["-t", "tmpfs", "-o", `size=${size}`, "tmpfs", at]);
-  return () => execFileSync("umount", [at]);
-}
-
-export function remount(at: string, how: "ro" | "rw"): void {
-  execFileSync("mount", ["-o", `remount,${how}`, at]);
 }
