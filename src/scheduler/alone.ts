@@ -7,7 +7,7 @@
  */
 import type { Milliseconds } from "../protocol/index.ts";
 import { isStarving } from "./fed.ts";
-import { roomForTasks } from "./oom.ts";
+import { roomForTasks } from "./learned.ts";
 import type { OperatorState, State, TaskState, WorkerState } from "./state.ts";
 import { dismiss, tellWanted, withoutTask } from "./workers.ts";
 

@@ -2,6 +2,7 @@
  * Workers that the node's monitor ends although they have little: processes that are not the session's fill the node. What their
  * tasks need is no news then: they are run again as they were (oom.ts), and their operators learn nothing of it.
  */
+
 import { fixedShares } from "../memory/index.ts";
 import type { Bytes } from "../protocol/index.ts";
 import type { State, TaskState, WorkerState } from "./state.ts";

@@ -2,6 +2,7 @@
  * What a user is told when a worker died under a task: what happened, to what, with which figures, the likely causes, what to do, the
  * last words. Each cause of death has its own words; who tries what again is decided elsewhere.
  */
+
 import { type ExitType, WorkerDiedError } from "../errors/index.ts";
 import type { Bytes, DeathCause, NodeSnapshot, SessionEvent } from "../protocol/index.ts";
 import { formatSize } from "../units/index.ts";

@@ -3,18 +3,21 @@
  * turns, the one with the fewest running tasks first; within a job whatever is furthest downstream, so that memory
  * drains before it fills.
  */
+
 import { isItsTurn, isSomebodyAlone, makeWay, runsAlone } from "./alone.ts";
+import { yields } from "./cancel.ts";
 import { isFree } from "./claims.ts";
-import { isAllInMemory } from "./fetch.ts";
 import { isRunnable, nextIndex, nextNeeds, nextTask } from "./forming.ts";
 import { inspectNext } from "./inspections.ts";
-import { moveTask } from "./phases/index.ts";
+import { moveTask } from "./phases/task.ts";
+import { isAllInMemory } from "./pins.ts";
 import { leastLoaded, loadOf, MOST_COMPARED } from "./placement.ts";
 import { concurrencyCap, roomPolicies } from "./policies/index.ts";
 import { isLargeEnough, neededFor, raise } from "./raised.ts";
-import { hasRoomToStart, yields } from "./room.ts";
+import { retireFrom } from "./retire.ts";
+import { hasRoomToStart } from "./room.ts";
 import type { JobState, OperatorState, State, WorkerState } from "./state.ts";
-import { retireFrom, startTask } from "./tasks.ts";
+import { startTask } from "./tasks.ts";
 import { isHeadTask, isOnHeadPath, mostAtOnce, viewOf } from "./view.ts";
 import { isHeldUp } from "./wide-turn.ts";
 

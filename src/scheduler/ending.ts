@@ -1,5 +1,6 @@
 /** Workers that are ended from here for the sake of memory, from the order to the end of the process. */
-import { moveTask } from "./phases/index.ts";
+
+import { moveTask } from "./phases/task.ts";
 import type { State, WorkerState } from "./state.ts";
 import { stopping } from "./workers.ts";
 

@@ -1,4 +1,5 @@
 /** What the scheduler is told and what it orders: its whole contact with the world, and plain data. */
+
 import type { WireError } from "../errors/index.ts";
 import type {
   ArenaRange,

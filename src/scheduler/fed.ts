@@ -10,11 +10,19 @@
  */
 import type { Bytes, PlacedSlice, TaskOperator } from "../protocol/index.ts";
 import { bringBack } from "./fetch.ts";
-import { departed, drop, holderOf, inputEnded, taken } from "./flow.ts";
+import { inputEnded, waitsForWide } from "./operators.ts";
+import { departed, drop, holderOf, taken } from "./pieces.ts";
 import type { Leaving } from "./spill.ts";
-import type { Fed, FedPiece, Feed, OperatorState, Piece, State, TaskState } from "./state.ts";
-import { send } from "./state.ts";
-import { waitsForWide } from "./wide-turn.ts";
+import {
+  type Fed,
+  type FedPiece,
+  type Feed,
+  type OperatorState,
+  type Piece,
+  type State,
+  send,
+  type TaskState,
+} from "./state.ts";
 
 /** One is read while the next is on its way, where both leave enough of the store for what the task makes. */
 const MAX_FEEDS = 2;
@@ -266,12 +274,4 @@ export function isStarving({ feed, worker, asking, cancelledAt }: TaskState): bo
 
 export function isHungry(task: TaskState): boolean {
   return isStarving(task) && task.feed !== null && task.feed.next < task.feed.queue.length;
-}
-
-/** The blocks that a fed task has still to read, the next one first. */
-export function* stillToRead({ feed }: TaskState): IterableIterator<Piece> {
-  for (let i = feed?.next ?? 0; i < (feed?.queue.length ?? 0); i++) {
-    const fedPiece = feed?.queue[i];
-    if (fedPiece !== undefined) yield fedPiece.piece;
-  }
 }

@@ -3,14 +3,16 @@
  * formed early and pins each block as it comes; when all are there it may start. As many tasks are fetched ahead as there
  * are workers, so that disks and workers are busy at the same time.
  */
+
 import type { WireError } from "../errors/index.ts";
-import type { ArenaRange, BlockId } from "../protocol/index.ts";
+import type { BlockId } from "../protocol/index.ts";
 import { wholePages } from "../store/index.ts";
+import { comesAgain } from "./again.ts";
+import { yields } from "./cancel.ts";
+import { isPinned } from "./pins.ts";
 import { repair } from "./repair.ts";
-import { yields } from "./room.ts";
 import { diskRefused, type Leaving, makeRoom } from "./spill.ts";
 import type { State, TaskState } from "./state.ts";
-import { comesAgain } from "./tasks.ts";
 
 const MAX_RESTORES = 4;
 
@@ -50,35 +52,6 @@ export function advance(state: State, task: TaskState, leaving: Leaving): boolea
   }
   if (task.phase === "fetching" && isPinned(task)) comesAgain(state, task);
   return moves;
-}
-
-/** All that the task reads is in memory and stays there. */
-export function isPinned(task: TaskState): boolean {
-  return task.pins.every((pin) => pin !== null);
-}
-
-export function pinAll(state: State, task: TaskState): readonly ArenaRange[] {
-  return task.needs.map((id, i) => {
-    const range = task.pins[i] ?? state.ledger.pin(id);
-    task.pins[i] = range;
-    return range;
-  });
-}
-
-/** Also where only some of it was pinned. */
-export function unpinAll(state: State, task: TaskState): boolean {
-  let any = false;
-  for (const [i, id] of task.needs.entries()) {
-    if (task.pins[i] === null) continue;
-    task.pins[i] = null;
-    state.ledger.unpin(id);
-    any = true;
-  }
-  return any;
-}
-
-export function isAllInMemory(state: State, needs: readonly BlockId[]): boolean {
-  return needs.every((id) => state.ledger.isInMemory(id));
 }
 
 export function blockRestored(state: State, id: BlockId): void {

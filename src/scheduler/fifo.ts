@@ -1,4 +1,5 @@
 /** A queue whose both ends cost the same however long it is. */
+
 export class Fifo<T> {
   #items: T[] = [];
   #first = 0;

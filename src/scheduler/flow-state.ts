@@ -1,4 +1,5 @@
 /** Blocks on their way through a job: where they wait, what has been gathered of them, what a task was fed. Plain data. */
+
 import type { BlockRef, Bytes, Gather, HandedOver } from "../protocol/index.ts";
 import type { BlockColumns } from "./columns.ts";
 import type { Fifo } from "./fifo.ts";

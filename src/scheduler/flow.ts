@@ -3,16 +3,20 @@
  * queue of the consumer; and how an operator ends, and with it what feeds it. Every piece in a queue or a task owns one
  * reference in the ledger; wherever a piece leaves the job, its reference goes right then (R11).
  */
+
 import { RowShapeError, toWire } from "../errors/index.ts";
-import type { ArenaRange, BlockRef, BlockSlice, Bytes, TypeFamily } from "../protocol/index.ts";
-import { type Holder, wholePages } from "../store/index.ts";
+import type { BlockRef, TypeFamily } from "../protocol/index.ts";
+import { cancelTask } from "./cancel.ts";
 import { areSame, type BlockColumns, meetingColumns } from "./columns.ts";
+import { dropTask } from "./dropping.ts";
+import { failJob, isFailing } from "./failing.ts";
 import { areAllFormed, dropGathered, gatherPiece } from "./fed.ts";
-import { failJob } from "./job.ts";
-import { hasTasks } from "./phases/index.ts";
+import { hide } from "./hidden.ts";
+import { inputEnded, isWide } from "./operators.ts";
+import { hasTasks } from "./phases/task.ts";
+import { bytesOf, departed, drop, holderOf, taken } from "./pieces.ts";
+import { retire } from "./retire.ts";
 import type { Edge, Flow, OperatorState, Piece, State, TaskState } from "./state.ts";
-import { cancelTask, dropTask, retire } from "./tasks.ts";
-import { hide, isWide } from "./wide.ts";
 
 /** A task's block is sealed; the job holds its one reference. */
 export function handOver(
@@ -55,7 +59,7 @@ export function handOver(
 
 /** A task is over, by its end or by being dropped: what waited behind it in plan order may go. */
 export function taskOver(state: State, operator: OperatorState, index: number): void {
-  if (!operator.ordered || operator.ended) return;
+  if (!operator.ordered || operator.ended || isFailing(operator.job)) return;
   heldBackOf(operator, index).done = true;
   for (;;) {
     const next = operator.heldBack.get(operator.head);
@@ -96,8 +100,8 @@ export function emit(state: State, operator: OperatorState, piece: Piece): void 
 function arrive(state: State, edge: Edge, piece: Piece): void {
   const { consumer } = edge;
   if (!edge.closed) checkColumns(state, edge, piece);
-  // Other columns than before, or an earlier consumer of the same piece, may have ended everything meanwhile.
-  if (edge.closed) {
+  // An earlier consumer of the same piece may have ended everything meanwhile.
+  if (edge.closed || isFailing(edge.producer.job)) {
     drop(state, piece, holderOf(piece.flow));
     return;
   }
@@ -116,11 +120,6 @@ function keepForAll(state: State, consumer: OperatorState, table: number, piece:
   if (!piece.flow.rests) state.ledger.pass(piece.flow.block.id, holderOf(piece.flow), keptHolder);
   departed(piece.flow);
   consumer.broadcast[table]?.push(piece);
-}
-
-/** Who holds the reference of a piece that is in a queue. */
-export function holderOf({ rests, origin: { job } }: Flow): Holder {
-  return rests ? job.keptHolder : job.holder;
 }
 
 /** Columns of the last block where they are the same: a million blocks do not remember a million lists. */
@@ -194,59 +193,9 @@ function passThroughSlice(
   if (operator.rowsSeen >= stop) endOperator(state, operator);
 }
 
-/** The producer's queue is one shorter: a consumer has it. */
-export function taken(piece: Piece): void {
-  piece.from.queuedBlocks -= 1;
-  piece.from.queuedBytes -= bytesOf(piece);
-}
-
-/** A part of a piece that was taken is first in the queue again, with a reference of its own. */
-export function putBack(state: State, operator: OperatorState, piece: Piece): void {
-  state.ledger.retain(piece.flow.block.id, holderOf(piece.flow));
-  piece.flow.uses += 1;
-  piece.from.queuedBlocks += 1;
-  piece.from.queuedBytes += bytesOf(piece);
-  operator.ready.unshift(piece);
-  operator.readyRows += piece.end - piece.start;
-  operator.readyBytes += bytesOf(piece);
-}
-
-/** The piece leaves the job, and with it one reference. */
-export function drop(state: State, piece: Piece, holder: Holder): void {
-  state.ledger.release(piece.flow.block.id, holder);
-  departed(piece.flow);
-}
-
-/** The program gets the next piece, pinned, and the reference with it; null where it is not in memory, or there is none. */
-export function deliver(state: State, edge: Edge): { readonly slice: BlockSlice; readonly range: ArenaRange } | null {
-  const piece = edge.queue.peek();
-  if (piece === undefined || !state.ledger.isInMemory(piece.flow.block.id)) return null;
-  edge.queue.shift();
-  taken(piece);
-  const { block } = piece.flow;
-  const range = state.ledger.pin(block.id);
-  state.ledger.pass(block.id, holderOf(piece.flow), "program");
-  departed(piece.flow);
-  return { slice: { block, start: piece.start, end: piece.end }, range };
-}
-
-export function departed(flow: Flow): void {
-  flow.uses -= 1;
-  if (flow.uses === 0 && !flow.rests) flow.origin.liveBytes -= wholePages(flow.block.length);
-}
-
-export function bytesOf(piece: Piece): Bytes {
-  return wholePages(piece.flow.block.length);
-}
-
-export function inputEnded(operator: OperatorState): boolean {
-  if (operator.ordered) return operator.currentInput >= operator.inputs.length;
-  return operator.inputs.every((edge) => edge.ended);
-}
-
 /** Ends the operator when nothing is left for it to do. */
 export function endIfDone(state: State, operator: OperatorState): void {
-  if (operator.ended || hasTasks(operator) || operator.ready.length > 0) return;
+  if (operator.ended || isFailing(operator.job) || hasTasks(operator) || operator.ready.length > 0) return;
   const { spec, fed } = operator;
   if (spec.kind === "tasks" && spec.input.kind === "splits") {
     if (operator.nextSplit < spec.input.splits.length) return;
@@ -332,5 +281,13 @@ function moveToNextInput(state: State, operator: OperatorState): void {
       if (piece === undefined) break;
       accept(state, operator, next.table, piece);
     }
+  }
+}
+
+/** The task is done: its output is handed on as a whole. */
+export function reveal(state: State, task: TaskState): void {
+  for (const piece of task.hidden.splice(0)) {
+    if (task.operator.ended) state.ledger.release(piece.flow.block.id, holderOf(piece.flow));
+    else emit(state, task.operator, piece);
   }
 }

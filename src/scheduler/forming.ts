@@ -1,10 +1,9 @@
 /** How an operator's next task comes about: out of a split, of queued blocks, or as one that will be fed. */
-import type { BlockId, Bytes, TaskId, TaskOperator } from "../protocol/index.ts";
-import { bytesOfInput } from "./budget.ts";
+import type { BlockId, TaskId, TaskOperator } from "../protocol/index.ts";
 import { isFormable, nextFeed } from "./fed.ts";
-import { bytesOf, holderOf, inputEnded, putBack, taken } from "./flow.ts";
-import { addTask } from "./phases/index.ts";
-import { Resources } from "./resources.ts";
+import { alwaysNeeded, formTask, needsOf } from "./form-task.ts";
+import { inputEnded, isBundle } from "./operators.ts";
+import { bytesOf, holderOf, putBack, taken } from "./pieces.ts";
 import type { Feed, OperatorState, Piece, State, TaskState } from "./state.ts";
 
 /** There is input for another task. `partial`: a bundle smaller than the operator likes will do. */
@@ -18,11 +17,6 @@ export function isRunnable(state: State, operator: OperatorState, partial: boole
   if (operator.ready.length === 0) return false;
   if (partial) return true;
   return isBundle(operator, spec, operator.readyRows, operator.readyBytes) || inputEnded(operator);
-}
-
-/** Enough for a task: the rows it likes, or as many bytes as one may take of the store. */
-export function isBundle(operator: OperatorState, spec: TaskOperator, rows: number, bytes: Bytes): boolean {
-  return rows >= spec.minRowsPerTask || bytes >= operator.maxBundle;
 }
 
 /** The index of the task that `nextTask` would give. */
@@ -51,16 +45,6 @@ export function nextNeeds(operator: OperatorState): readonly BlockId[] {
     if (isBundle(operator, spec, rows, bytes)) break;
   }
   return [...needs, ...always];
-}
-
-function needsOf(input: TaskState["input"], always: readonly BlockId[]): readonly BlockId[] {
-  return input.kind === "blocks" ? [...input.slices.map(({ block }) => block.id), ...always] : always;
-}
-
-/** What every task of the operator reads. */
-function alwaysNeeded({ broadcast, payloads }: OperatorState): readonly BlockId[] {
-  if (broadcast.length === 0) return payloads;
-  return [...broadcast.flat().map(({ flow }) => flow.block.id), ...payloads];
 }
 
 /** Takes the operator's next task out of its input, where none waits; only where `isRunnable`. The caller moves it on at once. */
@@ -120,42 +104,4 @@ function formNext(
   operator.nextIndex += 1;
   const id = `${operator.job.id}/${operator.spec.id}/${index}` as TaskId;
   return formTask(state, operator, { id, index, input, pieces, feed });
-}
-
-type Formed = Pick<TaskState, "id" | "index" | "input" | "pieces" | "feed"> &
-  Partial<Pick<TaskState, "repairs" | "handedOver" | "need">>;
-
-export function formTask(state: State, operator: OperatorState, formed: Formed): TaskState {
-  const { input } = formed;
-  const needs = needsOf(input, alwaysNeeded(operator));
-  const task: TaskState = {
-    operator,
-    phase: "unplaced",
-    hidden: [],
-    needs,
-    pins: needs.map(() => null),
-    repairs: null,
-    handedOver: [],
-    bytesIn: input.kind === "fed" ? null : bytesOfInput(input),
-    bytesOut: 0,
-    attempt: 0,
-    shortages: [],
-    blamesRows: false,
-    need: null,
-    startedAt: 0,
-    startedWith: null,
-    relief: 0,
-    kills: 0,
-    restsUntil: 0,
-    claimed: Resources.none,
-    worker: null,
-    devices: [],
-    asking: null,
-    granted: null,
-    cancelledAt: null,
-    standsBack: false,
-    ...formed,
-  };
-  addTask(state, task);
-  return task;
 }

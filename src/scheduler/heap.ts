@@ -6,8 +6,9 @@
  *
  * Only after a trim is it known what of it is garbage. Where all that had come was, ever more tasks go by before the next trim.
  */
+
+import { heapFor } from "../memory/index.ts";
 import type { Bytes, HeapUse } from "../protocol/index.ts";
-import { heapOf } from "./raised.ts";
 import type { State, WorkerState } from "./state.ts";
 
 export interface HeapPast {
@@ -80,4 +81,10 @@ export function heapLimitOf(state: State, worker: WorkerState): Bytes {
     worker.heap.now?.limit ?? Number.POSITIVE_INFINITY,
     heapOf(state, worker) ?? Number.POSITIVE_INFINITY,
   );
+}
+
+/** V8's part of what the worker may have. */
+export function heapOf(state: State, worker: WorkerState): Bytes | null {
+  if (state.heapLimit === null || worker.memory <= state.workerMemory) return state.heapLimit;
+  return heapFor(worker.memory);
 }

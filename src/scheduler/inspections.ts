@@ -2,14 +2,16 @@
  * The planner's questions about files, each answered by an idle worker before any job begins. One that its kernel has too little
  * memory for is asked once more, with all that tasks could have: nothing else can be made smaller about it.
  */
+
 import { OutOfMemoryError, toWire, type WireError } from "../errors/index.ts";
 import { kernelLease } from "../memory/index.ts";
 import type { KernelLease, WorkerMessage } from "../protocol/index.ts";
 import { deathError } from "./deaths.ts";
 import type { WorkerEnd } from "./events.ts";
-import { kernelLimitOf, roomForTasks } from "./oom.ts";
-import { moveWorker } from "./phases/index.ts";
-import { heapOf } from "./raised.ts";
+import { heapOf } from "./heap.ts";
+import { roomForTasks } from "./learned.ts";
+import { kernelLimitOf } from "./oom.ts";
+import { moveWorker } from "./phases/worker.ts";
 import { type State, send, tell, type WorkerState } from "./state.ts";
 
 type Answer = Extract<WorkerMessage, { type: "inspected" | "refused" }>;

@@ -1,10 +1,11 @@
 /** A job while it runs: its operators, how far the program is with it, its peaks. Plain data. */
+
 import type { WireError } from "../errors/index.ts";
 import type { Bytes, JobId, JobSpec, Milliseconds } from "../protocol/index.ts";
 import type { Holder, SpillTotals } from "../store/index.ts";
 import type { SeenColumns } from "./columns.ts";
 import type { OperatorState } from "./operator-state.ts";
-import type { JobPhase } from "./phases/index.ts";
+import type { JobPhase } from "./phases/job.ts";
 
 export interface JobState {
   readonly id: JobId;

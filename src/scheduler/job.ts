@@ -1,30 +1,23 @@
 /** A job from its start to its end: its operators wired up, its phases, what the program is told. */
+
 import { CancelledError, OptionError, StoreError, toWire, type WireError } from "../errors/index.ts";
-import type {
-  BlockId,
-  Bytes,
-  FileSink,
-  JobSpec,
-  JobStats,
-  Operator,
-  OperatorId,
-  TaskOperator,
-} from "../protocol/index.ts";
-import { wholePages } from "../store/index.ts";
+import type { Bytes, FileSink, JobSpec, JobStats, Operator, OperatorId, TaskOperator } from "../protocol/index.ts";
 import { OutputEstimate } from "./budget.ts";
+import { cancelTask } from "./cancel.ts";
+import { dropTask } from "./dropping.ts";
 import { PROGRESS_INTERVAL } from "./events.ts";
+import { failJob } from "./failing.ts";
 import { fedState } from "./fed.ts";
-import { bringBack } from "./fetch.ts";
 import { Fifo } from "./fifo.ts";
-import { bytesOf, closeEdge, deliver, dropBroadcast, endIfDone, endOperator } from "./flow.ts";
-import { learn } from "./oom.ts";
+import { closeEdge, dropBroadcast, endIfDone, endOperator } from "./flow.ts";
+import { outputOf } from "./job-output.ts";
+import { learn } from "./learned.ts";
 import { inputsOf, orderedOperators } from "./order.ts";
-import { moveJob } from "./phases/index.ts";
+import { moveJob } from "./phases/job.ts";
 import { repairOver } from "./repair.ts";
 import { Resources } from "./resources.ts";
 import { type Edge, type JobState, type OperatorState, type Piece, type State, tell } from "./state.ts";
 import { OperatorFigures } from "./stats.ts";
-import { cancelTask, dropTask } from "./tasks.ts";
 
 const NO_STATS: JobStats = {
   operators: [],
@@ -38,11 +31,6 @@ const NO_STATS: JobStats = {
   restoredBytes: 0,
 };
 
-/**
- * Of the store: what the program may have in hand without copying it. A reader that has stopped holds its blocks for as
- * long as it likes; several of them would fill a small store with what cannot leave.
- */
-const UNREAD_SHARE = 1 / 4;
 /** Of the store: what one task's input may take, if it is more than one block. */
 const MAX_BUNDLE = 1 / 8;
 
@@ -134,13 +122,6 @@ function wire(state: State, spec: JobSpec): JobState {
   return job;
 }
 
-/** The job's last edge: to the program. */
-export function outputOf(job: JobState): Edge {
-  const edge = job.operators.at(-1)?.consumers.at(-1);
-  if (edge === undefined) throw new Error(`the job ${job.id} was not wired`);
-  return edge;
-}
-
 function edgeFrom(producer: OperatorState, consumer: OperatorState | null, table = 0, isBroadcast = false): Edge {
   const queue = new Fifo<Piece>();
   const edge: Edge = { producer, consumer, table, isBroadcast, queue, ended: false, closed: false };
@@ -224,80 +205,12 @@ export function fileSinks(job: JobState): readonly FileSink[] {
   return job.operators.flatMap(({ spec }) => (spec.kind === "tasks" && spec.sink.kind === "files" ? [spec.sink] : []));
 }
 
-/** Hands the program what it has credit for; what is on disk is fetched first. */
-export function deliverOutput(state: State, job: JobState): void {
-  const output = outputOf(job);
-  while (job.credit > 0 && mayTakeMore(state, job, output)) {
-    const delivery = deliver(state, output);
-    if (delivery === null) break;
-    const { slice, range } = delivery;
-    job.credit -= 1;
-    job.unread += 1;
-    job.movedAt = state.now;
-    const { id } = slice.block;
-    state.outputs.set(id, [...(state.outputs.get(id) ?? []), job]);
-    job.rowsDelivered += slice.end - slice.start;
-    const isAlone = state.unreadBytes === 0;
-    state.unreadBytes += wholePages(slice.block.length);
-    const copy = !isAlone && state.unreadBytes > state.ledger.capacity * UNREAD_SHARE;
-    tell(state, { type: "output", job: job.id, slice, range, copy });
+/** Ends the jobs that cannot go on. The program is told at once, but of a job that writes files only when none is left. */
+export function endFailing(state: State): void {
+  for (const job of state.failing.splice(0)) {
+    stop(state, job);
+    if (fileSinks(job).length === 0) tellFailed(state, job);
   }
-  job.readerIsFull = !mayTakeMore(state, job, output);
-  if (job.readerIsFull || state.ledger.isAllInMemory) return;
-  for (const id of awaited(job)) {
-    if (!state.ledger.isInMemory(id)) bringBack(state, id);
-    // In order: a later one would take the room that the next one waits for.
-    if (state.ledger.stateOf(id) === "spilled") return;
-  }
-}
-
-/** A reader has one block at least, and more where they are small: what waits for it in the queue can leave. */
-function mayTakeMore({ unreadBytes, ledger }: State, job: JobState, output: Edge): boolean {
-  const next = output.queue.peek();
-  if (next === undefined || job.unread === 0) return true;
-  return unreadBytes + bytesOf(next) <= ledger.capacity * UNREAD_SHARE;
-}
-
-/** Blocks that are fetched for the program ahead of its reading. */
-const MAX_AWAITED = 16;
-
-/** The next output blocks that the program has credit for. */
-export function awaited(job: JobState): readonly BlockId[] {
-  const ids: BlockId[] = [];
-  const most = job.readerIsFull ? 0 : Math.min(job.credit, MAX_AWAITED);
-  if (most <= 0) return ids;
-  for (const { flow } of outputOf(job).queue) {
-    if (ids.length >= most) break;
-    ids.push(flow.block.id);
-  }
-  return ids;
-}
-
-/** The program has read an output block, and does not need it in memory any more; false where it has none such. */
-export function outputRead(state: State, id: BlockId): boolean {
-  const jobs = state.outputs.get(id);
-  const job = jobs?.pop();
-  if (job === undefined) return false;
-  job.unread -= 1;
-  state.unreadBytes -= wholePages(state.ledger.lengthOf(id));
-  job.movedAt = state.now;
-  if (jobs?.length === 0) state.outputs.delete(id);
-  state.ledger.unpin(id);
-  return true;
-}
-
-/** The program has stopped reading, or has as much to read as it may: then standing still is what it wants. */
-export function isPaused(job: JobState): boolean {
-  const { spec } = outputOf(job).producer;
-  return (job.credit <= 0 || job.readerIsFull) && (spec.kind === "slice" || spec.sink.kind === "blocks");
-}
-
-/** The job cannot go on. The program is told at once, but of a job that writes files only when none is left. */
-export function failJob(state: State, job: JobState, error: WireError): void {
-  if (job.phase !== "running" && job.phase !== "committing") return;
-  job.error = error;
-  stop(state, job);
-  if (fileSinks(job).length === 0) tellFailed(state, job);
 }
 
 /** The program has lost interest. Files on their way to their place get there: half of them would be worse. */

@@ -7,11 +7,12 @@
  * The wide kernel stands on no ladder: a lease bounds it, beyond which it goes to disk by itself; there is one task for it, so
  * that to pause it would be to stop; and what it takes beyond its lease for a moment, the node's monitor bounds.
  */
+
 import { climb, type MemoryUse, managedOf, processOf } from "../memory/index.ts";
 import type { Bytes, Milliseconds, Pressure, SessionEvent, Thresholds } from "../protocol/index.ts";
 import { formatSize } from "../units/index.ts";
 import { endWorker } from "./ending.ts";
-import { settleIdle } from "./phases/index.ts";
+import { settleIdle } from "./phases/worker.ts";
 import { type State, tell, type WorkerState } from "./state.ts";
 
 /**

@@ -4,13 +4,13 @@
  * these processes end, and come back when there is work for them. How much its kernel may then use follows from the
  * lease: buffers are not all that a process has.
  */
+
 import { kernelLease, type MemoryPool, squeezed } from "../memory/index.ts";
 import type { Bytes } from "../protocol/index.ts";
-import { inputEnded } from "./flow.ts";
 import { isRunnable } from "./forming.ts";
+import { inputEnded, isWide } from "./operators.ts";
 import { makeRoom } from "./spill.ts";
 import { type State, send, type TaskState, type WorkerState } from "./state.ts";
-import { isWide } from "./wide.ts";
 import { dismiss, tellWanted, withoutTask } from "./workers.ts";
 
 /** What the wide kernel has at this moment. */

@@ -1,4 +1,5 @@
 /** The answer to "where is the memory?": by process and kind, as it was last read. */
+
 import { colourOf } from "../memory/index.ts";
 import type { SessionMemory, WorkerMemory } from "../protocol/index.ts";
 import { pressingBytes, thresholdsOf } from "./ladder.ts";

@@ -16,6 +16,7 @@
  * the node was full of what is not the session's (oom.ts).
  * A row that does not apply is left out. Where nothing is left and others may have filled the machine, the same is tried again.
  */
+
 import { kernelLease } from "../memory/index.ts";
 import type { Bytes, DeathCause, LearnedNeed } from "../protocol/index.ts";
 

@@ -3,25 +3,26 @@
  * again a little later and asks for less (need.ts); what it asks for its operator remembers, for the tasks after it.
  * When there is nothing left to ask for, the job fails, with the whole story.
  */
+
 import { isMemoryRefused, OutOfMemoryError, toWire, type WireError } from "../errors/index.ts";
 import { kernelLease } from "../memory/index.ts";
 import type { Bytes, KernelLease, LearnedNeed, Milliseconds } from "../protocol/index.ts";
 import { needText } from "../units/index.ts";
+import { comesAgain } from "./again.ts";
 import { isBystander } from "./bystander.ts";
 import { deathDetails, peakOf } from "./deaths.ts";
 import type { Scene, WorkerEnd } from "./events.ts";
-import { unpinAll } from "./fetch.ts";
+import { heapOf } from "./heap.ts";
+import { learn, roomForTasks } from "./learned.ts";
 import { relieve } from "./lease.ts";
 import { isOfTheWorker, NO_NEED, nextNeed, type OomCause, type Refused, type Shortage, stricter } from "./need.ts";
 import { causeText, foreignText, oomMessage, refusedText } from "./oom-message.ts";
-import { moveTask } from "./phases/index.ts";
-import { heapOf } from "./raised.ts";
+import { isWide } from "./operators.ts";
+import { moveTask } from "./phases/task.ts";
+import { unpinAll } from "./pins.ts";
 import { mayBeFullOfOthers } from "./recycle.ts";
 import { remedies } from "./remedies.ts";
-import { Resources } from "./resources.ts";
 import { type OperatorState, type State, type TaskState, tell, type WorkerState } from "./state.ts";
-import { comesAgain } from "./tasks.ts";
-import { isWide } from "./wide.ts";
 
 /** Of a worker's limit, and of its heap's. */
 const FULL = 0.9;
@@ -96,26 +97,6 @@ function dropsRows({ spec }: OperatorState): boolean {
   return (
     spec.kind === "tasks" && spec.steps.some((step) => step.kind === "function" && step.options.onError !== "fail")
   );
-}
-
-/** What the operator's tasks ask for from now on. */
-export function learn(state: State, operator: OperatorState, need: LearnedNeed | null): void {
-  const { spec } = operator;
-  if (need === null || spec.kind !== "tasks" || isWide(operator)) return;
-  operator.learned = need;
-  operator.figures.learned = need;
-  if (need.alone) state.alone.add(operator);
-  const { cpu, memory } = spec.request;
-  const learned = need.atOnce === null || need.memory === null ? 0 : Math.min(need.memory, roomForTasks(state));
-  // For who is alone nothing more has to be kept.
-  operator.request = new Resources({ cpu, memory: need.alone ? memory : Math.max(memory, learned) });
-}
-
-/** What tasks can have together: all but the store, the program and the supervisor. */
-export function roomForTasks({ lease, ledger, total }: State): Bytes {
-  if (lease === null) return total.memory;
-  const { memory, overhead } = lease.pool;
-  return Math.max(0, Math.min(total.memory, memory - overhead - ledger.capacity));
 }
 
 /** Those whose time has come wait for a worker again. */

@@ -1,4 +1,5 @@
 /** An operator of a running job: its queues, its tasks, what it is answerable for in the store, who has it. Plain data. */
+
 import type { BlockId, Bytes, LearnedNeed, Operator } from "../protocol/index.ts";
 import type { OutputEstimate } from "./budget.ts";
 import type { BlockColumns, SeenColumns } from "./columns.ts";

@@ -1,9 +1,11 @@
 /** What the program asks for and tells: each message is handed to who knows about it, or answered here. */
+
 import { SpillwayError, StoreError, toWire } from "../errors/index.ts";
 import type { BlockId } from "../protocol/index.ts";
 import { collected } from "./collect.ts";
+import { outputRead } from "./delivery.ts";
 import type { JobMessage } from "./events.ts";
-import { cancelJob, outputRead, startJob } from "./job.ts";
+import { cancelJob, startJob } from "./job.ts";
 import { setMemoryLimit } from "./memory-limit.ts";
 import { memoryReport } from "./memory-report.ts";
 import { rebalance } from "./rebalance.ts";

@@ -3,10 +3,9 @@
  * running V8 cannot be given a larger heap (`--max-old-space-size` set at run time changes nothing), so an idle worker
  * ends and a larger one takes its place; when nobody needs it any more, one like the others follows it.
  */
-import { heapFor } from "../memory/index.ts";
 import type { Bytes } from "../protocol/index.ts";
 import { runsAlone } from "./alone.ts";
-import { roomForTasks } from "./oom.ts";
+import { roomForTasks } from "./learned.ts";
 import type { OperatorState, State, WorkerState } from "./state.ts";
 import { dismiss, stopping, withoutTask } from "./workers.ts";
 
@@ -53,12 +52,6 @@ export function lower(state: State): void {
 export function raisedFor(state: State, operators: readonly OperatorState[]): Bytes | null {
   const memory = Math.max(0, ...operators.map((operator) => neededFor(state, operator)));
   return memory > state.workerMemory ? memory : null;
-}
-
-/** V8's part of what the worker may have. */
-export function heapOf(state: State, worker: WorkerState): Bytes | null {
-  if (state.heapLimit === null || worker.memory <= state.workerMemory) return state.heapLimit;
-  return heapFor(worker.memory);
 }
 
 function isNeeded(state: State): boolean {

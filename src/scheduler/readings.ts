@@ -1,4 +1,5 @@
 /** A reading of memory comes in: what every worker has by kind, and what each job has seen at most. What follows is the ladder's. */
+
 import { kindsOf } from "../memory/index.ts";
 import type { Bytes, HeapUse, ProcessMemory } from "../protocol/index.ts";
 import type { Event } from "./events.ts";

@@ -11,17 +11,18 @@
  * What classes have constructed is no leak: only what came after it is a reason, short of being paused.
  * A worker that is paused before its first task is not replaced, the next would be no better: where all are, jobs fail.
  */
+
 import { OutOfMemoryError, toWire } from "../errors/index.ts";
 import type { Bytes, HeapUse, Milliseconds, TrimReport } from "../protocol/index.ts";
 import { formatSize } from "../units/index.ts";
+import { failJob } from "./failing.ts";
 import { isRunnable } from "./forming.ts";
 import { heapAfterTrim, heapLimitOf, isHeapFilled, isHeapHigh, isHeapSuspect } from "./heap.ts";
-import { failJob } from "./job.ts";
 import { hasNothingToSpill, once, TWO_CAUSES, watch } from "./ladder.ts";
-import { settleIdle } from "./phases/index.ts";
+import { isWide } from "./operators.ts";
+import { settleIdle } from "./phases/worker.ts";
 import { instancesIn } from "./raised.ts";
 import { type OperatorState, type State, send, type TaskState, tell, type WorkerState } from "./state.ts";
-import { isWide } from "./wide.ts";
 import { dismiss } from "./workers.ts";
 
 /** What a worker had before, in private memory. */

@@ -2,6 +2,7 @@
  * What a user can do about an operator that ran out of memory: the remedies that apply to it, with its own numbers, the
  * least that has to change first. A remedy that was tried already, as a step of the retries, is none.
  */
+
 import { type Bytes, MAX_IN_FLIGHT, type Operator, type Step } from "../protocol/index.ts";
 import { formatSize } from "../units/index.ts";
 import { isOfTheMachine, type Shortage } from "./need.ts";

@@ -3,13 +3,15 @@
  * the task is run again, and of all its blocks only the lost one is kept, after it was compared with what it was. In every
  * other case the job that needs it fails, with the error that names the file. Never is a wrong row handed on.
  */
+
 import type { WireError } from "../errors/index.ts";
 import type { BlockId, TaskId } from "../protocol/index.ts";
-import { stillToRead } from "./fed.ts";
-import { formTask } from "./forming.ts";
-import { failJob, outputOf } from "./job.ts";
+import { failJob } from "./failing.ts";
+import { stillToRead } from "./feeds.ts";
+import { formTask } from "./form-task.ts";
+import { outputOf } from "./job-output.ts";
 import { NO_NEED } from "./need.ts";
-import { moveTask } from "./phases/index.ts";
+import { moveTask } from "./phases/task.ts";
 import type { Flow, JobState, State, TaskState } from "./state.ts";
 
 /** Sees to it that the block is made again, or that who needs it fails. */

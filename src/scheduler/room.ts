@@ -16,13 +16,16 @@
  * Where the store is smaller than that, or blocks turn out larger than any before, stall.ts overrules the promises, and
  * fails the job when not even that helps.
  */
+
 import { toWire } from "../errors/index.ts";
 import type { ArenaRange, Bytes } from "../protocol/index.ts";
 import { wholePages } from "../store/index.ts";
+import { yields } from "./cancel.ts";
+import { failJob } from "./failing.ts";
 import { advance } from "./fetch.ts";
 import { nextNeeds } from "./forming.ts";
-import { failJob, isPaused } from "./job.ts";
-import { moveTask } from "./phases/index.ts";
+import { isPaused } from "./job-output.ts";
+import { moveTask } from "./phases/task.ts";
 import { roomPolicies } from "./policies/index.ts";
 import { availableRoom, makeRoom } from "./spill.ts";
 import { type OperatorState, type State, send, type TaskState, tell } from "./state.ts";
@@ -93,11 +96,6 @@ function serveOperator(state: State, operator: OperatorState, wasShort: boolean)
   }
   if (!isShort) for (const task of fetches) if (task !== urgent) advance(state, task, "cold");
   return isShort;
-}
-
-/** Another task is to be through before this one takes anything. */
-export function yields({ yieldsTo }: State, task: TaskState | null): boolean {
-  return yieldsTo !== null && yieldsTo !== task;
 }
 
 /** Why a task has to wait. */

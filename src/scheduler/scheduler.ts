@@ -8,6 +8,7 @@
  *                                                      └───────────────────────────────────────────────────┘
  *                                                      then jobs that are through end (job.ts) ──▶ commands
  */
+
 import type { MemoryPool } from "../memory/index.ts";
 import type {
   Bytes,
@@ -20,9 +21,11 @@ import type {
 import { Ledger } from "../store/index.ts";
 import { formatSize } from "../units/index.ts";
 import { settleAlone } from "./alone.ts";
+import { yields } from "./cancel.ts";
 import { instanceGone, workerLost } from "./claims.ts";
 import { noCollection } from "./collect.ts";
 import { diedEvent } from "./deaths.ts";
+import { deliverOutput } from "./delivery.ts";
 import { DevicePool } from "./devices.ts";
 import { dispatch } from "./dispatch.ts";
 import {
@@ -34,28 +37,32 @@ import {
   type WorkerEnd,
   YIELD_GRACE,
 } from "./events.ts";
+import { failJob } from "./failing.ts";
 import { feedTask, taskFed } from "./fed.ts";
 import { blockDamaged, blockNotRestored, blockRestored } from "./fetch.ts";
 import { noteHeldBack, passTime } from "./held.ts";
 import { inspectionAnswered, inspectionDied } from "./inspections.ts";
-import { deliverOutput, failJob, jobCommitted, jobDiscarded, settleJob, tellProgress } from "./job.ts";
+import { endFailing, jobCommitted, jobDiscarded, settleJob, tellProgress } from "./job.ts";
 import { pauseDeadline, reportPauses } from "./ladder.ts";
 import { settleLease } from "./lease.ts";
 import { replaceUnfit } from "./memory-limit.ts";
 import { watchNode } from "./monitor.ts";
 import { endResting, restDeadline } from "./oom.ts";
-import { moveTask, moveWorker, phaseFaults } from "./phases/index.ts";
+import { isWide } from "./operators.ts";
+import { phaseFaults } from "./phases/faults.ts";
+import { moveTask } from "./phases/task.ts";
+import { moveWorker } from "./phases/worker.ts";
 import { fromProgram } from "./program.ts";
 import { lower, raisedStarting } from "./raised.ts";
 import { containerHolds, containerSpent, heapTold, memoryRead } from "./readings.ts";
 import { settleTrims, trimDeadline, trimmed } from "./recycle.ts";
 import { Resources } from "./resources.ts";
-import { askForRoom, grantRoom, yields } from "./room.ts";
+import { askForRoom, grantRoom } from "./room.ts";
 import { blocksNotSpilled, blocksSpilled, diskDeadline, spillOverTarget, spillUnderPressure } from "./spill.ts";
 import { endStandingBack, resolveStall, stallDeadline } from "./stall.ts";
 import { type State, type TaskState, tell, type WorkerState } from "./state.ts";
 import { taskDied, taskDone, taskFailed, taskOutput, taskStopped } from "./tasks.ts";
-import { isWide, startWide } from "./wide.ts";
+import { startWide } from "./wide.ts";
 import { yieldDeadline } from "./wide-turn.ts";
 import { addWorker, dismiss, stopping, withoutTask, workerOf } from "./workers.ts";
 
@@ -113,6 +120,7 @@ export class Scheduler {
       devices: new DevicePool(devices ?? Array.from({ length: gpu }, (_, i) => String(i))),
       raising: [],
       jobs: new Map(),
+      failing: [],
       workers: new Map(),
       idle: new Set(),
       raised: new Set(),
@@ -189,6 +197,7 @@ export class Scheduler {
     state.now = now;
     state.ledger.tick();
     receive(state, event);
+    endFailing(state);
     settle(state);
     noteHeldBack(state);
     const places = state.ledger.takeOrphans();
@@ -207,6 +216,7 @@ function settle(state: State): void {
   let jobs: number;
   do {
     do {
+      endFailing(state);
       state.disk.spokenFor = 0;
       endStandingBack(state);
       for (const task of state.feeding) if (!yields(state, task)) feedTask(state, task, "cold");
@@ -218,7 +228,7 @@ function settle(state: State): void {
       lower(state);
       dispatch(state);
       spillOverTarget(state);
-    } while (resolveStall(state));
+    } while (resolveStall(state) || state.failing.length > 0);
     jobs = state.jobs.size;
     for (const job of state.jobs.values()) settleJob(state, job);
     // What a job has left behind may be what another one waits for.

@@ -5,16 +5,18 @@
  * they may never give: then it gets one as long as fewer tasks compute than there are to be workers, so that no more
  * compute than ever, and nothing that a task has done is lost.
  */
+
 import type { Milliseconds } from "../protocol/index.ts";
+import { standBack } from "./cancel.ts";
 import { isSpread, isWanted, type Leniency, mayStart, STRICT, startOneOf } from "./dispatch.ts";
 import { BESIDE_GRACE, SLOT_GRACE } from "./events.ts";
 import { isStarving } from "./fed.ts";
-import { isPaused } from "./job.ts";
+import { isPaused } from "./job-output.ts";
+import { isWide } from "./operators.ts";
 import { raisedFor } from "./raised.ts";
+import { retireFrom } from "./retire.ts";
 import type { JobState, OperatorState, State, TaskState, WorkerState } from "./state.ts";
-import { retireFrom, standBack } from "./tasks.ts";
 import { byUrgency, isOnHeadPath, isUrgent } from "./view.ts";
-import { isWide } from "./wide.ts";
 
 export const ANYTHING: Leniency = { overBound: true, partial: true };
 

@@ -6,13 +6,14 @@
  *   any     whatever nobody reads at this moment: when no worker can go on otherwise (stall.ts).
  * A bounded number of writes at a time: what is not written yet is chosen when the next write begins.
  */
+
 import type { WireError } from "../errors/index.ts";
 import { spillsUntil } from "../memory/index.ts";
 import type { BlockId, Bytes, Milliseconds, WorkerId } from "../protocol/index.ts";
 import { type SpillOrder, type SpillPlace, wholePages } from "../store/index.ts";
 import { askToCollect, mayCollectSince } from "./collect.ts";
 import { DISK_GRACE, DISK_RETRY } from "./events.ts";
-import { isPaused } from "./job.ts";
+import { isPaused } from "./job-output.ts";
 import { pressingBytes, thresholdsOf } from "./ladder.ts";
 import { type State, send, tell, type WorkerState } from "./state.ts";
 

@@ -29,15 +29,22 @@ import { StoreError, toWire, type WireError } from "../errors/index.ts";
 import type { Milliseconds } from "../protocol/index.ts";
 import { wholePages } from "../store/index.ts";
 import { formatSize } from "../units/index.ts";
+import { comesAgain } from "./again.ts";
+import { standBack } from "./cancel.ts";
 import { hasDevices, idleInstance } from "./claims.ts";
 import { mayCollectSince } from "./collect.ts";
+import { awaited } from "./delivery.ts";
 import { fetchNext, isWanted, type Leniency, mayFetch, startOneOf, waitsForOthers } from "./dispatch.ts";
 import { DISK_GRACE, READING_GRACE, SLOT_GRACE, STORE_GRACE } from "./events.ts";
-import { feedTask, isHungry, isStarving, stillToRead } from "./fed.ts";
-import { advance, bringBack, unpinAll } from "./fetch.ts";
-import { awaited, failJob, isPaused, outputOf } from "./job.ts";
+import { failJob } from "./failing.ts";
+import { feedTask, isHungry, isStarving } from "./fed.ts";
+import { stillToRead } from "./feeds.ts";
+import { advance, bringBack } from "./fetch.ts";
+import { isPaused, outputOf } from "./job-output.ts";
 import { reclaim } from "./lease.ts";
-import { isWithWorker } from "./phases/index.ts";
+import { isWithWorker } from "./phases/task.ts";
+import { unpinAll } from "./pins.ts";
+import { retireFrom } from "./retire.ts";
 import { grantProgram, grantTask, promisedBefore } from "./room.ts";
 import {
   ANYTHING,
@@ -51,7 +58,6 @@ import {
 } from "./slots.ts";
 import { type Leaving, makeRoom } from "./spill.ts";
 import { type JobState, type State, type TaskState, tell } from "./state.ts";
-import { comesAgain, retireFrom, standBack } from "./tasks.ts";
 import { byUrgency, isOnHeadPath, isUrgent } from "./view.ts";
 
 /** True where it has changed something, so that there may be more to do. */

@@ -6,6 +6,7 @@
  *                    │
  *                    └─▶ TaskState ─▶ WorkerState
  */
+
 import type { WireError } from "../errors/index.ts";
 import type {
   ArenaRange,
@@ -93,6 +94,8 @@ export interface State {
   used: Resources;
   readonly devices: DevicePool;
   readonly jobs: Map<JobId, JobState>;
+  /** Jobs that cannot go on, to be ended before anything else is decided. */
+  readonly failing: JobState[];
   readonly workers: Map<WorkerId, WorkerState>;
   /** Kept apart, so that finding one never means looking at all; so are those with more memory than most. */
   readonly idle: Set<WorkerState>;

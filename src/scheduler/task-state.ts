@@ -1,4 +1,5 @@
 /** A task from being formed to being gone, and the block that it may have to make again. Plain data. */
+
 import type { WireError } from "../errors/index.ts";
 import type {
   ArenaRange,
@@ -13,7 +14,7 @@ import type {
 import type { Feed, Flow, Piece } from "./flow-state.ts";
 import type { Shortage } from "./need.ts";
 import type { OperatorState } from "./operator-state.ts";
-import type { TaskPhase } from "./phases/index.ts";
+import type { TaskPhase } from "./phases/task.ts";
 import type { Resources } from "./resources.ts";
 import type { WorkerState } from "./worker-state.ts";
 

@@ -1,4 +1,5 @@
 /** A task's life: sent to a worker, ended, run again, or cancelled. How it comes about is in forming.ts. */
+
 import { StoreError, toWire, type WireError } from "../errors/index.ts";
 import { kernelLease } from "../memory/index.ts";
 import type {
@@ -13,27 +14,25 @@ import type {
   TypeFamily,
 } from "../protocol/index.ts";
 import { wholePages } from "../store/index.ts";
+import { comesAgain } from "./again.ts";
 import { claim, giveBack } from "./claims.ts";
 import { deathError } from "./deaths.ts";
+import { dropTask } from "./dropping.ts";
 import type { Event, WorkerEnd } from "./events.ts";
-import { dropFed, feedTask, stopFeeding } from "./fed.ts";
-import { pinAll, unpinAll } from "./fetch.ts";
-import { checkWritten, drop, dropBroadcast, endIfDone, handOver, taskOver } from "./flow.ts";
-import { failJob } from "./job.ts";
+import { failJob } from "./failing.ts";
+import { feedTask, stopFeeding } from "./fed.ts";
+import { checkWritten, dropBroadcast, endIfDone, handOver, reveal, taskOver } from "./flow.ts";
+import { heapOf } from "./heap.ts";
 import { callsAtOnce, NO_NEED } from "./need.ts";
 import { leaseAlone, oomCause, ranOutOfMemory } from "./oom.ts";
-import { forgetOperator, knowOperator, moveTask, moveWorker } from "./phases/index.ts";
-import { heapOf } from "./raised.ts";
+import { isWide } from "./operators.ts";
+import { moveTask } from "./phases/task.ts";
+import { knowOperator, moveWorker } from "./phases/worker.ts";
+import { pinAll, unpinAll } from "./pins.ts";
 import { taskLeft } from "./recycle.ts";
 import { isStillLost, repaired, repairOver } from "./repair.ts";
+import { retire } from "./retire.ts";
 import { type OperatorState, type State, send, type TaskState, type WorkerState } from "./state.ts";
-import { dropHidden, isWide, reveal } from "./wide.ts";
-
-/** The task waits for a worker, with what it has pinned. */
-export function comesAgain(state: State, task: TaskState): void {
-  dropHidden(state, task);
-  moveTask(state, task, "waiting");
-}
 
 /** All that it reads is in memory. */
 export function startTask(state: State, task: TaskState, spec: TaskOperator, worker: WorkerState): void {
@@ -130,19 +129,6 @@ function placed(input: TaskState["input"], spec: TaskOperator, ranges: readonly 
     return { range, start, end };
   });
   return { kind: "blocks", slices };
-}
-
-export function cancelTask(state: State, task: TaskState): void {
-  if (task.cancelledAt !== null || task.worker === null) return;
-  task.cancelledAt = state.now;
-  moveTask(state, task, "cancelling");
-  send(state, task.worker, { type: "cancel", task: task.id });
-}
-
-/** Cancels a task only to make room: it is run again when there is more. */
-export function standBack(state: State, task: TaskState): void {
-  task.standsBack = true;
-  cancelTask(state, task);
 }
 
 /** The task has written the block it was given room for. */
@@ -312,29 +298,4 @@ function forget(state: State, task: TaskState): void {
     dropBroadcast(state, operator);
     retire(state, operator);
   } else endIfDone(state, operator);
-}
-
-/** The task will not run, or has run: what it read may go. */
-export function dropTask(state: State, task: TaskState): void {
-  moveTask(state, task, "over");
-  unpinAll(state, task);
-  for (const piece of task.pieces) drop(state, piece, task.operator.job.taskHolder);
-  dropHidden(state, task);
-  if (task.feed !== null) dropFed(state, task.feed.queue);
-}
-
-/**
- * The operator has ended and none of its tasks runs: its workers dispose its instances and forget its functions.
- * Only for a class is the answer waited for: only it has a dispose whose error matters.
- */
-export function retire(state: State, operator: OperatorState): void {
-  if (!operator.ended || operator.running.size + operator.repairing.size > 0) return;
-  for (const worker of operator.workers) retireFrom(state, operator, worker);
-}
-
-export function retireFrom(state: State, operator: OperatorState, worker: WorkerState): void {
-  forgetOperator(worker, operator);
-  worker.past.classes.delete(operator);
-  if (operator.isClass) operator.retiring.add(worker);
-  send(state, worker, { type: "retire", job: operator.job.id, operator: operator.spec.id });
 }

@@ -1,11 +1,9 @@
 /** What the policies see of an operator, and where in plan order it stands. */
-
 import type { Bytes, TaskOperator } from "../protocol/index.ts";
 import { wholePages } from "../store/index.ts";
 import { type Account, budgetLeft, bytesOfSlice } from "./budget.ts";
-import { inputEnded } from "./flow.ts";
-import { isBundle } from "./forming.ts";
-import type { OperatorView } from "./policies/index.ts";
+import { inputEnded, isBundle } from "./operators.ts";
+import type { OperatorView } from "./policies/policy.ts";
 import type { OperatorState, State, TaskState } from "./state.ts";
 
 /** `isHead`: for a task whose output is next in plan order, what waits behind it is no reason to wait. */

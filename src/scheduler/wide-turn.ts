@@ -10,10 +10,9 @@
  */
 import type { Bytes, Milliseconds } from "../protocol/index.ts";
 import { isSomebodyAlone } from "./alone.ts";
-import { inputEnded } from "./flow.ts";
+import { standBack } from "./cancel.ts";
+import { inputEnded, isWide, waitsForWide } from "./operators.ts";
 import type { JobState, OperatorState, State, TaskState } from "./state.ts";
-import { standBack } from "./tasks.ts";
-import { isWide } from "./wide.ts";
 
 /** Producers that are about to end may do so: being fed again costs more than that. */
 const GRACE: Milliseconds = 250;
@@ -51,12 +50,6 @@ function nextWide(job: JobState): OperatorState | undefined {
 /** Before there is something to read it would only have memory that others need. */
 function hasInput({ again, fed }: OperatorState): boolean {
   return again.length > 0 || fed?.pools[0]?.length !== 0;
-}
-
-/** The kernel is with another job's task. */
-export function waitsForWide({ wide }: State, operator: OperatorState): boolean {
-  const busyWith = wide.worker?.task?.operator.job;
-  return isWide(operator) && !operator.ended && busyWith !== undefined && busyWith !== operator.job;
 }
 
 /** It has all that it needs but the kernel, which is with another job's task. */

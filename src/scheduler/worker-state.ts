@@ -1,9 +1,10 @@
 /** A worker process as the scheduler knows it: what it does, what memory it has, what it knows. Plain data. */
+
 import type { LeastOverTime, Standing } from "../memory/index.ts";
 import type { Bytes, MemoryKinds, Milliseconds, WorkerId, WorkerReading } from "../protocol/index.ts";
 import type { HeapPast } from "./heap.ts";
 import type { OperatorState } from "./operator-state.ts";
-import type { WorkerPhase } from "./phases/index.ts";
+import type { WorkerPhase } from "./phases/worker.ts";
 import type { Past, Rest } from "./recycle.ts";
 import type { TaskState } from "./task-state.ts";
 

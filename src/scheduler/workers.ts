@@ -3,7 +3,7 @@
 import { GROUND, LeastOverTime } from "../memory/index.ts";
 import type { Bytes, WorkerId } from "../protocol/index.ts";
 import { noHeapPast } from "./heap.ts";
-import { moveWorker } from "./phases/index.ts";
+import { moveWorker } from "./phases/worker.ts";
 import type { State, WorkerState } from "./state.ts";
 
 export function addWorker(state: State, id: WorkerId, memory: Bytes, isWide: boolean): void {

@@ -4,6 +4,7 @@
  * An operator none of whose blocks waits may write one more: its consumers are about to have nothing to do. So it never
  * has more than its budget, and a block for each running task.
  */
+
 import type { Bytes } from "../../protocol/index.ts";
 import type { BackpressurePolicy, OperatorView } from "./policy.ts";
 
