@@ -11,8 +11,6 @@ import type { Entry } from "./source.ts";
 const PREFIX = "SPILLWAY_";
 /** Names the file; no setting. */
 export const CONFIG_VARIABLE = "SPILLWAY_CONFIG";
-/** The mark of workers and of what they start; a session that is made there must not stumble over it. */
-const WORKER_MARK = "SPILLWAY_WORKER";
 /** For the tests of this project, which give them their own meaning. */
 const TEST_PREFIX = "SPILLWAY_TEST_";
 
@@ -35,7 +33,7 @@ export function entriesOfVariables(environment: Environment): Entry[] {
 }
 
 function isSetting(name: string): boolean {
-  return name.startsWith(PREFIX) && !name.startsWith(TEST_PREFIX) && name !== CONFIG_VARIABLE && name !== WORKER_MARK;
+  return name.startsWith(PREFIX) && !name.startsWith(TEST_PREFIX) && name !== CONFIG_VARIABLE;
 }
 
 /** Those that can be given in code only have a name, so that they are told apart, but are no advice. */

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readConfig, type SessionOptions } from "../../src/config/index.ts";
 import { OptionError } from "../../src/errors/index.ts";
+import { MARK } from "../../src/supervisor/process-tree.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
 const directory = temporaryDirectory("config");
@@ -144,7 +145,7 @@ describe("keys that there are not", () => {
     refused({ file: "worker: 3\n" }).toThrow(/\d\.yaml:1: worker must be an object/);
   });
 
-  test("[K8] in variables; those of the tests and the mark of workers are none", () => {
+  test("[K8] in variables; those of the tests and the mark of workers are no settings", () => {
     refused({ variables: { SPILLWAY_WORKR__MEMORY__TARGET: "0.5" } }).toThrow(
       "SPILLWAY_WORKR__MEMORY__TARGET: there is no such variable. Did you mean SPILLWAY_WORKER__MEMORY__TARGET?",
     );
@@ -157,9 +158,10 @@ describe("keys that there are not", () => {
     refused({ variables: { SPILLWAY_WORKER__MEMORY: "0.5" } }).toThrow(
       "SPILLWAY_WORKER__MEMORY: it stands for a group of settings: SPILLWAY_WORKER__MEMORY__TARGET, ",
     );
-    expect(
-      config({ variables: { SPILLWAY_TEST_SEED: "1", SPILLWAY_WORKER: "s/1", SPILLWAYS: "x" } }).sources.size,
-    ).toBe(0);
+    refused({ variables: { SPILLWAY_WORKER: "2" } }).toThrow(
+      "SPILLWAY_WORKER: it stands for a group of settings: SPILLWAY_WORKER__MEMORY__TARGET, ",
+    );
+    expect(config({ variables: { SPILLWAY_TEST_SEED: "1", [MARK]: "s/1", SPILLWAYS: "x" } }).sources.size).toBe(0);
   });
 
   test("[K8] on the command line", () => {
