@@ -6,6 +6,7 @@ export { climb, GROUND, type Standing, spillsUntil } from "./ladder.ts";
 export { firstLease, kernelLease, type MemoryPool, squeezed } from "./lease.ts";
 export { nodeMemory } from "./limits.ts";
 export type { OomKills } from "./oom-kills.ts";
+export { allProcesses, childrenOf, listsChildren, STAT, statFields } from "./processes.ts";
 export {
   automaticLimit,
   extraWorkersThatFit,

@@ -5,6 +5,7 @@
  * It is done for every worker every 200 ms. With the eleven threads of a worker and no children: 0.1 ms.
  */
 import type { Bytes, Milliseconds, ProcessMemory } from "../protocol/index.ts";
+import { allProcesses, childrenOf, listsChildren, STAT, statFields } from "./processes.ts";
 import type { SystemFiles } from "./system-files.ts";
 
 /** Where the kernel does not list children, the scan of all processes holds for so long: it takes 25 µs a process. */
@@ -53,29 +54,17 @@ export class ProcessTree {
   }
 
   #childrenOf(pid: number): readonly number[] {
-    if (!this.#listsChildren()) return this.#scanned().get(pid) ?? [];
-    // Each thread has its own: a child belongs to the one that started it.
-    const threads = this.#files.list(`/proc/${pid}/task`);
-    return threads.flatMap((thread) => numbers(this.#files.read(`/proc/${pid}/task/${thread}/children`)));
-  }
-
-  /** Not every kernel is built with it (CONFIG_PROC_CHILDREN). */
-  #listsChildren(): boolean {
-    this.#lists ??= this.#files.read("/proc/thread-self/children") !== null;
-    return this.#lists;
+    this.#lists ??= listsChildren(this.#files);
+    return this.#lists ? childrenOf(pid, this.#files) : (this.#scanned().get(pid) ?? []);
   }
 
   #scanned(): ReadonlyMap<number, readonly number[]> {
     const now = this.#now();
     if (this.#scan !== null && now - this.#scan.at < SCAN_HOLDS) return this.#scan.children;
     const children = new Map<number, number[]>();
-    for (const name of this.#files.list("/proc")) {
-      const pid = Number(name);
-      if (!Number.isInteger(pid)) continue;
-      const stat = this.#files.read(`/proc/${name}/stat`);
-      if (stat === null) continue;
-      // After the program's name in brackets, which may itself hold brackets and spaces: the state, then the parent.
-      const parent = Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
+    for (const pid of allProcesses(this.#files)) {
+      const parent = Number(statFields(pid, this.#files)?.[STAT.parent]);
+      if (Number.isNaN(parent)) continue;
       const siblings = children.get(parent);
       if (siblings === undefined) children.set(parent, [pid]);
       else siblings.push(pid);
@@ -94,8 +83,4 @@ export class ProcessTree {
     }
     return this.#page;
   }
-}
-
-function numbers(text: string | null): number[] {
-  return (text ?? "").split(" ").filter(Boolean).map(Number);
 }

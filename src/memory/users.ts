@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { MemoryUser } from "../protocol/index.ts";
 import type { MemoryGroup } from "./groups.ts";
 import type { ProcessTree } from "./process-tree.ts";
+import { allProcesses } from "./processes.ts";
 import type { SystemFiles } from "./system-files.ts";
 
 export function memoryUsers(
@@ -18,10 +19,6 @@ export function memoryUsers(
     .sort((a, b) => b.private - a.private)
     .slice(0, count)
     .map((user) => ({ ...user, name: files.read(`/proc/${user.pid}/comm`)?.trimEnd() ?? "" }));
-}
-
-function allProcesses(files: SystemFiles): readonly number[] {
-  return files.list("/proc").map(Number).filter(Number.isInteger);
 }
 
 /** Those of groups inside are listed there. */

@@ -5,9 +5,10 @@
  * Whose it is can be told by its mark, by its session, or by the moment: who comes when a worker dies is that worker's. One that came
  * while all were alive (its parent was no worker) and has no sign of any stays until the session ends.
  */
+import { childrenOf, listsChildren, systemFiles } from "../memory/index.ts";
 import type { Milliseconds, WorkerId } from "../protocol/index.ts";
 import { isAlive, type ProcessIdentity } from "./process-identity.ts";
-import { childrenOf, kill, listsChildren, markIn, markOf, SUPERVISOR_MARK, sessionOf } from "./process-tree.ts";
+import { kill, markIn, markOf, SUPERVISOR_MARK, sessionOf } from "./process-tree.ts";
 
 /** Whoever was killed is gone after this time, unless it hangs in a system call. */
 const END: Milliseconds = 500;
@@ -44,7 +45,7 @@ export class Orphans {
 
   adopt(system: Adoption): void {
     // Whom the system does not list nobody could ask after: all that ends would stay as a zombie.
-    if (!listsChildren()) return;
+    if (!listsChildren(systemFiles)) return;
     system.adoptOrphans();
     this.#system = system;
     process.on("SIGCHLD", this.#onChild);
@@ -81,7 +82,7 @@ export class Orphans {
   #here(): readonly number[] {
     if (this.#system === null) return [];
     const workers = new Set(this.#workers().map(({ identity }) => identity.pid));
-    return childrenOf(process.pid).filter((pid) => !workers.has(pid));
+    return childrenOf(process.pid, systemFiles).filter((pid) => !workers.has(pid));
   }
 
   /** The supervisor of a session inside a worker cleans up after itself; what is a living worker's ends with that one. */
@@ -100,7 +101,7 @@ export class Orphans {
       this.#doomed.add(pid);
       // Before its children are listed: from now on it starts none.
       kill(pid);
-      for (const child of childrenOf(pid)) if (markIn(child) !== SUPERVISOR_MARK) tree.add(child);
+      for (const child of childrenOf(pid, systemFiles)) if (markIn(child) !== SUPERVISOR_MARK) tree.add(child);
     }
   }
 

@@ -2,7 +2,7 @@
  * Which process is meant: a pid alone may have been given to another one since, so it is kept together with the time
  * at which that process began.
  */
-import { readFileSync } from "node:fs";
+import { STAT, statFields, systemFiles } from "../memory/index.ts";
 
 export interface ProcessIdentity {
   readonly pid: number;
@@ -15,9 +15,6 @@ export function isIdentity(value: unknown): value is ProcessIdentity {
   const { pid, started } = value as Partial<Record<keyof ProcessIdentity, unknown>>;
   return Number.isInteger(pid) && Number(pid) > 1 && (started === null || Number.isInteger(started));
 }
-
-/** The 22nd field; the 2nd is the program's name in brackets, which may itself hold spaces and brackets. */
-const START_TIME_AFTER_NAME = 19;
 
 export function identify(pid: number): ProcessIdentity {
   return { pid, started: startTime(pid) };
@@ -39,25 +36,13 @@ export function isOurProcess({ pid, started }: ProcessIdentity): boolean {
 
 /** By all of its ids: real, effective, saved. */
 export function runsAsUs(pid: number): boolean {
-  let status: string;
-  try {
-    status = readFileSync(`/proc/${pid}/status`, "latin1");
-  } catch {
-    return false;
-  }
+  const status = systemFiles.read(`/proc/${pid}/status`) ?? "";
   const ids = /^Uid:\s+(\d+)\s+(\d+)\s+(\d+)/m.exec(status)?.slice(1);
   return ids?.every((id) => Number(id) === process.geteuid?.()) === true;
 }
 
-/** Null also for a zombie: it has ended, and only its parent has not asked how. */
+/** Null also for a zombie, which has ended while its parent has not asked how, and where there is no /proc. */
 function startTime(pid: number): number | null {
-  let stat: string;
-  try {
-    stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-  } catch {
-    // No such process, or a system without /proc: there is no time to know.
-    return null;
-  }
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return fields[0] === "Z" ? null : Number(fields[START_TIME_AFTER_NAME]);
+  const fields = statFields(pid, systemFiles);
+  return fields === null || fields[STAT.state] === "Z" ? null : Number(fields[STAT.startTime]);
 }

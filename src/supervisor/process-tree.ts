@@ -3,7 +3,7 @@
  * a session of its own (in the system's sense), which its children share; those that have left it carry the worker's mark in
  * their environment. Parents are no help here: an orphan's is no longer its own (see orphans.ts for those that have neither).
  */
-import { readdirSync, readFileSync } from "node:fs";
+import { allProcesses, STAT, statFields, systemFiles } from "../memory/index.ts";
 import type { WorkerId } from "../protocol/index.ts";
 import { runsAsUs } from "./process-identity.ts";
 
@@ -12,9 +12,6 @@ export const MARK = "OF_SPILLWAY_WORKER";
 
 /** Its value in the environment of a supervisor, which may itself be what a worker has started, and is nobody's to end. */
 export const SUPERVISOR_MARK = "supervisor";
-
-/** The 6th field of /proc/<pid>/stat; the 2nd is a name in brackets, which may hold anything. */
-const SESSION_AFTER_NAME = 3;
 
 /** What a worker has, and everything that it has started. */
 export function markOf(session: string, worker: WorkerId): string {
@@ -28,16 +25,16 @@ export function markOf(session: string, worker: WorkerId): string {
 export function killTrees(leaders: readonly number[], session: string, worker: WorkerId | null): void {
   const isOurs = (mark: string) =>
     worker === null ? mark.startsWith(`${session}/`) : mark === markOf(session, worker);
-  // Whole groups at one go, also where there is no /proc.
+  // Whole groups at one go: all that can be found where there is no /proc.
   for (const leader of leaders) kill(-leader);
-  for (const pid of numbersIn("/proc")) {
+  for (const pid of allProcesses(systemFiles)) {
     if (leaders.includes(sessionOf(pid)) || isOurs(markIn(pid) ?? "")) kill(pid);
   }
 }
 
 /** What workers of a session that is gone have left: what has its mark, and runs as this user. */
 export function killMarked(session: string): void {
-  for (const pid of numbersIn("/proc")) if (isMarked(pid, session) && runsAsUs(pid)) kill(pid);
+  for (const pid of allProcesses(systemFiles)) if (isMarked(pid, session) && runsAsUs(pid)) kill(pid);
 }
 
 /** A worker of the session, or what one has started. */
@@ -55,47 +52,14 @@ export function kill(pid: number): void {
   }
 }
 
-/** The numbers among a directory's names; none where there is no /proc (macOS: the group is all that can be found) or no such process. */
-function numbersIn(directory: string): number[] {
-  try {
-    return readdirSync(directory)
-      .filter((name) => /^\d+$/.test(name))
-      .map(Number);
-  } catch {
-    return [];
-  }
-}
-
-/** Not every kernel does (CONFIG_PROC_CHILDREN). */
-export function listsChildren(): boolean {
-  return read("/proc/thread-self/children") !== null;
-}
-
-/** Of all its threads. */
-export function childrenOf(pid: number): number[] {
-  return numbersIn(`/proc/${pid}/task`).flatMap((thread) => {
-    const children = read(`/proc/${pid}/task/${thread}/children`) ?? "";
-    return children.split(" ").filter(Boolean).map(Number);
-  });
-}
-
 /** Its session, in the system's sense; NaN where it is gone. */
 export function sessionOf(pid: number): number {
-  const stat = read(`/proc/${pid}/stat`) ?? "";
-  return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[SESSION_AFTER_NAME]);
+  return Number(statFields(pid, systemFiles)?.[STAT.session]);
 }
 
 /** The mark in its environment; null: it has none. */
 export function markIn(pid: number): string | null {
-  const entry = (read(`/proc/${pid}/environ`) ?? "").split("\0").find((one) => one.startsWith(`${MARK}=`));
+  const environment = systemFiles.read(`/proc/${pid}/environ`) ?? "";
+  const entry = environment.split("\0").find((one) => one.startsWith(`${MARK}=`));
   return entry?.slice(MARK.length + 1) ?? null;
-}
-
-function read(path: string): string | null {
-  try {
-    return readFileSync(path, "latin1");
-  } catch {
-    // Ended meanwhile, or somebody else's.
-    return null;
-  }
 }
