@@ -2,14 +2,8 @@
  * Why a worker ended, from what can be known: what was done to it from here, how the system says it ended, its last words, and
  * whether the system's OOM killer has struck. Pure; who gathers the facts is the pool.
  */
+import type { OomKills } from "../memory/index.ts";
 import type { DeathCause, KillReason } from "../protocol/index.ts";
-
-export interface OomKills {
-  readonly container: number;
-  readonly machine: number;
-  /** Those that may have been of the session's processes. */
-  readonly ours: number;
-}
 
 export interface DeathFacts {
   readonly exitCode: number | null;

@@ -3,11 +3,10 @@
  * the node's memory. Looks on, decides nothing.
  */
 import { hostname } from "node:os";
-import type { MemoryGauge } from "../memory/index.ts";
+import type { MemoryGauge, OomKills } from "../memory/index.ts";
 import type { MemoryUser, Milliseconds, NodeSnapshot, WorkerId } from "../protocol/index.ts";
 import type { WorkerEnd } from "../scheduler/index.ts";
 import { type Clock, realClock } from "./clock.ts";
-import type { OomKills } from "./deaths.ts";
 
 const TOP_USERS = 10;
 /**

@@ -8,6 +8,7 @@
  */
 import type { ChildProcess } from "node:child_process";
 import type { SpillwayError } from "../errors/index.ts";
+import type { OomKills } from "../memory/index.ts";
 import type {
   Bytes,
   KillReason,
@@ -20,7 +21,7 @@ import type {
 } from "../protocol/index.ts";
 import type { Scene, WorkerEnd } from "../scheduler/index.ts";
 import { type Clock, realClock } from "./clock.ts";
-import { causeOfDeath, isForMemory, type OomKills } from "./deaths.ts";
+import { causeOfDeath, isForMemory } from "./deaths.ts";
 import { type Adoption, type LivingWorker, Orphans } from "./orphans.ts";
 import { identify, type ProcessIdentity } from "./process-identity.ts";
 import { killTrees } from "./process-tree.ts";
