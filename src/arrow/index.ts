@@ -17,6 +17,7 @@ export {
   readSchemaMessage,
 } from "./ipc/foreign.ts";
 export { childFields, layoutOf, withChildren } from "./layout.ts";
+export { quoteIdentifier, quoteText, quoteTextList } from "./quote.ts";
 export { ColumnAssembler, ColumnSlicer, toColumns } from "./read/column-assembler.ts";
 export { compileRows, type RowReader, toRows } from "./read/row-reader.ts";
 export { plainSchema, plainType, schemaEquals, typeEquals, unifySchemas } from "./schema.ts";

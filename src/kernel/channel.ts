@@ -236,7 +236,7 @@ export class Channel implements Reader {
 
   #begin(sql: string): void {
     if (sql.includes("\0")) {
-      throw new KernelError("SQL may not have a zero character: use quoteLiteral for texts.", "Parser", sql);
+      throw new KernelError("SQL may not have a zero character: use quoteText for texts.", "Parser", sql);
     }
     const half = halfPair(sql);
     if (half !== null) throw new KernelError(`The SQL has ${half}.`, "Parser", sql);

@@ -2,7 +2,6 @@
 export type { Connection } from "./connection.ts";
 export { OUT_OF_MEMORY } from "./failure.ts";
 export { Kernel, type KernelOptions, type KernelSettings, settingsSql } from "./kernel.ts";
-export { quoteIdentifier, quoteLiteral } from "./quote.ts";
 export { type DeclaredColumn, NO_COLUMN, StoredTable } from "./stored-table.ts";
 export type { KernelStream } from "./stream.ts";
 export type { KernelTable } from "./tables.ts";

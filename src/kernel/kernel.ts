@@ -2,6 +2,7 @@
  * A DuckDB database in memory with the settings that everything above relies on. One a process is enough; several live
  * side by side in tests.
  */
+import { quoteText } from "../arrow/index.ts";
 import type { RecordBatch, Schema } from "../arrow/types.ts";
 import { KernelError } from "../errors/index.ts";
 import { textAt } from "../native/index.ts";
@@ -12,7 +13,6 @@ import { Conversions } from "./conversions.ts";
 import { EXACT_TEXTS } from "./exact-texts.ts";
 import { kernelError } from "./failure.ts";
 import { duckdb } from "./library.ts";
-import { quoteLiteral } from "./quote.ts";
 import { ChunkPool } from "./table-memory.ts";
 import { createTable, type KernelTable, registerBlockFunction } from "./tables.ts";
 
@@ -173,7 +173,7 @@ export function settingsSql({ threads, memoryLimit, tempDirectory, keepOrder }: 
   }
   if (memoryLimit === null) statements.push("RESET GLOBAL memory_limit");
   else if (memoryLimit !== undefined) statements.push(`SET GLOBAL memory_limit = '${Math.floor(memoryLimit)}B'`);
-  if (tempDirectory !== undefined) statements.push(`SET GLOBAL temp_directory = ${quoteLiteral(tempDirectory)}`);
+  if (tempDirectory !== undefined) statements.push(`SET GLOBAL temp_directory = ${quoteText(tempDirectory)}`);
   if (keepOrder !== undefined) statements.push(`SET GLOBAL preserve_insertion_order = ${keepOrder}`);
   return statements.join("; ");
 }

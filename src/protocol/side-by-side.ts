@@ -2,7 +2,7 @@
  * The columns of two tables side by side, as a select list over `l` and `r`. Where the columns are known the list is part of the
  * SQL; else a mark stands for it, and whoever has the tables puts the list there.
  */
-import { foldedName, nameFault } from "../arrow/index.ts";
+import { foldedName, nameFault, quoteIdentifier as q } from "../arrow/index.ts";
 import { OptionError } from "../errors/index.ts";
 import type { NameUse } from "./name-uses.ts";
 
@@ -30,9 +30,9 @@ export interface UnnamedColumns extends SideBySide {
 
 export function sideBySide(spec: SideBySide, left: readonly string[], right: readonly string[]): string {
   const { operator, except, merged, suffix } = spec;
+  assertOwnNames(namesSideBySide(spec, left, right), operator);
   const dropped = new Set(except);
   const others = new Map(merged.map((pair) => [pair.left, pair.right]));
-  const names = [...left];
   const items = left.map((name) => {
     const other = others.get(name);
     return other === undefined ? `l.${q(name)}` : `coalesce(l.${q(name)}, r.${q(other)}) AS ${q(name)}`;
@@ -40,10 +40,8 @@ export function sideBySide(spec: SideBySide, left: readonly string[], right: rea
   const beside = besideNames(left, suffix);
   for (const name of right.filter((each) => !dropped.has(each))) {
     const shown = beside(name);
-    names.push(shown);
     items.push(shown === name ? `r.${q(name)}` : `r.${q(name)} AS ${q(shown)}`);
   }
-  assertOwnNames(names, operator);
   return items.join(", ");
 }
 
@@ -72,5 +70,3 @@ export function assertOwnNames(names: readonly string[], operator: string): void
   const fault = nameFault(names);
   if (fault !== null) throw new OptionError(`${operator}: ${fault.reason}`);
 }
-
-const q = (name: string) => `"${name.replaceAll('"', '""')}"`;

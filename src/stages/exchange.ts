@@ -3,6 +3,7 @@
  * the same SQL over its rows alone. Keys are hashed, sorts go by ranges (range-sort.ts), a shuffle by chance; a join side that
  * is small is given to every task instead. What has no partitions (a zip, one row of all, a window over all) stays one task.
  */
+import { quoteIdentifier } from "../arrow/index.ts";
 import {
   type AggregateNode,
   columnsOf,
@@ -15,7 +16,6 @@ import {
   type NamedExpression,
   namedSql,
   type Plan,
-  quoteIdentifier,
   type ShuffleNode,
   seesRowOrder,
   type WindowNode,

@@ -1,5 +1,6 @@
 /** The column that sends each row to its partition, and the keys it is computed from. */
-import { type Describe, isDescribable, type Plan, project, quoteIdentifier, union } from "../plan/index.ts";
+import { quoteIdentifier } from "../arrow/index.ts";
+import { type Describe, isDescribable, type Plan, project, union } from "../plan/index.ts";
 import { PARTITION } from "../protocol/index.ts";
 import { hashKey } from "./keys.ts";
 import { nested, type Select } from "./sql/select.ts";

@@ -3,7 +3,8 @@
  * partitions. A key is one BLOB whose order is that of all sort keys together, descending ones and nulls included, so that
  * equal keys stay together and the partitions, each sorted, follow one another.
  */
-import { expressionSql, isDescribable, quoteIdentifier, quoteText, type SortNode } from "../plan/index.ts";
+import { quoteIdentifier, quoteText } from "../arrow/index.ts";
+import { expressionSql, isDescribable, type SortNode } from "../plan/index.ts";
 import { type Draft, draftOverOperators, draftOverTables, functionsIn } from "./draft.ts";
 import { orderParts, ownOrderParts } from "./keys.ts";
 import type { Names } from "./needed.ts";

@@ -2,8 +2,9 @@
  * A step's SQL over the tables that a task has: lists of columns that could not be told before are put where their marks stand,
  * and types of keys that were not known before are checked.
  */
+import { quoteIdentifier } from "../arrow/index.ts";
 import { RowShapeError } from "../errors/index.ts";
-import { type Connection, NO_COLUMN, quoteIdentifier } from "../kernel/index.ts";
+import { type Connection, NO_COLUMN } from "../kernel/index.ts";
 import {
   checkFoundKeyTypes,
   fillPlaceholders,

@@ -1,9 +1,10 @@
 /** Which files a path, a folder or a pattern means, with the real kernel and without processes. */
+
 import { renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { quoteText } from "../../src/arrow/index.ts";
 import { col, readBinary, readCsv, readJson, readParquet, readText } from "../../src/dataset/index.ts";
 import { OptionError, SourceError } from "../../src/errors/index.ts";
-import { quoteText } from "../../src/plan/index.ts";
 import { kernelAndFiles } from "./kernel-and-files.ts";
 
 const { engine, at, file, sql } = kernelAndFiles("paths");

@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
+import { quoteIdentifier, quoteText } from "../../src/arrow/index.ts";
 import { col, lit } from "../../src/dataset/index.ts";
 import { OptionError } from "../../src/errors/index.ts";
 import { Kernel } from "../../src/kernel/index.ts";
-import { checkTypeName, expressionSql, literalSql, quoteIdentifier, quoteText } from "../../src/plan/index.ts";
+import { checkTypeName, expressionSql, literalSql } from "../../src/plan/index.ts";
 
 const kernel = Kernel.open({ threads: 1 });
 const connection = kernel.connect();
@@ -30,6 +31,7 @@ describe("[A7] values are quoted, never pasted", () => {
       }),
       { numRuns: 200 },
     );
+    expect(() => expressionSql(col("a\0b").expression)).toThrow('The name "a\\u0000b" has a NUL character');
   });
 
   test("[A7] any number comes back exactly", () => {

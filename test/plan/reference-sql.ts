@@ -1,13 +1,6 @@
 /** A resolved plan as one SQL text, node by node and with no thought of speed: what the rules must not change. */
-import {
-  columnsOf,
-  expressionSql,
-  type JoinNode,
-  namedSql,
-  type Plan,
-  quoteIdentifier,
-  type ScanNode,
-} from "../../src/plan/index.ts";
+import { quoteIdentifier } from "../../src/arrow/index.ts";
+import { columnsOf, expressionSql, type JoinNode, namedSql, type Plan, type ScanNode } from "../../src/plan/index.ts";
 
 export function referenceSql(plan: Plan): string {
   const from = (input: Plan) => `(${referenceSql(input)})`;

@@ -2,14 +2,12 @@
  * Arrow IPC files, streamed or with a footer. Only their schemas are read here; a worker maps the rest.
  * Partition folders, paths and declared types are added by SQL over what it reads, one part for each folder (or file).
  */
-import { foldedName } from "../../arrow/index.ts";
+import { foldedName, quoteIdentifier, quoteText } from "../../arrow/index.ts";
 import { SourceError } from "../../errors/index.ts";
 import {
   type Column,
   nothingSkipped,
   type OpenSource,
-  quoteIdentifier,
-  quoteText,
   type ScanRequest,
   type ScanSplits,
   type Source,

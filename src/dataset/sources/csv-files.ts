@@ -2,10 +2,9 @@
  * What CSV files are like: the dialect and the header of each, and the types that hold for all. Every file's beginning is
  * looked at for its columns; rows for their types only in some files, spread over all, because there may be very many.
  */
-import { foldedName } from "../../arrow/index.ts";
+import { foldedName, quoteIdentifier, quoteText } from "../../arrow/index.ts";
 import type { Dialect, FoundDialect, GivenDialect } from "../../csv/index.ts";
 import { SourceError } from "../../errors/index.ts";
-import { quoteIdentifier, quoteText } from "../../plan/index.ts";
 import type { Bytes } from "../../protocol/index.ts";
 import type { Engine } from "../engine.ts";
 import { dialectOf, headsOf, isPacked } from "./csv-heads.ts";

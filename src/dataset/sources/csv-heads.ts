@@ -1,8 +1,9 @@
 /** The beginnings of CSV files as text: read here where they are plain, by the kernel where they are compressed. */
+
 import { open } from "node:fs/promises";
+import { quoteText } from "../../arrow/index.ts";
 import { type CsvRecord, type FoundDialect, findDialect, type GivenDialect } from "../../csv/index.ts";
 import { SourceError } from "../../errors/index.ts";
-import { quoteText } from "../../plan/index.ts";
 import type { Bytes } from "../../protocol/index.ts";
 import { messageOf } from "../../realm/index.ts";
 import type { Engine } from "../engine.ts";

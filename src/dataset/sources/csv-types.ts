@@ -3,8 +3,8 @@
  * ends the query with a `Misfit`, which the worker turns into an error with file and line. The macros `spillway_…` are
  * the kernel's (`src/kernel/exact-texts.ts`).
  */
+import { quoteText } from "../../arrow/index.ts";
 import { MISFIT, type Misfit } from "../../csv/index.ts";
-import { quoteText } from "../../plan/index.ts";
 
 /** How texts are written where that is not ISO dates and a decimal point. */
 export interface TextFormats {

@@ -2,9 +2,9 @@
  * CSV files. The kernel cuts them into texts; what the texts are is found over all the files, and made of them by SQL that
  * loses nothing (`csv-types.ts`).
  */
-import { foldedName } from "../../arrow/index.ts";
+import { foldedName, quoteIdentifier, quoteText, quoteTextList } from "../../arrow/index.ts";
 import { OptionError, SourceError } from "../../errors/index.ts";
-import { type Column, quoteIdentifier, quoteText, quoteTextList } from "../../plan/index.ts";
+import type { Column } from "../../plan/index.ts";
 import type { Bytes } from "../../protocol/index.ts";
 import { packingOf } from "../../text/index.ts";
 import type { Engine } from "../engine.ts";

@@ -4,8 +4,7 @@
  * was taken for `x = 1`, and NaN of the other sign was not in a Bloom filter. Behind an expression the kernel has no statistics of
  * the column, and NaN is one value; row groups are left out by row-groups.ts, which knows what may be asked.
  */
-import { type DataType, parseTypeName, typeName } from "../../arrow/index.ts";
-import { quoteIdentifier } from "../../plan/index.ts";
+import { type DataType, parseTypeName, quoteIdentifier, typeName } from "../../arrow/index.ts";
 
 export function holdsFloats(type: string): boolean {
   return /\b(FLOAT|DOUBLE)\b/.test(type);

@@ -3,8 +3,8 @@
  * value by SQL that loses nothing (`csv-types.ts`). The kernel makes a double of every number that has a fraction, be it read
  * as text; for a DECIMAL the objects are therefore read as they stand in the file and their numbers put into quotes.
  */
-import { type DataType, parseTypeName, typeName } from "../../arrow/index.ts";
-import { type Column, quoteIdentifier, quoteText } from "../../plan/index.ts";
+import { type DataType, parseTypeName, quoteIdentifier, quoteText, typeName } from "../../arrow/index.ts";
+import type { Column } from "../../plan/index.ts";
 import { readableSql, type TextFormats, valueSql } from "./csv-types.ts";
 import type { SourceFile } from "./files.ts";
 import { isChecked, objectsSql } from "./json-types.ts";

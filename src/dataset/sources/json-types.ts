@@ -2,9 +2,9 @@
  * Which types hold the values of JSON files: the kernel's finding is checked against the texts of a sample, because it drops
  * the offsets of times and rounds whole numbers of many digits.
  */
-import { foldedName } from "../../arrow/index.ts";
+import { foldedName, quoteIdentifier, quoteText } from "../../arrow/index.ts";
 import { SourceError } from "../../errors/index.ts";
-import { type Column, quoteIdentifier, quoteText } from "../../plan/index.ts";
+import type { Column } from "../../plan/index.ts";
 import type { Engine } from "../engine.ts";
 import { ANY_KIND, type Kinds, kindsSql } from "./csv-types.ts";
 import type { SourceFile } from "./files.ts";

@@ -2,9 +2,10 @@
  * JSON files: a value a line, or one array. Columns are found over a sample of all the files and then hold for every one;
  * a key that a row has not is null.
  */
+
 import { open } from "node:fs/promises";
+import { quoteText } from "../../arrow/index.ts";
 import { OptionError, SourceError } from "../../errors/index.ts";
-import { quoteText } from "../../plan/index.ts";
 import { cutAtLines, packingOf } from "../../text/index.ts";
 import type { Engine } from "../engine.ts";
 import { checkKeys, oneOf, wholeNumber } from "../options.ts";

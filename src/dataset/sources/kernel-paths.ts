@@ -2,8 +2,8 @@
  * Paths of listed files as SQL for the kernel's readers, which take every path for a pattern: what was listed is what is
  * read, whatever characters its name has.
  */
+import { quoteText, quoteTextList } from "../../arrow/index.ts";
 import { SourceError } from "../../errors/index.ts";
-import { quoteText, quoteTextList } from "../../plan/index.ts";
 import type { TextStream } from "../../protocol/index.ts";
 import type { SourceFile } from "./files.ts";
 

@@ -2,8 +2,8 @@
  * The columns of Parquet files, from their footers: those of the first, or of all, in types that hold what all the files
  * have there, and which file has which.
  */
-import { foldedName } from "../../arrow/index.ts";
-import { type Column, quoteIdentifier } from "../../plan/index.ts";
+import { foldedName, quoteIdentifier } from "../../arrow/index.ts";
+import type { Column } from "../../plan/index.ts";
 import type { InspectedRow } from "../../protocol/index.ts";
 import type { Engine } from "../engine.ts";
 import { namesOfAll } from "./differing.ts";

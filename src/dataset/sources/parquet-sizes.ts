@@ -2,9 +2,8 @@
  * Sizes of lists in Parquet files. Parquet has lists of any length only; an entry beside the schema says where all of a column
  * have one length: ours, or the Arrow schema that pyarrow and Polars write.
  */
-import { foldedName, readSchemaMessage } from "../../arrow/index.ts";
+import { foldedName, quoteText, readSchemaMessage } from "../../arrow/index.ts";
 import type { Column } from "../../plan/index.ts";
-import { quoteText } from "../../plan/index.ts";
 import { LIST_SIZES } from "../../protocol/index.ts";
 import type { Engine } from "../engine.ts";
 import type { SourceFile } from "./files.ts";

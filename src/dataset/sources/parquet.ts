@@ -2,17 +2,17 @@
  * Parquet files. Their footers are read once, in a worker; splits are ranges of row groups, so that one large file keeps all
  * workers busy and many small ones share a task.
  */
+import { quoteIdentifier } from "../../arrow/index.ts";
 import { SourceError } from "../../errors/index.ts";
-import {
-  type Column,
-  type OpenSource,
-  quoteIdentifier,
-  type RowSample,
-  type ScanRequest,
-  type ScanSplits,
-  type Source,
-  type SourceCut,
-  type WholeScan,
+import type {
+  Column,
+  OpenSource,
+  RowSample,
+  ScanRequest,
+  ScanSplits,
+  Source,
+  SourceCut,
+  WholeScan,
 } from "../../plan/index.ts";
 import type { Bytes, Split } from "../../protocol/index.ts";
 import { placeSampleSql } from "../../stages/index.ts";

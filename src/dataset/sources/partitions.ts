@@ -2,17 +2,11 @@
  * Hive partitions: folders named `key=value` that become columns. Values are the same for every file of a folder, so
  * they are constants in the SQL of a split, and a condition on them alone leaves out whole files.
  */
+
 import { dirname } from "node:path";
+import { quoteIdentifier, quoteText } from "../../arrow/index.ts";
 import { SourceError } from "../../errors/index.ts";
-import {
-  type Column,
-  columnsRead,
-  type Expression,
-  expressionSql,
-  literalSql,
-  quoteIdentifier,
-  quoteText,
-} from "../../plan/index.ts";
+import { type Column, columnsRead, type Expression, expressionSql, literalSql } from "../../plan/index.ts";
 import type { Engine } from "../engine.ts";
 import type { SourceFile } from "./files.ts";
 

@@ -2,8 +2,9 @@
  * What Parquet footers say: row groups with their rows, their bytes in the columns at hand, and whether their statistics let
  * them hold a row that satisfies the conditions. Missing statistics mean that they may.
  */
+import { quoteText } from "../../arrow/index.ts";
 import { KernelError } from "../../errors/index.ts";
-import { type Column, type Expression, literalSql, quoteText } from "../../plan/index.ts";
+import { type Column, type Expression, literalSql } from "../../plan/index.ts";
 import type { Bytes, InspectedRow } from "../../protocol/index.ts";
 import { isDate } from "../../realm/index.ts";
 import type { Engine } from "../engine.ts";

@@ -2,12 +2,11 @@
  * Files that the kernel reads by SQL: CSV, JSON, text, binary. A split is a file, a part of one, or a bundle of small ones; what
  * differs between the formats is only how their columns are found, where they can be cut and which table function reads them.
  */
+import { quoteIdentifier, quoteText } from "../../arrow/index.ts";
 import {
   type Column,
   nothingSkipped,
   type OpenSource,
-  quoteIdentifier,
-  quoteText,
   type ScanRequest,
   type ScanSplits,
   type Source,

@@ -3,8 +3,8 @@
  * may even be mixed. All others, large, compressed or in other encodings, are streams of UTF-8 that the kernel's CSV reader
  * cuts into lines, with nothing to separate or quote.
  */
+import { quoteText } from "../../arrow/index.ts";
 import { OptionError } from "../../errors/index.ts";
-import { quoteText } from "../../plan/index.ts";
 import { type BadBytes, type Bytes, RETURN_MARK, type TextEncoding, type TextStream } from "../../protocol/index.ts";
 import { cutAtLines, packingOf, unpacksZstd } from "../../text/index.ts";
 import { describe, oneOf, positiveInteger } from "../options.ts";

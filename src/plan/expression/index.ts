@@ -30,7 +30,6 @@ export {
   windowOf,
 } from "./expression.ts";
 export { checkLiteral, checkText, type Literal, literalSql } from "./literal.ts";
-export { quoteIdentifier, quoteText, quoteTextList } from "./quote.ts";
 export { expressionSql, namedSql, orderSql } from "./render.ts";
 export { checkTypeName } from "./type-name.ts";
 export {

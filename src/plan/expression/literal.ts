@@ -2,10 +2,9 @@
  * JavaScript values as SQL literals. A number with a fraction is a DOUBLE, as in JavaScript, not SQL's DECIMAL; next to a
  * comparison it stays a plain decimal, so that a filter on a DECIMAL column still reaches the reader's statistics.
  */
-import { halfPair } from "../../arrow/index.ts";
+import { halfPair, quoteText } from "../../arrow/index.ts";
 import { OptionError } from "../../errors/index.ts";
 import { isDate, isMap, isPlainObject, isTypedArray, isUint8Array } from "../../realm/index.ts";
-import { quoteText } from "./quote.ts";
 
 export type Literal =
   | null

@@ -1,4 +1,5 @@
 /** An expression as SQL text. */
+import { quoteIdentifier } from "../../arrow/index.ts";
 import { calls, comparisons } from "./calls.ts";
 import type {
   AggregateExpression,
@@ -12,7 +13,6 @@ import type {
   WindowExpression,
 } from "./expression.ts";
 import { literalSql } from "./literal.ts";
-import { quoteIdentifier } from "./quote.ts";
 
 export function expressionSql(expression: Expression, compared = false): string {
   switch (expression.kind) {

@@ -2,7 +2,8 @@
  * One aggregate in two phases: columns that hold what some of the rows come to, and SQL that puts any number of such
  * states together. Whatever the split, nulls and empty parts included, the outcome is that of the aggregate over all.
  */
-import { type AggregateExpression, expressionSql, quoteIdentifier } from "../../plan/index.ts";
+import { quoteIdentifier } from "../../arrow/index.ts";
+import { type AggregateExpression, expressionSql } from "../../plan/index.ts";
 import { holdsUnion, orderKey, travellingOrder } from "../keys.ts";
 
 export interface State {

@@ -2,6 +2,7 @@
  * An aggregate cut in two: a partial one that may run over any part of the rows, and a final one over what the parts come to.
  * Which state an aggregate has is told in state.ts; here they are put into two SELECTs.
  */
+import { quoteIdentifier } from "../../arrow/index.ts";
 import {
   type AggregateExpression,
   type AggregateNode,
@@ -11,7 +12,6 @@ import {
   expressionSql,
   type NamedExpression,
   type Plan,
-  quoteIdentifier,
   raw,
 } from "../../plan/index.ts";
 import type { FedTable } from "../../protocol/index.ts";

@@ -1,5 +1,6 @@
 /** The SQL that tells a plan's column types without reading anything: sources are stood in for by typed nulls. */
-import { type Column, inputsOf, type Plan, quoteIdentifier, type ScanNode } from "../../plan/index.ts";
+import { quoteIdentifier } from "../../arrow/index.ts";
+import { type Column, inputsOf, type Plan, type ScanNode } from "../../plan/index.ts";
 import { holdsAllToAll, isRegionNode, relation } from "./relation.ts";
 import { type Select, selectFrom, selectFromScan, selectSql } from "./select.ts";
 

@@ -4,7 +4,8 @@
  * catalogue knows which functions are aggregates. What stands in a subquery is of that one's own rows, with one exception that
  * SQL has: an aggregate of nothing but columns from around a subquery is of the rows around it.
  */
-import { quoteIdentifier, quoteText, type RawSeen } from "../../plan/index.ts";
+import { quoteIdentifier, quoteText } from "../../arrow/index.ts";
+import type { RawSeen } from "../../plan/index.ts";
 import {
   isFromNothing,
   isObject,

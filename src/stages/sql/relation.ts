@@ -2,6 +2,7 @@
  * A relational node over what its inputs are, as SQL. Whoever walks the plan decides what stands at its leaves: files,
  * tables that are fed, typed nulls.
  */
+import { quoteIdentifier } from "../../arrow/index.ts";
 import {
   type AggregateNode,
   aggregatesIn,
@@ -15,7 +16,6 @@ import {
   namedSql,
   orderSql,
   type Plan,
-  quoteIdentifier,
   raw,
   type SortNode,
   seesRowOrder,

@@ -2,6 +2,7 @@
  * Builds one SELECT out of a run of relational nodes, nesting only where SQL needs it: a condition on a computed
  * column, an exploded list, a projection that could not be merged. `{input}` stands for the table.
  */
+import { quoteIdentifier } from "../../arrow/index.ts";
 import {
   columnsOf,
   columnsRead,
@@ -15,7 +16,6 @@ import {
   namedSql,
   type Plan,
   type ProjectNode,
-  quoteIdentifier,
   type RowSample,
   type ScanNode,
   type WindowNode,

@@ -1,8 +1,8 @@
 /** One SQL text to one file, or to one file a partition, under the staging directory: by the kernel's COPY, or by us. */
 import { statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { type Row, toRows } from "../../arrow/index.ts";
-import { type Connection, type KernelStream, quoteIdentifier, quoteLiteral } from "../../kernel/index.ts";
+import { quoteIdentifier, quoteText, type Row, toRows } from "../../arrow/index.ts";
+import type { Connection, KernelStream } from "../../kernel/index.ts";
 import type { Bytes, FileSink, KernelLease, WrittenFile } from "../../protocol/index.ts";
 import { writeArrowFile } from "./arrow-files.ts";
 import { jsonSelect } from "./json-values.ts";
@@ -137,7 +137,7 @@ function copySql(
   rowGroup: number,
 ): string {
   const options = [`FORMAT ${sink.format}`, sink.format === "parquet" ? "RETURN_STATS true" : "RETURN_FILES true"];
-  if (sink.compression !== null) options.push(`COMPRESSION ${quoteLiteral(sink.compression)}`);
+  if (sink.compression !== null) options.push(`COMPRESSION ${quoteText(sink.compression)}`);
   if (sink.format === "csv") options.push("HEADER true");
   if (sink.format === "parquet") options.push(`ROW_GROUP_SIZE ${rowGroup}`);
   if (entry !== null) options.push(entry);
@@ -148,9 +148,9 @@ function copySql(
   } else {
     target = sink.staging;
     options.push(`PARTITION_BY (${partitionBy.map(quoteIdentifier).join(", ")})`);
-    options.push(`FILENAME_PATTERN ${quoteLiteral(`${name}-{i}`)}`, "OVERWRITE_OR_IGNORE true");
+    options.push(`FILENAME_PATTERN ${quoteText(`${name}-{i}`)}`, "OVERWRITE_OR_IGNORE true");
   }
-  return `COPY (${select}) TO ${quoteLiteral(target)} (${options.join(", ")})`;
+  return `COPY (${select}) TO ${quoteText(target)} (${options.join(", ")})`;
 }
 
 function fileName(sink: FileSink, name: string): string {

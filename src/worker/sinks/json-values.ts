@@ -1,6 +1,6 @@
 /** A query as JSON can hold its values: not-a-number and the infinities, which JSON has no word for, become null. */
-import { childFields, type DataType } from "../../arrow/index.ts";
-import { type Connection, quoteIdentifier, quoteLiteral } from "../../kernel/index.ts";
+import { childFields, type DataType, quoteIdentifier, quoteText } from "../../arrow/index.ts";
+import type { Connection } from "../../kernel/index.ts";
 
 export function jsonSelect(connection: Connection, select: string): string {
   const replaced = connection
@@ -31,7 +31,7 @@ function finite(value: string, type: DataType, depth: number): string {
     }
     case "struct": {
       const fields = children.map((field) => {
-        const inside = finite(`struct_extract(${value}, ${quoteLiteral(field.name)})`, field.type, depth);
+        const inside = finite(`struct_extract(${value}, ${quoteText(field.name)})`, field.type, depth);
         return `${quoteIdentifier(field.name)} := ${inside}`;
       });
       return `CASE WHEN ${value} IS NOT NULL THEN struct_pack(${fields.join(", ")}) END`;

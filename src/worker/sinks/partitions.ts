@@ -2,9 +2,11 @@
  * Partitions: what their folders are called, and a table cut by them where the kernel does not do it itself, because of
  * the format or because a file may only have so many rows.
  */
+
 import { join } from "node:path";
+import { quoteIdentifier, quoteText } from "../../arrow/index.ts";
 import { UnknownColumnError } from "../../errors/index.ts";
-import { type Connection, quoteIdentifier, quoteLiteral } from "../../kernel/index.ts";
+import type { Connection } from "../../kernel/index.ts";
 import { nearest } from "../../units/index.ts";
 
 export interface Partition {
@@ -64,7 +66,7 @@ export function partitionsOf(
       return value === null || value === undefined ? null : String(value);
     });
     const where = values.map((value, i) =>
-      value === null ? `${keys[i]} IS NULL` : `${texts[i]} = ${quoteLiteral(value)}`,
+      value === null ? `${keys[i]} IS NULL` : `${texts[i]} = ${quoteText(value)}`,
     );
     const directories = values.map(
       (value, i) =>

@@ -3,8 +3,8 @@
  * an entry beside the schema. (The kernel would write an array, and a null one in a way that only it reads. Arrow's own entry is
  * not used because pyarrow refuses null lists with it.)
  */
-import { typeName } from "../../arrow/index.ts";
-import { type Connection, quoteIdentifier, quoteLiteral } from "../../kernel/index.ts";
+import { quoteIdentifier, quoteText, typeName } from "../../arrow/index.ts";
+import type { Connection } from "../../kernel/index.ts";
 import { LIST_SIZES } from "../../protocol/index.ts";
 
 export interface SizedLists {
@@ -26,6 +26,6 @@ export function sizedLists(connection: Connection, select: string, folders: read
   const sizes = Object.fromEntries(lists.map(({ name, type }) => [name, type.size]));
   return {
     select: `SELECT * REPLACE (${casts.join(", ")}) FROM (${select})`,
-    entry: `KV_METADATA {${quoteLiteral(LIST_SIZES)}: ${quoteLiteral(JSON.stringify(sizes))}}`,
+    entry: `KV_METADATA {${quoteText(LIST_SIZES)}: ${quoteText(JSON.stringify(sizes))}}`,
   };
 }
