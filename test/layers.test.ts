@@ -1,4 +1,4 @@
-/** Arrows point one way: no folder imports from one that stands above it. */
+/** Arrows point one way: no folder imports from one that stands above it; and they end at a folder's door, its index.ts. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -65,8 +65,31 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   cli: ["errors", "arrow", "config", "protocol", "units", "session", "supervisor", "memory"],
 };
 
+/** Files that other rooms import past the door, because the door would load too much. Types go through the door all the same. */
+const OWN_DOORS: Readonly<Record<string, string>> = {
+  "closure/revive.ts": "workers revive functions and capture none: the parser and the inspector take 40 ms to load",
+  "session/options.ts": "the CLI shows the settings and starts no session: the door has all datasets behind it",
+  "session/state-root.ts": "as session/options.ts",
+  "store/mapping.ts": "loads C code: a program does so with its first result, and a supervisor never",
+  "store/spill/index.ts": "loaded at the first spill",
+  "store/spill/zstd.ts": "a program checks its options and has no ledger",
+  "supervisor/sweep.ts": "loaded by a program whose supervisor was killed",
+};
+
 function imports(text: string): string[] {
   return [...text.matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]+)"/g)].map((found) => found[1] ?? "");
+}
+
+/** Of types alone: they are gone when the program runs. */
+const TYPE_IMPORT = /(?:import|export) type [^;"]*from "(\.[^"]+)"/g;
+
+function typeImports(text: string): string[] {
+  return [...text.matchAll(TYPE_IMPORT)].map((found) => found[1] ?? "");
+}
+
+/** What is loaded with a file, without what it loads later. */
+function loadedWith(text: string): string[] {
+  return imports(text.replace(TYPE_IMPORT, "").replaceAll("import(", ""));
 }
 
 /** Path below `src/` and text of every source file. */
@@ -91,6 +114,33 @@ test("folders import only what stands below them", () => {
     }
   }
   expect(wrong).toEqual([]);
+});
+
+test("folders import from one another through the door", () => {
+  const wrong: string[] = [];
+  const used = new Set<string>();
+  for (const [file, text] of sources()) {
+    const [room = ""] = file.split("/");
+    for (const specifier of imports(text)) {
+      const target = join(file, "..", specifier);
+      const [other = "", ...rest] = target.split("/");
+      if (other === room || rest.join("/") === "index.ts") continue;
+      used.add(target);
+      if (!(target in OWN_DOORS) || typeImports(text).includes(specifier)) wrong.push(`${file} imports ${target}`);
+    }
+  }
+  expect(wrong).toEqual([]);
+  expect([...used].sort()).toEqual(Object.keys(OWN_DOORS));
+});
+
+test("importing the package loads neither C code nor the kernel", () => {
+  const texts = new Map(sources());
+  const loaded = new Set(["index.ts"]);
+  for (const file of loaded) {
+    for (const specifier of loadedWith(texts.get(file) ?? "")) loaded.add(join(file, "..", specifier));
+  }
+  expect(loaded).toContain("session/session.ts");
+  expect([...loaded].filter((file) => /^(native|kernel|worker)\//.test(file))).toEqual([]);
 });
 
 /** Says no to a value of another realm, as under Jest: `src/realm` has a check for each. */

@@ -6,7 +6,7 @@ export type { CancelOptions } from "./consume/cancellation.ts";
 export type { DatasetSchema } from "./consume/schema.ts";
 export type { TrainTestOptions } from "./consume/split.ts";
 export { Dataset, MaterializedDataset } from "./dataset.ts";
-export type { Engine, EngineSettings, FinishedJob, ReceivedBlock, RunningJob } from "./engine.ts";
+export type { Engine, EngineSettings, FinishedJob, ReceivedBlock, RunningJob, RunOptions } from "./engine.ts";
 export type { ExplainOptions } from "./explain.ts";
 export {
   AggregateExpr,
@@ -40,6 +40,7 @@ export type { RepartitionOptions, TopOptions } from "./relational-methods.ts";
 export type { JoinOptions, ZipOptions } from "./relational-types.ts";
 export type { AnyRow, BatchColumn, ColumnsBatch } from "./row-types.ts";
 export type { SampleOptions } from "./sample-options.ts";
+export { afterCollection } from "./sources/block-hold.ts";
 export {
   type CsvOptions,
   fromArrow,

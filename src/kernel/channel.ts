@@ -2,8 +2,7 @@
  * One DuckDB connection and the one statement it runs: prepare, execute, fetch, end. DuckDB allows one open result a
  * connection, so the Connection that people see hands each stream a channel of its own.
  */
-import { halfPair } from "../arrow/index.ts";
-import type { Field, Schema } from "../arrow/types.ts";
+import { type Field, halfPair, type Schema } from "../arrow/index.ts";
 import { KernelError } from "../errors/index.ts";
 import { callAsync, type NativeFunction, textAt } from "../native/index.ts";
 import { Cells, destroyHandle } from "./cells.ts";

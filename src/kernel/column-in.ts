@@ -3,8 +3,7 @@
  * a time. Every array has offset 0 and the start is added to the pointers: DuckDB forgets offsets in places (a struct in
  * a struct, a struct in a list, booleans at an odd one).
  */
-import { childFields, layoutOf } from "../arrow/index.ts";
-import type { DataType, Vector } from "../arrow/types.ts";
+import { childFields, type DataType, layoutOf, type Vector } from "../arrow/index.ts";
 import { KernelError } from "../errors/index.ts";
 import { libraryC } from "../native/index.ts";
 import { ARRAY, Cells } from "./cells.ts";

@@ -2,8 +2,7 @@
  * One column of a result: copies what an ArrowArray points to into the stream's scratch and shows it as a Vector, the
  * same object and the same views for every chunk until a text or list column outgrows its place.
  */
-import { childFields, layoutOf } from "../arrow/index.ts";
-import type { DataType, Vector } from "../arrow/types.ts";
+import { childFields, type DataType, layoutOf, type Vector } from "../arrow/index.ts";
 import { KernelError } from "../errors/index.ts";
 import { copy } from "../native/index.ts";
 import { ARRAY, Cells } from "./cells.ts";

@@ -3,8 +3,7 @@
  * a DuckDB connection of its own behind this one. Temporary tables and transactions belong to one of those, so use plain
  * tables (the database is in memory and this process's own).
  */
-import { compileRows, type ValueOptions } from "../arrow/index.ts";
-import type { RecordBatch, Row, Schema } from "../arrow/types.ts";
+import { compileRows, type RecordBatch, type Row, type Schema, type ValueOptions } from "../arrow/index.ts";
 import { KernelError } from "../errors/index.ts";
 import type { Channel } from "./channel.ts";
 import { KernelStream } from "./stream.ts";

@@ -4,8 +4,7 @@
  * converting no rows. Remembered by type, so that a table a batch costs no new conversion.
  */
 
-import { childFields, typeName } from "../arrow/index.ts";
-import type { DataType, Field } from "../arrow/types.ts";
+import { childFields, type DataType, type Field, typeName } from "../arrow/index.ts";
 import { KernelError } from "../errors/index.ts";
 import { pin } from "../native/index.ts";
 import { Cells, destroyHandle, SCHEMA } from "./cells.ts";

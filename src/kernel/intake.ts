@@ -4,8 +4,17 @@
  * converted again for every 2,048 rows, half floats and 256-bit decimals not at all. What is fine is passed through as
  * it is, without a copy.
  */
-import { bitAt, childFields, copyBits, layoutOf, viewOf, withChildren } from "../arrow/index.ts";
-import type { DataType, TimeUnit, Vector } from "../arrow/types.ts";
+import {
+  bitAt,
+  childFields,
+  copyBits,
+  type DataType,
+  layoutOf,
+  type TimeUnit,
+  type Vector,
+  viewOf,
+  withChildren,
+} from "../arrow/index.ts";
 import { KernelError } from "../errors/index.ts";
 import { takeVector } from "./take.ts";
 

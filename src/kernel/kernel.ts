@@ -2,8 +2,7 @@
  * A DuckDB database in memory with the settings that everything above relies on. One a process is enough; several live
  * side by side in tests.
  */
-import { quoteText } from "../arrow/index.ts";
-import type { RecordBatch, Schema } from "../arrow/types.ts";
+import { quoteText, type RecordBatch, type Schema } from "../arrow/index.ts";
 import { KernelError } from "../errors/index.ts";
 import { textAt } from "../native/index.ts";
 import { Cells } from "./cells.ts";

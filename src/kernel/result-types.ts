@@ -3,8 +3,7 @@
  * `duckdb_to_arrow_schema` would say the same for most, slower, and says nothing of what is lost (bits and big numbers
  * arrive as raw bytes, a time with a zone without its zone).
  */
-import { quoteIdentifier } from "../arrow/index.ts";
-import type { DataType, Field } from "../arrow/types.ts";
+import { type DataType, type Field, quoteIdentifier } from "../arrow/index.ts";
 import { KernelError } from "../errors/index.ts";
 import { textAt } from "../native/index.ts";
 import { destroyHandle } from "./cells.ts";

@@ -3,8 +3,17 @@
  * memory, or in its temporary files, and no more where it came from. Columns are matched by name and widen where later
  * batches need it. Works by synchronous calls: the kernel has one thread while it grows.
  */
-import { childFields, quoteIdentifier, schemaEquals, sliceBatch, typeEquals, typeName } from "../arrow/index.ts";
-import type { DataType, RecordBatch, Schema } from "../arrow/types.ts";
+import {
+  childFields,
+  type DataType,
+  quoteIdentifier,
+  type RecordBatch,
+  type Schema,
+  schemaEquals,
+  sliceBatch,
+  typeEquals,
+  typeName,
+} from "../arrow/index.ts";
 import { RowShapeError } from "../errors/index.ts";
 import type { Connection } from "./connection.ts";
 import { acceptedType } from "./intake.ts";

@@ -5,7 +5,7 @@
  *   open ─next→ open … ─end of the result or an error→ ended ─close→ closed
  *   open ─nextAsync→ fetching ─close→ closing → closed (when the call returns)
  */
-import type { RecordBatch, Schema, Vector } from "../arrow/types.ts";
+import type { RecordBatch, Schema, Vector } from "../arrow/index.ts";
 import { KernelError } from "../errors/index.ts";
 import { callAsync, functionAt } from "../native/index.ts";
 import { ARRAY, Cells, destroyHandle } from "./cells.ts";

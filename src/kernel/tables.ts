@@ -9,8 +9,7 @@
  * The three are called by DuckDB: on this thread during a synchronous call, through the event loop during an
  * asynchronous one. Errors may not leave them: they are kept with the statement's channel and thrown by who ran it.
  */
-import { typeEquals, typeName } from "../arrow/index.ts";
-import type { DataType, RecordBatch, Schema } from "../arrow/types.ts";
+import { type DataType, type RecordBatch, type Schema, typeEquals, typeName } from "../arrow/index.ts";
 import { KernelError } from "../errors/index.ts";
 import { exportFunction } from "../native/index.ts";
 import { messageOf } from "../realm/index.ts";

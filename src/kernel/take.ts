@@ -1,6 +1,5 @@
 /** A dictionary column as plain values: row i is value number index[i] of the dictionary. */
-import { bitAt, layoutOf, viewOf } from "../arrow/index.ts";
-import type { DataType, IntType, Vector } from "../arrow/types.ts";
+import { bitAt, type DataType, type IntType, layoutOf, type Vector, viewOf } from "../arrow/index.ts";
 import { KernelError } from "../errors/index.ts";
 
 type Indices = Int8Array | Uint8Array | Int16Array | Uint16Array | Int32Array | Uint32Array;

@@ -3,8 +3,7 @@
  * fits. DuckDB works with it inside a query, but gives it out as INTEGER, which no other type fits: `typeof` inside the
  * query tells which of the result's integers are no more than that.
  */
-import { childFields } from "../arrow/index.ts";
-import type { DataType, Field, Schema } from "../arrow/types.ts";
+import { childFields, type DataType, type Field, type Schema } from "../arrow/index.ts";
 
 export function hasUntypedNulls(type: DataType): boolean {
   return type.kind === "null" || childFields(type).some((field) => hasUntypedNulls(field.type));

@@ -2,8 +2,7 @@
  * The type that values of two types fit without loss, or null: for rows of different makers that meet in one table. Numbers
  * widen among numbers, times among times; nothing becomes text. A null of no type fits everything.
  */
-import { childFields, plainType, typeEquals, withChildren } from "../arrow/index.ts";
-import type { DataType, Field } from "../arrow/types.ts";
+import { childFields, type DataType, type Field, plainType, typeEquals, withChildren } from "../arrow/index.ts";
 
 type Of<Kind extends DataType["kind"]> = Extract<DataType, { kind: Kind }>;
 

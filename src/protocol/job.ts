@@ -2,7 +2,7 @@
  * What the program asks the supervisor to run: a job of operators, each a recipe for tasks. Plain JSON; big payloads
  * (functions with what they captured, rows) are blocks in the store, named by reference.
  */
-import type { ValueOptions } from "../arrow/types.ts";
+import type { ValueOptions } from "../arrow/index.ts";
 import type { ComparedKeys } from "./join-keys.ts";
 import type { LearnedNeed } from "./memory.ts";
 import type { NameUse } from "./name-uses.ts";

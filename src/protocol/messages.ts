@@ -3,7 +3,7 @@
  * question; everything else is a fact or an order.
  */
 import type { TypeFamily } from "../arrow/index.ts";
-import type { WireError } from "../errors/wire.ts";
+import type { WireError } from "../errors/index.ts";
 import type {
   ArenaRange,
   BlockId,

@@ -4,8 +4,7 @@
  */
 import type { Socket } from "node:net";
 import { crc32 } from "node:zlib";
-import type { RunOptions } from "../dataset/engine.ts";
-import { afterCollection } from "../dataset/sources/block-hold.ts";
+import { afterCollection, type RunOptions } from "../dataset/index.ts";
 import { fromWire, SessionClosedError } from "../errors/index.ts";
 import { connectInside } from "../files/index.ts";
 import { collectGarbage } from "../memory/index.ts";
@@ -28,8 +27,8 @@ import {
   Wire,
   type WorkerAnswer,
 } from "../protocol/index.ts";
-import type { MappedArena } from "../store/mapping.ts";
-import type { SupervisorOptions } from "../supervisor/options.ts";
+import type { MappedArena } from "../store/index.ts";
+import type { SupervisorOptions } from "../supervisor/index.ts";
 import { Job, type JobObserver } from "./job.ts";
 import { type SupervisorProcess, startSupervisor, sweepAfterLoss } from "./start.ts";
 

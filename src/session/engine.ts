@@ -3,9 +3,8 @@
  * the first consuming call.
  */
 import { randomBytes } from "node:crypto";
-import { planBlock } from "../arrow/index.ts";
-import type { RecordBatch } from "../arrow/types.ts";
-import type { Engine, EngineSettings, RunningJob, RunOptions } from "../dataset/engine.ts";
+import { planBlock, type RecordBatch } from "../arrow/index.ts";
+import type { Engine, EngineSettings, RunningJob, RunOptions } from "../dataset/index.ts";
 import { OptionError, SessionClosedError } from "../errors/index.ts";
 import type {
   BlockId,

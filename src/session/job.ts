@@ -1,6 +1,6 @@
 /** A job under way, as the program sees it: a stream of blocks with credit, an end, a way out. */
 import { type RecordBatch, readBlock, sliceBatch } from "../arrow/index.ts";
-import type { FinishedJob, ReceivedBlock, RunningJob } from "../dataset/engine.ts";
+import type { FinishedJob, ReceivedBlock, RunningJob } from "../dataset/index.ts";
 import { CancelledError, fromWire } from "../errors/index.ts";
 import type { ArenaRange, BlockSlice, JobId, JobStats, ToProgram } from "../protocol/index.ts";
 import type { Client } from "./client.ts";

@@ -14,7 +14,7 @@ import {
   workersThatFit,
 } from "../memory/index.ts";
 import type { Bytes, ResourceRequest } from "../protocol/index.ts";
-import { checkSocketPath, type SupervisorOptions, sessionDirectory } from "../supervisor/options.ts";
+import { checkSocketPath, type SupervisorOptions, sessionDirectory } from "../supervisor/index.ts";
 import { formatSize, parseSize } from "../units/index.ts";
 import { type BlockSizes, blockSizes } from "./block-sizes.ts";
 import { containerPayload } from "./container-option.ts";

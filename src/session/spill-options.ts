@@ -4,7 +4,7 @@ import type { Settings, Size } from "../config/index.ts";
 import { OptionError } from "../errors/index.ts";
 import { localPath, notLocal } from "../files/index.ts";
 import type { Bytes } from "../protocol/index.ts";
-import type { SpillCompression } from "../store/spill/index.ts";
+import type { SpillCompression } from "../store/index.ts";
 import { checkZstd } from "../store/spill/zstd.ts";
 
 export interface ResolvedSpilling {

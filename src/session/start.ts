@@ -10,9 +10,7 @@ import { fromWire, OptionError, SessionClosedError, type WireError } from "../er
 import { makeDirectory } from "../files/index.ts";
 import { supervisorProgram } from "../place/index.ts";
 import type { Milliseconds } from "../protocol/index.ts";
-import type { Ready, SupervisorOptions } from "../supervisor/options.ts";
-import { MARK, SUPERVISOR_MARK } from "../supervisor/process-tree.ts";
-import { SUPERVISOR_LOG } from "../supervisor/worker-log.ts";
+import { MARK, type Ready, SUPERVISOR_LOG, SUPERVISOR_MARK, type SupervisorOptions } from "../supervisor/index.ts";
 
 export interface SupervisorProcess {
   /** The session's, with the socket in it. */

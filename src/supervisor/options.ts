@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { OptionError } from "../errors/index.ts";
 import type { MemoryPool } from "../memory/index.ts";
 import { type Bytes, type KernelLease, type MemorySettings, type ResourceRequest, SOCKET } from "../protocol/index.ts";
-import type { SpillCompression } from "../store/spill/index.ts";
+import type { SpillCompression } from "../store/index.ts";
 
 export interface SupervisorOptions {
   /** Unique, and short: the socket's path may have 107 bytes. */

@@ -5,9 +5,7 @@
 import { hostname } from "node:os";
 import { SpillDamagedError, toWire } from "../errors/index.ts";
 import type { Command, Event } from "../scheduler/index.ts";
-import type { RestoreOrder, SpillOrder } from "../store/index.ts";
-import type { SpillFiles } from "../store/spill/index.ts";
-import { SpillLog } from "../store/spill/log.ts";
+import { type RestoreOrder, type SpillFiles, SpillLog, type SpillOrder } from "../store/index.ts";
 import type { SupervisorOptions } from "./options.ts";
 import type { OwnDirectory } from "./own-directory.ts";
 import { identify } from "./process-identity.ts";

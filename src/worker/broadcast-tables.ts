@@ -4,7 +4,7 @@
  */
 import { type Connection, type DeclaredColumn, StoredTable } from "../kernel/index.ts";
 import type { PlacedSlice } from "../protocol/index.ts";
-import type { MappedArena } from "../store/mapping.ts";
+import type { MappedArena } from "../store/index.ts";
 import { readSlice } from "./read-slice.ts";
 
 export class BroadcastTables {

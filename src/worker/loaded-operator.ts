@@ -8,7 +8,7 @@ import { reviveFunction } from "../closure/revive.ts";
 import { FunctionError } from "../errors/index.ts";
 import type { Connection } from "../kernel/index.ts";
 import type { ArenaRange, OperatorOrder, PlacedSlice, Step } from "../protocol/index.ts";
-import type { MappedArena } from "../store/mapping.ts";
+import type { MappedArena } from "../store/index.ts";
 import { BroadcastTables } from "./broadcast-tables.ts";
 import { type Disposable, disposeAll } from "./dispose.ts";
 import { userFailure } from "./user-failure.ts";

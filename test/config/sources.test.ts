@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readConfig, type SessionOptions } from "../../src/config/index.ts";
 import { OptionError } from "../../src/errors/index.ts";
-import { MARK } from "../../src/supervisor/process-tree.ts";
+import { MARK } from "../../src/supervisor/index.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
 const directory = temporaryDirectory("config");

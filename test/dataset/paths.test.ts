@@ -1,5 +1,4 @@
 /** Which files a path, a folder or a pattern means, with the real kernel and without processes. */
-
 import { renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { quoteText } from "../../src/arrow/index.ts";

@@ -1,5 +1,4 @@
 /** The beginnings of CSV files as text: read here where they are plain, by the kernel where they are compressed. */
-
 import { open } from "node:fs/promises";
 import { quoteText } from "../../arrow/index.ts";
 import { type CsvRecord, type FoundDialect, findDialect, type GivenDialect } from "../../csv/index.ts";

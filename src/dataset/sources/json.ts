@@ -2,7 +2,6 @@
  * JSON files: a value a line, or one array. Columns are found over a sample of all the files and then hold for every one;
  * a key that a row has not is null.
  */
-
 import { open } from "node:fs/promises";
 import { quoteText } from "../../arrow/index.ts";
 import { OptionError, SourceError } from "../../errors/index.ts";

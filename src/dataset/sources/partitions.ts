@@ -2,7 +2,6 @@
  * Hive partitions: folders named `key=value` that become columns. Values are the same for every file of a folder, so
  * they are constants in the SQL of a split, and a condition on them alone leaves out whole files.
  */
-
 import { dirname } from "node:path";
 import { quoteIdentifier, quoteText } from "../../arrow/index.ts";
 import { SourceError } from "../../errors/index.ts";

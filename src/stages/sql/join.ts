@@ -2,7 +2,6 @@
  * Two tables side by side, by their keys or row by row. Where the columns are known they are listed, those of the right under
  * other names where the left has them; after a function only who has the tables knows them, and a mark stands for the list.
  */
-
 import { createHash } from "node:crypto";
 import { quoteIdentifier, quoteText } from "../../arrow/index.ts";
 import { columnsOf, isDescribable, type JoinKind, type JoinNode, someNode, type ZipNode } from "../../plan/index.ts";

@@ -4,7 +4,7 @@
  */
 import { BlockBuilder, evenSlices, nextCut, type RecordBatch, sliceBatch, type TypeFamily } from "../../arrow/index.ts";
 import type { ArenaRange, BlockShape, Bytes, TaskOrder } from "../../protocol/index.ts";
-import type { MappedArena } from "../../store/mapping.ts";
+import type { MappedArena } from "../../store/index.ts";
 import { formatSize } from "../../units/index.ts";
 import { Handover, refuseLargeRow } from "./handover.ts";
 import type { TaskSink } from "./sink.ts";

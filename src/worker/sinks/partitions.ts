@@ -2,7 +2,6 @@
  * Partitions: what their folders are called, and a table cut by them where the kernel does not do it itself, because of
  * the format or because a file may only have so many rows.
  */
-
 import { join } from "node:path";
 import { quoteIdentifier, quoteText } from "../../arrow/index.ts";
 import { UnknownColumnError } from "../../errors/index.ts";
