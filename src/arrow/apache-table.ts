@@ -46,7 +46,7 @@ interface ApacheData {
   readonly dictionary?: { readonly data: readonly ApacheData[] };
 }
 
-export interface ApacheTable {
+interface ApacheTable {
   readonly schema: { readonly fields: readonly ApacheField[] };
   readonly batches: readonly { readonly data: ApacheData }[];
 }

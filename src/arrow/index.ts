@@ -20,7 +20,7 @@ export { childFields, layoutOf, withChildren } from "./layout.ts";
 export { quoteIdentifier, quoteText, quoteTextList } from "./quote.ts";
 export { ColumnAssembler, ColumnSlicer, toColumns } from "./read/column-assembler.ts";
 export { compileRows, type RowReader, toRows } from "./read/row-reader.ts";
-export { plainSchema, plainType, schemaEquals, typeEquals, unifySchemas } from "./schema.ts";
+export { plainType, schemaEquals, typeEquals, unifySchemas } from "./schema.ts";
 export type { Table } from "./table.ts";
 export { takeBatch } from "./take.ts";
 export { type TypeFamily, typeFamily } from "./type-family.ts";

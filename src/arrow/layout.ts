@@ -4,7 +4,7 @@
  */
 import type { DataType, Field } from "./types.ts";
 
-export type Layout =
+type Layout =
   /** The null type: a length and nothing else. */
   | { readonly kind: "none" }
   /** One bit a value. */

@@ -19,7 +19,7 @@ export function takeBatch(batch: RecordBatch, rows: Int32Array): RecordBatch {
   };
 }
 
-export function takeVector(vector: Vector, rows: Int32Array): Vector {
+function takeVector(vector: Vector, rows: Int32Array): Vector {
   const { type } = vector;
   const length = rows.length;
   if (type.kind === "null") return { ...vector, offset: 0, length, nullCount: length };

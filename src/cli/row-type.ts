@@ -2,7 +2,7 @@
 import type { ValueOptions } from "../arrow/index.ts";
 import { OptionError } from "../errors/index.ts";
 
-export interface ColumnType {
+interface ColumnType {
   readonly name: string;
   readonly type: string;
 }

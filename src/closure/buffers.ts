@@ -5,7 +5,7 @@
 import { types } from "node:util";
 import type { Origin } from "./payload.ts";
 
-export interface Buffers {
+interface Buffers {
   origin(value: object): Origin;
   /** Bytes of each buffer; origins given before are complete only after this. */
   finish(): readonly Uint8Array[];

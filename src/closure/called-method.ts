@@ -8,7 +8,7 @@ import type { FunctionSite } from "./lexical.ts";
 import type { Script } from "./script.ts";
 
 /** Where a function is written. */
-export interface Place {
+interface Place {
   readonly script: Script;
   readonly site: FunctionSite;
 }

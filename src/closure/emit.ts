@@ -26,7 +26,7 @@ export interface Piece {
 }
 
 /** A name for our own use that occurs nowhere in the user's source. */
-export function unusedName(source: string, name: string): string {
+function unusedName(source: string, name: string): string {
   let unused = name;
   for (let n = 0; source.includes(unused); n++) unused = name.slice(0, -1) + n.toString(36);
   return unused;

@@ -31,7 +31,7 @@ export interface Found {
   readonly live: LiveFunction;
 }
 
-export interface Functions extends FunctionEncoder {
+interface Functions extends FunctionEncoder {
   use(graph: Graph): void;
   /** null for a function that has no source of the user's: native ones and Node's own. */
   find(fn: object): Found | null;

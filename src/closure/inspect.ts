@@ -33,7 +33,7 @@ export interface Inspector {
   close(): void;
 }
 
-export interface Caller {
+interface Caller {
   readonly scriptId: string;
   readonly lineNumber: number;
   readonly columnNumber: number;

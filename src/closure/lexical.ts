@@ -67,7 +67,7 @@ export interface Lexical {
 
 const SKIPPED = new Set(["type", "start", "end", "loc", "range", "sourceType", "raw", "regex"]);
 
-export function isNode(value: unknown): value is AnyNode {
+function isNode(value: unknown): value is AnyNode {
   return typeof value === "object" && value !== null && typeof (value as { type?: unknown }).type === "string";
 }
 
@@ -91,7 +91,7 @@ export function staticName(key: AnyNode, computed: boolean): string | null {
   return null;
 }
 
-export function within(outer: { start: number; end: number }, inner: { start: number; end: number }): boolean {
+function within(outer: { start: number; end: number }, inner: { start: number; end: number }): boolean {
   return inner.start >= outer.start && inner.end <= outer.end;
 }
 

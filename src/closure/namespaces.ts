@@ -10,7 +10,7 @@ import { type NodeId, ORDINARY, type Properties } from "./payload.ts";
 import { appendProperty, emptyProperties } from "./properties.ts";
 import { below, type Trail } from "./trail.ts";
 
-export interface Namespace {
+interface Namespace {
   readonly value: object;
   node: NodeId | null;
   readonly properties: Properties;

@@ -33,7 +33,7 @@ export type Proof = Shape | "no row" | null;
 
 export const EMPTY: Shape = { rest: false, names: new Map() };
 
-export function columnOf(shape: Shape, name: string): string | null {
+function columnOf(shape: Shape, name: string): string | null {
   const known = shape.names.get(name);
   return known !== undefined ? known : shape.rest ? name : null;
 }

@@ -19,7 +19,7 @@ export const ENUMERABLE = 2;
 export const CONFIGURABLE = 4;
 export const ORDINARY = WRITABLE | ENUMERABLE | CONFIGURABLE;
 
-export interface Accessor {
+interface Accessor {
   readonly name: string | NodeId;
   readonly get: NodeId | null;
   readonly set: NodeId | null;

@@ -6,7 +6,7 @@
 import { types } from "node:util";
 import { builtinOf, builtinPath } from "./builtins.ts";
 
-export interface PlainData {
+interface PlainData {
   isPlain(value: object): boolean;
 }
 

@@ -26,7 +26,7 @@ export interface RunningProgram {
   readonly set: ((value: unknown) => void)[];
 }
 
-export interface Rebuilt {
+interface Rebuilt {
   readonly root: unknown;
   readonly constructorArgs: readonly unknown[];
 }

@@ -6,7 +6,7 @@ import type { AnyNode, MemberExpression } from "acorn";
 import { staticName } from "./lexical.ts";
 
 /** "rows": an array of the same rows, or of some; "row": one of them; "value": what the callback makes of them, or no row. */
-export type GivenByMethod = "rows" | "row" | "entries" | "value";
+type GivenByMethod = "rows" | "row" | "entries" | "value";
 
 const GIVEN: ReadonlyMap<string, GivenByMethod> = new Map([
   ...named("rows", "filter reverse slice sort toReversed toSorted"),

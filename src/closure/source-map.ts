@@ -14,7 +14,7 @@ export interface SourcePosition {
 }
 
 /** From this compiled position on, the code came from that position of that source. */
-export interface Segment {
+interface Segment {
   readonly line: number;
   readonly column: number;
   readonly source: number;

@@ -26,7 +26,7 @@ export function below(trail: Trail, key: string | symbol | number, holder: objec
   return { ...trail, name, within: trail, holder };
 }
 
-export function showTrail(trail: Trail): string {
+function showTrail(trail: Trail): string {
   let text = "";
   for (let at: Trail | null = trail; at !== null; at = at.within) text = at.name + text;
   return text;

@@ -15,7 +15,7 @@ import { CONFIG_VARIABLE, type Environment } from "./variables.ts";
 
 type Yaml = typeof import("yaml");
 
-export interface ConfigFile {
+interface ConfigFile {
   readonly path: string;
   /** SPILLWAY_CONFIG named it: then it has to be there. */
   readonly named: boolean;

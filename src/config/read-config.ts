@@ -23,7 +23,7 @@ export interface Config {
   said(path: string): string;
 }
 
-export interface Places {
+interface Places {
   readonly code?: SessionOptions;
   readonly arguments?: readonly string[];
   readonly environment?: Environment;

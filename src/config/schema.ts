@@ -22,7 +22,7 @@ import {
 } from "./kinds.ts";
 import { optional, setting, type Values } from "./setting.ts";
 
-export const PRESETS = ["etl", "image", "analytics", "memoryConstrained", "shuffleHeavy"] as const;
+const PRESETS = ["etl", "image", "analytics", "memoryConstrained", "shuffleHeavy"] as const;
 
 /** Each has a name: a number with zeros too many would fill the memory with names. */
 const MOST_GPUS = 1024;

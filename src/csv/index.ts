@@ -2,4 +2,4 @@
 export { CutStates, canBeCut } from "./cut-states.ts";
 export { type Dialect, type FoundDialect, findDialect, type GivenDialect } from "./dialect.ts";
 export { MISFIT, type Misfit } from "./misfit.ts";
-export { type CsvRecord, isBlank, RecordScanner } from "./records.ts";
+export { type CsvRecord, RecordScanner } from "./records.ts";

@@ -3,7 +3,7 @@ import { type DataType, parseTypeName } from "../arrow/index.ts";
 import { OptionError } from "../errors/index.ts";
 import { checkText, checkTypeName } from "../plan/index.ts";
 
-export interface DeclaredColumn {
+interface DeclaredColumn {
   readonly name: string;
   /** As it was written. */
   readonly text: string;

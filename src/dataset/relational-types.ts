@@ -11,7 +11,7 @@ export type Aggregated<R, Keys, Items> = Flat<Keys & { -readonly [K in keyof Ite
 /** A row of a group: its keys are columns of it, computed ones too. */
 export type GroupRow<R extends AnyRow, Keys> = IsOpen<R> extends true ? R : Flat<Omit<R, keyof Keys> & Keys>;
 
-export type Names<R> = ColumnName<R> | readonly ColumnName<R>[];
+type Names<R> = ColumnName<R> | readonly ColumnName<R>[];
 
 type Either<L, R> = ColumnName<L> & ColumnName<R>;
 interface Suffix {

@@ -46,7 +46,7 @@ export function planningOf(engine: Engine): Omit<Planning, "takesRows"> {
   return { exchange, workers, capacity, describe: describeWith(engine) };
 }
 
-export interface StartOptions {
+interface StartOptions {
   /** Output blocks that may wait for the reader. */
   readonly wantBlocks: number;
   /** The reader keeps the blocks; false by default. */
@@ -59,7 +59,7 @@ export interface StartOptions {
 }
 
 /** Starts a job. `sinkFor` learns the job's id, which names staging directories. */
-export async function start(
+async function start(
   engine: Engine,
   plan: Plan,
   sinkFor: (id: JobId) => Sink,

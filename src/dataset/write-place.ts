@@ -18,7 +18,7 @@ import type { FileFormat, FileSink } from "../protocol/index.ts";
 import { codeOf, isUrl, messageOf } from "../realm/index.ts";
 import { describe } from "./options.ts";
 
-export interface WritePlace {
+interface WritePlace {
   /** Absolute, as the user gave it. */
   readonly shown: string;
   /** Without links. */

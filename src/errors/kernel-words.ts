@@ -107,7 +107,7 @@ function withoutFile(text: string, path: string): string {
 }
 
 /** Without the kind of the error, our SQL and the kernel's advice. */
-export function plainWords(message: string): string {
+function plainWords(message: string): string {
   return message.replace(OWN_WORDS, "").replace(KIND, "").trim();
 }
 

@@ -219,7 +219,7 @@ export function createTable(
 }
 
 /** Finds the connection with an id in a database with a number. */
-export type FindReader = (database: number, connection: number) => Reader | undefined;
+type FindReader = (database: number, connection: number) => Reader | undefined;
 
 let callbacks: { readonly bind: number; readonly init: number; readonly next: number } | null = null;
 let findReader: FindReader = () => undefined;

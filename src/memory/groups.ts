@@ -43,7 +43,7 @@ export function memoryGroups(read: ReadText): readonly MemoryGroup[] {
 }
 
 /** Infinity: none. */
-export function limitOf({ version, path, isOutermost }: MemoryGroup, read: ReadText): Bytes {
+function limitOf({ version, path, isOutermost }: MemoryGroup, read: ReadText): Bytes {
   // "max" is no number; nor is a group without memory control a limit.
   const limits = LIMIT_FILES[version].map((file) => Number.parseInt(read(join(path, file)) ?? "", 10));
   if (version === 1 && isOutermost) limits.push(limitAround(path, read));

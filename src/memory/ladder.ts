@@ -13,7 +13,7 @@
 import type { Bytes, Pressure, Thresholds } from "../protocol/index.ts";
 
 /** A paused worker goes on when it is so much of the limit below the threshold: else it would come and go. */
-export const RESUMES_BELOW = 0.05;
+const RESUMES_BELOW = 0.05;
 
 export interface Standing {
   readonly pressure: Pressure;

@@ -27,7 +27,7 @@ export { type ZipNode, zip } from "./nodes/zip.ts";
 export { optimise } from "./optimise.ts";
 export { isOrdered } from "./ordered.ts";
 export { commonPartition, seesRowOrder } from "./partitions.ts";
-export { inputsOf, type Plan, rewriteUp, someNode, withInputs } from "./plan.ts";
+export { inputsOf, type Plan, rewriteUp, someNode } from "./plan.ts";
 export { resolve } from "./resolve.ts";
 export { forItsRows } from "./rules/index.ts";
 export {

@@ -274,7 +274,7 @@ export interface TaskOperator {
 }
 
 /** Rows [offset, offset + limit) of its inputs in plan order; stops what feeds it as soon as it is satisfied. */
-export interface SliceOperator {
+interface SliceOperator {
   readonly kind: "slice";
   readonly id: OperatorId;
   readonly name: string;

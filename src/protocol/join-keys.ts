@@ -11,7 +11,7 @@ export interface ComparedKeys {
   readonly keys: readonly KeyPair[];
 }
 
-export interface KeyPair {
+interface KeyPair {
   readonly left: string;
   readonly right: string;
 }

@@ -182,7 +182,7 @@ export interface TaskOrder {
 }
 
 /** Said to whoever watches the program. Of those `about` the same thing of a job, the first is shown. */
-export interface Notice {
+interface Notice {
   readonly type: "notice";
   readonly text: string;
   readonly about?: { readonly job: JobId; readonly what: string };

@@ -10,7 +10,6 @@ export {
   isError,
   isErrorNamed,
   isMap,
-  isObjectPrototype,
   isPlainObject,
   isPromise,
   isRegExp,

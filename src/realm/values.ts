@@ -99,7 +99,7 @@ export function isPlainObject(value: object): boolean {
 }
 
 /** `Object.prototype` of this realm or another. */
-export function isObjectPrototype(value: object): boolean {
+function isObjectPrototype(value: object): boolean {
   return Object.getPrototypeOf(value) === null && Object.hasOwn(value, "__lookupGetter__");
 }
 

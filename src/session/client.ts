@@ -43,7 +43,7 @@ interface Question {
 }
 
 /** Who is told what the supervisor says unasked. */
-export interface ClientListener {
+interface ClientListener {
   notice(text: string): void;
   event(event: TimedEvent): void;
 }

@@ -6,7 +6,7 @@ import { OptionError } from "../errors/index.ts";
 import type { Bytes } from "../protocol/index.ts";
 import { parseSize } from "../units/index.ts";
 
-export interface ResolvedLimits {
+interface ResolvedLimits {
   readonly cpu: number;
   /** Names of the GPUs, as CUDA_VISIBLE_DEVICES gives them. */
   readonly devices: readonly string[];

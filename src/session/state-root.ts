@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { OptionError } from "../errors/index.ts";
 import { isOurs } from "../files/index.ts";
 
-export interface StatePlace {
+interface StatePlace {
   readonly root: string;
   /** What the user should know about it. */
   readonly notice: string | null;

@@ -1,5 +1,5 @@
 /** Numbers that planning only knows so well: of rows and bytes, for explain. */
-export type Certainty = "exact" | "about" | "at most";
+type Certainty = "exact" | "about" | "at most";
 
 export interface Amount {
   readonly value: number;

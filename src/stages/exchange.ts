@@ -265,7 +265,7 @@ function scatteredByAll(draft: Draft, count: number): Draft {
 }
 
 /** The draft's last SELECT sends its rows to partitions. */
-export function scattered(draft: Draft, partition: string, count: number): Draft {
+function scattered(draft: Draft, partition: string, count: number): Draft {
   return { ...named(draft, "shuffleMap"), select: withPartition(draft.select, partition), scatter: count };
 }
 

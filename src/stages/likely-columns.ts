@@ -7,7 +7,7 @@ import { columnsOf, type FunctionNode, type JoinNode, type Plan, type ZipNode } 
 import { besideNames } from "../protocol/index.ts";
 
 /** The type is null where it is not known. */
-export type LikelyColumns = ReadonlyMap<string, string | null>;
+type LikelyColumns = ReadonlyMap<string, string | null>;
 
 /** Null where nothing is known. */
 export function likelyColumns(plan: Plan): LikelyColumns | null {

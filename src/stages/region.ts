@@ -34,7 +34,7 @@ import {
 import { nodeName, type Select, selectFrom, selectFromScan } from "./sql/select.ts";
 
 /** Makes operators of what a region is fed with. */
-export interface Feeding {
+interface Feeding {
   table(plan: Plan, needed: Names): Promise<FedTable>;
   /** The partial aggregate of the plan's rows; or the rows, where it would need tasks of its own. */
   partial(plan: Plan, phases: TwoPhase, needed: Names): Promise<{ readonly table: FedTable; readonly cut: boolean }>;

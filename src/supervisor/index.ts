@@ -7,7 +7,6 @@ export {
   type Ready,
   type SupervisorOptions,
   sessionDirectory,
-  sessionsDirectory,
   socketPath,
 } from "./options.ts";
 export { MARK, SUPERVISOR_MARK } from "./process-tree.ts";

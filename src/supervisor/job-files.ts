@@ -14,7 +14,7 @@ type FilesCommand = Extract<Command, { type: "stage" | "commit" | "discard" }>;
 type FilesDone = Extract<Event, { type: "committed" | "discarded" }>;
 
 /** What would have to be removed after a crash. */
-export interface FilesRecord {
+interface FilesRecord {
   staging(directories: readonly string[]): void;
   replaced(directories: readonly ReplacedDirectory[]): void;
 }

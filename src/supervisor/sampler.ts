@@ -16,7 +16,7 @@ import type {
 import type { Event, WorkerEnd } from "../scheduler/index.ts";
 import { every, realClock } from "./clock.ts";
 
-export interface Sampled {
+interface Sampled {
   readonly settings: MemorySettings;
   /** The program. */
   readonly program: number;

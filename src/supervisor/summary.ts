@@ -8,7 +8,7 @@ import { isForMemory } from "./deaths.ts";
 
 const PERIOD: Milliseconds = 60_000;
 
-export interface SummaryOptions {
+interface SummaryOptions {
   readonly host: string;
   /** Where the logs of the session are. */
   readonly logs: string;

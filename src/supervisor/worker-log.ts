@@ -114,7 +114,7 @@ export class EndedLogs {
   }
 }
 
-export interface LastWords {
+interface LastWords {
   /** As much as tells what it died of. */
   readonly words: string;
   /** As much as a person reads. */

@@ -31,7 +31,7 @@ import { beforeItsEnd, fewer, risen, type Witness } from "./witness.ts";
 import { EndedLogs, lastWords, ProcessLog, workerLog } from "./worker-log.ts";
 import { type StartOptions, startWorker } from "./worker-process.ts";
 
-export interface PoolOptions extends StartOptions {
+interface PoolOptions extends StartOptions {
   readonly workers: number;
   /** Names of processes that are no workers. */
   readonly names: ReadonlyMap<number, string>;
@@ -40,7 +40,7 @@ export interface PoolOptions extends StartOptions {
 /** An ordinary worker, or the wide kernel, which is beside them and is only started when it is asked for. */
 export type WorkerKind = "worker" | "wide";
 
-export interface PoolEvents {
+interface PoolEvents {
   starting(worker: WorkerId, memory: Bytes | null, kind: WorkerKind): void;
   ready(worker: WorkerId, pid: number): void;
   gone(worker: WorkerId, end: WorkerEnd): void;

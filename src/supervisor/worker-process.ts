@@ -19,7 +19,7 @@ export interface StartOptions {
 /** Under memory pressure the kernel shall end a worker, which can be replaced, and not the program. */
 const OOM_SCORE = "1000";
 
-export interface StartedWorker {
+interface StartedWorker {
   readonly child: ChildProcess;
   /** Null where it cannot be had. */
   readonly log: ProcessLog | null;

@@ -57,7 +57,7 @@ function endOfLine(bytes: Buffer, from: number, encoding: TextEncoding): number 
   return -1;
 }
 
-export function isWide(encoding: TextEncoding): boolean {
+function isWide(encoding: TextEncoding): boolean {
   return encoding === "utf-16le" || encoding === "utf-16be";
 }
 

@@ -22,7 +22,7 @@ const UNITS: Readonly<Record<string, number>> = {
   t: 2 ** 40,
 };
 
-export interface SizeContext {
+interface SizeContext {
   /** What the size is for, in errors. */
   readonly name: string;
   /** What a fraction is a fraction of. Without it, fractions are refused. */

@@ -8,7 +8,7 @@ import { type Connection, type DeclaredColumn, StoredTable } from "../kernel/ind
 import type { PlacedSlice } from "../protocol/index.ts";
 import type { Feed } from "./feed.ts";
 
-export interface FedScope {
+interface FedScope {
   /** The rows of a slice, where they lie in the store. */
   read(slice: PlacedSlice): RecordBatch;
   /** The oldest message that was not answered has been read. */

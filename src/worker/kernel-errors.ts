@@ -36,7 +36,7 @@ const FILE_KINDS = new Set([
 const FILES_ALONE = new Set(["IO", "Serialization", "HTTP", "Permission"]);
 
 /** What the kernel had, and where it puts on disk what does not fit. */
-export interface KernelMeans {
+interface KernelMeans {
   readonly lease: KernelLease;
   readonly directory: string | null;
 }

@@ -7,11 +7,11 @@ import type { EvictingContainer } from "../container/index.ts";
 import type { Bytes, Milliseconds } from "../protocol/index.ts";
 
 /** For one call. Something large goes to a slow disk in less; what takes longer waits for something that does not come. */
-export const EVICT_PATIENCE: Milliseconds = 10_000;
+const EVICT_PATIENCE: Milliseconds = 10_000;
 /** How long calls that never wait may keep the event loop waiting. */
 const TURN: Milliseconds = 20;
 
-export interface LetGo {
+interface LetGo {
   readonly freed: Bytes;
   /** It has freed all that it was asked for. */
   readonly isEnough: boolean;

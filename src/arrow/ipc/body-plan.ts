@@ -18,7 +18,7 @@ interface Piece {
 
 const NOTHING: Piece = { byteLength: 0, write: () => {} };
 
-export interface BodyPlan {
+interface BodyPlan {
   /** The framed record batch message that goes before the body. */
   readonly message: Uint8Array;
   readonly bodyLength: number;

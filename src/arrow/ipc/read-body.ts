@@ -10,7 +10,7 @@ import type { FlatBufferTable } from "./flatbuffer-reader.ts";
 import type { FieldSource, SchemaSource } from "./schema-message.ts";
 import { readViews } from "./string-views.ts";
 
-export type Dictionaries = ReadonlyMap<number, Vector>;
+type Dictionaries = ReadonlyMap<number, Vector>;
 
 export function readBatch(
   source: SchemaSource,

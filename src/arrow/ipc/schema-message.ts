@@ -11,7 +11,7 @@ import { type Encoding, readInt, readType, typeCode, writeType } from "./type-co
 export const VERSION = 4;
 export const HEADER = { schema: 1, dictionary: 2, batch: 3 } as const;
 /** Buffers, messages and blocks start at multiples of this. */
-export const ALIGNMENT = 64;
+const ALIGNMENT = 64;
 
 export function align(bytes: number): number {
   return Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;

@@ -102,7 +102,7 @@ export function writeType(writer: FlatBufferWriter, type: DataType): Position {
 /** How the values of a type lie in the bytes, where that is not the layout we read them into. */
 export type Encoding = "plain" | "views";
 
-export interface ReadType {
+interface ReadType {
   readonly type: DataType;
   readonly encoding: Encoding;
 }

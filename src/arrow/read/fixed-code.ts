@@ -4,7 +4,7 @@
  */
 import type { DataType, TimeUnit, ValueOptions } from "../types.ts";
 
-export interface FixedCode {
+interface FixedCode {
   /** The typed array that the expression reads. */
   readonly view: string;
   /** Elements of it per value. */

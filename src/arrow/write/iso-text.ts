@@ -5,7 +5,7 @@ const INSTANT = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}
 const DAY_SECONDS = 86_400;
 
 /** Whole seconds since 1970 in UTC, and the nanoseconds after them. */
-export interface IsoInstant {
+interface IsoInstant {
   readonly seconds: number;
   readonly nanos: number;
 }

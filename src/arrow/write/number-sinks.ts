@@ -137,7 +137,7 @@ const single = new Float32Array(1);
 const singleBits = new Uint32Array(single.buffer);
 
 /** The nearest half float, ties to even. */
-export function halfFloatBits(value: number): number {
+function halfFloatBits(value: number): number {
   single[0] = value;
   const bits = singleBits[0] as number;
   const sign = (bits >>> 16) & 0x8000;
@@ -159,7 +159,7 @@ function roundHalfEven(value: number): number {
 }
 
 /** 64-bit integers from bigints; declared ones from whole numbers too. */
-export class Int64Sink implements Sink {
+class Int64Sink implements Sink {
   private readonly nulls = new NullFlags();
   private values = new BigInt64Array(0);
   private words = new Int32Array(0);

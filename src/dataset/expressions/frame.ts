@@ -8,9 +8,9 @@ const units = ["year", "month", "week", "day", "hour", "minute", "second", "mill
 export type FrameUnit = (typeof units)[number];
 
 /** A number of rows: negative before the row, positive after it, 0 the row itself; or as far as there are any. */
-export type RowsBound = number | "unbounded";
+type RowsBound = number | "unbounded";
 /** A distance from the row's key, of times by a unit: `{ day: -6 }`; 0 is the row with all that have the same key. */
-export type RangeBound = number | "unbounded" | { readonly [U in FrameUnit]?: number };
+type RangeBound = number | "unbounded" | { readonly [U in FrameUnit]?: number };
 
 export type WindowFrame =
   /** `{ rows: [-2, 0] }`: this row and the two before it. `{ rows: ["unbounded", 0] }`: all up to this one. */

@@ -1,11 +1,10 @@
-export {
-  type AnyExpr,
-  type Between,
-  type ColumnValue,
-  type Operand,
-  type RefsOf,
-  toExpression,
-  type Unnamed,
+export type {
+  AnyExpr,
+  Between,
+  ColumnValue,
+  Operand,
+  RefsOf,
+  Unnamed,
 } from "./core.ts";
 export type { DateUnit } from "./dates.ts";
 export {

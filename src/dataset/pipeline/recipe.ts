@@ -24,7 +24,7 @@ export interface Recipe {
 }
 
 /** Which window it is: the epoch, and the place in it. */
-export interface Turn {
+interface Turn {
   readonly epoch: number;
   readonly window: number;
 }

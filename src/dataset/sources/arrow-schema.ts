@@ -15,7 +15,7 @@ import { SourceError } from "../../errors/index.ts";
 import { messageOf } from "../../realm/index.ts";
 import type { SourceFile } from "./files.ts";
 
-export interface ArrowSchemas {
+interface ArrowSchemas {
   /** That all the files have, but for columns that have nothing but nulls in some; null where they have several. */
   readonly common: Schema | null;
   /** One a file, in their order. */

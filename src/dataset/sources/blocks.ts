@@ -15,7 +15,7 @@ const TASK_SHARE = 1 / 8;
 /** The same where the user says how many tasks there are to be. */
 const OVERRIDE_SHARE = 1 / 2;
 
-export interface HeldBlocks {
+interface HeldBlocks {
   readonly slices: readonly BlockSlice[];
   readonly columns: readonly Column[] | null;
 }

@@ -9,7 +9,7 @@ import type { Engine } from "../engine.ts";
 import type { SourceFile } from "./files.ts";
 import { pathListSql } from "./kernel-paths.ts";
 
-export interface Head {
+interface Head {
   readonly text: string;
   readonly isWhole: boolean;
 }

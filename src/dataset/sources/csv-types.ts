@@ -68,7 +68,7 @@ interface Reading {
   readonly odd?: (value: string) => string;
 }
 
-export interface TextColumn {
+interface TextColumn {
   readonly name: string;
   readonly type: string;
   /** The user's type, not one that was found: the text need not come back as it was, the value must be the same. */

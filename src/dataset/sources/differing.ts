@@ -3,7 +3,7 @@ import { foldedName } from "../../arrow/index.ts";
 import { SourceError } from "../../errors/index.ts";
 import type { SourceFile } from "./files.ts";
 
-export interface NamedColumns {
+interface NamedColumns {
   readonly file: Pick<SourceFile, "path" | "shown">;
   readonly names: readonly string[];
 }

@@ -31,7 +31,7 @@ export function wholeFilesSql(reader: "read_text" | "read_blob", files: readonly
 }
 
 /** A pattern that matches this path alone: `a[1]*` as `a[[]1][*]`. */
-export function kernelPath(path: string): string {
+function kernelPath(path: string): string {
   if (!/[*?[]/.test(path)) return path;
   // Inside a pattern the kernel takes a backslash for a slash, and has no way to say otherwise.
   if (path.includes("\\")) {

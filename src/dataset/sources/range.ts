@@ -13,7 +13,7 @@ import { placeSampleSql } from "../../stages/index.ts";
 import type { Engine } from "../engine.ts";
 import { taskCount } from "./splitting.ts";
 
-export interface RangeBounds {
+interface RangeBounds {
   readonly start: number;
   /** Not included. */
   readonly end: number;

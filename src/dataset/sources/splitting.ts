@@ -8,7 +8,7 @@ const WORTH_SPLITTING: Bytes = 4 * MIB;
 const ROWS_WORTH_SPLITTING = 4096;
 const TASKS_PER_WORKER = 4;
 
-export interface Amount {
+interface Amount {
   readonly bytes: Bytes;
   readonly rows: number | null;
   /** Pieces it can be cut into at all. */
@@ -51,7 +51,7 @@ export function bundled<T>(items: readonly T[], count: number, weight: (item: T)
   return bundles;
 }
 
-export interface RowRange<T> {
+interface RowRange<T> {
   readonly item: T;
   readonly start: number;
   /** Not included. */

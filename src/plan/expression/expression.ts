@@ -22,7 +22,7 @@ export interface CallExpression {
   readonly args: readonly Expression[];
 }
 
-export interface CastExpression {
+interface CastExpression {
   readonly kind: "cast";
   readonly input: Expression;
   readonly type: string;
@@ -30,7 +30,7 @@ export interface CastExpression {
   readonly lenient: boolean;
 }
 
-export interface CaseExpression {
+interface CaseExpression {
   readonly kind: "case";
   readonly branches: readonly { readonly when: Expression; readonly value: Expression }[];
   readonly otherwise: Expression;

@@ -43,6 +43,5 @@ export {
   namedColumns,
   partitionsIn,
   rawsIn,
-  sameExpression,
   substitute,
 } from "./walk.ts";

@@ -120,8 +120,3 @@ export function substitute(expression: Expression, columns: ReadonlyMap<string, 
 export function expressionSize(expression: Expression): number {
   return children(expression).reduce((sum, child) => sum + expressionSize(child), 1);
 }
-
-export function sameExpression(a: Expression, b: Expression): boolean {
-  if (a.kind === "column" && b.kind === "column") return a.name === b.name;
-  return a === b;
-}

@@ -8,7 +8,7 @@ import { column, columnsRead, type Expression, substitute } from "../expression/
 import type { JoinKind, JoinNode } from "../nodes/join.ts";
 import { rightNames } from "../right-names.ts";
 
-export interface Sides {
+interface Sides {
   readonly left: Expression | null;
   readonly right: Expression | null;
 }

@@ -13,7 +13,7 @@ import {
   type NamedExpression,
 } from "../../plan/index.ts";
 
-export interface Steps {
+interface Steps {
   /** The columns to compute first, each list over the one before it. */
   readonly before: readonly (readonly NamedExpression[])[];
   /** The expressions over these. */

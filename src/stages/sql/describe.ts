@@ -26,7 +26,7 @@ export function typedNulls(scan: ScanNode): string {
   return nullsOf(scan.open?.columns ?? []);
 }
 
-export function nullsOf(columns: readonly Column[]): string {
+function nullsOf(columns: readonly Column[]): string {
   const nulls = columns.map(({ name, type }) => `CAST(NULL AS ${castable(type)}) AS ${quoteIdentifier(name)}`);
   return `(SELECT ${nulls.join(", ")})`;
 }

@@ -29,7 +29,7 @@ export interface BlockOutlet {
 }
 
 /** The function whose batches come to the sink as they are. */
-export interface BatchMaker {
+interface BatchMaker {
   readonly operator: string;
   /** Rows it was given for the batch that it hands on now. */
   readonly given: number;

@@ -15,7 +15,7 @@ const EXTENSION = { parquet: "parquet", csv: "csv", json: "json", arrow: "arrow"
 /** What a compressed text file is called. */
 const SUFFIX: Readonly<Record<string, string>> = { gzip: ".gz", zstd: ".zst" };
 
-export interface Copied {
+interface Copied {
   readonly rows: number;
   readonly files: readonly WrittenFile[];
 }

@@ -8,7 +8,7 @@ import { UnknownColumnError } from "../../errors/index.ts";
 import type { Connection } from "../../kernel/index.ts";
 import { nearest } from "../../units/index.ts";
 
-export interface Partition {
+interface Partition {
   /** `country=NL/year=2024` */
   readonly directory: string;
   /** Counts the files of one directory, from 0. */

@@ -32,7 +32,7 @@ export interface Given {
   readonly rows: number;
 }
 
-export interface Calls {
+interface Calls {
   readonly call: (value: unknown) => unknown;
   readonly declared: DeclaredTypes | undefined;
   readonly maxInFlight: number;

@@ -17,7 +17,7 @@ import { BatchCalls, type Given } from "./batch-calls.ts";
 import type { Failures } from "./failures.ts";
 import { passedTypes } from "./passed-types.ts";
 
-export interface BatchFunction {
+interface BatchFunction {
   readonly call: (batch: unknown) => unknown;
   readonly format: "columns" | "rows" | "arrow";
   readonly batchSize: number;

@@ -13,7 +13,7 @@ interface Slot<T> {
 }
 
 /** What is done with results. */
-export interface Results<T> {
+interface Results<T> {
   /** Called strictly in order. */
   take(result: T): void | Promise<void>;
   /** About what one takes in memory, with all that it keeps. */
@@ -29,7 +29,7 @@ const MOST_WAITING: Bytes = 64 << 20;
 const HEAP_SHARE = 8;
 
 /** Bytes of finished results that may wait behind a slow one in this process. */
-export function waitingBytes(): Bytes {
+function waitingBytes(): Bytes {
   return Math.min(MOST_WAITING, Math.floor(getHeapStatistics().heap_size_limit / HEAP_SHARE));
 }
 

@@ -30,7 +30,7 @@ interface GivenRow {
   readonly row: unknown;
 }
 
-export interface RowFunction {
+interface RowFunction {
   readonly form: "map" | "flatMap";
   readonly call: (row: unknown) => unknown;
   readonly values: ValueOptions;
