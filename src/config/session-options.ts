@@ -1,6 +1,6 @@
 /**
- * What a program can tell a session, as users and their editors see it. The same keys and types as the schema has, or this does not
- * compile; the same words, or a test fails.
+ * What a program can tell a session, as users and their editors see it. The same keys and types as the schema has, or
+ * this does not compile. The comments are the schema's words: `vitest run test/config/schema.test.ts -u` writes them.
  */
 import type { ContainerOption } from "../container/index.ts";
 import type { Duration, Size } from "./kinds.ts";
@@ -9,33 +9,34 @@ import type { Given } from "./setting.ts";
 
 export interface SessionOptions {
   /**
-   * Worker processes; each runs one task at a time. Default: the cores, or fewer where memory is too small for that many.
+   * Worker processes; each runs one task at a time. Default: the cores, or fewer where memory is too small for that
+   * many.
    */
   readonly workers?: number;
   /** The store's capacity for blocks. When it is full, producers wait, and what is kept goes to disk. Default: 0.3. */
   readonly objectStoreMemory?: Size;
   /**
-   * Memory of one worker, of which the thresholds are shares. "auto": the machine's by the worker's share of its cores. More
-   * than the machine has is lowered to it. None: no thresholds, and V8's own heap limit. Default: "auto".
+   * Memory of one worker, of which the thresholds are shares. "auto": the machine's by the worker's share of its cores.
+   * More than the machine has is lowered to it. None: no thresholds, and V8's own heap limit. Default: "auto".
    */
   readonly memoryLimit?: Size | "auto" | false;
   /**
-   * Where the session's files go: spilled blocks, in all of several directories in turn; in the first the socket, and the store
-   * where shared memory is small. Default: the OS's temporary directory.
+   * Where the session's files go: spilled blocks, in all of several directories in turn; in the first the socket, and
+   * the store where shared memory is small. Default: the OS's temporary directory.
    */
   readonly localDirectory?: string | readonly string[];
   /** The most bytes of spilled blocks on disk, over all directories. Default: as much as there is room. */
   readonly maxSpill?: Size;
   /**
-   * How spilled blocks are compressed. "zstd" needs Node 22.15; "auto": the best there is, where a sample of the block says
-   * that it pays. Default: "none".
+   * How spilled blocks are compressed. "zstd" needs Node 22.15; "auto": the best there is, where a sample of the block
+   * says that it pays. Default: "none".
    */
   readonly spillCompression?: "none" | "lz4" | "zstd" | "auto";
   /** When a worker's memory is too full. */
   readonly worker?: WorkerOptions;
   /**
-   * What of a worker's memory counts. "auto": process memory in thresholds, recent memory not in placement; "process": recent
-   * memory there, too; "managed": nothing but managed memory anywhere. Default: "auto".
+   * What of a worker's memory counts. "auto": process memory in thresholds, recent memory not in placement; "process":
+   * recent memory there, too; "managed": nothing but managed memory anywhere. Default: "auto".
    */
   readonly measure?: "auto" | "process" | "managed";
   /**
@@ -53,18 +54,18 @@ export interface SessionOptions {
   /** The most that this session's tasks and store may have of the machine. */
   readonly resourceLimits?: ResourceLimits;
   /**
-   * No block is larger, unless it is one row; less in a small store. False: a task's rows are one block. Default: "128 MiB", or
-   * what `preset` says.
+   * No block is larger, unless it is one row; less in a small store. False: a task's rows are one block. Default: "128
+   * MiB", or what `preset` says.
    */
   readonly targetMaxBlockSize?: Size | false;
   /**
-   * Smaller neighbours within a task are put together. False: batches become blocks as they are. Default: "1 MiB", or what
-   * `preset` says.
+   * Smaller neighbours within a task are put together. False: batches become blocks as they are. Default: "1 MiB", or
+   * what `preset` says.
    */
   readonly targetMinBlockSize?: Size | false;
   /**
-   * The same as `targetMaxBlockSize` for blocks between the halves of a shuffle; at most a quarter of what a block may have.
-   * Default: "512 MiB", or what `preset` says.
+   * The same as `targetMaxBlockSize` for blocks between the halves of a shuffle; at most a quarter of what a block may
+   * have. Default: "512 MiB", or what `preset` says.
    */
   readonly targetShuffleMaxBlockSize?: Size;
   /** Block sizes for a kind of work; those that are given one by one come first. Default: none. */
@@ -74,8 +75,8 @@ export interface SessionOptions {
   /** Results in the order of the input; waiting for the order costs time. Default: false. */
   readonly preserveOrder?: boolean;
   /**
-   * Sort, group, join and shuffle by partitions of the rows, each in a worker, as a cluster does. On one machine one kernel
-   * with all threads is faster. Default: false.
+   * Sort, group, join and shuffle by partitions of the rows, each in a worker, as a cluster does. On one machine one
+   * kernel with all threads is faster. Default: false.
    */
   readonly exchange?: boolean;
   /** Prefer for a task the worker that made its input, whose caches have it. Default: false. */
@@ -85,12 +86,13 @@ export interface SessionOptions {
   /** What gives the workers' native code its memory. Default: "system". */
   readonly allocator?: "system" | "jemalloc";
   /**
-   * Free memory at the top of a worker's native heap above which it goes back to the system; false: the allocator's own.
-   * Default: false.
+   * Free memory at the top of a worker's native heap above which it goes back to the system; false: the allocator's
+   * own. Default: false.
    */
   readonly mallocTrimThreshold?: Size | false;
   /**
-   * A container of your own for managed memory, in each worker: one that is like a Map, or what makes one. Default: none.
+   * A container of your own for managed memory, in each worker: one that is like a Map, or what makes one. Default:
+   * none.
    */
   readonly data?: ContainerOption;
   /** Environment variables of the workers. Default: {}. */
@@ -102,11 +104,13 @@ export interface SessionOptions {
 export interface WorkerOptions {
   readonly memory?: {
     /**
-     * Share of `memoryLimit` in managed memory above which the worker's least recently used blocks go to disk. Default: 0.6.
+     * Share of `memoryLimit` in managed memory above which the worker's least recently used blocks go to disk. Default:
+     * 0.6.
      */
     readonly target?: number | false;
     /**
-     * Share of `memoryLimit` in process memory above which its blocks go to disk until it is below `target`. Default: 0.7.
+     * Share of `memoryLimit` in process memory above which its blocks go to disk until it is below `target`. Default:
+     * 0.7.
      */
     readonly spill?: number | false;
     /**
@@ -114,7 +118,8 @@ export interface WorkerOptions {
      */
     readonly pause?: number | false;
     /**
-     * Share of `memoryLimit` in process memory above which its process is ended and its task tried again. Default: 0.95.
+     * Share of `memoryLimit` in process memory above which its process is ended and its task tried again. Default:
+     * 0.95.
      */
     readonly terminate?: number | false;
     /** Unmanaged memory counts as recent until it has been there for so long. Default: "30s". */

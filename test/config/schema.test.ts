@@ -26,18 +26,40 @@ test("[K8] the table in docs/configuration.md is the schema's (spillway config -
   expect(table).toBe(settingsTable());
 });
 
-test("[K8] the comments of SessionOptions are the schema's descriptions and defaults", () => {
-  const source = readFileSync(join(root, "src/config/session-options.ts"), "utf8");
-  const commented = [...source.matchAll(/\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s*readonly (\w+)\?:/g)].map(
-    ([, comment = "", name]) =>
-      `${name}: ${comment
-        .replace(/\n\s*\*?/g, " ")
-        .replace(/\s+/g, " ")
-        .trim()}`,
-  );
-  for (const [path, setting] of settings) {
-    expect(commented).toContain(`${path.split(".").at(-1)}: ${setting.about} Default: ${shownDefault(setting)}.`);
+/** What the settings of an interface in session-options.ts begin with. */
+const PREFIXES: Readonly<Record<string, string>> = {
+  SessionOptions: "",
+  WorkerOptions: "worker.memory.",
+  ResourceLimits: "resourceLimits.",
+};
+
+/** On one line where it fits, else on lines within 120 columns. */
+function comment(text: string, indent: string): string {
+  const whole = `${indent}/** ${text} */`;
+  if (whole.length <= 120) return whole;
+  const lines = [`${indent} *`];
+  for (const word of text.split(" ")) {
+    const longer = `${lines.at(-1)} ${word}`;
+    if (longer.length <= 120) lines[lines.length - 1] = longer;
+    else lines.push(`${indent} * ${word}`);
   }
+  return [`${indent}/**`, ...lines, `${indent} */`].join("\n");
+}
+
+test("[K8] the comments of SessionOptions are the schema's descriptions and defaults; `vitest -u` writes them", async () => {
+  const path = join(root, "src/config/session-options.ts");
+  const left = new Map(settings);
+  let prefix = "";
+  const parts = /export interface (\w+)|( *)\/\*\*(?:(?!\*\/)[\s\S])*\*\/(\n *readonly (\w+)\?:)/g;
+  const written = readFileSync(path, "utf8").replace(parts, (part, name?: string, indent = "", rest = "", key = "") => {
+    if (name !== undefined) prefix = PREFIXES[name] ?? "";
+    const setting = left.get(prefix + key);
+    if (name !== undefined || setting === undefined) return part;
+    left.delete(prefix + key);
+    return `${comment(`${setting.about} Default: ${shownDefault(setting)}.`, indent)}${rest}`;
+  });
+  expect([...left.keys()]).toEqual([]);
+  await expect(written).toMatchFileSnapshot(path);
 });
 
 test("[K8] variables that only this project's own programs read are no settings: SPILLWAY_TEST_…", () => {
