@@ -15,7 +15,8 @@ test("[M7] a run's stats have what the supervisor and the program took, each wit
   expect(await ds.count()).toBe(1);
   const { job } = ds.stats();
   expect(job?.peakProgramMemory).toBeGreaterThan(kept.length);
-  expect(job?.peakProgramMemory).toBeLessThanOrEqual(process.resourceUsage().maxRSS * 1024);
+  // The system adds up the pages of each thread in batches of 64, so its peak may be a little below what was there.
+  expect(job?.peakProgramMemory).toBeLessThanOrEqual(process.resourceUsage().maxRSS * 1024 + 4 * MIB);
   expect(job?.peakSupervisorMemory).toBeGreaterThan(20 * MIB);
   expect(job?.peakSupervisorMemory).toBeLessThan(150 * MIB);
   expect(job?.peakWorkerMemory).toBeGreaterThan(300 * MIB);
