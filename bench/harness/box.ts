@@ -4,10 +4,10 @@
  * Tests use it too (test/support/box.ts).
  */
 import { existsSync, readFileSync } from "node:fs";
-import { mkdir, readFile, rmdir, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import type { Bytes } from "../workload.ts";
+import { type ControlGroup, makeGroup, whyNoGroup } from "./control-group.ts";
 
 /** What processes in the box held at most, and what became of them. */
 export interface BoxPeaks {
@@ -61,49 +61,38 @@ const V2: Version = {
 };
 
 const LOOK_EVERY_MS = 50;
-/** Charges and dead processes linger a moment after the last one has ended. */
-const REMOVE_TRIES = 600;
-const REMOVE_PAUSE_MS = 50;
-
-let made = 0;
 
 /** Why no box can be made here; null where it can. */
-export async function whyNoBox(): Promise<string | null> {
-  try {
-    await (await makeBox(64 << 20)).remove();
-    return null;
-  } catch (error) {
-    const { message, cause } = error as Error;
-    return cause instanceof Error ? `${message} (${cause.message})` : message;
-  }
+export function whyNoBox(): Promise<string | null> {
+  return whyNoGroup(() => makeBox(64 << 20));
 }
 
 export async function makeBox(limit: Bytes): Promise<Box> {
   const version = existsSync(join(V1.root, V1.limit)) ? V1 : V2;
-  made += 1;
-  const path = join(version.root, `spillway-box-${process.pid}-${made}`);
+  const { path, enter, remove } = await limitedGroup(version, limit);
+  return {
+    path,
+    enter: (command, isContainer = false) =>
+      isContainer
+        ? ["unshare", "--mount", ...enter(command, `mount --bind '${path}' '${version.root}' && `)]
+        : enter(command),
+    watch: () => watch(path, version),
+    remove,
+  };
+}
+
+async function limitedGroup(version: Version, limit: Bytes): Promise<ControlGroup> {
+  let group: ControlGroup | null = null;
   try {
-    await mkdir(path);
-    await writeFile(join(path, version.limit), String(limit));
+    group = await makeGroup(version.root, "box");
+    await writeFile(join(group.path, version.limit), String(limit));
+    return group;
   } catch (cause) {
-    await rmdir(path).catch(() => undefined);
-    throw new Error(`A box of ${limit} bytes cannot be made at ${path}; it takes root and a writable cgroup.`, {
+    await group?.remove();
+    throw new Error(`A box of ${limit} bytes cannot be made in ${version.root}; it takes root and a writable cgroup.`, {
       cause,
     });
   }
-  return {
-    path,
-    enter: (command, isContainer = false) => [
-      ...(isContainer ? ["unshare", "--mount"] : []),
-      "/bin/sh",
-      "-c",
-      `echo $$ > '${path}/cgroup.procs' && ${isContainer ? `mount --bind '${path}' '${version.root}' && ` : ""}exec "$@"`,
-      "box",
-      ...command,
-    ],
-    watch: () => watch(path, version),
-    remove: () => remove(path),
-  };
 }
 
 function watch(path: string, version: Version): () => Promise<BoxPeaks> {
@@ -121,29 +110,6 @@ function watch(path: string, version: Version): () => Promise<BoxPeaks> {
     const events = await readFile(join(path, version.kills), "utf8");
     return { held, charged: Number(charged), kills: Number(/^oom_kill (\d+)$/m.exec(events)?.[1] ?? 0) };
   };
-}
-
-async function remove(path: string): Promise<void> {
-  for (let tries = 1; ; tries++) {
-    for (const pid of (await readFile(join(path, "cgroup.procs"), "utf8")).split("\n").filter(Boolean))
-      end(Number(pid));
-    try {
-      await rmdir(path);
-      return;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EBUSY" || tries === REMOVE_TRIES) throw error;
-      await pause(REMOVE_PAUSE_MS);
-    }
-  }
-}
-
-function end(pid: number): void {
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch (error) {
-    // It was faster.
-    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
-  }
 }
 
 function statistics(path: string, names: readonly string[]): Bytes {

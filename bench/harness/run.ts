@@ -7,6 +7,7 @@ import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Bytes, ProgramReport } from "../workload.ts";
 import { type Box, type BoxPeaks, makeBox } from "./box.ts";
+import { type CpuGroup, makeCpuGroup } from "./cpu-group.ts";
 import { type MemoryPeaks, MemoryWatch } from "./memory.ts";
 import { Output, type Program } from "./output.ts";
 import { isAlive, type ProcessId } from "./processes.ts";
@@ -19,6 +20,8 @@ export interface RunOptions {
   readonly box: Bytes | null;
   /** The box looks from inside as it does in a container. */
   readonly isContainer?: boolean;
+  /** Counts CPU time; not in a box, because with cgroup v2 a process is in one group only. */
+  readonly countsCpu?: boolean;
 }
 
 export interface Run {
@@ -35,6 +38,8 @@ export interface Run {
   readonly memory: MemoryPeaks;
   /** Null: it had none. */
   readonly box: BoxPeaks | null;
+  /** CPU time of the program and of all that it started, from the spawn to the last one's end; null: not counted. */
+  readonly cpuSeconds: number | null;
   /** Processes that outlived the program and had to be ended. */
   readonly leftBehind: number;
 }
@@ -51,16 +56,22 @@ const LOOK_EVERY_MS = 20;
 const PIPES_MS = 1_000;
 
 export async function run(options: RunOptions): Promise<Run> {
+  if (options.box !== null && options.countsCpu) {
+    throw new Error("A run in a box cannot count its CPU time: give it no box, or do not count.");
+  }
   const box = options.box === null ? null : await makeBox(options.box);
+  const cpu = options.countsCpu ? await makeCpuGroup() : null;
   try {
-    return await runIn(box, options);
+    return await runIn(box, cpu, options);
   } finally {
     await box?.remove();
+    await cpu?.remove();
   }
 }
 
-async function runIn(box: Box | null, options: RunOptions): Promise<Run> {
-  const [file = "", ...args] = box === null ? options.command : box.enter(options.command, options.isContainer);
+async function runIn(box: Box | null, cpu: CpuGroup | null, options: RunOptions): Promise<Run> {
+  const inBox = box?.enter(options.command, options.isContainer) ?? options.command;
+  const [file = "", ...args] = cpu?.enter(inBox) ?? inBox;
   const { directory: cwd, env } = options;
   const begin = performance.now();
   const program: Program = spawn(file, args, { cwd, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
@@ -76,7 +87,8 @@ async function runIn(box: Box | null, options: RunOptions): Promise<Run> {
   program.stdout.destroy();
   program.stderr.destroy();
   const memory = watch.stop();
-  const inBox = boxPeaks === null ? null : await boxPeaks();
+  const peaks = boxPeaks === null ? null : await boxPeaks();
+  const cpuSeconds = cpu === null ? null : await cpu.used();
   if (cut === "interrupted") {
     throw new InterruptedError("Interrupted.");
   }
@@ -85,7 +97,7 @@ async function runIn(box: Box | null, options: RunOptions): Promise<Run> {
       ? `no end in ${options.timeoutSeconds} s`
       : output.report !== null && program.exitCode === 0
         ? null
-        : describeFailure(program, output, inBox);
+        : describeFailure(program, output, peaks);
   const secondsToReport = (output.reportedAt - begin) / 1000;
   return {
     report: failure === null ? output.report : null,
@@ -95,24 +107,31 @@ async function runIn(box: Box | null, options: RunOptions): Promise<Run> {
     seconds,
     secondsToReport,
     memory,
-    box: inBox,
+    box: peaks,
+    cpuSeconds,
     leftBehind,
   };
 }
 
-/** Waits for the program's end; ends it, with all it started, when it takes too long or Ctrl-C is pressed. */
+/**
+ * Waits for the program's end. A program that takes too long is ended with all it started. On Ctrl-C the program alone
+ * is ended: its engine's processes see that, and take their shared memory and files away before they end.
+ */
 async function endOrCut(
   program: Program,
   watch: MemoryWatch,
   seconds: number,
 ): Promise<"interrupted" | "too long" | null> {
   let cut: "interrupted" | "too long" | null = null;
-  const end = (why: "interrupted" | "too long"): void => {
-    cut = why;
+  const interrupt = (): void => {
+    cut = "interrupted";
+    program.kill("SIGKILL");
+  };
+  const expire = (): void => {
+    cut = "too long";
     endAll(watch.alive());
   };
-  const interrupt = (): void => end("interrupted");
-  const timer = setTimeout(() => end("too long"), seconds * 1000);
+  const timer = setTimeout(expire, seconds * 1000);
   process.on("SIGINT", interrupt).on("SIGTERM", interrupt);
   if (program.exitCode === null && program.signalCode === null) {
     await once(program, "exit");

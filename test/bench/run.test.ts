@@ -1,7 +1,9 @@
 import { existsSync, readdirSync } from "node:fs";
+import { dirname } from "node:path";
 import { expect, test } from "vitest";
 import { differences } from "../../bench/harness/answers.ts";
 import { whyNoBox } from "../../bench/harness/box.ts";
+import { makeCpuGroup, whyNoCpuGroup } from "../../bench/harness/cpu-group.ts";
 import { isAlive, processEntry } from "../../bench/harness/processes.ts";
 import { run } from "../../bench/harness/run.ts";
 import { requires } from "../support/requires.ts";
@@ -54,6 +56,25 @@ requires("a memory box", await whyNoBox()).test("a box kills what outgrows it, a
   const boxes = readdirSync(groups).filter((name) => name.startsWith(`spillway-box-${process.pid}-`));
   expect(boxes).toEqual([]);
 });
+
+requires("a control group that counts CPU time", await whyNoCpuGroup()).test(
+  "CPU time is that of all processes, ended ones too, and the group is gone afterwards",
+  async () => {
+    const burn = "for (let i = 1; i % 1e7 !== 0 || process.cpuUsage().user < 400e3; i++);";
+    const child = `require("child_process").spawnSync(process.execPath, ["-e", ${JSON.stringify(burn)}])`;
+    const command = [process.execPath, "-e", `${PRINT}${child}; ${child}; print({ seconds: 1, answer: {} })`];
+    const started = { env: process.env, directory: ".", timeoutSeconds: 60 };
+    const done = await run({ command, ...started, box: null, countsCpu: true });
+    expect(done.failure).toBeNull();
+    expect(done.cpuSeconds).toBeGreaterThan(0.8);
+    expect(done.cpuSeconds).toBeLessThan(3);
+    const group = await makeCpuGroup();
+    await group.remove();
+    const groups = readdirSync(dirname(group.path));
+    expect(groups.filter((name) => name.startsWith(`spillway-cpu-${process.pid}-`))).toEqual([]);
+    await expect(run({ command, ...started, box: 150e6, countsCpu: true })).rejects.toThrow("in a box");
+  },
+);
 
 test("answers agree to nine digits", () => {
   expect(differences({ rows: 3, sum: 1e9 }, { rows: 3, sum: 1e9 + 0.5 })).toEqual([]);
