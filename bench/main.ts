@@ -9,16 +9,17 @@ import {
   measure,
   type OwnPython,
   preparePython,
+  WARM_UP_ROWS,
   type WorkloadResult,
 } from "./harness/index.ts";
-import { type BenchOptions, HELP, parseOptions, UsageError } from "./options.ts";
+import { UsageError } from "./option-values.ts";
+import { type BenchOptions, HELP, parseOptions } from "./options.ts";
 import { places } from "./places.ts";
 import { asMarkdown, asTable, facts, judge } from "./report/index.ts";
 import { SURVIVE_NAMES, survive } from "./survive/index.ts";
 import type { EngineName, Workload } from "./workload.ts";
 import { WORKLOADS } from "./workloads/index.ts";
 
-const WARM_UP_ROWS = 1000;
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
 async function main(options: BenchOptions): Promise<number> {

@@ -1,5 +1,6 @@
 /** The command line of the benchmark. */
 import { parseArgs } from "node:util";
+import { count, names, UsageError } from "./option-values.ts";
 import { type Bytes, ENGINE_NAMES, type EngineName } from "./workload.ts";
 
 export interface BenchOptions {
@@ -29,10 +30,6 @@ npm run bench -- survive [options]    work that memory is too small for, in a bo
 
 The report is printed, and written to bench/.out/report.md and bench/.out/report.json (survive.md and survive.json).
 `;
-
-export class UsageError extends Error {
-  override readonly name = "UsageError";
-}
 
 /** Null when help is wanted. */
 export function parseOptions(args: readonly string[], workloads: readonly string[]): BenchOptions | null {
@@ -75,30 +72,6 @@ function parse(args: readonly string[]) {
   } catch (error) {
     throw new UsageError((error as Error).message);
   }
-}
-
-function names<Name extends string>(text: string | undefined, known: readonly Name[], what: string): Name[] | null {
-  if (text === undefined) {
-    return null;
-  }
-  return text.split(",").map((name) => {
-    const found = known.find((candidate) => candidate === name.trim());
-    if (found === undefined) {
-      throw new UsageError(`There is no ${what} "${name}"; there are ${known.join(", ")}.`);
-    }
-    return found;
-  });
-}
-
-function count(text: string | undefined, option: string): number | null {
-  if (text === undefined) {
-    return null;
-  }
-  const value = Number(text.replaceAll("_", ""));
-  if (!Number.isInteger(value) || value < 1) {
-    throw new UsageError(`${option} takes a whole number above 0, such as 6e6; "${text}" is none.`);
-  }
-  return value;
 }
 
 const UNITS: Readonly<Record<string, number>> = { MB: 1e6, GB: 1e9, MiB: 2 ** 20, GiB: 2 ** 30 };

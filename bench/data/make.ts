@@ -22,6 +22,8 @@ export interface MakeOptions {
   /** Rows of lineitem; other tables follow. */
   readonly rows: number;
   readonly onFile: (path: string, left: number) => void;
+  /** Ends the making; files that are not whole are left with another name. */
+  readonly signal?: AbortSignal;
 }
 
 export interface MadeTables extends Readonly<Record<FlatTable, readonly string[]>> {
@@ -51,7 +53,7 @@ export async function makeTables(options: MakeOptions): Promise<MadeTables> {
     }
   }
   if (missing.length > 0) {
-    await runProgram(options.program, missing, options.onFile);
+    await runProgram(options, missing);
   }
   return made;
 }
@@ -67,8 +69,8 @@ function filesOf(directory: string, table: FlatTable, rows: number): FileOrder[]
   return files;
 }
 
-function runProgram(program: string, files: readonly FileOrder[], onFile: MakeOptions["onFile"]): Promise<void> {
-  const child = spawn(process.execPath, [program], { stdio: ["pipe", "pipe", "inherit"] });
+function runProgram({ program, onFile, signal }: MakeOptions, files: readonly FileOrder[]): Promise<void> {
+  const child = spawn(process.execPath, [program], { stdio: ["pipe", "pipe", "inherit"], signal });
   let left = files.length;
   let text = "";
   child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
@@ -79,9 +81,12 @@ function runProgram(program: string, files: readonly FileOrder[], onFile: MakeOp
       onFile((JSON.parse(line) as { written: string }).written, left);
     }
   });
+  // A program that ends before it has read all of them tells so by how it ends.
+  child.stdin.on("error", () => undefined);
   child.stdin.end(JSON.stringify(files));
   return new Promise((resolve, reject) => {
-    child.on("error", reject);
+    // An abort is an error too, but until the program has ended it may write files.
+    child.on("error", (error) => child.pid === undefined && reject(error));
     child.on("close", (code, signal) =>
       code === 0 ? resolve() : reject(new Error(`Making the tables failed: ${program} ended with ${signal ?? code}.`)),
     );

@@ -3,19 +3,18 @@
  * that fails is a result like any other; it is not run again.
  */
 import { execFile } from "node:child_process";
-import { createReadStream } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { Writable } from "node:stream";
-import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import type { MadeTables } from "../data/index.ts";
 import { places } from "../places.ts";
-import type { Answer, Assignment, Bytes, EngineName, Workload } from "../workload.ts";
+import type { Answer, EngineName, Workload } from "../workload.ts";
 import { differences } from "./answers.ts";
+import { assign } from "./assignment.ts";
 import type { BoxPeaks } from "./box.ts";
 import { commandFor } from "./engines.ts";
 import type { MemoryPeaks } from "./memory.ts";
+import { readIntoPageCache } from "./page-cache.ts";
 import { type Run, run } from "./run.ts";
 
 export interface Measurement {
@@ -51,12 +50,9 @@ export interface MeasureOptions {
   readonly say: (text: string) => void;
 }
 
-const WARM_UP_TASKS = 8;
-
 export async function measure(options: MeasureOptions): Promise<WorkloadResult> {
   const { workload } = options;
-  const { tpch, ...flat } = options.files;
-  await readIntoPageCache([...Object.values(flat), ...Object.values(tpch)].flat());
+  await readIntoPageCache(options.files);
   const results = new Map<EngineName, EngineResult>(
     options.engines.map((engine) => [engine, { engine, measurements: [], answer: null, failure: null }]),
   );
@@ -74,7 +70,8 @@ export async function measure(options: MeasureOptions): Promise<WorkloadResult> 
 async function measureOnce(engine: EngineName, result: EngineResult, options: MeasureOptions): Promise<EngineResult> {
   const { workload, say } = options;
   const box = engine === "unboxed" ? null : workload.box;
-  const assignment = assign(options, box);
+  const { files, warmUpFiles, cores } = options;
+  const assignment = assign({ workload, files, warmUpFiles, cores, box, written: places.written });
   await rm(places.written, { recursive: true, force: true });
   await mkdir(places.written, { recursive: true });
   const { command, env } = commandFor(engine, workload.program ?? workload.name, assignment, options.python);
@@ -106,23 +103,6 @@ function aside(done: Run): string {
   return done.leftBehind === 0 ? "" : ` (left ${done.leftBehind} processes behind)`;
 }
 
-function assign(options: MeasureOptions, box: Bytes | null): Assignment {
-  const { workload } = options;
-  const { tasks = 0, query = "" } = workload;
-  return {
-    cores: options.cores,
-    box,
-    warmUp: {
-      rows: Math.min(workload.rows, tasks === 0 ? 1000 : WARM_UP_TASKS),
-      tasks: Math.min(tasks, WARM_UP_TASKS),
-      query,
-      files: options.warmUpFiles,
-      written: join(places.written, "warm-up"),
-    },
-    job: { rows: workload.rows, tasks, query, files: options.files, written: join(places.written, "result") },
-  };
-}
-
 /** What a query says of the files that a program wrote. */
 export async function answerOf(query: string, directory: string): Promise<Answer> {
   const sql = query.replace("{written}", join(directory, "**", "*.parquet").replaceAll("'", "''"));
@@ -140,12 +120,4 @@ function disagreements(engines: readonly EngineResult[]): string[] {
     const found = other.answer === null ? [] : differences(reference, other.answer);
     return found.length === 0 ? [] : [`${first.engine} and ${other.engine} disagree: ${found.join("; ")}`];
   });
-}
-
-/** Whoever runs first must not be the one who waits for the disk. */
-async function readIntoPageCache(files: readonly string[]): Promise<void> {
-  for (const file of files) {
-    const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
-    await pipeline(createReadStream(file, { highWaterMark: 1 << 20 }), nowhere);
-  }
 }

@@ -1,6 +1,7 @@
 /** From results to verdicts: one per target, and one per peer that was run without a target. */
 import type { BoxPeaks, EngineResult, MemoryPeaks, Role, WorkloadResult } from "../harness/index.ts";
 import type { EngineName, Figure, Target } from "../workload.ts";
+import { median } from "./median.ts";
 
 export interface Verdict {
   readonly workload: string;
@@ -143,12 +144,5 @@ function peaks(memory: MemoryPeaks, role: Role, kind: "private" | "resident"): n
 }
 
 export function medianSeconds(engine: EngineResult): number | null {
-  const sorted = engine.measurements.map((measurement) => measurement.seconds).sort((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  const upper = sorted[middle];
-  const lower = sorted[middle - 1];
-  if (engine.failure !== null || upper === undefined) {
-    return null;
-  }
-  return sorted.length % 2 === 1 || lower === undefined ? upper : (lower + upper) / 2;
+  return engine.failure !== null ? null : median(engine.measurements.map(({ seconds }) => seconds));
 }

@@ -25,8 +25,13 @@ function cells(verdict: Verdict): string[] {
 }
 
 export function asTable(verdicts: readonly Verdict[]): string {
-  const lines = [[...HEADER], ...verdicts.map(cells)];
-  const widths = HEADER.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  return aligned(HEADER, verdicts.map(cells));
+}
+
+/** Columns as wide as their widest cell, a line below the header. */
+export function aligned(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [header, ...rows];
+  const widths = header.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
   const text = lines.map((line) =>
     line
       .map((cell, column) => cell.padEnd(widths[column] ?? 0))
