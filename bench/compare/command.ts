@@ -1,0 +1,45 @@
+/** A command of the preparation, such as `git worktree add`: quiet while all goes well, quoted when it fails. */
+import { spawn } from "node:child_process";
+
+const OUTPUT_KEPT = 4_000;
+
+/**
+ * Gives what it printed on standard output. In a process group of its own: Ctrl-C of a terminal does not reach it, and
+ * `signal` ends all of the group.
+ */
+export function execute(
+  command: readonly string[],
+  options: { readonly directory: string; readonly signal?: AbortSignal },
+): Promise<string> {
+  const { directory, signal } = options;
+  const [file = "", ...args] = command;
+  return new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
+    const child = spawn(file, args, { cwd: directory, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+    const end = (): void => {
+      try {
+        if (child.pid !== undefined) process.kill(-child.pid, "SIGTERM");
+      } catch (error) {
+        // It was faster.
+        if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+      }
+    };
+    signal?.addEventListener("abort", end);
+    let output = "";
+    let printed = "";
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      printed += text;
+      output = (output + text).slice(-OUTPUT_KEPT);
+    });
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      output = (output + text).slice(-OUTPUT_KEPT);
+    });
+    child.on("error", reject);
+    child.on("close", (code, killedBy) => {
+      signal?.removeEventListener("abort", end);
+      if (signal?.aborted) reject(signal.reason);
+      else if (code === 0) resolve(printed);
+      else reject(new Error(`${command.join(" ")} ended with ${killedBy ?? `code ${code}`}:\n${output.trimEnd()}`));
+    });
+  });
+}
