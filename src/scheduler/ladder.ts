@@ -8,11 +8,12 @@
  * that to pause it would be to stop; and what it takes beyond its lease for a moment, the node's monitor bounds.
  */
 
-import { climb, type MemoryUse, managedOf, processOf } from "../memory/index.ts";
-import type { Bytes, Milliseconds, Pressure, SessionEvent, Thresholds } from "../protocol/index.ts";
+import { climb, processOf } from "../memory/index.ts";
+import type { Milliseconds, Pressure, SessionEvent } from "../protocol/index.ts";
 import { formatSize } from "../units/index.ts";
 import { endWorker } from "./ending.ts";
 import { settleIdle } from "./phases/worker.ts";
+import { pressingBytes, thresholdsOf, useOf } from "./pressure.ts";
 import { type State, tell, type WorkerState } from "./state.ts";
 
 /**
@@ -37,36 +38,6 @@ export function stand(state: State, worker: WorkerState, by: "reading" | "word")
     by === "reading" ? thresholds : { ...thresholds, terminate: false },
   );
   if (worker.standing.pressure !== before.pressure) moved(state, worker, before.pressure);
-}
-
-/** As it is now: blocks come and go between readings. */
-export function useOf({ ledger }: State, worker: WorkerState): MemoryUse {
-  const { id, reading, kernelBytes, container, containerRead } = worker;
-  return {
-    private: Math.max(0, (reading?.private ?? 0) + (container?.bytes ?? 0) - containerRead),
-    blocks: ledger.managed(id),
-    kernel: kernelBytes,
-    container: container?.bytes ?? 0,
-    spilled: ledger.spilled(id),
-  };
-}
-
-/** What of a worker's memory its thresholds go by (K13). */
-export function pressingBytes(state: State, worker: WorkerState): Bytes {
-  const use = useOf(state, worker);
-  return state.memory?.measure === "managed" ? managedOf(use) : processOf(use);
-}
-
-const NO_THRESHOLDS: Thresholds = { target: false, spill: false, pause: false, terminate: false };
-
-/**
- * Of a worker with a container of the user's, blocks do not leave in the container's stead. One that can let go is asked
- * above `spill`, like the store, for what brings the worker below `target`.
- */
-export function thresholdsOf({ memory }: State, { container }: WorkerState): Thresholds {
-  const thresholds = memory?.thresholds ?? NO_THRESHOLDS;
-  if (container === null || container.evicts) return thresholds;
-  return { ...thresholds, target: false, spill: false };
 }
 
 function moved(state: State, worker: WorkerState, from: Pressure): void {

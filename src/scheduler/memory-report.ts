@@ -2,7 +2,7 @@
 
 import { colourOf } from "../memory/index.ts";
 import type { SessionMemory, WorkerMemory } from "../protocol/index.ts";
-import { pressingBytes, thresholdsOf } from "./ladder.ts";
+import { pressingBytes, thresholdsOf } from "./pressure.ts";
 import type { State, WorkerState } from "./state.ts";
 
 export function memoryReport(state: State): SessionMemory {

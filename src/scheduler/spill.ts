@@ -14,7 +14,7 @@ import { type SpillOrder, type SpillPlace, wholePages } from "../store/index.ts"
 import { askToCollect, mayCollectSince } from "./collect.ts";
 import { DISK_GRACE, DISK_RETRY } from "./events.ts";
 import { isPaused } from "./job-output.ts";
-import { pressingBytes, thresholdsOf } from "./ladder.ts";
+import { pressingBytes, thresholdsOf } from "./pressure.ts";
 import { type State, send, tell, type WorkerState } from "./state.ts";
 
 export type Leaving = "cold" | "paused" | "any";
