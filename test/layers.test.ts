@@ -154,3 +154,62 @@ test("[A1] only the realm room tells the language's own objects by instanceof or
   }
   expect(wrong).toEqual([]);
 });
+
+/** A room of the scheduler uses only those before it; types alone may come from those after it, too. */
+const SCHEDULER = [
+  "state",
+  "phases",
+  "policies",
+  "needs",
+  "resources",
+  "store",
+  "flow",
+  "memory",
+  "oom",
+  "jobs",
+  "placement",
+  "core",
+];
+
+test("rooms of the scheduler import those below them, through the door", () => {
+  const wrong: string[] = [];
+  const found = new Set<string>();
+  for (const [file, text] of sources()) {
+    const [top, room = "", ...rest] = file.split("/");
+    if (top !== "scheduler" || rest.length === 0) continue;
+    found.add(room);
+    const loaded = loadedWith(text);
+    for (const specifier of imports(text)) {
+      const [, other = "", ...inside] = join(file, "..", specifier).split("/");
+      if (!join(file, "..", specifier).startsWith("scheduler/") || other === room) continue;
+      if (inside.join("/") !== "index.ts") wrong.push(`${file} goes past the door of ${other}`);
+      const isBelow = SCHEDULER.indexOf(other) < SCHEDULER.indexOf(room);
+      if (loaded.includes(specifier) && !isBelow) wrong.push(`${file} uses ${other}`);
+    }
+  }
+  expect(wrong).toEqual([]);
+  expect([...found].sort()).toEqual([...SCHEDULER].sort());
+});
+
+test("no file of the scheduler imports itself by way of others", () => {
+  const loads = new Map<string, string[]>();
+  for (const [file, text] of sources()) {
+    if (file.startsWith("scheduler/"))
+      loads.set(
+        file,
+        loadedWith(text).map((specifier) => join(file, "..", specifier)),
+      );
+  }
+  const done = new Set<string>();
+  const circle = (file: string, way: readonly string[]): readonly string[] | null => {
+    if (way.includes(file)) return [...way.slice(way.indexOf(file)), file];
+    if (done.has(file)) return null;
+    for (const next of loads.get(file) ?? []) {
+      const found = circle(next, [...way, file]);
+      if (found !== null) return found;
+    }
+    done.add(file);
+    return null;
+  };
+  for (const file of loads.keys()) expect(circle(file, [])).toBe(null);
+});

@@ -1,4 +1,5 @@
-export { deathDetails, exitTypeOf, peakOf } from "./deaths.ts";
+export { Scheduler, type SchedulerOptions } from "./core/index.ts";
+export { deathDetails, exitTypeOf, oomCause, peakOf } from "./oom/index.ts";
 export {
   CANCEL_GRACE,
   type Command,
@@ -9,6 +10,4 @@ export {
   type Scene,
   type TaskMessage,
   type WorkerEnd,
-} from "./events.ts";
-export { oomCause } from "./oom.ts";
-export { Scheduler, type SchedulerOptions } from "./scheduler.ts";
+} from "./state/index.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { StoreError, toWire } from "../../src/errors/index.ts";
 import type { DeathCause } from "../../src/protocol/index.ts";
-import { curveText, deathError } from "../../src/scheduler/deaths.ts";
+import { curveText, deathError } from "../../src/scheduler/oom/deaths.ts";
 import { job, tasks } from "../simulate/plans.ts";
 import { ended } from "../support/ends.ts";
 import { splits, Table } from "./table.ts";

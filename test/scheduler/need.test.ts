@@ -1,6 +1,6 @@
 /** What the next attempt asks for, by itself. */
 import { expect, test } from "vitest";
-import { NO_NEED, nextNeed, type Shortage, stricter } from "../../src/scheduler/need.ts";
+import { NO_NEED, nextNeed, type Shortage, stricter } from "../../src/scheduler/needs/need.ts";
 import { needText } from "../../src/units/index.ts";
 
 const MIB = 2 ** 20;

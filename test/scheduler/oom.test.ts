@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { FunctionError, toWire } from "../../src/errors/index.ts";
 import type { WorkerId } from "../../src/protocol/index.ts";
-import { NO_NEED } from "../../src/scheduler/need.ts";
+import { NO_NEED } from "../../src/scheduler/needs/need.ts";
 import { PAGE } from "../../src/store/index.ts";
 import { job, tasks } from "../simulate/plans.ts";
 import { ended } from "../support/ends.ts";

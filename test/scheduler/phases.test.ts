@@ -11,14 +11,14 @@ import {
   TASK_MOVES,
   WORKER_MOVES,
 } from "../../src/scheduler/phases/index.ts";
-import type { JobState, State, TaskState } from "../../src/scheduler/state.ts";
+import type { JobState, State, TaskState } from "../../src/scheduler/state/state.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** The arrows of the drawing under a heading of docs/scheduler.md, as in the table. */
 function drawn(heading: string): Record<string, Record<string, string>> {
   const page = readFileSync(join(root, "docs/scheduler.md"), "utf8");
-  const section = page.split(/^## /m).find((part) => part.startsWith(`${heading}\n`)) ?? "";
+  const section = page.split(/^### /m).find((part) => part.startsWith(`${heading}\n`)) ?? "";
   const moves: Record<string, Record<string, string>> = {};
   for (const [, from = "", to = "", why = ""] of section.matchAll(/^ {2}(\w+) --> (\w+): (.+)$/gm)) {
     moves[from] = { ...moves[from], [to]: why };

@@ -1,7 +1,7 @@
 /** The vector of resources alone. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { Resources } from "../../src/scheduler/resources.ts";
+import { Resources } from "../../src/scheduler/state/resources.ts";
 
 const GIB = 2 ** 30;
 

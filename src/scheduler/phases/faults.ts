@@ -2,7 +2,7 @@
  * Compares the sets that index tasks and workers with the phases that they are to index. For tests and the simulation,
  * after every event: it looks at everything there is.
  */
-import type { JobState, OperatorState, State, TaskState, WorkerState } from "../state.ts";
+import type { JobState, OperatorState, State, TaskState, WorkerState } from "../state/index.ts";
 import { isWithWorker, type TaskPhase } from "./task.ts";
 import { isReady } from "./worker.ts";
 

@@ -1,0 +1,94 @@
+/** What the program asks for and tells: each message is handed to who knows about it, or answered here. */
+
+import { SpillwayError, StoreError, toWire } from "../../errors/index.ts";
+import type { BlockId } from "../../protocol/index.ts";
+import { outputRead } from "../flow/index.ts";
+import { cancelJob, startJob } from "../jobs/index.ts";
+import { memoryReport, setMemoryLimit } from "../memory/index.ts";
+import { askForProgram } from "../placement/index.ts";
+import type { JobMessage } from "../state/index.ts";
+import { type State, tell } from "../state/index.ts";
+import { collected, rebalance } from "../store/index.ts";
+import { resourcesReport } from "./report.ts";
+
+export function fromProgram(state: State, message: JobMessage): void {
+  switch (message.type) {
+    case "reserve":
+      askForProgram(state, message.request, message.bytes);
+      return;
+    case "seal":
+      sealForProgram(state, message);
+      return;
+    case "release":
+      // The program moves: whoever waits for it to let go waits anew.
+      state.storeStallSince = null;
+      for (const id of message.blocks) releaseForProgram(state, id);
+      return;
+    case "keep":
+      state.storeStallSince = null;
+      for (const id of message.blocks) outputRead(state, id);
+      return;
+    case "collected":
+      collected(state, message.took);
+      return;
+    case "inspect":
+      if (state.unavailable === null) {
+        const { request, sql, maxRetries } = message;
+        state.inspections.push({ request, sql, maxRetries, attempts: 0, relief: false });
+      } else tell(state, { type: "refused", request: message.request, error: state.unavailable });
+      return;
+    case "resources":
+      tell(state, { type: "resources", request: message.request, resources: resourcesReport(state) });
+      return;
+    case "memory":
+      tell(state, { type: "memory", request: message.request, memory: memoryReport(state) });
+      return;
+    case "setMemoryLimit":
+      setMemoryLimit(state, message.limit, message.heap);
+      tell(state, { type: "limitSet", request: message.request });
+      return;
+    case "rebalance":
+      tell(state, { type: "rebalanced", request: message.request, moved: rebalance(state) });
+      return;
+    case "start":
+      startJob(state, message.job);
+      return;
+    case "want": {
+      const job = state.jobs.get(message.job);
+      if (job === undefined) return;
+      job.credit += message.blocks;
+      job.movedAt = state.now;
+      return;
+    }
+    case "cancel": {
+      const job = state.jobs.get(message.job);
+      if (job !== undefined) cancelJob(state, job, message.tell === true);
+      return;
+    }
+  }
+}
+
+function sealForProgram(state: State, message: Extract<JobMessage, { type: "seal" }>): void {
+  const { request, range, length, rows, checksum } = message;
+  const granted = state.programRanges.get(range.offset);
+  if (granted === undefined || length > granted.length) {
+    const error = new StoreError(
+      `The program sealed ${length} bytes at ${range.offset}, where it was given no such room.`,
+    );
+    tell(state, { type: "refused", request, error: toWire(error) });
+    return;
+  }
+  state.programRanges.delete(range.offset);
+  const block = state.ledger.seal(granted, length, rows, checksum, "program", null);
+  tell(state, { type: "sealed", request, block });
+}
+
+function releaseForProgram(state: State, id: BlockId): void {
+  try {
+    outputRead(state, id);
+    state.ledger.release(id, "program");
+  } catch (error) {
+    if (!(error instanceof SpillwayError)) throw error;
+    tell(state, { type: "notice", text: `A block was released twice: ${error.message}` });
+  }
+}

@@ -1,0 +1,26 @@
+/** The answer to "what is there, and what of it is in use?" */
+import type { SessionResources, WorkerUse } from "../../protocol/index.ts";
+import type { State, WorkerState } from "../state/index.ts";
+
+export function resourcesReport(state: State): SessionResources {
+  const { total, used, ledger, devices, wide } = state;
+  return {
+    total: { cpu: total.cpu, gpu: total.gpu, memory: total.memory, objectStoreMemory: ledger.capacity },
+    used: { cpu: used.cpu, gpu: devices.used, memory: used.memory, objectStoreMemory: ledger.live },
+    workers: [...state.workers.values(), ...(wide.worker === null ? [] : [wide.worker])].map((worker) =>
+      workerUse(state, worker),
+    ),
+  };
+}
+
+function workerUse(state: State, worker: WorkerState): WorkerUse {
+  const { id, pid, phase, task, kernelBytes } = worker;
+  return {
+    id,
+    pid: phase === "starting" ? null : pid,
+    state: phase === "inspecting" ? "busy" : phase,
+    kind: worker === state.wide.worker ? "wide" : "worker",
+    managed: state.ledger.managed(id) + kernelBytes,
+    task: task?.operator.spec.name ?? null,
+  };
+}

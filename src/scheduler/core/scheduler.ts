@@ -1,0 +1,474 @@
+/**
+ * The scheduler: `(state, event) → commands`. No clock, no I/O, no chance: time comes with the events, and the
+ * same events give the same commands. The supervisor runs it with real workers, the simulator with invented ones.
+ *
+ *   event ──▶ its handler changes the state ──▶ settle: ┌▶ deliver what the program has credit for
+ *                                                      │  give room (room.ts), start tasks (dispatch.ts)
+ *                                                      │  resolve a stall (stall.ts) ── changed something ─┐
+ *                                                      └───────────────────────────────────────────────────┘
+ *                                                      then jobs that are through end (job.ts) ──▶ commands
+ */
+
+import type { MemoryPool } from "../../memory/index.ts";
+import type {
+  Bytes,
+  MemorySettings,
+  Milliseconds,
+  ProcessMemory,
+  ResourceRequest,
+  WorkerId,
+} from "../../protocol/index.ts";
+import { Ledger } from "../../store/index.ts";
+import { formatSize } from "../../units/index.ts";
+import {
+  blockDamaged,
+  blockNotRestored,
+  blockRestored,
+  deliverOutput,
+  feedTask,
+  taskFed,
+  yields,
+} from "../flow/index.ts";
+import {
+  endFailing,
+  inspectionAnswered,
+  inspectionDied,
+  jobCommitted,
+  jobDiscarded,
+  settleJob,
+  taskDied,
+  taskDone,
+  taskFailed,
+  taskOutput,
+  taskStopped,
+  tellProgress,
+} from "../jobs/index.ts";
+import {
+  addWorker,
+  containerHolds,
+  containerSpent,
+  dismiss,
+  heapTold,
+  lower,
+  memoryRead,
+  pauseDeadline,
+  raisedStarting,
+  replaceUnfit,
+  reportPauses,
+  settleAlone,
+  settleLease,
+  settleTrims,
+  stopping,
+  trimDeadline,
+  trimmed,
+  watchNode,
+  withoutTask,
+  workerOf,
+} from "../memory/index.ts";
+import { diedEvent, endResting, restDeadline } from "../oom/index.ts";
+import { moveTask, moveWorker, phaseFaults } from "../phases/index.ts";
+import {
+  askForRoom,
+  dispatch,
+  endStandingBack,
+  grantRoom,
+  noteHeldBack,
+  passTime,
+  resolveStall,
+  stallDeadline,
+  startWide,
+  yieldDeadline,
+} from "../placement/index.ts";
+import { DevicePool, instanceGone, workerLost } from "../resources/index.ts";
+import {
+  CANCEL_GRACE,
+  type Command,
+  type Event,
+  failJob,
+  isWide,
+  PROGRESS_INTERVAL,
+  Resources,
+  type State,
+  type TaskMessage,
+  type TaskState,
+  tell,
+  type WorkerEnd,
+  type WorkerState,
+  YIELD_GRACE,
+} from "../state/index.ts";
+import {
+  blocksNotSpilled,
+  blocksSpilled,
+  diskDeadline,
+  noCollection,
+  spillOverTarget,
+  spillUnderPressure,
+} from "../store/index.ts";
+import { fromProgram } from "./program.ts";
+
+export interface SchedulerOptions {
+  readonly arenaSize: Bytes;
+  readonly capacity: Bytes;
+  readonly workers: number;
+  /** How many more there may be for a while; 8 by default, and at most. */
+  readonly extraWorkers?: number;
+  readonly heapLimit: Bytes | null;
+  /** Resident bytes of a worker's own blocks above which they go to disk; null: only the capacity counts. */
+  readonly managedTarget?: Bytes | null;
+  /** Of one worker; without end by default. */
+  readonly workerMemory?: Bytes;
+  /** Give a task to the worker that made its input, if that is idle; false by default. */
+  readonly localityWithOutput?: boolean;
+  /** Names of the GPUs, as tasks are told them; numbers from 0 by default. */
+  readonly devices?: readonly string[];
+  /** The memory that the wide kernel shares in; by default it is told nothing. */
+  readonly pool?: MemoryPool;
+  /** Thresholds and how they are measured; by default nothing is done about memory. */
+  readonly memory?: MemorySettings;
+  /** What tasks can have at once: by default a core for each worker, no GPU, memory without end. */
+  readonly resources?: ResourceRequest;
+}
+
+/** Each level of a pipeline and each job inside a job can need one; more than a few is a loop. */
+const MAX_EXTRA_WORKERS = 8;
+
+const NOTHING: ProcessMemory = { private: 0, shared: 0, children: 0 };
+
+export class Scheduler {
+  readonly #state: State;
+
+  constructor(options: SchedulerOptions) {
+    const { arenaSize, capacity, workers, heapLimit, workerMemory, resources, devices, managedTarget } = options;
+    const { cpu, gpu, memory } = resources ?? { cpu: workers, gpu: 0, memory: Number.POSITIVE_INFINITY };
+    this.#state = {
+      ledger: new Ledger(arenaSize, capacity, managedTarget ?? null),
+      slots: workers,
+      extraSlots: Math.min(MAX_EXTRA_WORKERS, options.extraWorkers ?? MAX_EXTRA_WORKERS),
+      heapLimit,
+      memory: options.memory ?? null,
+      node: null,
+      processes: { supervisor: NOTHING, program: NOTHING },
+      paused: new Set(),
+      heavy: new Set(),
+      unfit: new Set(),
+      warned: new Set(),
+      managedTarget: managedTarget ?? null,
+      localityWithOutput: options.localityWithOutput ?? false,
+      workerMemory: workerMemory ?? Number.POSITIVE_INFINITY,
+      total: new Resources({ cpu, gpu, memory }),
+      used: Resources.none,
+      devices: new DevicePool(devices ?? Array.from({ length: gpu }, (_, i) => String(i))),
+      raising: [],
+      jobs: new Map(),
+      failing: [],
+      workers: new Map(),
+      idle: new Set(),
+      raised: new Set(),
+      ending: new Set(),
+      wide: { worker: null, isOrdered: false, heldUpSince: null },
+      lease: options.pool === undefined ? null : { pool: options.pool, told: null, isParked: false, reclaimed: "no" },
+      alone: new Set(),
+      nextAlone: null,
+      isParked: false,
+      unplaced: new Set(),
+      resting: new Set(),
+      feeding: new Set(),
+      askers: new Set(),
+      askingTasks: 0,
+      fetching: new Set(),
+      yieldsTo: null,
+      repairs: [],
+      lost: new Map(),
+      disk: { writing: 0, restoring: new Set(), refusal: null, toldAt: Number.NEGATIVE_INFINITY, spokenFor: 0 },
+      collection: noCollection(),
+      programAsks: [],
+      programRanges: new Map(),
+      unreadBytes: 0,
+      outputs: new Map(),
+      inspections: [],
+      cancelling: new Set(),
+      commands: [],
+      unavailable: null,
+      now: 0,
+      order: 0,
+      slotStallSince: null,
+      besideAt: Number.NEGATIVE_INFINITY,
+      storeStallSince: null,
+    };
+  }
+
+  get ledger(): Ledger {
+    return this.#state.ledger;
+  }
+
+  /** For tests and the simulation: see phases/faults.ts. */
+  faults(): readonly string[] {
+    return phaseFaults(this.#state);
+  }
+
+  get jobs(): number {
+    return this.#state.jobs.size;
+  }
+
+  /** When to send a `tick` if nothing else happens before. */
+  get alarmAt(): Milliseconds | null {
+    const state = this.#state;
+    let at = Math.min(
+      stallDeadline(state),
+      diskDeadline(state),
+      restDeadline(state),
+      pauseDeadline(state),
+      trimDeadline(state),
+      yieldDeadline(state),
+    );
+    for (const task of state.cancelling) {
+      at = Math.min(at, cancelDeadline(task));
+      if (!isWide(task.operator)) break;
+    }
+    for (const job of state.jobs.values()) {
+      if (job.changed && !job.told) at = Math.min(at, job.progressAt + PROGRESS_INTERVAL);
+    }
+    return at === Number.POSITIVE_INFINITY ? null : at;
+  }
+
+  handle(event: Event, now: Milliseconds): Command[] {
+    const state = this.#state;
+    passTime(state, now - state.now);
+    state.now = now;
+    state.ledger.tick();
+    receive(state, event);
+    endFailing(state);
+    settle(state);
+    noteHeldBack(state);
+    const places = state.ledger.takeOrphans();
+    if (places.length > 0) state.commands.push({ type: "unspill", places });
+    return state.commands.splice(0);
+  }
+}
+
+function settle(state: State): void {
+  endResting(state);
+  // First: what is lent would else always be given to somebody who asks for room.
+  settleLease(state);
+  reportPauses(state);
+  settleTrims(state);
+  replaceUnfit(state);
+  let jobs: number;
+  do {
+    do {
+      endFailing(state);
+      state.disk.spokenFor = 0;
+      endStandingBack(state);
+      for (const task of state.feeding) if (!yields(state, task)) feedTask(state, task, "cold");
+      for (const job of state.jobs.values()) deliverOutput(state, job);
+      // Before room is given: whoever has to wait for the kernel no longer holds up those who ask for it.
+      startWide(state);
+      grantRoom(state);
+      // Before, not after: a task that begins in one keeps it, and so does the next.
+      lower(state);
+      dispatch(state);
+      spillOverTarget(state);
+    } while (resolveStall(state) || state.failing.length > 0);
+    jobs = state.jobs.size;
+    for (const job of state.jobs.values()) settleJob(state, job);
+    // What a job has left behind may be what another one waits for.
+  } while (state.jobs.size < jobs);
+  for (const job of state.jobs.values()) tellProgress(state, job);
+  for (const task of state.cancelling) {
+    const { worker } = task;
+    if (state.now < cancelDeadline(task)) {
+      // The wide kernel's one task may have longer than those behind it.
+      if (isWide(task.operator)) continue;
+      break;
+    }
+    moveTask(state, task, "killing");
+    if (worker !== null) state.commands.push({ type: "kill", worker: worker.id, reason: "unresponsive" });
+  }
+  settleAlone(state);
+  dismissExtraWorkers(state);
+}
+
+function cancelDeadline({ cancelledAt, standsBack, operator }: TaskState): Milliseconds {
+  return (cancelledAt ?? 0) + (standsBack && isWide(operator) ? YIELD_GRACE : CANCEL_GRACE);
+}
+
+function dismissExtraWorkers(state: State): void {
+  if (state.workers.size <= state.slots) return;
+  let extra = state.workers.size - state.slots;
+  for (const worker of state.workers.values()) if (worker.phase === "stopping") extra -= 1;
+  for (const worker of withoutTask(state)) {
+    if (extra <= 0) return;
+    if (worker.knows.size > 0) continue;
+    extra -= 1;
+    dismiss(state, worker);
+  }
+}
+
+function receive(state: State, event: Event): void {
+  switch (event.type) {
+    case "workerStarting":
+      if (event.memory !== undefined) raisedStarting(state, event.memory);
+      addWorker(state, event.worker, event.memory ?? state.workerMemory, event.isWide === true);
+      return;
+    case "workerReady":
+      workerReady(state, event.worker, event.pid);
+      return;
+    case "workerGone":
+      workerGone(state, event.worker, event.end);
+      return;
+    case "workersUnavailable":
+      state.unavailable = event.until === "work" ? null : event.error;
+      for (const job of state.jobs.values()) failJob(state, job, event.error);
+      for (const { request } of state.inspections.splice(0)) {
+        tell(state, { type: "refused", request, error: event.error });
+      }
+      return;
+    case "fromWorker": {
+      const worker = workerOf(state, event.worker);
+      if (worker !== undefined) fromWorker(state, worker, event);
+      return;
+    }
+    case "fromProgram":
+      fromProgram(state, event.message);
+      return;
+    case "committed": {
+      const job = state.jobs.get(event.job);
+      if (job !== undefined) jobCommitted(state, job, event.error);
+      return;
+    }
+    case "discarded": {
+      const job = state.jobs.get(event.job);
+      if (job !== undefined) jobDiscarded(state, job);
+      return;
+    }
+    case "spilled":
+      blocksSpilled(state, event.blocks);
+      spillUnderPressure(state);
+      return;
+    case "notSpilled":
+      blocksNotSpilled(state, event.blocks, event.error);
+      return;
+    case "restored":
+      blockRestored(state, event.block);
+      return;
+    case "notRestored":
+      blockNotRestored(state, event.block, event.error);
+      return;
+    case "damaged":
+      blockDamaged(state, event.block, event.error);
+      return;
+    case "memory":
+      memoryRead(state, event);
+      return;
+    case "nodeMemory":
+      watchNode(state, { used: event.used, total: event.total });
+      return;
+    case "tick":
+      return;
+  }
+}
+
+function workerReady(state: State, id: WorkerId, pid: number): void {
+  const worker = workerOf(state, id);
+  if (worker === undefined || worker.phase !== "starting") return;
+  worker.pid = pid;
+  moveWorker(state, worker, "idle");
+  state.unavailable = null;
+}
+
+function workerGone(state: State, id: WorkerId, end: WorkerEnd): void {
+  const worker = workerOf(state, id);
+  if (worker === undefined) return;
+  // Who was dismissed and went has not died.
+  if (worker.phase !== "stopping" || end.cause !== "asked")
+    state.commands.push({ type: "event", event: diedEvent(worker, end) });
+  if (worker === state.wide.worker) state.wide.worker = null;
+  state.workers.delete(id);
+  state.raised.delete(worker);
+  state.ending.delete(worker);
+  workerLost(state, worker);
+  stopping(state, worker);
+  // Its dispose cannot run any more; nobody waits for that.
+  for (const job of state.jobs.values()) for (const operator of job.operators) operator.retiring.delete(worker);
+  state.ledger.forgetMaker(id);
+  if (worker.task !== null) taskDied(state, worker.task, worker, end);
+  inspectionDied(state, worker, end);
+}
+
+function fromWorker(state: State, worker: WorkerState, event: Extract<Event, { type: "fromWorker" }>): void {
+  const { message } = event;
+  switch (message.type) {
+    case "inspected":
+    case "refused":
+      inspectionAnswered(state, worker, message);
+      return;
+    case "retired":
+      retired(state, worker, message);
+      return;
+    case "notice":
+      tell(state, message);
+      return;
+    case "container":
+      containerHolds(state, worker, message.bytes, message.evicts);
+      return;
+    case "spent":
+      containerSpent(state, worker);
+      return;
+    case "trimmed":
+      if (message.request === null) trimmed(state, worker, message.report, message.heap);
+      return;
+    case "kernel":
+      kernelHolds(state, worker, message.memory, message.spilled);
+      return;
+  }
+  const { task } = worker;
+  // A worker has one task at a time; a word about another one is a word about the past.
+  if (task === null || task.id !== message.task) return;
+  switch (message.type) {
+    case "reserve":
+      if (task.cancelledAt === null && worker.endedFor === null) askForRoom(state, task, message.bytes);
+      return;
+    case "output":
+      taskOutput(state, task, message);
+      return;
+    case "fed":
+      taskFed(state, task);
+      return;
+    case "done":
+      taskDone(state, task, message.report);
+      heapTold(state, worker, message.heap);
+      return;
+    case "failed":
+      taskFailed(state, task, message.error, event);
+      return;
+    case "cancelled":
+      taskStopped(state, task);
+      return;
+  }
+}
+
+/** The first time that the kernel has so much on disk, and at each doubling, the user is told. */
+const TOLD_FROM: Bytes = 64 * 2 ** 20;
+
+function kernelHolds(state: State, worker: WorkerState, memory: Bytes, spilled: Bytes): void {
+  worker.kernelBytes = memory;
+  const { task } = worker;
+  if (task === null) return;
+  const { job, spec } = task.operator;
+  const before = job.kernelSpilled;
+  job.kernelSpilled = Math.max(before, spilled);
+  const toTell = Math.max(TOLD_FROM, 2 ** Math.floor(Math.log2(Math.max(1, spilled))));
+  if (spilled < toTell || before >= toTell) return;
+  const text = `${spec.name}: the kernel has put ${formatSize(spilled)} on disk, of what its memory does not hold.`;
+  tell(state, { type: "notice", text });
+}
+
+function retired(state: State, worker: WorkerState, message: Extract<TaskMessage, { type: "retired" }>): void {
+  instanceGone(state, worker, message.job, message.operator);
+  const job = state.jobs.get(message.job);
+  if (job === undefined) return;
+  for (const operator of job.operators) {
+    if (operator.spec.id === message.operator) operator.retiring.delete(worker);
+  }
+  if (message.error !== null) failJob(state, job, message.error);
+}

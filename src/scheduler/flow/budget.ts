@@ -1,0 +1,135 @@
+/**
+ * How many bytes of the store each operator of a job may have, and how many a task of it will want. Pure arithmetic:
+ * it knows neither queues nor workers.
+ *
+ *   a job's part of the store ┬─ one half: an even reservation for each operator that makes blocks, a block at least
+ *                             └─ the rest: a pool, for whoever comes first once its reservation is used up
+ *
+ * Who is asked first is not decided here: room and workers are given to those downstream first.
+ */
+import type { BlockRef, Bytes, Split } from "../../protocol/index.ts";
+
+/** What an operator that makes blocks brings into the account. */
+export interface Account {
+  /** Its blocks that are being written, wait, or are being read. */
+  readonly usage: Bytes;
+  /** The size of one of its blocks. */
+  readonly block: Bytes;
+}
+
+/** What the operator can still be given: the rest of its reservation, and the rest of the pool. */
+export function budgetLeft(account: Account, accounts: readonly Account[], part: Bytes): Bytes {
+  const even = part / 2 / Math.max(1, accounts.length);
+  let pool = part;
+  for (const one of accounts) {
+    const reserved = Math.max(one.block, even);
+    pool -= reserved + Math.max(0, one.usage - reserved);
+  }
+  return Math.max(0, Math.max(account.block, even) - account.usage) + Math.max(0, pool);
+}
+
+/** A task as far as its output can be foretold. */
+export interface TaskOutput {
+  /** Null where nobody knows: a split of a file. */
+  readonly bytesIn: Bytes | null;
+  /** What it has handed over so far. */
+  readonly bytesOut: Bytes;
+}
+
+/** Tasks added up: all of them, and those whose input is known. */
+class Totals {
+  tasks = 0;
+  bytes: Bytes = 0;
+  known = 0;
+  bytesIn: Bytes = 0;
+  bytesOut: Bytes = 0;
+
+  add({ bytesIn, bytesOut }: TaskOutput, sign: 1 | -1): void {
+    this.tasks += sign;
+    this.known += bytesIn === null ? 0 : sign;
+    this.bytesIn += sign * (bytesIn ?? 0);
+    this.grow(bytesIn, sign * bytesOut);
+  }
+
+  grow(bytesIn: Bytes | null, bytes: Bytes): void {
+    this.bytes += bytes;
+    if (bytesIn !== null) this.bytesOut += bytes;
+  }
+}
+
+/**
+ * What a task of an operator hands over, learned from those that are done: by input byte where the input is known, by
+ * task else. Tasks that still run correct it upwards at once: one that has handed over more than was expected of it
+ * shows what the next ones may do. All of it is sums: there may be ten thousand tasks running.
+ */
+export class OutputEstimate {
+  readonly #done = new Totals();
+  readonly #running = new Totals();
+  /** Of those running, the ones that have handed over more than was expected, and their sums. */
+  readonly #surprising = new Set<TaskOutput>();
+  readonly #surprise = new Totals();
+
+  began(task: TaskOutput): void {
+    this.#running.add(task, 1);
+  }
+
+  /** The task has handed over so much more, which is in its `bytesOut`. */
+  grew(task: TaskOutput, bytes: Bytes): void {
+    this.#running.grow(task.bytesIn, bytes);
+    if (this.#surprising.has(task)) this.#surprise.grow(task.bytesIn, bytes);
+    else if (task.bytesOut > (this.#foretold(task.bytesIn, false) ?? 0)) {
+      this.#surprising.add(task);
+      this.#surprise.add(task, 1);
+    }
+  }
+
+  /** The task runs no more. */
+  left(task: TaskOutput): void {
+    this.#running.add(task, -1);
+    if (this.#surprising.delete(task)) this.#surprise.add(task, -1);
+  }
+
+  done(task: TaskOutput): void {
+    this.#done.add(task, 1);
+  }
+
+  /** Of a task with so much input; null while nothing is known. */
+  of(bytesIn: Bytes | null): Bytes | null {
+    return this.#foretold(bytesIn, true);
+  }
+
+  /** What the running tasks have still to hand over; null while nothing is known. */
+  get rest(): Bytes | null {
+    const perTask = this.#foretold(null, true);
+    if (perTask === null) return null;
+    const { tasks, known, bytesIn, bytes } = this.#running;
+    const { tasks: odd, known: oddKnown, bytesIn: oddIn, bytes: oddBytes } = this.#surprise;
+    const ofKnown = this.#foretold(bytesIn - oddIn, true) ?? 0;
+    const isByByte = this.#done.bytesIn + this.#surprise.bytesIn > 0;
+    const unknown = isByByte ? tasks - known - (odd - oddKnown) : tasks - odd;
+    return Math.max(0, (isByByte ? ofKnown : 0) + perTask * unknown - (bytes - oddBytes));
+  }
+
+  #foretold(bytesIn: Bytes | null, withSurprises: boolean): Bytes | null {
+    const done = this.#done;
+    const { tasks, bytes, bytesIn: oddIn, bytesOut } = withSurprises ? this.#surprise : NOTHING;
+    if (bytesIn !== null && done.bytesIn + oddIn > 0) {
+      return ((done.bytesOut + bytesOut) / (done.bytesIn + oddIn)) * bytesIn;
+    }
+    return done.tasks + tasks === 0 ? null : (done.bytes + bytes) / (done.tasks + tasks);
+  }
+}
+
+const NOTHING = new Totals();
+
+/** Bytes of a task's input, where they are known. */
+export function bytesOfInput(input: Split): Bytes | null {
+  if (input.kind !== "blocks") return null;
+  let bytes = 0;
+  for (const { block, start, end } of input.slices) bytes += bytesOfSlice(block, start, end);
+  return bytes;
+}
+
+export function bytesOfSlice({ length, rows }: BlockRef, start: number, end: number): Bytes {
+  return rows === 0 ? 0 : (length * (end - start)) / rows;
+}

@@ -1,0 +1,21 @@
+/** Tasks that are asked to end: for good, or to stand back for another task and to be run again later. */
+import { moveTask } from "../phases/index.ts";
+import { type State, send, type TaskState } from "../state/index.ts";
+
+export function cancelTask(state: State, task: TaskState): void {
+  if (task.cancelledAt !== null || task.worker === null) return;
+  task.cancelledAt = state.now;
+  moveTask(state, task, "cancelling");
+  send(state, task.worker, { type: "cancel", task: task.id });
+}
+
+/** Cancels a task only to make room: it is run again when there is more. */
+export function standBack(state: State, task: TaskState): void {
+  task.standsBack = true;
+  cancelTask(state, task);
+}
+
+/** Another task is to be through before this one takes anything. */
+export function yields({ yieldsTo }: State, task: TaskState | null): boolean {
+  return yieldsTo !== null && yieldsTo !== task;
+}

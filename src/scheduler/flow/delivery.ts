@@ -1,0 +1,87 @@
+/** Output blocks on their way to the program: as many as it has credit for, fetched from disk ahead of its reading. */
+import type { ArenaRange, BlockId, BlockSlice } from "../../protocol/index.ts";
+import { wholePages } from "../../store/index.ts";
+import { type Edge, type JobState, outputOf, type State, tell } from "../state/index.ts";
+import { bringBack } from "./fetch.ts";
+import { bytesOf, departed, holderOf, taken } from "./pieces.ts";
+
+/**
+ * Of the store: what the program may have in hand without copying it. A reader that has stopped holds its blocks for as
+ * long as it likes; several of them would fill a small store with what cannot leave.
+ */
+export const UNREAD_SHARE = 1 / 4;
+
+/** Blocks that are fetched for the program ahead of its reading. */
+export const MAX_AWAITED = 16;
+
+/** Hands the program what it has credit for; what is on disk is fetched first. */
+export function deliverOutput(state: State, job: JobState): void {
+  const output = outputOf(job);
+  while (job.credit > 0 && mayTakeMore(state, job, output)) {
+    const delivery = deliver(state, output);
+    if (delivery === null) break;
+    const { slice, range } = delivery;
+    job.credit -= 1;
+    job.unread += 1;
+    job.movedAt = state.now;
+    const { id } = slice.block;
+    state.outputs.set(id, [...(state.outputs.get(id) ?? []), job]);
+    job.rowsDelivered += slice.end - slice.start;
+    const isAlone = state.unreadBytes === 0;
+    state.unreadBytes += wholePages(slice.block.length);
+    const copy = !isAlone && state.unreadBytes > state.ledger.capacity * UNREAD_SHARE;
+    tell(state, { type: "output", job: job.id, slice, range, copy });
+  }
+  job.readerIsFull = !mayTakeMore(state, job, output);
+  if (job.readerIsFull || state.ledger.isAllInMemory) return;
+  for (const id of awaited(job)) {
+    if (!state.ledger.isInMemory(id)) bringBack(state, id);
+    // In order: a later one would take the room that the next one waits for.
+    if (state.ledger.stateOf(id) === "spilled") return;
+  }
+}
+
+/** A reader has one block at least, and more where they are small: what waits for it in the queue can leave. */
+export function mayTakeMore({ unreadBytes, ledger }: State, job: JobState, output: Edge): boolean {
+  const next = output.queue.peek();
+  if (next === undefined || job.unread === 0) return true;
+  return unreadBytes + bytesOf(next) <= ledger.capacity * UNREAD_SHARE;
+}
+
+/** The next output blocks that the program has credit for. */
+export function awaited(job: JobState): readonly BlockId[] {
+  const ids: BlockId[] = [];
+  const most = job.readerIsFull ? 0 : Math.min(job.credit, MAX_AWAITED);
+  if (most <= 0) return ids;
+  for (const { flow } of outputOf(job).queue) {
+    if (ids.length >= most) break;
+    ids.push(flow.block.id);
+  }
+  return ids;
+}
+
+/** The program has read an output block, and does not need it in memory any more; false where it has none such. */
+export function outputRead(state: State, id: BlockId): boolean {
+  const jobs = state.outputs.get(id);
+  const job = jobs?.pop();
+  if (job === undefined) return false;
+  job.unread -= 1;
+  state.unreadBytes -= wholePages(state.ledger.lengthOf(id));
+  job.movedAt = state.now;
+  if (jobs?.length === 0) state.outputs.delete(id);
+  state.ledger.unpin(id);
+  return true;
+}
+
+/** The program gets the next piece, pinned, and the reference with it; null where it is not in memory, or there is none. */
+export function deliver(state: State, edge: Edge): { readonly slice: BlockSlice; readonly range: ArenaRange } | null {
+  const piece = edge.queue.peek();
+  if (piece === undefined || !state.ledger.isInMemory(piece.flow.block.id)) return null;
+  edge.queue.shift();
+  taken(piece);
+  const { block } = piece.flow;
+  const range = state.ledger.pin(block.id);
+  state.ledger.pass(block.id, holderOf(piece.flow), "program");
+  departed(piece.flow);
+  return { slice: { block, start: piece.start, end: piece.end }, range };
+}

@@ -1,0 +1,17 @@
+/** A task that is over lets go of what it read. */
+
+import { moveTask } from "../phases/index.ts";
+import type { State, TaskState } from "../state/index.ts";
+import { dropFed } from "./fed.ts";
+import { dropHidden } from "./hidden.ts";
+import { drop } from "./pieces.ts";
+import { unpinAll } from "./pins.ts";
+
+/** The task will not run, or has run: what it read may go. */
+export function dropTask(state: State, task: TaskState): void {
+  moveTask(state, task, "over");
+  unpinAll(state, task);
+  for (const piece of task.pieces) drop(state, piece, task.operator.job.taskHolder);
+  dropHidden(state, task);
+  if (task.feed !== null) dropFed(state, task.feed.queue);
+}

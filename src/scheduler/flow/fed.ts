@@ -1,0 +1,278 @@
+/**
+ * Fed tasks: those whose input is more than memory holds, or comes while they run. Their blocks are handed to them a few
+ * at a time, and kept (on disk, when room is short) until the task is through: when its worker dies, another one is fed
+ * the same blocks in the same order. What a fed operator gathers into one task, its spec says:
+ *
+ *   all          one task, fed while the producers still run
+ *   whole        one task, once all producers have ended; none of nothing
+ *   partitions   one for each, once all producers have ended; blocks come with the number of their partition
+ *   parts, rows  one for each stretch of rows in plan order, once all producers have ended
+ */
+import type { Bytes, PlacedSlice, TaskOperator } from "../../protocol/index.ts";
+import {
+  type Fed,
+  type FedPiece,
+  type Feed,
+  inputEnded,
+  type OperatorState,
+  type Piece,
+  type State,
+  send,
+  type TaskState,
+  waitsForWide,
+} from "../state/index.ts";
+import type { Leaving } from "../store/index.ts";
+import { bringBack } from "./fetch.ts";
+import { departed, drop, holderOf, taken } from "./pieces.ts";
+
+/** One is read while the next is on its way, where both leave enough of the store for what the task makes. */
+const MAX_FEEDS = 2;
+const AHEAD_SHARE = 1 / 4;
+/** Small blocks are fed together up to this, or up to this part of the store. */
+const FEED_BYTES: Bytes = 16 * 2 ** 20;
+const FEED_SHARE = 1 / 16;
+
+export function fedState(spec: TaskOperator): Fed | null {
+  if (spec.input.kind !== "fed") return null;
+  const { gather } = spec.input;
+  const pools = Array.from({ length: gather.kind === "partitions" ? gather.count : 1 }, () => []);
+  return { gather, pools, inputs: null };
+}
+
+/** A block has come for a fed operator. */
+export function gatherPiece(state: State, operator: OperatorState, fed: Fed, table: number, piece: Piece): void {
+  const pool = fed.pools[fed.gather.kind === "partitions" ? (piece.flow.partition ?? -1) : 0];
+  if (pool === undefined) {
+    throw new Error(`${operator.spec.name} was handed a block of the partition ${piece.flow.partition}`);
+  }
+  const fedPiece: FedPiece = { table, piece, isKept: false };
+  pool.push(fedPiece);
+  // Nothing of it can be read before all is there, or the kernel is free: whoever makes it is not to wait for that.
+  if (fed.gather.kind !== "all" || waitsForWide(state, operator)) keep(state, fedPiece);
+}
+
+/** Nothing of what has come is read for now. */
+export function keepGathered(state: State, { fed }: OperatorState): void {
+  if (fed?.gather.kind === "all") for (const fedPiece of fed.pools[0] ?? []) keep(state, fedPiece);
+}
+
+/** It no longer flows: its maker has delivered, and it may go to disk. */
+function keep(state: State, fedPiece: FedPiece): void {
+  if (fedPiece.isKept) return;
+  fedPiece.isKept = true;
+  const { piece } = fedPiece;
+  const { job } = piece.flow.origin;
+  taken(piece);
+  const holder = holderOf(piece.flow);
+  if (holder !== job.keptHolder) state.ledger.pass(piece.flow.block.id, holder, job.keptHolder);
+  departed(piece.flow);
+}
+
+/** There is a task to come whose input is complete, or for `all`, may begin. */
+export function isFormable(state: State, operator: OperatorState, fed: Fed): boolean {
+  if (fed.gather.kind === "all") return operator.nextIndex === 0;
+  return inputEnded(operator) && operator.nextIndex < fedInputs(state, operator, fed).length;
+}
+
+/** Every task of it has been formed. */
+export function areAllFormed(state: State, operator: OperatorState, fed: Fed): boolean {
+  if (fed.gather.kind === "all") return operator.nextIndex > 0;
+  return operator.nextIndex >= fedInputs(state, operator, fed).length;
+}
+
+export function nextFeed(state: State, operator: OperatorState, fed: Fed): Feed {
+  const queue = fed.gather.kind === "all" ? fed.pools[0] : fedInputs(state, operator, fed)[operator.nextIndex];
+  if (queue === undefined) throw new Error(`${operator.spec.name} has no input ${operator.nextIndex}`);
+  return { queue, next: 0, bytes: 0, inFlight: [], ended: false };
+}
+
+/** What each task reads, once all is there; one task at least where it may have rows to make of none. */
+function fedInputs(state: State, operator: OperatorState, fed: Fed): readonly FedPiece[][] {
+  if (fed.inputs !== null) return fed.inputs;
+  const { gather, pools } = fed;
+  const [whole = []] = pools;
+  switch (gather.kind) {
+    case "all":
+      throw new Error(`${operator.spec.name} has one task`);
+    case "whole":
+      fed.inputs = whole.length > 0 ? [whole] : [];
+      operator.figures.tasks = fed.inputs.length;
+      return fed.inputs;
+    case "partitions":
+      fed.inputs = pools.filter((pool) => pool.length > 0);
+      for (const input of fed.inputs) input.push(...shapesMissing(state, input, pools.flat()));
+      break;
+    case "parts": {
+      const rows = rowsOf(whole);
+      const ends = Array.from({ length: gather.count }, (_, i) => Math.floor(((i + 1) * rows) / gather.count));
+      fed.inputs = cut(state, whole, ends);
+      break;
+    }
+    case "rows": {
+      const count = Math.ceil(rowsOf(whole) / gather.rows);
+      fed.inputs = cut(
+        state,
+        whole,
+        Array.from({ length: count }, (_, i) => (i + 1) * gather.rows),
+      );
+    }
+  }
+  if (fed.inputs.length === 0) fed.inputs.push([]);
+  operator.figures.tasks = fed.inputs.length;
+  return fed.inputs;
+}
+
+/** No rows of a table that the partition has none of, so that it learns what columns the others know. */
+function shapesMissing(state: State, input: readonly FedPiece[], all: readonly FedPiece[]): FedPiece[] {
+  const missing = new Map<number, FedPiece>();
+  for (const fedPiece of all) missing.set(fedPiece.table, fedPiece);
+  for (const { table } of input) missing.delete(table);
+  return [...missing.values()].map(({ table, piece }) => {
+    state.ledger.retain(piece.flow.block.id, piece.flow.origin.job.keptHolder);
+    return { table, piece: { ...piece, end: piece.start }, isKept: true };
+  });
+}
+
+function rowsOf(pieces: readonly FedPiece[]): number {
+  return pieces.reduce((sum, { piece }) => sum + piece.end - piece.start, 0);
+}
+
+/** Stretches that end where `ends` say, in rows from the beginning; empty ones are left out. */
+function cut(state: State, whole: readonly FedPiece[], ends: readonly number[]): FedPiece[][] {
+  const stretches: FedPiece[][] = [];
+  let stretch: FedPiece[] = [];
+  let at = 0;
+  let next = 0;
+  for (const { table, piece } of whole) {
+    let { start } = piece;
+    while (start < piece.end) {
+      const left = (ends[next] ?? Number.POSITIVE_INFINITY) - at;
+      if (left <= 0) {
+        if (stretch.length > 0) stretches.push(stretch);
+        stretch = [];
+        next += 1;
+        continue;
+      }
+      const end = Math.min(piece.end, start + left);
+      if (start > piece.start) state.ledger.retain(piece.flow.block.id, piece.flow.origin.job.keptHolder);
+      stretch.push({ table, piece: { ...piece, start, end }, isKept: true });
+      at += end - start;
+      start = end;
+    }
+  }
+  if (stretch.length > 0) stretches.push(stretch);
+  return stretches;
+}
+
+/** Hands the task what it can take; false where the next block is on disk and cannot come. */
+export function feedTask(state: State, task: TaskState, leaving: Leaving): boolean {
+  const { feed, worker } = task;
+  if (feed === null || worker === null || task.cancelledAt !== null) return true;
+  while (feed.inFlight.length < MAX_FEEDS && feed.next < feed.queue.length) {
+    const bundle = nextBundle(state, feed);
+    const [first] = bundle;
+    if (first === undefined) {
+      const waiting = feed.queue[feed.next];
+      return waiting === undefined || bringBack(state, waiting.piece.flow.block.id, leaving);
+    }
+    if (feed.inFlight.length > 0 && bytesOf([...feed.inFlight.flat(), ...bundle]) > mostAhead(state)) return true;
+    const slices = bundle.map(({ piece }): PlacedSlice => {
+      return { range: state.ledger.pin(piece.flow.block.id), start: piece.start, end: piece.end };
+    });
+    feed.next += bundle.length;
+    feed.bytes += bytesOf(bundle);
+    feed.inFlight.push(bundle);
+    send(state, worker, { type: "feed", task: task.id, table: first.table, slices });
+  }
+  if (!feed.ended && feed.next === feed.queue.length && isComplete(task)) {
+    feed.ended = true;
+    send(state, worker, { type: "feedEnd", task: task.id });
+  }
+  return true;
+}
+
+function mostAhead({ ledger }: State): Bytes {
+  return ledger.capacity * AHEAD_SHARE;
+}
+
+function bytesOf(pieces: readonly FedPiece[]): Bytes {
+  return pieces.reduce((sum, { piece }) => sum + piece.flow.block.length, 0);
+}
+
+/** The next blocks for one table, as far as they are in memory. */
+function nextBundle({ ledger }: State, { queue, next }: Feed): FedPiece[] {
+  const bundle: FedPiece[] = [];
+  const most = Math.min(FEED_BYTES, ledger.capacity * FEED_SHARE);
+  let bytes = 0;
+  for (let i = next; i < queue.length && bytes < most; i++) {
+    const fedPiece = queue[i];
+    if (fedPiece === undefined || fedPiece.table !== (bundle[0]?.table ?? fedPiece.table)) break;
+    const { block } = fedPiece.piece.flow;
+    if (!ledger.isInMemory(block.id)) break;
+    bytes += block.length;
+    bundle.push(fedPiece);
+  }
+  return bundle;
+}
+
+function isComplete({ operator }: TaskState): boolean {
+  return operator.fed?.gather.kind !== "all" || inputEnded(operator);
+}
+
+/** The task has read the oldest of what it was sent. */
+export function taskFed(state: State, task: TaskState): void {
+  for (const fedPiece of task.feed?.inFlight.shift() ?? []) {
+    state.ledger.unpin(fedPiece.piece.flow.block.id);
+    keep(state, fedPiece);
+  }
+  task.operator.job.changed = true;
+}
+
+/** The task is no longer fed; a later attempt is fed from the beginning. */
+export function stopFeeding(state: State, task: TaskState): void {
+  const { feed } = task;
+  if (feed === null) return;
+  for (const { piece } of feed.inFlight.flat()) state.ledger.unpin(piece.flow.block.id);
+  feed.inFlight.length = 0;
+  feed.next = 0;
+  feed.bytes = 0;
+  feed.ended = false;
+}
+
+export function dropFed(state: State, pieces: FedPiece[]): void {
+  for (const { piece, isKept } of pieces.splice(0)) {
+    if (isKept) state.ledger.release(piece.flow.block.id, piece.flow.origin.job.keptHolder);
+    else {
+      taken(piece);
+      drop(state, piece, holderOf(piece.flow));
+    }
+  }
+}
+
+/** What was gathered for tasks that will not be formed. */
+export function dropGathered(state: State, operator: OperatorState): void {
+  const { fed } = operator;
+  if (fed === null) return;
+  if (fed.gather.kind === "all") {
+    if (operator.nextIndex === 0) dropFed(state, fed.pools[0] ?? []);
+    return;
+  }
+  const left = fed.inputs === null ? fed.pools : fed.inputs.slice(operator.nextIndex);
+  for (const pieces of left) dropFed(state, pieces);
+}
+
+/** It runs and waits for input: for its producers, or (`isHungry`) for a block on disk. */
+export function isStarving({ feed, worker, asking, cancelledAt }: TaskState): boolean {
+  return (
+    worker !== null &&
+    feed !== null &&
+    cancelledAt === null &&
+    asking === null &&
+    !feed.ended &&
+    feed.inFlight.length === 0
+  );
+}
+
+export function isHungry(task: TaskState): boolean {
+  return isStarving(task) && task.feed !== null && task.feed.next < task.feed.queue.length;
+}

@@ -1,0 +1,81 @@
+/**
+ * Blocks on their way back from disk, for who needs them next: the program, and tasks. A task whose input is on disk is
+ * formed early and pins each block as it comes; when all are there it may start. As many tasks are fetched ahead as there
+ * are workers, so that disks and workers are busy at the same time.
+ */
+
+import type { WireError } from "../../errors/index.ts";
+import type { BlockId } from "../../protocol/index.ts";
+import { wholePages } from "../../store/index.ts";
+import type { State, TaskState } from "../state/index.ts";
+import { diskRefused, type Leaving, makeRoom } from "../store/index.ts";
+import { comesAgain } from "./again.ts";
+import { yields } from "./cancel.ts";
+import { isPinned } from "./pins.ts";
+import { repair } from "./repair.ts";
+
+const MAX_RESTORES = 4;
+
+/** One at a time while a worker is paused (K6). */
+function mostRestores({ paused }: State): number {
+  return paused.size > 0 ? 1 : MAX_RESTORES;
+}
+
+/** Asks for the block to come back, if it is not on its way; true where it is, or room for it is. */
+export function bringBack(state: State, id: BlockId, leaving: Leaving = "cold"): boolean {
+  const { ledger, disk } = state;
+  if (ledger.stateOf(id) === "lost") repair(state, id);
+  if (ledger.stateOf(id) !== "spilled" || disk.restoring.size >= mostRestores(state)) return true;
+  if (disk.refusal?.isReading === true && state.now < disk.refusal.retryAt) return true;
+  const bytes = wholePages(ledger.lengthOf(id));
+  const isComing = makeRoom(state, bytes + disk.spokenFor, leaving);
+  const restore = ledger.room - disk.spokenFor >= bytes ? ledger.restore(id) : null;
+  if (restore === null) {
+    if (isComing) disk.spokenFor += bytes;
+    return isComing;
+  }
+  disk.restoring.add(id);
+  if (restore.punch.length > 0) state.commands.push({ type: "punch", ranges: restore.punch });
+  state.commands.push({ type: "restore", block: restore.order });
+  return true;
+}
+
+/** True where something more of it comes, or is there. */
+export function advance(state: State, task: TaskState, leaving: Leaving): boolean {
+  let moves = true;
+  for (const [i, id] of task.needs.entries()) {
+    // A block that is lost for good has ended the job.
+    if (task.phase !== "fetching") return true;
+    if (task.pins[i] !== null) continue;
+    if (state.ledger.isInMemory(id)) task.pins[i] = state.ledger.pin(id);
+    else moves = bringBack(state, id, leaving) && moves;
+  }
+  if (task.phase === "fetching" && isPinned(task)) comesAgain(state, task);
+  return moves;
+}
+
+export function blockRestored(state: State, id: BlockId): void {
+  state.disk.restoring.delete(id);
+  state.ledger.restored(id);
+  // Before anybody else can send it away again.
+  for (const task of state.fetching) if (!yields(state, task)) pinOne(state, task, id);
+}
+
+function pinOne(state: State, task: TaskState, id: BlockId): void {
+  const at = task.needs.indexOf(id);
+  if (at !== -1 && task.pins[at] === null) task.pins[at] = state.ledger.pin(id);
+}
+
+export function blockNotRestored(state: State, id: BlockId, error: WireError): void {
+  state.disk.restoring.delete(id);
+  state.ledger.notRestored(id);
+  diskRefused(state, error, true);
+}
+
+export function blockDamaged(state: State, id: BlockId, error: WireError): void {
+  state.disk.restoring.delete(id);
+  state.ledger.damaged(id);
+  if (!state.ledger.has(id)) return;
+  state.lost.set(id, { error, isBeingMade: false });
+  repair(state, id);
+}

@@ -1,0 +1,291 @@
+/**
+ * How blocks move from operator to operator: through the reorder buffer of an ordered producer, over edges, into the
+ * queue of the consumer; and how an operator ends, and with it what feeds it. Every piece in a queue or a task owns one
+ * reference in the ledger; wherever a piece leaves the job, its reference goes right then (R11).
+ */
+
+import { RowShapeError, toWire } from "../../errors/index.ts";
+import type { BlockRef, TypeFamily } from "../../protocol/index.ts";
+import { hasTasks } from "../phases/index.ts";
+import type { Edge, Flow, OperatorState, Piece, State, TaskState } from "../state/index.ts";
+import { areSame, type BlockColumns, failJob, inputEnded, isFailing, isWide, meetingColumns } from "../state/index.ts";
+import { cancelTask } from "./cancel.ts";
+import { dropTask } from "./dropping.ts";
+import { areAllFormed, dropGathered, gatherPiece } from "./fed.ts";
+import { hide } from "./hidden.ts";
+import { bytesOf, departed, drop, holderOf, taken } from "./pieces.ts";
+import { retire } from "./retire.ts";
+
+/** A task's block is sealed; the job holds its one reference. */
+export function handOver(
+  state: State,
+  task: TaskState,
+  block: BlockRef,
+  made: { readonly columns?: readonly string[]; readonly types?: readonly TypeFamily[] },
+  partition: number | null,
+): void {
+  const { operator } = task;
+  const { input, index, handedOver, worker: maker } = task;
+  const batchSize = task.need?.batchSize ?? null;
+  const recipe = { input, index, handedOver, number: handedOver.length - 1, batchSize };
+  const rests = isWide(operator);
+  const flow: Flow = {
+    block,
+    origin: operator,
+    maker,
+    columns: sameColumns(operator, made.columns, made.types),
+    recipe,
+    partition,
+    rests,
+    uses: 1,
+  };
+  operator.figures.blocks += 1;
+  const piece: Piece = { flow, start: 0, end: block.rows, from: operator };
+  if (rests) {
+    operator.liveBytes -= bytesOf(piece);
+    hide(state, task, piece);
+    return;
+  }
+  if (!operator.ordered || task.index === operator.head) {
+    emit(state, operator, piece);
+    return;
+  }
+  heldBackOf(operator, task.index).pieces.push(piece);
+  operator.heldBackBlocks += 1;
+  operator.heldBackBytes += bytesOf(piece);
+}
+
+/** A task is over, by its end or by being dropped: what waited behind it in plan order may go. */
+export function taskOver(state: State, operator: OperatorState, index: number): void {
+  if (!operator.ordered || operator.ended || isFailing(operator.job)) return;
+  heldBackOf(operator, index).done = true;
+  for (;;) {
+    const next = operator.heldBack.get(operator.head);
+    if (next === undefined) return;
+    for (let piece = next.pieces.shift(); piece !== undefined; piece = next.pieces.shift()) {
+      operator.heldBackBlocks -= 1;
+      operator.heldBackBytes -= bytesOf(piece);
+      emit(state, operator, piece);
+    }
+    // A slice that is satisfied midway has ended this operator, too.
+    if (operator.ended || !next.done) return;
+    operator.heldBack.delete(operator.head);
+    operator.head += 1;
+  }
+}
+
+function heldBackOf(operator: OperatorState, index: number) {
+  let held = operator.heldBack.get(index);
+  if (held === undefined) {
+    held = { pieces: [], done: false };
+    operator.heldBack.set(index, held);
+  }
+  return held;
+}
+
+/** Passes a piece on to every consumer that still wants any; the piece's one reference becomes one for each. */
+export function emit(state: State, operator: OperatorState, piece: Piece): void {
+  const open = operator.consumers.filter((edge) => !edge.closed);
+  const holder = holderOf(piece.flow);
+  for (let extra = 1; extra < open.length; extra++) {
+    state.ledger.retain(piece.flow.block.id, holder);
+    piece.flow.uses += 1;
+  }
+  if (open.length === 0) drop(state, piece, holder);
+  for (const edge of open) arrive(state, edge, piece);
+}
+
+function arrive(state: State, edge: Edge, piece: Piece): void {
+  const { consumer } = edge;
+  if (!edge.closed) checkColumns(state, edge, piece);
+  // An earlier consumer of the same piece may have ended everything meanwhile.
+  if (edge.closed || isFailing(edge.producer.job)) {
+    drop(state, piece, holderOf(piece.flow));
+    return;
+  }
+  piece.from.queuedBlocks += 1;
+  piece.from.queuedBytes += bytesOf(piece);
+  if (consumer === null) edge.queue.push(piece);
+  else if (edge.isBroadcast) keepForAll(state, consumer, edge.table, piece);
+  else if (consumer.ordered && consumer.inputs[consumer.currentInput] !== edge) edge.queue.push(piece);
+  else accept(state, consumer, edge.table, piece);
+}
+
+/** Every task of the consumer will have it: it waits without flowing. */
+function keepForAll(state: State, consumer: OperatorState, table: number, piece: Piece): void {
+  const { keptHolder } = consumer.job;
+  taken(piece);
+  if (!piece.flow.rests) state.ledger.pass(piece.flow.block.id, holderOf(piece.flow), keptHolder);
+  departed(piece.flow);
+  consumer.broadcast[table]?.push(piece);
+}
+
+/** Columns of the last block where they are the same: a million blocks do not remember a million lists. */
+function sameColumns(
+  operator: OperatorState,
+  names: readonly string[] | undefined,
+  types: readonly TypeFamily[] | undefined,
+): BlockColumns | null {
+  if (names === undefined) return null;
+  const columns = { names, types: types ?? null };
+  const { lastColumns } = operator;
+  if (lastColumns !== null && areSame(lastColumns, columns)) return lastColumns;
+  operator.lastColumns = columns;
+  return columns;
+}
+
+function checkColumns(state: State, { consumer, producer, table, isBroadcast }: Edge, { flow, from }: Piece): void {
+  if (flow.columns === null) return;
+  const place = consumer ?? producer.job;
+  const seen = { columns: flow.columns, from: from.spec.name };
+  const number = isBroadcast ? -1 - table : table;
+  const first = place.columns.get(number);
+  if (first?.columns === seen.columns) return;
+  const met = first === undefined ? seen : meetingColumns(first, seen, (consumer ?? producer).spec.name);
+  if (met instanceof RowShapeError) failJob(state, producer.job, toWire(met));
+  else place.columns.set(number, met);
+}
+
+/** The same for columns that are in files: they meet when somebody reads these. */
+export function checkWritten(state: State, operator: OperatorState, columns: BlockColumns): void {
+  const { job, spec } = operator;
+  const seen = { columns, from: spec.name };
+  const first = job.columns.get(0);
+  const met = first === undefined ? seen : meetingColumns(first, seen, spec.name);
+  if (met instanceof RowShapeError) failJob(state, job, toWire(met));
+  else job.columns.set(0, met);
+}
+
+function accept(state: State, operator: OperatorState, table: number, piece: Piece): void {
+  if (operator.fed !== null) {
+    gatherPiece(state, operator, operator.fed, table, piece);
+    return;
+  }
+  if (operator.spec.kind === "slice") {
+    passThroughSlice(state, operator, operator.spec, piece);
+    return;
+  }
+  operator.ready.push(piece);
+  operator.readyRows += piece.end - piece.start;
+  operator.readyBytes += bytesOf(piece);
+}
+
+function passThroughSlice(
+  state: State,
+  operator: OperatorState,
+  { offset, limit }: { readonly offset: number; readonly limit: number | null },
+  piece: Piece,
+): void {
+  const before = operator.rowsSeen;
+  const rows = piece.end - piece.start;
+  const stop = limit === null ? Number.POSITIVE_INFINITY : offset + limit;
+  const from = Math.max(0, offset - before);
+  const to = Math.min(rows, stop - before);
+  operator.rowsSeen += rows;
+  taken(piece);
+  if (to > from) {
+    operator.figures.blocks += 1;
+    operator.figures.rowsPassed += to - from;
+    emit(state, operator, { flow: piece.flow, start: piece.start + from, end: piece.start + to, from: operator });
+  } else drop(state, piece, holderOf(piece.flow));
+  if (operator.rowsSeen >= stop) endOperator(state, operator);
+}
+
+/** Ends the operator when nothing is left for it to do. */
+export function endIfDone(state: State, operator: OperatorState): void {
+  if (operator.ended || isFailing(operator.job) || hasTasks(operator) || operator.ready.length > 0) return;
+  const { spec, fed } = operator;
+  if (spec.kind === "tasks" && spec.input.kind === "splits") {
+    if (operator.nextSplit < spec.input.splits.length) return;
+  } else if (!inputEnded(operator) || (fed !== null && !areAllFormed(state, operator, fed))) return;
+  endOperator(state, operator);
+}
+
+/**
+ * No more output comes from the operator: it has done all, is satisfied, or is not wanted. Its running tasks are
+ * cancelled, what it still had as input is released, and what feeds only it ends as well.
+ */
+export function endOperator(state: State, operator: OperatorState): void {
+  if (operator.ended) return;
+  operator.ended = true;
+  state.alone.delete(operator);
+  for (const task of unfinished(operator)) operator.figures.taskCut(task.handedOver, state.now - task.startedAt);
+  for (const task of operator.running.values()) cancelTask(state, task);
+  for (const task of notWithWorkers(operator)) dropTask(state, task);
+  for (const { pieces } of operator.heldBack.values()) {
+    for (const piece of pieces.splice(0)) drop(state, piece, holderOf(piece.flow));
+  }
+  operator.heldBackBlocks = 0;
+  operator.heldBackBytes = 0;
+  dropQueued(state, operator.ready.drain());
+  operator.readyRows = 0;
+  operator.readyBytes = 0;
+  dropGathered(state, operator);
+  for (const edge of operator.inputs) closeEdge(state, edge);
+  for (const edge of operator.broadcasts) closeEdge(state, edge);
+  dropBroadcast(state, operator);
+  retire(state, operator);
+  for (const edge of operator.consumers) edgeEnded(state, edge);
+}
+
+/** Tasks that are cut short by the end of their operator; what they have handed over was used. */
+function unfinished({ running, again, aside, resting }: OperatorState): readonly TaskState[] {
+  return [...running.values(), ...again, ...aside, ...resting];
+}
+
+/** Its own; those that make lost blocks again are dropped with their job. */
+function notWithWorkers({ again, aside, resting, fetching }: OperatorState): readonly TaskState[] {
+  return [...again, ...aside, ...resting, ...[...fetching].filter(({ repairs }) => repairs === null)];
+}
+
+/** Where the operator has ended and none of its tasks, also of those that make blocks again, reads them any more. */
+export function dropBroadcast(state: State, operator: OperatorState): void {
+  if (!operator.ended || operator.running.size + operator.repairing.size + operator.fetching.size > 0) return;
+  for (const table of operator.broadcast) {
+    for (const { flow } of table.splice(0)) state.ledger.release(flow.block.id, operator.job.keptHolder);
+  }
+}
+
+export function closeEdge(state: State, edge: Edge): void {
+  if (edge.closed) return;
+  edge.closed = true;
+  dropQueued(state, edge.queue.drain());
+  if (edge.producer.consumers.every((other) => other.closed)) endOperator(state, edge.producer);
+}
+
+function dropQueued(state: State, pieces: readonly Piece[]): void {
+  for (const piece of pieces) {
+    taken(piece);
+    drop(state, piece, holderOf(piece.flow));
+  }
+}
+
+function edgeEnded(state: State, edge: Edge): void {
+  edge.ended = true;
+  const { consumer } = edge;
+  if (consumer === null || consumer.ended) return;
+  if (consumer.ordered && !edge.isBroadcast) moveToNextInput(state, consumer);
+  if (!consumer.ended) endIfDone(state, consumer);
+}
+
+/** Ordered: the current input is through, so the next one's waiting pieces are next. */
+function moveToNextInput(state: State, operator: OperatorState): void {
+  while (operator.inputs[operator.currentInput]?.ended === true) {
+    operator.currentInput += 1;
+    const next = operator.inputs[operator.currentInput];
+    if (next === undefined) return;
+    while (!operator.ended) {
+      const piece = next.queue.shift();
+      if (piece === undefined) break;
+      accept(state, operator, next.table, piece);
+    }
+  }
+}
+
+/** The task is done: its output is handed on as a whole. */
+export function reveal(state: State, task: TaskState): void {
+  for (const piece of task.hidden.splice(0)) {
+    if (task.operator.ended) state.ledger.release(piece.flow.block.id, holderOf(piece.flow));
+    else emit(state, task.operator, piece);
+  }
+}

@@ -1,0 +1,107 @@
+/** How an operator's next task comes about: out of a split, of queued blocks, or as one that will be fed. */
+import type { BlockId, TaskId, TaskOperator } from "../../protocol/index.ts";
+import type { Feed, OperatorState, Piece, State, TaskState } from "../state/index.ts";
+import { inputEnded, isBundle } from "../state/index.ts";
+import { isFormable, nextFeed } from "./fed.ts";
+import { alwaysNeeded, formTask, needsOf } from "./form-task.ts";
+import { bytesOf, holderOf, putBack, taken } from "./pieces.ts";
+
+/** There is input for another task. `partial`: a bundle smaller than the operator likes will do. */
+export function isRunnable(state: State, operator: OperatorState, partial: boolean): boolean {
+  const { spec } = operator;
+  if (operator.ended || spec.kind !== "tasks" || spec.place === "wide") return false;
+  if (operator.broadcasts.some((edge) => !edge.ended)) return false;
+  if (operator.again.length > 0) return true;
+  if (operator.fed !== null) return isFormable(state, operator, operator.fed);
+  if (spec.input.kind === "splits") return operator.nextSplit < spec.input.splits.length;
+  if (operator.ready.length === 0) return false;
+  if (partial) return true;
+  return isBundle(operator, spec, operator.readyRows, operator.readyBytes) || inputEnded(operator);
+}
+
+/** The index of the task that `nextTask` would give. */
+export function nextIndex(operator: OperatorState): number {
+  return operator.again[0]?.index ?? operator.nextIndex;
+}
+
+/** The blocks that the task would read which `nextTask` would give. */
+export function nextNeeds(operator: OperatorState): readonly BlockId[] {
+  const { spec } = operator;
+  const [again] = operator.again;
+  if (again !== undefined) return again.needs;
+  const always = alwaysNeeded(operator);
+  if (spec.kind !== "tasks" || operator.fed !== null) return always;
+  if (spec.input.kind === "splits") {
+    const split = spec.input.splits[operator.nextSplit];
+    return split === undefined ? [] : needsOf(split, always);
+  }
+  const needs: BlockId[] = [];
+  let rows = 0;
+  let bytes = 0;
+  for (const piece of operator.ready) {
+    needs.push(piece.flow.block.id);
+    rows += piece.end - piece.start;
+    bytes += bytesOf(piece);
+    if (isBundle(operator, spec, rows, bytes)) break;
+  }
+  return [...needs, ...always];
+}
+
+/** Takes the operator's next task out of its input, where none waits; only where `isRunnable`. The caller moves it on at once. */
+export function nextTask(state: State, operator: OperatorState, spec: TaskOperator): TaskState {
+  const [again] = operator.again;
+  if (again !== undefined) return again;
+  if (operator.fed !== null) {
+    const feed = nextFeed(state, operator, operator.fed);
+    return formNext(state, operator, { kind: "fed" }, [], feed);
+  }
+  if (spec.input.kind === "splits") {
+    const split = spec.input.splits[operator.nextSplit];
+    if (split === undefined) throw new Error(`${spec.name} has no split ${operator.nextSplit}`);
+    operator.nextSplit += 1;
+    return formNext(state, operator, split, []);
+  }
+  const pieces = takeBundle(state, operator, spec);
+  operator.figures.tasks += 1;
+  const slices = pieces.map(({ flow, start, end }) => ({ block: flow.block, start, end }));
+  const task = formNext(state, operator, { kind: "blocks", slices }, pieces);
+  for (const { flow } of pieces) state.ledger.pass(flow.block.id, holderOf(flow), operator.job.taskHolder);
+  return task;
+}
+
+/** Whole batches where the operator likes so many rows at a time: what is left of the last piece waits for the next task. */
+function takeBundle(state: State, operator: OperatorState, spec: TaskOperator): readonly Piece[] {
+  const pieces: Piece[] = [];
+  let rows = 0;
+  let bytes = 0;
+  while (pieces.length === 0 || !isBundle(operator, spec, rows, bytes)) {
+    const piece = operator.ready.shift();
+    if (piece === undefined) break;
+    taken(piece);
+    rows += piece.end - piece.start;
+    bytes += bytesOf(piece);
+    pieces.push(piece);
+  }
+  operator.readyRows -= rows;
+  operator.readyBytes -= bytes;
+  const last = pieces.at(-1);
+  const isEnd = operator.ready.length === 0 && inputEnded(operator);
+  const surplus = rows > spec.minRowsPerTask && !isEnd ? rows % spec.minRowsPerTask : 0;
+  if (last === undefined || surplus === 0) return pieces;
+  const cut = last.end - surplus;
+  putBack(state, operator, { ...last, start: cut });
+  return [...pieces.slice(0, -1), { ...last, end: cut }];
+}
+
+function formNext(
+  state: State,
+  operator: OperatorState,
+  input: TaskState["input"],
+  pieces: readonly Piece[],
+  feed: Feed | null = null,
+): TaskState {
+  const index = operator.nextIndex;
+  operator.nextIndex += 1;
+  const id = `${operator.job.id}/${operator.spec.id}/${index}` as TaskId;
+  return formTask(state, operator, { id, index, input, pieces, feed });
+}

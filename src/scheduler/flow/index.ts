@@ -1,0 +1,13 @@
+export { comesAgain } from "./again.ts";
+export { type Account, budgetLeft, bytesOfSlice, OutputEstimate } from "./budget.ts";
+export { cancelTask, standBack, yields } from "./cancel.ts";
+export { awaited, deliverOutput, outputRead } from "./delivery.ts";
+export { dropTask } from "./dropping.ts";
+export { fedState, feedTask, isHungry, isStarving, keepGathered, stopFeeding, taskFed } from "./fed.ts";
+export { stillToRead } from "./feeds.ts";
+export { advance, blockDamaged, blockNotRestored, blockRestored, bringBack } from "./fetch.ts";
+export { checkWritten, closeEdge, dropBroadcast, endIfDone, endOperator, handOver, reveal, taskOver } from "./flow.ts";
+export { isRunnable, nextIndex, nextNeeds, nextTask } from "./forming.ts";
+export { isAllInMemory, pinAll, unpinAll } from "./pins.ts";
+export { isStillLost, repaired, repairOver } from "./repair.ts";
+export { retire, retireFrom } from "./retire.ts";

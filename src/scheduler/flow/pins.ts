@@ -1,0 +1,32 @@
+/** The blocks that a task reads, kept in memory while it needs them. */
+import type { ArenaRange, BlockId } from "../../protocol/index.ts";
+import type { State, TaskState } from "../state/index.ts";
+
+/** All that the task reads is in memory and stays there. */
+export function isPinned(task: TaskState): boolean {
+  return task.pins.every((pin) => pin !== null);
+}
+
+export function pinAll(state: State, task: TaskState): readonly ArenaRange[] {
+  return task.needs.map((id, i) => {
+    const range = task.pins[i] ?? state.ledger.pin(id);
+    task.pins[i] = range;
+    return range;
+  });
+}
+
+/** Also where only some of it was pinned. */
+export function unpinAll(state: State, task: TaskState): boolean {
+  let any = false;
+  for (const [i, id] of task.needs.entries()) {
+    if (task.pins[i] === null) continue;
+    task.pins[i] = null;
+    state.ledger.unpin(id);
+    any = true;
+  }
+  return any;
+}
+
+export function isAllInMemory(state: State, needs: readonly BlockId[]): boolean {
+  return needs.every((id) => state.ledger.isInMemory(id));
+}

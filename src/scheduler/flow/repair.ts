@@ -1,0 +1,98 @@
+/**
+ * Blocks whose file was damaged on disk. Where the task that made one reads from outside the job, its input still exists:
+ * the task is run again, and of all its blocks only the lost one is kept, after it was compared with what it was. In every
+ * other case the job that needs it fails, with the error that names the file. Never is a wrong row handed on.
+ */
+
+import type { WireError } from "../../errors/index.ts";
+import type { BlockId, TaskId } from "../../protocol/index.ts";
+import { NO_NEED } from "../needs/index.ts";
+import { moveTask } from "../phases/index.ts";
+import type { Flow, JobState, State, TaskState } from "../state/index.ts";
+import { failJob, outputOf } from "../state/index.ts";
+import { stillToRead } from "./feeds.ts";
+import { formTask } from "./form-task.ts";
+
+/** Sees to it that the block is made again, or that who needs it fails. */
+export function repair(state: State, id: BlockId): void {
+  const lost = state.lost.get(id);
+  if (lost === undefined || lost.isBeingMade) return;
+  for (const job of state.jobs.values()) {
+    if (job.phase !== "running" || !isNeededBy(job, id)) continue;
+    const flow = flowOf(job, id);
+    const task = flow === null ? null : repairTask(state, flow, lost.error);
+    if (task === null) failJob(state, job, lost.error);
+    else {
+      lost.isBeingMade = true;
+      task.operator.figures.retries += 1;
+      moveTask(state, task, "waiting");
+      return;
+    }
+  }
+}
+
+function repairTask(state: State, flow: Flow, error: WireError): TaskState | null {
+  const { origin, recipe, block } = flow;
+  if (origin.spec.kind !== "tasks" || recipe.input.kind === "fed" || origin.spec.input.kind !== "splits") return null;
+  const id = `${origin.job.id}/${origin.spec.id}/${recipe.index}~${block.id}` as TaskId;
+  return formTask(state, origin, {
+    id,
+    index: recipe.index,
+    input: recipe.input,
+    pieces: [],
+    feed: null,
+    repairs: { flow, error },
+    handedOver: recipe.handedOver.slice(0, recipe.number + 1),
+    need: { ...NO_NEED, batchSize: recipe.batchSize },
+  });
+}
+
+function isNeededBy(job: JobState, id: BlockId): boolean {
+  if (flowOf(job, id) !== null) return true;
+  return job.operators.some((operator) => [...operator.fetching].some((task) => task.needs.includes(id)));
+}
+
+/** The block where it waits in the job: as a task's input, or to go out to the program. */
+function flowOf(job: JobState, id: BlockId): Flow | null {
+  for (const operator of job.operators) {
+    for (const task of operator.fetching) {
+      for (const { flow } of task.pieces) if (flow.block.id === id) return flow;
+    }
+  }
+  for (const { fed, running } of job.operators) {
+    for (const task of fed === null ? [] : running.values()) {
+      for (const { flow } of stillToRead(task)) if (flow.block.id === id) return flow;
+    }
+  }
+  for (const { flow } of outputOf(job).queue) if (flow.block.id === id) return flow;
+  return null;
+}
+
+/** Its one block is there again. */
+export function repaired(state: State, task: TaskState): void {
+  const { operator, granted, repairs } = task;
+  if (granted === null || repairs === null) return;
+  task.granted = null;
+  operator.liveBytes -= granted.length;
+  operator.grantedBytes -= granted.length;
+  operator.grantedTasks -= 1;
+  const { id } = repairs.flow.block;
+  if (isStillLost(state, task)) state.ledger.repaired(id, granted);
+  else state.ledger.abandon(granted);
+  state.lost.delete(id);
+}
+
+/** Nobody has let go of the block, and it has not been made again before the task's worker died. */
+export function isStillLost({ ledger }: State, { repairs }: TaskState): boolean {
+  if (repairs === null) return false;
+  const { id } = repairs.flow.block;
+  return ledger.has(id) && ledger.stateOf(id) === "lost";
+}
+
+/** The task is over, however: what it did not make again is lost for good. */
+export function repairOver(state: State, task: TaskState): void {
+  if (task.repairs === null) return;
+  const { flow, error } = task.repairs;
+  if (!state.ledger.has(flow.block.id)) state.lost.delete(flow.block.id);
+  else if (state.lost.has(flow.block.id)) failJob(state, task.operator.job, error);
+}

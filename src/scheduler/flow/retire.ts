@@ -1,0 +1,19 @@
+/** Workers forget an operator that has ended, and dispose of the instances of its classes. */
+import { forgetOperator } from "../phases/index.ts";
+import { type OperatorState, type State, send, type WorkerState } from "../state/index.ts";
+
+/**
+ * The operator has ended and none of its tasks runs: its workers dispose its instances and forget its functions.
+ * Only for a class is the answer waited for: only it has a dispose whose error matters.
+ */
+export function retire(state: State, operator: OperatorState): void {
+  if (!operator.ended || operator.running.size + operator.repairing.size > 0) return;
+  for (const worker of operator.workers) retireFrom(state, operator, worker);
+}
+
+export function retireFrom(state: State, operator: OperatorState, worker: WorkerState): void {
+  forgetOperator(worker, operator);
+  worker.past.classes.delete(operator);
+  if (operator.isClass) operator.retiring.add(worker);
+  send(state, worker, { type: "retire", job: operator.job.id, operator: operator.spec.id });
+}

@@ -1,0 +1,3 @@
+export { inspectionAnswered, inspectionDied, inspectNext } from "./inspections.ts";
+export { cancelJob, endFailing, jobCommitted, jobDiscarded, settleJob, startJob, tellProgress } from "./job.ts";
+export { startTask, taskDied, taskDone, taskFailed, taskOutput, taskStopped } from "./tasks.ts";

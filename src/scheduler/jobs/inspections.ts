@@ -1,0 +1,70 @@
+/**
+ * The planner's questions about files, each answered by an idle worker before any job begins. One that its kernel has too little
+ * memory for is asked once more, with all that tasks could have: nothing else can be made smaller about it.
+ */
+
+import { OutOfMemoryError, toWire, type WireError } from "../../errors/index.ts";
+import { kernelLease } from "../../memory/index.ts";
+import type { KernelLease, WorkerMessage } from "../../protocol/index.ts";
+import { heapOf } from "../memory/index.ts";
+import { roomForTasks } from "../needs/index.ts";
+import { deathError, kernelLimitOf } from "../oom/index.ts";
+import { moveWorker } from "../phases/index.ts";
+import type { WorkerEnd } from "../state/index.ts";
+import { type State, send, tell, type WorkerState } from "../state/index.ts";
+
+type Answer = Extract<WorkerMessage, { type: "inspected" | "refused" }>;
+
+/** False: there is no worker for it, or nothing to ask. */
+export function inspectNext(state: State): boolean {
+  const inspection = state.inspections[0];
+  const [worker] = state.idle;
+  if (inspection === undefined || worker === undefined) return false;
+  state.inspections.shift();
+  moveWorker(state, worker, "inspecting");
+  worker.inspection = inspection;
+  const { request, sql, relief } = inspection;
+  const lease = relief ? { lease: reliefLease(state, worker) } : {};
+  send(state, worker, { type: "inspect", request, sql, ...lease });
+  return true;
+}
+
+export function inspectionAnswered(state: State, worker: WorkerState, answer: Answer): void {
+  const { inspection } = worker;
+  if (inspection?.request !== answer.request) return;
+  worker.inspection = null;
+  if (worker.phase === "inspecting") moveWorker(state, worker, "idle");
+  if (answer.type === "inspected" || answer.error.name !== "KernelMemoryError") {
+    tell(state, answer);
+    return;
+  }
+  const had = kernelLimitOf(answer.error);
+  if (!inspection.relief && had !== null && (reliefLease(state, worker).memory ?? 0) > had) {
+    inspection.relief = true;
+    state.inspections.unshift(inspection);
+    return;
+  }
+  tell(state, { ...answer, error: outOfMemory(answer.error, inspection.relief) });
+}
+
+export function inspectionDied(state: State, worker: WorkerState, end: WorkerEnd): void {
+  const { inspection } = worker;
+  if (inspection === null) return;
+  worker.inspection = null;
+  inspection.attempts += 1;
+  if (inspection.attempts <= inspection.maxRetries && end.cause !== "heap") {
+    state.inspections.unshift(inspection);
+    return;
+  }
+  const error = toWire(deathError("inspect", worker.pid, end, inspection.attempts, heapOf(state, worker)));
+  tell(state, { type: "refused", request: inspection.request, error });
+}
+
+function reliefLease(state: State, worker: WorkerState): KernelLease {
+  return kernelLease(Math.min(roomForTasks(state), worker.memory), 1, true);
+}
+
+function outOfMemory({ message }: WireError, isSecond: boolean): WireError {
+  const remedies = ["A machine or container with more memory, or a smaller objectStoreMemory."];
+  return toWire(new OutOfMemoryError(message, "inspect", "kernel", null, isSecond ? 2 : 1, remedies));
+}

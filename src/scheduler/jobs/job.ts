@@ -1,0 +1,352 @@
+/** A job from its start to its end: its operators wired up, its phases, what the program is told. */
+
+import { CancelledError, OptionError, StoreError, toWire, type WireError } from "../../errors/index.ts";
+import type { Bytes, FileSink, JobSpec, JobStats, Operator, OperatorId, TaskOperator } from "../../protocol/index.ts";
+import {
+  cancelTask,
+  closeEdge,
+  dropBroadcast,
+  dropTask,
+  endIfDone,
+  endOperator,
+  fedState,
+  OutputEstimate,
+  repairOver,
+} from "../flow/index.ts";
+import { learn } from "../needs/index.ts";
+import { moveJob } from "../phases/index.ts";
+import {
+  type Edge,
+  Fifo,
+  failJob,
+  inputsOf,
+  type JobState,
+  OperatorFigures,
+  type OperatorState,
+  orderedOperators,
+  outputOf,
+  type Piece,
+  PROGRESS_INTERVAL,
+  Resources,
+  type State,
+  tell,
+} from "../state/index.ts";
+
+const NO_STATS: JobStats = {
+  operators: [],
+  seconds: 0,
+  files: [],
+  peakWorkerMemory: 0,
+  peakSupervisorMemory: 0,
+  peakProgramMemory: 0,
+  peakStoreBytes: 0,
+  spilledBytes: 0,
+  restoredBytes: 0,
+};
+
+/** Of the store: what one task's input may take, if it is more than one block. */
+const MAX_BUNDLE = 1 / 8;
+
+export function startJob(state: State, spec: JobSpec): void {
+  try {
+    if (state.jobs.has(spec.id)) throw new OptionError(`There is a job ${spec.id} already.`);
+    for (const id of spec.holds) {
+      if (!state.ledger.has(id)) {
+        throw new StoreError(
+          `Rows that this reads are gone (block ${id}): the materialised dataset they belong to was disposed of. Call dispose() when ` +
+            "all that is built on it has been read: after a loop over its windows, not inside it.",
+        );
+      }
+    }
+    const job = wire(state, spec);
+    for (const id of spec.holds) state.ledger.retain(id, job.inputHolder);
+    state.jobs.set(spec.id, job);
+    begin(state, job);
+  } catch (error) {
+    if (!(error instanceof OptionError) && !(error instanceof StoreError)) throw error;
+    tell(state, { type: "failed", job: spec.id, error: toWire(error), stats: NO_STATS });
+  }
+}
+
+function begin(state: State, job: JobState): void {
+  const sinks = fileSinks(job);
+  if (sinks.length > 0) state.commands.push({ type: "stage", job: job.id, sinks });
+  if (state.unavailable !== null) {
+    failJob(state, job, state.unavailable);
+    return;
+  }
+  for (const operator of job.operators) {
+    if (operator.spec.kind === "slice" && operator.spec.limit === 0) endOperator(state, operator);
+    else endIfDone(state, operator);
+  }
+}
+
+function wire(state: State, spec: JobSpec): JobState {
+  const job: JobState = {
+    id: spec.id,
+    spec,
+    holder: `job:${spec.id}`,
+    taskHolder: `task:${spec.id}`,
+    inputHolder: `input:${spec.id}`,
+    keptHolder: `kept:${spec.id}`,
+    operators: [],
+    blockOperators: spec.operators.filter((one) => one.kind === "tasks" && one.sink.kind === "blocks").length,
+    startedAt: state.now,
+    order: state.order++,
+    lastServed: 0,
+    columns: new Map(),
+    phase: "running",
+    told: false,
+    error: null,
+    credit: 0,
+    unread: 0,
+    readerIsFull: false,
+    movedAt: state.now,
+    rowsDelivered: 0,
+    erroredTasks: 0,
+    runningTasks: 0,
+    waitsSince: null,
+    askingTasks: 0,
+    changed: false,
+    progressAt: state.now,
+    peakStoreBytes: state.ledger.live,
+    kernelSpilled: 0,
+    spillsBefore: { ...state.ledger.totals },
+    peakWorkerMemory: 0,
+    peakSupervisorMemory: 0,
+    peakProgramMemory: 0,
+  };
+  const ordered = orderedOperators(spec);
+  const byId = new Map<OperatorId, OperatorState>();
+  for (const [depth, operator] of spec.operators.entries()) {
+    const made = operatorState(job, operator, depth, ordered.has(operator.id), state.ledger.capacity * MAX_BUNDLE);
+    if (operator.kind === "tasks") learn(state, made, operator.learned);
+    for (const { id, table, isBroadcast } of inputsOf(operator)) {
+      const producer = byId.get(id);
+      if (producer === undefined) throw new OptionError(`${operator.name} needs operator ${id}, not listed before it.`);
+      (isBroadcast ? made.broadcasts : made.inputs).push(edgeFrom(producer, made, table, isBroadcast));
+    }
+    byId.set(operator.id, made);
+    job.operators.push(made);
+  }
+  const last = job.operators.at(-1);
+  if (last === undefined) throw new OptionError(`The job ${spec.id} has no operators.`);
+  edgeFrom(last, null);
+  return job;
+}
+
+function edgeFrom(producer: OperatorState, consumer: OperatorState | null, table = 0, isBroadcast = false): Edge {
+  const queue = new Fifo<Piece>();
+  const edge: Edge = { producer, consumer, table, isBroadcast, queue, ended: false, closed: false };
+  producer.consumers.push(edge);
+  return edge;
+}
+
+/** Tasks that the operator has whatever comes; the others are counted as they are formed. */
+function tasksKnown({ input }: TaskOperator): number {
+  if (input.kind === "splits") return input.splits.length;
+  return input.kind === "fed" && input.gather.kind === "all" ? 1 : 0;
+}
+
+function operatorState(
+  job: JobState,
+  spec: Operator,
+  depth: number,
+  ordered: boolean,
+  maxBundle: Bytes,
+): OperatorState {
+  const figures = new OperatorFigures();
+  if (spec.kind === "tasks") figures.tasks = tasksKnown(spec);
+  return {
+    job,
+    spec,
+    depth,
+    ordered,
+    isClass: spec.kind === "tasks" && spec.steps.some((step) => step.kind === "function" && step.isClass),
+    // The wide kernel is beside the workers, and so is what it has.
+    request:
+      spec.kind === "tasks" && spec.place === "worker" ? new Resources({ ...spec.request, gpu: 0 }) : Resources.none,
+    learned: null,
+    kernelRanOut: false,
+    gpus: spec.kind === "tasks" ? spec.request.gpu : 0,
+    inputs: [],
+    broadcasts: [],
+    broadcast: spec.kind === "tasks" ? spec.broadcast.map(() => []) : [],
+    fed: spec.kind === "tasks" ? fedState(spec) : null,
+    consumers: [],
+    figures,
+    columns: new Map(),
+    lastColumns: null,
+    ended: false,
+    ready: new Fifo<Piece>(),
+    readyRows: 0,
+    readyBytes: 0,
+    maxBundle,
+    payloads:
+      spec.kind === "tasks" ? spec.steps.flatMap((step) => (step.kind === "function" ? step.payload.id : [])) : [],
+    currentInput: 0,
+    rowsSeen: 0,
+    nextSplit: 0,
+    nextIndex: 0,
+    again: [],
+    fetching: new Set(),
+    aside: new Set(),
+    resting: new Set(),
+    running: new Map(),
+    repairing: new Set(),
+    asking: new Set(),
+    askingBytes: 0,
+    head: 0,
+    heldBack: new Map(),
+    heldBackBlocks: 0,
+    heldBackBytes: 0,
+    queuedBlocks: 0,
+    queuedBytes: 0,
+    liveBytes: 0,
+    grantedBytes: 0,
+    grantedTasks: 0,
+    largestReservation: 0,
+    estimate: new OutputEstimate(),
+    heldBy: null,
+    workers: new Set(),
+    idle: new Set(),
+    retiring: new Set(),
+  };
+}
+
+export function fileSinks(job: JobState): readonly FileSink[] {
+  return job.operators.flatMap(({ spec }) => (spec.kind === "tasks" && spec.sink.kind === "files" ? [spec.sink] : []));
+}
+
+/** Ends the jobs that cannot go on. The program is told at once, but of a job that writes files only when none is left. */
+export function endFailing(state: State): void {
+  for (const job of state.failing.splice(0)) {
+    stop(state, job);
+    if (fileSinks(job).length === 0) tellFailed(state, job);
+  }
+}
+
+/** The program has lost interest. Files on their way to their place get there: half of them would be worse. */
+export function cancelJob(state: State, job: JobState, tells: boolean): void {
+  job.told = !tells;
+  if (job.phase !== "running") return;
+  if (tells) failJob(state, job, toWire(new CancelledError("The job was cancelled.")));
+  else stop(state, job);
+}
+
+function stop(state: State, job: JobState): void {
+  moveJob(state, job, "stopping");
+  dropRepairs(state, job);
+  for (const operator of [...job.operators].reverse()) endOperator(state, operator);
+  closeEdge(state, outputOf(job));
+}
+
+function dropRepairs(state: State, job: JobState): void {
+  const dropped = state.repairs.filter((task) => task.operator.job === job);
+  for (const operator of job.operators) {
+    for (const task of operator.fetching) if (task.repairs !== null) dropped.push(task);
+    for (const task of operator.repairing) cancelTask(state, task);
+  }
+  for (const task of dropped) {
+    dropTask(state, task);
+    repairOver(state, task);
+  }
+}
+
+function tellFailed(state: State, job: JobState): void {
+  if (job.told || job.error === null) return;
+  job.told = true;
+  tell(state, { type: "failed", job: job.id, error: job.error, stats: jobStats(state, job, true) });
+}
+
+/** Moves the job to its next phase where nothing keeps it in this one. */
+export function settleJob(state: State, job: JobState): void {
+  if (job.phase === "running") {
+    const output = outputOf(job);
+    if (!output.ended || output.queue.length > 0) return;
+    if (
+      job.operators.some((operator) => operator.retiring.size > 0 || (operator.isClass && operator.running.size > 0))
+    ) {
+      return;
+    }
+    const sinks = fileSinks(job);
+    if (sinks.length > 0) {
+      moveJob(state, job, "committing");
+      const outputs = job.operators.flatMap(({ spec, figures }) =>
+        spec.kind === "tasks" && spec.sink.kind === "files" ? [{ sink: spec.sink, files: figures.files }] : [],
+      );
+      state.commands.push({ type: "commit", job: job.id, outputs });
+    } else finishJob(state, job);
+  }
+  if (job.phase === "stopping" && job.runningTasks === 0) {
+    const sinks = fileSinks(job);
+    // Nothing can be writing there any more.
+    if (sinks.length > 0) {
+      moveJob(state, job, "discarding");
+      state.commands.push({ type: "discard", job: job.id, sinks });
+    } else leave(state, job);
+  }
+}
+
+export function jobCommitted(state: State, job: JobState, error: WireError | null): void {
+  if (job.phase !== "committing") return;
+  if (error !== null) failJob(state, job, error);
+  else finishJob(state, job);
+}
+
+export function jobDiscarded(state: State, job: JobState): void {
+  if (job.phase !== "discarding") return;
+  tellFailed(state, job);
+  leave(state, job);
+}
+
+function finishJob(state: State, job: JobState): void {
+  if (!job.told) {
+    job.told = true;
+    tell(state, { type: "finished", job: job.id, stats: jobStats(state, job, true), rows: rowsOut(job) });
+  }
+  // Tasks that a satisfied slice has cancelled may still be ending; what they read is kept until they have.
+  if (job.runningTasks === 0) leave(state, job);
+  else moveJob(state, job, "stopping");
+}
+
+function leave(state: State, job: JobState): void {
+  for (const operator of job.operators) dropBroadcast(state, operator);
+  for (const id of job.spec.holds) state.ledger.release(id, job.inputHolder);
+  const holders = [job.holder, job.taskHolder, job.keptHolder];
+  const left = holders.reduce((sum, holder) => sum + state.ledger.holds(holder).references, 0);
+  const live = job.operators.reduce((sum, operator) => sum + operator.liveBytes, 0);
+  if (left !== 0 || live !== 0) {
+    throw new StoreError(`The job ${job.id} has ended and still holds ${left} references and ${live} bytes.`);
+  }
+  moveJob(state, job, "gone");
+}
+
+function rowsOut(job: JobState): number {
+  const last = job.operators.at(-1);
+  if (last?.spec.kind === "tasks" && last.spec.sink.kind !== "blocks") return last.figures.rowsReported;
+  return job.rowsDelivered;
+}
+
+export function tellProgress(state: State, job: JobState): void {
+  if (!job.changed || job.told || state.now < job.progressAt + PROGRESS_INTERVAL) return;
+  job.changed = false;
+  job.progressAt = state.now;
+  tell(state, { type: "progress", job: job.id, stats: jobStats(state, job, false) });
+}
+
+/** `whole`: with the list of files, which only the end needs. */
+function jobStats(state: State, job: JobState, whole: boolean): JobStats {
+  const reported = job.operators.map(({ figures }) => figures.peakMemory);
+  return {
+    operators: job.operators.map(({ spec, figures }) => figures.stats(spec)),
+    seconds: (state.now - job.startedAt) / 1000,
+    files: whole ? job.operators.flatMap(({ figures }) => figures.files) : [],
+    peakWorkerMemory: Math.max(job.peakWorkerMemory, ...reported),
+    peakSupervisorMemory: job.peakSupervisorMemory,
+    peakProgramMemory: job.peakProgramMemory,
+    peakStoreBytes: job.peakStoreBytes,
+    spilledBytes: state.ledger.totals.spilledBytes - job.spillsBefore.spilledBytes + job.kernelSpilled,
+    restoredBytes: state.ledger.totals.restoredBytes - job.spillsBefore.restoredBytes,
+  };
+}

@@ -1,0 +1,315 @@
+/** A task's life: sent to a worker, ended, run again, or cancelled. How it comes about is in forming.ts. */
+
+import { StoreError, toWire, type WireError } from "../../errors/index.ts";
+import { kernelLease } from "../../memory/index.ts";
+import type {
+  ArenaRange,
+  BlockRef,
+  LearnedNeed,
+  OperatorOrder,
+  TaskInput,
+  TaskOperator,
+  TaskOrder,
+  TaskReport,
+  TypeFamily,
+} from "../../protocol/index.ts";
+import { wholePages } from "../../store/index.ts";
+import {
+  checkWritten,
+  comesAgain,
+  dropBroadcast,
+  dropTask,
+  endIfDone,
+  feedTask,
+  handOver,
+  isStillLost,
+  pinAll,
+  repaired,
+  repairOver,
+  retire,
+  reveal,
+  stopFeeding,
+  taskOver,
+  unpinAll,
+} from "../flow/index.ts";
+import { heapOf, taskLeft } from "../memory/index.ts";
+import { callsAtOnce, NO_NEED } from "../needs/index.ts";
+import { deathError, leaseAlone, oomCause, ranOutOfMemory } from "../oom/index.ts";
+import { knowOperator, moveTask, moveWorker } from "../phases/index.ts";
+import { claim, giveBack } from "../resources/index.ts";
+import type { Event, WorkerEnd } from "../state/index.ts";
+import {
+  failJob,
+  isWide,
+  type OperatorState,
+  type State,
+  send,
+  type TaskState,
+  type WorkerState,
+} from "../state/index.ts";
+
+/** All that it reads is in memory. */
+export function startTask(state: State, task: TaskState, spec: TaskOperator, worker: WorkerState): void {
+  const { operator, repairs } = task;
+  const { job } = operator;
+  if (!operator.workers.has(worker)) {
+    knowOperator(worker, operator);
+    const { name, steps, sink, maxRowsPerTask } = spec;
+    const order: OperatorOrder = {
+      job: job.id,
+      operator: spec.id,
+      name,
+      steps,
+      sink,
+      maxRowsPerTask,
+      setsOrder: spec.setsOrder,
+      broadcast: spec.broadcast.map(({ columns }) => columns),
+    };
+    send(state, worker, { type: "operator", order });
+  }
+  task.worker = worker;
+  task.need = needOf(task);
+  task.startedAt = state.now;
+  task.startedWith = worker.reading?.private ?? null;
+  claim(state, task, worker);
+  moveTask(state, task, "running");
+  if (repairs === null) operator.estimate.began(task);
+  job.waitsSince = null;
+  job.changed = true;
+  moveWorker(state, worker, "busy");
+  worker.task = task;
+  const ranges = pinAll(state, task);
+  const { id, index, attempt, input, handedOver } = task;
+  const order: TaskOrder = {
+    id,
+    job: job.id,
+    operator: spec.id,
+    index,
+    attempt,
+    input: placed(input, spec, ranges),
+    payloads: ranges.slice(ranges.length - operator.payloads.length),
+    broadcast: broadcastOf(operator, ranges),
+    handedOver: [...handedOver],
+    devices: state.devices.count === 0 ? null : task.devices,
+    ...(task.need?.batchSize == null ? {} : { batchSize: task.need.batchSize }),
+    ...fewerCalls(spec, task.need),
+    ...(task.blamesRows ? { blamesRows: true } : {}),
+    ...leaseOf(state, worker, task),
+    ...(repairs === null ? {} : { repair: repairs.flow.recipe.number }),
+  };
+  send(state, worker, { type: "run", task: order });
+  if (task.feed !== null) feedTask(state, task, "cold");
+}
+
+/** What was learned by now; but batches stay as they were once a block was made of them. */
+function needOf({ operator, need, handedOver, repairs }: TaskState): LearnedNeed | null {
+  if (handedOver.length === 0 && repairs === null) return operator.learned;
+  return { ...(operator.learned ?? NO_NEED), batchSize: need?.batchSize ?? null };
+}
+
+function fewerCalls({ steps }: TaskOperator, need: LearnedNeed | null): Pick<TaskOrder, "maxInFlight"> {
+  const most = Math.max(0, ...steps.map((step) => (step.kind === "function" ? step.options.maxInFlight : 0)));
+  const maxInFlight = need === null || most === 0 ? null : callsAtOnce(need, most);
+  return maxInFlight === null ? {} : { maxInFlight };
+}
+
+/** The kernel of a worker that was raised may use more, and that of a task that is alone because a kernel ran out. */
+function leaseOf(state: State, { memory }: WorkerState, { operator, need }: TaskState): Pick<TaskOrder, "lease"> {
+  if (need?.alone === true && operator.kernelRanOut) return { lease: leaseAlone(state) };
+  return memory > state.workerMemory ? { lease: kernelLease(memory, 1) } : {};
+}
+
+function broadcastOf({ broadcast, payloads }: OperatorState, ranges: readonly ArenaRange[]): TaskOrder["broadcast"] {
+  let at = ranges.length - payloads.length - broadcast.reduce((sum, table) => sum + table.length, 0);
+  return broadcast.map((table) =>
+    table.map(({ start, end }) => {
+      const range = ranges[at++];
+      if (range === undefined) throw new Error("a broadcast block that is not pinned");
+      return { range, start, end };
+    }),
+  );
+}
+
+function placed(input: TaskState["input"], spec: TaskOperator, ranges: readonly ArenaRange[]): TaskInput {
+  if (input.kind === "fed") {
+    if (spec.input.kind !== "fed") return { kind: "fed", tables: [] };
+    const { tables, reads } = spec.input;
+    return { kind: "fed", tables: tables.map(({ columns }) => columns), ...(reads !== undefined && { reads }) };
+  }
+  if (input.kind !== "blocks") return input;
+  const slices = input.slices.map(({ start, end }, i) => {
+    const range = ranges[i];
+    if (range === undefined) throw new Error("a slice of a block that is not pinned");
+    return { range, start, end };
+  });
+  return { kind: "blocks", slices };
+}
+
+/** The task has written the block it was given room for. */
+export function taskOutput(
+  state: State,
+  task: TaskState,
+  output: {
+    readonly length: number;
+    readonly rows: number;
+    readonly checksum: number;
+    readonly partition?: number;
+    readonly columns?: readonly string[];
+    readonly types?: readonly TypeFamily[];
+  },
+): void {
+  const { operator, granted } = task;
+  if (granted === null || output.length > granted.length) {
+    const had = granted === null ? "no room" : `room for ${granted.length} bytes`;
+    const error = new StoreError(`${operator.spec.name} wrote a block of ${output.length} bytes, having ${had}.`);
+    failJob(state, operator.job, toWire(error));
+    return;
+  }
+  if (task.cancelledAt !== null) {
+    giveBackGrant(state, task);
+    return;
+  }
+  if (task.repairs !== null) {
+    repaired(state, task);
+    return;
+  }
+  task.granted = null;
+  operator.grantedBytes -= granted.length;
+  operator.grantedTasks -= 1;
+  const { length, rows, checksum } = output;
+  const maker = task.worker?.id ?? null;
+  const block: BlockRef = state.ledger.seal(granted, length, rows, checksum, operator.job.holder, maker);
+  operator.liveBytes -= granted.length - wholePages(length);
+  task.bytesOut += wholePages(length);
+  operator.estimate.grew(task, wholePages(length));
+  task.handedOver.push({ rows, length, checksum });
+  operator.job.changed = true;
+  handOver(state, task, block, output, output.partition ?? null);
+}
+
+function giveBackGrant(state: State, task: TaskState): void {
+  const { operator, granted } = task;
+  if (granted === null) return;
+  task.granted = null;
+  operator.liveBytes -= granted.length;
+  operator.grantedBytes -= granted.length;
+  operator.grantedTasks -= 1;
+  state.ledger.abandon(granted);
+}
+
+export function taskDone(state: State, task: TaskState, report: TaskReport): void {
+  const { operator } = task;
+  operator.job.changed = true;
+  if (task.cancelledAt === null) {
+    operator.figures.taskDone(report);
+    operator.estimate.done(task);
+    if (report.written !== undefined) checkWritten(state, operator, report.written);
+  }
+  leaveWorker(state, task);
+  if (task.cancelledAt === null) reveal(state, task);
+  forget(state, task);
+}
+
+/** The task answered a cancel. */
+export function taskStopped(state: State, task: TaskState): void {
+  leaveWorker(state, task);
+  if (!resumesLater(state, task)) forget(state, task);
+}
+
+/** It has stood back, and is wanted as before. */
+function resumesLater(state: State, task: TaskState): boolean {
+  if (!task.standsBack || task.operator.ended) return false;
+  task.standsBack = false;
+  task.cancelledAt = null;
+  unpinAll(state, task);
+  if (state.yieldsTo === null) comesAgain(state, task);
+  else moveTask(state, task, "aside");
+  return true;
+}
+
+export function taskFailed(
+  state: State,
+  task: TaskState,
+  error: WireError,
+  { oomKill, scene }: Pick<Extract<Event, { type: "fromWorker" }>, "oomKill" | "scene">,
+): void {
+  const { operator, worker } = task;
+  const { job } = operator;
+  leaveWorker(state, task);
+  if (task.cancelledAt === null && isStillWanted(state, task)) {
+    const cause = oomCause({ error }) ?? oomKill ?? null;
+    const blow = scene === undefined ? { error } : { error, scene };
+    const lack = cause === null || worker === null ? error : ranOutOfMemory(state, task, worker, cause, blow);
+    if (lack === null) return;
+    const tolerated = lack.name === "FunctionError" && job.erroredTasks < job.spec.maxErroredBlocks;
+    job.erroredTasks += 1;
+    unpinAll(state, task);
+    if (!tolerated) failJob(state, job, lack);
+  }
+  forget(state, task);
+}
+
+/** The worker under the task died: once more, with what was handed over already, or the end of the job. */
+export function taskDied(state: State, task: TaskState, worker: WorkerState, end: WorkerEnd): void {
+  const { operator } = task;
+  leaveWorker(state, task);
+  if (resumesLater(state, task)) return;
+  if (task.cancelledAt !== null || !isStillWanted(state, task)) {
+    forget(state, task);
+    return;
+  }
+  const cause = oomCause({ end });
+  const error =
+    cause === null ? crashed(state, task, worker, end) : ranOutOfMemory(state, task, worker, cause, { end });
+  if (error === null) return;
+  unpinAll(state, task);
+  failJob(state, operator.job, error);
+  forget(state, task);
+}
+
+function isStillWanted(state: State, task: TaskState): boolean {
+  const { operator, repairs } = task;
+  return repairs === null ? !operator.ended : operator.job.phase === "running" && isStillLost(state, task);
+}
+
+/** Null: it comes again. */
+function crashed(state: State, task: TaskState, worker: WorkerState, end: WorkerEnd): WireError | null {
+  const { operator, shortages } = task;
+  const { spec } = operator;
+  task.attempt += 1;
+  const crashes = task.attempt - shortages.length;
+  if (isWide(operator) && end.signal === "SIGKILL") task.kills += 1;
+  if (spec.kind === "tasks" && crashes <= spec.maxRetries) {
+    operator.figures.retries += 1;
+    comesAgain(state, task);
+    return null;
+  }
+  return toWire(deathError(spec.name, worker.pid, end, crashes, heapOf(state, worker)));
+}
+
+/** Back from its worker, whatever became of it: a granted range that was not sealed is free again. */
+function leaveWorker(state: State, task: TaskState): void {
+  const { operator, worker } = task;
+  moveTask(state, task, "unplaced");
+  giveBackGrant(state, task);
+  giveBack(state, task);
+  stopFeeding(state, task);
+  if (task.repairs === null) operator.estimate.left(task);
+  task.worker = null;
+  if (worker === null) return;
+  worker.task = null;
+  worker.kernelBytes = 0;
+  taskLeft(worker, operator);
+  if (worker.phase === "busy") moveWorker(state, worker, "idle");
+}
+
+function forget(state: State, task: TaskState): void {
+  const { operator } = task;
+  dropTask(state, task);
+  if (task.repairs === null) taskOver(state, operator, task.index);
+  else repairOver(state, task);
+  if (operator.ended) {
+    dropBroadcast(state, operator);
+    retire(state, operator);
+  } else endIfDone(state, operator);
+}

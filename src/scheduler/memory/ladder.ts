@@ -1,0 +1,151 @@
+/**
+ * What happens to a worker on each step of the ladder (drawn in src/memory/ladder.ts), after every reading of its memory:
+ *   spilling     its own blocks go to disk, the least recently used first (spill.ts); pinned ones stay;
+ *   paused       no task and no question begins in it, the one it has goes on; blocks come from disk one at a time (fetch.ts);
+ *                where it has nothing to do and nothing to spill it is trimmed, and replaced if that does not help (recycle.ts);
+ *   terminating  SIGTERM now, SIGKILL at the next reading; its task is run again, its blocks stay.
+ * The wide kernel stands on no ladder: a lease bounds it, beyond which it goes to disk by itself; there is one task for it, so
+ * that to pause it would be to stop; and what it takes beyond its lease for a moment, the node's monitor bounds.
+ */
+
+import { climb, processOf } from "../../memory/index.ts";
+import type { Milliseconds, Pressure, SessionEvent } from "../../protocol/index.ts";
+import { formatSize } from "../../units/index.ts";
+import { settleIdle } from "../phases/index.ts";
+import { type State, tell, type WorkerState } from "../state/index.ts";
+import { pressingBytes, thresholdsOf, useOf } from "../store/index.ts";
+import { endWorker } from "./ending.ts";
+
+/**
+ * Where the worker stands, now that its memory was read, or that its container has said what came or went since: on a word
+ * alone no process ends.
+ */
+export function stand(state: State, worker: WorkerState, by: "reading" | "word"): void {
+  const { memory } = state;
+  if (memory === null || worker.reading === null) return;
+  if (worker.standing.pressure === "terminating") {
+    if (by === "word") return;
+    state.commands.push({ type: "kill", worker: worker.id, reason: "terminate" });
+    return;
+  }
+  if (worker.phase === "stopping") return;
+  const before = worker.standing;
+  const thresholds = thresholdsOf(state, worker);
+  worker.standing = climb(
+    before,
+    pressingBytes(state, worker),
+    worker.memory,
+    by === "reading" ? thresholds : { ...thresholds, terminate: false },
+  );
+  if (worker.standing.pressure !== before.pressure) moved(state, worker, before.pressure);
+}
+
+function moved(state: State, worker: WorkerState, from: Pressure): void {
+  const { id, pid, memory, standing } = worker;
+  const to = standing.pressure;
+  watch(state, {
+    type: "pressure",
+    worker: id,
+    pid,
+    from,
+    to,
+    process: processOf(useOf(state, worker)),
+    limit: memory,
+  });
+  if (to === "paused") {
+    worker.paused = { since: state.now, isReported: false };
+    state.paused.add(worker);
+  } else leavePause(state, worker);
+  if (to === "terminating") {
+    endWorker(state, worker, whyTerminated(state, worker));
+    state.commands.push({ type: "terminate", worker: id });
+  } else settleIdle(state, worker);
+}
+
+function whyTerminated(state: State, worker: WorkerState): string {
+  const { terminate } = thresholdsOf(state, worker);
+  const kind = state.memory?.measure === "managed" ? "managed memory" : "memory";
+  const has = formatSize(pressingBytes(state, worker));
+  return `its ${kind} of ${has} was above ${terminate} of its limit of ${formatSize(worker.memory)} (worker.memory.terminate)`;
+}
+
+function leavePause(state: State, worker: WorkerState): void {
+  worker.paused = null;
+  state.paused.delete(worker);
+}
+
+/** Also where nothing of it is to leave at all. */
+export function hasNothingToSpill({ standing, isDry }: WorkerState): boolean {
+  return isDry || !standing.spills;
+}
+
+/** For whoever watches. */
+export function watch(state: State, event: SessionEvent): void {
+  state.commands.push({ type: "event", event });
+}
+
+/** When the next worker will have been paused for too long. */
+export function pauseDeadline({ paused, memory, now }: State): Milliseconds {
+  let at = Number.POSITIVE_INFINITY;
+  for (const worker of paused) {
+    const due = (worker.paused?.since ?? 0) + (memory?.pausedTooLong ?? 0);
+    // One that has something to spill is looked at again with the next reading.
+    if (due > now) at = Math.min(at, due);
+  }
+  return at;
+}
+
+/** Tells of workers that are paused for too long with nothing left to spill: once for each pause. */
+export function reportPauses(state: State): void {
+  for (const worker of state.paused) {
+    const { paused, id, pid } = worker;
+    if (paused === null || paused.isReported || !hasNothingToSpill(worker)) continue;
+    const elapsed = state.now - paused.since;
+    if (elapsed < (state.memory?.pausedTooLong ?? 0)) continue;
+    paused.isReported = true;
+    const seconds = Math.round(elapsed / 1000);
+    const cause = causeOfPause(state, worker);
+    watch(state, { type: "pausedTooLong", worker: id, pid, seconds, cause });
+    const text = `Worker ${id} (process ${pid}) has been paused for ${seconds} s and has nothing left to spill: ${cause}`;
+    tell(state, { type: "notice", text });
+  }
+}
+
+function causeOfPause(state: State, worker: WorkerState): string {
+  const { task, memory, kinds, past } = worker;
+  const has = `${formatSize(kinds.process)} of its ${formatSize(memory)}`;
+  if (task !== null) {
+    const runs = Math.round((state.now - task.startedAt) / 1000);
+    return (
+      `its task of ${task.operator.spec.name} has run for ${runs} s and has ${has}. It goes on; a smaller batchSize, or more ` +
+      "memory for the function (its option memory) or for all (memoryLimit), keeps it below."
+    );
+  }
+  const unmanaged = formatSize(kinds.unmanaged + kinds.recent);
+  if (past.tasks === 0) return `it has ${has} before its first task: memoryLimit is too small for a worker.`;
+  return `it has ${has}, ${unmanaged} of it unmanaged: ${TWO_CAUSES}.`;
+}
+
+export const TWO_CAUSES =
+  "a leak (a function that keeps what it made), or the allocator, which has not given back what was freed (session.trim())";
+
+/** Memory that is not in blocks is high, and to spill more would not help (K11): said once for each operator. */
+export function warnOfUnmanaged(state: State, worker: WorkerState): void {
+  const { kinds, memory, id, pid } = worker;
+  const unmanaged = kinds.unmanaged + kinds.recent;
+  if (!worker.standing.spills || !worker.isDry || unmanaged * 2 < kinds.process) return;
+  const name = worker.task?.operator.spec.name ?? worker.past.operator;
+  const of = name === null ? "" : ` (${name})`;
+  once(
+    state,
+    `unmanaged/${name}`,
+    `Worker ${id} (process ${pid})${of} has ${formatSize(kinds.process)} of its ${formatSize(memory)}, ${formatSize(unmanaged)} of ` +
+      `it unmanaged, and nothing left to spill. The causes can be two: ${TWO_CAUSES}.`,
+  );
+}
+
+export function once(state: State, about: string, text: string): void {
+  if (state.warned.has(about)) return;
+  state.warned.add(about);
+  tell(state, { type: "notice", text });
+}

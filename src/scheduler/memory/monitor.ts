@@ -1,0 +1,139 @@
+/**
+ * The node's monitor (M1): when the machine, or the control group that is smaller, runs out of memory, workers end before the
+ * system ends whom it likes. What can be had without that comes first: pages of the store that nobody uses go back to the
+ * system, and blocks that do not flow go to disk, from a little below the threshold on. Never the supervisor or the program.
+ */
+import type { Bytes, NodeMemory } from "../../protocol/index.ts";
+import type { State, TaskState, WorkerState } from "../state/index.ts";
+import { spillCold } from "../store/index.ts";
+import { foreignPart } from "./bystander.ts";
+import { endWorker } from "./ending.ts";
+
+/** So far below the threshold, as a share of the node's memory, blocks begin to leave. */
+const RELIEF_MARGIN = 0.05;
+/** Blocks that leave at one look: what a disk takes until the next. */
+const RELIEF_STEP: Bytes = 64 * 2 ** 20;
+/** A process with less is no help: the one that takes its place soon has as much. */
+const WORTH_IT: Bytes = 32 * 2 ** 20;
+
+/** What a worker's end costs: a restart; a task's time; a task's last chance. */
+const COSTS = ["a restart", "a retry", "the last retry"] as const;
+type Cost = (typeof COSTS)[number];
+
+interface Candidate {
+  readonly worker: WorkerState;
+  readonly private: Bytes;
+  readonly cost: Cost;
+  /** When its task began. */
+  readonly since: number;
+}
+
+/** The node was looked at. */
+export function watchNode(state: State, node: NodeMemory): void {
+  state.node = node;
+  const { memory } = state;
+  if (memory === null || memory.memoryMonitorRefreshMs === 0) return;
+  const threshold = memory.memoryUsageThreshold * node.total;
+  const returned = relieveNode(state, node.used - (threshold - RELIEF_MARGIN * node.total));
+  const excess = node.used - returned - threshold;
+  // What a victim has is not free before it is gone: nobody else dies for the same bytes.
+  if (excess <= 0 || state.ending.size > 0) return;
+  const candidates = candidatesOf(state);
+  const foreign = foreignPart(state, node.used - returned);
+  for (const victim of victimsOf(candidates, excess)) {
+    victim.worker.foreign = foreign;
+    end(state, node, victim, candidates);
+  }
+}
+
+/** Makes the store smaller by so much, as far as nobody misses it; the bytes that are free at once. */
+function relieveNode(state: State, bytes: Bytes): Bytes {
+  if (bytes <= 0) return 0;
+  const punch = state.ledger.giveBack(bytes);
+  if (punch.length > 0) state.commands.push({ type: "punch", ranges: punch });
+  const returned = punch.reduce((sum, { length }) => sum + length, 0);
+  if (returned < bytes) spillCold(state, Math.min(bytes - returned, RELIEF_STEP));
+  return returned;
+}
+
+/** In the order in which they would go. */
+function candidatesOf(state: State): Candidate[] {
+  const candidates: Candidate[] = [];
+  for (const worker of state.workers.values()) addCandidate(candidates, worker);
+  if (state.wide.worker !== null) addCandidate(candidates, state.wide.worker);
+  return candidates.sort(
+    (a, b) => COSTS.indexOf(a.cost) - COSTS.indexOf(b.cost) || b.since - a.since || b.private - a.private,
+  );
+}
+
+function addCandidate(candidates: Candidate[], worker: WorkerState): void {
+  const { phase, task, reading } = worker;
+  if (reading === null) return;
+  if (phase === "busy" && task !== null) {
+    candidates.push({ worker, private: reading.private, cost: costOf(task), since: task.startedAt });
+  } else if (phase === "idle" && worker.past.tasks > 0 && reading.private >= WORTH_IT) {
+    // One that has done nothing yet has nothing to give back: its successor would have the same.
+    candidates.push({ worker, private: reading.private, cost: "a restart", since: 0 });
+  }
+}
+
+function costOf(task: TaskState): Cost {
+  if (task.cancelledAt !== null) return "a restart";
+  return isRetriable(task) ? "a retry" : "the last retry";
+}
+
+function isRetriable({ operator: { spec }, shortages }: TaskState): boolean {
+  return spec.kind === "tasks" && shortages.length < spec.maxOomRetries;
+}
+
+/** Enough to get below, nobody for nothing. */
+function victimsOf(candidates: readonly Candidate[], excess: Bytes): readonly Candidate[] {
+  const victims: Candidate[] = [];
+  let freed = 0;
+  for (const one of candidates) {
+    if (freed > excess) break;
+    if (one.private < WORTH_IT) continue;
+    victims.push(one);
+    freed += one.private;
+  }
+  // Nobody has much: one of them at a time, in case that it is what is missing.
+  if (victims.length === 0) return candidates.slice(0, 1);
+  for (const one of [...victims].sort((a, b) => a.private - b.private)) {
+    if (freed - one.private <= excess) break;
+    victims.splice(victims.indexOf(one), 1);
+    freed -= one.private;
+  }
+  return victims;
+}
+
+function end(state: State, { used, total }: NodeMemory, victim: Candidate, candidates: readonly Candidate[]): void {
+  const { worker } = victim;
+  const operator = worker.task?.operator.spec ?? null;
+  const why = reasonFor(victim, candidates);
+  endWorker(state, worker, why);
+  state.commands.push({ type: "kill", worker: worker.id, reason: "monitor" });
+  state.commands.push({
+    type: "event",
+    event: {
+      type: "monitorKill",
+      worker: worker.id,
+      pid: worker.pid,
+      used,
+      total,
+      private: victim.private,
+      operator: operator?.kind === "tasks" ? operator.name : null,
+      why,
+    },
+  });
+}
+
+function reasonFor({ worker, cost, since }: Candidate, candidates: readonly Candidate[]): string {
+  if (worker.task === null) return "it was idle, and its end costs no more than a restart";
+  if (cost === "a restart") return "its task had been cancelled";
+  const others = candidates.filter((one) => one.cost === cost && one.worker !== worker);
+  const newer = others.filter((one) => one.since > since).length;
+  const place =
+    others.length === 0 ? "it was the only one" : newer === 0 ? "it began last" : `all but ${newer} began before it`;
+  const chance = cost === "a retry" ? "its task can be tried again" : "no task that can be tried again frees enough";
+  return `${chance}; of ${others.length + 1} like it, ${place}`;
+}

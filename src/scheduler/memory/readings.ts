@@ -1,0 +1,75 @@
+/** A reading of memory comes in: what every worker has by kind, and what each job has seen at most. What follows is the ladder's. */
+
+import { kindsOf } from "../../memory/index.ts";
+import type { Bytes, HeapUse, ProcessMemory } from "../../protocol/index.ts";
+import type { Event, State, WorkerState } from "../state/index.ts";
+import { spillUnderPressure, useOf } from "../store/index.ts";
+import { heapAfterTask } from "./heap.ts";
+import { stand, warnOfUnmanaged } from "./ladder.ts";
+import { isHeavy, noteGrowth } from "./recycle.ts";
+import { workerOf } from "./workers.ts";
+
+export function memoryRead(state: State, event: Extract<Event, { type: "memory" }>): void {
+  state.processes = { supervisor: event.supervisor, program: event.program };
+  for (const reading of event.workers) {
+    const worker = workerOf(state, reading.worker);
+    if (worker === undefined) continue;
+    worker.reading = reading;
+    worker.readAt = state.now;
+    worker.containerRead = worker.container?.bytes ?? 0;
+    worker.isAskedToEvict = false;
+    worker.kinds = kindsOf(useOf(state, worker), worker.unmanaged, state.now);
+    noteGrowth(worker);
+  }
+  for (const worker of state.workers.values()) settleWorker(state, worker, "reading");
+  spillUnderPressure(state);
+  for (const worker of state.heavy) warnOfUnmanaged(state, worker);
+  for (const job of state.jobs.values()) {
+    job.peakWorkerMemory = Math.max(job.peakWorkerMemory, ...event.workers.map(resident));
+    job.peakSupervisorMemory = Math.max(job.peakSupervisorMemory, resident(event.supervisor));
+    job.peakProgramMemory = Math.max(job.peakProgramMemory, resident(event.program));
+  }
+}
+
+/** By the readings that there are: limits have changed. */
+export function standAgain(state: State): void {
+  for (const worker of state.workers.values()) if (worker.phase !== "stopping") settleWorker(state, worker, "reading");
+  spillUnderPressure(state);
+}
+
+/** What the user's container holds has changed: the next task does not wait for the next reading to be too much. */
+export function containerHolds(state: State, worker: WorkerState, bytes: Bytes, evicts: boolean): void {
+  worker.container = { bytes, evicts, isSpent: false };
+  worker.isAskedToEvict = false;
+  if (worker.reading === null) return;
+  settleWorker(state, worker, "word");
+  spillUnderPressure(state);
+}
+
+/** It has let go of all that it can: what is to leave must leave otherwise. */
+export function containerSpent(state: State, worker: WorkerState): void {
+  if (worker.container === null) return;
+  worker.container = { ...worker.container, isSpent: true };
+  spillUnderPressure(state);
+}
+
+/** After a task. The wide kernel has no functions that could keep anything. */
+export function heapTold(state: State, worker: WorkerState, heap: HeapUse): void {
+  if (worker === state.wide.worker) return;
+  heapAfterTask(worker, heap);
+  settleHeavy(state, worker);
+}
+
+function settleWorker(state: State, worker: WorkerState, by: "reading" | "word"): void {
+  stand(state, worker, by);
+  settleHeavy(state, worker);
+}
+
+function settleHeavy(state: State, worker: WorkerState): void {
+  if (isHeavy(state, worker)) state.heavy.add(worker);
+  else state.heavy.delete(worker);
+}
+
+function resident(memory: ProcessMemory): Bytes {
+  return memory.private + memory.shared;
+}

@@ -1,0 +1,300 @@
+/**
+ * Workers that keep memory between tasks: found out, trimmed, and where that does not help, replaced by fresh ones.
+ *
+ *   without a task ──a reason──▶ resting: asked to trim ──answered and read again, or no answer──▶ still so? ──no──▶ works on
+ *                                                                                                     └──yes─▶ dismissed
+ *
+ * Four reasons: it is paused and has nothing left to spill; after a task its unmanaged memory alone is above `spill`; it
+ * leaks slowly, which is found out before it is in the way: past half of its limit, and with more after each of its last tasks
+ * than after the one before; or its heap fills up (heap.ts). (After a task is the first reading after it: half of the limit is
+ * what the next task needs, and garbage that was only not collected yet is gone after the trim, so that nobody is replaced for it.)
+ * What classes have constructed is no leak: only what came after it is a reason, short of being paused.
+ * A worker that is paused before its first task is not replaced, the next would be no better: where all are, jobs fail.
+ */
+
+import { OutOfMemoryError, toWire } from "../../errors/index.ts";
+import type { Bytes, HeapUse, Milliseconds, TrimReport } from "../../protocol/index.ts";
+import { formatSize } from "../../units/index.ts";
+import { isRunnable } from "../flow/index.ts";
+import { settleIdle } from "../phases/index.ts";
+import {
+  failJob,
+  isWide,
+  type OperatorState,
+  type State,
+  send,
+  type TaskState,
+  tell,
+  type WorkerState,
+} from "../state/index.ts";
+import { heapAfterTrim, heapLimitOf, isHeapFilled, isHeapHigh, isHeapSuspect } from "./heap.ts";
+import { hasNothingToSpill, once, TWO_CAUSES, watch } from "./ladder.ts";
+import { instancesIn } from "./raised.ts";
+import { dismiss } from "./workers.ts";
+
+/** What a worker had before, in private memory. */
+export interface Past {
+  /** When it was first seen. */
+  first: Bytes | null;
+  /** After its last tasks, the oldest first. */
+  readonly after: Bytes[];
+  /** Tasks that have left it, and those of them that are in the above. */
+  tasks: number;
+  noted: number;
+  /** Whose the last one was, and whether there were others. */
+  operator: string | null;
+  isMixed: boolean;
+  /** Those of its classes that have had a task in it, and what it had after the first of the last of them; null: nobody has looked yet. */
+  readonly classes: Set<OperatorState>;
+  settled: Bytes | null;
+}
+
+export type Reason = "paused" | "unmanaged" | "growing" | "heap";
+
+export interface Rest {
+  readonly reason: Reason;
+  readonly since: Milliseconds;
+  answeredAt: Milliseconds | null;
+  /** It was trimmed in vain, and to replace it would be, too. */
+  isVain: boolean;
+}
+
+/** A worker that has not answered by then has given nothing back. */
+export const TRIM_GRACE: Milliseconds = 2_000;
+/** The same where it is about the heap: one of some gigabytes takes seconds to collect, and may be what it is for good reason. */
+const HEAP_GRACE: Milliseconds = 30_000;
+/** So often in a row it had more than before. */
+const GROWN = 3;
+const GROWN_PAST = 0.5;
+/** Of the limit: what an instance may come to have beyond what it began with. */
+const GROWN_BEYOND = 0.1;
+/** Looks that it takes to see what a worker has, and to end it. */
+const UNSEEN = 2;
+
+export function taskLeft(worker: WorkerState, operator: OperatorState): void {
+  const { past, container } = worker;
+  const { name } = operator.spec;
+  // What the task used of it may leave now.
+  if (container?.isSpent) worker.container = { ...container, isSpent: false };
+  past.tasks += 1;
+  past.isMixed ||= past.operator !== null && past.operator !== name;
+  past.operator = name;
+  if (!operator.isClass || past.classes.has(operator)) return;
+  past.classes.add(operator);
+  past.settled = null;
+  worker.heap.settled = null;
+}
+
+/** With each reading. */
+export function noteGrowth(worker: WorkerState): void {
+  const { past, reading, phase } = worker;
+  if (reading === null || phase === "starting") return;
+  past.first ??= reading.private;
+  if (past.noted === past.tasks) return;
+  past.noted = past.tasks;
+  past.after.push(reading.private);
+  if (past.after.length > GROWN + 1) past.after.shift();
+  past.settled ??= reading.private;
+}
+
+/** What it has is what classes have constructed in it: the next worker would have as much after its first task. */
+function isAsConstructed(worker: WorkerState): boolean {
+  const { past, reading, memory } = worker;
+  const instances = instancesIn(worker);
+  if (instances === 0) return false;
+  if (instances !== past.classes.size || past.settled === null) return true;
+  return (reading?.private ?? 0) <= past.settled + GROWN_BEYOND * memory;
+}
+
+/** The answer to `trim`. */
+export function trimmed(state: State, worker: WorkerState, { before, after }: TrimReport, heap: HeapUse): void {
+  const { id, pid, rest } = worker;
+  if (rest !== null) rest.answeredAt ??= state.now;
+  heapAfterTrim(state, worker, heap);
+  watch(state, { type: "trimmed", worker: id, pid, returned: Math.max(0, before - after) });
+}
+
+export function trimDeadline({ heavy, now }: State): Milliseconds {
+  let at = Number.POSITIVE_INFINITY;
+  for (const { rest } of heavy) {
+    if (rest !== null && graceEnds(rest) > now) at = Math.min(at, graceEnds(rest));
+  }
+  return at;
+}
+
+function graceEnds({ since, reason }: Rest): Milliseconds {
+  return since + (reason === "heap" ? HEAP_GRACE : TRIM_GRACE);
+}
+
+/** Before tasks are given out: who has to rest, and for whom that is over. */
+export function settleTrims(state: State): void {
+  for (const worker of state.heavy) {
+    if (worker.phase !== "idle") continue;
+    if (worker.rest === null) beginRest(state, worker);
+    else endRest(state, worker, worker.rest);
+  }
+  if (state.paused.size > 0) failInVain(state);
+}
+
+/** It spills, is paused or at rest, or may have a reason to rest after its task. */
+export function isHeavy(state: State, worker: WorkerState): boolean {
+  if (worker.phase === "stopping") return false;
+  return (
+    worker.standing.pressure !== "normal" ||
+    worker.rest !== null ||
+    isPastHalf(state, worker) ||
+    isUnmanagedHigh(state, worker) ||
+    (counts(state) && isHeapSuspect(state, worker))
+  );
+}
+
+function beginRest(state: State, worker: WorkerState): void {
+  const reason = reasonToRest(state, worker);
+  if (reason === null) return;
+  worker.rest = { reason, since: state.now, answeredAt: null, isVain: false };
+  settleIdle(state, worker);
+  send(state, worker, { type: "trim", request: null });
+}
+
+function reasonToRest(state: State, worker: WorkerState): Reason | null {
+  const { past, memory } = worker;
+  if (worker.paused !== null) return hasNothingToSpill(worker) ? "paused" : null;
+  if (past.tasks === 0) return null;
+  if (Number.isFinite(memory) && !isAsConstructed(worker)) {
+    if (isUnmanagedHigh(state, worker) && hasNothingToSpill(worker)) return "unmanaged";
+    if (isGrowing(past) && isPastHalf(state, worker)) return "growing";
+  }
+  return counts(state) && isHeapSuspect(state, worker) ? "heap" : null;
+}
+
+function isStillSo(state: State, worker: WorkerState, reason: Reason): boolean {
+  switch (reason) {
+    case "paused":
+      return worker.paused !== null;
+    case "unmanaged":
+      return isUnmanagedHigh(state, worker);
+    case "growing":
+      return isPastHalf(state, worker);
+    case "heap":
+      return isHeapFilled(state, worker);
+  }
+}
+
+function isUnmanagedHigh(state: State, worker: WorkerState): boolean {
+  const spill = state.memory?.thresholds.spill ?? false;
+  return counts(state) && spill !== false && unmanagedOf(worker) > spill * worker.memory;
+}
+
+function isPastHalf(state: State, worker: WorkerState): boolean {
+  return counts(state) && unmanagedOf(worker) > GROWN_PAST * worker.memory;
+}
+
+/** Somebody cares for what is not managed. */
+function counts({ memory }: State): boolean {
+  if (memory === null || memory.measure === "managed") return false;
+  const { spill, pause, terminate } = memory.thresholds;
+  return spill !== false || pause !== false || terminate !== false;
+}
+
+function unmanagedOf({ kinds }: WorkerState): Bytes {
+  return kinds.unmanaged + kinds.recent;
+}
+
+function isGrowing({ after }: Past): boolean {
+  return after.length > GROWN && after.every((bytes, i) => bytes > (after[i - 1] ?? -1));
+}
+
+/**
+ * The task has left the worker, which was full. Those before it may have filled it: it had more after each of them, half of its
+ * heap was in use after the last, or nobody had looked since then. In a fresh worker the task may then do as it is.
+ */
+export function mayBeFullOfOthers(state: State, worker: WorkerState, task: TaskState): boolean {
+  const { now, memory } = state;
+  const { past } = worker;
+  if (past.tasks < 2) return false;
+  return isGrowing(past) || isHeapHigh(state, worker) || now - task.startedAt < UNSEEN * (memory?.interval ?? 0);
+}
+
+function endRest(state: State, worker: WorkerState, rest: Rest): void {
+  const { since, answeredAt, reason } = rest;
+  // Of its heap the answer itself tells, of the rest only a reading does.
+  const isTold = reason === "heap" ? answeredAt !== null : worker.readAt > since;
+  if (isTold && !isStillSo(state, worker, reason)) {
+    worker.rest = null;
+    worker.past.after.length = 0;
+    settleIdle(state, worker);
+    return;
+  }
+  const isKnown = answeredAt !== null && (reason === "heap" || worker.readAt > answeredAt);
+  if (rest.isVain || (!isKnown && state.now < graceEnds(rest))) return;
+  if (worker.past.tasks === 0 && state.ledger.managed(worker.id) === 0) rest.isVain = true;
+  else recycle(state, worker, reason);
+}
+
+function recycle(state: State, worker: WorkerState, reason: Reason): void {
+  const { id, pid, past, reading } = worker;
+  const why = reason === "heap" ? whyForHeap(state, worker) : whyRecycled(state, worker);
+  watch(state, { type: "recycled", worker: id, pid, private: reading?.private ?? 0, why });
+  once(
+    state,
+    `recycled/${past.operator}`,
+    `Worker ${id} (process ${pid}) is replaced: ${why}. What classes have constructed in it is constructed anew.`,
+  );
+  dismiss(state, worker);
+}
+
+function whyRecycled({ ledger, memory }: State, worker: WorkerState): string {
+  const { id, past, reading, container } = worker;
+  const now = reading?.private ?? 0;
+  const blocks = ledger.managed(id);
+  if (blocks > now) {
+    return `it is answerable for ${formatSize(blocks)} of blocks in memory that cannot leave: they are being read, or the disks refuse`;
+  }
+  if (container !== null && container.bytes * 2 > now) {
+    const has = `${formatSize(container.bytes)} of its ${formatSize(worker.memory)}`;
+    const no = container.evicts ? ", and lets go of no more" : "";
+    return `its container (data) holds ${has}${no}; with more memory (memoryLimit) it would stay`;
+  }
+  if (isAsConstructed(worker)) {
+    const needed = formatSize(Math.ceil(now / (memory?.thresholds.spill || 1)));
+    return `what classes have constructed in it takes ${formatSize(now)} of its ${formatSize(worker.memory)}; with more than ${needed} (the function's option memory) it would stay`;
+  }
+  return `its memory has grown from ${formatSize(past.first ?? 0)} to ${formatSize(now)} over ${tasksText(past)}: ${TWO_CAUSES}`;
+}
+
+function whyForHeap(state: State, worker: WorkerState): string {
+  const { first, now } = worker.heap;
+  const grown = `from ${formatSize(first ?? 0)} to ${formatSize(now?.used ?? 0)} of its ${formatSize(heapLimitOf(state, worker))}`;
+  return (
+    `its JavaScript heap has grown ${grown} over ${tasksText(worker.past)}: a leak (a function that keeps what it made, in a variable ` +
+    "outside of it)"
+  );
+}
+
+function tasksText({ tasks, isMixed, operator }: Past): string {
+  return `${tasks} ${tasks === 1 ? "task" : "tasks"}${isMixed ? ", the last" : ""} of ${operator}`;
+}
+
+/** No worker may have a task, and none ever will: what waits for one fails, with the figures. */
+function failInVain(state: State): void {
+  const { workers, jobs, inspections, memory, workerMemory } = state;
+  for (const { rest } of workers.values()) if (rest?.isVain !== true) return;
+  const [{ kinds } = { kinds: null }] = state.paused;
+  const pause = memory?.thresholds.pause ?? false;
+  if (kinds === null || pause === false) return;
+  const has = formatSize(kinds.process);
+  const message =
+    `A worker has ${has} before its first task, above ${pause} of its limit of ${formatSize(workerMemory)}: no task can start. ` +
+    `Give workers more (memoryLimit above ${formatSize(Math.ceil(kinds.process / pause))}), or turn the threshold off (worker.memory.pause: false).`;
+  const remedies = [`memoryLimit above ${formatSize(Math.ceil(kinds.process / pause))}`, "worker.memory.pause: false"];
+  for (const job of jobs.values()) {
+    const waiting = job.operators.find((one) => !isWide(one) && isRunnable(state, one, true));
+    if (job.phase !== "running" || job.runningTasks > 0 || waiting === undefined) continue;
+    const { name } = waiting.spec;
+    failJob(state, job, toWire(new OutOfMemoryError(`${name}: ${message}`, name, "pause", kinds.process, 0, remedies)));
+  }
+  for (const { request } of inspections.splice(0)) {
+    const error = toWire(new OutOfMemoryError(message, "inspect", "pause", kinds.process, 0, remedies));
+    tell(state, { type: "refused", request, error });
+  }
+}

@@ -1,0 +1,91 @@
+/** A worker comes, and is told to go. What it does in between is its phase (phases/worker.ts). */
+
+import { GROUND, LeastOverTime } from "../../memory/index.ts";
+import type { Bytes, WorkerId } from "../../protocol/index.ts";
+import { moveWorker } from "../phases/index.ts";
+import type { State, WorkerState } from "../state/index.ts";
+import { noHeapPast } from "./heap.ts";
+
+export function addWorker(state: State, id: WorkerId, memory: Bytes, isWide: boolean): void {
+  const worker: WorkerState = {
+    id,
+    pid: 0,
+    memory,
+    startedWith: memory,
+    phase: "starting",
+    task: null,
+    kernelBytes: 0,
+    container: null,
+    containerRead: 0,
+    isAskedToEvict: false,
+    reading: null,
+    readAt: 0,
+    kinds: { process: 0, managed: 0, unmanaged: 0, recent: 0, spilled: 0 },
+    unmanaged: new LeastOverTime(state.memory?.recentToOldTime ?? 0),
+    standing: GROUND,
+    isDry: false,
+    paused: null,
+    past: {
+      first: null,
+      after: [],
+      tasks: 0,
+      noted: 0,
+      operator: null,
+      isMixed: false,
+      classes: new Set(),
+      settled: null,
+    },
+    heap: noHeapPast(),
+    rest: null,
+    endedFor: null,
+    foreign: null,
+    inspection: null,
+    knows: new Set(),
+    instances: new Map(),
+    lastDevices: [],
+  };
+  if (isWide) {
+    state.wide.worker = worker;
+    state.wide.isOrdered = false;
+    return;
+  }
+  state.workers.set(id, worker);
+  if (memory > state.workerMemory) state.raised.add(worker);
+}
+
+/** Also those that are paused or being trimmed. */
+export function withoutTask(state: State): WorkerState[] {
+  return [...state.workers.values()].filter(({ phase }) => phase === "idle");
+}
+
+export function workerOf({ workers, wide }: State, id: WorkerId): WorkerState | undefined {
+  return wide.worker?.id === id ? wide.worker : workers.get(id);
+}
+
+/** How many workers the session keeps alive at this moment. */
+export function tellWanted({ commands, lease, isParked, slots }: State): void {
+  commands.push({ type: "want", workers: lease?.isParked === true ? 0 : isParked ? 1 : slots });
+}
+
+/** It is told nothing more, and what it knew is gone with it. */
+export function stopping(state: State, worker: WorkerState): void {
+  if (worker.phase === "stopping") return;
+  moveWorker(state, worker, "stopping");
+  worker.rest = null;
+  worker.paused = null;
+  state.paused.delete(worker);
+  state.heavy.delete(worker);
+  state.unfit.delete(worker);
+  for (const operator of worker.knows) {
+    operator.workers.delete(worker);
+    // A class may have so many instances: one that is about to go is still one of them.
+    if (operator.isClass) operator.retiring.add(worker);
+  }
+  worker.knows.clear();
+}
+
+/** An idle worker ends; where there are too few then, another takes its place. */
+export function dismiss(state: State, worker: WorkerState): void {
+  stopping(state, worker);
+  state.commands.push({ type: "dismiss", worker: worker.id });
+}

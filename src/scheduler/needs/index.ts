@@ -1,0 +1,12 @@
+export { learn, roomForTasks } from "./learned.ts";
+export {
+  callsAtOnce,
+  isOfTheMachine,
+  isOfTheWorker,
+  NO_NEED,
+  nextNeed,
+  type OomCause,
+  type Refused,
+  type Shortage,
+  stricter,
+} from "./need.ts";

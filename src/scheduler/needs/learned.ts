@@ -1,0 +1,24 @@
+/** What the tasks of an operator ask for, after what was learned from those that ran out of memory. */
+import type { Bytes, LearnedNeed } from "../../protocol/index.ts";
+import type { OperatorState, State } from "../state/index.ts";
+import { isWide, Resources } from "../state/index.ts";
+
+/** What the operator's tasks ask for from now on. */
+export function learn(state: State, operator: OperatorState, need: LearnedNeed | null): void {
+  const { spec } = operator;
+  if (need === null || spec.kind !== "tasks" || isWide(operator)) return;
+  operator.learned = need;
+  operator.figures.learned = need;
+  if (need.alone) state.alone.add(operator);
+  const { cpu, memory } = spec.request;
+  const learned = need.atOnce === null || need.memory === null ? 0 : Math.min(need.memory, roomForTasks(state));
+  // For who is alone nothing more has to be kept.
+  operator.request = new Resources({ cpu, memory: need.alone ? memory : Math.max(memory, learned) });
+}
+
+/** What tasks can have together: all but the store, the program and the supervisor. */
+export function roomForTasks({ lease, ledger, total }: State): Bytes {
+  if (lease === null) return total.memory;
+  const { memory, overhead } = lease.pool;
+  return Math.max(0, Math.min(total.memory, memory - overhead - ledger.capacity));
+}

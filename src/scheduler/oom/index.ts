@@ -1,0 +1,2 @@
+export { deathDetails, deathError, diedEvent, exitTypeOf, peakOf } from "./deaths.ts";
+export { endResting, kernelLimitOf, leaseAlone, oomCause, ranOutOfMemory, restDeadline } from "./oom.ts";

@@ -1,0 +1,157 @@
+/** What a user is told of a task that ran out of memory for good: where, how full, what was tried, who has the memory, what to do. Pure text. */
+import type { Bytes, NodeSnapshot } from "../../protocol/index.ts";
+import { formatSize, needText } from "../../units/index.ts";
+import type { OomCause, Shortage } from "../needs/index.ts";
+
+export interface OomStory {
+  readonly operator: string;
+  readonly task: string;
+  readonly pid: number;
+  readonly memory: Bytes | null;
+  /** What it had when this happened; null: nobody had looked. */
+  readonly had: Bytes | null;
+  /** `causeText`. */
+  readonly cause: string;
+  /** Why this task and no other was ended; null: nobody chose. */
+  readonly why: string | null;
+  /** Null: nobody looked. */
+  readonly node: (Omit<NodeSnapshot, "host"> & { readonly host: string | null }) | null;
+  /** Our processes by what they do. */
+  readonly names: ReadonlyMap<number, string>;
+  readonly shortages: readonly Shortage[];
+  readonly isWide: boolean;
+  /** How its process ended, in figures; null: it did not. */
+  readonly ending: string | null;
+  readonly log: string | null;
+  /** Last words: of the process, or of the error. */
+  readonly said: string;
+  readonly remedies: readonly string[];
+}
+
+export function oomMessage(story: OomStory): string {
+  const { operator, task, pid, memory, node, remedies } = story;
+  const had = memory === null ? "" : `, ${formatSize(memory)}`;
+  return [
+    "Task was killed due to the node running low on memory.",
+    ...(node === null ? [] : [`  node: ${nodeText(node)}`]),
+    `  task: ${operator}, ${task}, process ${pid}${had}`,
+    `  cause: ${story.cause}`,
+    ...(story.why === null ? [] : [`  chosen: ${story.why}`]),
+    ...(story.ending === null ? [] : story.ending.split("\n").map((line) => `  ${line}`)),
+    ...attemptLines(story),
+    ...userLines(story),
+    ...(story.log === null ? [] : [`Its log: cat ${story.log}`]),
+    ...saidLines(story.said),
+    ...(remedies.length === 0 ? [] : ["What helps, the most promising first:"]),
+    ...remedies.map((remedy, i) => `  ${i + 1}. ${remedy}`),
+  ].join("\n");
+}
+
+/**
+ * In the words of who ended it; `victim`: whom the system ended, where it did; `systemKills`: how often it had struck while the worker
+ * lived.
+ */
+export function causeText(cause: OomCause, limit: Bytes | null, victim: string, systemKills = 0): string {
+  switch (cause) {
+    case "kernelOom":
+      return `the system's OOM killer ended ${victim}: the machine had no memory left`;
+    case "containerOom":
+      return `the system's OOM killer ended ${victim}: the container (control group) was at its limit`;
+    case "monitor":
+      return systemKills === 0
+        ? "the node's memory monitor ended its worker, before the system would have ended anything"
+        : "the node's memory monitor ended its worker; the system's OOM killer had struck elsewhere while it lived";
+    case "terminate":
+      return `its worker passed the terminate threshold${limit === null ? "" : " of its limit"}${of(limit)}`;
+    case "heap":
+      return limit === null
+        ? "its worker reached V8's own heap limit"
+        : `its worker reached its heap limit${of(limit)}`;
+    case "allocation":
+      return limit === null || limit === Number.POSITIVE_INFINITY
+        ? "a function was refused memory: the system has no more"
+        : `a function was refused memory: its worker may have no more than ${formatSize(limit)}`;
+    case "kernel":
+      return "the kernel ran out of memory";
+  }
+}
+
+/** Who fills the node. */
+export function foreignText(foreign: Bytes): string {
+  return `processes that are not the session's had ${formatSize(foreign)}`;
+}
+
+/** V8, or native code, got no more and ended the process. */
+export function refusedText(limit: Bytes): string {
+  return `its worker was refused memory and ended itself: it may have no more than ${formatSize(limit)}`;
+}
+
+const of = (limit: Bytes | null, word = "of") =>
+  limit === null || limit === Number.POSITIVE_INFINITY ? "" : ` ${word} ${formatSize(limit)}`;
+
+function nodeText({ host, used, total, threshold }: NonNullable<OomStory["node"]>): string {
+  const ratio = `${formatSize(used)} of ${formatSize(total)} used (${percent(used / total)})`;
+  const bound = threshold === null ? "" : `, threshold ${percent(threshold)}`;
+  return `${host === null ? "" : `${host}, `}${ratio}${bound}`;
+}
+
+const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
+
+function attemptLines({ shortages, isWide }: OomStory): readonly string[] {
+  return [
+    `  attempts: ${shortages.length}`,
+    ...shortages.map(({ need, cause, memory, atOnce, foreign }, i) => {
+      const asked = isWide && i > 0 ? "with fewer threads or more memory" : needText({ ...need, memory: null });
+      const seen = memory === null ? "" : ` with ${formatSize(memory)}`;
+      const beside = atOnce > 1 ? `, ${atOnce} at once` : "";
+      const full = foreign === null ? "" : `; ${foreignText(foreign)}`;
+      return `    ${i + 1}. ${asked === "" ? `as it was${beside}` : asked}: ${cause}${seen}${full}`;
+    }),
+  ];
+}
+
+/** The victim is one of them, whatever others have, and with no less than it was seen to have. */
+function userLines({ node, names, pid: victim, had }: OomStory): readonly string[] {
+  if (node === null) return [];
+  const others = node.users.filter(({ pid }) => pid !== victim);
+  const seen = node.users.find(({ pid }) => pid === victim)?.private ?? null;
+  const most = had === null ? seen : Math.max(had, seen ?? 0);
+  const users: readonly { readonly pid: number; readonly name: string; readonly private: Bytes | null }[] = [
+    { pid: victim, name: "this task", private: most },
+    ...others.slice(0, TOP - 1),
+  ];
+  const rows = [...users]
+    .sort((one, other) => (other.private ?? 0) - (one.private ?? 0))
+    .map(({ pid, name, private: bytes }) => ({
+      pid: String(pid),
+      memory: bytes === null ? "unknown" : formatSize(bytes),
+      name: names.get(pid) ?? name,
+    }));
+  const wide = (key: "pid" | "memory", title: string) => Math.max(title.length, ...rows.map((row) => row[key].length));
+  const [pids, sizes] = [wide("pid", "PID"), wide("memory", "MEMORY")];
+  const line = (pid: string, memory: string, name: string) =>
+    `  ${pid.padStart(pids)}  ${memory.padStart(sizes)}  ${name}`;
+  return [
+    `Top ${rows.length} memory users:`,
+    line("PID", "MEMORY", "PROCESS"),
+    ...rows.map((row) => line(row.pid, row.memory, row.name)),
+  ];
+}
+
+const TOP = 10;
+
+/** The end of it: V8's last words are a page of addresses. */
+const MOST_LINES = 12;
+
+function saidLines(said: string): readonly string[] {
+  const text = said.trim();
+  return text === ""
+    ? []
+    : [
+        "Its last words:",
+        ...text
+          .split("\n")
+          .slice(-MOST_LINES)
+          .map((line) => `  ${line}`),
+      ];
+}

@@ -1,0 +1,286 @@
+/**
+ * A task that ran out of memory: its worker was ended for it, a function was refused memory, or the kernel was. It is run
+ * again a little later and asks for less (need.ts); what it asks for its operator remembers, for the tasks after it.
+ * When there is nothing left to ask for, the job fails, with the whole story.
+ */
+
+import { isMemoryRefused, OutOfMemoryError, toWire, type WireError } from "../../errors/index.ts";
+import { kernelLease } from "../../memory/index.ts";
+import type { Bytes, KernelLease, LearnedNeed, Milliseconds } from "../../protocol/index.ts";
+import { needText } from "../../units/index.ts";
+import { comesAgain, unpinAll } from "../flow/index.ts";
+import { heapOf, isBystander, mayBeFullOfOthers, relieve } from "../memory/index.ts";
+import {
+  isOfTheWorker,
+  learn,
+  NO_NEED,
+  nextNeed,
+  type OomCause,
+  type Refused,
+  roomForTasks,
+  type Shortage,
+  stricter,
+} from "../needs/index.ts";
+import { moveTask } from "../phases/index.ts";
+import type { Scene, WorkerEnd } from "../state/index.ts";
+import { isWide, type OperatorState, type State, type TaskState, tell, type WorkerState } from "../state/index.ts";
+import { deathDetails, peakOf } from "./deaths.ts";
+import { causeText, foreignText, oomMessage, refusedText } from "./oom-message.ts";
+import { remedies } from "./remedies.ts";
+
+/** Of a worker's limit, and of its heap's. */
+const FULL = 0.9;
+const BESIDE_HEAP = 1.5;
+const FIRST_REST: Milliseconds = 500;
+const LONGEST_REST: Milliseconds = 8_000;
+
+/** How it came about: the end of a process, or an error that a task gave. */
+export type Blow = { readonly end: WorkerEnd } | { readonly error: WireError; readonly scene?: Scene };
+
+/** Null: it was something else. */
+export function oomCause(blow: Blow): OomCause | null {
+  if ("error" in blow) return refused(blow.error);
+  switch (blow.end.cause) {
+    case "kernelOom":
+    case "containerOom":
+    case "monitor":
+    case "terminate":
+    case "heap":
+      return blow.end.cause;
+    default:
+      return null;
+  }
+}
+
+function refused({ name, message, fields }: WireError): Refused | null {
+  if (name === "KernelMemoryError") return "kernel";
+  const thrown = name === "FunctionError" ? String(fields.errorName) : name;
+  return isMemoryRefused(thrown, message) ? "allocation" : null;
+}
+
+/**
+ * The task has left the worker, and is wanted as before. Null: it comes again by itself; else the error with which its job
+ * is to fail.
+ */
+export function ranOutOfMemory(
+  state: State,
+  task: TaskState,
+  worker: WorkerState,
+  cause: OomCause,
+  blow: Blow,
+): WireError | null {
+  const { operator, shortages } = task;
+  const shortage = shortageOf(state, task, worker, cause, blow);
+  shortages.push(shortage);
+  const isPardoned = isNotItsDoing(state, task, worker, shortage);
+  const next = () => (isPardoned ? shortage.need : nextAttempt(state, task, worker, shortage));
+  const need = shortages.length <= oomRetriesOf(operator) ? next() : null;
+  if (need === null) {
+    if (!mayBlameRows(task, shortage)) return failure(state, task, worker, shortage, blow);
+    task.blamesRows = true;
+  }
+  task.attempt += 1;
+  operator.figures.oomRetries += 1;
+  operator.kernelRanOut ||= cause === "kernel";
+  if (!isPardoned) learn(state, operator, stricter(operator.learned, need ?? shortage.need));
+  tellRetry(state, task, causeOf(state, worker, shortage, blow));
+  rest(state, task);
+  return null;
+}
+
+/**
+ * Nothing is left to ask for, and memory was refused: what a function asked for is more than there is. Where its `onError` drops rows,
+ * the task is run once more and drops this one.
+ */
+function mayBlameRows({ operator, blamesRows }: TaskState, shortage: Shortage): boolean {
+  if (blamesRows || shortage.cause !== "allocation" || oomRetriesOf(operator) === 0) return false;
+  return nextNeed(shortage) === null && dropsRows(operator);
+}
+
+function dropsRows({ spec }: OperatorState): boolean {
+  return (
+    spec.kind === "tasks" && spec.steps.some((step) => step.kind === "function" && step.options.onError !== "fail")
+  );
+}
+
+/** Those whose time has come wait for a worker again. */
+export function endResting(state: State): void {
+  for (const task of state.resting) {
+    if (state.now < task.restsUntil) continue;
+    comesAgain(state, task);
+  }
+}
+
+export function restDeadline({ resting }: State): Milliseconds {
+  let at = Number.POSITIVE_INFINITY;
+  for (const { restsUntil } of resting) at = Math.min(at, restsUntil);
+  return at;
+}
+
+/** Rows of the largest batch that functions of the operator are given, where that can be less; null: there is none. */
+export function batchSizeOf({ spec }: OperatorState): number | null {
+  let rows: number | null = null;
+  for (const step of spec.kind === "tasks" ? spec.steps : []) {
+    if (step.kind !== "function") continue;
+    const isBatched = step.form === "mapBatches" || (step.form === "mapGroups" && step.options.stream === true);
+    if (isBatched) rows = Math.max(rows ?? 0, step.options.batchSize);
+  }
+  return rows;
+}
+
+/** To ask for less would not help: others have filled the node, or, as far as can be told at the first time, the worker. */
+function isNotItsDoing(state: State, task: TaskState, worker: WorkerState, shortage: Shortage): boolean {
+  if (isWide(task.operator)) return false;
+  if (shortage.foreign !== null) return true;
+  return task.shortages.length === 1 && isOfTheWorker(shortage.cause) && mayBeFullOfOthers(state, worker, task);
+}
+
+function nextAttempt(state: State, task: TaskState, worker: WorkerState, shortage: Shortage): LearnedNeed | null {
+  if (!isWide(task.operator)) return withinSlots(state, nextNeed(shortage));
+  if (shortage.cause !== "kernel") task.kills += 1;
+  else if (!relieve(state, task, worker)) return null;
+  return NO_NEED;
+}
+
+/** There are no more at once than workers, however many there would be memory for. */
+function withinSlots({ slots }: State, need: LearnedNeed | null): LearnedNeed | null {
+  return need === null || need.atOnce === null ? need : { ...need, atOnce: Math.min(need.atOnce, slots) };
+}
+
+function shortageOf(state: State, task: TaskState, worker: WorkerState, cause: OomCause, blow: Blow): Shortage {
+  const { operator } = task;
+  const given = batchSizeOf(operator);
+  const asked = task.need?.batchSize ?? null;
+  const curve = "end" in blow ? blow.end.curve.map((point) => point.private) : [];
+  const seen = Math.max(0, worker.reading?.private ?? 0, ...curve);
+  const had = "error" in blow ? kernelLimitOf(blow.error) : null;
+  return {
+    cause,
+    need: task.need ?? NO_NEED,
+    batchSize: given === null || asked === null ? given : Math.min(given, asked),
+    isFixed: task.handedOver.length > 0,
+    atOnce: operator.running.size + 1,
+    memory: seen === 0 ? null : seen,
+    limit: worker.memory,
+    room: roomForTasks(state),
+    foreign: cause === "monitor" && isBystander(worker, task, seen) ? worker.foreign : null,
+    kernel: had === null ? null : { had, most: leaseAlone(state).memory ?? had },
+  };
+}
+
+/** What the kernel could use that ran out of memory; null: it had no limit, or it was no kernel. */
+export function kernelLimitOf({ name, fields }: WireError): Bytes | null {
+  return name === "KernelMemoryError" && typeof fields.limit === "number" ? fields.limit : null;
+}
+
+/** For the kernel of a task that is alone. */
+export function leaseAlone(state: State): KernelLease {
+  return kernelLease(roomForTasks(state), 1, true);
+}
+
+function oomRetriesOf({ spec }: OperatorState): number {
+  return spec.kind === "tasks" ? spec.maxOomRetries : 0;
+}
+
+function rest(state: State, task: TaskState): void {
+  // Somebody waits for a lost block; the wide kernel has what it was lent, and others do not change that.
+  if (task.repairs !== null || isWide(task.operator)) {
+    comesAgain(state, task);
+    return;
+  }
+  // What it reads may leave memory meanwhile.
+  unpinAll(state, task);
+  task.restsUntil = state.now + Math.min(LONGEST_REST, FIRST_REST * 2 ** (task.shortages.length - 1));
+  moveTask(state, task, "resting");
+}
+
+function tellRetry(state: State, task: TaskState, cause: string): void {
+  const { operator, shortages } = task;
+  const { job, spec } = operator;
+  const need = operator.learned ?? NO_NEED;
+  const event = { type: "oomRetry", operator: spec.name, task: task.id, attempt: shortages.length, need } as const;
+  state.commands.push({ type: "event", event });
+  const asked = needText(need);
+  const how = isWide(operator) ? "with fewer threads or more memory" : asked === "" ? "as it was" : asked;
+  const drops = task.blamesRows ? ", without the rows that ask for more than there is (onError)" : "";
+  const text = `${spec.name}: a task ran out of memory (${cause}). It is run again, and so are those after it: ${how}${drops}.`;
+  tell(state, {
+    type: "notice",
+    text,
+    about: { job: job.id, what: `${spec.id}/oom/${needText({ ...need, memory: null })}${drops}` },
+  });
+}
+
+function failure(state: State, task: TaskState, worker: WorkerState, last: Shortage, blow: Blow): WireError {
+  const { operator, shortages } = task;
+  const seen = shortages.flatMap(({ memory }) => memory ?? []);
+  const memory = seen.length === 0 ? null : Math.max(...seen);
+  const advice = remedies({
+    operator: operator.spec,
+    shortages,
+    workers: state.slots,
+    workerMemory: state.workerMemory,
+    total: state.node?.total ?? state.lease?.pool.memory ?? null,
+    allowed: state.total.memory,
+    isWide: isWide(operator),
+  });
+  const scene = "end" in blow ? blow.end : blow.scene;
+  const message = oomMessage({
+    operator: operator.spec.name,
+    task: task.id,
+    pid: worker.pid,
+    memory,
+    had: last.memory,
+    cause: causeOf(state, worker, last, blow),
+    // What was meant for it is no part of the story where the system was faster.
+    why: last.cause === "monitor" || last.cause === "terminate" ? worker.endedFor : null,
+    node: scene?.node ?? nodeOf(state),
+    names: namesOf(state, task, worker),
+    shortages,
+    isWide: isWide(operator),
+    ending: "end" in blow ? deathDetails(blow.end) : null,
+    log: scene?.log || null,
+    said: "end" in blow ? blow.end.tail : blow.error.message,
+    remedies: advice,
+  });
+  return toWire(new OutOfMemoryError(message, operator.spec.name, last.cause, memory, shortages.length, advice));
+}
+
+function causeOf(state: State, worker: WorkerState, { cause, foreign }: Shortage, blow: Blow): string {
+  const victim = "end" in blow ? "its worker" : "a process that its function had started";
+  if (cause === "heap" && "end" in blow && isFullBesideHeap(state, worker, peakOf(blow.end) ?? 0)) {
+    return refusedText(worker.memory);
+  }
+  const systemKills = "end" in blow ? Math.max(blow.end.oomKills.container, blow.end.oomKills.machine) : 0;
+  const text = causeText(cause, limitOf(state, worker, cause), victim, systemKills);
+  return foreign === null ? text : `${text}; ${foreignText(foreign)}`;
+}
+
+/** V8 says the same of a heap that is full and of a process that gets no more: here the heap is the smaller part. */
+function isFullBesideHeap(state: State, worker: WorkerState, peak: Bytes): boolean {
+  const heap = heapOf(state, worker);
+  return heap !== null && peak >= FULL * worker.memory && peak >= BESIDE_HEAP * heap;
+}
+
+/** The limit that it failed at. */
+function limitOf(state: State, worker: WorkerState, cause: OomCause): Bytes | null {
+  return cause === "heap" ? heapOf(state, worker) : worker.memory;
+}
+
+function nodeOf({ node, memory }: State) {
+  if (node === null) return null;
+  return { ...node, host: null, threshold: memory?.memoryUsageThreshold ?? null, users: [] };
+}
+
+/** Our processes by what they do. */
+function namesOf(state: State, task: TaskState, worker: WorkerState): ReadonlyMap<number, string> {
+  const names = new Map<number, string>();
+  for (const one of state.workers.values()) {
+    names.set(one.pid, `worker ${one.id} (${one.task?.operator.spec.name ?? "idle"})`);
+  }
+  const { wide } = state;
+  if (wide.worker !== null)
+    names.set(wide.worker.pid, `wide kernel (${wide.worker.task?.operator.spec.name ?? "idle"})`);
+  names.set(worker.pid, `worker ${worker.id} (${task.operator.spec.name}), this task`);
+  return names;
+}

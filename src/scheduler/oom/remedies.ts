@@ -1,0 +1,143 @@
+/**
+ * What a user can do about an operator that ran out of memory: the remedies that apply to it, with its own numbers, the
+ * least that has to change first. A remedy that was tried already, as a step of the retries, is none.
+ */
+
+import { type Bytes, MAX_IN_FLIGHT, type Operator, type Step } from "../../protocol/index.ts";
+import { formatSize } from "../../units/index.ts";
+import { isOfTheMachine, type Shortage } from "../needs/index.ts";
+
+export interface Ailing {
+  readonly operator: Operator;
+  /** The attempts that failed, oldest first. */
+  readonly shortages: readonly Shortage[];
+  readonly workers: number;
+  readonly workerMemory: Bytes;
+  /** Of the machine or the container. */
+  readonly total: Bytes | null;
+  /** What the session's tasks may have of it (resourceLimits.memory). */
+  readonly allowed: Bytes;
+  readonly isWide: boolean;
+}
+
+type FunctionStep = Extract<Step, { kind: "function" }>;
+
+export function remedies(ailing: Ailing): readonly string[] {
+  const beside = others(ailing);
+  // What it had no part in says nothing about what it needs.
+  const own = ailing.shortages.filter(({ foreign }) => foreign === null);
+  const last = own.at(-1);
+  if (ailing.operator.kind !== "tasks") return [];
+  if (last === undefined) return [...beside, ...ailing.shortages.slice(-1).flatMap((one) => larger(ailing, one))];
+  const functions = ailing.operator.steps.filter((step) => step.kind === "function");
+  return [
+    ...beside,
+    ...batches(functions, last),
+    ...calls(functions, last),
+    ...shapes(functions),
+    ...sharing({ ...ailing, shortages: own }, functions, last),
+    ...kernels(ailing, last),
+    ...larger(ailing, last),
+  ];
+}
+
+function others({ shortages, total }: Ailing): readonly string[] {
+  const foreign = shortages.at(-1)?.foreign ?? null;
+  if (foreign === null) return [];
+  const of = total === null ? "" : ` of ${formatSize(total)}`;
+  return [`Less beside it: processes that are not the session's had ${formatSize(foreign)}${of}.`];
+}
+
+function batches(functions: readonly FunctionStep[], { batchSize, cause }: Shortage): readonly string[] {
+  if (batchSize === null || batchSize <= 1 || cause === "kernel") return [];
+  return functions.flatMap(({ form, operator, options }) => {
+    if (form !== "mapBatches" || options.batchSize <= 1) return [];
+    const tried = batchSize < options.batchSize ? `; ${batchSize} did not fit either` : "";
+    const next = Math.max(1, Math.floor(Math.min(batchSize, options.batchSize) / 4));
+    return `batchSize: ${next} on ${operator}, which has ${options.batchSize}${tried}.`;
+  });
+}
+
+/** Whoever has not said how many calls may be under way has no async function, as far as can be told from here. */
+function calls(functions: readonly FunctionStep[], { cause, need }: Shortage): readonly string[] {
+  if (cause === "kernel" || need.alone) return [];
+  return functions.flatMap(({ operator, options: { maxInFlight } }) => {
+    if (maxInFlight <= 1 || maxInFlight === MAX_IN_FLIGHT) return [];
+    return `maxInFlight: ${Math.max(1, Math.floor(maxInFlight / 4))} on ${operator}, which has up to ${maxInFlight} calls under way at once.`;
+  });
+}
+
+/** What a function keeps at once, whatever its options. */
+function shapes(functions: readonly FunctionStep[]): readonly string[] {
+  return functions.flatMap(({ form, operator, options }) => {
+    if (form === "flatMap")
+      return `Return less for each row from ${operator}, or yield the rows from a generator: they are taken one by one.`;
+    if (form === "mapGroups" && options.stream !== true) {
+      return `stream: true on ${operator}: a group then comes in batches of ${options.batchSize} rows instead of as a whole.`;
+    }
+    return [];
+  });
+}
+
+/** Of what there is, more for each: of use where it was not alone with all of it. */
+function sharing(ailing: Ailing, functions: readonly FunctionStep[], last: Shortage): readonly string[] {
+  const { operator, shortages, workers } = ailing;
+  if (operator.kind !== "tasks" || ailing.isWide || last.need.alone) return [];
+  const { room, cause } = last;
+  const each = Math.max(0, ...shortages.map(({ memory }) => memory ?? 0));
+  const atOnce = Math.max(...shortages.map((shortage) => shortage.atOnce));
+  const found: string[] = [];
+  const label = functions.at(-1)?.operator ?? operator.name;
+  if (isOfTheMachine(cause) && atOnce > 1 && each > 0) {
+    const cpus = 2 * Math.max(1, operator.request.cpu);
+    found.push(
+      `numCpus: ${cpus} on ${label}: ${formatSize(each * atOnce)} over ${atOnce} running tasks is ${formatSize(each)} each; numCpus: ${cpus} halves both.`,
+    );
+  }
+  const asked = Math.max(each * 1.25, isOfTheMachine(cause) ? 0 : last.limit * 2);
+  if (functions.length > 0 && asked > operator.request.memory && asked > 0 && asked <= room) {
+    found.push(
+      `memory: "${rounded(asked)}" on ${label}: a task then starts only where so much is free, in a worker that has it.`,
+    );
+  }
+  if (isOfTheMachine(cause) && atOnce > 1 && each > 0 && room < Number.POSITIVE_INFINITY) {
+    const fit = Math.max(1, Math.min(atOnce - 1, Math.floor(room / each)));
+    found.push(`concurrency: ${fit} on ${label}: ${formatSize(room)} hold ${fit} of ${formatSize(each)}.`);
+    if (fit < workers) found.push(`session({ workers: ${fit} }) instead of ${workers}: idle ones keep memory, too.`);
+  }
+  return found;
+}
+
+function kernels({ isWide }: Ailing, { cause }: Shortage): readonly string[] {
+  if (cause !== "kernel" && !isWide) return [];
+  return ["Let less meet at once: fewer columns, rows filtered before, shorter lists and strings."];
+}
+
+function larger({ workerMemory, total, allowed, isWide }: Ailing, last: Shortage): readonly string[] {
+  const { cause, limit, room, need, memory } = last;
+  const found: string[] = [];
+  if (!isWide && !isOfTheMachine(cause) && limit < Number.POSITIVE_INFINITY && !need.alone && workerMemory < room) {
+    found.push(
+      `session({ memoryLimit: "${rounded(2 * limit)}" }) instead of ${formatSize(workerMemory)} for each worker.`,
+    );
+  }
+  if (!isWide && total !== null && allowed < total && allowed <= room) {
+    found.push(
+      `session({ resourceLimits: { memory } }) of more than ${formatSize(allowed)}: there are ${formatSize(total)}.`,
+    );
+    return found;
+  }
+  const has = total === null ? "" : ` than ${formatSize(total)}`;
+  // What the store and the program had not taken, it had as well.
+  const isAll = need.alone && room < Number.POSITIVE_INFINITY && (memory ?? 0) <= room;
+  const all = isAll ? `: ${formatSize(room)} of it were the task's alone` : "";
+  found.push(`A machine or container with more memory${has}${all}.`);
+  return found;
+}
+
+/** Up to the next half of a GiB, or the next 64 MiB: as a person would write it. */
+function rounded(bytes: Bytes): string {
+  const step = bytes >= 2 ** 30 ? 2 ** 29 : 64 * 2 ** 20;
+  const whole = Math.ceil(bytes / step) * step;
+  return whole >= 2 ** 30 ? `${whole / 2 ** 30} GiB` : `${whole / 2 ** 20} MiB`;
+}

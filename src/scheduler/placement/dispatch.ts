@@ -1,0 +1,230 @@
+/**
+ * Gives idle workers something to do: questions first (they are tiny, and somebody waits), then tasks. Jobs take
+ * turns, the one with the fewest running tasks first; within a job whatever is furthest downstream, so that memory
+ * drains before it fills.
+ */
+
+import { isAllInMemory, isRunnable, nextIndex, nextNeeds, nextTask, retireFrom, yields } from "../flow/index.ts";
+import { inspectNext, startTask } from "../jobs/index.ts";
+import { isItsTurn, isLargeEnough, isSomebodyAlone, makeWay, neededFor, raise, runsAlone } from "../memory/index.ts";
+import { moveTask } from "../phases/index.ts";
+import { concurrencyCap, roomPolicies } from "../policies/index.ts";
+import { isFree } from "../resources/index.ts";
+import type { JobState, OperatorState, State, WorkerState } from "../state/index.ts";
+import { leastLoaded, loadOf, MOST_COMPARED } from "./placement.ts";
+import { hasRoomToStart } from "./room.ts";
+import { isHeadTask, isOnHeadPath, mostAtOnce, viewOf } from "./view.ts";
+import { isHeldUp } from "./wide-turn.ts";
+
+export interface Leniency {
+  /** Overrule the policies about room. */
+  readonly overBound: boolean;
+  /** Take a bundle smaller than the operator likes. */
+  readonly partial: boolean;
+  /** Overlook the cores of tasks that wait for room, as overruling does. */
+  readonly overCores?: boolean;
+  /** Only operators that everything after them waits for. */
+  readonly headOnly?: boolean;
+  /** Only operators that this says are worth it. */
+  readonly helps?: (operator: OperatorState) => boolean;
+}
+
+/** Tasks whose input comes from disk at the same time: enough for any disk, and few enough to be looked at each time. */
+const MAX_FETCHES = 16;
+
+export const STRICT: Leniency = { overBound: false, partial: false };
+
+export function dispatch(state: State): void {
+  readAhead(state);
+  while (
+    state.idle.size > 0 &&
+    !isSomebodyAlone(state) &&
+    (inspectNext(state) || repairNext(state) || startNext(state))
+  ) {
+    // Until there is no worker, or nothing to do.
+  }
+}
+
+/** A task for a block that was lost, which somebody waits for. */
+function repairNext(state: State): boolean {
+  const task = state.repairs.find(({ operator }) => idleWorkerFor(state, operator) !== null);
+  if (task === undefined || task.operator.spec.kind !== "tasks") return false;
+  const worker = idleWorkerFor(state, task.operator);
+  if (worker === null) return false;
+  if (isAllInMemory(state, task.needs)) startTask(state, task, task.operator.spec, worker);
+  else moveTask(state, task, "fetching");
+  return true;
+}
+
+/** Forms the tasks whose input has to come from disk, those downstream first: no more than there are workers. */
+export function readAhead(state: State): void {
+  if (state.ledger.isAllInMemory || yields(state, null)) return;
+  const most = state.paused.size > 0 ? 1 : Math.min(state.slots, MAX_FETCHES);
+  for (const job of state.jobs.values()) {
+    for (let depth = job.operators.length - 1; depth >= 0; depth--) {
+      const operator = job.operators[depth];
+      if (operator === undefined) continue;
+      while (state.fetching.size < most && mayFetch(state, operator, STRICT)) fetchNext(state, operator);
+    }
+  }
+}
+
+export function mayFetch(state: State, operator: OperatorState, leniency: Leniency): boolean {
+  if (state.ledger.isAllInMemory || operator.job.phase !== "running") return false;
+  if (!isRunnable(state, operator, leniency.partial)) return false;
+  return !isAllInMemory(state, nextNeeds(operator)) && mayBegin(state, operator, leniency);
+}
+
+export function fetchNext(state: State, operator: OperatorState): void {
+  if (operator.spec.kind === "tasks") moveTask(state, nextTask(state, operator, operator.spec), "fetching");
+}
+
+function startNext(state: State): boolean {
+  const jobs = state.jobs.size === 1 ? state.jobs.values() : [...state.jobs.values()].sort(byTurn);
+  state.nextAlone = null;
+  for (const job of jobs) {
+    if (startOneOf(state, job, STRICT)) return true;
+    if (state.nextAlone !== null) return false;
+  }
+  return false;
+}
+
+/** Its next task could start, if others did not compute: they end, and none begins before it. */
+function waitsToBeAlone(state: State, operator: OperatorState): boolean {
+  return (
+    runsAlone(operator) &&
+    operator.job.phase === "running" &&
+    !isItsTurn(state, operator) &&
+    isWanted(state, operator, STRICT)
+  );
+}
+
+function byTurn(a: JobState, b: JobState): number {
+  return a.runningTasks - b.runningTasks || a.lastServed - b.lastServed;
+}
+
+/**
+ * Starts the task furthest downstream that there is an idle worker for; operators that everything after them waits
+ * for before those whose output must wait for another input.
+ */
+export function startOneOf(state: State, job: JobState, leniency: Leniency): boolean {
+  if (job.phase !== "running") return false;
+  return (
+    startFrom(state, job, leniency, true) || (leniency.headOnly !== true && startFrom(state, job, leniency, false))
+  );
+}
+
+function startFrom(state: State, job: JobState, leniency: Leniency, onHeadPath: boolean): boolean {
+  for (let depth = job.operators.length - 1; depth >= 0; depth--) {
+    const operator = job.operators[depth];
+    if (operator === undefined || leniency.helps?.(operator) === false) continue;
+    if (waitsToBeAlone(state, operator)) {
+      // What would start before it is what it would have to wait for.
+      state.nextAlone ??= operator;
+      return false;
+    }
+    if (!mayStart(state, operator, leniency) || operator.spec.kind !== "tasks") continue;
+    if (isOnHeadPath(operator) !== onHeadPath) continue;
+    const worker = idleWorkerFor(state, operator);
+    if (worker === null) {
+      if (operator.isClass && isSpread(operator)) leaveSmallWorkers(state, operator);
+      else raise(state, operator);
+      continue;
+    }
+    job.lastServed = state.order++;
+    makeWay(state, operator, worker);
+    startTask(state, nextTask(state, operator, operator.spec), operator.spec, worker);
+    return true;
+  }
+  return false;
+}
+
+/** Its instances are where there is too little memory for its tasks: they are made again elsewhere. */
+function leaveSmallWorkers(state: State, operator: OperatorState): void {
+  for (const worker of [...operator.idle]) {
+    if (!isLargeEnough(state, worker, operator)) retireFrom(state, operator, worker);
+  }
+}
+
+/** All but a worker is there for the operator's next task, its input included. */
+export function mayStart(state: State, operator: OperatorState, leniency: Leniency): boolean {
+  return (
+    isItsTurn(state, operator) &&
+    isWanted(state, operator, leniency) &&
+    isFree(state, operator, leniency.overBound || leniency.overCores === true ? "overlook" : "count")
+  );
+}
+
+/** Its next task would run, if others did not have the workers or the resources. */
+export function waitsForOthers(state: State, operator: OperatorState): boolean {
+  if (isHeldUp(state, operator)) return true;
+  if (!isWanted(state, operator, STRICT)) return false;
+  return state.idle.size === 0 || !isFree(state, operator, "count") || !isItsTurn(state, operator);
+}
+
+/** There is input for the operator's next task, and nothing speaks against it but what others have. */
+export function isWanted(state: State, operator: OperatorState, leniency: Leniency): boolean {
+  return (
+    isRunnable(state, operator, leniency.partial) &&
+    mayBegin(state, operator, leniency) &&
+    (state.ledger.isAllInMemory || isAllInMemory(state, nextNeeds(operator)))
+  );
+}
+
+function mayBegin(state: State, operator: OperatorState, leniency: Leniency): boolean {
+  const index = nextIndex(operator);
+  const view = viewOf(state, operator, isHeadTask(operator, index));
+  if (!concurrencyCap.mayStart(view)) return false;
+  if (leniency.overBound) return true;
+  return hasRoomToStart(state, operator, index) && roomPolicies.every((policy) => policy.mayStart(view));
+}
+
+/**
+ * One that has the operator already, or a class's instance above all; a class never gets more than it may have. Of several the
+ * one with the least memory.
+ */
+function idleWorkerFor(state: State, operator: OperatorState): WorkerState | null {
+  const maker = state.localityWithOutput ? makerOfInput(operator) : null;
+  if (maker !== null && state.idle.has(maker) && mayHave(state, operator, maker)) return maker;
+  const known = leastLoaded(state, operator);
+  if (known !== null) return known;
+  if (operator.isClass && isSpread(operator)) return null;
+  const needsRaised = neededFor(state, operator) > state.workerMemory;
+  let best: WorkerState | null = null;
+  let compared = 0;
+  for (const worker of needsRaised ? state.raised : state.idle) {
+    if (!state.idle.has(worker) || !mayHave(state, operator, worker)) continue;
+    if (best === null || isBetter(state, worker, best)) best = worker;
+    if (worker.memory > state.workerMemory) continue;
+    compared += 1;
+    if (state.memory === null || compared === MOST_COMPARED) break;
+  }
+  return best;
+}
+
+/** A raised one is left to those who need it. */
+function isBetter(state: State, worker: WorkerState, other: WorkerState): boolean {
+  const limit = Math.max(worker.memory, state.workerMemory);
+  const otherLimit = Math.max(other.memory, state.workerMemory);
+  return limit < otherLimit || (limit === otherLimit && loadOf(state, worker) < loadOf(state, other));
+}
+
+/** The operator may run in the worker. */
+function mayHave(state: State, operator: OperatorState, worker: WorkerState): boolean {
+  if (operator.workers.has(worker)) return isLargeEnough(state, worker, operator);
+  // What it had of the operator before is still being disposed.
+  if (operator.retiring.has(worker) || (operator.isClass && isSpread(operator))) return false;
+  return isLargeEnough(state, worker, operator) && (operator.gpus === 0 || state.devices.canTake(operator.gpus));
+}
+
+/** Who made the first block that the operator's next task reads. */
+function makerOfInput({ again, ready }: OperatorState): WorkerState | null {
+  const piece = again.length > 0 ? again[0]?.pieces[0] : ready.peek();
+  return piece?.flow.maker ?? null;
+}
+
+/** A class operator that may have no instance in yet another worker. */
+export function isSpread(operator: OperatorState): boolean {
+  const { spec, workers, retiring } = operator;
+  return spec.kind === "tasks" && workers.size + retiring.size >= mostAtOnce(operator);
+}

@@ -1,0 +1,34 @@
+/** Which of several idle workers gets a task: the one with the least memory (K15). Who may have it at all is dispatch.ts's. */
+import type { Bytes } from "../../protocol/index.ts";
+import { isLargeEnough } from "../memory/index.ts";
+import type { OperatorState, State, WorkerState } from "../state/index.ts";
+
+/** With more idle workers than this, one of the first of them is good enough: a task starts without a look at thousands. */
+export const MOST_COMPARED = 64;
+
+/** What a worker has for as long as anybody can tell: recent memory may be gone with the next collection. */
+export function loadOf({ memory }: State, { kinds }: WorkerState): Bytes {
+  switch (memory?.measure) {
+    case undefined:
+      return 0;
+    case "managed":
+      return kinds.managed;
+    case "auto":
+      return kinds.managed + kinds.unmanaged;
+    case "process":
+      return kinds.managed + kinds.unmanaged + kinds.recent;
+  }
+}
+
+/** Of the idle workers that have the operator already and are large enough for it; among equals the first. */
+export function leastLoaded(state: State, operator: OperatorState): WorkerState | null {
+  let found: WorkerState | null = null;
+  let compared = 0;
+  for (const worker of operator.idle) {
+    if (!isLargeEnough(state, worker, operator)) continue;
+    if (found === null || loadOf(state, worker) < loadOf(state, found)) found = worker;
+    compared += 1;
+    if (state.memory === null || compared === MOST_COMPARED) break;
+  }
+  return found;
+}

@@ -1,0 +1,217 @@
+/**
+ * Workers for those who wait behind tasks that only wait, for room or for input, and keep their workers meanwhile: an
+ * instance moves to another worker, one more worker is started, or, where there can be no more, a task gives its own up.
+ * Soon where nobody works at all. Where others do, a job that stands still waits a little for a worker of theirs, which
+ * they may never give: then it gets one as long as fewer tasks compute than there are to be workers, so that no more
+ * compute than ever, and nothing that a task has done is lost.
+ */
+
+import type { Milliseconds } from "../../protocol/index.ts";
+import { isStarving, retireFrom, standBack } from "../flow/index.ts";
+import { raisedFor } from "../memory/index.ts";
+import type { JobState, OperatorState, State, TaskState, WorkerState } from "../state/index.ts";
+import { BESIDE_GRACE, isPaused, isWide, SLOT_GRACE } from "../state/index.ts";
+import { isSpread, isWanted, type Leniency, mayStart, STRICT, startOneOf } from "./dispatch.ts";
+import { byUrgency, isOnHeadPath, isUrgent } from "./view.ts";
+
+export const ANYTHING: Leniency = { overBound: true, partial: true };
+
+/** A task that has computed for so long may have no end: an instance does not wait for its worker. */
+const LONG: Milliseconds = 10_000;
+
+/** Something could run if it had a worker: "coming", where it has to be waited for. */
+export function findWorker(state: State): "changed" | "coming" | "none" {
+  const waiting = [...state.jobs.values()].flatMap((job) => (isPaused(job) ? [] : startable(state, job)));
+  if (waiting.some((operator) => moveInstance(state, operator, 0))) return "changed";
+  if ((!waiting.some(mayHaveAnother) && state.inspections.length === 0) || state.workers.size === 0) {
+    state.slotStallSince = null;
+    return "none";
+  }
+  if (areAllStarted(state)) {
+    state.slotStallSince = null;
+    return takeWorkerFromPaused(state) ? "changed" : "none";
+  }
+  state.slotStallSince ??= state.now;
+  if (state.now - state.slotStallSince >= SLOT_GRACE) {
+    state.slotStallSince = null;
+    state.commands.push({ type: "spawn", memory: raisedFor(state, waiting) });
+  }
+  return "coming";
+}
+
+/** The same for a job that stands still while others work. True where it has changed something. */
+export function findWorkerBeside(state: State, job: JobState): boolean {
+  const waiting = startable(state, job);
+  if (waiting.length === 0) {
+    job.waitsSince = null;
+    return false;
+  }
+  // The cores of those who wait are free in truth.
+  const lenient = { headOnly: true, helps: helpful(state, job), overCores: true };
+  if (startOneOf(state, job, { ...STRICT, ...lenient })) return true;
+  job.waitsSince ??= state.now;
+  if (!isOverdue(state, job)) return false;
+  // Whatever a worker is started for begins in it.
+  if (startOneOf(state, job, { ...lenient, ...ANYTHING })) return true;
+  if (waiting.some((operator) => moveInstance(state, operator, LONG))) return true;
+  if (!waiting.some(mayHaveAnother) || !isAnyHeld(state)) return false;
+  if (!isNextDue(state)) return false;
+  if (areAllStarted(state)) {
+    if (!takeWorkerFromPaused(state)) return false;
+    state.besideAt = state.now;
+    return true;
+  }
+  state.besideAt = state.now;
+  state.commands.push({ type: "spawn", memory: raisedFor(state, waiting) });
+  return false;
+}
+
+/** It has waited for long enough, and there can be no worker for it but one of those who wait. */
+export function isPastHelp(state: State, job: JobState): boolean {
+  return isOverdue(state, job) && areAllStarted(state) && isAnyHeld(state);
+}
+
+/**
+ * A task that has waited for room gives its worker up, and is run again later: of the same job for one that starts
+ * before it; of another job where that one has more workers, as jobs take turns. So its worker goes to somebody else.
+ */
+export function giveWorkerUp(state: State, job: JobState): boolean {
+  if (!isNextDue(state)) return false;
+  const waiting = startable(state, job).filter((operator) => isWanted(state, operator, STRICT));
+  const [own, others] = [true, false].map((isOwn) =>
+    heldTasks(state).filter(({ operator }) => (operator.job === job) === isOwn),
+  );
+  for (const task of [own, others].flatMap((tasks = []) => tasks.sort((a, b) => byUrgency(b, a)))) {
+    const { operator, claimed } = task;
+    const left = state.used.subtract(claimed);
+    const isNext = (one: OperatorState) =>
+      one.request.fitsBeside(left, state.total) &&
+      (one.job === operator.job ? startsBefore(one, operator) : goesBefore(one.job, operator.job));
+    if (task.repairs !== null || !waiting.some(isNext)) continue;
+    state.besideAt = state.now;
+    standBack(state, task);
+    return true;
+  }
+  return false;
+}
+
+/** In dispatch.ts, where the first one is on the head path. */
+function startsBefore(operator: OperatorState, other: OperatorState): boolean {
+  return operator.depth > other.depth || !isOnHeadPath(other);
+}
+
+/** In dispatch.ts, when the other one has a task less. */
+function goesBefore(job: JobState, other: JobState): boolean {
+  const more = other.runningTasks - 1 - job.runningTasks;
+  return more > 0 || (more === 0 && job.lastServed < other.lastServed);
+}
+
+/** When to look again; what is overdue already waits for an event. */
+export function slotDeadline(state: State): Milliseconds {
+  const deadlines: Milliseconds[] = [];
+  for (const { waitsSince, operators } of state.jobs.values()) {
+    if (waitsSince === null) continue;
+    deadlines.push(waitsSince + BESIDE_GRACE);
+    for (const { workers } of operators.filter(isTied)) {
+      for (const { task } of workers) if (task !== null) deadlines.push(task.startedAt + LONG);
+    }
+  }
+  if (deadlines.length === 0) return Number.POSITIVE_INFINITY;
+  deadlines.push(state.besideAt + BESIDE_GRACE);
+  for (const { asking } of asksInWorkers(state)) if (asking !== null) deadlines.push(asking.since + BESIDE_GRACE);
+  return Math.min(...deadlines.filter((at) => at > state.now));
+}
+
+function isOverdue(state: State, { waitsSince }: JobState): boolean {
+  return waitsSince !== null && state.now >= waitsSince + BESIDE_GRACE;
+}
+
+/** One worker after the other: the one before may do. */
+function isNextDue(state: State): boolean {
+  return state.now >= state.besideAt + BESIDE_GRACE;
+}
+
+function areAllStarted({ workers, slots, extraSlots }: State): boolean {
+  return workers.size >= slots + extraSlots;
+}
+
+/** So many have waited in their workers that fewer compute than there are to be workers. */
+function isAnyHeld(state: State): boolean {
+  const { workers, slots, paused } = state;
+  // A paused one will be found below its threshold or be replaced, unless that was tried in vain.
+  for (const { rest } of paused) if (rest?.isVain !== true) return false;
+  return workers.size >= slots && workers.size - heldTasks(state).length < slots;
+}
+
+/** In workers, and waiting for room for so long that it is no matter of moments. */
+function heldTasks(state: State): TaskState[] {
+  return asksInWorkers(state).filter(({ asking }) => asking !== null && state.now >= asking.since + BESIDE_GRACE);
+}
+
+function asksInWorkers(state: State): TaskState[] {
+  return [...state.askers].flatMap((operator) => (isWide(operator) ? [] : [...operator.asking]));
+}
+
+function isWaiting({ task }: WorkerState): boolean {
+  return task !== null && (task.asking !== null || isStarving(task));
+}
+
+/** There can be no more workers: a task that waits in a job that the program has stopped reading gives its own up. */
+function takeWorkerFromPaused(state: State): boolean {
+  for (const { job, asking } of state.askers) {
+    if (!isPaused(job)) continue;
+    for (const task of asking) {
+      if (task.cancelledAt !== null) continue;
+      standBack(state, task);
+      return true;
+    }
+  }
+  return false;
+}
+
+function startable(state: State, job: JobState): OperatorState[] {
+  if (job.phase !== "running") return [];
+  const helps = helpful(state, job);
+  return job.operators.filter((one) => helps(one) && isOnHeadPath(one) && mayStart(state, one, ANYTHING));
+}
+
+/** Where the task that all wait for waits for room itself, only what takes blocks downstream of it can make any. */
+export function helpful(state: State, job: JobState): (operator: OperatorState) => boolean {
+  let depth = -1;
+  for (const { operator } of asksOf(state, job).filter(isUrgent)) depth = Math.max(depth, operator.depth);
+  return (operator) => depth < 0 || (operator.depth > depth && operator.inputs.length > 0);
+}
+
+/** Of one job, or of all that the program has not stopped; the most urgent first. */
+export function asksOf(state: State, only: JobState | null): TaskState[] {
+  const asks: TaskState[] = [];
+  for (const { job, asking } of state.askers) {
+    if (only === null ? !isPaused(job) : job === only) asks.push(...asking);
+  }
+  return asks.sort(byUrgency);
+}
+
+/** A class that has all the instances that it may have. */
+function isTied(operator: OperatorState): boolean {
+  return operator.isClass && isSpread(operator);
+}
+
+function mayHaveAnother(operator: OperatorState): boolean {
+  return !isTied(operator);
+}
+
+/**
+ * The workers with the instances all wait on behalf of others, or have computed for so long: give one instance up, so that
+ * it can be made elsewhere.
+ */
+function moveInstance(state: State, operator: OperatorState, patience: Milliseconds): boolean {
+  if (!isTied(operator)) return false;
+  for (const worker of operator.workers) {
+    const { task, phase } = worker;
+    if (phase !== "busy" || task === null || task.operator === operator) continue;
+    if (!isWaiting(worker) && state.now < task.startedAt + patience) continue;
+    retireFrom(state, operator, worker);
+    return true;
+  }
+  return false;
+}

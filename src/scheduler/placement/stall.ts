@@ -1,0 +1,412 @@
+/**
+ * What happens when nothing happens. Policies and promises make tasks wait; this is the proof that they do not wait for
+ * ever. Steps, each taken only when those before it cannot help:
+ *   a job stands still, and not because the program has stopped reading:
+ *     0. GPUs that an idle instance has go to an operator that waits for them;
+ *     1. a policy is overruled: room for the task that most waits for it, or a start, or a smaller bundle;
+ *     2. what waits in jobs that the program has stopped reading goes to disk, also for what the program itself puts into the
+ *        store;
+ *   a job stands still for want of a worker, while others work:
+ *     it gets one after a moment, as in 3, or where there can be no more, that of a task that waits (slots.ts);
+ *   no worker computes, no disk writes or reads:
+ *     3. work waits for workers that all wait: an instance moves to another worker, one more worker is started, or, where
+ *        there can be no more, a task of a job that the program has stopped reading gives its worker up;
+ *     4. the wide kernel gives back what the store has lent it (lease.ts); a promise is broken (see room.ts);
+ *     5. whatever nobody reads goes to disk, for the one that everything waits for;
+ *     6. a task stands back: what it reads may go to disk as well, and it is run again later;
+ *     7. the store is full of what is being read, or the disks refuse for too long: the program is asked to collect its garbage
+ *        (collect.ts), and where that does not help, a job fails, with the figures.
+ * Why a job gets through however small the store and wrong the estimates: by 5 and 6 the task that everything waits for
+ * is in the end alone, with its input, the block it makes and what the program is reading; only where these do not fit
+ * together does step 7 come.
+ * Why no job waits for ever for another one's function, as long as there are more workers than such functions: while there
+ * is room, a job stands still only for want of a worker. Then some workers are with tasks that wait; for these others are
+ * started, up to a bound, and past it one of these tasks gives up its worker to somebody who starts before it does. Room that
+ * an endless function's own job has, others do wait for: steps 4 to 7 are taken only where nobody works.
+ */
+
+import { StoreError, toWire, type WireError } from "../../errors/index.ts";
+import type { Milliseconds } from "../../protocol/index.ts";
+import { wholePages } from "../../store/index.ts";
+import { formatSize } from "../../units/index.ts";
+import {
+  advance,
+  awaited,
+  bringBack,
+  comesAgain,
+  feedTask,
+  isHungry,
+  isStarving,
+  retireFrom,
+  standBack,
+  stillToRead,
+  unpinAll,
+} from "../flow/index.ts";
+import { reclaim } from "../memory/index.ts";
+import { isWithWorker } from "../phases/index.ts";
+import { hasDevices, idleInstance } from "../resources/index.ts";
+import {
+  DISK_GRACE,
+  failJob,
+  isPaused,
+  type JobState,
+  outputOf,
+  READING_GRACE,
+  SLOT_GRACE,
+  STORE_GRACE,
+  type State,
+  type TaskState,
+  tell,
+} from "../state/index.ts";
+import { type Leaving, makeRoom, mayCollectSince } from "../store/index.ts";
+import { fetchNext, isWanted, type Leniency, mayFetch, startOneOf, waitsForOthers } from "./dispatch.ts";
+import { grantProgram, grantTask, promisedBefore } from "./room.ts";
+import {
+  ANYTHING,
+  asksOf,
+  findWorker,
+  findWorkerBeside,
+  giveWorkerUp,
+  helpful,
+  isPastHelp,
+  slotDeadline,
+} from "./slots.ts";
+import { byUrgency, isOnHeadPath, isUrgent } from "./view.ts";
+
+/** True where it has changed something, so that there may be more to do. */
+export function resolveStall(state: State): boolean {
+  const anybodyActive = isAnybodyActive(state);
+  for (const job of state.jobs.values()) {
+    if (!isStill(job) || isPaused(job)) continue;
+    if (anybodyActive && findWorkerBeside(state, job)) return true;
+    if (isDiskBusy(state)) continue;
+    if (moveDevices(state, job, anybodyActive) || overrulePolicies(state, job, anybodyActive)) return true;
+  }
+  if (!isDiskBusy(state) && makeRoomForProgram(state)) return true;
+  // What could not be served at once may have set the disks to work.
+  if (anybodyActive || isDiskBusy(state)) {
+    state.slotStallSince = null;
+    state.storeStallSince = null;
+    return false;
+  }
+  const found = findWorker(state);
+  if (found !== "none") {
+    state.storeStallSince = null;
+    return found === "changed";
+  }
+  return overruleStore(state);
+}
+
+/** When to look again although nothing has happened. */
+export function stallDeadline(state: State): Milliseconds {
+  if (state.slotStallSince !== null) return state.slotStallSince + SLOT_GRACE;
+  if (state.storeStallSince === null) return slotDeadline(state);
+  // Its answer is an event.
+  if (state.collection.isAsked) return Number.POSITIVE_INFINITY;
+  return storeDeadline(state, state.storeStallSince);
+}
+
+function isDiskBusy({ disk }: State): boolean {
+  return disk.writing > 0 || disk.restoring.size > 0;
+}
+
+/** A worker that computes, ends, starts or answers will say something by itself. */
+function isAnybodyActive(state: State): boolean {
+  // Who rests comes again by itself.
+  if (isDiskBusy(state) || state.ending.size + state.resting.size > 0) return true;
+  const { worker, isOrdered } = state.wide;
+  if (isOrdered) return true;
+  // The wide kernel is no worker, but its task is among those that ask or wait to be fed.
+  const wide = worker !== null && worker.phase !== "idle" ? 1 : 0;
+  let waiting = state.askingTasks;
+  for (const task of state.feeding) if (isStarving(task)) waiting += 1;
+  // A paused one will be found below its threshold or be replaced, unless that was tried in vain.
+  for (const { rest } of state.paused) if (rest?.isVain === true) waiting += 1;
+  if (state.workers.size + wide - state.idle.size - waiting > 0) return true;
+  for (const job of state.jobs.values()) {
+    if (job.operators.some((operator) => operator.retiring.size > 0)) return true;
+  }
+  return false;
+}
+
+function isStill(job: JobState): boolean {
+  return (
+    job.phase === "running" &&
+    job.runningTasks === job.askingTasks + starvingOf(job) &&
+    !job.operators.some((operator) => operator.retiring.size > 0)
+  );
+}
+
+function starvingOf(job: JobState): number {
+  let tasks = 0;
+  for (const { fed, running } of job.operators) {
+    if (fed !== null) for (const task of running.values()) if (isStarving(task)) tasks += 1;
+  }
+  return tasks;
+}
+
+/**
+ * Until when the program is taken to be reading some job's output, which it will give back. One that has not moved for
+ * long may have forgotten it, and then others do not wait for it at every step; where there are no others, nobody minds.
+ */
+function readsUntil(state: State): Milliseconds {
+  let until = 0;
+  for (const job of state.jobs.values()) {
+    if (job.phase !== "running") continue;
+    if (job.unread === 0 && !(isPaused(job) && outputOf(job).queue.length > 0)) continue;
+    until = Math.max(until, state.jobs.size > 1 ? job.movedAt + READING_GRACE : Number.POSITIVE_INFINITY);
+  }
+  return until;
+}
+
+/** When to stop waiting for the program to let something go. */
+function storeDeadline(state: State, since: Milliseconds): Milliseconds {
+  const until = readsUntil(state);
+  if (state.now < until) return until;
+  return since + (state.outputs.size > 0 || state.programRanges.size > 0 ? STORE_GRACE : 0);
+}
+
+function overrulePolicies(state: State, job: JobState, anybodyActive: boolean): boolean {
+  // Its next task only waits for what others have: that is no reason to pile up more before it.
+  const isLeftBehind = anybodyActive && isPastHelp(state, job);
+  if (anybodyActive && !isLeftBehind && job.operators.some((one) => waitsForOthers(state, one))) return false;
+  // What is not next in plan order waits rather than take the room of what is.
+  if (asksOf(state, job).some((task) => isUrgent(task) && grantTask(state, task, "promises"))) return true;
+  const helps = helpful(state, job);
+  for (const partial of [false, true]) {
+    const leniency = { overBound: true, partial, headOnly: true, helps };
+    if (startOneOf(state, job, leniency) || fetchOneOf(state, job, leniency)) return true;
+  }
+  if ([...state.jobs.values()].some((other) => other !== job && isPaused(other)) && serve(state, job, "paused"))
+    return true;
+  return isLeftBehind && giveWorkerUp(state, job);
+}
+
+/** What the program puts into the store comes before what it has stopped reading. */
+function makeRoomForProgram(state: State): boolean {
+  const [ask] = state.programAsks;
+  return ask !== undefined && changes(state, () => makeRoom(state, wholePages(ask.bytes), "paused"));
+}
+
+/** Input that is on disk, where none of the job is fetched yet. */
+function fetchOneOf(state: State, job: JobState, leniency: Leniency): boolean {
+  if (job.operators.some(({ fetching }) => fetching.size > 0)) return false;
+  const operator = job.operators.findLast(
+    (one) => leniency.helps?.(one) !== false && isOnHeadPath(one) && mayFetch(state, one, leniency),
+  );
+  if (operator === undefined) return false;
+  fetchNext(state, operator);
+  return true;
+}
+
+/** Only for the one that everything waits for does something leave memory; others take what is free. */
+function breakPromise(state: State): boolean {
+  const first = firstWaiting(state);
+  return (
+    asksOf(state, null).some((task) => grantTask(state, task, "none", task === first)) || grantProgram(state, "none")
+  );
+}
+
+/** Tasks whose input is to come from disk: all of it before they start, or the next block of a fed one. */
+function fetchesOf(state: State): TaskState[] {
+  const hungry = [...state.feeding].filter(isHungry);
+  return [...state.fetching, ...hungry].filter(({ operator: { job } }) => !isPaused(job));
+}
+
+/**
+ * Makes room for the one that everything waits for, where it is of the job (null: whosever it is), and for nobody else:
+ * others would take it first. The program comes before tasks. True where something leaves memory, or comes back.
+ */
+function serve(state: State, only: JobState | null, leaving: Leaving): boolean {
+  const jobs = only === null ? [...state.jobs.values()].filter((job) => !isPaused(job)) : [only];
+  for (const job of jobs) {
+    const next = awaited(job).find((id) => !state.ledger.isInMemory(id));
+    if (next !== undefined && changes(state, () => bringBack(state, next, leaving))) return true;
+  }
+  const first = firstWaiting(state);
+  if (first !== undefined && (only === null || first.operator.job === only)) {
+    return changes(state, () => makeRoomFor(state, first, leaving));
+  }
+  const ask = only === null ? state.programAsks[0] : undefined;
+  return ask !== undefined && changes(state, () => makeRoom(state, wholePages(ask.bytes), leaving));
+}
+
+function waitingTasks(state: State): TaskState[] {
+  return [...asksOf(state, null), ...fetchesOf(state)].sort(byUrgency);
+}
+
+/** The one that everything waits for: where others have stood back for a task, that one until it is through. */
+function firstWaiting(state: State): TaskState | undefined {
+  const { yieldsTo } = state;
+  const waiting = waitingTasks(state);
+  if (yieldsTo === null || !isUnderWay(yieldsTo)) return waiting[0];
+  // It may have all that it reads, and wait for a worker: nobody else is served before.
+  return waiting.find((task) => task === yieldsTo);
+}
+
+/** It has begun, or waits to begin. */
+function isUnderWay(task: TaskState): boolean {
+  return isWithWorker(task) || task.phase === "fetching" || waitsInItsOperator(task);
+}
+
+/** A task that makes a lost block again waits elsewhere. */
+function waitsInItsOperator({ phase, repairs }: TaskState): boolean {
+  return phase === "waiting" && repairs === null;
+}
+
+function makeRoomFor(state: State, task: TaskState, leaving: Leaving): void {
+  if (isHungry(task)) feedTask(state, task, leaving);
+  else if (task.asking === null) advance(state, task, leaving);
+  // Short of breaking promises, room that leaves them no room is of no use to it.
+  else if (leaving === "any") makeRoom(state, wholePages(task.asking.bytes), leaving);
+  else if (isUrgent(task))
+    makeRoom(state, wholePages(task.asking.bytes) + promisedBefore(state, task.operator, task.index), leaving);
+}
+
+function changes(state: State, run: () => void): boolean {
+  const { ledger, disk } = state;
+  // What this step speaks for is not spoken for by those who could not be served before it.
+  disk.spokenFor = 0;
+  const before = [ledger.room, ledger.leaving, disk.restoring.size, state.fetching.size];
+  run();
+  return [ledger.room, ledger.leaving, disk.restoring.size, state.fetching.size].some((now, i) => now !== before[i]);
+}
+
+/** The least urgent that keeps something in memory lets go of it; never the one that everything waits for. */
+function letSomebodyStandBack(state: State): boolean {
+  if (letSomebodyUnpin(state)) return true;
+  const first = state.yieldsTo;
+  if (first === null) return false;
+  const others = othersThan(state, first);
+  // What it needs is memory that others read, or where it has only to begin, the worker or the resources of any of them.
+  const hasToBegin = waitsInItsOperator(first);
+  const next = others.find((task) => task.asking !== null && (hasToBegin || task.needs.length > 0));
+  if (next === undefined) return false;
+  standBack(state, next);
+  return true;
+}
+
+/** The same of those that have not begun: they lose nothing by it. */
+function letSomebodyUnpin(state: State): boolean {
+  const { yieldsTo } = state;
+  const first = yieldsTo !== null && isUnderWay(yieldsTo) ? yieldsTo : firstWaiting(state);
+  if (first === undefined) return false;
+  state.yieldsTo = first;
+  for (const job of state.jobs.values()) {
+    for (const { again } of job.operators) {
+      if (again.some((task) => task !== first && unpinAll(state, task))) return true;
+    }
+  }
+  return othersThan(state, first).some((task) => task.asking === null && unpinAll(state, task));
+}
+
+/** Tasks that wait with something in memory, the least urgent first. */
+function othersThan(state: State, first: TaskState): readonly TaskState[] {
+  const all = [...state.askers].flatMap(({ asking }) => [...asking]).concat(...state.fetching);
+  return all.filter((task) => task !== first).sort((a, b) => byUrgency(b, a));
+}
+
+/** Those who stood back come again when the one is through for which they did, or the program has stopped reading it. */
+export function endStandingBack(state: State): void {
+  const { yieldsTo } = state;
+  if (yieldsTo === null) return;
+  if (!isUnderWay(yieldsTo) || isPaused(yieldsTo.operator.job)) bringBackAside(state);
+}
+
+function bringBackAside(state: State): boolean {
+  let any = false;
+  state.yieldsTo = null;
+  for (const job of state.jobs.values()) {
+    for (const { aside } of job.operators) {
+      any ||= aside.size > 0;
+      for (const task of aside) comesAgain(state, task);
+    }
+  }
+  return any;
+}
+
+/** GPUs are with an instance that has nothing to do, of the same job or, where nobody works, of another: they move on. */
+function moveDevices(state: State, job: JobState, anybodyActive: boolean): boolean {
+  for (const operator of [...job.operators].reverse()) {
+    if (operator.gpus === 0 || hasDevices(state, operator) || !isWanted(state, operator, ANYTHING)) continue;
+    const idle = idleInstance(anybodyActive ? [job] : state.jobs.values(), operator);
+    if (idle === null) continue;
+    retireFrom(state, idle.operator, idle.worker);
+    return true;
+  }
+  return false;
+}
+
+/** Breaks promises, spills, lets tasks stand back, or gives up; none of it while the program is about to give something back. */
+function overruleStore(state: State): boolean {
+  if (!isAnybodyWaiting(state)) {
+    state.storeStallSince = null;
+    return state.yieldsTo !== null && bringBackAside(state);
+  }
+  if (reclaim(state)) return true;
+  const isReading = state.now < readsUntil(state);
+  if (!isReading && makeDo(state)) return true;
+  const { refusal } = state.disk;
+  // Where it is time to try the disks again and nobody did, they are not what everything waits for.
+  if (refusal !== null && state.now < refusal.retryAt) {
+    state.storeStallSince = null;
+    if (!isReading && letSomebodyUnpin(state)) return true;
+    if (state.now - refusal.since < DISK_GRACE || mayCollectSince(state, refusal.since)) return false;
+    // Who comes next waits for the disks anew: they may be well by then.
+    state.disk.refusal = null;
+    return giveUp(state, () => refusal.error);
+  }
+  if (!isReading && letSomebodyStandBack(state)) return true;
+  state.storeStallSince ??= state.now;
+  if (mayCollectSince(state, state.storeStallSince)) return false;
+  if (state.now < storeDeadline(state, state.storeStallSince)) return false;
+  state.storeStallSince = null;
+  return giveUp(state, (who, bytes) => full(state, who, bytes));
+}
+
+function makeDo(state: State): boolean {
+  // Room that is only on its way to somebody is a change, too.
+  return changes(state, () => breakPromise(state)) || serve(state, null, "any");
+}
+
+function isAnybodyWaiting(state: State): boolean {
+  if (state.programAsks.length > 0 || waitingTasks(state).length > 0) return true;
+  for (const job of state.jobs.values()) if (job.phase === "running" && awaited(job).length > 0) return true;
+  return false;
+}
+
+function giveUp(state: State, error: (who: string, bytes: number) => WireError): boolean {
+  const { ledger } = state;
+  const [youngest] = waitingTasks(state).sort((a, b) => b.operator.job.order - a.operator.job.order);
+  if (youngest !== undefined) {
+    const bytes = youngest.asking?.bytes ?? bytesToRead(ledger, youngest);
+    failJob(state, youngest.operator.job, error(`${youngest.operator.spec.name}: a task`, bytes));
+    return true;
+  }
+  for (const job of state.jobs.values()) {
+    const [next] = job.phase === "running" ? awaited(job) : [];
+    if (next === undefined) continue;
+    failJob(state, job, error("The program", ledger.lengthOf(next)));
+    return true;
+  }
+  const ask = state.programAsks.shift();
+  if (ask === undefined) return false;
+  tell(state, { type: "refused", request: ask.request, error: error("The program", ask.bytes) });
+  return true;
+}
+
+function bytesToRead(ledger: State["ledger"], task: TaskState): number {
+  for (const { flow } of stillToRead(task)) return flow.block.length;
+  return task.needs.reduce((sum, id) => sum + ledger.lengthOf(id), 0);
+}
+
+function full(state: State, who: string, bytes: number): WireError {
+  const { live, capacity } = state.ledger;
+  return toWire(
+    new StoreError(
+      `${who} needs ${formatSize(bytes)} of the store, and nothing that is there can leave: ${formatSize(live)} of ${formatSize(capacity)} ` +
+        "are being read or written. Give the session a larger objectStoreMemory, use smaller blocks (targetMaxBlockSize), " +
+        "or fewer at once (workers, prefetch).",
+    ),
+  );
+}

@@ -1,0 +1,174 @@
+/** What the policies see of an operator, and where in plan order it stands. */
+import type { Bytes, TaskOperator } from "../../protocol/index.ts";
+import { wholePages } from "../../store/index.ts";
+import { type Account, budgetLeft, bytesOfSlice } from "../flow/index.ts";
+import type { OperatorView } from "../policies/index.ts";
+import type { OperatorState, State, TaskState } from "../state/index.ts";
+import { inputEnded, isBundle } from "../state/index.ts";
+
+/** `isHead`: for a task whose output is next in plan order, what waits behind it is no reason to wait. */
+export function viewOf(state: State, operator: OperatorState, isHead: boolean): OperatorView {
+  return new View(state, operator, isHead);
+}
+
+/** Worked out as far as it comes to that: most of the time operators are far from any bound. */
+class View implements OperatorView {
+  readonly queuedBlocks: number;
+
+  constructor(
+    private readonly state: State,
+    private readonly operator: OperatorState,
+    isHead: boolean,
+  ) {
+    this.queuedBlocks = queuedBy(operator) + (isHead ? 0 : operator.heldBackBlocks);
+  }
+
+  get running(): number {
+    return this.operator.running.size;
+  }
+
+  get maxRunning(): number {
+    return mostAtOnce(this.operator);
+  }
+
+  get blockBound(): number {
+    return 2 * this.state.slots + 2;
+  }
+
+  get consumerGathers(): boolean {
+    return isAwaited(this.operator);
+  }
+
+  get budget(): Bytes {
+    return budgetOf(this.state, this.operator);
+  }
+
+  get expected(): Bytes {
+    return expectedOf(this.operator);
+  }
+}
+
+/** The user's `concurrency`, or fewer where so many ran out of memory. */
+export function mostAtOnce({ spec, learned }: OperatorState): number {
+  if (spec.kind !== "tasks") return 0;
+  return Math.min(spec.concurrency.max, learned?.atOnce ?? Number.POSITIVE_INFINITY);
+}
+
+/** A slice keeps no tasks waiting: what it has passed on and nobody took is its producer's backlog. */
+function queuedBy({ queuedBlocks, consumers }: OperatorState): number {
+  let blocks = queuedBlocks;
+  for (const { consumer, closed } of consumers) {
+    if (!closed && consumer?.spec.kind === "slice") blocks += queuedBy(consumer);
+  }
+  return blocks;
+}
+
+/** A consumer, be it behind a slice, gathers rows for its next task. */
+function isAwaited({ consumers }: OperatorState): boolean {
+  return consumers.some(({ consumer, closed }) => {
+    if (closed || consumer === null) return false;
+    return consumer.spec.kind === "slice" ? isAwaited(consumer) : isGathering(consumer, consumer.spec);
+  });
+}
+
+function isGathering(consumer: OperatorState, spec: TaskOperator): boolean {
+  // A fed consumer takes what it can when it can: nothing is gained by more.
+  if (consumer.fed !== null) return false;
+  return !isBundle(consumer, spec, consumer.readyRows, consumer.readyBytes) && !inputEnded(consumer);
+}
+
+/**
+ * Jobs share the store evenly; what the program keeps makes way for them. Not more than what one worker may be answerable
+ * for without spilling: all of it may be of one worker's making.
+ */
+function budgetOf(state: State, operator: OperatorState): Bytes {
+  const whole = Math.min(state.ledger.capacity, state.managedTarget ?? Number.POSITIVE_INFINITY);
+  let part = whole / Math.max(1, state.jobs.size);
+  const accounts: Account[] = [];
+  for (const other of operator.job.operators) {
+    if (!makesBlocks(other)) continue;
+    // One that has ended needs no reservation; what is left of its output is only in the way.
+    if (other.ended) part -= other.liveBytes;
+    else accounts.push(accountOf(other));
+  }
+  return budgetLeft(accountOf(operator), accounts, Math.max(0, part));
+}
+
+function accountOf(operator: OperatorState): Account {
+  return { usage: operator.liveBytes, block: blockOf(operator) };
+}
+
+function makesBlocks({ spec }: OperatorState): boolean {
+  return spec.kind === "tasks" && spec.sink.kind === "blocks";
+}
+
+/** A block of the size that it is asked to make, or the largest that it has made. */
+function blockOf({ spec, largestReservation }: OperatorState): Bytes {
+  if (spec.kind !== "tasks" || spec.sink.kind !== "blocks") return 0;
+  return Math.max(largestReservation, wholePages(spec.sink.targetBytes));
+}
+
+/**
+ * What the running tasks and one more are going to ask for next. Each hands over block by block, every one for a grant:
+ * no more than a block of a task is outstanding that nobody has granted. What was granted is in the operator's usage.
+ */
+function expectedOf(operator: OperatorState): Bytes {
+  const block = blockOf(operator);
+  if (block === 0) return 0;
+  const { estimate, running, askingBytes, grantedTasks, grantedBytes } = operator;
+  const rest = (estimate.rest ?? Number.POSITIVE_INFINITY) - grantedBytes;
+  const ofRunning = Math.min(block * (running.size - grantedTasks), Math.max(askingBytes, rest));
+  return Math.min(block, estimate.of(nextInput(operator)) ?? block) + ofRunning;
+}
+
+/** Bytes that the operator's next task will read; null where that is not known. */
+function nextInput({ spec, ready }: OperatorState): Bytes | null {
+  if (spec.kind !== "tasks" || spec.minRowsPerTask > 1) return null;
+  const piece = ready.peek();
+  if (piece === undefined) return null;
+  return bytesOfSlice(piece.flow.block, piece.start, piece.end);
+}
+
+/** Everything after the operator waits for its output, not for another input before it. */
+export function isOnHeadPath(operator: OperatorState): boolean {
+  for (const edge of operator.consumers) {
+    const { consumer } = edge;
+    if (edge.closed) continue;
+    if (consumer === null) return true;
+    if (consumer.ordered && !edge.isBroadcast && consumer.inputs[consumer.currentInput] !== edge) continue;
+    if (isOnHeadPath(consumer)) return true;
+  }
+  return false;
+}
+
+/** The one task of an ordered operator that its consumer waits for; of any other operator, every task. */
+export function isHeadTask(operator: OperatorState, index: number): boolean {
+  return !operator.ordered || index === operator.head;
+}
+
+/** Everything waits for the task: its output is next in plan order, or it makes a lost block again. */
+export function isUrgent({ operator, index, repairs }: TaskState): boolean {
+  return repairs !== null || (isHeadTask(operator, index) && isOnHeadPath(operator));
+}
+
+/** What everything waits for first; then what is nearest to a job's end; then what runs already; then who asked first. */
+export function byUrgency(a: TaskState, b: TaskState): number {
+  return (
+    Number(isUrgent(b)) - Number(isUrgent(a)) ||
+    byDownstream(a.operator, b.operator) ||
+    Number(a.worker === null) - Number(b.worker === null) ||
+    askedFirst(a, b)
+  );
+}
+
+export function byDownstream(a: OperatorState, b: OperatorState): number {
+  return fromEnd(a) - fromEnd(b);
+}
+
+function askedFirst(a: TaskState, b: TaskState): number {
+  return (a.asking?.order ?? 0) - (b.asking?.order ?? 0) || a.index - b.index;
+}
+
+function fromEnd({ job, depth }: OperatorState): number {
+  return job.operators.length - depth;
+}

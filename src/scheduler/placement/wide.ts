@@ -1,0 +1,33 @@
+/**
+ * The wide kernel: one process beside the workers, for what needs all rows and all threads. It has one task at a time;
+ * whose turn it is, is in wide-turn.ts. What its task makes is seen when it is complete, because with several threads no
+ * second attempt would make the same blocks.
+ */
+
+import { keepGathered, nextTask } from "../flow/index.ts";
+import { startTask } from "../jobs/index.ts";
+import { beginLease, isSomebodyAlone } from "../memory/index.ts";
+import type { State } from "../state/index.ts";
+import { waitsForWide } from "../state/index.ts";
+import { isAnyWanted, nextInTurn, yieldInTurn } from "./wide-turn.ts";
+
+/** Starts the next wide task, or the process for it; one that waits for input may have to stand back first. */
+export function startWide(state: State): void {
+  const { wide } = state;
+  if (wide.worker === null) {
+    if (wide.isOrdered || isSomebodyAlone(state) || !isAnyWanted(state)) return;
+    wide.isOrdered = true;
+    state.commands.push({ type: "spawnWide" });
+    return;
+  }
+  yieldInTurn(state);
+  if (wide.worker.phase !== "idle" || isSomebodyAlone(state)) return;
+  const operator = nextInTurn(state);
+  if (operator === undefined || operator.spec.kind !== "tasks") return;
+  const task = nextTask(state, operator, operator.spec);
+  beginLease(state, task);
+  startTask(state, task, operator.spec, wide.worker);
+  for (const job of state.jobs.values()) {
+    for (const other of job.operators) if (waitsForWide(state, other)) keepGathered(state, other);
+  }
+}

@@ -1,0 +1,18 @@
+/**
+ * A job that cannot go on. Whatever finds that out says so here, and `endFailing` (job.ts) ends the job before anything else is
+ * decided: so only the end of a job has to know all that a job consists of.
+ */
+
+import type { WireError } from "../../errors/index.ts";
+import type { JobState, State } from "./state.ts";
+
+export function failJob(state: State, job: JobState, error: WireError): void {
+  if (isFailing(job) || (job.phase !== "running" && job.phase !== "committing")) return;
+  job.error = error;
+  state.failing.push(job);
+}
+
+/** Nothing of the job counts any more; it may not have been ended yet. */
+export function isFailing({ error }: JobState): boolean {
+  return error !== null;
+}

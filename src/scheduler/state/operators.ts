@@ -1,0 +1,23 @@
+/** What can be told of an operator from its own fields, and from who has the wide kernel. */
+import type { Bytes, TaskOperator } from "../../protocol/index.ts";
+import type { OperatorState, State } from "./state.ts";
+
+export function inputEnded(operator: OperatorState): boolean {
+  if (operator.ordered) return operator.currentInput >= operator.inputs.length;
+  return operator.inputs.every((edge) => edge.ended);
+}
+
+export function isWide({ spec }: OperatorState): boolean {
+  return spec.kind === "tasks" && spec.place === "wide";
+}
+
+/** Enough for a task: the rows it likes, or as many bytes as one may take of the store. */
+export function isBundle(operator: OperatorState, spec: TaskOperator, rows: number, bytes: Bytes): boolean {
+  return rows >= spec.minRowsPerTask || bytes >= operator.maxBundle;
+}
+
+/** The kernel is with another job's task. */
+export function waitsForWide({ wide }: State, operator: OperatorState): boolean {
+  const busyWith = wide.worker?.task?.operator.job;
+  return isWide(operator) && !operator.ended && busyWith !== undefined && busyWith !== operator.job;
+}

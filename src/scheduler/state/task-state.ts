@@ -1,0 +1,75 @@
+/** A task from being formed to being gone, and the block that it may have to make again. Plain data. */
+
+import type { WireError } from "../../errors/index.ts";
+import type {
+  ArenaRange,
+  BlockId,
+  Bytes,
+  HandedOver,
+  LearnedNeed,
+  Milliseconds,
+  Split,
+  TaskId,
+} from "../../protocol/index.ts";
+import type { Shortage } from "../needs/index.ts";
+import type { TaskPhase } from "../phases/index.ts";
+import type { Feed, Flow, Piece } from "./flow-state.ts";
+import type { OperatorState } from "./operator-state.ts";
+import type { Resources } from "./resources.ts";
+import type { WorkerState } from "./worker-state.ts";
+
+export interface TaskState {
+  readonly id: TaskId;
+  readonly operator: OperatorState;
+  /** Written by `moveTask` alone (phases/task.ts). */
+  phase: TaskPhase;
+  readonly index: number;
+  readonly input: Split | { readonly kind: "fed" };
+  /** What of the input came through the job, and is released with the task. */
+  readonly pieces: readonly Piece[];
+  readonly feed: Feed | null;
+  /** Output that nobody sees before the task is done. */
+  readonly hidden: Piece[];
+  /** The blocks of its input, of its broadcast tables, the payloads of its functions; where each lies while it is pinned. */
+  readonly needs: readonly BlockId[];
+  readonly pins: (ArenaRange | null)[];
+  /** The lost block that it is to make again. */
+  readonly repairs: Lost | null;
+  readonly handedOver: HandedOver[];
+  readonly bytesIn: Bytes | null;
+  /** What it has handed over. */
+  bytesOut: Bytes;
+  attempt: number;
+  /** The attempts among these that ran out of memory. */
+  readonly shortages: Shortage[];
+  /** What was learned before its present attempt began, and when that was; the batch is its own for good once it has handed over. */
+  need: LearnedNeed | null;
+  /** It was refused memory with all that there is: see TaskOrder. */
+  blamesRows: boolean;
+  startedAt: Milliseconds;
+  /** What its worker was seen to have then; null: nobody had looked. */
+  startedWith: Bytes | null;
+  /** In the wide kernel: how often it ran out of memory: then with one thread, then with nearly all that there is. */
+  relief: number;
+  /** How often the process was killed under it: then with less for its buffers, and more beside them. */
+  kills: number;
+  /** When it may come again. */
+  restsUntil: Milliseconds;
+  /** What it has of the session's cores and memory. */
+  claimed: Resources;
+  worker: WorkerState | null;
+  /** GPUs that it sees. */
+  devices: readonly string[];
+  /** Room it waits for; `order` is the order of asking. */
+  asking: { readonly bytes: Bytes; readonly order: number; readonly since: Milliseconds } | null;
+  granted: ArenaRange | null;
+  cancelledAt: Milliseconds | null;
+  /** Cancelled only to make room: it is run again later. */
+  standsBack: boolean;
+}
+
+/** A block whose file was damaged. */
+export interface Lost {
+  readonly flow: Flow;
+  readonly error: WireError;
+}

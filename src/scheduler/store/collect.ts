@@ -1,0 +1,65 @@
+/**
+ * Asks the program to collect its garbage. The blocks of a dataset that nothing refers to any more stay until the program's
+ * collector finds that out, and a full store is nothing that it notices by itself. The program is asked when room has to be
+ * made while it keeps much of the store, and once more before anything fails for want of room.
+ */
+import type { Bytes, Milliseconds } from "../../protocol/index.ts";
+import { type State, tell } from "../state/index.ts";
+
+/** Of the store: for less a collection is not worth its time. */
+const WORTH_IT = 1 / 16;
+/** Collections take this share of the program's time at most. */
+const SHARE = 0.05;
+const PAUSE: Milliseconds = 1_000;
+/** After several that found nothing: the program does refer to what it keeps. */
+const LONGEST_PAUSE: Milliseconds = 60_000;
+
+export interface Collection {
+  /** The program has been asked and has not answered. */
+  isAsked: boolean;
+  answeredAt: Milliseconds;
+  /** How long it is not asked again for room alone. */
+  pause: Milliseconds;
+  /** What it kept when it was asked. */
+  keptBefore: Bytes;
+}
+
+export function noCollection(): Collection {
+  return { isAsked: false, answeredAt: Number.NEGATIVE_INFINITY, pause: 0, keptBefore: 0 };
+}
+
+/** Room has to be made. Nobody waits for the answer. */
+export function askToCollect(state: State): void {
+  const { isAsked, answeredAt, pause } = state.collection;
+  if (!isAsked && state.now >= answeredAt + pause && isWorthIt(state)) ask(state);
+}
+
+/** Nothing has been able to go on since then. True while a collection may still help: the program has been asked. */
+export function mayCollectSince(state: State, since: Milliseconds): boolean {
+  const { collection } = state;
+  if (!collection.isAsked && collection.answeredAt < since && isWorthIt(state)) ask(state);
+  return collection.isAsked;
+}
+
+export function collected(state: State, took: Milliseconds): void {
+  const { collection } = state;
+  const found = keptBytes(state) < collection.keptBefore;
+  collection.isAsked = false;
+  collection.answeredAt = state.now;
+  collection.pause = Math.min(LONGEST_PAUSE, Math.max(PAUSE, took / SHARE, found ? 0 : 2 * collection.pause));
+}
+
+function ask(state: State): void {
+  state.collection.isAsked = true;
+  state.collection.keptBefore = keptBytes(state);
+  tell(state, { type: "collect" });
+}
+
+function isWorthIt(state: State): boolean {
+  return keptBytes(state) >= state.ledger.capacity * WORTH_IT;
+}
+
+/** What the program holds and does not read at this moment. */
+function keptBytes({ ledger, unreadBytes }: State): Bytes {
+  return ledger.holds("program").bytes - unreadBytes;
+}

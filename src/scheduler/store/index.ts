@@ -1,0 +1,15 @@
+export { type Collection, collected, mayCollectSince, noCollection } from "./collect.ts";
+export { pressingBytes, thresholdsOf, useOf } from "./pressure.ts";
+export { rebalance } from "./rebalance.ts";
+export {
+  availableRoom,
+  blocksNotSpilled,
+  blocksSpilled,
+  diskDeadline,
+  diskRefused,
+  type Leaving,
+  makeRoom,
+  spillCold,
+  spillOverTarget,
+  spillUnderPressure,
+} from "./spill.ts";

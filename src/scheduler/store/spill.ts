@@ -1,0 +1,213 @@
+/**
+ * Which blocks leave memory, and when. Only ever because somebody needs the room, or a worker's own blocks pass its
+ * target; a pipeline that can be held back is held back (room.ts) and spills nothing. Who may have to leave:
+ *   cold    blocks that do not flow (materialised, items, inputs of jobs): for anybody who needs room;
+ *   paused  blocks waiting in jobs that the program has stopped reading: for a job that stands still without their room;
+ *   any     whatever nobody reads at this moment: when no worker can go on otherwise (stall.ts).
+ * A bounded number of writes at a time: what is not written yet is chosen when the next write begins.
+ */
+
+import type { WireError } from "../../errors/index.ts";
+import { spillsUntil } from "../../memory/index.ts";
+import type { BlockId, Bytes, Milliseconds, WorkerId } from "../../protocol/index.ts";
+import { type SpillOrder, type SpillPlace, wholePages } from "../../store/index.ts";
+import { DISK_GRACE, DISK_RETRY, isPaused, type State, send, tell, type WorkerState } from "../state/index.ts";
+import { askToCollect, mayCollectSince } from "./collect.ts";
+import { pressingBytes, thresholdsOf } from "./pressure.ts";
+
+export type Leaving = "cold" | "paused" | "any";
+
+/** Two keep a disk busy: one is written while the next is chosen. */
+const MAX_WRITES = 2;
+/** Small blocks share a file up to this size; a larger block has its own. */
+const FILE_BYTES: Bytes = 32 * 2 ** 20;
+/** Where disks are nearly full, they refuse again and again for a moment. */
+const DISK_TOLD_AGAIN: Milliseconds = 30_000;
+
+/** Room, and what can become room without anybody missing it; no more than is there while the disks refuse. */
+export function availableRoom(state: State): Bytes {
+  const { ledger } = state;
+  return isRefusing(state) ? ledger.room + ledger.leaving : ledger.available;
+}
+
+/** The disks have refused, and it is too early to try again. */
+function isRefusing({ disk, now }: State): boolean {
+  return disk.refusal !== null && now < disk.refusal.retryAt;
+}
+
+/** Sees to it that there will be so much room; false, and nothing leaves, where that would not be enough. */
+export function makeRoom(state: State, bytes: Bytes, leaving: Leaving): boolean {
+  const { ledger } = state;
+  let missing = bytes - ledger.room - ledger.leaving;
+  if (missing <= 0) return true;
+  askToCollect(state);
+  if (missing > bytesThatMayLeave(state, leaving)) return false;
+  const writer = new Writer(state);
+  for (const id of candidates(state, leaving)) {
+    missing -= writer.evict(id);
+    if (missing <= 0 || writer.isFull) break;
+  }
+  writer.flush();
+  return missing <= 0 || writer.isFull;
+}
+
+function bytesThatMayLeave(state: State, leaving: Leaving): Bytes {
+  const { ledger } = state;
+  if (leaving === "cold") return ledger.available - ledger.room - ledger.leaving;
+  if (leaving === "any") return ledger.evictable;
+  let bytes = ledger.available - ledger.room - ledger.leaving;
+  for (const id of ledger.warm()) if (isOfPausedJobs(state, id)) bytes += wholePages(ledger.lengthOf(id));
+  return bytes;
+}
+
+function* candidates(state: State, leaving: Leaving): IterableIterator<BlockId> {
+  const { ledger } = state;
+  yield* ledger.cold();
+  if (leaving === "cold") return;
+  for (const id of ledger.warm()) if (leaving === "any" || isOfPausedJobs(state, id)) yield id;
+}
+
+function isOfPausedJobs(state: State, id: BlockId): boolean {
+  const holders = state.ledger.heldBy(id);
+  if (holders.some((holder) => holder.startsWith("task:"))) return false;
+  for (const job of state.jobs.values()) if (holders.includes(job.holder) && !isPaused(job)) return false;
+  return true;
+}
+
+/** So much of what does not flow leaves, as far as the disks take it now: nobody waits for the room. */
+export function spillCold(state: State, bytes: Bytes): void {
+  if (isRefusing(state)) return;
+  const writer = new Writer(state);
+  let missing = bytes - state.ledger.leaving;
+  for (const id of state.ledger.cold()) {
+    if (missing <= 0 || writer.isFull) break;
+    missing -= writer.evict(id);
+  }
+  writer.flush();
+}
+
+/** A worker's own blocks above the target leave, the least recently used first (K3). A user's container manages memory itself (K14). */
+export function spillOverTarget(state: State): void {
+  const { ledger, managedTarget, disk } = state;
+  if (managedTarget === null || disk.writing > 0) return;
+  for (const worker of ledger.overTarget) {
+    if (state.workers.get(worker)?.container !== null) continue;
+    spillOf(state, worker, ledger.managed(worker) - managedTarget);
+  }
+}
+
+/** The blocks of workers whose memory is above `spill` leave, until it is below `target` (K5). */
+export function spillUnderPressure(state: State): void {
+  for (const worker of state.heavy) {
+    if (state.disk.writing >= MAX_WRITES) return;
+    if (!worker.standing.spills) continue;
+    // It ends below: at it is not enough.
+    const until = Math.ceil(spillsUntil(worker.memory, thresholdsOf(state, worker))) - 1;
+    const missing = pressingBytes(state, worker) - until - state.ledger.leaving;
+    worker.isDry = false;
+    if (missing <= 0) continue;
+    const left = state.ledger.managed(worker.id) === 0 ? 0 : spillOf(state, worker.id, missing);
+    worker.isDry = left === 0 && !canEvict(worker);
+    if (left < missing) askToEvict(state, worker, missing - left);
+  }
+}
+
+function canEvict({ container }: WorkerState): boolean {
+  return container?.evicts === true && container.bytes > 0 && !container.isSpent;
+}
+
+/** Once until more is known: what its container lets go of is in its next word, or in the next reading (K14). */
+function askToEvict(state: State, worker: WorkerState, bytes: Bytes): void {
+  if (!canEvict(worker) || worker.isAskedToEvict) return;
+  worker.isAskedToEvict = true;
+  send(state, worker, { type: "evict", bytes });
+}
+
+/** The bytes that leave by it. */
+function spillOf(state: State, worker: WorkerId, bytes: Bytes): Bytes {
+  const writer = new Writer(state);
+  let missing = bytes;
+  for (const id of candidates(state, "any")) {
+    if (missing <= 0 || writer.isFull) break;
+    if (state.ledger.makerOf(id) === worker) missing -= writer.evict(id);
+  }
+  writer.flush();
+  return bytes - missing;
+}
+
+/** Puts blocks together to writes. */
+class Writer {
+  #batch: SpillOrder[] = [];
+  #bytes: Bytes = 0;
+
+  constructor(private readonly state: State) {}
+
+  get isFull(): boolean {
+    return this.state.disk.writing >= MAX_WRITES;
+  }
+
+  /** The bytes that become free by it, now or when they are written. */
+  evict(id: BlockId): Bytes {
+    const { ledger } = this.state;
+    const before = ledger.room + ledger.leaving;
+    if (!ledger.hasFile(id) && (this.isFull || isRefusing(this.state))) return 0;
+    const order = ledger.evict(id);
+    if (order !== null) this.#add(order);
+    return ledger.room + ledger.leaving - before;
+  }
+
+  flush(): void {
+    if (this.#batch.length === 0) return;
+    this.state.commands.push({ type: "spill", blocks: this.#batch });
+    this.state.disk.writing += 1;
+    this.#batch = [];
+    this.#bytes = 0;
+  }
+
+  #add(order: SpillOrder): void {
+    this.#batch.push(order);
+    this.#bytes += order.range.length;
+    if (this.#bytes >= FILE_BYTES) this.flush();
+  }
+}
+
+export function blocksSpilled(
+  state: State,
+  blocks: readonly { readonly id: BlockId; readonly place: SpillPlace }[],
+): void {
+  for (const { id, place } of blocks) state.ledger.written(id, place);
+  state.disk.writing -= 1;
+  state.disk.refusal = null;
+}
+
+/**
+ * Nothing is lost: the blocks stay where they are. The disks are tried again at once where what is read has files that can go,
+ * and else after a while.
+ */
+export function blocksNotSpilled(state: State, blocks: readonly BlockId[], error: WireError): void {
+  for (const id of blocks) state.ledger.notWritten(id);
+  state.disk.writing -= 1;
+  if (!state.ledger.dropFilesOfPinned()) diskRefused(state, error);
+}
+
+export function diskRefused(state: State, error: WireError, isReading = false): void {
+  const { disk, now } = state;
+  const { refusal } = disk;
+  // One that nobody has tried to get over since is another story.
+  const isSame = refusal !== null && now - refusal.retryAt < DISK_GRACE;
+  if (!isSame) {
+    mayCollectSince(state, now);
+    if (now >= disk.toldAt + DISK_TOLD_AGAIN) {
+      disk.toldAt = now;
+      tell(state, { type: "notice", text: `Work waits for the disk: ${error.message}` });
+    }
+  }
+  disk.refusal = { error, since: isSame ? refusal.since : now, retryAt: now + DISK_RETRY, isReading };
+}
+
+/** When to try the disks again, if somebody waits for them. */
+export function diskDeadline({ disk, now, askingTasks, fetching, programAsks, jobs }: State): Milliseconds {
+  const waits = askingTasks > 0 || fetching.size > 0 || programAsks.length > 0 || jobs.size > 0;
+  const retryAt = disk.refusal?.retryAt ?? 0;
+  return waits && retryAt > now ? retryAt : Number.POSITIVE_INFINITY;
+}
