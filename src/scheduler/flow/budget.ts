@@ -29,7 +29,7 @@ export function budgetLeft(account: Account, accounts: readonly Account[], part:
 }
 
 /** A task as far as its output can be foretold. */
-export interface TaskOutput {
+interface TaskOutput {
   /** Null where nobody knows: a split of a file. */
   readonly bytesIn: Bytes | null;
   /** What it has handed over so far. */

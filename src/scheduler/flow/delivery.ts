@@ -9,10 +9,10 @@ import { bytesOf, departed, holderOf, taken } from "./pieces.ts";
  * Of the store: what the program may have in hand without copying it. A reader that has stopped holds its blocks for as
  * long as it likes; several of them would fill a small store with what cannot leave.
  */
-export const UNREAD_SHARE = 1 / 4;
+const UNREAD_SHARE = 1 / 4;
 
 /** Blocks that are fetched for the program ahead of its reading. */
-export const MAX_AWAITED = 16;
+const MAX_AWAITED = 16;
 
 /** Hands the program what it has credit for; what is on disk is fetched first. */
 export function deliverOutput(state: State, job: JobState): void {
@@ -42,7 +42,7 @@ export function deliverOutput(state: State, job: JobState): void {
 }
 
 /** A reader has one block at least, and more where they are small: what waits for it in the queue can leave. */
-export function mayTakeMore({ unreadBytes, ledger }: State, job: JobState, output: Edge): boolean {
+function mayTakeMore({ unreadBytes, ledger }: State, job: JobState, output: Edge): boolean {
   const next = output.queue.peek();
   if (next === undefined || job.unread === 0) return true;
   return unreadBytes + bytesOf(next) <= ledger.capacity * UNREAD_SHARE;

@@ -5,7 +5,7 @@ import type { OperatorState, State, TaskState } from "../state/index.ts";
 import { Resources } from "../state/index.ts";
 import { bytesOfInput } from "./budget.ts";
 
-export type Formed = Pick<TaskState, "id" | "index" | "input" | "pieces" | "feed"> &
+type Formed = Pick<TaskState, "id" | "index" | "input" | "pieces" | "feed"> &
   Partial<Pick<TaskState, "repairs" | "handedOver" | "need">>;
 
 export function formTask(state: State, operator: OperatorState, formed: Formed): TaskState {

@@ -214,7 +214,7 @@ function operatorState(
   };
 }
 
-export function fileSinks(job: JobState): readonly FileSink[] {
+function fileSinks(job: JobState): readonly FileSink[] {
   return job.operators.flatMap(({ spec }) => (spec.kind === "tasks" && spec.sink.kind === "files" ? [spec.sink] : []));
 }
 

@@ -49,7 +49,7 @@ export interface Past {
   settled: Bytes | null;
 }
 
-export type Reason = "paused" | "unmanaged" | "growing" | "heap";
+type Reason = "paused" | "unmanaged" | "growing" | "heap";
 
 export interface Rest {
   readonly reason: Reason;
@@ -60,7 +60,7 @@ export interface Rest {
 }
 
 /** A worker that has not answered by then has given nothing back. */
-export const TRIM_GRACE: Milliseconds = 2_000;
+const TRIM_GRACE: Milliseconds = 2_000;
 /** The same where it is about the heap: one of some gigabytes takes seconds to collect, and may be what it is for good reason. */
 const HEAP_GRACE: Milliseconds = 30_000;
 /** So often in a row it had more than before. */

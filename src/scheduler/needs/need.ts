@@ -47,7 +47,7 @@ export interface Shortage {
   readonly kernel: KernelShortage | null;
 }
 
-export interface KernelShortage {
+interface KernelShortage {
   /** What the kernel could use. */
   readonly had: Bytes;
   /** What that of a task can use that is alone. */

@@ -43,7 +43,7 @@ export function deathError(
   return new WorkerDiedError(message, operator, end.exitCode, end.signal, end.cause, exitTypeOf(end));
 }
 
-export function deathMessage(
+function deathMessage(
   operator: string,
   pid: number,
   end: WorkerEnd,

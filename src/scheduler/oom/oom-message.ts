@@ -3,7 +3,7 @@ import type { Bytes, NodeSnapshot } from "../../protocol/index.ts";
 import { formatSize, needText } from "../../units/index.ts";
 import type { OomCause, Shortage } from "../needs/index.ts";
 
-export interface OomStory {
+interface OomStory {
   readonly operator: string;
   readonly task: string;
   readonly pid: number;

@@ -35,7 +35,7 @@ const FIRST_REST: Milliseconds = 500;
 const LONGEST_REST: Milliseconds = 8_000;
 
 /** How it came about: the end of a process, or an error that a task gave. */
-export type Blow = { readonly end: WorkerEnd } | { readonly error: WireError; readonly scene?: Scene };
+type Blow = { readonly end: WorkerEnd } | { readonly error: WireError; readonly scene?: Scene };
 
 /** Null: it was something else. */
 export function oomCause(blow: Blow): OomCause | null {
@@ -118,7 +118,7 @@ export function restDeadline({ resting }: State): Milliseconds {
 }
 
 /** Rows of the largest batch that functions of the operator are given, where that can be less; null: there is none. */
-export function batchSizeOf({ spec }: OperatorState): number | null {
+function batchSizeOf({ spec }: OperatorState): number | null {
   let rows: number | null = null;
   for (const step of spec.kind === "tasks" ? spec.steps : []) {
     if (step.kind !== "function") continue;

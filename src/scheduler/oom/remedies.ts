@@ -7,7 +7,7 @@ import { type Bytes, MAX_IN_FLIGHT, type Operator, type Step } from "../../proto
 import { formatSize } from "../../units/index.ts";
 import { isOfTheMachine, type Shortage } from "../needs/index.ts";
 
-export interface Ailing {
+interface Ailing {
   readonly operator: Operator;
   /** The attempts that failed, oldest first. */
   readonly shortages: readonly Shortage[];

@@ -57,7 +57,7 @@ function repairNext(state: State): boolean {
 }
 
 /** Forms the tasks whose input has to come from disk, those downstream first: no more than there are workers. */
-export function readAhead(state: State): void {
+function readAhead(state: State): void {
   if (state.ledger.isAllInMemory || yields(state, null)) return;
   const most = state.paused.size > 0 ? 1 : Math.min(state.slots, MAX_FETCHES);
   for (const job of state.jobs.values()) {

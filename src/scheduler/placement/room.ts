@@ -31,7 +31,7 @@ import { byDownstream, byUrgency, isHeadTask, isOnHeadPath, isUrgent, viewOf } f
 const OVER_TARGET = 1.5;
 
 /** Everything is looked at; promises may be broken; policies may be overruled. */
-export type Strictness = "all" | "promises" | "none";
+type Strictness = "all" | "promises" | "none";
 
 export function askForRoom(state: State, task: TaskState, bytes: Bytes): void {
   const { operator } = task;

@@ -24,7 +24,7 @@ export interface Flow {
 }
 
 /** The task that made a block, and which of its blocks it is: what it takes to make it again. */
-export interface Recipe {
+interface Recipe {
   readonly input: TaskState["input"];
   readonly index: number;
   readonly handedOver: readonly HandedOver[];

@@ -6,7 +6,7 @@
 import type { Bytes } from "../../protocol/index.ts";
 import { formatSize } from "../../units/index.ts";
 
-export interface Amounts {
+interface Amounts {
   readonly cpu?: number;
   readonly gpu?: number;
   readonly memory?: Bytes;

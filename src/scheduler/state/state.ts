@@ -36,13 +36,13 @@ export type * from "./operator-state.ts";
 export type * from "./task-state.ts";
 export type * from "./worker-state.ts";
 
-export interface ProgramAsk {
+interface ProgramAsk {
   readonly request: number;
   readonly bytes: Bytes;
   readonly order: number;
 }
 
-export interface Refusal {
+interface Refusal {
   readonly error: WireError;
   readonly since: Milliseconds;
   readonly retryAt: Milliseconds;
@@ -51,7 +51,7 @@ export interface Refusal {
 }
 
 /** What is known of the disks: writes and reads under way, and that they refuse, until they do not. */
-export interface DiskState {
+interface DiskState {
   /** Batches being written. */
   writing: number;
   readonly restoring: Set<BlockId>;

@@ -69,7 +69,7 @@ export interface TaskState {
 }
 
 /** A block whose file was damaged. */
-export interface Lost {
+interface Lost {
   readonly flow: Flow;
   readonly error: WireError;
 }
