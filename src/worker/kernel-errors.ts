@@ -126,7 +126,7 @@ function tooLarge(error: KernelError, operator: string): SpillwayError | null {
   const [, value, column] = found;
   const which = column === undefined ? "a value" : `column "${column.trim()}"`;
   return new KernelError(
-    `${operator}: ${which} is ${value}, which does not fit a BIGINT (64 bits). Add up doubles or decimals instead, for example sum(col::DOUBLE).`,
+    `${operator}: ${which} is ${value}, which does not fit a BIGINT (64 bits). Cast what it is made of to DECIMAL(38, 0) or DOUBLE, for example sum(col::DOUBLE).`,
     error.kind,
     error.sql,
   );

@@ -190,7 +190,10 @@ export const RELATIONAL_OPERATORS: readonly Maker[] = [
   },
   function joinWithAnother({ columns, known }, choice, { columns: others }) {
     const how = choice.of(JOINS);
-    const on = how === "cross" ? [] : pairs(columns, others, choice);
+    const isMerged = how === "right" || how === "full";
+    const drawn = how === "cross" ? [] : pairs(columns, others, choice);
+    // Of a BIGINT and an UBIGINT the kernel makes a HUGEINT, of which values beyond 64 bits are refused (docs/values.md).
+    const on = drawn.filter((pair) => !isMerged || (columns.get(pair[0]) !== "odd" && others.get(pair[1]) !== "odd"));
     if (how !== "cross" && on.length === 0) return null;
     const [leftOn, rightOn] = [on.map(([name]) => name), on.map(([, name]) => name)];
     const suffix = choice.of(["_right", ".b"]);
@@ -202,9 +205,9 @@ export const RELATIONAL_OPERATORS: readonly Maker[] = [
     ]);
     const names = after.map(([name]) => name);
     if (names.some((name, i) => isTaken([...columns.keys(), ...names.slice(0, i)], name))) return null;
-    const merged = how === "right" || how === "full";
+
     const left = [...columns.keys()].map((name) => {
-      const partner = merged ? on.find(([key]) => key === name)?.[1] : undefined;
+      const partner = isMerged ? on.find(([key]) => key === name)?.[1] : undefined;
       return partner === undefined
         ? `l.${quoted(name)}`
         : `coalesce(l.${quoted(name)}, r.${quoted(partner)}) AS ${quoted(name)}`;
@@ -220,7 +223,7 @@ export const RELATIONAL_OPERATORS: readonly Maker[] = [
       columns: new Map([
         // A key of either side is of the type that holds both.
         ...[...columns].map(([name, kind]): [string, Kind] => {
-          const partner = merged ? on.find(([key]) => key === name)?.[1] : undefined;
+          const partner = isMerged ? on.find(([key]) => key === name)?.[1] : undefined;
           return [name, kind === "number" && others.get(partner ?? "") === "odd" ? "odd" : kind];
         }),
         ...after,
