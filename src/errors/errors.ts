@@ -2,6 +2,7 @@
  * Every error a user can meet: a class with fields, and a message that says what happened, to what, with which
  * numbers, and what to do. They cross processes by name and fields (wire.ts), so fields are plain data.
  */
+import type { DeathReason, ExitType, OutOfMemoryReason } from "./ends.ts";
 
 export class SpillwayError extends Error {
   override get name(): string {
@@ -23,7 +24,7 @@ export class KernelError extends SpillwayError {
 
 /**
  * The kernel may use so much memory, and needed more at once, for something that it cannot put on disk. Only between a worker and
- * the scheduler: users meet it as an `OutOfMemoryError` with the cause "kernel".
+ * the scheduler: users meet it as an `OutOfMemoryError` with the reason "engineMemory".
  */
 export class KernelMemoryError extends SpillwayError {
   constructor(
@@ -146,39 +147,6 @@ export class NondeterministicFunctionError extends SpillwayError {
   }
 }
 
-/**
- * How a worker ended: by a signal that nobody here sent or a crash in native code; because it could not be reached; by
- * `process.exit`; ended from here; for memory; by an error that nobody caught.
- */
-export type ExitType =
-  | "UNEXPECTED_SYSTEM_EXIT"
-  | "SYSTEM_ERROR"
-  | "INTENDED_USER_EXIT"
-  | "INTENDED_SYSTEM_EXIT"
-  | "NODE_OUT_OF_MEMORY"
-  | "USER_ERROR";
-
-/**
- * Why a worker ended: the machine's OOM killer, that of a control group, the node's monitor, the terminate threshold, the V8 heap
- * limit, native code (abort, segmentation fault), `process.exit`, a signal that nobody here sent, or because it was told to.
- */
-export type DeathCause =
-  | "kernelOom"
-  | "containerOom"
-  | "monitor"
-  | "terminate"
-  | "heap"
-  | "native"
-  | "exit"
-  | "signal"
-  | "asked";
-
-/**
- * Why a task has no memory: as its worker ended, or the last of those that were started in vain; "allocation": its function was
- * refused memory; "kernel": the kernel's own limit; "pause": every worker is above its pause threshold before its first task.
- */
-export type OutOfMemoryCause = DeathCause | "allocation" | "kernel" | "pause";
-
 /** A worker process died under a task, more often than it may. */
 export class WorkerDiedError extends SpillwayError {
   constructor(
@@ -186,7 +154,7 @@ export class WorkerDiedError extends SpillwayError {
     readonly operator: string,
     readonly exitCode: number | null,
     readonly signal: string | null,
-    readonly cause_: DeathCause,
+    readonly reason: DeathReason,
     readonly exitType: ExitType,
   ) {
     super(message);
@@ -198,7 +166,7 @@ export class OutOfMemoryError extends SpillwayError {
   constructor(
     message: string,
     readonly operator: string,
-    readonly cause_: OutOfMemoryCause,
+    readonly reason: OutOfMemoryReason,
     /** The most memory that the task was seen to have. */
     readonly memory: number | null,
     readonly attempts: number,

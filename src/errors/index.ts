@@ -1,3 +1,4 @@
+export * from "./ends.ts";
 export * from "./errors.ts";
 export { fileFault, isKnownFault, withoutOwnSql } from "./kernel-words.ts";
 export { isMemoryRefused } from "./refused-memory.ts";

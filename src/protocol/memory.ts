@@ -4,7 +4,7 @@
  */
 import type { Bytes, Milliseconds, WorkerId } from "./job.ts";
 
-export type { DeathCause } from "../errors/index.ts";
+export type { DeathReason } from "../errors/index.ts";
 
 /** A process with its children: what is its own (RSS − SHR), and what of it is shared with others. */
 export interface ProcessMemory {

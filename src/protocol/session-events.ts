@@ -3,7 +3,7 @@
  * of the session's logs, and for the program's own listeners.
  */
 import type { Bytes, WorkerId } from "./job.ts";
-import type { DeathCause, LearnedNeed, Pressure } from "./memory.ts";
+import type { DeathReason, LearnedNeed, Pressure } from "./memory.ts";
 
 interface OfWorker {
   readonly worker: WorkerId;
@@ -31,7 +31,7 @@ export type SessionEvent =
     })
   | (OfWorker & {
       readonly type: "workerDied";
-      readonly cause: DeathCause;
+      readonly reason: DeathReason;
       readonly exitCode: number | null;
       readonly signal: string | null;
       readonly operator: string | null;

@@ -3,7 +3,7 @@
  * whether the system's OOM killer has struck. Pure; who gathers the facts is the pool.
  */
 import type { OomKills } from "../memory/index.ts";
-import type { DeathCause, KillReason } from "../protocol/index.ts";
+import type { DeathReason, KillReason } from "../protocol/index.ts";
 
 export interface DeathFacts {
   readonly exitCode: number | null;
@@ -26,7 +26,7 @@ const OUT_OF_MEMORY =
 /** Signals by which a process ends itself, in native code: an abort, or an access or instruction that cannot be. */
 const NATIVE = new Set(["SIGSEGV", "SIGBUS", "SIGILL", "SIGABRT", "SIGFPE", "SIGTRAP", "SIGSYS"]);
 
-export function causeOfDeath({ exitCode, signal, order, words, oomKills }: DeathFacts): DeathCause {
+export function causeOfDeath({ exitCode, signal, order, words, oomKills }: DeathFacts): DeathReason {
   // The system may strike while the order is on its way: what it has counted is a fact, the order was an intention.
   if (order === "monitor" || order === "terminate") return (signal === "SIGKILL" ? oomKillOf(oomKills) : null) ?? order;
   if (order !== null) return "asked";
@@ -37,13 +37,7 @@ export function causeOfDeath({ exitCode, signal, order, words, oomKills }: Death
 }
 
 /** Whose limit it was, if the system has killed one of ours at all. */
-export function oomKillOf({ container, ours }: OomKills): "kernelOom" | "containerOom" | null {
+export function oomKillOf({ container, ours }: OomKills): "systemOom" | "cgroupOom" | null {
   if (ours === 0) return null;
-  return container > 0 ? "containerOom" : "kernelOom";
-}
-
-const MEMORY: ReadonlySet<DeathCause> = new Set(["kernelOom", "containerOom", "monitor", "terminate", "heap"]);
-
-export function isForMemory(cause: DeathCause): boolean {
-  return MEMORY.has(cause);
+  return container > 0 ? "cgroupOom" : "systemOom";
 }

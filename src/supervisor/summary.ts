@@ -2,9 +2,9 @@
  * What the user is told about workers that died: not one by one (each may be retried, and all be well), but once a minute, as long as
  * some do; and at the end, what has not been told yet.
  */
-import type { DeathCause, MemorySettings, Milliseconds } from "../protocol/index.ts";
+import { isMemoryReason } from "../errors/index.ts";
+import type { DeathReason, MemorySettings, Milliseconds } from "../protocol/index.ts";
 import type { Clock } from "./clock.ts";
-import { isForMemory } from "./deaths.ts";
 
 const PERIOD: Milliseconds = 60_000;
 
@@ -29,9 +29,9 @@ export class DeathSummary {
     this.#tell = tell;
   }
 
-  died(cause: DeathCause): void {
+  died(cause: DeathReason): void {
     if (cause === "asked") return;
-    if (isForMemory(cause)) this.#forMemory += 1;
+    if (isMemoryReason(cause)) this.#forMemory += 1;
     else this.#others += 1;
     this.#cancel ??= this.#clock.after(PERIOD, () => this.tellPending());
   }

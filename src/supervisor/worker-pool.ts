@@ -6,8 +6,10 @@
  *               │                                     └──for memory: after a pause (restarts.ts)
  *               └──exit before ready: after a pause that doubles; five in a row is reported
  */
+
 import type { ChildProcess } from "node:child_process";
 import type { SpillwayError } from "../errors/index.ts";
+import { isMemoryReason } from "../errors/index.ts";
 import type { OomKills } from "../memory/index.ts";
 import type {
   Bytes,
@@ -21,7 +23,7 @@ import type {
 } from "../protocol/index.ts";
 import type { Scene, WorkerEnd } from "../scheduler/index.ts";
 import { type Clock, realClock } from "./clock.ts";
-import { causeOfDeath, isForMemory } from "./deaths.ts";
+import { causeOfDeath } from "./deaths.ts";
 import { type Adoption, type LivingWorker, Orphans } from "./orphans.ts";
 import { identify, type ProcessIdentity } from "./process-identity.ts";
 import { killTrees } from "./process-tree.ts";
@@ -407,7 +409,7 @@ export class WorkerPool {
 
   #replace({ kind, birth }: WorkerProcess, end: WorkerEnd): void {
     // The wide kernel is started when it is asked for.
-    if (kind === "worker" && isForMemory(end.cause)) {
+    if (kind === "worker" && isMemoryReason(end.cause)) {
       this.#restarts.diedForMemory(birth);
       this.#lastEnd = end;
     }

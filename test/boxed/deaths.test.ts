@@ -7,7 +7,7 @@ boxed("a real kill of the system's OOM killer", () => {
     expect(run.exitCode).toBe(0);
     expect(run.kills).toBeGreaterThan(0);
     const { failure, rows } = JSON.parse(run.stdout);
-    expect(failure).toMatchObject({ name: "OutOfMemoryError", cause_: "containerOom" });
+    expect(failure).toMatchObject({ name: "OutOfMemoryError", reason: "cgroupOom" });
     expect(failure.message).toMatch(
       /Exit type: NODE_OUT_OF_MEMORY; exit code: none; signal: SIGKILL; .*: [1-9]\d* in its control group/,
     );
@@ -21,7 +21,7 @@ boxed("a real kill of the system's OOM killer", () => {
     const { stdout } = await runInBox(512 * 2 ** 20, "killed-elsewhere");
     expect(JSON.parse(stdout)).toEqual({
       failed: { elsewhere: "SIGKILL", name: "FunctionError" },
-      killed: { elsewhere: "SIGKILL", name: "WorkerDiedError", cause_: "signal" },
+      killed: { elsewhere: "SIGKILL", name: "WorkerDiedError", reason: "signal" },
     });
   });
 });

@@ -43,7 +43,7 @@ test("[M1] an allocation of four times a worker's limit is refused to the functi
     .map(() => ({ bytes: Buffer.alloc(2e9).length }))
     .takeAll();
   await expect(failed).rejects.toThrow("RangeError: Array buffer allocation failed");
-  await expect(failed).rejects.toMatchObject({ name: "OutOfMemoryError", cause_: "allocation" });
+  await expect(failed).rejects.toMatchObject({ name: "OutOfMemoryError", reason: "allocation" });
   expect(await pidOf(s)).toEqual(before);
   await s.close();
 });

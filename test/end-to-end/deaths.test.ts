@@ -66,7 +66,7 @@ describe("a worker that dies unasked", () => {
         .takeAll(),
     );
     expect(error).toBeInstanceOf(WorkerDiedError);
-    expect(error).toMatchObject({ cause_: "exit", exitCode: 3, signal: null, exitType: "INTENDED_USER_EXIT" });
+    expect(error).toMatchObject({ reason: "exit", exitCode: 3, signal: null, exitType: "INTENDED_USER_EXIT" });
     const lines = error.message.split("\n");
     expect(lines[0]).toMatch(
       /^.*map.*: the worker process \d+ exited with code 3 while it ran a task, after 2 attempts\.$/,
@@ -83,8 +83,8 @@ describe("a worker that dies unasked", () => {
     const log = /\((.*worker-\d+\.log)\)/.exec(error.message)?.[1] ?? "";
     const events = readFileSync(join(log, "../events.jsonl"), "utf8").trimEnd().split("\n");
     expect(events.map((line) => JSON.parse(line))).toMatchObject([
-      { type: "workerDied", cause: "exit", exitCode: 3 },
-      { type: "workerDied", cause: "exit", exitCode: 3 },
+      { type: "workerDied", reason: "exit", exitCode: 3 },
+      { type: "workerDied", reason: "exit", exitCode: 3 },
     ]);
     await s.close();
   });
@@ -104,7 +104,7 @@ describe("a worker that dies unasked", () => {
       { maxRetries: 0 },
     );
     const error = await failure(ds.takeAll());
-    expect(error).toMatchObject({ cause_: cause, exitCode: null, signal, exitType: "UNEXPECTED_SYSTEM_EXIT" });
+    expect(error).toMatchObject({ reason: cause, exitCode: null, signal, exitType: "UNEXPECTED_SYSTEM_EXIT" });
     expect(error.message).toContain(words);
     await s.close();
   });
@@ -146,7 +146,7 @@ test("[A15] a session inside a killed worker's child process cleans up after its
     },
     { maxRetries: 0 },
   );
-  expect(await failure(ds.takeAll())).toMatchObject({ cause_: "signal", signal: "SIGKILL" });
+  expect(await failure(ds.takeAll())).toMatchObject({ reason: "signal", signal: "SIGKILL" });
   // Its own, and the one that ran in it: both have their logs.
   const [outer = "", inner = ""] = sessionNames(sessions.stateDirectory).slice(-2);
   expect(outer).not.toBe(inner);

@@ -88,7 +88,7 @@ describe("run", () => {
     await expect(killed).rejects.toBeInstanceOf(WorkerDiedError);
     await expect(killed).rejects.toMatchObject({
       signal: "SIGKILL",
-      cause_: "signal",
+      reason: "signal",
       exitType: "UNEXPECTED_SYSTEM_EXIT",
     });
     await expect(killed).rejects.toThrow("run: worker 1 was ended by SIGKILL before it had answered.\nExit type: ");

@@ -27,7 +27,7 @@ test("[A1] [D1] 300 JSON files are looked at, read and mapped by a worker of 256
     .range(1)
     .map(() => ({ bytes: Buffer.alloc(2e9).length }))
     .takeAll();
-  await expect(refused).rejects.toMatchObject({ name: "OutOfMemoryError", cause_: "allocation" });
+  await expect(refused).rejects.toMatchObject({ name: "OutOfMemoryError", reason: "allocation" });
   await s.close();
 });
 

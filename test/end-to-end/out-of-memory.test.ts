@@ -113,7 +113,7 @@ test("[M3] of a function that keeps what it makes until memory is full no row is
     },
     { onError: "skip" },
   );
-  await expect(ds.takeAll()).rejects.toMatchObject({ name: "OutOfMemoryError", cause_: "allocation" });
+  await expect(ds.takeAll()).rejects.toMatchObject({ name: "OutOfMemoryError", reason: "allocation" });
   await s.close();
 });
 
@@ -124,7 +124,7 @@ test.each(["grow", "begin"])("[M3] so is memory that WebAssembly is refused: %s"
     const memory = new WebAssembly.Memory({ initial: how === "grow" ? 1 : PAGES, maximum: 2 * PAGES });
     return { bytes: memory.grow(PAGES) };
   });
-  await expect(ds.takeAll()).rejects.toMatchObject({ name: "OutOfMemoryError", cause_: "allocation" });
+  await expect(ds.takeAll()).rejects.toMatchObject({ name: "OutOfMemoryError", reason: "allocation" });
   await s.close();
 });
 
@@ -155,7 +155,7 @@ test("[M4] [D9] what can never fit ends in an error with the figures, what was t
     (thrown: unknown) => thrown,
   );
   if (!(error instanceof OutOfMemoryError)) throw error;
-  expect(error).toMatchObject({ cause_: "heap", attempts: 4 });
+  expect(error).toMatchObject({ reason: "heap", attempts: 4 });
   expect(error.message).toMatch(/^Task was killed due to the node running low on memory\.\n/);
   expect(error.message).toContain("attempts: 4\n    1. as it was: heap");
   expect(error.message).toContain("2. batches of 2 rows: heap");
@@ -165,7 +165,7 @@ test("[M4] [D9] what can never fit ends in an error with the figures, what was t
   expect(error.remedies.at(-1)).toMatch(/^A machine or container with more memory/);
   // Once more without a retry; the session is as good as before.
   const once = s.range(1).mapBatches(endless, { batchSize: 4, maxOomRetries: 0 });
-  await expect(once.takeAll()).rejects.toMatchObject({ attempts: 1, cause_: "heap" });
+  await expect(once.takeAll()).rejects.toMatchObject({ attempts: 1, reason: "heap" });
   expect(await s.range(10).count()).toBe(10);
   await s.close();
 });

@@ -67,7 +67,7 @@ describe("[M3] a task whose worker ends because others fill the node", () => {
 
   test("and where the system ended it: what it had at the last moment nobody knows", () => {
     const table = seen(60, 100);
-    table.ends(1, ended({ signal: "SIGKILL", cause: "kernelOom" }));
+    table.ends(1, ended({ signal: "SIGKILL", cause: "systemOom" }));
     expect(table.needs).toMatchObject([{ batchSize: 512 }]);
   });
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { StoreError, toWire } from "../../src/errors/index.ts";
-import type { DeathCause } from "../../src/protocol/index.ts";
+import type { DeathReason } from "../../src/protocol/index.ts";
 import { curveText, deathError } from "../../src/scheduler/oom/deaths.ts";
 import { job, tasks } from "../simulate/plans.ts";
 import { ended } from "../support/ends.ts";
@@ -15,9 +15,9 @@ const END = {
 };
 
 test("[D4] each cause has its own message and its own remedy", () => {
-  const causes: readonly DeathCause[] = [
-    "kernelOom",
-    "containerOom",
+  const causes: readonly DeathReason[] = [
+    "systemOom",
+    "cgroupOom",
     "monitor",
     "terminate",
     "heap",
@@ -39,7 +39,7 @@ test("[D4] each cause has its own message and its own remedy", () => {
 test("[M2] one message has exit type, code, signal, the OOM killer's counts, the memory curve, causes, remedies, the log", () => {
   const node = { host: "node-1", used: 960 * MIB, total: 1000 * MIB, threshold: 0.95, users: [] };
   const error = deathError("map(f)", 42, ended({ ...END, signal: "SIGSEGV", cause: "native", node }), 1, null);
-  expect(error).toMatchObject({ exitType: "UNEXPECTED_SYSTEM_EXIT", cause_: "native", signal: "SIGSEGV" });
+  expect(error).toMatchObject({ exitType: "UNEXPECTED_SYSTEM_EXIT", reason: "native", signal: "SIGSEGV" });
   expect(error.message).toBe(
     `map(f): the worker process 42 crashed in native code (SIGSEGV) while it ran a task.
 Exit type: UNEXPECTED_SYSTEM_EXIT; exit code: none; signal: SIGSEGV; kills of the system's OOM killer while it lived: 1 in its control group, 3 on the machine.
@@ -59,7 +59,7 @@ test("[M2] exit types: errors that nobody caught, connections that broke, worker
   expect(type({ signal: "SIGKILL" })).toBe("UNEXPECTED_SYSTEM_EXIT");
   expect(type({ signal: "SIGKILL", connection: "broken" })).toBe("SYSTEM_ERROR");
   expect(type({ signal: "SIGKILL", cause: "asked" })).toBe("INTENDED_SYSTEM_EXIT");
-  expect(type({ signal: "SIGKILL", cause: "containerOom" })).toBe("NODE_OUT_OF_MEMORY");
+  expect(type({ signal: "SIGKILL", cause: "cgroupOom" })).toBe("NODE_OUT_OF_MEMORY");
 });
 
 test("[M2] a long curve is told in five points", () => {
@@ -75,7 +75,7 @@ test("a death is an event with the operator's name; a worker that was told to go
   table.dies(1);
   const events = table.commands.flatMap((command) => (command.type === "event" ? [command.event] : []));
   expect(events.filter(({ type }) => type === "workerDied")).toMatchObject([
-    { worker: 1, cause: "exit", operator: "op0" },
+    { worker: 1, reason: "exit", operator: "op0" },
   ]);
 });
 

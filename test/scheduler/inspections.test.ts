@@ -36,7 +36,7 @@ test("[M3] a look at files that a kernel has too little memory for is tried once
   table.refuses(noMemory(second?.memory ?? 0));
   expect(table.asked).toHaveLength(2);
   expect(table.wasTold("refused")).toMatchObject([
-    { request: 7, error: { name: "OutOfMemoryError", fields: { cause_: "kernel", attempts: 2 } } },
+    { request: 7, error: { name: "OutOfMemoryError", fields: { reason: "engineMemory", attempts: 2 } } },
   ]);
 });
 

@@ -178,7 +178,7 @@ describe("[K7] terminate", () => {
     const table = working(2, 0);
     table.reads({ 1: 95 * PAGE + 1 });
     table.tell({ type: "workerGone", worker: 1 as WorkerId, end: ended({ signal: "SIGTERM", cause: "terminate" }) });
-    const died = { type: "workerDied", cause: "terminate", worker: 1, operator: "op0" };
+    const died = { type: "workerDied", reason: "terminate", worker: 1, operator: "op0" };
     expect(table.events).toContainEqual(expect.objectContaining(died));
   });
 

@@ -247,5 +247,5 @@ test("[M4] the error of a task that the monitor ended says why it was this one, 
   expect(table.wasTold("failed").at(-1)?.error.message).toContain(
     "\n  chosen: no task that can be tried again frees enough; of 2 like it, it began last\n",
   );
-  expect(table.happened("workerDied")).toMatchObject([{ worker: 2, cause: "monitor", operator: "op0" }]);
+  expect(table.happened("workerDied")).toMatchObject([{ worker: 2, reason: "monitor", operator: "op0" }]);
 });

@@ -8,7 +8,7 @@ const MIB = 2 ** 20;
 /** Four at once in a machine with 1 GiB for tasks, each in a worker of 256 MiB. */
 function shortage(more: Partial<Shortage> = {}): Shortage {
   return {
-    cause: "containerOom",
+    cause: "cgroupOom",
     need: NO_NEED,
     batchSize: 1024,
     isFixed: false,
@@ -75,8 +75,8 @@ test("[M3] a worker that is full itself is replaced by one of twice the size, th
 });
 
 test("[M3] for the kernel's own limit batches do not matter, and more memory does", () => {
-  expect(attempts({ cause: "kernel" })).toEqual(["2 at once", "alone on the machine"]);
-  expect(attempts({ cause: "kernel", limit: Number.POSITIVE_INFINITY })).toEqual(["alone on the machine"]);
+  expect(attempts({ cause: "engineMemory" })).toEqual(["2 at once", "alone on the machine"]);
+  expect(attempts({ cause: "engineMemory", limit: Number.POSITIVE_INFINITY })).toEqual(["alone on the machine"]);
 });
 
 test("[M3] alone and still too much: the same again only where others may have filled the machine", () => {
@@ -102,7 +102,7 @@ test("[M3] what is told of a need is what is kept for it: memory only where fewe
 
 test("[M3] a kernel that ran out is given more as long as there is more for it, whatever the limit of its worker is", () => {
   // A box of 512 MiB: the worker may have all of it, its kernel had 96 MiB, and a task that is alone could give it 170.
-  const box = { cause: "kernel", batchSize: 1, atOnce: 1, limit: 512 * MIB, room: 262 * MIB } as const;
+  const box = { cause: "engineMemory", batchSize: 1, atOnce: 1, limit: 512 * MIB, room: 262 * MIB } as const;
   const kernel = { had: 96 * MIB, most: 170 * MIB };
   expect(nextNeed(shortage({ ...box, kernel }))).toMatchObject({ alone: true });
   // Alone for another reason: its kernel had its usual part.
@@ -110,7 +110,7 @@ test("[M3] a kernel that ran out is given more as long as there is more for it, 
   expect(nextNeed(shortage({ ...box, kernel, need: alone }))).toMatchObject({ alone: true });
   expect(nextNeed(shortage({ ...box, kernel: { had: 170 * MIB, most: 170 * MIB }, need: alone }))).toBeNull();
   // A worker twice as large would not give the kernel more than it has.
-  const large = { cause: "kernel", batchSize: null, limit: 256 * MIB, room: 2048 * MIB } as const;
+  const large = { cause: "engineMemory", batchSize: null, limit: 256 * MIB, room: 2048 * MIB } as const;
   expect(nextNeed(shortage({ ...large, kernel: { had: 800 * MIB, most: 1600 * MIB } }))).toMatchObject({ alone: true });
   expect(nextNeed(shortage({ ...large, kernel: { had: 96 * MIB, most: 1600 * MIB } }))).toMatchObject({ atOnce: 4 });
 });

@@ -45,7 +45,7 @@ What helps, the most promising first:
   3. session({ memoryLimit: "512 MiB" }) instead of 256 MiB for each worker.
   4. A machine or container with more memory than 1.0 GiB.`,
   );
-  expect(table.error?.fields).toMatchObject({ operator: "op0", cause_: "heap", memory: 240 * MIB, attempts: 1 });
+  expect(table.error?.fields).toMatchObject({ operator: "op0", reason: "heap", memory: 240 * MIB, attempts: 1 });
 });
 
 test("[M4] where a function was refused memory and nobody died, the story is as whole", () => {
@@ -59,7 +59,7 @@ test("[M4] where a function was refused memory and nobody died, the story is as 
   const scene = { node, log: "/logs/worker-1.log" };
   const message = { type: "failed", task: table.taskOf(1).id, error } as const;
   table.tell({ type: "fromWorker", worker: 1 as WorkerId, message, scene });
-  expect(table.error?.fields).toMatchObject({ cause_: "allocation" });
+  expect(table.error?.fields).toMatchObject({ reason: "allocation" });
   for (const part of [
     "  node: node-7, 512 MiB of 1.0 GiB used (50.0 %), threshold 95.0 %\n",
     "  cause: a function was refused memory: its worker may have no more than 256 MiB\n",
@@ -88,7 +88,7 @@ test("[M4] [D4] the victim is one of the top users with what it had, also where 
 });
 
 test("[M4] [D4] the cause and the counters agree: the monitor claims to have been first only where the system did nothing", () => {
-  const told = (kills: number, cause: "monitor" | "containerOom") => {
+  const told = (kills: number, cause: "monitor" | "cgroupOom") => {
     const table = new Oom(1, 8, { pool: POOL, memory: MEMORY });
     table.put();
     table.start(counting(1, { maxOomRetries: 0 }), 1);
@@ -100,6 +100,6 @@ test("[M4] [D4] the cause and the counters agree: the monitor claims to have bee
   expect(told(0, "monitor")).toContain("before the system would have ended anything");
   expect(told(0, "monitor")).toContain("  chosen: ");
   expect(told(1, "monitor")).not.toContain("before the system");
-  expect(told(1, "containerOom")).toContain("cause: the system's OOM killer ended its worker");
-  expect(told(1, "containerOom")).not.toContain("chosen:");
+  expect(told(1, "cgroupOom")).toContain("cause: the system's OOM killer ended its worker");
+  expect(told(1, "cgroupOom")).not.toContain("chosen:");
 });

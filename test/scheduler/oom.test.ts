@@ -191,7 +191,7 @@ test("[D4] a function whose child process the system has killed for memory ran o
   const fails = (worker: number) => {
     const error = toWire(new FunctionError("the child ended with SIGKILL", "op0", null, null, [], "Error", null));
     const message = { type: "failed", task: table.taskOf(worker).id, error } as const;
-    table.tell({ type: "fromWorker", worker: worker as WorkerId, message, oomKill: "containerOom" });
+    table.tell({ type: "fromWorker", worker: worker as WorkerId, message, oomKill: "cgroupOom" });
   };
   fails(1);
   expect(table.needs).toMatchObject([{ batchSize: 512 }]);

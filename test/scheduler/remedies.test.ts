@@ -94,7 +94,7 @@ test("[D9] a worker that was full itself: more for it, for the function or for a
 });
 
 test("[D9] the kernel: less that meets at once", () => {
-  const last: Shortage = { ...SHORTAGE, cause: "kernel", limit: Number.POSITIVE_INFINITY };
+  const last: Shortage = { ...SHORTAGE, cause: "engineMemory", limit: Number.POSITIVE_INFINITY };
   expect(advised([], [last], true)).toEqual([
     "Let less meet at once: fewer columns, rows filtered before, shorter lists and strings.",
     "A machine or container with more memory than 24.0 GiB.",

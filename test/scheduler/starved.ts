@@ -6,7 +6,7 @@ import { splits, Table } from "./table.ts";
 
 export const MIB = 2 ** 20;
 export const OUT_OF_HEAP = ended({ signal: "SIGABRT", cause: "heap" });
-export const KILLED = ended({ signal: "SIGKILL", cause: "containerOom" });
+export const KILLED = ended({ signal: "SIGKILL", cause: "cgroupOom" });
 export const POOL = { memory: 1024 * MIB, overhead: 96 * MIB, worker: 100 * MIB, threads: 2 };
 export const COUNT = { kind: "count" } as const;
 

@@ -1,6 +1,6 @@
 /** What a simulated task does, step by step: reads its input, asks for room, hands over block after block, ends. */
 import { FunctionError, toWire } from "../../src/errors/index.ts";
-import type { ArenaRange, DeathCause, HandedOver, TaskOrder, TaskReport, ToWorker } from "../../src/protocol/index.ts";
+import type { ArenaRange, DeathReason, HandedOver, TaskOrder, TaskReport, ToWorker } from "../../src/protocol/index.ts";
 import type { TaskMessage } from "../../src/scheduler/index.ts";
 import { PAGE } from "../../src/store/index.ts";
 import type { SimulatedMemory } from "./memory.ts";
@@ -18,7 +18,7 @@ export class Running {
     private readonly program: SimulatedProgram,
     private readonly rules: Rules,
     private readonly memory: SimulatedMemory | null,
-    private readonly die: (worker: SimulatedWorker, cause: DeathCause) => void,
+    private readonly die: (worker: SimulatedWorker, cause: DeathReason) => void,
   ) {}
 
   start(worker: SimulatedWorker, order: TaskOrder): void {
@@ -81,7 +81,7 @@ export class Running {
         return;
       }
       const victim = task === null ? null : (this.memory?.grow(worker) ?? null);
-      if (victim !== null) this.die(victim, "containerOom");
+      if (victim !== null) this.die(victim, "cgroupOom");
       if (victim !== worker) run();
     });
   }
@@ -90,10 +90,10 @@ export class Running {
     this.world.tell({ type: "fromWorker", worker: worker.id, message });
   }
 
-  #causeOfDeath(): DeathCause {
+  #causeOfDeath(): DeathReason {
     const { chance, dangers } = this.world;
     if (dangers.oom === 0 || !chance.happens(dangers.oom)) return "signal";
-    return chance.oneOf(["heap", "monitor", "monitor", "containerOom", "containerOom", "terminate"]);
+    return chance.oneOf(["heap", "monitor", "monitor", "cgroupOom", "cgroupOom", "terminate"]);
   }
 
   #checkReplay({ isWide }: SimulatedWorker, order: TaskOrder): void {

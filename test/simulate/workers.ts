@@ -1,5 +1,5 @@
 /** The simulated workers: as many as are wanted, each started, told things, and dead one day. */
-import type { DeathCause, KillReason, SessionEvent, TaskId, ToWorker, WorkerId } from "../../src/protocol/index.ts";
+import type { DeathReason, KillReason, SessionEvent, TaskId, ToWorker, WorkerId } from "../../src/protocol/index.ts";
 import type { Command, Scheduler } from "../../src/scheduler/index.ts";
 import { ended } from "../support/ends.ts";
 import { type MemoryMeans, WORKER_MEMORY } from "./means.ts";
@@ -16,7 +16,7 @@ export class SimulatedWorkers {
   readonly #running: Running;
   readonly #limit: number;
   /** Deaths for memory, by task. */
-  readonly shortages = new Map<TaskId, DeathCause[]>();
+  readonly shortages = new Map<TaskId, DeathReason[]>();
   readonly memory: SimulatedMemory | null;
   #last = 0;
   #wanted: number;
@@ -213,7 +213,7 @@ export class SimulatedWorkers {
     agenda.later(chance.between(1, 30), () => this.#die(worker, reason));
   }
 
-  #die(worker: SimulatedWorker, cause: DeathCause): void {
+  #die(worker: SimulatedWorker, cause: DeathReason): void {
     if (worker.state === "dead") return;
     if (worker.task !== null && cause !== "signal" && cause !== "asked") {
       const { id } = worker.task.order;

@@ -18,12 +18,12 @@ function cause(facts: Partial<DeathFacts>) {
 }
 
 test("[D4] every death has its own cause", () => {
-  expect(cause({ signal: "SIGKILL", oomKills: { container: 0, machine: 1, ours: 1 } })).toBe("kernelOom");
-  expect(cause({ signal: "SIGKILL", oomKills: { container: 1, machine: 1, ours: 1 } })).toBe("containerOom");
+  expect(cause({ signal: "SIGKILL", oomKills: { container: 0, machine: 1, ours: 1 } })).toBe("systemOom");
+  expect(cause({ signal: "SIGKILL", oomKills: { container: 1, machine: 1, ours: 1 } })).toBe("cgroupOom");
   expect(cause({ signal: "SIGKILL", order: "monitor" })).toBe("monitor");
   // A kill of the system's that was counted at the same time cannot be called one that did not happen.
   expect(cause({ signal: "SIGKILL", order: "monitor", oomKills: { container: 1, machine: 1, ours: 1 } })).toBe(
-    "containerOom",
+    "cgroupOom",
   );
   expect(cause({ signal: "SIGKILL", order: "monitor", oomKills: { container: 0, machine: 1, ours: 0 } })).toBe(
     "monitor",
@@ -144,7 +144,7 @@ test("[M5] a minute after the first kill, then after every minute with kills, an
   clock.pass(120_000);
   summary.tellPending();
   expect(told).toEqual([]);
-  for (const cause of ["monitor", "containerOom", "heap", "native", "asked"] as const) summary.died(cause);
+  for (const cause of ["monitor", "cgroupOom", "heap", "native", "asked"] as const) summary.died(cause);
   clock.pass(59_999);
   expect(told).toEqual([]);
   clock.pass(1);
@@ -158,7 +158,7 @@ test("[M5] a minute after the first kill, then after every minute with kills, an
   ]);
   clock.pass(120_000);
   expect(told.length).toBe(1);
-  summary.died("kernelOom");
+  summary.died("systemOom");
   summary.tellPending();
   expect(told[1]).toMatch(/^1 workers \(tasks \/ actors\) killed due to memory pressure \(OOM\), 0 workers crashed/);
   clock.pass(60_000);

@@ -41,29 +41,29 @@ test("[D4] deaths under a task are told apart, each with its message, its exit t
     return fromWire(end.error);
   };
   const exit = await died("exit");
-  expect(exit).toMatchObject({ cause_: "exit", exitCode: 5, signal: null, exitType: "INTENDED_USER_EXIT" });
+  expect(exit).toMatchObject({ reason: "exit", exitCode: 5, signal: null, exitType: "INTENDED_USER_EXIT" });
   expect(exit.message).toMatch(
     /exited with code 5 while it ran a task\.\nExit type: INTENDED_USER_EXIT; exit code: 5; signal: none;/,
   );
   expect(exit.message).toContain("process.exit in the function");
   const segfault = await died("segfault");
-  expect(segfault).toMatchObject({ cause_: "native", signal: "SIGSEGV", exitType: "UNEXPECTED_SYSTEM_EXIT" });
+  expect(segfault).toMatchObject({ reason: "native", signal: "SIGSEGV", exitType: "UNEXPECTED_SYSTEM_EXIT" });
   expect(segfault.message).toContain("crashed in native code (SIGSEGV)");
   const abort = await died("sigabrt");
-  expect(abort).toMatchObject({ cause_: "native", signal: "SIGABRT", exitType: "UNEXPECTED_SYSTEM_EXIT" });
+  expect(abort).toMatchObject({ reason: "native", signal: "SIGABRT", exitType: "UNEXPECTED_SYSTEM_EXIT" });
   const killed = await died("abort");
-  expect(killed).toMatchObject({ cause_: "signal", signal: "SIGKILL", exitType: "UNEXPECTED_SYSTEM_EXIT" });
+  expect(killed).toMatchObject({ reason: "signal", signal: "SIGKILL", exitType: "UNEXPECTED_SYSTEM_EXIT" });
   expect(killed.message).toContain("was ended by SIGKILL, which nobody here had sent");
   expect(killed.message).toContain("0 in its control group");
   const heap = await died("heap");
   expect(heap.message).toContain("JavaScript heap out of memory");
   const told = events(supervisor).filter((event) => event.type === "workerDied");
   expect(told).toMatchObject([
-    { worker: 1, cause: "exit", exitCode: 5, operator: "op0" },
-    { worker: 2, cause: "native", signal: "SIGSEGV", operator: "op0" },
-    { worker: 3, cause: "native", signal: "SIGABRT", operator: "op0" },
-    { worker: 4, cause: "signal", signal: "SIGKILL", operator: "op0" },
-    { worker: 5, cause: "heap", signal: "SIGABRT", operator: "op0" },
+    { worker: 1, reason: "exit", exitCode: 5, operator: "op0" },
+    { worker: 2, reason: "native", signal: "SIGSEGV", operator: "op0" },
+    { worker: 3, reason: "native", signal: "SIGABRT", operator: "op0" },
+    { worker: 4, reason: "signal", signal: "SIGKILL", operator: "op0" },
+    { worker: 5, reason: "heap", signal: "SIGABRT", operator: "op0" },
   ]);
   expect(told.every(({ at }) => Math.abs(Date.parse(at) - Date.now()) < 60_000)).toBe(true);
   expect(supervisor.messages.filter(({ type }) => type === "event").length).toBe(told.length);

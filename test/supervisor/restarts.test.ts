@@ -127,7 +127,7 @@ test("[K7] a fresh worker starts after 1 to 16 s, five in a row at most; then wh
   expect(errors.map(({ until }) => until)).toEqual(["work"]);
   expect(errors[0]?.error).toMatchObject({
     name: "OutOfMemoryError",
-    cause_: "terminate",
+    reason: "terminate",
     attempts: 6,
     memory: 700 * MIB,
   });

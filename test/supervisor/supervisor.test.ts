@@ -167,7 +167,7 @@ test("a worker that exits too often fails the job with its last words", async ()
   if (end.type !== "failed") throw new Error("it finished");
   const error = fromWire(end.error);
   expect(error).toBeInstanceOf(WorkerDiedError);
-  expect(error).toMatchObject({ operator: "op0", exitCode: 5, signal: null, cause_: "exit" });
+  expect(error).toMatchObject({ operator: "op0", exitCode: 5, signal: null, reason: "exit" });
   expect(error.message).toMatch(/op0: the worker process \d+ exited with code 5 .*after 3 attempts/);
   expect(error.message).toContain("about to exit");
   expect((await supervisor.inspect("next")).type).toBe("inspected");
@@ -179,7 +179,7 @@ test("[D4] the V8 heap limit is told apart, and not tried again where no worker 
   const end = await supervisor.run(job("j", [tasks(0, { kind: "splits", splits }, { maxOomRetries: 0 })]));
   if (end.type !== "failed") throw new Error("it finished");
   const error = fromWire(end.error);
-  expect(error).toMatchObject({ name: "OutOfMemoryError", cause_: "heap", attempts: 1 });
+  expect(error).toMatchObject({ name: "OutOfMemoryError", reason: "heap", attempts: 1 });
   expect(error.message).toContain("heap limit of 48.0 MiB");
   expect(error.message).toContain("more memory");
   expect(end.stats.operators[0]?.retries).toBe(0);

@@ -1,6 +1,6 @@
 /** What the compiler knows of sessions: options by name and form, what calls return, what errors tell. Nothing here runs. */
 import type { Session } from "../../src/index.ts";
-import { type DeathCause, OutOfMemoryError, session, WorkerDiedError, workerData } from "../../src/index.ts";
+import { type DeathReason, OutOfMemoryError, session, WorkerDiedError, workerData } from "../../src/index.ts";
 import { test, valueIs } from "./expected.ts";
 
 declare const open: Session;
@@ -49,10 +49,10 @@ test("[K14] a container, what makes one, or that with arguments", () => {
 });
 
 test("[D4] the cause of a death is one of those that there are", () => {
-  if (thrown instanceof WorkerDiedError) valueIs<DeathCause>()(thrown.cause_);
+  if (thrown instanceof WorkerDiedError) valueIs<DeathReason>()(thrown.reason);
   if (thrown instanceof OutOfMemoryError) {
     // @ts-expect-error there is no such cause
-    return thrown.cause_ === "oom";
+    return thrown.reason === "oom";
   }
   return null;
 });

@@ -192,7 +192,7 @@ export class Scheduler {
       now: 0,
       order: 0,
       slotStallSince: null,
-      besideAt: Number.NEGATIVE_INFINITY,
+      stillJobServedAt: Number.NEGATIVE_INFINITY,
       storeStallSince: null,
     };
   }

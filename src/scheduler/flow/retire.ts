@@ -13,7 +13,7 @@ export function retire(state: State, operator: OperatorState): void {
 
 export function retireFrom(state: State, operator: OperatorState, worker: WorkerState): void {
   forgetOperator(worker, operator);
-  worker.past.classes.delete(operator);
+  worker.history.classes.delete(operator);
   if (operator.isClass) operator.retiring.add(worker);
   send(state, worker, { type: "retire", job: operator.job.id, operator: operator.spec.id });
 }

@@ -66,5 +66,5 @@ function reliefLease(state: State, worker: WorkerState): KernelLease {
 
 function outOfMemory({ message }: WireError, isSecond: boolean): WireError {
   const remedies = ["A machine or container with more memory, or a smaller objectStoreMemory."];
-  return toWire(new OutOfMemoryError(message, "inspect", "kernel", null, isSecond ? 2 : 1, remedies));
+  return toWire(new OutOfMemoryError(message, "inspect", "engineMemory", null, isSecond ? 2 : 1, remedies));
 }

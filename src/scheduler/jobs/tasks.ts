@@ -238,8 +238,8 @@ export function taskFailed(
   leaveWorker(state, task);
   if (task.cancelledAt === null && isStillWanted(state, task)) {
     const cause = oomCause({ error }) ?? oomKill ?? null;
-    const blow = scene === undefined ? { error } : { error, scene };
-    const lack = cause === null || worker === null ? error : ranOutOfMemory(state, task, worker, cause, blow);
+    const evidence = scene === undefined ? { error } : { error, scene };
+    const lack = cause === null || worker === null ? error : ranOutOfMemory(state, task, worker, cause, evidence);
     if (lack === null) return;
     const tolerated = lack.name === "FunctionError" && job.erroredTasks < job.spec.maxErroredBlocks;
     job.erroredTasks += 1;

@@ -8,5 +8,13 @@ export { memoryReport } from "./memory-report.ts";
 export { watchNode } from "./monitor.ts";
 export { isLargeEnough, lower, neededFor, raise, raisedFor, raisedStarting } from "./raised.ts";
 export { containerHolds, containerSpent, heapTold, memoryRead } from "./readings.ts";
-export { mayBeFullOfOthers, type Past, type Rest, settleTrims, taskLeft, trimDeadline, trimmed } from "./recycle.ts";
+export {
+  mayBeFullOfOthers,
+  settleTrims,
+  type Trimming,
+  taskLeft,
+  trimDeadline,
+  trimmed,
+  type WorkerHistory,
+} from "./recycle.ts";
 export { addWorker, dismiss, stopping, withoutTask, workerOf } from "./workers.ts";

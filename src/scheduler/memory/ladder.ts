@@ -75,8 +75,8 @@ function leavePause(state: State, worker: WorkerState): void {
 }
 
 /** Also where nothing of it is to leave at all. */
-export function hasNothingToSpill({ standing, isDry }: WorkerState): boolean {
-  return isDry || !standing.spills;
+export function hasNothingToSpill({ standing, foundNothingToSpill }: WorkerState): boolean {
+  return foundNothingToSpill || !standing.spills;
 }
 
 /** For whoever watches. */
@@ -112,7 +112,7 @@ export function reportPauses(state: State): void {
 }
 
 function causeOfPause(state: State, worker: WorkerState): string {
-  const { task, memory, kinds, past } = worker;
+  const { task, memory, kinds, history } = worker;
   const has = `${formatSize(kinds.process)} of its ${formatSize(memory)}`;
   if (task !== null) {
     const runs = Math.round((state.now - task.startedAt) / 1000);
@@ -122,7 +122,7 @@ function causeOfPause(state: State, worker: WorkerState): string {
     );
   }
   const unmanaged = formatSize(kinds.unmanaged + kinds.recent);
-  if (past.tasks === 0) return `it has ${has} before its first task: memoryLimit is too small for a worker.`;
+  if (history.tasks === 0) return `it has ${has} before its first task: memoryLimit is too small for a worker.`;
   return `it has ${has}, ${unmanaged} of it unmanaged: ${TWO_CAUSES}.`;
 }
 
@@ -133,8 +133,8 @@ export const TWO_CAUSES =
 export function warnOfUnmanaged(state: State, worker: WorkerState): void {
   const { kinds, memory, id, pid } = worker;
   const unmanaged = kinds.unmanaged + kinds.recent;
-  if (!worker.standing.spills || !worker.isDry || unmanaged * 2 < kinds.process) return;
-  const name = worker.task?.operator.spec.name ?? worker.past.operator;
+  if (!worker.standing.spills || !worker.foundNothingToSpill || unmanaged * 2 < kinds.process) return;
+  const name = worker.task?.operator.spec.name ?? worker.history.operator;
   const of = name === null ? "" : ` (${name})`;
   once(
     state,

@@ -71,7 +71,7 @@ function addCandidate(candidates: Candidate[], worker: WorkerState): void {
   if (reading === null) return;
   if (phase === "busy" && task !== null) {
     candidates.push({ worker, private: reading.private, cost: costOf(task), since: task.startedAt });
-  } else if (phase === "idle" && worker.past.tasks > 0 && reading.private >= WORTH_IT) {
+  } else if (phase === "idle" && worker.history.tasks > 0 && reading.private >= WORTH_IT) {
     // One that has done nothing yet has nothing to give back: its successor would have the same.
     candidates.push({ worker, private: reading.private, cost: "a restart", since: 0 });
   }

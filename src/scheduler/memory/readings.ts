@@ -39,7 +39,7 @@ export function standAgain(state: State): void {
 
 /** What the user's container holds has changed: the next task does not wait for the next reading to be too much. */
 export function containerHolds(state: State, worker: WorkerState, bytes: Bytes, evicts: boolean): void {
-  worker.container = { bytes, evicts, isSpent: false };
+  worker.container = { bytes, evicts, hasNothingToEvict: false };
   worker.isAskedToEvict = false;
   if (worker.reading === null) return;
   settleWorker(state, worker, "word");
@@ -49,7 +49,7 @@ export function containerHolds(state: State, worker: WorkerState, bytes: Bytes, 
 /** It has let go of all that it can: what is to leave must leave otherwise. */
 export function containerSpent(state: State, worker: WorkerState): void {
   if (worker.container === null) return;
-  worker.container = { ...worker.container, isSpent: true };
+  worker.container = { ...worker.container, hasNothingToEvict: true };
   spillUnderPressure(state);
 }
 

@@ -33,7 +33,7 @@ import { instancesIn } from "./raised.ts";
 import { dismiss } from "./workers.ts";
 
 /** What a worker had before, in private memory. */
-export interface Past {
+export interface WorkerHistory {
   /** When it was first seen. */
   first: Bytes | null;
   /** After its last tasks, the oldest first. */
@@ -51,7 +51,7 @@ export interface Past {
 
 type Reason = "paused" | "unmanaged" | "growing" | "heap";
 
-export interface Rest {
+export interface Trimming {
   readonly reason: Reason;
   readonly since: Milliseconds;
   answeredAt: Milliseconds | null;
@@ -72,57 +72,57 @@ const GROWN_BEYOND = 0.1;
 const UNSEEN = 2;
 
 export function taskLeft(worker: WorkerState, operator: OperatorState): void {
-  const { past, container } = worker;
+  const { history, container } = worker;
   const { name } = operator.spec;
   // What the task used of it may leave now.
-  if (container?.isSpent) worker.container = { ...container, isSpent: false };
-  past.tasks += 1;
-  past.isMixed ||= past.operator !== null && past.operator !== name;
-  past.operator = name;
-  if (!operator.isClass || past.classes.has(operator)) return;
-  past.classes.add(operator);
-  past.settled = null;
+  if (container?.hasNothingToEvict) worker.container = { ...container, hasNothingToEvict: false };
+  history.tasks += 1;
+  history.isMixed ||= history.operator !== null && history.operator !== name;
+  history.operator = name;
+  if (!operator.isClass || history.classes.has(operator)) return;
+  history.classes.add(operator);
+  history.settled = null;
   worker.heap.settled = null;
 }
 
 /** With each reading. */
 export function noteGrowth(worker: WorkerState): void {
-  const { past, reading, phase } = worker;
+  const { history, reading, phase } = worker;
   if (reading === null || phase === "starting") return;
-  past.first ??= reading.private;
-  if (past.noted === past.tasks) return;
-  past.noted = past.tasks;
-  past.after.push(reading.private);
-  if (past.after.length > GROWN + 1) past.after.shift();
-  past.settled ??= reading.private;
+  history.first ??= reading.private;
+  if (history.noted === history.tasks) return;
+  history.noted = history.tasks;
+  history.after.push(reading.private);
+  if (history.after.length > GROWN + 1) history.after.shift();
+  history.settled ??= reading.private;
 }
 
 /** What it has is what classes have constructed in it: the next worker would have as much after its first task. */
 function isAsConstructed(worker: WorkerState): boolean {
-  const { past, reading, memory } = worker;
+  const { history, reading, memory } = worker;
   const instances = instancesIn(worker);
   if (instances === 0) return false;
-  if (instances !== past.classes.size || past.settled === null) return true;
-  return (reading?.private ?? 0) <= past.settled + GROWN_BEYOND * memory;
+  if (instances !== history.classes.size || history.settled === null) return true;
+  return (reading?.private ?? 0) <= history.settled + GROWN_BEYOND * memory;
 }
 
 /** The answer to `trim`. */
 export function trimmed(state: State, worker: WorkerState, { before, after }: TrimReport, heap: HeapUse): void {
-  const { id, pid, rest } = worker;
-  if (rest !== null) rest.answeredAt ??= state.now;
+  const { id, pid, trimming } = worker;
+  if (trimming !== null) trimming.answeredAt ??= state.now;
   heapAfterTrim(state, worker, heap);
   watch(state, { type: "trimmed", worker: id, pid, returned: Math.max(0, before - after) });
 }
 
 export function trimDeadline({ heavy, now }: State): Milliseconds {
   let at = Number.POSITIVE_INFINITY;
-  for (const { rest } of heavy) {
-    if (rest !== null && graceEnds(rest) > now) at = Math.min(at, graceEnds(rest));
+  for (const { trimming } of heavy) {
+    if (trimming !== null && graceEnds(trimming) > now) at = Math.min(at, graceEnds(trimming));
   }
   return at;
 }
 
-function graceEnds({ since, reason }: Rest): Milliseconds {
+function graceEnds({ since, reason }: Trimming): Milliseconds {
   return since + (reason === "heap" ? HEAP_GRACE : TRIM_GRACE);
 }
 
@@ -130,8 +130,8 @@ function graceEnds({ since, reason }: Rest): Milliseconds {
 export function settleTrims(state: State): void {
   for (const worker of state.heavy) {
     if (worker.phase !== "idle") continue;
-    if (worker.rest === null) beginRest(state, worker);
-    else endRest(state, worker, worker.rest);
+    if (worker.trimming === null) beginTrimming(state, worker);
+    else endTrimming(state, worker, worker.trimming);
   }
   if (state.paused.size > 0) failInVain(state);
 }
@@ -141,28 +141,28 @@ export function isHeavy(state: State, worker: WorkerState): boolean {
   if (worker.phase === "stopping") return false;
   return (
     worker.standing.pressure !== "normal" ||
-    worker.rest !== null ||
+    worker.trimming !== null ||
     isPastHalf(state, worker) ||
     isUnmanagedHigh(state, worker) ||
     (counts(state) && isHeapSuspect(state, worker))
   );
 }
 
-function beginRest(state: State, worker: WorkerState): void {
+function beginTrimming(state: State, worker: WorkerState): void {
   const reason = reasonToRest(state, worker);
   if (reason === null) return;
-  worker.rest = { reason, since: state.now, answeredAt: null, isVain: false };
+  worker.trimming = { reason, since: state.now, answeredAt: null, isVain: false };
   settleIdle(state, worker);
   send(state, worker, { type: "trim", request: null });
 }
 
 function reasonToRest(state: State, worker: WorkerState): Reason | null {
-  const { past, memory } = worker;
+  const { history, memory } = worker;
   if (worker.paused !== null) return hasNothingToSpill(worker) ? "paused" : null;
-  if (past.tasks === 0) return null;
+  if (history.tasks === 0) return null;
   if (Number.isFinite(memory) && !isAsConstructed(worker)) {
     if (isUnmanagedHigh(state, worker) && hasNothingToSpill(worker)) return "unmanaged";
-    if (isGrowing(past) && isPastHalf(state, worker)) return "growing";
+    if (isGrowing(history) && isPastHalf(state, worker)) return "growing";
   }
   return counts(state) && isHeapSuspect(state, worker) ? "heap" : null;
 }
@@ -200,7 +200,7 @@ function unmanagedOf({ kinds }: WorkerState): Bytes {
   return kinds.unmanaged + kinds.recent;
 }
 
-function isGrowing({ after }: Past): boolean {
+function isGrowing({ after }: WorkerHistory): boolean {
   return after.length > GROWN && after.every((bytes, i) => bytes > (after[i - 1] ?? -1));
 }
 
@@ -210,41 +210,41 @@ function isGrowing({ after }: Past): boolean {
  */
 export function mayBeFullOfOthers(state: State, worker: WorkerState, task: TaskState): boolean {
   const { now, memory } = state;
-  const { past } = worker;
-  if (past.tasks < 2) return false;
-  return isGrowing(past) || isHeapHigh(state, worker) || now - task.startedAt < UNSEEN * (memory?.interval ?? 0);
+  const { history } = worker;
+  if (history.tasks < 2) return false;
+  return isGrowing(history) || isHeapHigh(state, worker) || now - task.startedAt < UNSEEN * (memory?.interval ?? 0);
 }
 
-function endRest(state: State, worker: WorkerState, rest: Rest): void {
-  const { since, answeredAt, reason } = rest;
+function endTrimming(state: State, worker: WorkerState, trimming: Trimming): void {
+  const { since, answeredAt, reason } = trimming;
   // Of its heap the answer itself tells, of the rest only a reading does.
   const isTold = reason === "heap" ? answeredAt !== null : worker.readAt > since;
   if (isTold && !isStillSo(state, worker, reason)) {
-    worker.rest = null;
-    worker.past.after.length = 0;
+    worker.trimming = null;
+    worker.history.after.length = 0;
     settleIdle(state, worker);
     return;
   }
   const isKnown = answeredAt !== null && (reason === "heap" || worker.readAt > answeredAt);
-  if (rest.isVain || (!isKnown && state.now < graceEnds(rest))) return;
-  if (worker.past.tasks === 0 && state.ledger.managed(worker.id) === 0) rest.isVain = true;
+  if (trimming.isVain || (!isKnown && state.now < graceEnds(trimming))) return;
+  if (worker.history.tasks === 0 && state.ledger.managed(worker.id) === 0) trimming.isVain = true;
   else recycle(state, worker, reason);
 }
 
 function recycle(state: State, worker: WorkerState, reason: Reason): void {
-  const { id, pid, past, reading } = worker;
+  const { id, pid, history, reading } = worker;
   const why = reason === "heap" ? whyForHeap(state, worker) : whyRecycled(state, worker);
   watch(state, { type: "recycled", worker: id, pid, private: reading?.private ?? 0, why });
   once(
     state,
-    `recycled/${past.operator}`,
+    `recycled/${history.operator}`,
     `Worker ${id} (process ${pid}) is replaced: ${why}. What classes have constructed in it is constructed anew.`,
   );
   dismiss(state, worker);
 }
 
 function whyRecycled({ ledger, memory }: State, worker: WorkerState): string {
-  const { id, past, reading, container } = worker;
+  const { id, history, reading, container } = worker;
   const now = reading?.private ?? 0;
   const blocks = ledger.managed(id);
   if (blocks > now) {
@@ -259,26 +259,26 @@ function whyRecycled({ ledger, memory }: State, worker: WorkerState): string {
     const needed = formatSize(Math.ceil(now / (memory?.thresholds.spill || 1)));
     return `what classes have constructed in it takes ${formatSize(now)} of its ${formatSize(worker.memory)}; with more than ${needed} (the function's option memory) it would stay`;
   }
-  return `its memory has grown from ${formatSize(past.first ?? 0)} to ${formatSize(now)} over ${tasksText(past)}: ${TWO_CAUSES}`;
+  return `its memory has grown from ${formatSize(history.first ?? 0)} to ${formatSize(now)} over ${tasksText(history)}: ${TWO_CAUSES}`;
 }
 
 function whyForHeap(state: State, worker: WorkerState): string {
   const { first, now } = worker.heap;
   const grown = `from ${formatSize(first ?? 0)} to ${formatSize(now?.used ?? 0)} of its ${formatSize(heapLimitOf(state, worker))}`;
   return (
-    `its JavaScript heap has grown ${grown} over ${tasksText(worker.past)}: a leak (a function that keeps what it made, in a variable ` +
+    `its JavaScript heap has grown ${grown} over ${tasksText(worker.history)}: a leak (a function that keeps what it made, in a variable ` +
     "outside of it)"
   );
 }
 
-function tasksText({ tasks, isMixed, operator }: Past): string {
+function tasksText({ tasks, isMixed, operator }: WorkerHistory): string {
   return `${tasks} ${tasks === 1 ? "task" : "tasks"}${isMixed ? ", the last" : ""} of ${operator}`;
 }
 
 /** No worker may have a task, and none ever will: what waits for one fails, with the figures. */
 function failInVain(state: State): void {
   const { workers, jobs, inspections, memory, workerMemory } = state;
-  for (const { rest } of workers.values()) if (rest?.isVain !== true) return;
+  for (const { trimming } of workers.values()) if (trimming?.isVain !== true) return;
   const [{ kinds } = { kinds: null }] = state.paused;
   const pause = memory?.thresholds.pause ?? false;
   if (kinds === null || pause === false) return;

@@ -23,9 +23,9 @@ export function addWorker(state: State, id: WorkerId, memory: Bytes, isWide: boo
     kinds: { process: 0, managed: 0, unmanaged: 0, recent: 0, spilled: 0 },
     unmanaged: new LeastOverTime(state.memory?.recentToOldTime ?? 0),
     standing: GROUND,
-    isDry: false,
+    foundNothingToSpill: false,
     paused: null,
-    past: {
+    history: {
       first: null,
       after: [],
       tasks: 0,
@@ -36,7 +36,7 @@ export function addWorker(state: State, id: WorkerId, memory: Bytes, isWide: boo
       settled: null,
     },
     heap: noHeapPast(),
-    rest: null,
+    trimming: null,
     endedFor: null,
     foreign: null,
     inspection: null,
@@ -71,7 +71,7 @@ export function tellWanted({ commands, lease, isParked, slots }: State): void {
 export function stopping(state: State, worker: WorkerState): void {
   if (worker.phase === "stopping") return;
   moveWorker(state, worker, "stopping");
-  worker.rest = null;
+  worker.trimming = null;
   worker.paused = null;
   state.paused.delete(worker);
   state.heavy.delete(worker);

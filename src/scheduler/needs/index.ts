@@ -5,8 +5,6 @@ export {
   isOfTheWorker,
   NO_NEED,
   nextNeed,
-  type OomCause,
-  type Refused,
   type Shortage,
   stricter,
 } from "./need.ts";

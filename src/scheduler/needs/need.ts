@@ -17,16 +17,13 @@
  * A row that does not apply is left out. Where nothing is left and others may have filled the machine, the same is tried again.
  */
 
+import { ENDS, type MemoryReason } from "../../errors/index.ts";
 import { kernelLease } from "../../memory/index.ts";
-import type { Bytes, DeathCause, LearnedNeed } from "../../protocol/index.ts";
-
-/** "allocation": refused to a function; "kernel": the kernel's own limit. */
-export type OomCause = Extract<DeathCause, "kernelOom" | "containerOom" | "monitor" | "terminate" | "heap"> | Refused;
-export type Refused = "allocation" | "kernel";
+import type { Bytes, LearnedNeed } from "../../protocol/index.ts";
 
 /** An attempt that ran out of memory. */
 export interface Shortage {
-  readonly cause: OomCause;
+  readonly cause: MemoryReason;
   /** What it had asked for. */
   readonly need: LearnedNeed;
   /** Rows of its largest batch; null: it has none. */
@@ -56,16 +53,14 @@ interface KernelShortage {
 
 export const NO_NEED: LearnedNeed = { batchSize: null, atOnce: null, alone: false, memory: null };
 
-const OF_THE_MACHINE: readonly OomCause[] = ["kernelOom", "containerOom", "monitor"];
-
 /** Others may have had a part in it. */
-export function isOfTheMachine(cause: OomCause): boolean {
-  return OF_THE_MACHINE.includes(cause);
+export function isOfTheMachine(cause: MemoryReason): boolean {
+  return ENDS[cause].memoryOf === "machine";
 }
 
 /** Its process was full: of what it had, and of what tasks before it had left. */
-export function isOfTheWorker(cause: OomCause): boolean {
-  return cause === "terminate" || cause === "heap" || cause === "allocation";
+export function isOfTheWorker(cause: MemoryReason): boolean {
+  return ENDS[cause].memoryOf === "worker";
 }
 
 /** Null: whatever is asked for, it ends in the same way. */
@@ -107,7 +102,7 @@ export function stricter(one: LearnedNeed | null, other: LearnedNeed): LearnedNe
 
 function smallerBatch({ cause, batchSize, isFixed }: Shortage): ((divisor: number) => number) | null {
   // The kernel's part of a task does not know of batches.
-  if (batchSize === null || batchSize <= 1 || isFixed || cause === "kernel") return null;
+  if (batchSize === null || batchSize <= 1 || isFixed || cause === "engineMemory") return null;
   return (divisor) => Math.max(1, Math.floor(batchSize / divisor));
 }
 
@@ -131,7 +126,7 @@ function canHaveMore({ cause, limit, room, kernel }: Shortage): boolean {
   if (isOfTheMachine(cause)) return true;
   // Of an ordinary worker's memory its kernel has a part: the limit of the one says nothing of the other's.
   if (kernel !== null) return hasMoreForKernel({ kernel });
-  return cause === "kernel" && limit === Number.POSITIVE_INFINITY
+  return cause === "engineMemory" && limit === Number.POSITIVE_INFINITY
     ? true
     : limit < room && room < Number.POSITIVE_INFINITY;
 }

@@ -3,8 +3,8 @@
  * last words. Each cause of death has its own words; who tries what again is decided elsewhere.
  */
 
-import { type ExitType, WorkerDiedError } from "../../errors/index.ts";
-import type { Bytes, DeathCause, NodeSnapshot, SessionEvent } from "../../protocol/index.ts";
+import { ENDS, type ExitType, WorkerDiedError } from "../../errors/index.ts";
+import type { Bytes, NodeSnapshot, SessionEvent } from "../../protocol/index.ts";
 import { formatSize } from "../../units/index.ts";
 import type { WorkerEnd, WorkerState } from "../state/index.ts";
 
@@ -15,21 +15,9 @@ const UNCAUGHT = /^Node\.js v\d+/m;
 /** Refused although the limit was not reached: by RLIMIT_DATA, or by a system that has no more. */
 const REFUSED = /bad_alloc|process out of memory|ArrayBuffer::New|Array buffer allocation failed|semi space failed/i;
 
-const EXIT_TYPES: Readonly<Record<DeathCause, ExitType>> = {
-  kernelOom: "NODE_OUT_OF_MEMORY",
-  containerOom: "NODE_OUT_OF_MEMORY",
-  monitor: "NODE_OUT_OF_MEMORY",
-  terminate: "NODE_OUT_OF_MEMORY",
-  heap: "NODE_OUT_OF_MEMORY",
-  native: "UNEXPECTED_SYSTEM_EXIT",
-  signal: "UNEXPECTED_SYSTEM_EXIT",
-  exit: "INTENDED_USER_EXIT",
-  asked: "INTENDED_SYSTEM_EXIT",
-};
-
 export function exitTypeOf(end: WorkerEnd): ExitType {
   if (end.connection !== undefined || (end.exitCode === null && end.signal === null)) return "SYSTEM_ERROR";
-  return isUncaught(end) ? "USER_ERROR" : EXIT_TYPES[end.cause];
+  return isUncaught(end) ? "USER_ERROR" : ENDS[end.cause].exitType;
 }
 
 export function deathError(
@@ -94,7 +82,7 @@ export function peakOf({ curve }: Pick<WorkerEnd, "curve">): Bytes | null {
 export function diedEvent(worker: WorkerState, end: WorkerEnd): SessionEvent {
   const { exitCode, signal, cause } = end;
   const operator = worker.task?.operator.spec.name ?? null;
-  return { type: "workerDied", worker: worker.id, pid: worker.pid, cause, exitCode, signal, operator };
+  return { type: "workerDied", worker: worker.id, pid: worker.pid, reason: cause, exitCode, signal, operator };
 }
 
 function nodeText({ host, used, total, threshold }: NodeSnapshot): string {
@@ -125,13 +113,13 @@ function story(end: WorkerEnd, heapLimit: Bytes | null): Story {
   const { cause, signal, exitCode } = end;
   if (end.connection !== undefined) return unreachable(end.connection);
   switch (cause) {
-    case "kernelOom":
+    case "systemOom":
       return {
         how: "was killed by the system's OOM killer, because the machine had no memory left,",
         causes: "the function, the workers together or other programs needed more memory than the machine has",
         remedies: `${LESS}, use fewer workers, reserve what the function needs (its option memory), or end what else runs there`,
       };
-    case "containerOom":
+    case "cgroupOom":
       return {
         how: "was killed by the system's OOM killer, because its container (control group) had reached its limit,",
         causes: "the function, or the workers together, needed more memory than the container may have",

@@ -1,7 +1,9 @@
 /** What a user is told of a task that ran out of memory for good: where, how full, what was tried, who has the memory, what to do. Pure text. */
+
+import type { MemoryReason } from "../../errors/index.ts";
 import type { Bytes, NodeSnapshot } from "../../protocol/index.ts";
 import { formatSize, needText } from "../../units/index.ts";
-import type { OomCause, Shortage } from "../needs/index.ts";
+import type { Shortage } from "../needs/index.ts";
 
 interface OomStory {
   readonly operator: string;
@@ -51,11 +53,11 @@ export function oomMessage(story: OomStory): string {
  * In the words of who ended it; `victim`: whom the system ended, where it did; `systemKills`: how often it had struck while the worker
  * lived.
  */
-export function causeText(cause: OomCause, limit: Bytes | null, victim: string, systemKills = 0): string {
+export function causeText(cause: MemoryReason, limit: Bytes | null, victim: string, systemKills = 0): string {
   switch (cause) {
-    case "kernelOom":
+    case "systemOom":
       return `the system's OOM killer ended ${victim}: the machine had no memory left`;
-    case "containerOom":
+    case "cgroupOom":
       return `the system's OOM killer ended ${victim}: the container (control group) was at its limit`;
     case "monitor":
       return systemKills === 0
@@ -71,7 +73,7 @@ export function causeText(cause: OomCause, limit: Bytes | null, victim: string, 
       return limit === null || limit === Number.POSITIVE_INFINITY
         ? "a function was refused memory: the system has no more"
         : `a function was refused memory: its worker may have no more than ${formatSize(limit)}`;
-    case "kernel":
+    case "engineMemory":
       return "the kernel ran out of memory";
   }
 }

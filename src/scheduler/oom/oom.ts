@@ -4,23 +4,20 @@
  * When there is nothing left to ask for, the job fails, with the whole story.
  */
 
-import { isMemoryRefused, OutOfMemoryError, toWire, type WireError } from "../../errors/index.ts";
+import {
+  isMemoryReason,
+  isMemoryRefused,
+  type MemoryReason,
+  OutOfMemoryError,
+  toWire,
+  type WireError,
+} from "../../errors/index.ts";
 import { kernelLease } from "../../memory/index.ts";
 import type { Bytes, KernelLease, LearnedNeed, Milliseconds } from "../../protocol/index.ts";
 import { needText } from "../../units/index.ts";
 import { comesAgain, unpinAll } from "../flow/index.ts";
 import { heapOf, isBystander, mayBeFullOfOthers, relieve } from "../memory/index.ts";
-import {
-  isOfTheWorker,
-  learn,
-  NO_NEED,
-  nextNeed,
-  type OomCause,
-  type Refused,
-  roomForTasks,
-  type Shortage,
-  stricter,
-} from "../needs/index.ts";
+import { isOfTheWorker, learn, NO_NEED, nextNeed, roomForTasks, type Shortage, stricter } from "../needs/index.ts";
 import { moveTask } from "../phases/index.ts";
 import type { Scene, WorkerEnd } from "../state/index.ts";
 import { isWide, type OperatorState, type State, type TaskState, tell, type WorkerState } from "../state/index.ts";
@@ -35,25 +32,17 @@ const FIRST_REST: Milliseconds = 500;
 const LONGEST_REST: Milliseconds = 8_000;
 
 /** How it came about: the end of a process, or an error that a task gave. */
-type Blow = { readonly end: WorkerEnd } | { readonly error: WireError; readonly scene?: Scene };
+type Evidence = { readonly end: WorkerEnd } | { readonly error: WireError; readonly scene?: Scene };
 
 /** Null: it was something else. */
-export function oomCause(blow: Blow): OomCause | null {
-  if ("error" in blow) return refused(blow.error);
-  switch (blow.end.cause) {
-    case "kernelOom":
-    case "containerOom":
-    case "monitor":
-    case "terminate":
-    case "heap":
-      return blow.end.cause;
-    default:
-      return null;
-  }
+export function oomCause(evidence: Evidence): MemoryReason | null {
+  if ("error" in evidence) return refused(evidence.error);
+  const { cause } = evidence.end;
+  return isMemoryReason(cause) ? cause : null;
 }
 
-function refused({ name, message, fields }: WireError): Refused | null {
-  if (name === "KernelMemoryError") return "kernel";
+function refused({ name, message, fields }: WireError): MemoryReason | null {
+  if (name === "KernelMemoryError") return "engineMemory";
   const thrown = name === "FunctionError" ? String(fields.errorName) : name;
   return isMemoryRefused(thrown, message) ? "allocation" : null;
 }
@@ -66,24 +55,24 @@ export function ranOutOfMemory(
   state: State,
   task: TaskState,
   worker: WorkerState,
-  cause: OomCause,
-  blow: Blow,
+  cause: MemoryReason,
+  evidence: Evidence,
 ): WireError | null {
   const { operator, shortages } = task;
-  const shortage = shortageOf(state, task, worker, cause, blow);
+  const shortage = shortageOf(state, task, worker, cause, evidence);
   shortages.push(shortage);
   const isPardoned = isNotItsDoing(state, task, worker, shortage);
   const next = () => (isPardoned ? shortage.need : nextAttempt(state, task, worker, shortage));
   const need = shortages.length <= oomRetriesOf(operator) ? next() : null;
   if (need === null) {
-    if (!mayBlameRows(task, shortage)) return failure(state, task, worker, shortage, blow);
+    if (!mayBlameRows(task, shortage)) return failure(state, task, worker, shortage, evidence);
     task.blamesRows = true;
   }
   task.attempt += 1;
   operator.figures.oomRetries += 1;
-  operator.kernelRanOut ||= cause === "kernel";
+  operator.kernelRanOut ||= cause === "engineMemory";
   if (!isPardoned) learn(state, operator, stricter(operator.learned, need ?? shortage.need));
-  tellRetry(state, task, causeOf(state, worker, shortage, blow));
+  tellRetry(state, task, causeOf(state, worker, shortage, evidence));
   rest(state, task);
   return null;
 }
@@ -137,7 +126,7 @@ function isNotItsDoing(state: State, task: TaskState, worker: WorkerState, short
 
 function nextAttempt(state: State, task: TaskState, worker: WorkerState, shortage: Shortage): LearnedNeed | null {
   if (!isWide(task.operator)) return withinSlots(state, nextNeed(shortage));
-  if (shortage.cause !== "kernel") task.kills += 1;
+  if (shortage.cause !== "engineMemory") task.kills += 1;
   else if (!relieve(state, task, worker)) return null;
   return NO_NEED;
 }
@@ -147,13 +136,19 @@ function withinSlots({ slots }: State, need: LearnedNeed | null): LearnedNeed | 
   return need === null || need.atOnce === null ? need : { ...need, atOnce: Math.min(need.atOnce, slots) };
 }
 
-function shortageOf(state: State, task: TaskState, worker: WorkerState, cause: OomCause, blow: Blow): Shortage {
+function shortageOf(
+  state: State,
+  task: TaskState,
+  worker: WorkerState,
+  cause: MemoryReason,
+  evidence: Evidence,
+): Shortage {
   const { operator } = task;
   const given = batchSizeOf(operator);
   const asked = task.need?.batchSize ?? null;
-  const curve = "end" in blow ? blow.end.curve.map((point) => point.private) : [];
+  const curve = "end" in evidence ? evidence.end.curve.map((point) => point.private) : [];
   const seen = Math.max(0, worker.reading?.private ?? 0, ...curve);
-  const had = "error" in blow ? kernelLimitOf(blow.error) : null;
+  const had = "error" in evidence ? kernelLimitOf(evidence.error) : null;
   return {
     cause,
     need: task.need ?? NO_NEED,
@@ -211,7 +206,7 @@ function tellRetry(state: State, task: TaskState, cause: string): void {
   });
 }
 
-function failure(state: State, task: TaskState, worker: WorkerState, last: Shortage, blow: Blow): WireError {
+function failure(state: State, task: TaskState, worker: WorkerState, last: Shortage, evidence: Evidence): WireError {
   const { operator, shortages } = task;
   const seen = shortages.flatMap(({ memory }) => memory ?? []);
   const memory = seen.length === 0 ? null : Math.max(...seen);
@@ -224,34 +219,34 @@ function failure(state: State, task: TaskState, worker: WorkerState, last: Short
     allowed: state.total.memory,
     isWide: isWide(operator),
   });
-  const scene = "end" in blow ? blow.end : blow.scene;
+  const scene = "end" in evidence ? evidence.end : evidence.scene;
   const message = oomMessage({
     operator: operator.spec.name,
     task: task.id,
     pid: worker.pid,
     memory,
     had: last.memory,
-    cause: causeOf(state, worker, last, blow),
+    cause: causeOf(state, worker, last, evidence),
     // What was meant for it is no part of the story where the system was faster.
     why: last.cause === "monitor" || last.cause === "terminate" ? worker.endedFor : null,
     node: scene?.node ?? nodeOf(state),
     names: namesOf(state, task, worker),
     shortages,
     isWide: isWide(operator),
-    ending: "end" in blow ? deathDetails(blow.end) : null,
+    ending: "end" in evidence ? deathDetails(evidence.end) : null,
     log: scene?.log || null,
-    said: "end" in blow ? blow.end.tail : blow.error.message,
+    said: "end" in evidence ? evidence.end.tail : evidence.error.message,
     remedies: advice,
   });
   return toWire(new OutOfMemoryError(message, operator.spec.name, last.cause, memory, shortages.length, advice));
 }
 
-function causeOf(state: State, worker: WorkerState, { cause, foreign }: Shortage, blow: Blow): string {
-  const victim = "end" in blow ? "its worker" : "a process that its function had started";
-  if (cause === "heap" && "end" in blow && isFullBesideHeap(state, worker, peakOf(blow.end) ?? 0)) {
+function causeOf(state: State, worker: WorkerState, { cause, foreign }: Shortage, evidence: Evidence): string {
+  const victim = "end" in evidence ? "its worker" : "a process that its function had started";
+  if (cause === "heap" && "end" in evidence && isFullBesideHeap(state, worker, peakOf(evidence.end) ?? 0)) {
     return refusedText(worker.memory);
   }
-  const systemKills = "end" in blow ? Math.max(blow.end.oomKills.container, blow.end.oomKills.machine) : 0;
+  const systemKills = "end" in evidence ? Math.max(evidence.end.oomKills.container, evidence.end.oomKills.machine) : 0;
   const text = causeText(cause, limitOf(state, worker, cause), victim, systemKills);
   return foreign === null ? text : `${text}; ${foreignText(foreign)}`;
 }
@@ -263,7 +258,7 @@ function isFullBesideHeap(state: State, worker: WorkerState, peak: Bytes): boole
 }
 
 /** The limit that it failed at. */
-function limitOf(state: State, worker: WorkerState, cause: OomCause): Bytes | null {
+function limitOf(state: State, worker: WorkerState, cause: MemoryReason): Bytes | null {
   return cause === "heap" ? heapOf(state, worker) : worker.memory;
 }
 

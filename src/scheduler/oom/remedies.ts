@@ -7,7 +7,7 @@ import { type Bytes, MAX_IN_FLIGHT, type Operator, type Step } from "../../proto
 import { formatSize } from "../../units/index.ts";
 import { isOfTheMachine, type Shortage } from "../needs/index.ts";
 
-interface Ailing {
+interface FailedTask {
   readonly operator: Operator;
   /** The attempts that failed, oldest first. */
   readonly shortages: readonly Shortage[];
@@ -22,26 +22,26 @@ interface Ailing {
 
 type FunctionStep = Extract<Step, { kind: "function" }>;
 
-export function remedies(ailing: Ailing): readonly string[] {
-  const beside = others(ailing);
+export function remedies(failed: FailedTask): readonly string[] {
+  const beside = others(failed);
   // What it had no part in says nothing about what it needs.
-  const own = ailing.shortages.filter(({ foreign }) => foreign === null);
+  const own = failed.shortages.filter(({ foreign }) => foreign === null);
   const last = own.at(-1);
-  if (ailing.operator.kind !== "tasks") return [];
-  if (last === undefined) return [...beside, ...ailing.shortages.slice(-1).flatMap((one) => larger(ailing, one))];
-  const functions = ailing.operator.steps.filter((step) => step.kind === "function");
+  if (failed.operator.kind !== "tasks") return [];
+  if (last === undefined) return [...beside, ...failed.shortages.slice(-1).flatMap((one) => larger(failed, one))];
+  const functions = failed.operator.steps.filter((step) => step.kind === "function");
   return [
     ...beside,
     ...batches(functions, last),
     ...calls(functions, last),
     ...shapes(functions),
-    ...sharing({ ...ailing, shortages: own }, functions, last),
-    ...kernels(ailing, last),
-    ...larger(ailing, last),
+    ...sharing({ ...failed, shortages: own }, functions, last),
+    ...kernels(failed, last),
+    ...larger(failed, last),
   ];
 }
 
-function others({ shortages, total }: Ailing): readonly string[] {
+function others({ shortages, total }: FailedTask): readonly string[] {
   const foreign = shortages.at(-1)?.foreign ?? null;
   if (foreign === null) return [];
   const of = total === null ? "" : ` of ${formatSize(total)}`;
@@ -49,7 +49,7 @@ function others({ shortages, total }: Ailing): readonly string[] {
 }
 
 function batches(functions: readonly FunctionStep[], { batchSize, cause }: Shortage): readonly string[] {
-  if (batchSize === null || batchSize <= 1 || cause === "kernel") return [];
+  if (batchSize === null || batchSize <= 1 || cause === "engineMemory") return [];
   return functions.flatMap(({ form, operator, options }) => {
     if (form !== "mapBatches" || options.batchSize <= 1) return [];
     const tried = batchSize < options.batchSize ? `; ${batchSize} did not fit either` : "";
@@ -60,7 +60,7 @@ function batches(functions: readonly FunctionStep[], { batchSize, cause }: Short
 
 /** Whoever has not said how many calls may be under way has no async function, as far as can be told from here. */
 function calls(functions: readonly FunctionStep[], { cause, need }: Shortage): readonly string[] {
-  if (cause === "kernel" || need.alone) return [];
+  if (cause === "engineMemory" || need.alone) return [];
   return functions.flatMap(({ operator, options: { maxInFlight } }) => {
     if (maxInFlight <= 1 || maxInFlight === MAX_IN_FLIGHT) return [];
     return `maxInFlight: ${Math.max(1, Math.floor(maxInFlight / 4))} on ${operator}, which has up to ${maxInFlight} calls under way at once.`;
@@ -80,9 +80,9 @@ function shapes(functions: readonly FunctionStep[]): readonly string[] {
 }
 
 /** Of what there is, more for each: of use where it was not alone with all of it. */
-function sharing(ailing: Ailing, functions: readonly FunctionStep[], last: Shortage): readonly string[] {
-  const { operator, shortages, workers } = ailing;
-  if (operator.kind !== "tasks" || ailing.isWide || last.need.alone) return [];
+function sharing(failed: FailedTask, functions: readonly FunctionStep[], last: Shortage): readonly string[] {
+  const { operator, shortages, workers } = failed;
+  if (operator.kind !== "tasks" || failed.isWide || last.need.alone) return [];
   const { room, cause } = last;
   const each = Math.max(0, ...shortages.map(({ memory }) => memory ?? 0));
   const atOnce = Math.max(...shortages.map((shortage) => shortage.atOnce));
@@ -108,12 +108,12 @@ function sharing(ailing: Ailing, functions: readonly FunctionStep[], last: Short
   return found;
 }
 
-function kernels({ isWide }: Ailing, { cause }: Shortage): readonly string[] {
-  if (cause !== "kernel" && !isWide) return [];
+function kernels({ isWide }: FailedTask, { cause }: Shortage): readonly string[] {
+  if (cause !== "engineMemory" && !isWide) return [];
   return ["Let less meet at once: fewer columns, rows filtered before, shorter lists and strings."];
 }
 
-function larger({ workerMemory, total, allowed, isWide }: Ailing, last: Shortage): readonly string[] {
+function larger({ workerMemory, total, allowed, isWide }: FailedTask, last: Shortage): readonly string[] {
   const { cause, limit, room, need, memory } = last;
   const found: string[] = [];
   if (!isWide && !isOfTheMachine(cause) && limit < Number.POSITIVE_INFINITY && !need.alone && workerMemory < room) {

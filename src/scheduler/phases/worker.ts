@@ -45,8 +45,8 @@ export function settleIdle(state: State, worker: WorkerState): void {
 
 /** The wide kernel is in no such set: there is only one. */
 export function isReady({ wide }: State, worker: WorkerState): boolean {
-  const { phase, paused, rest } = worker;
-  return phase === "idle" && paused === null && rest === null && worker !== wide.worker;
+  const { phase, paused, trimming } = worker;
+  return phase === "idle" && paused === null && trimming === null && worker !== wide.worker;
 }
 
 /** The worker was sent the operator. */

@@ -58,10 +58,10 @@ export function findWorkerBeside(state: State, job: JobState): boolean {
   if (!isNextDue(state)) return false;
   if (areAllStarted(state)) {
     if (!takeWorkerFromPaused(state)) return false;
-    state.besideAt = state.now;
+    state.stillJobServedAt = state.now;
     return true;
   }
-  state.besideAt = state.now;
+  state.stillJobServedAt = state.now;
   state.commands.push({ type: "spawn", memory: raisedFor(state, waiting) });
   return false;
 }
@@ -88,7 +88,7 @@ export function giveWorkerUp(state: State, job: JobState): boolean {
       one.request.fitsBeside(left, state.total) &&
       (one.job === operator.job ? startsBefore(one, operator) : goesBefore(one.job, operator.job));
     if (task.repairs !== null || !waiting.some(isNext)) continue;
-    state.besideAt = state.now;
+    state.stillJobServedAt = state.now;
     standBack(state, task);
     return true;
   }
@@ -117,7 +117,7 @@ export function slotDeadline(state: State): Milliseconds {
     }
   }
   if (deadlines.length === 0) return Number.POSITIVE_INFINITY;
-  deadlines.push(state.besideAt + BESIDE_GRACE);
+  deadlines.push(state.stillJobServedAt + BESIDE_GRACE);
   for (const { asking } of asksInWorkers(state)) if (asking !== null) deadlines.push(asking.since + BESIDE_GRACE);
   return Math.min(...deadlines.filter((at) => at > state.now));
 }
@@ -128,7 +128,7 @@ function isOverdue(state: State, { waitsSince }: JobState): boolean {
 
 /** One worker after the other: the one before may do. */
 function isNextDue(state: State): boolean {
-  return state.now >= state.besideAt + BESIDE_GRACE;
+  return state.now >= state.stillJobServedAt + BESIDE_GRACE;
 }
 
 function areAllStarted({ workers, slots, extraSlots }: State): boolean {
@@ -139,7 +139,7 @@ function areAllStarted({ workers, slots, extraSlots }: State): boolean {
 function isAnyHeld(state: State): boolean {
   const { workers, slots, paused } = state;
   // A paused one will be found below its threshold or be replaced, unless that was tried in vain.
-  for (const { rest } of paused) if (rest?.isVain !== true) return false;
+  for (const { trimming } of paused) if (trimming?.isVain !== true) return false;
   return workers.size >= slots && workers.size - heldTasks(state).length < slots;
 }
 

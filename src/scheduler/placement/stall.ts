@@ -121,7 +121,7 @@ function isAnybodyActive(state: State): boolean {
   let waiting = state.askingTasks;
   for (const task of state.feeding) if (isStarving(task)) waiting += 1;
   // A paused one will be found below its threshold or be replaced, unless that was tried in vain.
-  for (const { rest } of state.paused) if (rest?.isVain === true) waiting += 1;
+  for (const { trimming } of state.paused) if (trimming?.isVain === true) waiting += 1;
   if (state.workers.size + wide - state.idle.size - waiting > 0) return true;
   for (const job of state.jobs.values()) {
     if (job.operators.some((operator) => operator.retiring.size > 0)) return true;

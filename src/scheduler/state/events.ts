@@ -5,7 +5,7 @@ import type {
   ArenaRange,
   BlockId,
   Bytes,
-  DeathCause,
+  DeathReason,
   FileSink,
   JobId,
   KillReason,
@@ -28,7 +28,7 @@ import type { RestoreOrder, SpillOrder, SpillPlace } from "../../store/index.ts"
 export interface WorkerEnd {
   readonly exitCode: number | null;
   readonly signal: string | null;
-  readonly cause: DeathCause;
+  readonly cause: DeathReason;
   /** The last lines of its log, and where it is. */
   readonly tail: string;
   readonly log: string;
@@ -62,7 +62,7 @@ export type Event =
       readonly type: "fromWorker";
       readonly worker: WorkerId;
       readonly message: TaskMessage;
-      readonly oomKill?: Extract<DeathCause, "kernelOom" | "containerOom">;
+      readonly oomKill?: Extract<DeathReason, "systemOom" | "cgroupOom">;
       readonly scene?: Scene;
     }
   | { readonly type: "fromProgram"; readonly message: JobMessage }

@@ -151,7 +151,7 @@ export interface State {
   slotStallSince: Milliseconds | null;
   storeStallSince: Milliseconds | null;
   /** When a worker was last found for a job that stood still beside others. */
-  besideAt: Milliseconds;
+  stillJobServedAt: Milliseconds;
 }
 
 export function send(state: State, worker: WorkerState, message: Extract<Command, { type: "toWorker" }>["message"]) {

@@ -2,7 +2,7 @@
 
 import type { LeastOverTime, Standing } from "../../memory/index.ts";
 import type { Bytes, MemoryKinds, Milliseconds, WorkerId, WorkerReading } from "../../protocol/index.ts";
-import type { HeapPast, Past, Rest } from "../memory/index.ts";
+import type { HeapPast, Trimming, WorkerHistory } from "../memory/index.ts";
 import type { WorkerPhase } from "../phases/index.ts";
 import type { OperatorState } from "./operator-state.ts";
 import type { TaskState } from "./task-state.ts";
@@ -22,7 +22,7 @@ export interface WorkerState {
    * What the user's container in it holds, and whether it lets go when it is asked; spent: it was, and had nothing more, and since
    * then it is as large as it was and no task has left. Null: there is none.
    */
-  container: { readonly bytes: Bytes; readonly evicts: boolean; readonly isSpent: boolean } | null;
+  container: { readonly bytes: Bytes; readonly evicts: boolean; readonly hasNothingToEvict: boolean } | null;
   /** What it was known to hold when memory was last read: what has come since is in no reading yet. */
   containerRead: Bytes;
   /** It was asked to let go, and neither it nor a reading has said anything since. */
@@ -36,12 +36,12 @@ export interface WorkerState {
   /** Its step of the ladder. */
   standing: Standing;
   /** When something of it was last to leave memory, nothing could. */
-  isDry: boolean;
+  foundNothingToSpill: boolean;
   paused: { readonly since: Milliseconds; isReported: boolean } | null;
-  readonly past: Past;
+  readonly history: WorkerHistory;
   readonly heap: HeapPast;
   /** It has no task, and gets none before it is known whether a trim has helped. */
-  rest: Rest | null;
+  trimming: Trimming | null;
   /** Why it was chosen to be ended from here; null: it was not. */
   endedFor: string | null;
   /** What processes had that are not the session's, where they filled the node and it was ended for that. */

@@ -104,16 +104,16 @@ export function spillUnderPressure(state: State): void {
     // It ends below: at it is not enough.
     const until = Math.ceil(spillsUntil(worker.memory, thresholdsOf(state, worker))) - 1;
     const missing = pressingBytes(state, worker) - until - state.ledger.leaving;
-    worker.isDry = false;
+    worker.foundNothingToSpill = false;
     if (missing <= 0) continue;
     const left = state.ledger.managed(worker.id) === 0 ? 0 : spillOf(state, worker.id, missing);
-    worker.isDry = left === 0 && !canEvict(worker);
+    worker.foundNothingToSpill = left === 0 && !canEvict(worker);
     if (left < missing) askToEvict(state, worker, missing - left);
   }
 }
 
 function canEvict({ container }: WorkerState): boolean {
-  return container?.evicts === true && container.bytes > 0 && !container.isSpent;
+  return container?.evicts === true && container.bytes > 0 && !container.hasNothingToEvict;
 }
 
 /** Once until more is known: what its container lets go of is in its next word, or in the next reading (K14). */

@@ -26,7 +26,7 @@ async function failureAfterKill(fails) {
     .takeAll()
     .then(
       () => null,
-      ({ name, cause_ }) => ({ name, cause_ }),
+      ({ name, reason }) => ({ name, reason }),
     );
   await box.remove();
   return { elsewhere: signal, ...failure };

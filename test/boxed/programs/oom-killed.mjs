@@ -10,8 +10,8 @@ const hog = s.range(1).map(() => {
 let failure = null;
 try {
   await hog.takeAll();
-} catch ({ name, message, cause_ }) {
-  failure = { name, message, cause_ };
+} catch ({ name, message, reason }) {
+  failure = { name, message, reason };
 }
 const ids = s.range(10).map((row) => row);
 const rows = await ids.count();

@@ -1,0 +1,65 @@
+/**
+ * Each way in which a worker can end, or a task can be refused memory: one row. What is decided about it, and what its exit
+ * type is, is looked up here; the words for it are in `src/scheduler/oom/`.
+ */
+
+export type ExitType =
+  | "INTENDED_USER_EXIT"
+  | "INTENDED_SYSTEM_EXIT"
+  | "USER_ERROR"
+  | "SYSTEM_ERROR"
+  | "UNEXPECTED_SYSTEM_EXIT"
+  | "NODE_OUT_OF_MEMORY";
+
+interface End {
+  readonly exitType: ExitType;
+  /** Whose memory was used up: the task is retried up to `maxOomRetries` times. Null: memory had no part in it (`maxRetries`). */
+  readonly memoryOf: "machine" | "worker" | "kernel" | null;
+  /** The process has ended: a task that was refused memory leaves its worker alive. */
+  readonly isDeath: boolean;
+}
+
+const OOM = "NODE_OUT_OF_MEMORY";
+
+export const ENDS = {
+  /** The system's OOM killer: the machine had no memory left. */
+  systemOom: { exitType: OOM, memoryOf: "machine", isDeath: true },
+  /** The system's OOM killer: the container (control group) was at its limit. */
+  cgroupOom: { exitType: OOM, memoryOf: "machine", isDeath: true },
+  /** The node's memory monitor. */
+  monitor: { exitType: OOM, memoryOf: "machine", isDeath: true },
+  /** The terminate threshold of the worker's limit. */
+  terminate: { exitType: OOM, memoryOf: "worker", isDeath: true },
+  /** V8's heap limit, or memory that was refused to V8 or to native code. */
+  heap: { exitType: OOM, memoryOf: "worker", isDeath: true },
+  /** A function was refused memory. */
+  allocation: { exitType: OOM, memoryOf: "worker", isDeath: false },
+  /** The kernel reached its own memory limit. */
+  engineMemory: { exitType: OOM, memoryOf: "kernel", isDeath: false },
+  /** A crash in native code. */
+  native: { exitType: "UNEXPECTED_SYSTEM_EXIT", memoryOf: null, isDeath: true },
+  /** A signal that nobody here sent. */
+  signal: { exitType: "UNEXPECTED_SYSTEM_EXIT", memoryOf: null, isDeath: true },
+  /** `process.exit`. */
+  exit: { exitType: "INTENDED_USER_EXIT", memoryOf: null, isDeath: true },
+  /** Ended from here, because it did not answer or was not needed. */
+  asked: { exitType: "INTENDED_SYSTEM_EXIT", memoryOf: null, isDeath: true },
+} as const satisfies Readonly<Record<string, End>>;
+
+type Ends = typeof ENDS;
+
+/** How a worker's process ended. */
+export type DeathReason = { [K in keyof Ends]: Ends[K]["isDeath"] extends true ? K : never }[keyof Ends];
+
+/** The ends that a task may have for want of memory. */
+export type MemoryReason = { [K in keyof Ends]: Ends[K]["memoryOf"] extends null ? never : K }[keyof Ends];
+
+/**
+ * Why a task has no memory: as its worker ended, or the last of those that were started in vain; "pause": every worker was above
+ * its pause threshold before its first task.
+ */
+export type OutOfMemoryReason = DeathReason | MemoryReason | "pause";
+
+export function isMemoryReason(reason: DeathReason | MemoryReason): reason is MemoryReason {
+  return ENDS[reason].memoryOf !== null;
+}
