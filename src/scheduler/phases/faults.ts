@@ -28,7 +28,7 @@ const OPERATOR_SETS: readonly {
 }[] = [
   { name: "again", phases: ["waiting"], repairs: "never", of: ({ again }) => again },
   { name: "fetching", phases: ["fetching"], repairs: "too", of: ({ fetching }) => fetching },
-  { name: "aside", phases: ["aside"], repairs: "never", of: ({ aside }) => aside },
+  { name: "aside", phases: ["aside"], repairs: "too", of: ({ aside }) => aside },
   { name: "resting", phases: ["resting"], repairs: "never", of: ({ resting }) => resting },
   {
     name: "running",
