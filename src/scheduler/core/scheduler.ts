@@ -268,7 +268,7 @@ function settle(state: State): void {
       lower(state);
       dispatch(state);
       spillOverTarget(state);
-    } while (resolveStall(state) || state.failing.length > 0);
+    } while (state.failing.length > 0 || resolveStall(state));
     jobs = state.jobs.size;
     for (const job of state.jobs.values()) settleJob(state, job);
     // What a job has left behind may be what another one waits for.

@@ -7,7 +7,7 @@
 import type { WireError } from "../../errors/index.ts";
 import type { BlockId } from "../../protocol/index.ts";
 import { wholePages } from "../../store/index.ts";
-import type { State, TaskState } from "../state/index.ts";
+import { isFailing, type State, type TaskState } from "../state/index.ts";
 import { diskRefused, type Leaving, makeRoom } from "../store/index.ts";
 import { comesAgain } from "./again.ts";
 import { yields } from "./cancel.ts";
@@ -44,13 +44,13 @@ export function bringBack(state: State, id: BlockId, leaving: Leaving = "cold"):
 export function advance(state: State, task: TaskState, leaving: Leaving): boolean {
   let moves = true;
   for (const [i, id] of task.needs.entries()) {
-    // A block that is lost for good has ended the job.
-    if (task.phase !== "fetching") return true;
+    // A block that is lost for good fails the job.
+    if (isFailing(task.operator.job)) return true;
     if (task.pins[i] !== null) continue;
     if (state.ledger.isInMemory(id)) task.pins[i] = state.ledger.pin(id);
     else moves = bringBack(state, id, leaving) && moves;
   }
-  if (task.phase === "fetching" && isPinned(task)) comesAgain(state, task);
+  if (isPinned(task)) comesAgain(state, task);
   return moves;
 }
 

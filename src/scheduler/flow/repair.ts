@@ -9,7 +9,7 @@ import type { BlockId, TaskId } from "../../protocol/index.ts";
 import { NO_NEED } from "../needs/index.ts";
 import { moveTask } from "../phases/index.ts";
 import type { Flow, JobState, State, TaskState } from "../state/index.ts";
-import { failJob, outputOf } from "../state/index.ts";
+import { failJob, isGoingOn, outputOf } from "../state/index.ts";
 import { stillToRead } from "./feeds.ts";
 import { formTask } from "./form-task.ts";
 
@@ -18,7 +18,7 @@ export function repair(state: State, id: BlockId): void {
   const lost = state.lost.get(id);
   if (lost === undefined || lost.isBeingMade) return;
   for (const job of state.jobs.values()) {
-    if (job.phase !== "running" || !isNeededBy(job, id)) continue;
+    if (!isGoingOn(job) || !isNeededBy(job, id)) continue;
     const flow = flowOf(job, id);
     const task = flow === null ? null : repairTask(state, flow, lost.error);
     if (task === null) failJob(state, job, lost.error);

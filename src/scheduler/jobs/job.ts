@@ -319,6 +319,7 @@ function leave(state: State, job: JobState): void {
   if (left !== 0 || live !== 0) {
     throw new StoreError(`The job ${job.id} has ended and still holds ${left} references and ${live} bytes.`);
   }
+  for (const id of state.lost.keys()) if (!state.ledger.has(id)) state.lost.delete(id);
   moveJob(state, job, "gone");
 }
 

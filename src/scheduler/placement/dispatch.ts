@@ -10,7 +10,7 @@ import { isItsTurn, isLargeEnough, isSomebodyAlone, makeWay, neededFor, raise, r
 import { moveTask } from "../phases/index.ts";
 import { concurrencyCap, roomPolicies } from "../policies/index.ts";
 import { isFree } from "../resources/index.ts";
-import type { JobState, OperatorState, State, WorkerState } from "../state/index.ts";
+import { isGoingOn, type JobState, type OperatorState, type State, type WorkerState } from "../state/index.ts";
 import { leastLoaded, loadOf, MOST_COMPARED } from "./placement.ts";
 import { hasRoomToStart } from "./room.ts";
 import { isHeadTask, isOnHeadPath, mostAtOnce, viewOf } from "./view.ts";
@@ -47,7 +47,7 @@ export function dispatch(state: State): void {
 
 /** A task for a block that was lost, which somebody waits for. */
 function repairNext(state: State): boolean {
-  const task = state.repairs.find(({ operator }) => idleWorkerFor(state, operator) !== null);
+  const task = state.repairs.find(({ operator }) => isGoingOn(operator.job) && idleWorkerFor(state, operator) !== null);
   if (task === undefined || task.operator.spec.kind !== "tasks") return false;
   const worker = idleWorkerFor(state, task.operator);
   if (worker === null) return false;
@@ -70,7 +70,7 @@ function readAhead(state: State): void {
 }
 
 export function mayFetch(state: State, operator: OperatorState, leniency: Leniency): boolean {
-  if (state.ledger.isAllInMemory || operator.job.phase !== "running") return false;
+  if (state.ledger.isAllInMemory || !isGoingOn(operator.job)) return false;
   if (!isRunnable(state, operator, leniency.partial)) return false;
   return !isAllInMemory(state, nextNeeds(operator)) && mayBegin(state, operator, leniency);
 }
@@ -92,10 +92,7 @@ function startNext(state: State): boolean {
 /** Its next task could start, if others did not compute: they end, and none begins before it. */
 function waitsToBeAlone(state: State, operator: OperatorState): boolean {
   return (
-    runsAlone(operator) &&
-    operator.job.phase === "running" &&
-    !isItsTurn(state, operator) &&
-    isWanted(state, operator, STRICT)
+    runsAlone(operator) && isGoingOn(operator.job) && !isItsTurn(state, operator) && isWanted(state, operator, STRICT)
   );
 }
 
@@ -108,7 +105,7 @@ function byTurn(a: JobState, b: JobState): number {
  * for before those whose output must wait for another input.
  */
 export function startOneOf(state: State, job: JobState, leniency: Leniency): boolean {
-  if (job.phase !== "running") return false;
+  if (!isGoingOn(job)) return false;
   return (
     startFrom(state, job, leniency, true) || (leniency.headOnly !== true && startFrom(state, job, leniency, false))
   );

@@ -267,9 +267,10 @@ function changes(state: State, run: () => void): boolean {
   const { ledger, disk } = state;
   // What this step speaks for is not spoken for by those who could not be served before it.
   disk.spokenFor = 0;
-  const before = [ledger.room, ledger.leaving, disk.restoring.size, state.fetching.size];
+  const figures = () => [ledger.room, ledger.leaving, disk.restoring.size, state.fetching.size, state.failing.length];
+  const before = figures();
   run();
-  return [ledger.room, ledger.leaving, disk.restoring.size, state.fetching.size].some((now, i) => now !== before[i]);
+  return figures().some((now, i) => now !== before[i]);
 }
 
 /** The least urgent that keeps something in memory lets go of it; never the one that everything waits for. */

@@ -12,7 +12,7 @@ import type { Bytes, Milliseconds } from "../../protocol/index.ts";
 import { standBack } from "../flow/index.ts";
 import { isSomebodyAlone } from "../memory/index.ts";
 import type { JobState, OperatorState, State, TaskState } from "../state/index.ts";
-import { inputEnded, isWide, waitsForWide } from "../state/index.ts";
+import { inputEnded, isGoingOn, isWide, waitsForWide } from "../state/index.ts";
 
 /** Producers that are about to end may do so: being fed again costs more than that. */
 const GRACE: Milliseconds = 250;
@@ -39,7 +39,7 @@ function nextWhere({ jobs }: State, holds: (operator: OperatorState) => boolean)
 
 /** The first of the job that has not ended, where it does not run yet. */
 function nextWide(job: JobState): OperatorState | undefined {
-  if (job.phase !== "running") return undefined;
+  if (!isGoingOn(job)) return undefined;
   const operator = job.operators.find((one) => isWide(one) && !one.ended);
   if (operator === undefined || operator.running.size + operator.aside.size + operator.resting.size > 0)
     return undefined;

@@ -12,6 +12,11 @@ export function failJob(state: State, job: JobState, error: WireError): void {
   state.failing.push(job);
 }
 
+/** Its operators may begin something. */
+export function isGoingOn(job: JobState): boolean {
+  return job.phase === "running" && !isFailing(job);
+}
+
 /** Nothing of the job counts any more; it may not have been ended yet. */
 export function isFailing({ error }: JobState): boolean {
   return error !== null;

@@ -17,7 +17,7 @@ export {
   type WorkerEnd,
   YIELD_GRACE,
 } from "./events.ts";
-export { failJob, isFailing } from "./failing.ts";
+export { failJob, isFailing, isGoingOn } from "./failing.ts";
 export { Fifo } from "./fifo.ts";
 export { isPaused, outputOf } from "./job-output.ts";
 export { inputEnded, isBundle, isWide, waitsForWide } from "./operators.ts";
