@@ -4,7 +4,7 @@ import { ensureBuild, ensureDependencies, ensureNode } from "./ensure.mjs";
 ensureNode();
 ensureDependencies();
 // What is measured is the defaults, not what this user has set.
-process.env.SPILLWAY_CONFIG = "/dev/null";
+Object.assign(process.env, { SPILLWAY_CONFIG: "/dev/null" });
 // In this process, which is the one that Ctrl-C and the clearing up after it are about.
 const { register } = await import("tsx/esm/api");
 register();
