@@ -28,7 +28,7 @@ import {
 } from "./draft.ts";
 import { Exchange } from "./exchange.ts";
 import { whyNotFused } from "./fusion.ts";
-import { type Names, NOTHING, neededOf } from "./needed.ts";
+import { joined, type Names, NOTHING, neededOf } from "./needed.ts";
 import { isPassing, Operators } from "./operators.ts";
 import { type Planning, plainly } from "./planning.ts";
 import { someOf } from "./reads.ts";
@@ -75,8 +75,11 @@ class Builder {
         return this.#limit(await this.draft(plan.input, wanted), plan);
       case "union":
         return this.#union(plan, wanted);
-      case "repartition":
-        return repartitioned(plan, await this.draft(plan.input, needed), this.#exchange, this.operators, needed);
+      case "repartition": {
+        const keys = plan.into.kind === "keys" ? plan.into.keys : [];
+        const read = joined(needed, keys);
+        return repartitioned(plan, await this.draft(plan.input, read), this.#exchange, this.operators, read);
+      }
       case "sample": {
         const draft = await this.draft(plan.input, wanted);
         if (plan.size.kind === "fraction") return withNode(draft, plan);

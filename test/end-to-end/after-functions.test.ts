@@ -106,6 +106,44 @@ describe("columns that only running tells", () => {
   });
 });
 
+describe("no rows from a function whose source does not tell its columns", () => {
+  const name = "id";
+  const none = (session: typeof s): Any =>
+    session
+      .range(4)
+      .filter((row) => row.id > 9)
+      .map((row) => ({ ...row, [name]: row.id }));
+  const operators: Readonly<Record<string, (ds: Any) => Any>> = {
+    distinct: (ds) => ds.distinct(),
+    "repartition by keys": (ds) => ds.repartition({ keys: ["id"] }),
+    "repartition by count": (ds) => ds.repartition(2),
+    sort: (ds) => ds.sort("id"),
+    shuffle: (ds) => ds.randomShuffle({ seed: 1 }),
+    filter: (ds) => ds.filter(col("id").gt(1)),
+    withColumn: (ds) => ds.withColumn("more", col("id").add(1)),
+    limit: (ds) => ds.limit(3),
+    sample: (ds) => ds.sample({ rows: 2, seed: 1 }),
+    window: (ds) =>
+      ds.withColumn(
+        "before",
+        col("id")
+          .lag()
+          .over({ orderBy: ["id"] }),
+      ),
+    groups: (ds) => ds.groupBy("id").mapGroups((group) => group),
+  };
+
+  for (const [below, first] of Object.entries(operators)) {
+    test(`[A6] ${below} hands on no rows to every other operator`, async () => {
+      for (const session of [s, exchanging]) {
+        for (const [above, second] of Object.entries(operators)) {
+          expect(await second(first(none(session))).takeAll(), `${below}, then ${above}`).toEqual([]);
+        }
+      }
+    });
+  }
+});
+
 describe("a side of a join that came out empty", () => {
   const left = () => s.fromItems([{ k: 1 }]);
 
