@@ -179,6 +179,74 @@ test("[O4] stats() says how long an operator with all of its input has waited fo
   expect(table.wasTold("finished")[0]?.stats.operators[0]?.heldBack).toEqual({ WideKernel: 0.3 });
 });
 
+/** All rows of two wide operators, of the second one first: what reads for the first one is not next in plan order. */
+const twoSides = (first: number, second: number): JobSpec =>
+  job("both", [
+    tasks(0, splits(first)),
+    wide(1, 0),
+    tasks(2, splits(second)),
+    wide(3, 2),
+    tasks(
+      4,
+      {
+        kind: "fed",
+        tables: [
+          { operators: [3], columns: [], ordered: true },
+          { operators: [1], columns: [], ordered: true },
+        ],
+        gather: { kind: "all" },
+      },
+      { place: "wide" },
+    ),
+  ]);
+
+test("[A9] an operator with all of its input does not wait for another one of its job that has none yet", () => {
+  const table = new Table(1, 100);
+  table.start(twoSides(1, 0), 10);
+  table.up(WIDE, { isWide: true });
+  expect(table.taskOf(1).operator).toBe(0);
+  expect(table.tasksOf(WIDE)).toEqual(["both/3/0"]);
+});
+
+test("[A9] a job whose workers are with another one's endless functions gets on with its wide operator that has all rows", () => {
+  const table = new Table(1, 100, { extraWorkers: 0 });
+  table.start(job("endless", [tasks(0, splits(1))]), 10);
+  table.start(twoSides(1, 0), 10);
+  table.up(WIDE, { isWide: true });
+  expect(table.taskOf(1).job).toBe("endless");
+  expect(table.tasksOf(WIDE)).toEqual(["both/3/0"]);
+});
+
+test("[A9] a wide task whose producers are not next in plan order stands back for one of its job that is", () => {
+  const table = new Table(2, 100);
+  table.start(twoSides(2, 1), 10);
+  table.up(WIDE, { isWide: true });
+  const [ofFirst, ofSecond] = table.taskOf(1).operator === 0 ? [1, 2] : [2, 1];
+  expect(table.taskOf(ofFirst).operator).toBe(0);
+  makesBlock(table, ofFirst);
+  expect(table.tasksOf(WIDE)).toEqual(["both/1/0"]);
+  reads(table);
+  table.done(ofSecond);
+  passes(table, GRACE - 1);
+  expect(cancels(table)).toBe(0);
+  passes(table, 100);
+  expect(cancels(table)).toBe(1);
+  answers(table);
+  expect(table.tasksOf(WIDE)).toEqual(["both/1/0", "both/3/0"]);
+  table.done(WIDE);
+  expect(table.tasksOf(WIDE)).toEqual(["both/1/0", "both/3/0", "both/1/0"]);
+});
+
+test("[A9] a wide operator downstream of another one does not begin before that has ended", () => {
+  const table = new Table(1, 100);
+  const chain = job("chain", [tasks(0, splits(1)), wide(1, 0), tasks(2, splits(0)), wide(3, 2, 1)]);
+  table.start(chain, 10);
+  table.up(WIDE, { isWide: true });
+  expect(table.tasksOf(WIDE)).toEqual([]);
+  table.done(1);
+  expect(table.tasksOf(WIDE)).toEqual(["chain/1/0"]);
+});
+
 const MIB = 2 ** 20;
 const POOL = { memory: 2048 * MIB, overhead: 64 * MIB, worker: 112 * MIB, threads: 2 };
 const leasesTo = (table: Table) => table.toWorker(WIDE).flatMap((one) => (one.type === "lease" ? [one.lease] : []));

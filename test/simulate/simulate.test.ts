@@ -236,6 +236,14 @@ const MENDED: readonly (readonly [KindName, StoreSize, readonly number[], string
   ["abandoned", "tiny", [1133], "two jobs took turns to have the room of a forgotten one"],
   ["abandoned", "tiny", [1305], "others waited for a forgotten job at every step"],
   ["abandoned", "small", [1151], "the same"],
+  [
+    "waiting",
+    "tiny",
+    [700037],
+    "a wide operator with all of its input waited for one of its job behind it in plan order",
+  ],
+  ["waiting", "large", [700037], "the same, behind another job's slow functions"],
+  ["waitingStorm", "tiny", [700037], "the same, with dying workers"],
 ];
 
 for (const [kind, store, seeds, what] of MENDED) {

@@ -1,18 +1,21 @@
 /**
  * Whose turn it is in the wide kernel. Operators that have all of their input go first, in the order in which their jobs
- * were started; then one that has some of it, which is fed while its producers run. Within a job the operator furthest
- * upstream goes first: whoever is downstream of it cannot be through before it.
+ * were started; then one that has some of it, which is fed while its producers run. An operator downstream of another one
+ * that needs the kernel is not in turn: its input is complete only after that one has ended.
  *
  * Producers may take hours. Who waits for them in the kernel stands back for whoever has all of its input, and is fed again
  * later from what is kept (fed.ts). Why nobody waits for ever: the producers of an operator that is not in the kernel are
  * never held up by that (what they make is kept, on disk if need be), so its input is complete one day; from then on it
- * stands back for nobody, and only jobs that were started before its own go first.
+ * stands back for nobody, and only jobs that were started before its own go first. Within an ordered job, producers of an
+ * input that is not next in plan order may wait for the one that is (room.ts, slots.ts): a task that waits for such producers
+ * stands back for an operator of its own job on the head path.
  */
 import type { Bytes, Milliseconds } from "../../protocol/index.ts";
 import { standBack } from "../flow/index.ts";
 import { isSomebodyAlone } from "../memory/index.ts";
 import type { JobState, OperatorState, State, TaskState } from "../state/index.ts";
 import { inputEnded, isGoingOn, isWide, waitsForWide } from "../state/index.ts";
+import { isOnHeadPath } from "./view.ts";
 
 /** Producers that are about to end may do so: being fed again costs more than that. */
 const GRACE: Milliseconds = 250;
@@ -21,30 +24,46 @@ const REFED: Bytes = 256 * 1024;
 
 /** Some job has an operator for it that waits. */
 export function isAnyWanted({ jobs }: State): boolean {
-  for (const job of jobs.values()) if (nextWide(job) !== undefined) return true;
+  for (const job of jobs.values()) if (inTurn(job).length > 0) return true;
   return false;
 }
 
-export function nextInTurn(state: State): OperatorState | undefined {
-  return nextWhere(state, inputEnded) ?? nextWhere(state, hasInput);
-}
-
-function nextWhere({ jobs }: State, holds: (operator: OperatorState) => boolean): OperatorState | undefined {
+export function nextInTurn({ jobs }: State): OperatorState | undefined {
   for (const job of jobs.values()) {
-    const operator = nextWide(job);
-    if (operator !== undefined && holds(operator)) return operator;
+    const complete = inTurn(job).find(inputEnded);
+    if (complete !== undefined) return complete;
+  }
+  for (const job of jobs.values()) {
+    const begun = inTurn(job).filter(hasInput);
+    if (begun.length > 0) return begun.find(isOnHeadPath) ?? begun[0];
   }
   return undefined;
 }
 
-/** The first of the job that has not ended, where it does not run yet. */
-function nextWide(job: JobState): OperatorState | undefined {
-  if (!isGoingOn(job)) return undefined;
-  const operator = job.operators.find((one) => isWide(one) && !one.ended);
-  if (operator === undefined || operator.running.size + operator.aside.size + operator.resting.size > 0)
-    return undefined;
-  if (operator.broadcasts.some((edge) => !edge.ended)) return undefined;
-  return operator.again.length > 0 || operator.nextIndex === 0 ? operator : undefined;
+/** The operators of the job that need the kernel and nothing else of the kernel's before; none of those that run. */
+function inTurn(job: JobState): readonly OperatorState[] {
+  if (!isGoingOn(job)) return [];
+  const wide = job.operators.filter((one) => isWide(one) && !one.ended);
+  const first = wide.length > 1 ? withoutWideBefore(job) : wide;
+  return first.filter(mayBegin);
+}
+
+/** Inputs come before users in the job: one look at each operator is enough. */
+function withoutWideBefore({ operators }: JobState): readonly OperatorState[] {
+  const behind = new Set<OperatorState>();
+  const first: OperatorState[] = [];
+  for (const operator of operators) {
+    if (operator.ended) continue;
+    const isBehind = [...operator.inputs, ...operator.broadcasts].some(({ producer }) => behind.has(producer));
+    if (isWide(operator) && !isBehind) first.push(operator);
+    if (isWide(operator) || isBehind) behind.add(operator);
+  }
+  return first;
+}
+
+function mayBegin({ running, aside, resting, broadcasts, again, nextIndex }: OperatorState): boolean {
+  if (running.size + aside.size + resting.size > 0 || broadcasts.some((edge) => !edge.ended)) return false;
+  return again.length > 0 || nextIndex === 0;
 }
 
 /** Before there is something to read it would only have memory that others need. */
@@ -52,9 +71,15 @@ function hasInput({ again, fed }: OperatorState): boolean {
   return again.length > 0 || fed?.pools[0]?.length !== 0;
 }
 
-/** It has all that it needs but the kernel, which is with another job's task. */
+/** It has all that it needs but the kernel, which is with another job's task, or with one that is behind it in plan order. */
 export function isHeldUp(state: State, operator: OperatorState): boolean {
-  return waitsForWide(state, operator) && inputEnded(operator) && nextWide(operator.job) === operator;
+  if (!waitsForWide(state, operator) && !isBefore(operator, state.wide.worker?.task?.operator)) return false;
+  return inputEnded(operator) && inTurn(operator.job).includes(operator);
+}
+
+function isBefore(operator: OperatorState, other: OperatorState | undefined): boolean {
+  if (other?.job !== operator.job || !isWide(operator) || operator.ended) return false;
+  return !isOnHeadPath(other) && isOnHeadPath(operator);
 }
 
 /** The kernel's task stands back, if it has made another wait for long enough. */
