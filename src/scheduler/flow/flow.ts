@@ -14,6 +14,7 @@ import { dropTask } from "./dropping.ts";
 import { areAllFormed, dropGathered, gatherPiece } from "./fed.ts";
 import { hide } from "./hidden.ts";
 import { bytesOf, departed, drop, holderOf, taken } from "./pieces.ts";
+import { isThrough } from "./repair.ts";
 import { retire } from "./retire.ts";
 
 /** A task's block is sealed; the job holds its one reference. */
@@ -235,12 +236,12 @@ function unfinished({ running, again, aside, resting }: OperatorState): readonly
 
 /** Its own; those that make lost blocks again are dropped with their job. */
 function notWithWorkers({ again, aside, resting, fetching }: OperatorState): readonly TaskState[] {
-  return [...again, ...aside, ...resting, ...[...fetching].filter(({ repairs }) => repairs === null)];
+  return [...again, ...resting, ...[...aside, ...fetching].filter(({ repairs }) => repairs === null)];
 }
 
 /** Where the operator has ended and none of its tasks, also of those that make blocks again, reads them any more. */
 export function dropBroadcast(state: State, operator: OperatorState): void {
-  if (!operator.ended || operator.running.size + operator.repairing.size + operator.fetching.size > 0) return;
+  if (!isThrough(state, operator)) return;
   for (const table of operator.broadcast) {
     for (const { flow } of table.splice(0)) state.ledger.release(flow.block.id, operator.job.keptHolder);
   }

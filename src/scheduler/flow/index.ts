@@ -9,5 +9,5 @@ export { advance, blockDamaged, blockNotRestored, blockRestored, bringBack } fro
 export { checkWritten, closeEdge, dropBroadcast, endIfDone, endOperator, handOver, reveal, taskOver } from "./flow.ts";
 export { isRunnable, nextIndex, nextNeeds, nextTask } from "./forming.ts";
 export { isAllInMemory, pinAll, unpinAll } from "./pins.ts";
-export { isStillLost, repaired, repairOver } from "./repair.ts";
+export { isStillLost, repaired, repairGivenUp, repairOver } from "./repair.ts";
 export { retire, retireFrom } from "./retire.ts";

@@ -8,7 +8,7 @@ import type { WireError } from "../../errors/index.ts";
 import type { BlockId, TaskId } from "../../protocol/index.ts";
 import { NO_NEED } from "../needs/index.ts";
 import { moveTask } from "../phases/index.ts";
-import type { Flow, JobState, State, TaskState } from "../state/index.ts";
+import type { Flow, JobState, OperatorState, State, TaskState } from "../state/index.ts";
 import { failJob, isGoingOn, outputOf } from "../state/index.ts";
 import { stillToRead } from "./feeds.ts";
 import { formTask } from "./form-task.ts";
@@ -33,6 +33,8 @@ export function repair(state: State, id: BlockId): void {
 
 function repairTask(state: State, flow: Flow, error: WireError): TaskState | null {
   const { origin, recipe, block } = flow;
+  // The tables that every task reads are gone with the last task.
+  if (origin.broadcasts.length > 0 && isThrough(state, origin)) return null;
   if (origin.spec.kind !== "tasks" || recipe.input.kind === "fed" || origin.spec.input.kind !== "splits") return null;
   const id = `${origin.job.id}/${origin.spec.id}/${recipe.index}~${block.id}` as TaskId;
   return formTask(state, origin, {
@@ -68,6 +70,13 @@ function flowOf(job: JobState, id: BlockId): Flow | null {
   return null;
 }
 
+/** The operator has ended, and no task of it is left, also of those that make a lost block again. */
+export function isThrough({ repairs }: State, operator: OperatorState): boolean {
+  const { ended, running, repairing, fetching, aside } = operator;
+  if (!ended || running.size + repairing.size + fetching.size + aside.size > 0) return false;
+  return repairs.every((task) => task.operator !== operator);
+}
+
 /** Its one block is there again. */
 export function repaired(state: State, task: TaskState): void {
   const { operator, granted, repairs } = task;
@@ -95,4 +104,10 @@ export function repairOver(state: State, task: TaskState): void {
   const { flow, error } = task.repairs;
   if (!state.ledger.has(flow.block.id)) state.lost.delete(flow.block.id);
   else if (state.lost.has(flow.block.id)) failJob(state, task.operator.job, error);
+}
+
+/** The task is not wanted any more. Whoever else needs the block finds out again that it is lost. */
+export function repairGivenUp(state: State, { repairs }: TaskState): void {
+  const lost = repairs === null ? undefined : state.lost.get(repairs.flow.block.id);
+  if (lost !== undefined) lost.isBeingMade = false;
 }

@@ -1,13 +1,15 @@
 /** Workers forget an operator that has ended, and dispose of the instances of its classes. */
+
 import { forgetOperator } from "../phases/index.ts";
 import { type OperatorState, type State, send, type WorkerState } from "../state/index.ts";
+import { isThrough } from "./repair.ts";
 
 /**
  * The operator has ended and none of its tasks runs: its workers dispose its instances and forget its functions.
  * Only for a class is the answer waited for: only it has a dispose whose error matters.
  */
 export function retire(state: State, operator: OperatorState): void {
-  if (!operator.ended || operator.running.size + operator.repairing.size > 0) return;
+  if (!isThrough(state, operator)) return;
   for (const worker of operator.workers) retireFrom(state, operator, worker);
 }
 

@@ -11,6 +11,7 @@ import {
   endOperator,
   fedState,
   OutputEstimate,
+  repairGivenUp,
   repairOver,
 } from "../flow/index.ts";
 import { learn } from "../needs/index.ts";
@@ -29,6 +30,7 @@ import {
   PROGRESS_INTERVAL,
   Resources,
   type State,
+  type TaskState,
   tell,
 } from "../state/index.ts";
 
@@ -242,15 +244,17 @@ function stop(state: State, job: JobState): void {
 }
 
 function dropRepairs(state: State, job: JobState): void {
-  const dropped = state.repairs.filter((task) => task.operator.job === job);
-  for (const operator of job.operators) {
-    for (const task of operator.fetching) if (task.repairs !== null) dropped.push(task);
-    for (const task of operator.repairing) cancelTask(state, task);
-  }
-  for (const task of dropped) {
+  for (const { repairing } of job.operators) for (const task of repairing) cancelTask(state, task);
+  for (const task of repairsOf(state, job)) {
     dropTask(state, task);
     repairOver(state, task);
   }
+}
+
+/** Tasks that are to make a lost block of the job again, and have no worker. */
+function repairsOf(state: State, job: JobState): readonly TaskState[] {
+  const held = job.operators.flatMap(({ fetching, aside }) => [...fetching, ...aside]);
+  return [...state.repairs, ...held].filter(({ repairs, operator }) => repairs !== null && operator.job === job);
 }
 
 function tellFailed(state: State, job: JobState): void {
@@ -311,6 +315,11 @@ function finishJob(state: State, job: JobState): void {
 }
 
 function leave(state: State, job: JobState): void {
+  // Nobody in the job waits for these blocks any more.
+  for (const task of repairsOf(state, job)) {
+    dropTask(state, task);
+    repairGivenUp(state, task);
+  }
   for (const operator of job.operators) dropBroadcast(state, operator);
   for (const id of job.spec.holds) state.ledger.release(id, job.inputHolder);
   const holders = [job.holder, job.taskHolder, job.keptHolder];

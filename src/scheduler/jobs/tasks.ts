@@ -218,7 +218,7 @@ export function taskStopped(state: State, task: TaskState): void {
 
 /** It has stood back, and is wanted as before. */
 function resumesLater(state: State, task: TaskState): boolean {
-  if (!task.standsBack || task.operator.ended) return false;
+  if (!task.standsBack || !isStillWanted(state, task)) return false;
   task.standsBack = false;
   task.cancelledAt = null;
   unpinAll(state, task);

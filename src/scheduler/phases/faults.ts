@@ -83,6 +83,9 @@ function faultsOfIndexes(state: State): readonly string[] {
     ...state.repairs
       .filter(({ phase, repairs }) => phase !== "waiting" || repairs === null)
       .map(({ id, phase }) => `${id} is ${phase} and in the set repairs`),
+    ...state.repairs
+      .filter(({ operator }) => operator.job.phase === "gone")
+      .map(({ id }) => `${id} waits to make a block again, and its job is gone`),
     ...withWorkers
       .filter((task) => task.worker?.task !== task)
       .map(({ id, phase }) => `${id} is ${phase}, and no worker has it`),

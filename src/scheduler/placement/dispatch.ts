@@ -10,7 +10,14 @@ import { isItsTurn, isLargeEnough, isSomebodyAlone, makeWay, neededFor, raise, r
 import { moveTask } from "../phases/index.ts";
 import { concurrencyCap, roomPolicies } from "../policies/index.ts";
 import { isFree } from "../resources/index.ts";
-import { isGoingOn, type JobState, type OperatorState, type State, type WorkerState } from "../state/index.ts";
+import {
+  isGoingOn,
+  isPaused,
+  type JobState,
+  type OperatorState,
+  type State,
+  type WorkerState,
+} from "../state/index.ts";
 import { leastLoaded, loadOf, MOST_COMPARED } from "./placement.ts";
 import { hasRoomToStart } from "./room.ts";
 import { isHeadTask, isOnHeadPath, mostAtOnce, viewOf } from "./view.ts";
@@ -45,15 +52,19 @@ export function dispatch(state: State): void {
   }
 }
 
-/** A task for a block that was lost, which somebody waits for. */
+/** A task for a block that was lost, which somebody waits for; none where the program has stopped reading. */
 function repairNext(state: State): boolean {
-  const task = state.repairs.find(({ operator }) => isGoingOn(operator.job) && idleWorkerFor(state, operator) !== null);
+  const task = state.repairs.find(({ operator }) => mayRepair(operator.job) && idleWorkerFor(state, operator) !== null);
   if (task === undefined || task.operator.spec.kind !== "tasks") return false;
   const worker = idleWorkerFor(state, task.operator);
   if (worker === null) return false;
   if (isAllInMemory(state, task.needs)) startTask(state, task, task.operator.spec, worker);
   else moveTask(state, task, "fetching");
   return true;
+}
+
+function mayRepair(job: JobState): boolean {
+  return isGoingOn(job) && !isPaused(job);
 }
 
 /** Forms the tasks whose input has to come from disk, those downstream first: no more than there are workers. */
