@@ -1,4 +1,4 @@
-/** What the program asks for and tells: each message is handed to who knows about it, or answered here. */
+/** Messages of the program: each is handed to the part of the scheduler that knows about it, or answered here. */
 
 import { SpillwayError, StoreError, toWire } from "../../errors/index.ts";
 import type { BlockId } from "../../protocol/index.ts";
@@ -20,7 +20,7 @@ export function fromProgram(state: State, message: JobMessage): void {
       sealForProgram(state, message);
       return;
     case "release":
-      // The program moves: whoever waits for it to let go waits anew.
+      // The program is active: the time that others wait for it to release blocks begins again.
       state.storeStallSince = null;
       for (const id of message.blocks) releaseForProgram(state, id);
       return;

@@ -1,12 +1,12 @@
 /**
- * The scheduler: `(state, event) → commands`. No clock, no I/O, no chance: time comes with the events, and the
- * same events give the same commands. The supervisor runs it with real workers, the simulator with invented ones.
+ * The scheduler: `(state, event) → commands`. No clock, no I/O, no randomness: time comes with the events, and the same
+ * events give the same commands. The supervisor runs it with real workers, the simulator with invented ones.
  *
  *   event ──▶ its handler changes the state ──▶ settle: ┌▶ deliver what the program has credit for
  *                                                      │  give room (room.ts), start tasks (dispatch.ts)
  *                                                      │  resolve a stall (stall.ts) ── changed something ─┐
  *                                                      └───────────────────────────────────────────────────┘
- *                                                      then jobs that are through end (job.ts) ──▶ commands
+ *                                                      then finished jobs end (job.ts) ──▶ commands
  */
 
 import type { MemoryPool } from "../../memory/index.ts";
@@ -110,26 +110,26 @@ export interface SchedulerOptions {
   readonly arenaSize: Bytes;
   readonly capacity: Bytes;
   readonly workers: number;
-  /** How many more there may be for a while; 8 by default, and at most. */
+  /** How many workers beyond these there may be for a while; 8 by default, which is also the most. */
   readonly extraWorkers?: number;
   readonly heapLimit: Bytes | null;
   /** Resident bytes of a worker's own blocks above which they go to disk; null: only the capacity counts. */
   readonly managedTarget?: Bytes | null;
-  /** Of one worker; without end by default. */
+  /** Memory limit of one worker; without limit by default. */
   readonly workerMemory?: Bytes;
   /** Give a task to the worker that made its input, if that is idle; false by default. */
   readonly localityWithOutput?: boolean;
   /** Names of the GPUs, as tasks are told them; numbers from 0 by default. */
   readonly devices?: readonly string[];
-  /** The memory that the wide kernel shares in; by default it is told nothing. */
+  /** The pool of memory that the wide kernel gets its lease from; by default there are no leases. */
   readonly pool?: MemoryPool;
   /** Thresholds and how they are measured; by default nothing is done about memory. */
   readonly memory?: MemorySettings;
-  /** What tasks can have at once: by default a core for each worker, no GPU, memory without end. */
+  /** What tasks can have at once: by default a core for each worker, no GPU, unlimited memory. */
   readonly resources?: ResourceRequest;
 }
 
-/** Each level of a pipeline and each job inside a job can need one; more than a few is a loop. */
+/** Each level of a pipeline, and each job inside a job, can need one more worker; needing many means a loop. */
 const MAX_EXTRA_WORKERS = 8;
 
 const NOTHING: ProcessMemory = { private: 0, shared: 0, children: 0 };
@@ -248,7 +248,7 @@ export class Scheduler {
 
 function settle(state: State): void {
   endResting(state);
-  // First: what is lent would else always be given to somebody who asks for room.
+  // Leases come first: otherwise tasks that ask for room would always get the lent memory.
   settleLease(state);
   reportPauses(state);
   settleTrims(state);
@@ -261,23 +261,23 @@ function settle(state: State): void {
       endStandingBack(state);
       for (const task of state.feeding) if (!yields(state, task)) feedTask(state, task, "cold");
       for (const job of state.jobs.values()) deliverOutput(state, job);
-      // Before room is given: whoever has to wait for the kernel no longer holds up those who ask for it.
+      // Before room is given: an operator that must wait for the kernel no longer holds up tasks that ask for room.
       startWide(state);
       grantRoom(state);
-      // Before, not after: a task that begins in one keeps it, and so does the next.
+      // Before tasks start: a task that starts in a worker keeps it, and the next task would do the same.
       lower(state);
       dispatch(state);
       spillOverTarget(state);
     } while (state.failing.length > 0 || resolveStall(state));
     jobs = state.jobs.size;
     for (const job of state.jobs.values()) settleJob(state, job);
-    // What a job has left behind may be what another one waits for.
+    // Another job may wait for what an ended job has released.
   } while (state.jobs.size < jobs);
   for (const job of state.jobs.values()) tellProgress(state, job);
   for (const task of state.cancelling) {
     const { worker } = task;
     if (state.now < cancelDeadline(task)) {
-      // The wide kernel's one task may have longer than those behind it.
+      // The wide kernel's task has more time to answer than the other cancelled tasks.
       if (isWide(task.operator)) continue;
       break;
     }
@@ -379,7 +379,7 @@ function workerReady(state: State, id: WorkerId, pid: number): void {
 function workerGone(state: State, id: WorkerId, end: WorkerEnd): void {
   const worker = workerOf(state, id);
   if (worker === undefined) return;
-  // Who was dismissed and went has not died.
+  // A dismissed worker that exits is not a death.
   if (worker.phase !== "stopping" || end.cause !== "asked")
     state.commands.push({ type: "event", event: diedEvent(worker, end) });
   if (worker === state.wide.worker) state.wide.worker = null;
@@ -388,7 +388,7 @@ function workerGone(state: State, id: WorkerId, end: WorkerEnd): void {
   state.ending.delete(worker);
   workerLost(state, worker);
   stopping(state, worker);
-  // Its dispose cannot run any more; nobody waits for that.
+  // A dead worker cannot dispose its instances: stop waiting for that.
   for (const job of state.jobs.values()) for (const operator of job.operators) operator.retiring.delete(worker);
   state.ledger.forgetMaker(id);
   if (worker.task !== null) taskDied(state, worker.task, worker, end);
@@ -422,7 +422,7 @@ function fromWorker(state: State, worker: WorkerState, event: Extract<Event, { t
       return;
   }
   const { task } = worker;
-  // A worker has one task at a time; a word about another one is a word about the past.
+  // A worker has one task at a time: a message about another task is out of date.
   if (task === null || task.id !== message.task) return;
   switch (message.type) {
     case "reserve":
@@ -447,7 +447,7 @@ function fromWorker(state: State, worker: WorkerState, event: Extract<Event, { t
   }
 }
 
-/** The first time that the kernel has so much on disk, and at each doubling, the user is told. */
+/** The user is told when the kernel first has this much on disk, and at each doubling. */
 const TOLD_FROM: Bytes = 64 * 2 ** 20;
 
 function kernelHolds(state: State, worker: WorkerState, memory: Bytes, spilled: Bytes): void {
