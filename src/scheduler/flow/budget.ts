@@ -3,13 +3,13 @@
  * it knows neither queues nor workers.
  *
  *   a job's part of the store ┬─ one half: an even reservation for each operator that makes blocks, a block at least
- *                             └─ the rest: a pool, for whoever comes first once its reservation is used up
+ *                             └─ the rest: a pool, for operators that have used up their reservations
  *
- * Who is asked first is not decided here: room and workers are given to those downstream first.
+ * The order of asking is decided elsewhere: room and workers go to operators downstream first.
  */
 import type { BlockRef, Bytes, Split } from "../../protocol/index.ts";
 
-/** What an operator that makes blocks brings into the account. */
+/** What the budget knows of an operator that makes blocks. */
 export interface Account {
   /** Its blocks that are being written, wait, or are being read. */
   readonly usage: Bytes;
@@ -17,7 +17,7 @@ export interface Account {
   readonly block: Bytes;
 }
 
-/** What the operator can still be given: the rest of its reservation, and the rest of the pool. */
+/** What the operator can still use: the rest of its reservation and the rest of the pool. */
 export function budgetLeft(account: Account, accounts: readonly Account[], part: Bytes): Bytes {
   const even = part / 2 / Math.max(1, accounts.length);
   let pool = part;
@@ -28,9 +28,9 @@ export function budgetLeft(account: Account, accounts: readonly Account[], part:
   return Math.max(0, Math.max(account.block, even) - account.usage) + Math.max(0, pool);
 }
 
-/** A task as far as its output can be foretold. */
+/** What is known of a task, for an estimate of its output. */
 interface TaskOutput {
-  /** Null where nobody knows: a split of a file. */
+  /** Null where unknown: a split of a file. */
   readonly bytesIn: Bytes | null;
   /** What it has handed over so far. */
   readonly bytesOut: Bytes;
@@ -58,14 +58,14 @@ class Totals {
 }
 
 /**
- * What a task of an operator hands over, learned from those that are done: by input byte where the input is known, by
- * task else. Tasks that still run correct it upwards at once: one that has handed over more than was expected of it
- * shows what the next ones may do. All of it is sums: there may be ten thousand tasks running.
+ * Estimates what a task of an operator hands over, from the tasks that are done: per input byte where the input is
+ * known, otherwise per task. A running task that has handed over more than expected raises the estimate at once.
+ * Everything is kept as sums, because ten thousand tasks may be running.
  */
 export class OutputEstimate {
   readonly #done = new Totals();
   readonly #running = new Totals();
-  /** Of those running, the ones that have handed over more than was expected, and their sums. */
+  /** Running tasks that have handed over more than expected, and their sums. */
   readonly #surprising = new Set<TaskOutput>();
   readonly #surprise = new Totals();
 
@@ -73,7 +73,7 @@ export class OutputEstimate {
     this.#running.add(task, 1);
   }
 
-  /** The task has handed over so much more, which is in its `bytesOut`. */
+  /** The task has handed over this many more bytes; its `bytesOut` includes them. */
   grew(task: TaskOutput, bytes: Bytes): void {
     this.#running.grow(task.bytesIn, bytes);
     if (this.#surprising.has(task)) this.#surprise.grow(task.bytesIn, bytes);
@@ -83,7 +83,7 @@ export class OutputEstimate {
     }
   }
 
-  /** The task runs no more. */
+  /** The task no longer runs. */
   left(task: TaskOutput): void {
     this.#running.add(task, -1);
     if (this.#surprising.delete(task)) this.#surprise.add(task, -1);
@@ -93,7 +93,7 @@ export class OutputEstimate {
     this.#done.add(task, 1);
   }
 
-  /** Of a task with so much input; null while nothing is known. */
+  /** Estimate for a task with this much input; null while nothing is known. */
   of(bytesIn: Bytes | null): Bytes | null {
     return this.#foretold(bytesIn, true);
   }

@@ -9,13 +9,13 @@ export function cancelTask(state: State, task: TaskState): void {
   send(state, task.worker, { type: "cancel", task: task.id });
 }
 
-/** Cancels a task only to make room: it is run again when there is more. */
+/** Cancels a task only to make room: it is run again when there is more room. */
 export function standBack(state: State, task: TaskState): void {
   task.standsBack = true;
   cancelTask(state, task);
 }
 
-/** Another task is to be through before this one takes anything. */
+/** This task takes nothing before another task is over. */
 export function yields({ yieldsTo }: State, task: TaskState | null): boolean {
   return yieldsTo !== null && yieldsTo !== task;
 }

@@ -6,8 +6,8 @@ import { bringBack } from "./fetch.ts";
 import { bytesOf, departed, holderOf, taken } from "./pieces.ts";
 
 /**
- * Of the store: what the program may have in hand without copying it. A reader that has stopped holds its blocks for as
- * long as it likes; several of them would fill a small store with what cannot leave.
+ * Share of the store that the program may read from without copying. A reader that has stopped keeps its blocks for any
+ * time; several such readers would fill a small store with blocks that cannot leave.
  */
 const UNREAD_SHARE = 1 / 4;
 
@@ -36,12 +36,12 @@ export function deliverOutput(state: State, job: JobState): void {
   if (job.readerIsFull || state.ledger.isAllInMemory) return;
   for (const id of awaited(job)) {
     if (!state.ledger.isInMemory(id)) bringBack(state, id);
-    // In order: a later one would take the room that the next one waits for.
+    // In order: a later block would take the room that the next one waits for.
     if (state.ledger.stateOf(id) === "spilled") return;
   }
 }
 
-/** A reader has one block at least, and more where they are small: what waits for it in the queue can leave. */
+/** A reader has at least one block, and more where blocks are small: blocks that wait in the queue can leave memory. */
 function mayTakeMore({ unreadBytes, ledger }: State, job: JobState, output: Edge): boolean {
   const next = output.queue.peek();
   if (next === undefined || job.unread === 0) return true;
@@ -60,7 +60,7 @@ export function awaited(job: JobState): readonly BlockId[] {
   return ids;
 }
 
-/** The program has read an output block, and does not need it in memory any more; false where it has none such. */
+/** The program has read an output block and no longer needs it in memory; false if it has no such block. */
 export function outputRead(state: State, id: BlockId): boolean {
   const jobs = state.outputs.get(id);
   const job = jobs?.pop();
@@ -73,7 +73,9 @@ export function outputRead(state: State, id: BlockId): boolean {
   return true;
 }
 
-/** The program gets the next piece, pinned, and the reference with it; null where it is not in memory, or there is none. */
+/**
+ * The program gets the next piece, pinned, and the reference with it; null where it is not in memory, or there is none.
+ */
 export function deliver(state: State, edge: Edge): { readonly slice: BlockSlice; readonly range: ArenaRange } | null {
   const piece = edge.queue.peek();
   if (piece === undefined || !state.ledger.isInMemory(piece.flow.block.id)) return null;

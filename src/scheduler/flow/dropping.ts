@@ -1,4 +1,4 @@
-/** A task that is over lets go of what it read. */
+/** A task that is over releases what it read. */
 
 import { moveTask } from "../phases/index.ts";
 import type { State, TaskState } from "../state/index.ts";
@@ -7,7 +7,7 @@ import { dropHidden } from "./hidden.ts";
 import { drop } from "./pieces.ts";
 import { unpinAll } from "./pins.ts";
 
-/** The task will not run, or has run: what it read may go. */
+/** The task will not run, or has run: its input may be released. */
 export function dropTask(state: State, task: TaskState): void {
   moveTask(state, task, "over");
   unpinAll(state, task);

@@ -1,10 +1,10 @@
 /**
- * Fed tasks: those whose input is more than memory holds, or comes while they run. Their blocks are handed to them a few
- * at a time, and kept (on disk, when room is short) until the task is through: when its worker dies, another one is fed
- * the same blocks in the same order. What a fed operator gathers into one task, its spec says:
+ * Fed tasks: those whose input is more than memory holds, or comes while they run. Their blocks are handed to them a
+ * few at a time, and kept (on disk, when room is short) until the task is done: when its worker dies, another one is
+ * fed the same blocks in the same order. What a fed operator gathers into one task, its spec says:
  *
  *   all          one task, fed while the producers still run
- *   whole        one task, once all producers have ended; none of nothing
+ *   whole        one task, once all producers have ended; no task without input
  *   partitions   one for each, once all producers have ended; blocks come with the number of their partition
  *   parts, rows  one for each stretch of rows in plan order, once all producers have ended
  */
@@ -25,7 +25,7 @@ import type { Leaving } from "../store/index.ts";
 import { bringBack } from "./fetch.ts";
 import { departed, drop, holderOf, taken } from "./pieces.ts";
 
-/** One is read while the next is on its way, where both leave enough of the store for what the task makes. */
+/** One is read while the next is on its way, if both leave enough of the store for the task's output. */
 const MAX_FEEDS = 2;
 const AHEAD_SHARE = 1 / 4;
 /** Small blocks are fed together up to this, or up to this part of the store. */
@@ -47,16 +47,16 @@ export function gatherPiece(state: State, operator: OperatorState, fed: Fed, tab
   }
   const fedPiece: FedPiece = { table, piece, isKept: false };
   pool.push(fedPiece);
-  // Nothing of it can be read before all is there, or the kernel is free: whoever makes it is not to wait for that.
+  // None of it can be read before all is there, or before the kernel is free: producers must not wait for that.
   if (fed.gather.kind !== "all" || waitsForWide(state, operator)) keep(state, fedPiece);
 }
 
-/** Nothing of what has come is read for now. */
+/** None of the gathered input is read for now. */
 export function keepGathered(state: State, { fed }: OperatorState): void {
   if (fed?.gather.kind === "all") for (const fedPiece of fed.pools[0] ?? []) keep(state, fedPiece);
 }
 
-/** It no longer flows: its maker has delivered, and it may go to disk. */
+/** The block no longer flows: it no longer counts as its producer's output, and it may go to disk. */
 function keep(state: State, fedPiece: FedPiece): void {
   if (fedPiece.isKept) return;
   fedPiece.isKept = true;
@@ -68,7 +68,7 @@ function keep(state: State, fedPiece: FedPiece): void {
   departed(piece.flow);
 }
 
-/** There is a task to come whose input is complete, or for `all`, may begin. */
+/** A task can be formed: its input is complete or, for `all`, may begin. */
 export function isFormable(state: State, operator: OperatorState, fed: Fed): boolean {
   if (fed.gather.kind === "all") return operator.nextIndex === 0;
   return inputEnded(operator) && operator.nextIndex < fedInputs(state, operator, fed).length;
@@ -86,7 +86,7 @@ export function nextFeed(state: State, operator: OperatorState, fed: Fed): Feed 
   return { queue, next: 0, bytes: 0, inFlight: [], ended: false };
 }
 
-/** What each task reads, once all is there; one task at least where it may have rows to make of none. */
+/** What each task reads, once all is there; at least one task where an empty input may give rows. */
 function fedInputs(state: State, operator: OperatorState, fed: Fed): readonly FedPiece[][] {
   if (fed.inputs !== null) return fed.inputs;
   const { gather, pools } = fed;
@@ -122,7 +122,7 @@ function fedInputs(state: State, operator: OperatorState, fed: Fed): readonly Fe
   return fed.inputs;
 }
 
-/** No rows of a table that the partition has none of, so that it learns what columns the others know. */
+/** An empty slice of a table that this partition has no rows of, so that the task learns the table's columns. */
 function shapesMissing(state: State, input: readonly FedPiece[], all: readonly FedPiece[]): FedPiece[] {
   const missing = new Map<number, FedPiece>();
   for (const fedPiece of all) missing.set(fedPiece.table, fedPiece);
@@ -164,7 +164,7 @@ function cut(state: State, whole: readonly FedPiece[], ends: readonly number[]):
   return stretches;
 }
 
-/** Hands the task what it can take; false where the next block is on disk and cannot come. */
+/** Hands the task what it can take; false if the next block is on disk and cannot come back. */
 export function feedTask(state: State, task: TaskState, leaving: Leaving): boolean {
   const { feed, worker } = task;
   if (feed === null || worker === null || task.cancelledAt !== null) return true;
@@ -219,7 +219,7 @@ function isComplete({ operator }: TaskState): boolean {
   return operator.fed?.gather.kind !== "all" || inputEnded(operator);
 }
 
-/** The task has read the oldest of what it was sent. */
+/** The task has read the oldest block that it was sent. */
 export function taskFed(state: State, task: TaskState): void {
   for (const fedPiece of task.feed?.inFlight.shift() ?? []) {
     state.ledger.unpin(fedPiece.piece.flow.block.id);
@@ -249,7 +249,7 @@ export function dropFed(state: State, pieces: FedPiece[]): void {
   }
 }
 
-/** What was gathered for tasks that will not be formed. */
+/** Releases what was gathered for tasks that will not be formed. */
 export function dropGathered(state: State, operator: OperatorState): void {
   const { fed } = operator;
   if (fed === null) return;

@@ -1,7 +1,7 @@
 /**
- * Blocks on their way back from disk, for who needs them next: the program, and tasks. A task whose input is on disk is
- * formed early and pins each block as it comes; when all are there it may start. As many tasks are fetched ahead as there
- * are workers, so that disks and workers are busy at the same time.
+ * Blocks on their way back from disk, for their next readers: the program, and tasks. A task whose input is on disk is
+ * formed early and pins each block as it comes; when all are there it may start. As many tasks are fetched ahead as
+ * there are workers, so that disks and workers are busy at the same time.
  */
 
 import type { WireError } from "../../errors/index.ts";
@@ -21,7 +21,7 @@ function mostRestores({ paused }: State): number {
   return paused.size > 0 ? 1 : MAX_RESTORES;
 }
 
-/** Asks for the block to come back, if it is not on its way; true where it is, or room for it is. */
+/** Asks for the block to come back, unless it is on its way; true if the block, or room for it, is on its way. */
 export function bringBack(state: State, id: BlockId, leaving: Leaving = "cold"): boolean {
   const { ledger, disk } = state;
   if (ledger.stateOf(id) === "lost") repair(state, id);
@@ -40,7 +40,7 @@ export function bringBack(state: State, id: BlockId, leaving: Leaving = "cold"):
   return true;
 }
 
-/** True where something more of it comes, or is there. */
+/** True if more of its input comes, or is there. */
 export function advance(state: State, task: TaskState, leaving: Leaving): boolean {
   let moves = true;
   for (const [i, id] of task.needs.entries()) {
@@ -57,7 +57,7 @@ export function advance(state: State, task: TaskState, leaving: Leaving): boolea
 export function blockRestored(state: State, id: BlockId): void {
   state.disk.restoring.delete(id);
   state.ledger.restored(id);
-  // Before anybody else can send it away again.
+  // Pinned now, before another task's need for room can send it to disk again.
   for (const task of state.fetching) if (!yields(state, task)) pinOne(state, task, id);
 }
 

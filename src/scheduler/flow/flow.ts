@@ -1,7 +1,7 @@
 /**
  * How blocks move from operator to operator: through the reorder buffer of an ordered producer, over edges, into the
- * queue of the consumer; and how an operator ends, and with it what feeds it. Every piece in a queue or a task owns one
- * reference in the ledger; wherever a piece leaves the job, its reference goes right then (R11).
+ * queue of the consumer; and how an operator ends, and with it the operators that feed only it. Every piece in a queue
+ * or a task owns one reference in the ledger; when a piece leaves the job, its reference is released at once (R11).
  */
 
 import { RowShapeError, toWire } from "../../errors/index.ts";
@@ -56,7 +56,7 @@ export function handOver(
   operator.heldBackBytes += bytesOf(piece);
 }
 
-/** A task is over, by its end or by being dropped: what waited behind it in plan order may go. */
+/** A task is over, done or dropped: pieces that waited behind it in plan order move on. */
 export function taskOver(state: State, operator: OperatorState, index: number): void {
   if (!operator.ordered || operator.ended || isFailing(operator.job)) return;
   heldBackOf(operator, index).done = true;
@@ -84,7 +84,7 @@ function heldBackOf(operator: OperatorState, index: number) {
   return held;
 }
 
-/** Passes a piece on to every consumer that still wants any; the piece's one reference becomes one for each. */
+/** Passes a piece on to every consumer that still wants input; the piece's one reference becomes one for each. */
 export function emit(state: State, operator: OperatorState, piece: Piece): void {
   const open = operator.consumers.filter((edge) => !edge.closed);
   const holder = holderOf(piece.flow);
@@ -147,7 +147,7 @@ function checkColumns(state: State, { consumer, producer, table, isBroadcast }: 
   else place.columns.set(number, met);
 }
 
-/** The same for columns that are in files: they meet when somebody reads these. */
+/** The same for columns in files: they meet when the files are read. */
 export function checkWritten(state: State, operator: OperatorState, columns: BlockColumns): void {
   const { job, spec } = operator;
   const seen = { columns, from: spec.name };
@@ -203,8 +203,8 @@ export function endIfDone(state: State, operator: OperatorState): void {
 }
 
 /**
- * No more output comes from the operator: it has done all, is satisfied, or is not wanted. Its running tasks are
- * cancelled, what it still had as input is released, and what feeds only it ends as well.
+ * The operator makes no more output: it has done everything, is satisfied, or is not wanted. Its running tasks are
+ * cancelled, the rest of its input is released, and operators that feed only it end as well.
  */
 export function endOperator(state: State, operator: OperatorState): void {
   if (operator.ended) return;
@@ -229,17 +229,17 @@ export function endOperator(state: State, operator: OperatorState): void {
   for (const edge of operator.consumers) edgeEnded(state, edge);
 }
 
-/** Tasks that are cut short by the end of their operator; what they have handed over was used. */
+/** Tasks that the end of their operator cuts short; their output so far has been used. */
 function unfinished({ running, again, aside, resting }: OperatorState): readonly TaskState[] {
   return [...running.values(), ...again, ...aside, ...resting];
 }
 
-/** Its own; those that make lost blocks again are dropped with their job. */
+/** Only the operator's own tasks; tasks that make lost blocks again are dropped with their job. */
 function notWithWorkers({ again, aside, resting, fetching }: OperatorState): readonly TaskState[] {
   return [...again, ...resting, ...[...aside, ...fetching].filter(({ repairs }) => repairs === null)];
 }
 
-/** Where the operator has ended and none of its tasks, also of those that make blocks again, reads them any more. */
+/** Only when the operator has ended and no task reads them any more, repairs included. */
 export function dropBroadcast(state: State, operator: OperatorState): void {
   if (!isThrough(state, operator)) return;
   for (const table of operator.broadcast) {
@@ -269,7 +269,7 @@ function edgeEnded(state: State, edge: Edge): void {
   if (!consumer.ended) endIfDone(state, consumer);
 }
 
-/** Ordered: the current input is through, so the next one's waiting pieces are next. */
+/** Ordered: the current input has ended, so the waiting pieces of the next input follow. */
 function moveToNextInput(state: State, operator: OperatorState): void {
   while (operator.inputs[operator.currentInput]?.ended === true) {
     operator.currentInput += 1;

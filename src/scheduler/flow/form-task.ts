@@ -1,4 +1,4 @@
-/** A task as it is made, before anything has happened to it. */
+/** A new task, before anything has happened to it. */
 import type { BlockId } from "../../protocol/index.ts";
 import { addTask } from "../phases/index.ts";
 import type { OperatorState, State, TaskState } from "../state/index.ts";

@@ -1,4 +1,4 @@
-/** How an operator's next task comes about: out of a split, of queued blocks, or as one that will be fed. */
+/** Forms an operator's next task: from a split, from queued blocks, or as a task that will be fed. */
 import type { BlockId, TaskId, TaskOperator } from "../../protocol/index.ts";
 import type { Feed, OperatorState, Piece, State, TaskState } from "../state/index.ts";
 import { inputEnded, isBundle } from "../state/index.ts";
@@ -6,7 +6,7 @@ import { isFormable, nextFeed } from "./fed.ts";
 import { alwaysNeeded, formTask, needsOf } from "./form-task.ts";
 import { bytesOf, holderOf, putBack, taken } from "./pieces.ts";
 
-/** There is input for another task. `partial`: a bundle smaller than the operator likes will do. */
+/** There is input for another task. `partial`: a bundle smaller than the operator prefers is enough. */
 export function isRunnable(state: State, operator: OperatorState, partial: boolean): boolean {
   const { spec } = operator;
   if (operator.ended || spec.kind !== "tasks" || spec.place === "wide") return false;
@@ -24,7 +24,7 @@ export function nextIndex(operator: OperatorState): number {
   return operator.again[0]?.index ?? operator.nextIndex;
 }
 
-/** The blocks that the task would read which `nextTask` would give. */
+/** The blocks that the task of `nextTask` would read. */
 export function nextNeeds(operator: OperatorState): readonly BlockId[] {
   const { spec } = operator;
   const [again] = operator.again;
@@ -47,7 +47,10 @@ export function nextNeeds(operator: OperatorState): readonly BlockId[] {
   return [...needs, ...always];
 }
 
-/** Takes the operator's next task out of its input, where none waits; only where `isRunnable`. The caller moves it on at once. */
+/**
+ * Forms the operator's next task from its input, if no task waits. Call only when `isRunnable`; the caller moves the
+ * task to its next phase at once.
+ */
 export function nextTask(state: State, operator: OperatorState, spec: TaskOperator): TaskState {
   const [again] = operator.again;
   if (again !== undefined) return again;
@@ -69,7 +72,7 @@ export function nextTask(state: State, operator: OperatorState, spec: TaskOperat
   return task;
 }
 
-/** Whole batches where the operator likes so many rows at a time: what is left of the last piece waits for the next task. */
+/** Whole batches where the operator prefers a number of rows: the rest of the last piece waits for the next task. */
 function takeBundle(state: State, operator: OperatorState, spec: TaskOperator): readonly Piece[] {
   const pieces: Piece[] = [];
   let rows = 0;

@@ -3,14 +3,14 @@
 import type { Piece, State, TaskState } from "../state/index.ts";
 import { holderOf } from "./pieces.ts";
 
-/** Nobody sees the block yet. It rests: as it waits for the others it may go to disk. */
+/** The block is not handed on yet. It does not flow: while it waits for the others it may go to disk. */
 export function hide(state: State, task: TaskState, piece: Piece): void {
   const { operator } = task;
   state.ledger.pass(piece.flow.block.id, operator.job.holder, holderOf(piece.flow));
   task.hidden.push(piece);
 }
 
-/** What the attempt has made is worth nothing. */
+/** Throws away what the attempt has made. */
 export function dropHidden(state: State, task: TaskState): void {
   const { operator, hidden } = task;
   if (hidden.length === 0) return;

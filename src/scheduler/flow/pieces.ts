@@ -1,9 +1,9 @@
-/** Rows of blocks in the queues of a job: what each holds of the ledger, and what becomes of that. */
+/** Rows of blocks in the queues of a job: the reference that each piece holds in the ledger, and what becomes of it. */
 import type { Bytes } from "../../protocol/index.ts";
 import { type Holder, wholePages } from "../../store/index.ts";
 import type { Flow, OperatorState, Piece, State } from "../state/index.ts";
 
-/** The producer's queue is one shorter: a consumer has it. */
+/** A consumer has taken the piece: the producer has one fewer undelivered. */
 export function taken(piece: Piece): void {
   piece.from.queuedBlocks -= 1;
   piece.from.queuedBytes -= bytesOf(piece);
@@ -35,7 +35,7 @@ export function bytesOf(piece: Piece): Bytes {
   return wholePages(piece.flow.block.length);
 }
 
-/** Who holds the reference of a piece that is in a queue. */
+/** The holder of the reference of a queued piece. */
 export function holderOf({ rests, origin: { job } }: Flow): Holder {
   return rests ? job.keptHolder : job.holder;
 }

@@ -2,7 +2,7 @@
 import type { ArenaRange, BlockId } from "../../protocol/index.ts";
 import type { State, TaskState } from "../state/index.ts";
 
-/** All that the task reads is in memory and stays there. */
+/** Pins all that the task reads; everything is in memory. */
 export function isPinned(task: TaskState): boolean {
   return task.pins.every((pin) => pin !== null);
 }
@@ -15,7 +15,7 @@ export function pinAll(state: State, task: TaskState): readonly ArenaRange[] {
   });
 }
 
-/** Also where only some of it was pinned. */
+/** Works also when only some of it was pinned. */
 export function unpinAll(state: State, task: TaskState): boolean {
   let any = false;
   for (const [i, id] of task.needs.entries()) {

@@ -1,7 +1,8 @@
 /**
- * Blocks whose file was damaged on disk. Where the task that made one reads from outside the job, its input still exists:
- * the task is run again, and of all its blocks only the lost one is kept, after it was compared with what it was. In every
- * other case the job that needs it fails, with the error that names the file. Never is a wrong row handed on.
+ * Blocks whose file was damaged on disk. Where the task that made one reads from outside the job, its input still
+ * exists: the task is run again, and of all its blocks only the lost one is kept, after it was compared with what it
+ * was. In every other case the job that needs it fails, with the error that names the file. A wrong row is never handed
+ * on.
  */
 
 import type { WireError } from "../../errors/index.ts";
@@ -13,7 +14,7 @@ import { failJob, isGoingOn, outputOf } from "../state/index.ts";
 import { stillToRead } from "./feeds.ts";
 import { formTask } from "./form-task.ts";
 
-/** Sees to it that the block is made again, or that who needs it fails. */
+/** Has the block made again, or fails the jobs that need it. */
 export function repair(state: State, id: BlockId): void {
   const lost = state.lost.get(id);
   if (lost === undefined || lost.isBeingMade) return;
@@ -54,7 +55,7 @@ function isNeededBy(job: JobState, id: BlockId): boolean {
   return job.operators.some((operator) => [...operator.fetching].some((task) => task.needs.includes(id)));
 }
 
-/** The block where it waits in the job: as a task's input, or to go out to the program. */
+/** Where the block waits in the job: as a task's input, or as output for the program. */
 function flowOf(job: JobState, id: BlockId): Flow | null {
   for (const operator of job.operators) {
     for (const task of operator.fetching) {
@@ -77,7 +78,7 @@ export function isThrough({ repairs }: State, operator: OperatorState): boolean 
   return repairs.every((task) => task.operator !== operator);
 }
 
-/** Its one block is there again. */
+/** The task has made its lost block again. */
 export function repaired(state: State, task: TaskState): void {
   const { operator, granted, repairs } = task;
   if (granted === null || repairs === null) return;
@@ -91,14 +92,14 @@ export function repaired(state: State, task: TaskState): void {
   state.lost.delete(id);
 }
 
-/** Nobody has let go of the block, and it has not been made again before the task's worker died. */
+/** The block is still wanted, and was not made again before the task's worker died. */
 export function isStillLost({ ledger }: State, { repairs }: TaskState): boolean {
   if (repairs === null) return false;
   const { id } = repairs.flow.block;
   return ledger.has(id) && ledger.stateOf(id) === "lost";
 }
 
-/** The task is over, however: what it did not make again is lost for good. */
+/** The task is over, in whatever way: a block that it did not make again is lost for good. */
 export function repairOver(state: State, task: TaskState): void {
   if (task.repairs === null) return;
   const { flow, error } = task.repairs;

@@ -5,8 +5,8 @@ import { type OperatorState, type State, send, type WorkerState } from "../state
 import { isThrough } from "./repair.ts";
 
 /**
- * The operator has ended and none of its tasks runs: its workers dispose its instances and forget its functions.
- * Only for a class is the answer waited for: only it has a dispose whose error matters.
+ * The operator has ended and none of its tasks runs: its workers dispose its instances and forget its functions. Only
+ * the answer for a class is waited for: only a class has a dispose whose error matters.
  */
 export function retire(state: State, operator: OperatorState): void {
   if (!isThrough(state, operator)) return;
