@@ -1,6 +1,6 @@
 /**
- * The planner's questions about files, each answered by an idle worker before any job begins. One that its kernel has too little
- * memory for is asked once more, with all that tasks could have: nothing else can be made smaller about it.
+ * The planner's questions about files, each answered by an idle worker before any job begins. A question that runs out
+ * of memory is asked once more, with all the memory that tasks could have: nothing else about it can be made smaller.
  */
 
 import { OutOfMemoryError, toWire, type WireError } from "../../errors/index.ts";
@@ -15,7 +15,7 @@ import { type State, send, tell, type WorkerState } from "../state/index.ts";
 
 type Answer = Extract<WorkerMessage, { type: "inspected" | "refused" }>;
 
-/** False: there is no worker for it, or nothing to ask. */
+/** False: there is no idle worker, or no question. */
 export function inspectNext(state: State): boolean {
   const inspection = state.inspections[0];
   const [worker] = state.idle;

@@ -46,7 +46,7 @@ const NO_STATS: JobStats = {
   restoredBytes: 0,
 };
 
-/** Of the store: what one task's input may take, if it is more than one block. */
+/** Share of the store that one task's input may take, if it is more than one block. */
 const MAX_BUNDLE = 1 / 8;
 
 export function startJob(state: State, spec: JobSpec): void {
@@ -144,7 +144,7 @@ function edgeFrom(producer: OperatorState, consumer: OperatorState | null, table
   return edge;
 }
 
-/** Tasks that the operator has whatever comes; the others are counted as they are formed. */
+/** Tasks that the operator has in any case; the others are counted as they are formed. */
 function tasksKnown({ input }: TaskOperator): number {
   if (input.kind === "splits") return input.splits.length;
   return input.kind === "fed" && input.gather.kind === "all" ? 1 : 0;
@@ -165,7 +165,7 @@ function operatorState(
     depth,
     ordered,
     isClass: spec.kind === "tasks" && spec.steps.some((step) => step.kind === "function" && step.isClass),
-    // The wide kernel is beside the workers, and so is what it has.
+    // The wide kernel is not among the workers, so its resources come on top.
     request:
       spec.kind === "tasks" && spec.place === "worker" ? new Resources({ ...spec.request, gpu: 0 }) : Resources.none,
     learned: null,
@@ -220,7 +220,9 @@ function fileSinks(job: JobState): readonly FileSink[] {
   return job.operators.flatMap(({ spec }) => (spec.kind === "tasks" && spec.sink.kind === "files" ? [spec.sink] : []));
 }
 
-/** Ends the jobs that cannot go on. The program is told at once, but of a job that writes files only when none is left. */
+/**
+ * Ends the jobs that cannot go on. The program is told at once; of a job that writes files, when none of them is left.
+ */
 export function endFailing(state: State): void {
   for (const job of state.failing.splice(0)) {
     stop(state, job);
@@ -228,7 +230,7 @@ export function endFailing(state: State): void {
   }
 }
 
-/** The program has lost interest. Files on their way to their place get there: half of them would be worse. */
+/** The program cancels the job. Files that are being moved to their place get there: half of them would be worse. */
 export function cancelJob(state: State, job: JobState, tells: boolean): void {
   job.told = !tells;
   if (job.phase !== "running") return;
@@ -284,7 +286,7 @@ export function settleJob(state: State, job: JobState): void {
   }
   if (job.phase === "stopping" && job.runningTasks === 0) {
     const sinks = fileSinks(job);
-    // Nothing can be writing there any more.
+    // No task can be writing there any more.
     if (sinks.length > 0) {
       moveJob(state, job, "discarding");
       state.commands.push({ type: "discard", job: job.id, sinks });
@@ -345,7 +347,7 @@ export function tellProgress(state: State, job: JobState): void {
   tell(state, { type: "progress", job: job.id, stats: jobStats(state, job, false) });
 }
 
-/** `whole`: with the list of files, which only the end needs. */
+/** `whole`: with the list of files, which is needed only at the end of a job. */
 function jobStats(state: State, job: JobState, whole: boolean): JobStats {
   const reported = job.operators.map(({ figures }) => figures.peakMemory);
   return {

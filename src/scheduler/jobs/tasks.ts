@@ -1,4 +1,4 @@
-/** A task's life: sent to a worker, ended, run again, or cancelled. How it comes about is in forming.ts. */
+/** A task's life: sent to a worker, ended, run again, or cancelled. forming.ts makes tasks. */
 
 import { StoreError, toWire, type WireError } from "../../errors/index.ts";
 import { kernelLease } from "../../memory/index.ts";
@@ -101,7 +101,7 @@ export function startTask(state: State, task: TaskState, spec: TaskOperator, wor
   if (task.feed !== null) feedTask(state, task, "cold");
 }
 
-/** What was learned by now; but batches stay as they were once a block was made of them. */
+/** The need as learned by now; but the batch size stays once a block was made from such batches. */
 function needOf({ operator, need, handedOver, repairs }: TaskState): LearnedNeed | null {
   if (handedOver.length === 0 && repairs === null) return operator.learned;
   return { ...(operator.learned ?? NO_NEED), batchSize: need?.batchSize ?? null };
@@ -113,7 +113,7 @@ function fewerCalls({ steps }: TaskOperator, need: LearnedNeed | null): Pick<Tas
   return maxInFlight === null ? {} : { maxInFlight };
 }
 
-/** The kernel of a worker that was raised may use more, and that of a task that is alone because a kernel ran out. */
+/** The kernel may use more in a raised worker, and for a task that is alone because a kernel ran out of memory. */
 function leaseOf(state: State, { memory }: WorkerState, { operator, need }: TaskState): Pick<TaskOrder, "lease"> {
   if (need?.alone === true && operator.kernelRanOut) return { lease: leaseAlone(state) };
   return memory > state.workerMemory ? { lease: kernelLease(memory, 1) } : {};
@@ -216,7 +216,7 @@ export function taskStopped(state: State, task: TaskState): void {
   if (!resumesLater(state, task)) forget(state, task);
 }
 
-/** It has stood back, and is wanted as before. */
+/** The task has stood back, and is run again later. */
 function resumesLater(state: State, task: TaskState): boolean {
   if (!task.standsBack || !isStillWanted(state, task)) return false;
   task.standsBack = false;
@@ -249,7 +249,7 @@ export function taskFailed(
   forget(state, task);
 }
 
-/** The worker under the task died: once more, with what was handed over already, or the end of the job. */
+/** The task's worker died: the task runs again and keeps what it has handed over, or its job fails. */
 export function taskDied(state: State, task: TaskState, worker: WorkerState, end: WorkerEnd): void {
   const { operator } = task;
   leaveWorker(state, task);
@@ -272,7 +272,7 @@ function isStillWanted(state: State, task: TaskState): boolean {
   return repairs === null ? !operator.ended : operator.job.phase === "running" && isStillLost(state, task);
 }
 
-/** Null: it comes again. */
+/** Null: the task is run again. */
 function crashed(state: State, task: TaskState, worker: WorkerState, end: WorkerEnd): WireError | null {
   const { operator, shortages } = task;
   const { spec } = operator;
@@ -287,7 +287,7 @@ function crashed(state: State, task: TaskState, worker: WorkerState, end: Worker
   return toWire(deathError(spec.name, worker.pid, end, crashes, heapOf(state, worker)));
 }
 
-/** Back from its worker, whatever became of it: a granted range that was not sealed is free again. */
+/** The task has left its worker, in whatever way: a granted range that was not sealed is free again. */
 function leaveWorker(state: State, task: TaskState): void {
   const { operator, worker } = task;
   moveTask(state, task, "unplaced");
