@@ -1,9 +1,10 @@
 /**
- * Tasks that compute alone, because memory does not hold them beside others (need.ts). One starts when no other task
- * computes, and while it computes none starts; idle workers end for its sake, and come back when something else begins.
- * A task that waits for room, or for more input, does not compute: others may be what it waits for, and it goes on beside
- * them. So nobody ever waits for somebody who waits. Nor for ever for somebody who never ends: a task that has computed for
- * long, in a worker that has little, is no company that matters. Whose turn it is follows the order of dispatch.ts: job by job.
+ * Tasks that compute alone, because memory does not hold them beside others (need.ts). Such a task starts when no other
+ * task computes, and no task starts while it computes. Idle workers end to give it their memory, and come back when
+ * other work begins. A task that waits for room, or for more input, does not compute: it may be waiting for others, so
+ * it goes on beside them. Therefore no task ever waits for a task that waits. Nor does it wait for ever for a task that
+ * never ends: one that has computed for long, in a worker with little memory, does not count. Turns follow the order of
+ * dispatch.ts: job by job.
  */
 import type { Milliseconds } from "../../protocol/index.ts";
 import { isStarving } from "../flow/index.ts";
@@ -11,22 +12,22 @@ import { roomForTasks } from "../needs/index.ts";
 import type { OperatorState, State, TaskState, WorkerState } from "../state/index.ts";
 import { dismiss, tellWanted, withoutTask } from "./workers.ts";
 
-/** From then on it may be one of those that wait for something outside, or have no end. */
+/** After this time, a task may be waiting for something outside the session, or may never end. */
 const LONG: Milliseconds = 10_000;
-/** Of what there is for tasks. */
+/** Share of the memory for tasks. */
 const LITTLE = 0.1;
 
 export function runsAlone({ learned }: OperatorState): boolean {
   return learned?.alone === true;
 }
 
-/** A task of the operator may start, as far as those go who have to be alone. */
+/** Tasks that must be alone do not keep a task of the operator from starting. */
 export function isItsTurn(state: State, operator: OperatorState): boolean {
   if (state.alone.size === 0) return true;
   return runsAlone(operator) ? !isAnybodyComputing(state) : state.nextAlone === null && !isSomebodyAlone(state);
 }
 
-/** A task computes that nothing may start beside. */
+/** A task that must be alone is computing. */
 export function isSomebodyAlone(state: State): boolean {
   for (const { running } of state.alone) {
     for (const task of running.values()) if (task.need?.alone === true && isComputing(task)) return true;
@@ -54,7 +55,7 @@ function isComputing(task: TaskState): boolean {
   return task.asking === null && !isStarving(task);
 }
 
-/** A task begins in the worker: idle ones end where it is to have the memory, and come back where it does not need that. */
+/** A task begins in the worker. If it must be alone, idle workers end; if not, those that had ended come back. */
 export function makeWay(state: State, operator: OperatorState, worker: WorkerState): void {
   if (!runsAlone(operator)) unpark(state);
   else if (!state.isParked) {
@@ -64,7 +65,9 @@ export function makeWay(state: State, operator: OperatorState, worker: WorkerSta
   dismissIdle(state, worker);
 }
 
-/** Looked at with every event: workers that were only starting, and those that are wanted again. */
+/**
+ * Called with every event: workers that have only just started end, too, and workers that are wanted again come back.
+ */
 export function settleAlone(state: State): void {
   if (!state.isParked) return;
   if (state.alone.size === 0) unpark(state);

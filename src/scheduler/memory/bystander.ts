@@ -1,18 +1,19 @@
 /**
- * Workers that the node's monitor ends although they have little: processes that are not the session's fill the node. What their
- * tasks need is no news then: they are run again as they were (oom.ts), and their operators learn nothing of it.
+ * Workers that the node's monitor ends although they have little memory, because processes outside the session fill the
+ * node. Such an end says nothing about what the task needs: it is run again unchanged (oom.ts), and its operator learns
+ * nothing from it.
  */
 
 import { fixedShares } from "../../memory/index.ts";
 import type { Bytes } from "../../protocol/index.ts";
 import type { State, TaskState, WorkerState } from "../state/index.ts";
 
-/** Of its limit. */
+/** Share of the worker's limit. */
 const LITTLE = 0.5;
-/** What a task may have taken where its worker has more than one that does nothing much. */
+/** What a task may have taken if its worker has more memory than a worker at rest. */
 const HARDLY_GROWN: Bytes = 32 * 2 ** 20;
 
-/** Of what the node uses, what is not the session's; null where the session itself has the larger part. */
+/** Memory on the node that is not the session's; null if the session itself has the larger part. */
 export function foreignPart(state: State, used: Bytes): Bytes | null {
   const { ledger, processes, workers, wide } = state;
   let own = ledger.live + ledger.cached + processes.supervisor.private + processes.program.private;

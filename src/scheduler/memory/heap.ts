@@ -1,10 +1,10 @@
 /**
- * The JavaScript heap of a worker, as the worker tells of it after each task and each trim: is it filling up for good? V8 ends a
- * process at its heap limit, which may be far below the worker's, so that the ladder would come too late.
+ * Finds workers whose JavaScript heap fills up for good, from what they report after each task and each trim. V8 ends a
+ * process at its heap limit, which may be far below the worker's limit: the ladder would act too late.
  *
- *   past the middle between what the last trim left and the limit ──▶ trimmed ──▶ past half of the limit, and grown? replaced
+ *   past the middle between the last trim's rest and the limit ──▶ trimmed ──▶ past half of the limit, grown? replaced
  *
- * Only after a trim is it known what of it is garbage. Where all that had come was, ever more tasks go by before the next trim.
+ * Only a trim shows how much of the heap is garbage. If all growth was garbage, more tasks go by before each next trim.
  */
 
 import { heapFor } from "../../memory/index.ts";
@@ -12,24 +12,26 @@ import type { Bytes, HeapUse } from "../../protocol/index.ts";
 import type { State, WorkerState } from "../state/index.ts";
 
 export interface HeapPast {
-  /** As it was last told; null: nothing was. */
+  /** As last reported; null: never reported. */
   now: HeapUse | null;
   /** What it had after its first task. */
   first: Bytes | null;
-  /** The same, or after the first task of the last of its classes, as far as trims have left it; null: nobody knows. */
+  /**
+   * Heap after its first task, or after the first task of its latest class, less what trims have freed; null: unknown.
+   */
   settled: Bytes | null;
   /** What the last trim left. */
   kept: Bytes;
-  /** So many tasks go by after a trim, and so many have still to. */
+  /** How many tasks go by after a trim, and how many of them are still to come. */
   patience: number;
   waits: number;
 }
 
-/** Of the limit: past it the next task may not find what it needs. */
+/** Share of the limit: past it, the next task may not get the memory it needs. */
 const FULL = 0.5;
-/** Of what the last trim left free. */
+/** Share of what the last trim left free. */
 const SUSPECT = 0.5;
-/** Of the limit: what may come to stay, from first to last and from one trim to the next. */
+/** Share of the limit: growth that is accepted, in total and from one trim to the next. */
 const GROWN_BEYOND = 0.1;
 const GROWN_AGAIN = 0.05;
 const MOST_PATIENCE = 64;
@@ -56,19 +58,19 @@ export function heapAfterTrim(state: State, worker: WorkerState, now: HeapUse): 
   if (heap.settled !== null) heap.settled = Math.min(heap.settled, now.used);
 }
 
-/** It may be filling up: a trim will tell. */
+/** The heap may be filling up: a trim will show. */
 export function isHeapSuspect(state: State, worker: WorkerState): boolean {
   const { now, kept, waits } = worker.heap;
   return now !== null && waits === 0 && now.used > kept + SUSPECT * (heapLimitOf(state, worker) - kept);
 }
 
-/** Past half of its limit; after a trim, with what is in use alone. */
+/** Past half of its limit; after a trim, counting only what is in use. */
 export function isHeapHigh(state: State, worker: WorkerState): boolean {
   const { now } = worker.heap;
   return now !== null && now.used > FULL * heapLimitOf(state, worker);
 }
 
-/** After a trim: tasks have filled it, beyond what the first of them, or what classes have constructed, had to have. */
+/** After a trim: tasks have filled the heap beyond what its first task or its class instances needed. */
 export function isHeapFilled(state: State, worker: WorkerState): boolean {
   const { now, settled } = worker.heap;
   if (now === null || settled === null || !isHeapHigh(state, worker)) return false;

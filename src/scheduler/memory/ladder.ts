@@ -1,11 +1,13 @@
 /**
- * What happens to a worker on each step of the ladder (drawn in src/memory/ladder.ts), after every reading of its memory:
+ * What happens to a worker on each step of the ladder (drawn in src/memory/ladder.ts), after every reading of its
+ * memory:
  *   spilling     its own blocks go to disk, the least recently used first (spill.ts); pinned ones stay;
- *   paused       no task and no question begins in it, the one it has goes on; blocks come from disk one at a time (fetch.ts);
- *                where it has nothing to do and nothing to spill it is trimmed, and replaced if that does not help (recycle.ts);
+ *   paused       no task and no question begins in it, the one it has goes on; blocks come from disk one at a time
+ *                (fetch.ts); with nothing to do and nothing to spill it is trimmed, and replaced if that does not help
+ *                (recycle.ts);
  *   terminating  SIGTERM now, SIGKILL at the next reading; its task is run again, its blocks stay.
- * The wide kernel stands on no ladder: a lease bounds it, beyond which it goes to disk by itself; there is one task for it, so
- * that to pause it would be to stop; and what it takes beyond its lease for a moment, the node's monitor bounds.
+ * The wide kernel is not on the ladder. A lease bounds it, and it puts the rest on disk by itself. It has one task, so
+ * pausing it would stop the work. The node's monitor bounds what it takes beyond its lease for a moment.
  */
 
 import { climb, processOf } from "../../memory/index.ts";
@@ -17,8 +19,8 @@ import { pressingBytes, thresholdsOf, useOf } from "../store/index.ts";
 import { endWorker } from "./ending.ts";
 
 /**
- * Where the worker stands, now that its memory was read, or that its container has said what came or went since: on a word
- * alone no process ends.
+ * Works out the worker's step, after a reading of its memory or after a report of its worker data ("word"). A report
+ * alone never ends a process.
  */
 export function stand(state: State, worker: WorkerState, by: "reading" | "word"): void {
   const { memory } = state;
@@ -74,12 +76,12 @@ function leavePause(state: State, worker: WorkerState): void {
   state.paused.delete(worker);
 }
 
-/** Also where nothing of it is to leave at all. */
+/** True also if none of its blocks has to leave. */
 export function hasNothingToSpill({ standing, foundNothingToSpill }: WorkerState): boolean {
   return foundNothingToSpill || !standing.spills;
 }
 
-/** For whoever watches. */
+/** An event for listeners. */
 export function watch(state: State, event: SessionEvent): void {
   state.commands.push({ type: "event", event });
 }
@@ -89,13 +91,13 @@ export function pauseDeadline({ paused, memory, now }: State): Milliseconds {
   let at = Number.POSITIVE_INFINITY;
   for (const worker of paused) {
     const due = (worker.paused?.since ?? 0) + (memory?.pausedTooLong ?? 0);
-    // One that has something to spill is looked at again with the next reading.
+    // A worker that still has something to spill is checked again at the next reading.
     if (due > now) at = Math.min(at, due);
   }
   return at;
 }
 
-/** Tells of workers that are paused for too long with nothing left to spill: once for each pause. */
+/** Reports workers that are paused for too long with nothing left to spill: once for each pause. */
 export function reportPauses(state: State): void {
   for (const worker of state.paused) {
     const { paused, id, pid } = worker;
@@ -129,7 +131,7 @@ function causeOfPause(state: State, worker: WorkerState): string {
 export const TWO_CAUSES =
   "a leak (a function that keeps what it made), or the allocator, which has not given back what was freed (session.trim())";
 
-/** Memory that is not in blocks is high, and to spill more would not help (K11): said once for each operator. */
+/** Memory outside of blocks is high, so spilling more would not help (K11). Said once for each operator. */
 export function warnOfUnmanaged(state: State, worker: WorkerState): void {
   const { kinds, memory, id, pid } = worker;
   const unmanaged = kinds.unmanaged + kinds.recent;

@@ -1,8 +1,8 @@
 /**
- * The one pool of memory, as far as the wide kernel shares in it. While it has a task it is lent what the store does not
- * need to hold (blocks that do not flow go to disk for it) and, once nothing else is left to do, what idle workers have:
- * these processes end, and come back when there is work for them. How much its kernel may then use follows from the
- * lease: buffers are not all that a process has.
+ * The wide kernel's lease of the session's memory. While it has a task, it is lent what the store does not need; blocks
+ * that do not flow go to disk for it. Once nothing else is left to do, it also gets the memory of idle workers: these
+ * processes end, and come back when there is work for them. The kernel's buffers get a part of the lease, because a
+ * process has more than its buffers.
  */
 
 import { kernelLease, type MemoryPool, squeezed } from "../../memory/index.ts";
@@ -15,35 +15,38 @@ import { dismiss, tellWanted, withoutTask } from "./workers.ts";
 /** What the wide kernel has at this moment. */
 export interface LeaseState {
   readonly pool: MemoryPool;
-  /** Null: nothing was said to the kernel yet. */
+  /** Null: the kernel has not been told a lease yet. */
   told: Bytes | null;
-  /** Workers have ended for its sake. */
+  /** Workers have ended to give it their memory. */
   isParked: boolean;
   /** The store needs what it has lent, and lends no more: while the task is fed, or for as long as it runs. */
   reclaimed: "no" | "feeding" | "for good";
 }
 
-/** Of the pool, while functions run beside it, and when it is alone. */
+/** Shares of the pool: while functions run beside the kernel, and when it is alone. */
 const SHARE_BESIDE = 0.5;
 const SHARE_ALONE = 0.8;
 const SHARE_AT_LAST = 0.95;
-/** With so much it takes nothing from others: processes that end and pages that are given back cost time to have again. */
+/** A kernel with this much takes nothing from others: starting processes and getting pages again costs time. */
 const PLENTY: Bytes = 8 * 2 ** 30;
 const MOST_RELIEF = 2;
-/** Of the store, for blocks on their way to and from the kernel are needed: a quarter, and a half while producers run. */
+/**
+ * Shares of the store that may be lent. Blocks on their way to and from the kernel need the rest: a quarter, and a half
+ * while producers run.
+ */
 const MOST_LENT_BESIDE = 0.5;
 const MOST_LENT_ALONE = 0.75;
 const STEP = 1 / 16;
-/** Smaller changes are not worth a word to the kernel. */
+/** Smaller changes are not worth a message to the kernel. */
 const NOTABLE = 0.1;
 
-/** Looked at with every event: what is lent, and to whom. */
+/** Called with every event: works out what is lent. */
 export function settleLease(state: State): void {
   const { lease, wide } = state;
   if (lease === null) return;
   const task = wide.worker?.task ?? null;
   if (task !== null) tellLease(state, task);
-  // A task that is about to run again will need all that it had.
+  // A task that is about to run again will need all the memory that it had.
   else if (!isOneToComeAgain(state)) {
     lease.told = null;
     unpark(state);
@@ -52,7 +55,7 @@ export function settleLease(state: State): void {
   }
 }
 
-/** A wide task ran out of memory, or was killed, and has not come again yet. */
+/** A wide task ran out of memory, or was killed, and has not started again yet. */
 function isOneToComeAgain({ jobs }: State): boolean {
   const hasLacked = ({ relief, kills }: TaskState) => relief + kills > 0;
   for (const { operators } of jobs.values()) {
@@ -64,7 +67,7 @@ function isOneToComeAgain({ jobs }: State): boolean {
   return false;
 }
 
-/** The kernel is about to have the task: what it was told for the one before means nothing to it. */
+/** The kernel is about to get the task: the lease of its previous task no longer applies. */
 export function beginLease(state: State, task: TaskState): void {
   if (state.lease !== null) state.lease.told = null;
   tellLease(state, task);
@@ -81,7 +84,7 @@ function tellLease(state: State, { operator, relief, kills }: TaskState): void {
   const rest = pool.memory - pool.overhead - ledger.capacity;
   if (!isAlone) unpark(state);
   else if (rest - state.workers.size * pool.worker < wanted) park(state);
-  // Those that are about to end have nothing to do with it any more.
+  // Tasks that are about to end no longer count.
   const workers = lease.isParked ? 0 : state.workers.size;
   const free = rest - workers * pool.worker;
   const mostLent = !isAlone ? MOST_LENT_BESIDE : relief < MOST_RELIEF ? MOST_LENT_ALONE : 1;
@@ -95,7 +98,9 @@ function tellLease(state: State, { operator, relief, kills }: TaskState): void {
   send(state, wide.worker, { type: "lease", lease: kills === 0 ? own : squeezed(own, kills) });
 }
 
-/** That an operator which has not ended is asked to make: two must fit, or what is lent would have to come back at once. */
+/**
+ * The largest block that an unfinished operator may make. Two must fit, or lent memory would have to come back at once.
+ */
 function largestBlock({ jobs }: State): Bytes {
   let bytes = 0;
   for (const { operators } of jobs.values()) {
@@ -107,7 +112,7 @@ function largestBlock({ jobs }: State): Bytes {
   return bytes;
 }
 
-/** Nothing can go on for want of room: what is lent comes back. True where that is more than nothing. */
+/** Nothing can go on for lack of room: takes lent memory back. True if there was any. */
 export function reclaim({ lease, ledger, wide }: State): boolean {
   if (lease === null || ledger.lent === 0) return false;
   lease.reclaimed = isFed(wide.worker?.task ?? null) ? "for good" : "feeding";
@@ -121,16 +126,16 @@ function isFed(task: TaskState | null): boolean {
   return feed?.ended === true && feed.inFlight.length === 0;
 }
 
-/** The kernel ran out of memory. True where its task can be run again with more of it for each thread. */
+/** The kernel ran out of memory. True if its task can be run again with more memory for each thread. */
 export function relieve({ lease, wide }: State, task: TaskState, worker: WorkerState): boolean {
   if (lease === null || worker !== wide.worker || task.relief >= MOST_RELIEF) return false;
   task.relief += 1;
-  // One thread already: it is more memory that is missing.
+  // One thread already: only more memory helps.
   if (lease.told !== null && kernelLease(lease.told, lease.pool.threads).threads === 1) task.relief = MOST_RELIEF;
   return true;
 }
 
-/** As much as there is room for, and more, a step at a time, when blocks that do not flow have gone to disk. */
+/** Lends as much as there is room for, and more, step by step, as blocks that do not flow go to disk. */
 function lend(state: State, bytes: Bytes): void {
   const { ledger } = state;
   const wanted = Math.max(0, bytes);
@@ -157,7 +162,7 @@ function park(state: State): void {
   const isNew = !state.lease.isParked;
   state.lease.isParked = true;
   if (isNew) tellWanted(state);
-  // Also those that were only starting.
+  // Workers that have only just started end, too.
   for (const worker of withoutTask(state)) dismiss(state, worker);
 }
 

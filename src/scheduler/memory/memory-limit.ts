@@ -1,7 +1,7 @@
 /**
- * The memory limit of workers, changed while they work (K1). Thresholds follow at once. A running V8 keeps the heap that it was
- * started with, so workers are replaced one after another: those without a task now, the others after theirs; one that has a
- * class's instance is kept for as long as that is needed, as in raised.ts.
+ * The memory limit of workers, changed while they work (K1). Thresholds follow at once. A running V8 keeps the heap
+ * that it was started with, so workers are replaced one after another: those without a task now, the others after their
+ * task. A worker with a class instance is kept as long as the instance is needed, as in raised.ts.
  */
 import type { Bytes } from "../../protocol/index.ts";
 import type { State } from "../state/index.ts";
@@ -29,7 +29,7 @@ export function setMemoryLimit(state: State, limit: Bytes | null, heap: Bytes | 
   watch(state, { type: "memoryLimit", limit });
 }
 
-/** Before tasks are given out: one whose heap does not fit its limit gives its place to one whose heap does. */
+/** Called before tasks are given out: replaces workers whose heap does not fit their limit. */
 export function replaceUnfit(state: State): void {
   if (state.unfit.size === 0) return;
   for (const { phase } of state.workers.values()) if (phase === "starting" || phase === "stopping") return;

@@ -1,7 +1,8 @@
 /**
- * The node's monitor (M1): when the machine, or the control group that is smaller, runs out of memory, workers end before the
- * system ends whom it likes. What can be had without that comes first: pages of the store that nobody uses go back to the
- * system, and blocks that do not flow go to disk, from a little below the threshold on. Never the supervisor or the program.
+ * The node's monitor (M1): when the machine, or a smaller control group, runs low on memory, it ends workers before
+ * Linux's OOM killer picks a process of its own choice. From a little below the threshold on, it first makes the store
+ * smaller: unused pages go back to the system, and blocks that do not flow go to disk. It never ends the supervisor or
+ * the program.
  */
 import type { Bytes, NodeMemory } from "../../protocol/index.ts";
 import type { State, TaskState, WorkerState } from "../state/index.ts";
@@ -9,11 +10,11 @@ import { spillCold } from "../store/index.ts";
 import { foreignPart } from "./bystander.ts";
 import { endWorker } from "./ending.ts";
 
-/** So far below the threshold, as a share of the node's memory, blocks begin to leave. */
+/** Distance below the threshold, as a share of the node's memory, from which blocks begin to leave. */
 const RELIEF_MARGIN = 0.05;
 /** Blocks that leave at one look: what a disk takes until the next. */
 const RELIEF_STEP: Bytes = 64 * 2 ** 20;
-/** A process with less is no help: the one that takes its place soon has as much. */
+/** Ending a process with less does not help: its replacement soon has as much. */
 const WORTH_IT: Bytes = 32 * 2 ** 20;
 
 /** What a worker's end costs: a restart; a task's time; a task's last chance. */
@@ -36,7 +37,7 @@ export function watchNode(state: State, node: NodeMemory): void {
   const threshold = memory.memoryUsageThreshold * node.total;
   const returned = relieveNode(state, node.used - (threshold - RELIEF_MARGIN * node.total));
   const excess = node.used - returned - threshold;
-  // What a victim has is not free before it is gone: nobody else dies for the same bytes.
+  // A victim's memory is free only when its process is gone: no other worker is ended for the same bytes.
   if (excess <= 0 || state.ending.size > 0) return;
   const candidates = candidatesOf(state);
   const foreign = foreignPart(state, node.used - returned);
@@ -46,7 +47,7 @@ export function watchNode(state: State, node: NodeMemory): void {
   }
 }
 
-/** Makes the store smaller by so much, as far as nobody misses it; the bytes that are free at once. */
+/** Makes the store smaller by this much, without taking what is in use; returns the bytes that are free at once. */
 function relieveNode(state: State, bytes: Bytes): Bytes {
   if (bytes <= 0) return 0;
   const punch = state.ledger.giveBack(bytes);
@@ -56,7 +57,7 @@ function relieveNode(state: State, bytes: Bytes): Bytes {
   return returned;
 }
 
-/** In the order in which they would go. */
+/** In the order in which they would be ended. */
 function candidatesOf(state: State): Candidate[] {
   const candidates: Candidate[] = [];
   for (const worker of state.workers.values()) addCandidate(candidates, worker);
@@ -72,7 +73,7 @@ function addCandidate(candidates: Candidate[], worker: WorkerState): void {
   if (phase === "busy" && task !== null) {
     candidates.push({ worker, private: reading.private, cost: costOf(task), since: task.startedAt });
   } else if (phase === "idle" && worker.history.tasks > 0 && reading.private >= WORTH_IT) {
-    // One that has done nothing yet has nothing to give back: its successor would have the same.
+    // A worker without a first task has nothing to give back: its replacement would have the same.
     candidates.push({ worker, private: reading.private, cost: "a restart", since: 0 });
   }
 }
@@ -86,7 +87,7 @@ function isRetriable({ operator: { spec }, shortages }: TaskState): boolean {
   return spec.kind === "tasks" && shortages.length < spec.maxOomRetries;
 }
 
-/** Enough to get below, nobody for nothing. */
+/** Enough workers to get below the threshold, and none in vain. */
 function victimsOf(candidates: readonly Candidate[], excess: Bytes): readonly Candidate[] {
   const victims: Candidate[] = [];
   let freed = 0;
@@ -96,7 +97,7 @@ function victimsOf(candidates: readonly Candidate[], excess: Bytes): readonly Ca
     victims.push(one);
     freed += one.private;
   }
-  // Nobody has much: one of them at a time, in case that it is what is missing.
+  // No worker has much: end one at a time, in case this is enough.
   if (victims.length === 0) return candidates.slice(0, 1);
   for (const one of [...victims].sort((a, b) => a.private - b.private)) {
     if (freed - one.private <= excess) break;

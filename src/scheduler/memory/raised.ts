@@ -1,7 +1,7 @@
 /**
  * Workers with a higher memory limit than the others, for operators that ask for more `memory` than a worker has. A
  * running V8 cannot be given a larger heap (`--max-old-space-size` set at run time changes nothing), so an idle worker
- * ends and a larger one takes its place; when nobody needs it any more, one like the others follows it.
+ * ends and a larger one takes its place; when no operator needs it any more, an ordinary worker replaces it.
  */
 import type { Bytes } from "../../protocol/index.ts";
 import { roomForTasks } from "../needs/index.ts";
@@ -9,7 +9,7 @@ import type { OperatorState, State, WorkerState } from "../state/index.ts";
 import { runsAlone } from "./alone.ts";
 import { dismiss, stopping, withoutTask } from "./workers.ts";
 
-/** What a worker must have for the operator: what a task asks for, or all that there is for tasks. */
+/** The limit that a worker must have for the operator: what a task asks for, or all memory for tasks. */
 export function neededFor(state: State, operator: OperatorState): Bytes {
   return runsAlone(operator) ? roomForTasks(state) : operator.request.memory;
 }
@@ -18,7 +18,7 @@ export function isLargeEnough(state: State, worker: WorkerState, operator: Opera
   return neededFor(state, operator) <= Math.max(worker.memory, state.workerMemory);
 }
 
-/** Orders a worker for the operator, where an idle one can make room for it and none is on its way. */
+/** Orders a worker for the operator, if an idle one can make room for it and none is on its way. */
 export function raise(state: State, operator: OperatorState): void {
   const needed = neededFor(state, operator);
   if (needed <= state.workerMemory) return;
@@ -40,7 +40,7 @@ export function raisedStarting(state: State, memory: Bytes): void {
   if (at !== -1) state.raising.splice(at, 1);
 }
 
-/** Lets raised workers go that nobody needs. */
+/** Dismisses raised workers that no operator needs. */
 export function lower(state: State): void {
   for (const worker of state.raised) {
     if (worker.phase !== "idle" || hasInstance(worker) || isNeeded(state)) continue;
@@ -48,7 +48,7 @@ export function lower(state: State): void {
   }
 }
 
-/** The limit of a worker that any of these could run in; null where an ordinary one will do. */
+/** The limit of a worker that can run any of these; null if an ordinary worker is enough. */
 export function raisedFor(state: State, operators: readonly OperatorState[]): Bytes | null {
   const memory = Math.max(0, ...operators.map((operator) => neededFor(state, operator)));
   return memory > state.workerMemory ? memory : null;
@@ -67,7 +67,7 @@ function isNeeded(state: State): boolean {
   return false;
 }
 
-/** A class's instance is kept: to construct it again may cost more than all the rest. */
+/** A class instance is kept: constructing it again may cost more than everything else. */
 export function hasInstance(worker: WorkerState): boolean {
   return instancesIn(worker) > 0;
 }

@@ -1,4 +1,6 @@
-/** A reading of memory comes in: what every worker has by kind, and what each job has seen at most. What follows is the ladder's. */
+/**
+ * Takes in a reading of memory: every worker's memory by kind, and each job's peaks. The ladder decides what follows.
+ */
 
 import { kindsOf } from "../../memory/index.ts";
 import type { Bytes, HeapUse, ProcessMemory } from "../../protocol/index.ts";
@@ -31,13 +33,13 @@ export function memoryRead(state: State, event: Extract<Event, { type: "memory" 
   }
 }
 
-/** By the readings that there are: limits have changed. */
+/** Limits have changed: judges workers again by their last readings. */
 export function standAgain(state: State): void {
   for (const worker of state.workers.values()) if (worker.phase !== "stopping") settleWorker(state, worker, "reading");
   spillUnderPressure(state);
 }
 
-/** What the user's container holds has changed: the next task does not wait for the next reading to be too much. */
+/** The size of the worker data has changed: a worker that has too much gets no task, even before the next reading. */
 export function containerHolds(state: State, worker: WorkerState, bytes: Bytes, evicts: boolean): void {
   worker.container = { bytes, evicts, hasNothingToEvict: false };
   worker.isAskedToEvict = false;
@@ -46,7 +48,7 @@ export function containerHolds(state: State, worker: WorkerState, bytes: Bytes, 
   spillUnderPressure(state);
 }
 
-/** It has let go of all that it can: what is to leave must leave otherwise. */
+/** The worker data has freed all that it can: other memory must be freed instead. */
 export function containerSpent(state: State, worker: WorkerState): void {
   if (worker.container === null) return;
   worker.container = { ...worker.container, hasNothingToEvict: true };

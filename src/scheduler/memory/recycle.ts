@@ -1,15 +1,19 @@
 /**
- * Workers that keep memory between tasks: found out, trimmed, and where that does not help, replaced by fresh ones.
+ * Finds workers that keep memory between tasks, trims them and, if that does not help, replaces them.
  *
- *   without a task ──a reason──▶ resting: asked to trim ──answered and read again, or no answer──▶ still so? ──no──▶ works on
- *                                                                                                     └──yes─▶ dismissed
+ *   without a task ──a reason──▶ resting: asked to trim ──answered and read, or no answer──▶ still so? ──no──▶ works on
+ *                                                                                               └──yes─▶ dismissed
  *
- * Four reasons: it is paused and has nothing left to spill; after a task its unmanaged memory alone is above `spill`; it
- * leaks slowly, which is found out before it is in the way: past half of its limit, and with more after each of its last tasks
- * than after the one before; or its heap fills up (heap.ts). (After a task is the first reading after it: half of the limit is
- * what the next task needs, and garbage that was only not collected yet is gone after the trim, so that nobody is replaced for it.)
- * What classes have constructed is no leak: only what came after it is a reason, short of being paused.
- * A worker that is paused before its first task is not replaced, the next would be no better: where all are, jobs fail.
+ * There are four reasons:
+ * - it is paused and has nothing left to spill;
+ * - after a task, its unmanaged memory alone is above `spill`;
+ * - it leaks slowly: it is past half of its limit, and has more after each of its last tasks than after the previous
+ *   one;
+ * - its heap fills up (heap.ts).
+ * "After a task" means the first reading after it. Half of the limit is what the next task needs. Garbage that was not
+ * collected yet is gone after the trim, so no worker is replaced for it. Class instances are not a leak: only growth
+ * after their construction is a reason, unless the worker is paused. A worker that is paused before its first task is
+ * not replaced, because the next one would be no better: if all are, jobs fail.
  */
 
 import { OutOfMemoryError, toWire } from "../../errors/index.ts";
@@ -32,19 +36,22 @@ import { hasNothingToSpill, once, TWO_CAUSES, watch } from "./ladder.ts";
 import { instancesIn } from "./raised.ts";
 import { dismiss } from "./workers.ts";
 
-/** What a worker had before, in private memory. */
+/** A worker's private memory over time. */
 export interface WorkerHistory {
-  /** When it was first seen. */
+  /** When the worker was first measured. */
   first: Bytes | null;
-  /** After its last tasks, the oldest first. */
+  /** Private memory after its last tasks, the oldest first. */
   readonly after: Bytes[];
-  /** Tasks that have left it, and those of them that are in the above. */
+  /** Tasks that have left it, and how many of them are in the list above. */
   tasks: number;
   noted: number;
-  /** Whose the last one was, and whether there were others. */
+  /** The operator of the last task, and whether there were others. */
   operator: string | null;
   isMixed: boolean;
-  /** Those of its classes that have had a task in it, and what it had after the first of the last of them; null: nobody has looked yet. */
+  /**
+   * Its classes that have run a task in it, and its memory after the first task of the latest of them; null: not
+   * measured yet.
+   */
   readonly classes: Set<OperatorState>;
   settled: Bytes | null;
 }
@@ -55,26 +62,26 @@ export interface Trimming {
   readonly reason: Reason;
   readonly since: Milliseconds;
   answeredAt: Milliseconds | null;
-  /** It was trimmed in vain, and to replace it would be, too. */
+  /** A trim did not help, and replacing the worker would not help either. */
   isVain: boolean;
 }
 
-/** A worker that has not answered by then has given nothing back. */
+/** A worker that has not answered in this time has freed nothing. */
 const TRIM_GRACE: Milliseconds = 2_000;
-/** The same where it is about the heap: one of some gigabytes takes seconds to collect, and may be what it is for good reason. */
+/** The same for a heap trim: collecting a heap of some gigabytes takes seconds, and its size may have a good reason. */
 const HEAP_GRACE: Milliseconds = 30_000;
-/** So often in a row it had more than before. */
+/** How many times in a row it must have grown. */
 const GROWN = 3;
 const GROWN_PAST = 0.5;
-/** Of the limit: what an instance may come to have beyond what it began with. */
+/** Share of the limit: how much an instance may grow beyond its size at the start. */
 const GROWN_BEYOND = 0.1;
-/** Looks that it takes to see what a worker has, and to end it. */
+/** Readings that it takes to measure a worker and to end it. */
 const UNSEEN = 2;
 
 export function taskLeft(worker: WorkerState, operator: OperatorState): void {
   const { history, container } = worker;
   const { name } = operator.spec;
-  // What the task used of it may leave now.
+  // What the task used may leave memory now.
   if (container?.hasNothingToEvict) worker.container = { ...container, hasNothingToEvict: false };
   history.tasks += 1;
   history.isMixed ||= history.operator !== null && history.operator !== name;
@@ -85,7 +92,7 @@ export function taskLeft(worker: WorkerState, operator: OperatorState): void {
   worker.heap.settled = null;
 }
 
-/** With each reading. */
+/** Called with each reading. */
 export function noteGrowth(worker: WorkerState): void {
   const { history, reading, phase } = worker;
   if (reading === null || phase === "starting") return;
@@ -97,7 +104,7 @@ export function noteGrowth(worker: WorkerState): void {
   history.settled ??= reading.private;
 }
 
-/** What it has is what classes have constructed in it: the next worker would have as much after its first task. */
+/** Its memory is that of its class instances: the next worker would have as much after its first task. */
 function isAsConstructed(worker: WorkerState): boolean {
   const { history, reading, memory } = worker;
   const instances = instancesIn(worker);
@@ -126,7 +133,7 @@ function graceEnds({ since, reason }: Trimming): Milliseconds {
   return since + (reason === "heap" ? HEAP_GRACE : TRIM_GRACE);
 }
 
-/** Before tasks are given out: who has to rest, and for whom that is over. */
+/** Called before tasks are given out: which workers must be trimmed, and which are done with it. */
 export function settleTrims(state: State): void {
   for (const worker of state.heavy) {
     if (worker.phase !== "idle") continue;
@@ -136,7 +143,7 @@ export function settleTrims(state: State): void {
   if (state.paused.size > 0) failInVain(state);
 }
 
-/** It spills, is paused or at rest, or may have a reason to rest after its task. */
+/** The worker spills, is paused or being trimmed, or may have a reason to be trimmed after its task. */
 export function isHeavy(state: State, worker: WorkerState): boolean {
   if (worker.phase === "stopping") return false;
   return (
@@ -189,7 +196,7 @@ function isPastHalf(state: State, worker: WorkerState): boolean {
   return counts(state) && unmanagedOf(worker) > GROWN_PAST * worker.memory;
 }
 
-/** Somebody cares for what is not managed. */
+/** A threshold that depends on unmanaged memory is set. */
 function counts({ memory }: State): boolean {
   if (memory === null || memory.measure === "managed") return false;
   const { spill, pause, terminate } = memory.thresholds;
@@ -205,8 +212,8 @@ function isGrowing({ after }: WorkerHistory): boolean {
 }
 
 /**
- * The task has left the worker, which was full. Those before it may have filled it: it had more after each of them, half of its
- * heap was in use after the last, or nobody had looked since then. In a fresh worker the task may then do as it is.
+ * The task has left a full worker. Earlier tasks may have filled it: it had more after each of them, half of its heap
+ * was in use after the last, or it has not been measured since. In a fresh worker the task may then succeed unchanged.
  */
 export function mayBeFullOfOthers(state: State, worker: WorkerState, task: TaskState): boolean {
   const { now, memory } = state;
@@ -217,7 +224,7 @@ export function mayBeFullOfOthers(state: State, worker: WorkerState, task: TaskS
 
 function endTrimming(state: State, worker: WorkerState, trimming: Trimming): void {
   const { since, answeredAt, reason } = trimming;
-  // Of its heap the answer itself tells, of the rest only a reading does.
+  // The answer reports the heap; the rest is known only after a reading.
   const isTold = reason === "heap" ? answeredAt !== null : worker.readAt > since;
   if (isTold && !isStillSo(state, worker, reason)) {
     worker.trimming = null;
@@ -275,7 +282,7 @@ function tasksText({ tasks, isMixed, operator }: WorkerHistory): string {
   return `${tasks} ${tasks === 1 ? "task" : "tasks"}${isMixed ? ", the last" : ""} of ${operator}`;
 }
 
-/** No worker may have a task, and none ever will: what waits for one fails, with the figures. */
+/** No worker may have a task, and none ever will: waiting jobs fail, with the figures. */
 function failInVain(state: State): void {
   const { workers, jobs, inspections, memory, workerMemory } = state;
   for (const { trimming } of workers.values()) if (trimming?.isVain !== true) return;

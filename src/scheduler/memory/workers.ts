@@ -1,4 +1,4 @@
-/** A worker comes, and is told to go. What it does in between is its phase (phases/worker.ts). */
+/** The beginning and the end of a worker. What it does in between is its phase (phases/worker.ts). */
 
 import { GROUND, LeastOverTime } from "../../memory/index.ts";
 import type { Bytes, WorkerId } from "../../protocol/index.ts";
@@ -53,7 +53,7 @@ export function addWorker(state: State, id: WorkerId, memory: Bytes, isWide: boo
   if (memory > state.workerMemory) state.raised.add(worker);
 }
 
-/** Also those that are paused or being trimmed. */
+/** Includes workers that are paused or being trimmed. */
 export function withoutTask(state: State): WorkerState[] {
   return [...state.workers.values()].filter(({ phase }) => phase === "idle");
 }
@@ -67,7 +67,7 @@ export function tellWanted({ commands, lease, isParked, slots }: State): void {
   commands.push({ type: "want", workers: lease?.isParked === true ? 0 : isParked ? 1 : slots });
 }
 
-/** It is told nothing more, and what it knew is gone with it. */
+/** The worker is sent nothing more, and what it knew is forgotten. */
 export function stopping(state: State, worker: WorkerState): void {
   if (worker.phase === "stopping") return;
   moveWorker(state, worker, "stopping");
@@ -78,13 +78,13 @@ export function stopping(state: State, worker: WorkerState): void {
   state.unfit.delete(worker);
   for (const operator of worker.knows) {
     operator.workers.delete(worker);
-    // A class may have so many instances: one that is about to go is still one of them.
+    // The number of a class's instances is bounded: an instance in a worker that is about to end still counts.
     if (operator.isClass) operator.retiring.add(worker);
   }
   worker.knows.clear();
 }
 
-/** An idle worker ends; where there are too few then, another takes its place. */
+/** Ends an idle worker; if there are too few then, another takes its place. */
 export function dismiss(state: State, worker: WorkerState): void {
   stopping(state, worker);
   state.commands.push({ type: "dismiss", worker: worker.id });
