@@ -1,4 +1,4 @@
-/** What the tasks of an operator ask for, after what was learned from those that ran out of memory. */
+/** What the tasks of an operator ask for, as learned from tasks that ran out of memory. */
 import type { Bytes, LearnedNeed } from "../../protocol/index.ts";
 import type { OperatorState, State } from "../state/index.ts";
 import { isWide, Resources } from "../state/index.ts";
@@ -12,7 +12,7 @@ export function learn(state: State, operator: OperatorState, need: LearnedNeed |
   if (need.alone) state.alone.add(operator);
   const { cpu, memory } = spec.request;
   const learned = need.atOnce === null || need.memory === null ? 0 : Math.min(need.memory, roomForTasks(state));
-  // For who is alone nothing more has to be kept.
+  // A task that is alone needs no more reserved.
   operator.request = new Resources({ cpu, memory: need.alone ? memory : Math.max(memory, learned) });
 }
 

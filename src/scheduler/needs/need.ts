@@ -1,20 +1,20 @@
 /**
- * What the next attempt of a task that ran out of memory asks for. Pure: from what it had asked for and how it failed to
- * what it asks for next, or to nothing, where the same would only happen again.
+ * What the next attempt of a task that ran out of memory asks for. Pure: what the next attempt asks for follows from
+ * what the last one asked for and how it failed. It is null if the same would only happen again.
  *
  *   it had asked for │ next                              │ where that applies
  *   ─────────────────┼───────────────────────────────────┼──────────────────────────────────────────────────────────
  *   nothing          │ half the batch                    │ it has batches, and has handed nothing over
  *   a smaller batch  │ half of that, and fewer at once   │ the machine was full, and several ran
- *                    │          … in a larger worker     │ its own worker was full, and there is memory for a larger one
+ *                    │          … in a larger worker     │ its own worker was full, and memory allows a larger one
  *   fewer at once    │ a quarter of that, and alone with │ always, but for a worker, or its kernel, that has all the
  *                    │ nearly all the memory             │ memory already
  *   to be alone      │ a batch of one row                │ it has batches of more
  *
- * Of an async function's calls as many fewer are under way at once: half, a quarter, one; what they make does not depend on it.
- * First of all the same once more, where the worker may have been full of what tasks before it had left, and always the same where
- * the node was full of what is not the session's (oom.ts).
- * A row that does not apply is left out. Where nothing is left and others may have filled the machine, the same is tried again.
+ * With each step an async function has fewer calls under way: half, a quarter, one. Its output does not depend on that.
+ * The task is first run again unchanged if earlier tasks may have filled its worker, and always unchanged if processes
+ * outside the session filled the node (oom.ts). Rows that do not apply are skipped. If no row is left and other tasks
+ * may have filled the machine, the same is tried again.
  */
 
 import { ENDS, type MemoryReason } from "../../errors/index.ts";
@@ -26,44 +26,44 @@ export interface Shortage {
   readonly cause: MemoryReason;
   /** What it had asked for. */
   readonly need: LearnedNeed;
-  /** Rows of its largest batch; null: it has none. */
+  /** Rows of its largest batch; null: it has no batches. */
   readonly batchSize: number | null;
-  /** It has handed blocks over: other batches could make other ones. */
+  /** It has handed blocks over: other batches could make other blocks. */
   readonly isFixed: boolean;
-  /** Tasks of the operator that ran, itself included. */
+  /** Running tasks of the operator, this one included. */
   readonly atOnce: number;
-  /** The most that it was seen to have. */
+  /** The most memory that it was measured with. */
   readonly memory: Bytes | null;
-  /** Its worker's limit, without end where it has none. */
+  /** Its worker's limit; infinite if it has none. */
   readonly limit: Bytes;
-  /** What tasks have together. */
+  /** Memory for all tasks together. */
   readonly room: Bytes;
-  /** It had no part in it: processes that are not the session's had so much of the node. Null: it may have had. */
+  /** Memory of processes outside the session, if these filled the node. Null: the task may have had a part in it. */
   readonly foreign: Bytes | null;
-  /** Of a kernel that ran out of memory; null: it was something else, or the kernel had no limit. */
+  /** The kernel that ran out of memory; null: it was something else, or the kernel had no limit. */
   readonly kernel: KernelShortage | null;
 }
 
 interface KernelShortage {
   /** What the kernel could use. */
   readonly had: Bytes;
-  /** What that of a task can use that is alone. */
+  /** What the kernel of a task that is alone can use. */
   readonly most: Bytes;
 }
 
 export const NO_NEED: LearnedNeed = { batchSize: null, atOnce: null, alone: false, memory: null };
 
-/** Others may have had a part in it. */
+/** Other tasks may have had a part in it. */
 export function isOfTheMachine(cause: MemoryReason): boolean {
   return ENDS[cause].memoryOf === "machine";
 }
 
-/** Its process was full: of what it had, and of what tasks before it had left. */
+/** Its process was full: of its own memory, and of what earlier tasks had left. */
 export function isOfTheWorker(cause: MemoryReason): boolean {
   return ENDS[cause].memoryOf === "worker";
 }
 
-/** Null: whatever is asked for, it ends in the same way. */
+/** Null: every further attempt would end in the same way. */
 export function nextNeed(shortage: Shortage): LearnedNeed | null {
   const { need, cause } = shortage;
   const batch = smallerBatch(shortage);
@@ -82,14 +82,14 @@ export function nextNeed(shortage: Shortage): LearnedNeed | null {
   return isOfTheMachine(cause) ? { ...need, memory } : null;
 }
 
-/** Calls of an async function under way at once, of so many; null: as many. */
+/** Calls of an async function that may be under way at once; null: all. */
 export function callsAtOnce({ batchSize, atOnce, alone }: LearnedNeed, most: number): number | null {
   if (alone) return 1;
   if (atOnce === null && batchSize === null) return null;
   return Math.max(1, Math.floor(most / (atOnce === null ? 2 : 4)));
 }
 
-/** Of both the one that asks for less. */
+/** The one of the two that asks for less. */
 export function stricter(one: LearnedNeed | null, other: LearnedNeed): LearnedNeed {
   if (one === null) return other;
   return {
@@ -101,7 +101,7 @@ export function stricter(one: LearnedNeed | null, other: LearnedNeed): LearnedNe
 }
 
 function smallerBatch({ cause, batchSize, isFixed }: Shortage): ((divisor: number) => number) | null {
-  // The kernel's part of a task does not know of batches.
+  // Batches make no difference to the kernel's part of a task.
   if (batchSize === null || batchSize <= 1 || isFixed || cause === "engineMemory") return null;
   return (divisor) => Math.max(1, Math.floor(batchSize / divisor));
 }
@@ -114,24 +114,26 @@ function fewerAtOnce(shortage: Shortage, seen: Bytes | null): Pick<LearnedNeed, 
     const fit = seen === null || room === Number.POSITIVE_INFINITY ? half : Math.floor(room / Math.max(1, seen));
     return { atOnce: Math.max(1, Math.min(half, fit)), memory: seen };
   }
-  // Others do not take of what a worker may have: only a larger one helps.
+  // Other tasks take nothing from a worker's own limit: only a larger worker helps.
   const memory = Math.min(2 * limit, room);
   if (!canHaveMore(shortage) || memory === room) return null;
   if (shortage.kernel !== null && (kernelLease(memory, 1).memory ?? 0) <= shortage.kernel.had) return null;
   return { atOnce: Math.max(1, Math.floor(room / memory)), memory };
 }
 
-/** Alone it has more than it had: the whole machine, or a larger worker. */
+/** Alone, the task has more memory than before: the whole machine, or a larger worker. */
 function canHaveMore({ cause, limit, room, kernel }: Shortage): boolean {
   if (isOfTheMachine(cause)) return true;
-  // Of an ordinary worker's memory its kernel has a part: the limit of the one says nothing of the other's.
+  // The kernel has a part of an ordinary worker's memory: the worker's limit says nothing about the kernel's.
   if (kernel !== null) return hasMoreForKernel({ kernel });
   return cause === "engineMemory" && limit === Number.POSITIVE_INFINITY
     ? true
     : limit < room && room < Number.POSITIVE_INFINITY;
 }
 
-/** Also for one that is alone already: it may have come to that for another reason, and its kernel had its usual part. */
+/**
+ * This holds for a task that is alone already, too: it may be alone for another reason, with the kernel's usual part.
+ */
 function hasMoreForKernel({ kernel }: Pick<Shortage, "kernel">): boolean {
   return kernel !== null && kernel.had < kernel.most;
 }
