@@ -1,6 +1,6 @@
 /**
- * What a user is told when a worker died under a task: what happened, to what, with which figures, the likely causes, what to do, the
- * last words. Each cause of death has its own words; who tries what again is decided elsewhere.
+ * What a user is told when a task's worker died: what happened, to what, the figures, the likely causes, what to do,
+ * and the end of the log. Each cause of death has its own text; retries are decided elsewhere.
  */
 
 import { ENDS, type ExitType, WorkerDiedError } from "../../errors/index.ts";
@@ -8,11 +8,11 @@ import type { Bytes, NodeSnapshot, SessionEvent } from "../../protocol/index.ts"
 import { formatSize } from "../../units/index.ts";
 import type { WorkerEnd, WorkerState } from "../state/index.ts";
 
-/** More of them say no more. */
+/** More lines would tell no more. */
 const CURVE_POINTS = 5;
-/** Node's last line after an error that nobody caught. */
+/** Node's last line after an uncaught error. */
 const UNCAUGHT = /^Node\.js v\d+/m;
-/** Refused although the limit was not reached: by RLIMIT_DATA, or by a system that has no more. */
+/** Memory was refused below the limit: by RLIMIT_DATA, or by a system that has no more. */
 const REFUSED = /bad_alloc|process out of memory|ArrayBuffer::New|Array buffer allocation failed|semi space failed/i;
 
 export function exitTypeOf(end: WorkerEnd): ExitType {
@@ -74,7 +74,7 @@ export function curveText(curve: WorkerEnd["curve"]): string {
   return `${sizes.join(" → ")} in the last ${((last.at - first.at) / 1000).toFixed(1)} s`;
 }
 
-/** The most that it was seen to have; null: nobody had looked. */
+/** The most memory that it was measured with; null: never measured. */
 export function peakOf({ curve }: Pick<WorkerEnd, "curve">): Bytes | null {
   return curve.length === 0 ? null : Math.max(...curve.map((point) => point.private));
 }

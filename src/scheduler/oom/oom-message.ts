@@ -1,4 +1,7 @@
-/** What a user is told of a task that ran out of memory for good: where, how full, what was tried, who has the memory, what to do. Pure text. */
+/**
+ * What a user is told of a task that ran out of memory for good: where, how full the node was, what was tried, which
+ * processes have the memory, what to do. Pure text.
+ */
 
 import type { MemoryReason } from "../../errors/index.ts";
 import type { Bytes, NodeSnapshot } from "../../protocol/index.ts";
@@ -10,22 +13,22 @@ interface OomStory {
   readonly task: string;
   readonly pid: number;
   readonly memory: Bytes | null;
-  /** What it had when this happened; null: nobody had looked. */
+  /** Its memory when this happened; null: never measured. */
   readonly had: Bytes | null;
   /** `causeText`. */
   readonly cause: string;
-  /** Why this task and no other was ended; null: nobody chose. */
+  /** Why this task and no other was ended; null: it was not chosen by the monitor. */
   readonly why: string | null;
-  /** Null: nobody looked. */
+  /** Null: not measured. */
   readonly node: (Omit<NodeSnapshot, "host"> & { readonly host: string | null }) | null;
-  /** Our processes by what they do. */
+  /** The session's processes and what they do. */
   readonly names: ReadonlyMap<number, string>;
   readonly shortages: readonly Shortage[];
   readonly isWide: boolean;
   /** How its process ended, in figures; null: it did not. */
   readonly ending: string | null;
   readonly log: string | null;
-  /** Last words: of the process, or of the error. */
+  /** The end of the process's log, or the error's text. */
   readonly said: string;
   readonly remedies: readonly string[];
 }
@@ -50,8 +53,8 @@ export function oomMessage(story: OomStory): string {
 }
 
 /**
- * In the words of who ended it; `victim`: whom the system ended, where it did; `systemKills`: how often it had struck while the worker
- * lived.
+ * Says what ended the task. `victim`: the process that the system killed, if it did; `systemKills`: OOM kills during
+ * the worker's life.
  */
 export function causeText(cause: MemoryReason, limit: Bytes | null, victim: string, systemKills = 0): string {
   switch (cause) {
@@ -78,12 +81,12 @@ export function causeText(cause: MemoryReason, limit: Bytes | null, victim: stri
   }
 }
 
-/** Who fills the node. */
+/** The processes that fill the node. */
 export function foreignText(foreign: Bytes): string {
   return `processes that are not the session's had ${formatSize(foreign)}`;
 }
 
-/** V8, or native code, got no more and ended the process. */
+/** V8 or native code was refused memory and ended the process. */
 export function refusedText(limit: Bytes): string {
   return `its worker was refused memory and ended itself: it may have no more than ${formatSize(limit)}`;
 }
@@ -112,7 +115,7 @@ function attemptLines({ shortages, isWide }: OomStory): readonly string[] {
   ];
 }
 
-/** The victim is one of them, whatever others have, and with no less than it was seen to have. */
+/** The victim is always listed, with at least the memory that it was measured with. */
 function userLines({ node, names, pid: victim, had }: OomStory): readonly string[] {
   if (node === null) return [];
   const others = node.users.filter(({ pid }) => pid !== victim);
@@ -142,7 +145,7 @@ function userLines({ node, names, pid: victim, had }: OomStory): readonly string
 
 const TOP = 10;
 
-/** The end of it: V8's last words are a page of addresses. */
+/** Only the end of the log: V8's last output is a page of addresses. */
 const MOST_LINES = 12;
 
 function saidLines(said: string): readonly string[] {

@@ -1,7 +1,7 @@
 /**
- * A task that ran out of memory: its worker was ended for it, a function was refused memory, or the kernel was. It is run
- * again a little later and asks for less (need.ts); what it asks for its operator remembers, for the tasks after it.
- * When there is nothing left to ask for, the job fails, with the whole story.
+ * A task that ran out of memory: its worker was ended for it, a function was refused memory, or the kernel was. It is
+ * run again a little later and asks for less (need.ts); its operator remembers that need for later tasks. When there is
+ * nothing left to try, the job fails with an error that lists all attempts.
  */
 
 import {
@@ -25,16 +25,16 @@ import { deathDetails, peakOf } from "./deaths.ts";
 import { causeText, foreignText, oomMessage, refusedText } from "./oom-message.ts";
 import { remedies } from "./remedies.ts";
 
-/** Of a worker's limit, and of its heap's. */
+/** `FULL`: share of the worker's limit. `BESIDE_HEAP`: multiple of its heap limit. */
 const FULL = 0.9;
 const BESIDE_HEAP = 1.5;
 const FIRST_REST: Milliseconds = 500;
 const LONGEST_REST: Milliseconds = 8_000;
 
-/** How it came about: the end of a process, or an error that a task gave. */
+/** What happened: the end of a process, or an error of the task. */
 type Evidence = { readonly end: WorkerEnd } | { readonly error: WireError; readonly scene?: Scene };
 
-/** Null: it was something else. */
+/** Null: the failure had another cause than memory. */
 export function oomCause(evidence: Evidence): MemoryReason | null {
   if ("error" in evidence) return refused(evidence.error);
   const { cause } = evidence.end;
@@ -48,8 +48,8 @@ function refused({ name, message, fields }: WireError): MemoryReason | null {
 }
 
 /**
- * The task has left the worker, and is wanted as before. Null: it comes again by itself; else the error with which its job
- * is to fail.
+ * The task has left the worker, and is still wanted. Null: it is run again; otherwise the error with which its job
+ * fails.
  */
 export function ranOutOfMemory(
   state: State,
@@ -78,8 +78,8 @@ export function ranOutOfMemory(
 }
 
 /**
- * Nothing is left to ask for, and memory was refused: what a function asked for is more than there is. Where its `onError` drops rows,
- * the task is run once more and drops this one.
+ * Nothing is left to try, and memory was refused: the function asked for more than there is. If its `onError` drops
+ * rows, the task is run once more and drops this row.
  */
 function mayBlameRows({ operator, blamesRows }: TaskState, shortage: Shortage): boolean {
   if (blamesRows || shortage.cause !== "allocation" || oomRetriesOf(operator) === 0) return false;
@@ -92,7 +92,7 @@ function dropsRows({ spec }: OperatorState): boolean {
   );
 }
 
-/** Those whose time has come wait for a worker again. */
+/** Tasks whose pause is over wait for a worker again. */
 export function endResting(state: State): void {
   for (const task of state.resting) {
     if (state.now < task.restsUntil) continue;
@@ -106,7 +106,7 @@ export function restDeadline({ resting }: State): Milliseconds {
   return at;
 }
 
-/** Rows of the largest batch that functions of the operator are given, where that can be less; null: there is none. */
+/** Rows of the largest batch of the operator's functions, if it can be made smaller; null: it cannot. */
 function batchSizeOf({ spec }: OperatorState): number | null {
   let rows: number | null = null;
   for (const step of spec.kind === "tasks" ? spec.steps : []) {
@@ -117,7 +117,7 @@ function batchSizeOf({ spec }: OperatorState): number | null {
   return rows;
 }
 
-/** To ask for less would not help: others have filled the node, or, as far as can be told at the first time, the worker. */
+/** Asking for less would not help: others have filled the node or, at the first failure, possibly the worker. */
 function isNotItsDoing(state: State, task: TaskState, worker: WorkerState, shortage: Shortage): boolean {
   if (isWide(task.operator)) return false;
   if (shortage.foreign !== null) return true;
@@ -131,7 +131,7 @@ function nextAttempt(state: State, task: TaskState, worker: WorkerState, shortag
   return NO_NEED;
 }
 
-/** There are no more at once than workers, however many there would be memory for. */
+/** There are no more tasks at once than workers, even if memory would hold more. */
 function withinSlots({ slots }: State, need: LearnedNeed | null): LearnedNeed | null {
   return need === null || need.atOnce === null ? need : { ...need, atOnce: Math.min(need.atOnce, slots) };
 }
@@ -163,7 +163,7 @@ function shortageOf(
   };
 }
 
-/** What the kernel could use that ran out of memory; null: it had no limit, or it was no kernel. */
+/** What the kernel that ran out of memory could use; null: it had no limit, or the failure was not the kernel's. */
 export function kernelLimitOf({ name, fields }: WireError): Bytes | null {
   return name === "KernelMemoryError" && typeof fields.limit === "number" ? fields.limit : null;
 }
@@ -178,12 +178,13 @@ function oomRetriesOf({ spec }: OperatorState): number {
 }
 
 function rest(state: State, task: TaskState): void {
-  // Somebody waits for a lost block; the wide kernel has what it was lent, and others do not change that.
+  // No pause for a repair, because another task waits for the lost block, nor for the wide kernel, whose lease does not
+  // depend on other tasks.
   if (task.repairs !== null || isWide(task.operator)) {
     comesAgain(state, task);
     return;
   }
-  // What it reads may leave memory meanwhile.
+  // Its input may leave memory meanwhile.
   unpinAll(state, task);
   task.restsUntil = state.now + Math.min(LONGEST_REST, FIRST_REST * 2 ** (task.shortages.length - 1));
   moveTask(state, task, "resting");
@@ -227,7 +228,7 @@ function failure(state: State, task: TaskState, worker: WorkerState, last: Short
     memory,
     had: last.memory,
     cause: causeOf(state, worker, last, evidence),
-    // What was meant for it is no part of the story where the system was faster.
+    // If the system killed the worker first, the scheduler's own reason to end it is left out.
     why: last.cause === "monitor" || last.cause === "terminate" ? worker.endedFor : null,
     node: scene?.node ?? nodeOf(state),
     names: namesOf(state, task, worker),
@@ -251,13 +252,15 @@ function causeOf(state: State, worker: WorkerState, { cause, foreign }: Shortage
   return foreign === null ? text : `${text}; ${foreignText(foreign)}`;
 }
 
-/** V8 says the same of a heap that is full and of a process that gets no more: here the heap is the smaller part. */
+/**
+ * V8 reports a full heap and a refused allocation in the same words; here the heap is the smaller part of the process.
+ */
 function isFullBesideHeap(state: State, worker: WorkerState, peak: Bytes): boolean {
   const heap = heapOf(state, worker);
   return heap !== null && peak >= FULL * worker.memory && peak >= BESIDE_HEAP * heap;
 }
 
-/** The limit that it failed at. */
+/** The limit at which it failed. */
 function limitOf(state: State, worker: WorkerState, cause: MemoryReason): Bytes | null {
   return cause === "heap" ? heapOf(state, worker) : worker.memory;
 }

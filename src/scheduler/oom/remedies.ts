@@ -1,6 +1,6 @@
 /**
  * What a user can do about an operator that ran out of memory: the remedies that apply to it, with its own numbers, the
- * least that has to change first. A remedy that was tried already, as a step of the retries, is none.
+ * smallest change first. A step that the retries have already tried is left out.
  */
 
 import { type Bytes, MAX_IN_FLIGHT, type Operator, type Step } from "../../protocol/index.ts";
@@ -13,7 +13,7 @@ interface FailedTask {
   readonly shortages: readonly Shortage[];
   readonly workers: number;
   readonly workerMemory: Bytes;
-  /** Of the machine or the container. */
+  /** Memory of the machine or the container. */
   readonly total: Bytes | null;
   /** What the session's tasks may have of it (resourceLimits.memory). */
   readonly allowed: Bytes;
@@ -24,7 +24,7 @@ type FunctionStep = Extract<Step, { kind: "function" }>;
 
 export function remedies(failed: FailedTask): readonly string[] {
   const beside = others(failed);
-  // What it had no part in says nothing about what it needs.
+  // An attempt that others ended says nothing about what the task needs.
   const own = failed.shortages.filter(({ foreign }) => foreign === null);
   const last = own.at(-1);
   if (failed.operator.kind !== "tasks") return [];
@@ -58,7 +58,7 @@ function batches(functions: readonly FunctionStep[], { batchSize, cause }: Short
   });
 }
 
-/** Whoever has not said how many calls may be under way has no async function, as far as can be told from here. */
+/** Without `maxInFlight`, the function is taken to be synchronous: nothing else shows here that it is async. */
 function calls(functions: readonly FunctionStep[], { cause, need }: Shortage): readonly string[] {
   if (cause === "engineMemory" || need.alone) return [];
   return functions.flatMap(({ operator, options: { maxInFlight } }) => {
@@ -67,7 +67,7 @@ function calls(functions: readonly FunctionStep[], { cause, need }: Shortage): r
   });
 }
 
-/** What a function keeps at once, whatever its options. */
+/** Remedies inside the function: what it keeps at once. */
 function shapes(functions: readonly FunctionStep[]): readonly string[] {
   return functions.flatMap(({ form, operator, options }) => {
     if (form === "flatMap")
@@ -79,7 +79,7 @@ function shapes(functions: readonly FunctionStep[]): readonly string[] {
   });
 }
 
-/** Of what there is, more for each: of use where it was not alone with all of it. */
+/** More memory for each task: helps if the task was not already alone with all of it. */
 function sharing(failed: FailedTask, functions: readonly FunctionStep[], last: Shortage): readonly string[] {
   const { operator, shortages, workers } = failed;
   if (operator.kind !== "tasks" || failed.isWide || last.need.alone) return [];
@@ -128,14 +128,14 @@ function larger({ workerMemory, total, allowed, isWide }: FailedTask, last: Shor
     return found;
   }
   const has = total === null ? "" : ` than ${formatSize(total)}`;
-  // What the store and the program had not taken, it had as well.
+  // The task already had what the store and the program left.
   const isAll = need.alone && room < Number.POSITIVE_INFINITY && (memory ?? 0) <= room;
   const all = isAll ? `: ${formatSize(room)} of it were the task's alone` : "";
   found.push(`A machine or container with more memory${has}${all}.`);
   return found;
 }
 
-/** Up to the next half of a GiB, or the next 64 MiB: as a person would write it. */
+/** Rounded up to the next half of a GiB, or the next 64 MiB, as a person would write it. */
 function rounded(bytes: Bytes): string {
   const step = bytes >= 2 ** 30 ? 2 ** 29 : 64 * 2 ** 20;
   const whole = Math.ceil(bytes / step) * step;
