@@ -1,12 +1,12 @@
 /**
- * Compares the sets that index tasks and workers with the phases that they are to index. For tests and the simulation,
- * after every event: it looks at everything there is.
+ * Compares the sets that index tasks and workers with their phases. For tests and the simulation, after every event: it
+ * looks at every task and worker.
  */
 import type { JobState, OperatorState, State, TaskState, WorkerState } from "../state/index.ts";
 import { isWithWorker, type TaskPhase } from "./task.ts";
 import { isReady } from "./worker.ts";
 
-/** What is not as it must be, a sentence each. */
+/** What is wrong, one sentence each. */
 export function phaseFaults(state: State): readonly string[] {
   const faults: string[] = [];
   const expect = (holds: boolean, sentence: () => string) => {

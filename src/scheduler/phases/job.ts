@@ -1,4 +1,6 @@
-/** Where a job stands. `moveJob` is the only writer of a job's phase; a job that is gone is not among the state's jobs. */
+/**
+ * Where a job stands. `moveJob` is the only writer of a job's phase; a job that is gone is not among the state's jobs.
+ */
 import type { JobState, State } from "../state/index.ts";
 import { assertMove, type Moves } from "./moves.ts";
 

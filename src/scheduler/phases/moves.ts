@@ -1,4 +1,6 @@
-/** A table of the moves between the phases of a thing. A move that the table does not have is a fault of the scheduler. */
+/**
+ * A table of the moves between the phases of a thing. A move that the table does not have is a fault of the scheduler.
+ */
 
 /** By phase: the phases that may follow it, and what makes it so. */
 export type Moves<Phase extends string> = Readonly<Record<Phase, Readonly<Partial<Record<Phase, string>>>>>;

@@ -1,6 +1,6 @@
 /**
- * Where a task stands. `moveTask` is the only writer of a task's phase and of the sets that index tasks by it; the table
- * says which moves there are. `docs/scheduler.md` draws the table, and a test compares the two.
+ * Where a task stands. `moveTask` is the only writer of a task's phase and of the sets that index tasks by it; the
+ * table says which moves there are. `docs/scheduler.md` draws the table, and a test compares the two.
  */
 import type { OperatorState, State, TaskState } from "../state/index.ts";
 import { assertMove, type Moves } from "./moves.ts";

@@ -1,6 +1,6 @@
 /**
- * Where a worker stands. `moveWorker` is the only writer of a worker's phase, and this file of the sets of idle workers:
- * those without a task that may have one.
+ * Where a worker stands. `moveWorker` is the only writer of a worker's phase, and this file of the sets of idle
+ * workers: those without a task that may have one.
  */
 import type { OperatorState, State, WorkerState } from "../state/index.ts";
 import { assertMove, type Moves } from "./moves.ts";
