@@ -1,7 +1,7 @@
 /**
- * Gives idle workers something to do: questions first (they are tiny, and somebody waits), then tasks. Jobs take
- * turns, the one with the fewest running tasks first; within a job whatever is furthest downstream, so that memory
- * drains before it fills.
+ * Gives idle workers something to do: questions first (they are tiny, and a plan waits for the answer), then tasks.
+ * Jobs take turns, the one with the fewest running tasks first. Within a job the operator furthest downstream goes
+ * first, so that memory drains before it fills.
  */
 
 import { isAllInMemory, isRunnable, nextIndex, nextNeeds, nextTask, retireFrom, yields } from "../flow/index.ts";
@@ -26,17 +26,17 @@ import { isHeldUp } from "./wide-turn.ts";
 export interface Leniency {
   /** Overrule the policies about room. */
   readonly overBound: boolean;
-  /** Take a bundle smaller than the operator likes. */
+  /** Accept a bundle smaller than the operator prefers. */
   readonly partial: boolean;
-  /** Overlook the cores of tasks that wait for room, as overruling does. */
+  /** Ignore the cores of tasks that wait for room, as overruling does. */
   readonly overCores?: boolean;
   /** Only operators that everything after them waits for. */
   readonly headOnly?: boolean;
-  /** Only operators that this says are worth it. */
+  /** Only operators for which this is true. */
   readonly helps?: (operator: OperatorState) => boolean;
 }
 
-/** Tasks whose input comes from disk at the same time: enough for any disk, and few enough to be looked at each time. */
+/** Most tasks whose input comes from disk at the same time: enough for any disk, and few enough to check each time. */
 const MAX_FETCHES = 16;
 
 export const STRICT: Leniency = { overBound: false, partial: false };
@@ -48,7 +48,7 @@ export function dispatch(state: State): void {
     !isSomebodyAlone(state) &&
     (inspectNext(state) || repairNext(state) || startNext(state))
   ) {
-    // Until there is no worker, or nothing to do.
+    // Until there is no idle worker, or nothing to do.
   }
 }
 
@@ -100,7 +100,10 @@ function startNext(state: State): boolean {
   return false;
 }
 
-/** Its next task could start, if others did not compute: they end, and none begins before it. */
+/**
+ * The operator's next task must be alone and could start if others did not compute: these end, and none begins before
+ * it.
+ */
 function waitsToBeAlone(state: State, operator: OperatorState): boolean {
   return (
     runsAlone(operator) && isGoingOn(operator.job) && !isItsTurn(state, operator) && isWanted(state, operator, STRICT)
@@ -112,8 +115,8 @@ function byTurn(a: JobState, b: JobState): number {
 }
 
 /**
- * Starts the task furthest downstream that there is an idle worker for; operators that everything after them waits
- * for before those whose output must wait for another input.
+ * Starts the task furthest downstream that has an idle worker. Operators for which everything after them waits go
+ * before operators whose output must wait for another input.
  */
 export function startOneOf(state: State, job: JobState, leniency: Leniency): boolean {
   if (!isGoingOn(job)) return false;
@@ -127,7 +130,7 @@ function startFrom(state: State, job: JobState, leniency: Leniency, onHeadPath: 
     const operator = job.operators[depth];
     if (operator === undefined || leniency.helps?.(operator) === false) continue;
     if (waitsToBeAlone(state, operator)) {
-      // What would start before it is what it would have to wait for.
+      // It would have to wait for any task that starts before it.
       state.nextAlone ??= operator;
       return false;
     }
@@ -147,14 +150,16 @@ function startFrom(state: State, job: JobState, leniency: Leniency, onHeadPath: 
   return false;
 }
 
-/** Its instances are where there is too little memory for its tasks: they are made again elsewhere. */
+/**
+ * The operator's instances are in workers with too little memory for its tasks: they are constructed again elsewhere.
+ */
 function leaveSmallWorkers(state: State, operator: OperatorState): void {
   for (const worker of [...operator.idle]) {
     if (!isLargeEnough(state, worker, operator)) retireFrom(state, operator, worker);
   }
 }
 
-/** All but a worker is there for the operator's next task, its input included. */
+/** The operator's next task lacks only a worker; its input is there. */
 export function mayStart(state: State, operator: OperatorState, leniency: Leniency): boolean {
   return (
     isItsTurn(state, operator) &&
@@ -163,14 +168,14 @@ export function mayStart(state: State, operator: OperatorState, leniency: Lenien
   );
 }
 
-/** Its next task would run, if others did not have the workers or the resources. */
+/** The operator's next task would run if other tasks did not have the workers or the resources. */
 export function waitsForOthers(state: State, operator: OperatorState): boolean {
   if (isHeldUp(state, operator)) return true;
   if (!isWanted(state, operator, STRICT)) return false;
   return state.idle.size === 0 || !isFree(state, operator, "count") || !isItsTurn(state, operator);
 }
 
-/** There is input for the operator's next task, and nothing speaks against it but what others have. */
+/** There is input for the operator's next task, and only what other tasks have keeps it from starting. */
 export function isWanted(state: State, operator: OperatorState, leniency: Leniency): boolean {
   return (
     isRunnable(state, operator, leniency.partial) &&
@@ -188,8 +193,8 @@ function mayBegin(state: State, operator: OperatorState, leniency: Leniency): bo
 }
 
 /**
- * One that has the operator already, or a class's instance above all; a class never gets more than it may have. Of several the
- * one with the least memory.
+ * Prefers a worker with an instance of the class, then one that has the operator already; of several, the one with the
+ * least memory. A class never gets more instances than it may have.
  */
 function idleWorkerFor(state: State, operator: OperatorState): WorkerState | null {
   const maker = state.localityWithOutput ? makerOfInput(operator) : null;
@@ -210,7 +215,7 @@ function idleWorkerFor(state: State, operator: OperatorState): WorkerState | nul
   return best;
 }
 
-/** A raised one is left to those who need it. */
+/** A raised worker is left to the operators that need it. */
 function isBetter(state: State, worker: WorkerState, other: WorkerState): boolean {
   const limit = Math.max(worker.memory, state.workerMemory);
   const otherLimit = Math.max(other.memory, state.workerMemory);
@@ -220,12 +225,12 @@ function isBetter(state: State, worker: WorkerState, other: WorkerState): boolea
 /** The operator may run in the worker. */
 function mayHave(state: State, operator: OperatorState, worker: WorkerState): boolean {
   if (operator.workers.has(worker)) return isLargeEnough(state, worker, operator);
-  // What it had of the operator before is still being disposed.
+  // The worker is still disposing its earlier instance of the operator.
   if (operator.retiring.has(worker) || (operator.isClass && isSpread(operator))) return false;
   return isLargeEnough(state, worker, operator) && (operator.gpus === 0 || state.devices.canTake(operator.gpus));
 }
 
-/** Who made the first block that the operator's next task reads. */
+/** The worker that made the first block that the operator's next task reads. */
 function makerOfInput({ again, ready }: OperatorState): WorkerState | null {
   const piece = again.length > 0 ? again[0]?.pieces[0] : ready.peek();
   return piece?.flow.maker ?? null;

@@ -1,6 +1,6 @@
 /**
- * Which policy holds each operator back, and for how long. Looked at after every event, when all that could go on has
- * gone on: whoever still waits is held back until the next event, and the time between is written down.
+ * Which policy holds each operator back, and for how long. Worked out after every event, when everything that could
+ * start has started: an operator that still waits is held back until the next event, and that time is counted.
  */
 import type { Milliseconds } from "../../protocol/index.ts";
 import { wholePages } from "../../store/index.ts";
@@ -13,10 +13,10 @@ import { isHeadTask, viewOf } from "./view.ts";
 import { isHeldUp } from "./wide-turn.ts";
 
 const ALL = [concurrencyCap, ...roomPolicies];
-/** No policy, but named beside them: another job's task has it. */
+/** Not a policy, but shown beside them: another job's task has the wide kernel. */
 const WIDE_KERNEL = "WideKernel";
 
-/** So much time has passed with everything as it was noted. */
+/** Counts the time since the last event for the policies that were noted then. */
 export function passTime(state: State, elapsed: Milliseconds): void {
   if (elapsed <= 0) return;
   for (const job of state.jobs.values()) {
@@ -32,12 +32,15 @@ export function noteHeldBack(state: State): void {
   }
 }
 
-/** The name of the policy, or of what it waits for; null where the operator works, has nothing to do, or only lacks a worker. */
+/**
+ * The name of the policy, or of what the operator waits for; null if it works, has nothing to do, or only lacks a
+ * worker.
+ */
 function heldBy(state: State, operator: OperatorState): string | null {
   for (const { asking, index } of operator.asking) {
     if (asking === null) continue;
     const view = viewOf(state, operator, isHeadTask(operator, index));
-    // A store that is full is a budget that is used up.
+    // A full store counts as a used-up budget.
     return (roomPolicies.find((policy) => !policy.mayWrite(view, wholePages(asking.bytes))) ?? resourceBudget).name;
   }
   if (isHeldUp(state, operator)) return WIDE_KERNEL;

@@ -1,12 +1,17 @@
-/** Which of several idle workers gets a task: the one with the least memory (K15). Who may have it at all is dispatch.ts's. */
+/**
+ * Which of several idle workers gets a task: the one with the least memory (K15). dispatch.ts decides which workers may
+ * have it.
+ */
 import type { Bytes } from "../../protocol/index.ts";
 import { isLargeEnough } from "../memory/index.ts";
 import type { OperatorState, State, WorkerState } from "../state/index.ts";
 
-/** With more idle workers than this, one of the first of them is good enough: a task starts without a look at thousands. */
+/**
+ * With more idle workers than this, one of the first of them is good enough: a task starts without a look at thousands.
+ */
 export const MOST_COMPARED = 64;
 
-/** What a worker has for as long as anybody can tell: recent memory may be gone with the next collection. */
+/** Memory that a worker is likely to keep: recent memory may be gone with the next collection. */
 export function loadOf({ memory }: State, { kinds }: WorkerState): Bytes {
   switch (memory?.measure) {
     case undefined:

@@ -1,20 +1,20 @@
 /**
- * Who is given room in the store, and when. Room runs out in every job larger than memory, so this is what decides
+ * Which task is given room in the store, and when. Room runs out in every job larger than memory, so this file decides
  * whether such a job flows or stands still.
  *
  * Each operator with block output is promised room for one block. A task is given room only where, after that, the
  * promises to every operator downstream of it can still be kept; where it is not next in plan order, the promises to
  * those before it as well. Why the sink then always progresses, whatever the sizes and speeds, as long as the store
  * holds one block for each operator:
- *   1. Take the operator furthest downstream that has a task asking, with nothing live further down. All that is
- *      live was given to operators upstream of it, and each of these left room for its promised block: it is served.
- *   2. Something live further down is in a queue, with a running task, or with the program. In a queue: its consumer can
- *      be started, with a worker more if all of them wait (stall.ts). With a running task: that task computes, or
- *      asks and is further downstream, and 1 applies to it. With the program: it reads, or has stopped
- *      reading, and then standing still is what was wanted.
- * Every step brings a block nearer to the sink, and there are finitely many steps: it gets there.
- * Where the store is smaller than that, or blocks turn out larger than any before, stall.ts overrules the promises, and
- * fails the job when not even that helps.
+ *   1. Take the operator furthest downstream that has a task asking, with nothing live further down. All live blocks
+ *      were given to operators upstream of it, and each of these left room for the promised block of this operator: it
+ *      is served.
+ *   2. Something live further down is in a queue, with a running task, or with the program. In a queue: its consumer
+ *      can be started, with a worker more if all of them wait (stall.ts). With a running task: that task computes, or
+ *      asks and is further downstream, and 1 applies to it. With the program: it reads, or it has stopped reading, and
+ *      then the job should stand still. Every step brings a block nearer to the sink, and the number of steps is
+ *      finite: the block gets there. Where the store is smaller than that, or blocks turn out larger than any before,
+ *      stall.ts overrules the promises, and fails the job when not even that helps.
  */
 
 import { toWire } from "../../errors/index.ts";
@@ -30,7 +30,7 @@ import { byDownstream, byUrgency, isHeadTask, isOnHeadPath, isUrgent, viewOf } f
 /** A block is full when it has passed its target, so it may be somewhat larger. */
 const OVER_TARGET = 1.5;
 
-/** Everything is looked at; promises may be broken; policies may be overruled. */
+/** How far to go: look at all askers; break promises; overrule policies. */
 type Strictness = "all" | "promises" | "none";
 
 export function askForRoom(state: State, task: TaskState, bytes: Bytes): void {
@@ -57,8 +57,8 @@ export function askForProgram(state: State, request: number, bytes: Bytes): void
 }
 
 /**
- * Serves whoever can be served: operators downstream first, of each those who write before those whose input is still to
- * come from disk; the program, which feeds everybody, last.
+ * Serves all that can be served: operators downstream first; within an operator, tasks that write before tasks whose
+ * input is still on disk; the program, which feeds every job, last.
  */
 export function grantRoom(state: State): void {
   if (state.askers.size > 0 || state.fetching.size > 0) {
@@ -74,9 +74,9 @@ export function grantRoom(state: State): void {
 }
 
 /**
- * The task that everything waits for first, whether it writes or its input is to come. The others are alike: where one
- * cannot be served, those that asked later cannot either; and what is about to start does not take the room that
- * somebody waits for who runs already. True where there was too little.
+ * Serves first the task that everything waits for, whether it writes or waits for its input. The other tasks are alike:
+ * if one cannot be served, those that asked later cannot be served either. A task that is about to start does not take
+ * the room that a running task waits for. True if there was too little room.
  */
 function serveOperator(state: State, operator: OperatorState, wasShort: boolean): boolean {
   const head = operator.ordered ? operator.running.get(operator.head) : undefined;
@@ -123,7 +123,7 @@ function grant(state: State, task: TaskState, strictness: Strictness, mayEvict =
   return null;
 }
 
-/** A range of its own; null where room has to be made first: it is coming, and spoken for. */
+/** A range for the task; null if room has to be made first: that room is then reserved for it. */
 function take(state: State, bytes: Bytes, mayEvict: boolean): ArenaRange | null {
   const { ledger, disk } = state;
   const whole = wholePages(bytes);
@@ -144,7 +144,7 @@ export function grantProgram(state: State, strictness: Strictness): boolean {
   const room = availableRoom(state) - wholePages(ask.bytes);
   let promised = 0;
   for (const job of strictness === "none" ? [] : state.jobs.values()) {
-    // One that the program has stopped reading needs no room for now.
+    // A job that the program has stopped reading needs no room for now.
     if (!isPaused(job)) promised += promisedAfter(state, job.operators, -1);
   }
   if (room < promised) return false;
@@ -157,7 +157,7 @@ export function grantProgram(state: State, strictness: Strictness): boolean {
   return true;
 }
 
-/** A task that begins now would find room for its first block; else it would only keep a worker from others. */
+/** A task that begins now would get room for its first block; otherwise it would only keep a worker from others. */
 export function hasRoomToStart(state: State, operator: OperatorState, index: number): boolean {
   const own = promise(state, operator);
   const room = availableRoom(state) - (own === 0 ? 0 : own + promisedBefore(state, operator, index));
@@ -166,10 +166,10 @@ export function hasRoomToStart(state: State, operator: OperatorState, index: num
   return input === 0 || room >= input;
 }
 
-/** What has to be left for others before the task may have any. */
+/** Room that must be left for other operators before the task may have any. */
 export function promisedBefore(state: State, operator: OperatorState, index: number): Bytes {
   const { operators } = operator.job;
-  // Another input of the job comes first: everybody has precedence.
+  // Another input of the job comes first: all other operators have precedence.
   if (!isOnHeadPath(operator)) return promisedAfter(state, operators, -1) + promise(state, operator);
   const after = promisedAfter(state, operators, operator.depth);
   return isHeadTask(operator, index) ? after : after + promise(state, operator);
@@ -185,7 +185,7 @@ function promisedAfter(state: State, operators: readonly OperatorState[], depth:
   return bytes;
 }
 
-/** What the operator has that is on its way; what waits for an earlier task's output is not, and takes nobody's turn. */
+/** The operator's bytes that are on their way. A block that waits for an earlier task's output is not on its way. */
 function inTurn(operator: OperatorState): Bytes {
   if (!operator.ordered) return operator.liveBytes;
   const toHead = operator.running.get(operator.head)?.granted?.length ?? 0;

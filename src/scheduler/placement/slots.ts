@@ -1,9 +1,9 @@
 /**
- * Workers for those who wait behind tasks that only wait, for room or for input, and keep their workers meanwhile: an
- * instance moves to another worker, one more worker is started, or, where there can be no more, a task gives its own up.
- * Soon where nobody works at all. Where others do, a job that stands still waits a little for a worker of theirs, which
- * they may never give: then it gets one as long as fewer tasks compute than there are to be workers, so that no more
- * compute than ever, and nothing that a task has done is lost.
+ * Finds workers for tasks when all workers are taken by tasks that only wait, for room or for input. An instance moves
+ * to another worker, one more worker is started, or, if there can be no more, a waiting task gives its worker up. This
+ * happens soon if no task computes at all. If tasks of other jobs compute, a job that stands still first waits a little
+ * for one of their workers, which may never become free. Then it gets an extra worker, as long as fewer tasks compute
+ * than the session is to have workers. So no more tasks compute than usual, and no task's work is lost.
  */
 
 import type { Milliseconds } from "../../protocol/index.ts";
@@ -16,10 +16,10 @@ import { byUrgency, isOnHeadPath, isUrgent } from "./view.ts";
 
 export const ANYTHING: Leniency = { overBound: true, partial: true };
 
-/** A task that has computed for so long may have no end: an instance does not wait for its worker. */
+/** A task that has computed for this long may never end: an instance does not wait for its worker. */
 const LONG: Milliseconds = 10_000;
 
-/** Something could run if it had a worker: "coming", where it has to be waited for. */
+/** Something could run if it had a worker. "coming": a worker is on its way. */
 export function findWorker(state: State): "changed" | "coming" | "none" {
   const waiting = [...state.jobs.values()].flatMap((job) => (isPaused(job) ? [] : startable(state, job)));
   if (waiting.some((operator) => moveInstance(state, operator, 0))) return "changed";
@@ -39,19 +39,19 @@ export function findWorker(state: State): "changed" | "coming" | "none" {
   return "coming";
 }
 
-/** The same for a job that stands still while others work. True where it has changed something. */
+/** The same for a job that stands still while other jobs work. True if it changed something. */
 export function findWorkerBeside(state: State, job: JobState): boolean {
   const waiting = startable(state, job);
   if (waiting.length === 0) {
     job.waitsSince = null;
     return false;
   }
-  // The cores of those who wait are free in truth.
+  // The cores of waiting tasks are in fact free.
   const lenient = { headOnly: true, helps: helpful(state, job), overCores: true };
   if (startOneOf(state, job, { ...STRICT, ...lenient })) return true;
   job.waitsSince ??= state.now;
   if (!isOverdue(state, job)) return false;
-  // Whatever a worker is started for begins in it.
+  // The task for which a worker is started begins in it.
   if (startOneOf(state, job, { ...lenient, ...ANYTHING })) return true;
   if (waiting.some((operator) => moveInstance(state, operator, LONG))) return true;
   if (!waiting.some(mayHaveAnother) || !isAnyHeld(state)) return false;
@@ -66,14 +66,15 @@ export function findWorkerBeside(state: State, job: JobState): boolean {
   return false;
 }
 
-/** It has waited for long enough, and there can be no worker for it but one of those who wait. */
+/** The job has waited long enough, and only a waiting task can give it a worker. */
 export function isPastHelp(state: State, job: JobState): boolean {
   return isOverdue(state, job) && areAllStarted(state) && isAnyHeld(state);
 }
 
 /**
- * A task that has waited for room gives its worker up, and is run again later: of the same job for one that starts
- * before it; of another job where that one has more workers, as jobs take turns. So its worker goes to somebody else.
+ * A task that has waited for room gives its worker up, and is run again later. The task belongs to the same job, if the
+ * other task starts before it, or to another job with more workers, because jobs take turns. So the worker goes to
+ * another task.
  */
 export function giveWorkerUp(state: State, job: JobState): boolean {
   if (!isNextDue(state)) return false;
@@ -95,18 +96,18 @@ export function giveWorkerUp(state: State, job: JobState): boolean {
   return false;
 }
 
-/** In dispatch.ts, where the first one is on the head path. */
+/** As dispatch.ts orders them, if the first one is on the head path. */
 function startsBefore(operator: OperatorState, other: OperatorState): boolean {
   return operator.depth > other.depth || !isOnHeadPath(other);
 }
 
-/** In dispatch.ts, when the other one has a task less. */
+/** As dispatch.ts orders them, once the other job has one task fewer. */
 function goesBefore(job: JobState, other: JobState): boolean {
   const more = other.runningTasks - 1 - job.runningTasks;
   return more > 0 || (more === 0 && job.lastServed < other.lastServed);
 }
 
-/** When to look again; what is overdue already waits for an event. */
+/** When to check again; anything overdue waits for the next event. */
 export function slotDeadline(state: State): Milliseconds {
   const deadlines: Milliseconds[] = [];
   for (const { waitsSince, operators } of state.jobs.values()) {
@@ -126,7 +127,7 @@ function isOverdue(state: State, { waitsSince }: JobState): boolean {
   return waitsSince !== null && state.now >= waitsSince + BESIDE_GRACE;
 }
 
-/** One worker after the other: the one before may do. */
+/** Start one worker at a time: the previous one may be enough. */
 function isNextDue(state: State): boolean {
   return state.now >= state.stillJobServedAt + BESIDE_GRACE;
 }
@@ -135,15 +136,15 @@ function areAllStarted({ workers, slots, extraSlots }: State): boolean {
   return workers.size >= slots + extraSlots;
 }
 
-/** So many have waited in their workers that fewer compute than there are to be workers. */
+/** So many tasks wait in their workers that fewer tasks compute than the session is to have workers. */
 function isAnyHeld(state: State): boolean {
   const { workers, slots, paused } = state;
-  // A paused one will be found below its threshold or be replaced, unless that was tried in vain.
+  // A paused worker falls below its threshold or is replaced, unless that was tried without success.
   for (const { trimming } of paused) if (trimming?.isVain !== true) return false;
   return workers.size >= slots && workers.size - heldTasks(state).length < slots;
 }
 
-/** In workers, and waiting for room for so long that it is no matter of moments. */
+/** Tasks that have waited for room in their workers for more than a moment. */
 function heldTasks(state: State): TaskState[] {
   return asksInWorkers(state).filter(({ asking }) => asking !== null && state.now >= asking.since + BESIDE_GRACE);
 }
@@ -156,7 +157,7 @@ function isWaiting({ task }: WorkerState): boolean {
   return task !== null && (task.asking !== null || isStarving(task));
 }
 
-/** There can be no more workers: a task that waits in a job that the program has stopped reading gives its own up. */
+/** There can be no more workers: a waiting task of a job that the program has stopped reading gives its worker up. */
 function takeWorkerFromPaused(state: State): boolean {
   for (const { job, asking } of state.askers) {
     if (!isPaused(job)) continue;
@@ -175,14 +176,14 @@ function startable(state: State, job: JobState): OperatorState[] {
   return job.operators.filter((one) => helps(one) && isOnHeadPath(one) && mayStart(state, one, ANYTHING));
 }
 
-/** Where the task that all wait for waits for room itself, only what takes blocks downstream of it can make any. */
+/** If the task that all wait for waits for room itself, only consumers downstream of it can make room. */
 export function helpful(state: State, job: JobState): (operator: OperatorState) => boolean {
   let depth = -1;
   for (const { operator } of asksOf(state, job).filter(isUrgent)) depth = Math.max(depth, operator.depth);
   return (operator) => depth < 0 || (operator.depth > depth && operator.inputs.length > 0);
 }
 
-/** Of one job, or of all that the program has not stopped; the most urgent first. */
+/** Operators of one job, or of all jobs that the program reads; the most urgent first. */
 export function asksOf(state: State, only: JobState | null): TaskState[] {
   const asks: TaskState[] = [];
   for (const { job, asking } of state.askers) {
@@ -191,7 +192,7 @@ export function asksOf(state: State, only: JobState | null): TaskState[] {
   return asks.sort(byUrgency);
 }
 
-/** A class that has all the instances that it may have. */
+/** The operator's class has all the instances that it may have. */
 function isTied(operator: OperatorState): boolean {
   return operator.isClass && isSpread(operator);
 }
@@ -201,8 +202,8 @@ function mayHaveAnother(operator: OperatorState): boolean {
 }
 
 /**
- * The workers with the instances all wait on behalf of others, or have computed for so long: give one instance up, so that
- * it can be made elsewhere.
+ * All workers with the class's instances wait with other tasks, or have computed for long: dispose one instance, so
+ * that it can be constructed elsewhere.
  */
 function moveInstance(state: State, operator: OperatorState, patience: Milliseconds): boolean {
   if (!isTied(operator)) return false;

@@ -1,28 +1,28 @@
 /**
- * What happens when nothing happens. Policies and promises make tasks wait; this is the proof that they do not wait for
- * ever. Steps, each taken only when those before it cannot help:
+ * Resolves stalls. Policies and promises make tasks wait; this file makes sure that they do not wait for ever. Each
+ * step is taken only when the earlier ones cannot help:
  *   a job stands still, and not because the program has stopped reading:
  *     0. GPUs that an idle instance has go to an operator that waits for them;
  *     1. a policy is overruled: room for the task that most waits for it, or a start, or a smaller bundle;
- *     2. what waits in jobs that the program has stopped reading goes to disk, also for what the program itself puts into the
- *        store;
- *   a job stands still for want of a worker, while others work:
- *     it gets one after a moment, as in 3, or where there can be no more, that of a task that waits (slots.ts);
+ *     2. blocks of jobs that the program has stopped reading go to disk, also for what the program itself puts into
+ *        the store;
+ *   a job stands still for lack of a worker, while others work:
+ *     it gets one after a moment, as in 3, or, if there can be no more, the worker of a waiting task (slots.ts);
  *   no worker computes, no disk writes or reads:
- *     3. work waits for workers that all wait: an instance moves to another worker, one more worker is started, or, where
- *        there can be no more, a task of a job that the program has stopped reading gives its worker up;
+ *     3. all workers have waiting tasks: an instance moves to another worker, one more worker is started, or, if there
+ *        can be no more, a task of a job that the program has stopped reading gives its worker up;
  *     4. the wide kernel gives back what the store has lent it (lease.ts); a promise is broken (see room.ts);
- *     5. whatever nobody reads goes to disk, for the one that everything waits for;
- *     6. a task stands back: what it reads may go to disk as well, and it is run again later;
- *     7. the store is full of what is being read, or the disks refuse for too long: the program is asked to collect its garbage
- *        (collect.ts), and where that does not help, a job fails, with the figures.
- * Why a job gets through however small the store and wrong the estimates: by 5 and 6 the task that everything waits for
- * is in the end alone, with its input, the block it makes and what the program is reading; only where these do not fit
- * together does step 7 come.
- * Why no job waits for ever for another one's function, as long as there are more workers than such functions: while there
- * is room, a job stands still only for want of a worker. Then some workers are with tasks that wait; for these others are
- * started, up to a bound, and past it one of these tasks gives up its worker to somebody who starts before it does. Room that
- * an endless function's own job has, others do wait for: steps 4 to 7 are taken only where nobody works.
+ *     5. blocks that nobody reads go to disk, for the task that everything waits for;
+ *     6. a task stands back: its input may go to disk as well, and it is run again later;
+ *     7. the store is full of what is being read, or the disks refuse for too long: the program is asked to collect
+ *        its garbage (collect.ts), and if that does not help, a job fails, with the figures.
+ * Why a job gets through however small the store and wrong the estimates: by steps 5 and 6 the task that everything
+ * waits for is alone in the end, with its input, the block it makes and what the program is reading. Step 7 comes only
+ * if these do not fit together. Why no job waits for ever for another one's function, as long as there are more workers
+ * than such functions: while there is room, a job stands still only for lack of a worker. Then some workers have tasks
+ * that only wait. Extra workers are started for these, up to a bound; past it, one of the waiting tasks gives up its
+ * worker to a task that starts before it. But jobs do wait for room that the job of an endless function holds: steps 4
+ * to 7 are taken only if no task computes.
  */
 
 import { StoreError, toWire, type WireError } from "../../errors/index.ts";
@@ -73,7 +73,7 @@ import {
 } from "./slots.ts";
 import { byUrgency, isOnHeadPath, isUrgent } from "./view.ts";
 
-/** True where it has changed something, so that there may be more to do. */
+/** True if it changed something, so that there may be more to do. */
 export function resolveStall(state: State): boolean {
   const anybodyActive = isAnybodyActive(state);
   for (const job of state.jobs.values()) {
@@ -83,7 +83,7 @@ export function resolveStall(state: State): boolean {
     if (moveDevices(state, job, anybodyActive) || overrulePolicies(state, job, anybodyActive)) return true;
   }
   if (!isDiskBusy(state) && makeRoomForProgram(state)) return true;
-  // What could not be served at once may have set the disks to work.
+  // A request that could not be served at once may have started writes or reads.
   if (anybodyActive || isDiskBusy(state)) {
     state.slotStallSince = null;
     state.storeStallSince = null;
@@ -97,11 +97,11 @@ export function resolveStall(state: State): boolean {
   return overruleStore(state);
 }
 
-/** When to look again although nothing has happened. */
+/** When to check again if no event comes. */
 export function stallDeadline(state: State): Milliseconds {
   if (state.slotStallSince !== null) return state.slotStallSince + SLOT_GRACE;
   if (state.storeStallSince === null) return slotDeadline(state);
-  // Its answer is an event.
+  // Its answer will be an event.
   if (state.collection.isAsked) return Number.POSITIVE_INFINITY;
   return storeDeadline(state, state.storeStallSince);
 }
@@ -110,17 +110,17 @@ function isDiskBusy({ disk }: State): boolean {
   return disk.writing > 0 || disk.restoring.size > 0;
 }
 
-/** A worker that computes, ends, starts or answers will say something by itself. */
+/** A worker that computes, ends, starts or answers will cause an event by itself. */
 function isAnybodyActive(state: State): boolean {
-  // Who rests comes again by itself.
+  // A resting task is run again by itself.
   if (isDiskBusy(state) || state.ending.size + state.resting.size > 0) return true;
   const { worker, isOrdered } = state.wide;
   if (isOrdered) return true;
-  // The wide kernel is no worker, but its task is among those that ask or wait to be fed.
+  // The wide kernel is not counted as a worker, but its task is among those that ask or wait to be fed.
   const wide = worker !== null && worker.phase !== "idle" ? 1 : 0;
   let waiting = state.askingTasks;
   for (const task of state.feeding) if (isStarving(task)) waiting += 1;
-  // A paused one will be found below its threshold or be replaced, unless that was tried in vain.
+  // A paused worker falls below its threshold or is replaced, unless that was tried without success.
   for (const { trimming } of state.paused) if (trimming?.isVain === true) waiting += 1;
   if (state.workers.size + wide - state.idle.size - waiting > 0) return true;
   for (const job of state.jobs.values()) {
@@ -146,8 +146,8 @@ function starvingOf(job: JobState): number {
 }
 
 /**
- * Until when the program is taken to be reading some job's output, which it will give back. One that has not moved for
- * long may have forgotten it, and then others do not wait for it at every step; where there are no others, nobody minds.
+ * Until when the program counts as reading some job's output, which it will give back. A program that has not been
+ * active for long may have forgotten the output: then other jobs no longer wait for it at every step.
  */
 function readsUntil(state: State): Milliseconds {
   let until = 0;
@@ -159,7 +159,7 @@ function readsUntil(state: State): Milliseconds {
   return until;
 }
 
-/** When to stop waiting for the program to let something go. */
+/** When to stop waiting for the program to release something. */
 function storeDeadline(state: State, since: Milliseconds): Milliseconds {
   const until = readsUntil(state);
   if (state.now < until) return until;
@@ -167,10 +167,10 @@ function storeDeadline(state: State, since: Milliseconds): Milliseconds {
 }
 
 function overrulePolicies(state: State, job: JobState, anybodyActive: boolean): boolean {
-  // Its next task only waits for what others have: that is no reason to pile up more before it.
+  // The operator's next task only waits for what other tasks have: its producers need not make more for it.
   const isLeftBehind = anybodyActive && isPastHelp(state, job);
   if (anybodyActive && !isLeftBehind && job.operators.some((one) => waitsForOthers(state, one))) return false;
-  // What is not next in plan order waits rather than take the room of what is.
+  // A task that is not next in plan order waits, and leaves the room to the one that is.
   if (asksOf(state, job).some((task) => isUrgent(task) && grantTask(state, task, "promises"))) return true;
   const helps = helpful(state, job);
   for (const partial of [false, true]) {
@@ -188,7 +188,7 @@ function makeRoomForProgram(state: State): boolean {
   return ask !== undefined && changes(state, () => makeRoom(state, wholePages(ask.bytes), "paused"));
 }
 
-/** Input that is on disk, where none of the job is fetched yet. */
+/** Input on disk, if nothing is fetched for the job yet. */
 function fetchOneOf(state: State, job: JobState, leniency: Leniency): boolean {
   if (job.operators.some(({ fetching }) => fetching.size > 0)) return false;
   const operator = job.operators.findLast(
@@ -199,7 +199,7 @@ function fetchOneOf(state: State, job: JobState, leniency: Leniency): boolean {
   return true;
 }
 
-/** Only for the one that everything waits for does something leave memory; others take what is free. */
+/** Blocks leave memory only for the task that everything waits for; others take what is free. */
 function breakPromise(state: State): boolean {
   const first = firstWaiting(state);
   return (
@@ -214,8 +214,9 @@ function fetchesOf(state: State): TaskState[] {
 }
 
 /**
- * Makes room for the one that everything waits for, where it is of the job (null: whosever it is), and for nobody else:
- * others would take it first. The program comes before tasks. True where something leaves memory, or comes back.
+ * Makes room for the task that everything waits for, if it belongs to the job (null: to any job). Other tasks get none
+ * of it, because they would take it first. The program comes before tasks. True if something leaves memory or comes
+ * back.
  */
 function serve(state: State, only: JobState | null, leaving: Leaving): boolean {
   const jobs = only === null ? [...state.jobs.values()].filter((job) => !isPaused(job)) : [only];
@@ -235,12 +236,12 @@ function waitingTasks(state: State): TaskState[] {
   return [...asksOf(state, null), ...fetchesOf(state)].sort(byUrgency);
 }
 
-/** The one that everything waits for: where others have stood back for a task, that one until it is through. */
+/** The task that everything waits for. If others have stood back for a task, it is that task until it is over. */
 function firstWaiting(state: State): TaskState | undefined {
   const { yieldsTo } = state;
   const waiting = waitingTasks(state);
   if (yieldsTo === null || !isUnderWay(yieldsTo)) return waiting[0];
-  // It may have all that it reads, and wait for a worker: nobody else is served before.
+  // It may have all of its input and wait for a worker: no other task is served before it.
   return waiting.find((task) => task === yieldsTo);
 }
 
@@ -257,7 +258,7 @@ function waitsInItsOperator({ phase, repairs }: TaskState): boolean {
 function makeRoomFor(state: State, task: TaskState, leaving: Leaving): void {
   if (isHungry(task)) feedTask(state, task, leaving);
   else if (task.asking === null) advance(state, task, leaving);
-  // Short of breaking promises, room that leaves them no room is of no use to it.
+  // Unless promises may be broken, the task cannot use room that promises need.
   else if (leaving === "any") makeRoom(state, wholePages(task.asking.bytes), leaving);
   else if (isUrgent(task))
     makeRoom(state, wholePages(task.asking.bytes) + promisedBefore(state, task.operator, task.index), leaving);
@@ -265,7 +266,7 @@ function makeRoomFor(state: State, task: TaskState, leaving: Leaving): void {
 
 function changes(state: State, run: () => void): boolean {
   const { ledger, disk } = state;
-  // What this step speaks for is not spoken for by those who could not be served before it.
+  // Room that this step reserves is not reserved for tasks that could not be served before.
   disk.spokenFor = 0;
   const figures = () => [ledger.room, ledger.leaving, disk.restoring.size, state.fetching.size, state.failing.length];
   const before = figures();
@@ -273,13 +274,13 @@ function changes(state: State, run: () => void): boolean {
   return figures().some((now, i) => now !== before[i]);
 }
 
-/** The least urgent that keeps something in memory lets go of it; never the one that everything waits for. */
+/** The least urgent task that keeps something in memory stands back; never the one that everything waits for. */
 function letSomebodyStandBack(state: State): boolean {
   if (letSomebodyUnpin(state)) return true;
   const first = state.yieldsTo;
   if (first === null) return false;
   const others = othersThan(state, first);
-  // What it needs is memory that others read, or where it has only to begin, the worker or the resources of any of them.
+  // The task needs memory that others read or, if it only has to begin, the worker or the resources of any of them.
   const hasToBegin = waitsInItsOperator(first);
   const next = others.find((task) => task.asking !== null && (hasToBegin || task.needs.length > 0));
   if (next === undefined) return false;
@@ -287,7 +288,7 @@ function letSomebodyStandBack(state: State): boolean {
   return true;
 }
 
-/** The same of those that have not begun: they lose nothing by it. */
+/** The same for tasks that have not begun: they lose no work. */
 function letSomebodyUnpin(state: State): boolean {
   const { yieldsTo } = state;
   const first = yieldsTo !== null && isUnderWay(yieldsTo) ? yieldsTo : firstWaiting(state);
@@ -307,7 +308,10 @@ function othersThan(state: State, first: TaskState): readonly TaskState[] {
   return all.filter((task) => task !== first).sort((a, b) => byUrgency(b, a));
 }
 
-/** Those who stood back come again when the one is through for which they did, or the program has stopped reading it. */
+/**
+ * Tasks that stood back are run again when the task they made way for is over, or the program has stopped reading its
+ * job.
+ */
 export function endStandingBack(state: State): void {
   const { yieldsTo } = state;
   if (yieldsTo === null) return;
@@ -326,7 +330,10 @@ function bringBackAside(state: State): boolean {
   return any;
 }
 
-/** GPUs are with an instance that has nothing to do, of the same job or, where nobody works, of another: they move on. */
+/**
+ * Takes GPUs from an idle instance, of the same job or, if no task computes, of another one, for an operator that waits
+ * for them.
+ */
 function moveDevices(state: State, job: JobState, anybodyActive: boolean): boolean {
   for (const operator of [...job.operators].reverse()) {
     if (operator.gpus === 0 || hasDevices(state, operator) || !isWanted(state, operator, ANYTHING)) continue;
@@ -338,7 +345,10 @@ function moveDevices(state: State, job: JobState, anybodyActive: boolean): boole
   return false;
 }
 
-/** Breaks promises, spills, lets tasks stand back, or gives up; none of it while the program is about to give something back. */
+/**
+ * Breaks promises, spills, lets tasks stand back, or gives up; does nothing while the program is about to give
+ * something back.
+ */
 function overruleStore(state: State): boolean {
   if (!isAnybodyWaiting(state)) {
     state.storeStallSince = null;
@@ -348,12 +358,12 @@ function overruleStore(state: State): boolean {
   const isReading = state.now < readsUntil(state);
   if (!isReading && makeDo(state)) return true;
   const { refusal } = state.disk;
-  // Where it is time to try the disks again and nobody did, they are not what everything waits for.
+  // If the disks may be tried again and no task has tried, they are not what everything waits for.
   if (refusal !== null && state.now < refusal.retryAt) {
     state.storeStallSince = null;
     if (!isReading && letSomebodyUnpin(state)) return true;
     if (state.now - refusal.since < DISK_GRACE || mayCollectSince(state, refusal.since)) return false;
-    // Who comes next waits for the disks anew: they may be well by then.
+    // The next job waits for the disks anew: they may work by then.
     state.disk.refusal = null;
     return giveUp(state, () => refusal.error);
   }
@@ -366,7 +376,7 @@ function overruleStore(state: State): boolean {
 }
 
 function makeDo(state: State): boolean {
-  // Room that is only on its way to somebody is a change, too.
+  // Room that is only on its way counts as a change, too.
   return changes(state, () => breakPromise(state)) || serve(state, null, "any");
 }
 

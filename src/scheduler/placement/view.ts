@@ -6,12 +6,12 @@ import type { OperatorView } from "../policies/index.ts";
 import type { OperatorState, State, TaskState } from "../state/index.ts";
 import { inputEnded, isBundle } from "../state/index.ts";
 
-/** `isHead`: for a task whose output is next in plan order, what waits behind it is no reason to wait. */
+/** `isHead`: the task's output is next in plan order, so blocks that wait behind it are no reason to wait. */
 export function viewOf(state: State, operator: OperatorState, isHead: boolean): OperatorView {
   return new View(state, operator, isHead);
 }
 
-/** Worked out as far as it comes to that: most of the time operators are far from any bound. */
+/** Computed only when asked for: most of the time operators are far from any bound. */
 class View implements OperatorView {
   readonly queuedBlocks: number;
 
@@ -48,13 +48,13 @@ class View implements OperatorView {
   }
 }
 
-/** The user's `concurrency`, or fewer where so many ran out of memory. */
+/** The user's `concurrency`, or fewer if that many tasks ran out of memory. */
 export function mostAtOnce({ spec, learned }: OperatorState): number {
   if (spec.kind !== "tasks") return 0;
   return Math.min(spec.concurrency.max, learned?.atOnce ?? Number.POSITIVE_INFINITY);
 }
 
-/** A slice keeps no tasks waiting: what it has passed on and nobody took is its producer's backlog. */
+/** A slice has no tasks: pieces that it passed on and no consumer took count as its producer's backlog. */
 function queuedBy({ queuedBlocks, consumers }: OperatorState): number {
   let blocks = queuedBlocks;
   for (const { consumer, closed } of consumers) {
@@ -63,7 +63,7 @@ function queuedBy({ queuedBlocks, consumers }: OperatorState): number {
   return blocks;
 }
 
-/** A consumer, be it behind a slice, gathers rows for its next task. */
+/** A consumer, possibly behind a slice, gathers rows for its next task. */
 function isAwaited({ consumers }: OperatorState): boolean {
   return consumers.some(({ consumer, closed }) => {
     if (closed || consumer === null) return false;
@@ -72,14 +72,14 @@ function isAwaited({ consumers }: OperatorState): boolean {
 }
 
 function isGathering(consumer: OperatorState, spec: TaskOperator): boolean {
-  // A fed consumer takes what it can when it can: nothing is gained by more.
+  // A fed consumer takes what it can as it comes: more input would not help it to start.
   if (consumer.fed !== null) return false;
   return !isBundle(consumer, spec, consumer.readyRows, consumer.readyBytes) && !inputEnded(consumer);
 }
 
 /**
- * Jobs share the store evenly; what the program keeps makes way for them. Not more than what one worker may be answerable
- * for without spilling: all of it may be of one worker's making.
+ * Jobs share the store evenly; what the program keeps makes way for them. At most what one worker may have without
+ * spilling, because one worker may make all of it.
  */
 function budgetOf(state: State, operator: OperatorState): Bytes {
   const whole = Math.min(state.ledger.capacity, state.managedTarget ?? Number.POSITIVE_INFINITY);
@@ -87,7 +87,7 @@ function budgetOf(state: State, operator: OperatorState): Bytes {
   const accounts: Account[] = [];
   for (const other of operator.job.operators) {
     if (!makesBlocks(other)) continue;
-    // One that has ended needs no reservation; what is left of its output is only in the way.
+    // An operator that has ended needs no reservation; the rest of its output counts against the pool.
     if (other.ended) part -= other.liveBytes;
     else accounts.push(accountOf(other));
   }
@@ -109,8 +109,8 @@ function blockOf({ spec, largestReservation }: OperatorState): Bytes {
 }
 
 /**
- * What the running tasks and one more are going to ask for next. Each hands over block by block, every one for a grant:
- * no more than a block of a task is outstanding that nobody has granted. What was granted is in the operator's usage.
+ * What the running tasks and one more will ask for next. Each task asks for a grant for every block, so at most one
+ * block of a task is outstanding without a grant. Granted bytes are in the operator's usage.
  */
 function expectedOf(operator: OperatorState): Bytes {
   const block = blockOf(operator);
@@ -151,7 +151,9 @@ export function isUrgent({ operator, index, repairs }: TaskState): boolean {
   return repairs !== null || (isHeadTask(operator, index) && isOnHeadPath(operator));
 }
 
-/** What everything waits for first; then what is nearest to a job's end; then what runs already; then who asked first. */
+/**
+ * What everything waits for first; then what is nearest to a job's end; then what runs already; then who asked first.
+ */
 export function byUrgency(a: TaskState, b: TaskState): number {
   return (
     Number(isUrgent(b)) - Number(isUrgent(a)) ||

@@ -19,10 +19,13 @@ import { isOnHeadPath } from "./view.ts";
 
 /** Producers that are about to end may do so: being fed again costs more than that. */
 const GRACE: Milliseconds = 250;
-/** What is read again in a millisecond, some of it from disk: the more a task would have to read again, the longer it keeps the kernel. */
+/**
+ * Bytes that are read again in a millisecond, some of them from disk: the more a task would have to read again, the
+ * longer it keeps the kernel.
+ */
 const REFED: Bytes = 256 * 1024;
 
-/** Some job has an operator for it that waits. */
+/** Some job has an operator that waits for the wide kernel. */
 export function isAnyWanted({ jobs }: State): boolean {
   for (const job of jobs.values()) if (inTurn(job).length > 0) return true;
   return false;
@@ -66,7 +69,7 @@ function mayBegin({ running, aside, resting, broadcasts, again, nextIndex }: Ope
   return again.length > 0 || nextIndex === 0;
 }
 
-/** Before there is something to read it would only have memory that others need. */
+/** Without anything to read, the task would only take memory that others need. */
 function hasInput({ again, fed }: OperatorState): boolean {
   return again.length > 0 || fed?.pools[0]?.length !== 0;
 }
@@ -96,7 +99,7 @@ export function yieldInTurn(state: State): void {
   standBack(state, task);
 }
 
-/** When it will have. */
+/** When the kernel's task will have made another wait for long enough. */
 export function yieldDeadline({ wide }: State): Milliseconds {
   const feed = wide.worker?.task?.feed ?? null;
   if (wide.heldUpSince === null || feed === null) return Number.POSITIVE_INFINITY;

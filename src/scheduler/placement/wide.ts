@@ -1,7 +1,7 @@
 /**
  * The wide kernel: one process beside the workers, for what needs all rows and all threads. It has one task at a time;
- * whose turn it is, is in wide-turn.ts. What its task makes is seen when it is complete, because with several threads no
- * second attempt would make the same blocks.
+ * wide-turn.ts decides which. The output of its task is handed on only when it is complete, because with several
+ * threads a second attempt would make other blocks.
  */
 
 import { keepGathered, nextTask } from "../flow/index.ts";
@@ -11,7 +11,7 @@ import type { State } from "../state/index.ts";
 import { waitsForWide } from "../state/index.ts";
 import { isAnyWanted, nextInTurn, yieldInTurn } from "./wide-turn.ts";
 
-/** Starts the next wide task, or the process for it; one that waits for input may have to stand back first. */
+/** Starts the next wide task, or the process for it; a task that waits for input may have to stand back first. */
 export function startWide(state: State): void {
   const { wide } = state;
   if (wide.worker === null) {
