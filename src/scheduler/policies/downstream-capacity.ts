@@ -1,4 +1,6 @@
-/** Holds an operator back while enough of its blocks wait for whoever is next: a consumer that stops, stops readers. */
+/**
+ * Holds an operator back while enough of its blocks wait for its consumer: a consumer that stops, stops the readers.
+ */
 import type { BackpressurePolicy, OperatorView } from "./policy.ts";
 
 export class DownstreamCapacityBackpressurePolicy implements BackpressurePolicy {

@@ -8,5 +8,5 @@ export { ConcurrencyCapBackpressurePolicy, DownstreamCapacityBackpressurePolicy,
 
 export const concurrencyCap: BackpressurePolicy = new ConcurrencyCapBackpressurePolicy();
 export const resourceBudget: BackpressurePolicy = new ResourceBudgetBackpressurePolicy();
-/** These make the store's room go round; stall.ts overrules them where they would stop everything. */
+/** These share out the room of the store; stall.ts overrules them if they would stop everything. */
 export const roomPolicies: readonly BackpressurePolicy[] = [new DownstreamCapacityBackpressurePolicy(), resourceBudget];

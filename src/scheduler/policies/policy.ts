@@ -1,6 +1,6 @@
 /**
- * A backpressure policy: two questions and a name. The name of the one that said no is what people are shown. Policies
- * only ever make things wait; that nothing waits for ever is not theirs but stall.ts's.
+ * A backpressure policy: two questions and a name. Users see the name of the policy that refused. Policies only make
+ * things wait; stall.ts makes sure that nothing waits for ever.
  */
 import type { Bytes } from "../../protocol/index.ts";
 
@@ -11,7 +11,7 @@ export interface OperatorView {
   /** Its output that no consumer has taken. */
   readonly queuedBlocks: number;
   readonly blockBound: number;
-  /** Bytes of the store that it can still be given. */
+  /** Bytes of the store that it can still use. */
   readonly budget: Bytes;
   /** What its running tasks and one more are expected to ask for next. */
   readonly expected: Bytes;

@@ -1,8 +1,8 @@
 /**
- * Holds an operator to its budget of the store (budget.ts), so that others have theirs. A task starts where the budget
- * covers what tasks that run and this one are expected to hand over next; a block is written where the budget covers it.
- * An operator none of whose blocks waits may write one more: its consumers are about to have nothing to do. So it never
- * has more than its budget, and a block for each running task.
+ * Holds an operator to its budget of the store (budget.ts), so that others have theirs. A task starts if the budget
+ * covers what the running tasks and this one are expected to hand over next. A block is written if the budget covers
+ * it. An operator without waiting blocks may write one more, because its consumers are about to have nothing to do. So
+ * an operator never has more than its budget and one block for each running task.
  */
 
 import type { Bytes } from "../../protocol/index.ts";
