@@ -8,8 +8,8 @@ import type { JobState, OperatorState, State, TaskState, WorkerState } from "../
 import { Resources } from "../state/index.ts";
 
 /**
- * `waiting`: everything stands still, so cores of tasks that wait for room in the store are free in truth, and what
- * would make them go on may have them.
+ * `waiting`: everything stands still, so the cores of tasks that wait for room in the store are in fact free. A task
+ * that would let them go on may have them.
  */
 export function isFree(state: State, operator: OperatorState, waiting: "count" | "overlook"): boolean {
   let { used } = state;
@@ -55,7 +55,7 @@ export function giveBack(state: State, task: TaskState): void {
   if (!operator.isClass) state.devices.giveBack(devices, operator.gpus);
 }
 
-/** A class's instance is no more. */
+/** A class instance is gone. */
 export function instanceGone(state: State, worker: WorkerState, job: JobId, operator: OperatorId): void {
   const key = `${job}/${operator}`;
   const instance = worker.instances.get(key);

@@ -28,7 +28,7 @@ export class DevicePool {
     return this.#choose(amount, []) !== null;
   }
 
-  /** Names of the devices; null where there are not enough. `near`: those that are best, where they are free. */
+  /** Names of the devices; null if there are not enough. `near`: devices to prefer, if they are free. */
   take(amount: number, near: readonly string[] = []): readonly string[] | null {
     const chosen = this.#choose(amount, near);
     for (const name of chosen ?? []) this.#change(name, -partsOf(amount));
@@ -57,7 +57,7 @@ export class DevicePool {
   }
 }
 
-/** Of one device. */
+/** Parts of one device. */
 function partsOf(amount: number): number {
   return Math.round(Math.min(1, amount) * PARTS);
 }
