@@ -1,7 +1,7 @@
 /**
- * Whether blocks that meet in one place (an operator's input, the job's output) have the same columns, of types that can stand in
- * one column: numbers widen among numbers, where rows meet in a table, and nulls fit everything. The order does not matter. Only
- * here, because only here the blocks of all tasks and of all sides of a union come by.
+ * Whether blocks that meet in one place (an operator's input, the job's output) have the same columns, of types that
+ * can stand in one column: numbers widen among numbers, where rows meet in a table, and nulls fit everything. The order
+ * does not matter. Checked here, because the blocks of all tasks and of all sides of a union come by only here.
  */
 import { RowShapeError } from "../../errors/index.ts";
 import { familyText, meeting, type TypeFamily } from "../../protocol/index.ts";
@@ -23,7 +23,9 @@ export function areSame(a: BlockColumns, b: BlockColumns): boolean {
   return a.types === b.types || JSON.stringify(a.types) === JSON.stringify(b.types);
 }
 
-/** What is known after a block that came after `first`, or what is wrong with it. `place` names where they meet. */
+/**
+ * What is known after a block that came after `first`, or what is wrong with it. `place` names where the blocks meet.
+ */
 export function meetingColumns(first: SeenColumns, next: SeenColumns, place: string): SeenColumns | RowShapeError {
   const differing = differingNames(first, next, place);
   if (differing !== null) return differing;
@@ -49,7 +51,7 @@ function differingTypes(column: string, type: string, other: string, place: stri
   );
 }
 
-/** Columns between the two halves of an aggregate (src/stages/aggregates/) have names that nobody else knows. */
+/** Columns between the two halves of an aggregate (src/stages/aggregates/) have internal names. */
 function ownText(column: string): string {
   const key = /^__spillway_k(\d+)$/.exec(column)?.[1];
   return key === undefined ? "what an aggregate is computed from" : `key ${Number(key) + 1}`;

@@ -1,4 +1,4 @@
-/** What the scheduler is told and what it orders: its whole contact with the world, and plain data. */
+/** The scheduler's events and commands: its only contact with the world. Plain data. */
 
 import type { WireError } from "../../errors/index.ts";
 import type {
@@ -34,15 +34,15 @@ export interface WorkerEnd {
   readonly log: string;
   /** Its private memory in its last seconds, oldest first. */
   readonly curve: readonly { readonly at: Milliseconds; readonly private: Bytes }[];
-  /** How often the system's OOM killer has struck since it began: in its control group, and on the machine. */
+  /** OOM kills since the worker began: in its control group, and on the machine. */
   readonly oomKills: { readonly container: number; readonly machine: number };
-  /** Null where nobody looked. */
+  /** Null if not measured. */
   readonly node: NodeSnapshot | null;
-  /** It was ended because nothing could be told to it: it has never connected, or its connection was closed under it. */
+  /** It was ended because it could not be reached: it never connected, or its connection was closed. */
   readonly connection?: "never" | "broken";
 }
 
-/** What was to be seen when a task failed for want of memory and its process lives. */
+/** What was measured when a task ran out of memory and its process lives on. */
 export interface Scene {
   readonly node: NodeSnapshot;
   /** Where its worker's log is. */
@@ -53,11 +53,14 @@ export type Event =
   /** `memory`: its limit, where it is not the session's. */
   | { readonly type: "workerStarting"; readonly worker: WorkerId; readonly memory?: Bytes; readonly isWide?: boolean }
   | { readonly type: "workerReady"; readonly worker: WorkerId; readonly pid: number }
-  /** Its process has ended and everything that it had sent has been handled. */
+  /** The worker's process has ended, and all its messages have been handled. */
   | { readonly type: "workerGone"; readonly worker: WorkerId; readonly end: WorkerEnd }
-  /** Workers end again and again, and what waits for one waits in vain; also what comes later, unless they are tried then. */
+  /**
+   * Workers die again and again: jobs that wait for a worker fail, and so do later ones, unless workers are tried
+   * again.
+   */
   | { readonly type: "workersUnavailable"; readonly error: WireError; readonly until?: "work" }
-  /** `oomKill`: a function failed, and a moment ago the system killed a process for want of memory: a child of its, maybe. */
+  /** `oomKill`: a function failed just after an OOM kill, which may have hit a child process of its worker. */
   | {
       readonly type: "fromWorker";
       readonly worker: WorkerId;
@@ -73,11 +76,11 @@ export type Event =
   /** The answers to `spill`: all blocks of it are on disk, or none is. */
   | { readonly type: "spilled"; readonly blocks: readonly { readonly id: BlockId; readonly place: SpillPlace }[] }
   | { readonly type: "notSpilled"; readonly blocks: readonly BlockId[]; readonly error: WireError }
-  /** The answers to `restore`: it is back; it could not be brought back now; its file is not what was written. */
+  /** The answers to `restore`: the block is back; it could not be read now; its file is damaged. */
   | { readonly type: "restored"; readonly block: BlockId }
   | { readonly type: "notRestored"; readonly block: BlockId; readonly error: WireError }
   | { readonly type: "damaged"; readonly block: BlockId; readonly error: WireError }
-  /** What every process of the session has at this moment. */
+  /** The memory of every process of the session at this moment. */
   | {
       readonly type: "memory";
       readonly workers: readonly WorkerReading[];
@@ -88,7 +91,7 @@ export type Event =
   /** Time passed: sent when `alarmAt` is reached. */
   | { readonly type: "tick" };
 
-/** Connecting and closing are the supervisor's own matter. */
+/** The supervisor handles connecting and closing itself. */
 export type TaskMessage = Exclude<WorkerMessage, { type: "ready" | "called" }>;
 export type JobMessage = Exclude<ProgramMessage, { type: "hello" | "close" | "call" | "trim" }>;
 
@@ -96,28 +99,28 @@ export type JobMessage = Exclude<ProgramMessage, { type: "hello" | "close" | "ca
 export type Command =
   | { readonly type: "toProgram"; readonly message: ToProgram }
   | { readonly type: "toWorker"; readonly worker: WorkerId; readonly message: ToWorker }
-  /** Give these pages back to the system, before what follows. */
+  /** Give these pages back to the system, before the commands that follow. */
   | { readonly type: "punch"; readonly ranges: readonly ArenaRange[] }
   /** Write these blocks to disk, in one file. */
   | { readonly type: "spill"; readonly blocks: readonly SpillOrder[] }
   | { readonly type: "restore"; readonly block: RestoreOrder }
-  /** Nobody needs what is there any more. */
+  /** What is on disk there is no longer needed. */
   | { readonly type: "unspill"; readonly places: readonly SpillPlace[] }
-  /** SIGTERM, and say so with `workerGone`. */
+  /** SIGTERM; `workerGone` follows. */
   | { readonly type: "terminate"; readonly worker: WorkerId }
-  /** SIGKILL, to it and what it has started. */
+  /** SIGKILL to the worker and the processes that it has started. */
   | { readonly type: "kill"; readonly worker: WorkerId; readonly reason: KillReason }
-  /** For whoever watches. */
+  /** An event for listeners. */
   | { readonly type: "event"; readonly event: SessionEvent }
   /** One worker more than the session has, for work that all the others wait for. */
   | { readonly type: "spawn"; readonly memory: Bytes | null }
   /** The process of the wide kernel. */
   | { readonly type: "spawnWide" }
-  /** So many workers are kept alive from now on. */
+  /** The number of workers to keep alive from now on. */
   | { readonly type: "want"; readonly workers: number }
-  /** An idle worker ends, and one with this memory limit takes its place. */
+  /** End an idle worker, and start one with this memory limit in its place. */
   | { readonly type: "replace"; readonly worker: WorkerId; readonly memory: Bytes }
-  /** An idle worker that is no longer needed. */
+  /** End an idle worker that is no longer needed. */
   | { readonly type: "dismiss"; readonly worker: WorkerId }
   /** Tasks are about to write here: remember it, so that a later session can clean up after a crash. */
   | { readonly type: "stage"; readonly job: JobId; readonly sinks: readonly FileSink[] }
@@ -132,19 +135,22 @@ export interface FileOutput {
 
 /** A worker that has not answered a cancel within this time runs something that does not end, and is killed. */
 export const CANCEL_GRACE: Milliseconds = 500;
-/** The same for the wide kernel when its task stands back: what it is putting into a table takes a second, another process two. */
+/**
+ * The same for the wide kernel when its task stands back: finishing its current table insert takes a second, starting
+ * another process two.
+ */
 export const YIELD_GRACE: Milliseconds = 3_000;
 /** Progress of one job is told this often at most. */
 export const PROGRESS_INTERVAL: Milliseconds = 200;
-/** How long all workers may be held back before one more is started for those who wait behind them. */
+/** How long all workers may be held back before one more is started for the tasks behind them. */
 export const SLOT_GRACE: Milliseconds = 50;
-/** How long a job may stand still for want of a worker while others work, and wait only for them. */
+/** How long a job without a worker waits for the workers of other jobs. */
 export const BESIDE_GRACE: Milliseconds = 250;
 /** How long the program may keep what fills the store before a job that needs room gives up. */
 export const STORE_GRACE: Milliseconds = 2_000;
 /**
- * How long the program may go without a move while it reads another job's output, before nobody waits any longer for
- * it to give that back: it may itself wait for the job without room, or have forgotten what it reads.
+ * How long the program may be inactive while it reads a job's output. After that, other jobs no longer wait for it to
+ * give the output back: the program may itself wait for a job without room, or have forgotten what it reads.
  */
 export const READING_GRACE: Milliseconds = 60_000;
 /** How long everything may wait for room on disk before the job that needs it fails. */

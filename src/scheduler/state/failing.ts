@@ -1,6 +1,6 @@
 /**
- * A job that cannot go on. Whatever finds that out says so here, and `endFailing` (job.ts) ends the job before anything else is
- * decided: so only the end of a job has to know all that a job consists of.
+ * Jobs that cannot go on. Code that finds a failure records it here, and `endFailing` (job.ts) ends the job before
+ * anything else is decided. So only the end of a job has to know all parts of a job.
  */
 
 import type { WireError } from "../../errors/index.ts";
@@ -12,12 +12,12 @@ export function failJob(state: State, job: JobState, error: WireError): void {
   state.failing.push(job);
 }
 
-/** Its operators may begin something. */
+/** The job's operators may begin something. */
 export function isGoingOn(job: JobState): boolean {
   return job.phase === "running" && !isFailing(job);
 }
 
-/** Nothing of the job counts any more; it may not have been ended yet. */
+/** Nothing of the job is wanted any more; it may not have been ended yet. */
 export function isFailing({ error }: JobState): boolean {
   return error !== null;
 }

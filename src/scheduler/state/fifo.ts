@@ -1,4 +1,4 @@
-/** A queue whose both ends cost the same however long it is. */
+/** A queue with constant cost at both ends. */
 
 export class Fifo<T> {
   #items: T[] = [];
@@ -29,7 +29,7 @@ export class Fifo<T> {
     const item = this.#items[this.#first];
     if (item === undefined) return undefined;
     this.#first += 1;
-    // Half of it is behind us: move the rest once, which is constant per item in the long run.
+    // Half of the array has been taken: move the rest once, at a constant cost per item in the long run.
     if (this.#first > 32 && this.#first * 2 > this.#items.length) {
       this.#items = this.#items.slice(this.#first);
       this.#first = 0;

@@ -1,4 +1,6 @@
-/** Blocks on their way through a job: where they wait, what has been gathered of them, what a task was fed. Plain data. */
+/**
+ * Blocks on their way through a job: where they wait, what has been gathered of them, what a task was fed. Plain data.
+ */
 
 import type { BlockRef, Bytes, Gather, HandedOver } from "../../protocol/index.ts";
 import type { BlockColumns } from "./columns.ts";
@@ -16,20 +18,20 @@ export interface Flow {
   /** Null where the worker did not say. */
   readonly columns: BlockColumns | null;
   readonly recipe: Recipe;
-  /** Of an operator that scatters its rows. */
+  /** Only for an operator that scatters its rows. */
   readonly partition: number | null;
-  /** It waits without flowing: output of a wide task, as much as it may be. It goes to disk before what flows does. */
+  /** The block waits without flowing: it is output of a wide task. It goes to disk before blocks that flow. */
   readonly rests: boolean;
   uses: number;
 }
 
-/** The task that made a block, and which of its blocks it is: what it takes to make it again. */
+/** The task that made a block, and the block's index in its output: enough to make the block again. */
 interface Recipe {
   readonly input: TaskState["input"];
   readonly index: number;
   readonly handedOver: readonly HandedOver[];
   readonly number: number;
-  /** Rows of a call at most. */
+  /** The most rows of a call. */
   readonly batchSize: number | null;
 }
 
@@ -55,11 +57,11 @@ export interface Edge {
   closed: boolean;
 }
 
-/** A piece for a table of a fed task. It is kept, fed again and again if need be, until the task is through. */
+/** A piece for a table of a fed task. It is kept, and fed again if need be, until the task is over. */
 export interface FedPiece {
   readonly table: number;
   readonly piece: Piece;
-  /** It does not flow any more: whoever made it has delivered. */
+  /** It no longer flows: it does not count as its producer's undelivered output. */
   isKept: boolean;
 }
 

@@ -8,7 +8,7 @@ export function outputOf(job: JobState): Edge {
   return edge;
 }
 
-/** The program has stopped reading, or has as much to read as it may: then standing still is what it wants. */
+/** The program has stopped reading, or has as much to read as it may: then the job should stand still. */
 export function isPaused(job: JobState): boolean {
   const { spec } = outputOf(job).producer;
   return (job.credit <= 0 || job.readerIsFull) && (spec.kind === "slice" || spec.sink.kind === "blocks");

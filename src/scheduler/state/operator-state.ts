@@ -1,4 +1,6 @@
-/** An operator of a running job: its queues, its tasks, what it is answerable for in the store, who has it. Plain data. */
+/**
+ * An operator of a running job: its queues, its tasks, its bytes in the store, the workers that have it. Plain data.
+ */
 
 import type { BlockId, Bytes, LearnedNeed, Operator } from "../../protocol/index.ts";
 import type { OutputEstimate } from "../flow/index.ts";
@@ -19,25 +21,25 @@ export interface OperatorState {
   /** Takes its input and hands over its output in plan order. */
   readonly ordered: boolean;
   readonly isClass: boolean;
-  /** Cores and memory that a task of it has while it runs: what its functions ask for, and what was learned. */
+  /** Cores and memory of a running task of it: what its functions ask for, and what was learned. */
   request: Resources;
   /** Null: no task of it has run out of memory. */
   learned: LearnedNeed | null;
-  /** The kernel of a task had too little memory: that of one that is alone is given more than usual. */
+  /** The kernel ran out of memory in one of its tasks: a task that runs alone gets more for its kernel than usual. */
   kernelRanOut: boolean;
   /** GPUs that a task of it, or an instance of its class, has. */
   readonly gpus: number;
   readonly inputs: Edge[];
-  /** Inputs that every task has whole, and their blocks as far as they have come. */
+  /** Inputs that every task reads whole, and their blocks so far. */
   readonly broadcasts: Edge[];
   readonly broadcast: readonly Piece[][];
   /** Null: its tasks have all of their input when they start. */
   readonly fed: Fed | null;
   readonly consumers: Edge[];
   readonly figures: OperatorFigures;
-  /** Of the first block that came in, by table: those fed from 0 up, broadcast ones from -1 down. */
+  /** Columns of the first input block, by table: fed tables from 0 up, broadcast tables from -1 down. */
   readonly columns: Map<number, SeenColumns>;
-  /** Of the last block that it made. */
+  /** Columns of the last block that it made. */
   lastColumns: BlockColumns | null;
   ended: boolean;
 
@@ -49,7 +51,7 @@ export interface OperatorState {
   readonly maxBundle: Bytes;
   /** The payloads of its functions. */
   readonly payloads: readonly BlockId[];
-  /** Ordered: the input that is taken now; those behind it wait in their edges. */
+  /** Ordered: the input that is read now; later inputs wait in their edges. */
   currentInput: number;
   /** Rows that a slice has seen. */
   rowsSeen: number;
@@ -60,15 +62,15 @@ export interface OperatorState {
   readonly again: TaskState[];
   /** Tasks whose input is on disk, or on its way from there. */
   readonly fetching: Set<TaskState>;
-  /** Tasks that have stood back, until the one is through for which they did. */
+  /** Tasks that have stood back, until the task they made way for is over. */
   readonly aside: Set<TaskState>;
-  /** Tasks that ran out of memory and wait a while before they come again. */
+  /** Tasks that ran out of memory and wait a while before they run again. */
   readonly resting: Set<TaskState>;
   /** By index. */
   readonly running: Map<number, TaskState>;
   /** Running to make lost blocks again. */
   readonly repairing: Set<TaskState>;
-  /** Those of both that wait for room, in the order of asking, and what they wait for. */
+  /** Tasks of both sets that wait for room, in the order of asking, and the room they wait for. */
   readonly asking: Set<TaskState>;
   askingBytes: Bytes;
 
@@ -82,7 +84,7 @@ export interface OperatorState {
   queuedBytes: Bytes;
   /** Reserved for it, or made by it and still in the job. */
   liveBytes: Bytes;
-  /** Of these, reserved and not written yet, and for how many tasks. */
+  /** The part of these bytes that is reserved and not written yet, and the number of tasks it is for. */
   grantedBytes: Bytes;
   grantedTasks: number;
   largestReservation: Bytes;
@@ -90,7 +92,10 @@ export interface OperatorState {
   /** The policy that holds it back at this moment. */
   heldBy: string | null;
 
-  /** Who has been sent the operator; which of them are idle; who was asked to forget it and has not answered. */
+  /**
+   * Workers that have been sent the operator; the idle ones among them; those that were asked to forget it and have not
+   * answered.
+   */
   readonly workers: Set<WorkerState>;
   readonly idle: Set<WorkerState>;
   readonly retiring: Set<WorkerState>;

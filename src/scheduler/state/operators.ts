@@ -1,4 +1,4 @@
-/** What can be told of an operator from its own fields, and from who has the wide kernel. */
+/** What follows from an operator's own fields, and from the task that has the wide kernel. */
 import type { Bytes, TaskOperator } from "../../protocol/index.ts";
 import type { OperatorState, State } from "./state.ts";
 
@@ -11,7 +11,7 @@ export function isWide({ spec }: OperatorState): boolean {
   return spec.kind === "tasks" && spec.place === "wide";
 }
 
-/** Enough for a task: the rows it likes, or as many bytes as one may take of the store. */
+/** Enough input for a task: the rows it prefers, or the most bytes of the store that one task may read. */
 export function isBundle(operator: OperatorState, spec: TaskOperator, rows: number, bytes: Bytes): boolean {
   return rows >= spec.minRowsPerTask || bytes >= operator.maxBundle;
 }

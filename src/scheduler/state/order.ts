@@ -19,8 +19,8 @@ export function inputsOf(operator: Operator): readonly Input[] {
 }
 
 /**
- * In plan order: everything where the user wants it, what comes after a sort up to the next operator that gathers all
- * rows, and always what a slice counts rows of, or whatever else depends on their order.
+ * Operators in plan order: all, if the user wants it; those after a sort, up to the next operator that gathers all
+ * rows; and always those whose rows a slice counts, or whose order matters otherwise.
  */
 export function orderedOperators(spec: JobSpec): ReadonlySet<OperatorId> {
   const ordered = new Set<OperatorId>();
@@ -49,7 +49,7 @@ function needsOrder(operator: Operator): boolean {
   );
 }
 
-/** What it makes of its rows has an order of its own, or none. */
+/** Its output has an order of its own, or none. */
 function mixes(operator: Operator): boolean {
   if (operator.kind === "slice" || operator.input.kind !== "fed") return false;
   return operator.input.gather.kind !== "parts" && operator.input.gather.kind !== "rows";

@@ -1,7 +1,7 @@
 /**
- * An amount of everything a task needs or a machine has: cores, GPUs, memory, bytes of the store. Immutable; knows how
- * to be added up and compared, not who has it. Cores and GPUs may be fractions: they are kept as whole ten-thousandths,
- * so that what is taken and given back a million times is exactly what there was.
+ * An amount of everything a task needs or a machine has: cores, GPUs, memory, bytes of the store. Immutable; can be
+ * added and compared, and does not know its owner. Cores and GPUs may be fractions: they are kept as whole
+ * ten-thousandths, so that taking and giving back a million times leaves exactly the same amount.
  */
 import type { Bytes } from "../../protocol/index.ts";
 import { formatSize } from "../../units/index.ts";
@@ -39,12 +39,12 @@ export class Resources {
     return this.#with(other, (mine, theirs) => mine - theirs);
   }
 
-  /** Of each the smaller amount. */
+  /** The smaller amount of each. */
   min(other: Resources): Resources {
     return this.#with(other, Math.min);
   }
 
-  /** Of each the larger amount. */
+  /** The larger amount of each. */
   max(other: Resources): Resources {
     return this.#with(other, Math.max);
   }

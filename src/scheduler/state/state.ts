@@ -46,11 +46,11 @@ interface Refusal {
   readonly error: WireError;
   readonly since: Milliseconds;
   readonly retryAt: Milliseconds;
-  /** It was a block that could not be read now, not one that could not be written. */
+  /** The refusal was of a read, not of a write. */
   readonly isReading: boolean;
 }
 
-/** What is known of the disks: writes and reads under way, and that they refuse, until they do not. */
+/** What is known of the disks: writes and reads under way, and whether they refuse. */
 interface DiskState {
   /** Batches being written. */
   writing: number;
@@ -58,7 +58,7 @@ interface DiskState {
   refusal: Refusal | null;
   /** When the user was last told that work waits for the disks. */
   toldAt: Milliseconds;
-  /** Room that is coming to somebody: not for those who wait with less right. */
+  /** Room that is reserved for a task while it is being made: less urgent tasks cannot have it. */
   spokenFor: Bytes;
 }
 
@@ -68,20 +68,20 @@ export interface State {
   managedTarget: Bytes | null;
   /** Workers that the session keeps alive. */
   readonly slots: number;
-  /** How many more there may be for a while. */
+  /** How many workers beyond these there may be for a while. */
   readonly extraSlots: number;
   heapLimit: Bytes | null;
   /** Null: nothing is done about memory. */
   readonly memory: MemorySettings | null;
-  /** The node as it was last seen, and those who are no workers. */
+  /** The last reading of the node and of the processes that are not workers. */
   node: NodeMemory | null;
   processes: { readonly supervisor: ProcessMemory; readonly program: ProcessMemory };
   readonly paused: Set<WorkerState>;
-  /** Those whose memory asks for something: looked at with every event, and the others only when memory is read. */
+  /** Workers whose memory needs attention: checked with every event, the others only at a reading. */
   readonly heavy: Set<WorkerState>;
-  /** Started with another memory limit than they have now. */
+  /** Workers that were started with another memory limit than they have now. */
   readonly unfit: Set<WorkerState>;
-  /** What the user was told once and for all. */
+  /** Notices that the user is given only once. */
   readonly warned: Set<string>;
   /** Tasks go where their input was made, if that worker is idle. */
   readonly localityWithOutput: boolean;
@@ -89,7 +89,7 @@ export interface State {
   workerMemory: Bytes;
   /** Limits of workers that were ordered (raised.ts) and have not been started. */
   readonly raising: Bytes[];
-  /** What tasks can have, and have. */
+  /** Resources for tasks, and those in use. */
   readonly total: Resources;
   used: Resources;
   readonly devices: DevicePool;
@@ -97,27 +97,27 @@ export interface State {
   /** Jobs that cannot go on, to be ended before anything else is decided. */
   readonly failing: JobState[];
   readonly workers: Map<WorkerId, WorkerState>;
-  /** Kept apart, so that finding one never means looking at all; so are those with more memory than most. */
+  /** Idle workers have sets of their own, so that finding one is quick; raised workers, too. */
   readonly idle: Set<WorkerState>;
   readonly raised: Set<WorkerState>;
-  /** Ordered to end for the sake of memory (ending.ts), and not gone yet. */
+  /** Workers that were ordered to end to free memory (ending.ts), and are not gone yet. */
   readonly ending: Set<WorkerState>;
   /**
-   * The wide kernel, apart from the workers; `isOrdered`: it was asked for and has not begun to start; `heldUpSince`: its
-   * task waits for input, and since then another operator for the kernel.
+   * The wide kernel, apart from the workers; `isOrdered`: it was ordered and has not begun to start; `heldUpSince`:
+   * since then another operator has waited for the kernel, while the kernel's task waits for input.
    */
   readonly wide: { worker: WorkerState | null; isOrdered: boolean; heldUpSince: Milliseconds | null };
-  /** Null: nobody counts memory. */
+  /** Null: memory is not counted. */
   readonly lease: LeaseState | null;
   /** Operators that have not ended and whose tasks compute alone. */
   readonly alone: Set<OperatorState>;
-  /** The one of them that waits for others to end; none starts before it. */
+  /** The operator among them that waits for others to end; no task starts before it. */
   nextAlone: OperatorState | null;
   /** Workers have ended so that a task has the memory to itself (alone.ts). */
   isParked: boolean;
-  /** Tasks that have no place yet: only within an event. */
+  /** Tasks in the phase `unplaced`: only within an event. */
   readonly unplaced: Set<TaskState>;
-  /** Of all jobs. */
+  /** Tasks of all jobs. */
   readonly resting: Set<TaskState>;
   /** Running tasks that are fed. */
   readonly feeding: Set<TaskState>;
@@ -127,27 +127,27 @@ export interface State {
   readonly fetching: Set<TaskState>;
   /** The task for which others have stood back. */
   yieldsTo: TaskState | null;
-  /** Made again when a worker is free. */
+  /** Lost blocks that are made again when a worker is free. */
   readonly repairs: TaskState[];
   readonly lost: Map<BlockId, { readonly error: WireError; isBeingMade: boolean }>;
   readonly disk: DiskState;
   readonly collection: Collection;
   readonly programAsks: ProgramAsk[];
   readonly programRanges: Map<Bytes, ArenaRange>;
-  /** What the program has to read, and has not copied. */
+  /** Blocks that the program reads and has not copied. */
   unreadBytes: Bytes;
-  /** Whose output a block in the program's hands is. */
+  /** The job whose output a block with the program is. */
   readonly outputs: Map<BlockId, JobState[]>;
   readonly inspections: Inspection[];
-  /** Cancelled, the one that has been for the longest time first; not those whose worker is being killed. */
+  /** Cancelled tasks, the earliest first; without those whose worker is being killed. */
   readonly cancelling: Set<TaskState>;
   readonly commands: Command[];
-  /** Workers can not be started. */
+  /** Workers cannot be started. */
   unavailable: WireError | null;
   now: Milliseconds;
   /** Counts events that need an order. */
   order: number;
-  /** Since when nothing can go on for want of a worker, or of room. */
+  /** Since when nothing can go on for lack of a worker, or of room. */
   slotStallSince: Milliseconds | null;
   storeStallSince: Milliseconds | null;
   /** When a worker was last found for a job that stood still beside others. */

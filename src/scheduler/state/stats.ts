@@ -79,7 +79,9 @@ export class OperatorFigures {
     this.#wall.add(wall);
   }
 
-  /** A file without rows tells the columns, which one with rows does as well: it is kept only where it is the only one. */
+  /**
+   * A file without rows is kept only if it is the only one: it tells the columns, which any file with rows does, too.
+   */
   get files(): readonly WrittenFile[] {
     const filled = this.#files.filter(({ rows }) => rows !== 0);
     return filled.length > 0 ? filled : this.#files.slice(0, 1);

@@ -1,4 +1,4 @@
-/** A task from being formed to being gone, and the block that it may have to make again. Plain data. */
+/** A task, and the lost block that it may have to make again. Plain data. */
 
 import type { WireError } from "../../errors/index.ts";
 import type {
@@ -25,12 +25,15 @@ export interface TaskState {
   phase: TaskPhase;
   readonly index: number;
   readonly input: Split | { readonly kind: "fed" };
-  /** What of the input came through the job, and is released with the task. */
+  /** Input that came through the job, and is released with the task. */
   readonly pieces: readonly Piece[];
   readonly feed: Feed | null;
-  /** Output that nobody sees before the task is done. */
+  /** Output that is handed on when the task is done. */
   readonly hidden: Piece[];
-  /** The blocks of its input, of its broadcast tables, the payloads of its functions; where each lies while it is pinned. */
+  /**
+   * The blocks of its input, of its broadcast tables, the payloads of its functions; where each lies while it is
+   * pinned.
+   */
   readonly needs: readonly BlockId[];
   readonly pins: (ArenaRange | null)[];
   /** The lost block that it is to make again. */
@@ -42,18 +45,24 @@ export interface TaskState {
   attempt: number;
   /** The attempts among these that ran out of memory. */
   readonly shortages: Shortage[];
-  /** What was learned before its present attempt began, and when that was; the batch is its own for good once it has handed over. */
+  /**
+   * The need of its present attempt, and when the attempt began. The batch size stays once the task has handed a block
+   * over.
+   */
   need: LearnedNeed | null;
-  /** It was refused memory with all that there is: see TaskOrder. */
+  /** It was refused memory although it had all there is: see TaskOrder. */
   blamesRows: boolean;
   startedAt: Milliseconds;
-  /** What its worker was seen to have then; null: nobody had looked. */
+  /** Its worker's memory then; null: never measured. */
   startedWith: Bytes | null;
-  /** In the wide kernel: how often it ran out of memory: then with one thread, then with nearly all that there is. */
+  /**
+   * In the wide kernel: how often it ran out of memory. The next attempt has one thread, the one after that nearly all
+   * memory.
+   */
   relief: number;
-  /** How often the process was killed under it: then with less for its buffers, and more beside them. */
+  /** How often its process was killed: each further attempt has less for its buffers, and more beside them. */
   kills: number;
-  /** When it may come again. */
+  /** When it may run again. */
   restsUntil: Milliseconds;
   /** What it has of the session's cores and memory. */
   claimed: Resources;

@@ -1,4 +1,4 @@
-/** A worker process as the scheduler knows it: what it does, what memory it has, what it knows. Plain data. */
+/** A worker process as the scheduler knows it: what it does, its memory, the operators that it has. Plain data. */
 
 import type { LeastOverTime, Standing } from "../../memory/index.ts";
 import type { Bytes, MemoryKinds, Milliseconds, WorkerId, WorkerReading } from "../../protocol/index.ts";
@@ -19,15 +19,15 @@ export interface WorkerState {
   /** What its kernel holds in memory for a fed task, as it last said. */
   kernelBytes: Bytes;
   /**
-   * What the user's container in it holds, and whether it lets go when it is asked; spent: it was, and had nothing more, and since
-   * then it is as large as it was and no task has left. Null: there is none.
+   * Size of the worker data, and whether it frees memory when asked. Spent: when it was last asked it had nothing more
+   * to free, and since then its size is the same and no task has ended. Null: there is none.
    */
   container: { readonly bytes: Bytes; readonly evicts: boolean; readonly hasNothingToEvict: boolean } | null;
-  /** What it was known to hold when memory was last read: what has come since is in no reading yet. */
+  /** Its size at the last reading of memory: growth since then is in no reading yet. */
   containerRead: Bytes;
-  /** It was asked to let go, and neither it nor a reading has said anything since. */
+  /** It was asked to free memory, and neither an answer nor a reading has come since. */
   isAskedToEvict: boolean;
-  /** What it was last seen to have, and when; null: nobody has looked yet. */
+  /** Its last reading, and when; null: never measured. */
   reading: WorkerReading | null;
   readAt: Milliseconds;
   /** The same by kind; what is unmanaged, over time. */
@@ -35,16 +35,16 @@ export interface WorkerState {
   readonly unmanaged: LeastOverTime;
   /** Its step of the ladder. */
   standing: Standing;
-  /** When something of it was last to leave memory, nothing could. */
+  /** When blocks of it last had to leave memory, none could. */
   foundNothingToSpill: boolean;
   paused: { readonly since: Milliseconds; isReported: boolean } | null;
   readonly history: WorkerHistory;
   readonly heap: HeapPast;
-  /** It has no task, and gets none before it is known whether a trim has helped. */
+  /** The worker gets no task until it is known whether a trim has helped. */
   trimming: Trimming | null;
-  /** Why it was chosen to be ended from here; null: it was not. */
+  /** Why the scheduler chose it to be ended; null: it did not. */
   endedFor: string | null;
-  /** What processes had that are not the session's, where they filled the node and it was ended for that. */
+  /** Memory of processes outside the session, if these filled the node and the worker was ended for that. */
   foreign: Bytes | null;
   inspection: Inspection | null;
   readonly knows: Set<OperatorState>;
@@ -58,6 +58,6 @@ export interface Inspection {
   readonly sql: string;
   readonly maxRetries: number;
   attempts: number;
-  /** A kernel had too little memory for it: the next is given all that there is. */
+  /** The kernel ran out of memory for this question: the next attempt gets all the memory for tasks. */
   relief: boolean;
 }
