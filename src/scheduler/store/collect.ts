@@ -1,24 +1,24 @@
 /**
- * Asks the program to collect its garbage. The blocks of a dataset that nothing refers to any more stay until the program's
- * collector finds that out, and a full store is nothing that it notices by itself. The program is asked when room has to be
- * made while it keeps much of the store, and once more before anything fails for want of room.
+ * Asks the program to collect its garbage. The blocks of an unreferenced dataset stay until the program's garbage
+ * collector runs, and a full store does not make it run. The program is asked when room has to be made while it keeps
+ * much of the store, and once more before anything fails for lack of room.
  */
 import type { Bytes, Milliseconds } from "../../protocol/index.ts";
 import { type State, tell } from "../state/index.ts";
 
-/** Of the store: for less a collection is not worth its time. */
+/** Share of the store: for less, a collection is not worth its time. */
 const WORTH_IT = 1 / 16;
 /** Collections take this share of the program's time at most. */
 const SHARE = 0.05;
 const PAUSE: Milliseconds = 1_000;
-/** After several that found nothing: the program does refer to what it keeps. */
+/** After several collections that freed nothing: the program still refers to what it keeps. */
 const LONGEST_PAUSE: Milliseconds = 60_000;
 
 export interface Collection {
   /** The program has been asked and has not answered. */
   isAsked: boolean;
   answeredAt: Milliseconds;
-  /** How long it is not asked again for room alone. */
+  /** How long the program is not asked again just to make room. */
   pause: Milliseconds;
   /** What it kept when it was asked. */
   keptBefore: Bytes;
@@ -28,13 +28,13 @@ export function noCollection(): Collection {
   return { isAsked: false, answeredAt: Number.NEGATIVE_INFINITY, pause: 0, keptBefore: 0 };
 }
 
-/** Room has to be made. Nobody waits for the answer. */
+/** Room has to be made. No task waits for the answer. */
 export function askToCollect(state: State): void {
   const { isAsked, answeredAt, pause } = state.collection;
   if (!isAsked && state.now >= answeredAt + pause && isWorthIt(state)) ask(state);
 }
 
-/** Nothing has been able to go on since then. True while a collection may still help: the program has been asked. */
+/** Nothing has gone on since `since`. True while a collection may still help: the program has been asked. */
 export function mayCollectSince(state: State, since: Milliseconds): boolean {
   const { collection } = state;
   if (!collection.isAsked && collection.answeredAt < since && isWorthIt(state)) ask(state);

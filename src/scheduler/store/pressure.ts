@@ -1,4 +1,4 @@
-/** What a worker has of memory, and the thresholds that it is judged by. */
+/** A worker's memory, and the thresholds that apply to it. */
 
 import { type MemoryUse, managedOf, processOf } from "../../memory/index.ts";
 import type { Bytes, Thresholds } from "../../protocol/index.ts";
@@ -16,7 +16,7 @@ export function useOf({ ledger }: State, worker: WorkerState): MemoryUse {
   };
 }
 
-/** What of a worker's memory its thresholds go by (K13). */
+/** The part of a worker's memory that its thresholds apply to (K13). */
 export function pressingBytes(state: State, worker: WorkerState): Bytes {
   const use = useOf(state, worker);
   return state.memory?.measure === "managed" ? managedOf(use) : processOf(use);
@@ -25,8 +25,8 @@ export function pressingBytes(state: State, worker: WorkerState): Bytes {
 export const NO_THRESHOLDS: Thresholds = { target: false, spill: false, pause: false, terminate: false };
 
 /**
- * Of a worker with a container of the user's, blocks do not leave in the container's stead. One that can let go is asked
- * above `spill`, like the store, for what brings the worker below `target`.
+ * In a worker with worker data, blocks do not leave in place of that data. Worker data that can free memory is asked to
+ * above `spill`, like the store, for enough to bring the worker below `target`.
  */
 export function thresholdsOf({ memory }: State, { container }: WorkerState): Thresholds {
   const thresholds = memory?.thresholds ?? NO_THRESHOLDS;

@@ -1,13 +1,13 @@
 /**
- * Evens out the blocks that workers are answerable for (K15). Blocks are in shared memory, so nothing is copied: another worker
- * has them on its account, and its limits. What the program put into the store stays the program's; what dead workers and the
- * wide kernel made goes to workers, because neither has an account to keep it on.
+ * Evens out the blocks that workers are answerable for (K15). Blocks are in shared memory, so nothing is copied: they
+ * count for another worker and its limits from then on. Blocks that the program put into the store stay the program's.
+ * Blocks of dead workers and of the wide kernel go to workers, because neither of those has an account.
  */
 import type { BlockId, BlockMove, Bytes, WorkerId } from "../../protocol/index.ts";
 import { wholePages } from "../../store/index.ts";
 import type { State } from "../state/index.ts";
 
-/** Of the larger of two accounts: a smaller difference between them is none. */
+/** Share of the larger of two accounts: a smaller difference does not count. */
 const EVEN_ENOUGH = 0.05;
 
 interface Account {
@@ -25,14 +25,14 @@ export function rebalance(state: State): readonly BlockMove[] {
     to.bytes += bytes;
     moves.push({ block, bytes, from, to: to.worker });
   };
-  // First those that nobody has: they may be all that it takes.
+  // First the blocks that count for no worker: they may be enough.
   for (const block of movable(state)) {
     const from = ledger.makerOf(block);
     const to = least(accounts);
     if (to !== null && !accounts.has(from) && (from !== null || ledger.isOrphaned(block))) move(block, from, to);
   }
-  // Once is enough: after its last block has been looked at, an account is above the least by no more than a block, and the
-  // least one only grows.
+  // Once is enough: after its last block has been looked at, an account is above the least by no more than a block, and
+  // the least one only grows.
   for (const block of movable(state)) {
     const from = accounts.get(ledger.makerOf(block));
     const to = least(accounts);

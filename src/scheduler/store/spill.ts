@@ -1,10 +1,10 @@
 /**
- * Which blocks leave memory, and when. Only ever because somebody needs the room, or a worker's own blocks pass its
- * target; a pipeline that can be held back is held back (room.ts) and spills nothing. Who may have to leave:
- *   cold    blocks that do not flow (materialised, items, inputs of jobs): for anybody who needs room;
- *   paused  blocks waiting in jobs that the program has stopped reading: for a job that stands still without their room;
- *   any     whatever nobody reads at this moment: when no worker can go on otherwise (stall.ts).
- * A bounded number of writes at a time: what is not written yet is chosen when the next write begins.
+ * Which blocks leave memory, and when. Blocks leave only because a task needs the room, or because a worker's own
+ * blocks pass its target. A pipeline that can be held back is held back (room.ts) and spills nothing. Kinds of blocks:
+ *   cold    blocks that do not flow (materialised, items, inputs of jobs): for any task that needs room;
+ *   paused  blocks in jobs that the program has stopped reading: for a job that stands still without their room;
+ *   any     blocks that nobody reads at this moment: when no worker can go on otherwise (stall.ts).
+ * The number of writes at a time is bounded: blocks are chosen when their write begins.
  */
 
 import type { WireError } from "../../errors/index.ts";
@@ -21,10 +21,10 @@ export type Leaving = "cold" | "paused" | "any";
 const MAX_WRITES = 2;
 /** Small blocks share a file up to this size; a larger block has its own. */
 const FILE_BYTES: Bytes = 32 * 2 ** 20;
-/** Where disks are nearly full, they refuse again and again for a moment. */
+/** Disks that are nearly full refuse again and again for a moment. */
 const DISK_TOLD_AGAIN: Milliseconds = 30_000;
 
-/** Room, and what can become room without anybody missing it; no more than is there while the disks refuse. */
+/** Free room, and room that cold blocks would leave; only free room while the disks refuse. */
 export function availableRoom(state: State): Bytes {
   const { ledger } = state;
   return isRefusing(state) ? ledger.room + ledger.leaving : ledger.available;
@@ -35,7 +35,7 @@ function isRefusing({ disk, now }: State): boolean {
   return disk.refusal !== null && now < disk.refusal.retryAt;
 }
 
-/** Sees to it that there will be so much room; false, and nothing leaves, where that would not be enough. */
+/** Makes this much room; false, and no block leaves, if that would not be enough. */
 export function makeRoom(state: State, bytes: Bytes, leaving: Leaving): boolean {
   const { ledger } = state;
   let missing = bytes - ledger.room - ledger.leaving;
@@ -74,7 +74,7 @@ function isOfPausedJobs(state: State, id: BlockId): boolean {
   return true;
 }
 
-/** So much of what does not flow leaves, as far as the disks take it now: nobody waits for the room. */
+/** Sends this many bytes of cold blocks to disk, as far as the disks take them now: no task waits for the room. */
 export function spillCold(state: State, bytes: Bytes): void {
   if (isRefusing(state)) return;
   const writer = new Writer(state);
@@ -86,7 +86,10 @@ export function spillCold(state: State, bytes: Bytes): void {
   writer.flush();
 }
 
-/** A worker's own blocks above the target leave, the least recently used first (K3). A user's container manages memory itself (K14). */
+/**
+ * A worker's own blocks above the target leave, the least recently used first (K3). Worker data frees memory itself
+ * (K14).
+ */
 export function spillOverTarget(state: State): void {
   const { ledger, managedTarget, disk } = state;
   if (managedTarget === null || disk.writing > 0) return;
@@ -101,7 +104,7 @@ export function spillUnderPressure(state: State): void {
   for (const worker of state.heavy) {
     if (state.disk.writing >= MAX_WRITES) return;
     if (!worker.standing.spills) continue;
-    // It ends below: at it is not enough.
+    // Spilling ends below the target, not at it.
     const until = Math.ceil(spillsUntil(worker.memory, thresholdsOf(state, worker))) - 1;
     const missing = pressingBytes(state, worker) - until - state.ledger.leaving;
     worker.foundNothingToSpill = false;
@@ -116,14 +119,14 @@ function canEvict({ container }: WorkerState): boolean {
   return container?.evicts === true && container.bytes > 0 && !container.hasNothingToEvict;
 }
 
-/** Once until more is known: what its container lets go of is in its next word, or in the next reading (K14). */
+/** Asked once until more is known: its next report, or the next reading, shows what the worker data has freed (K14). */
 function askToEvict(state: State, worker: WorkerState, bytes: Bytes): void {
   if (!canEvict(worker) || worker.isAskedToEvict) return;
   worker.isAskedToEvict = true;
   send(state, worker, { type: "evict", bytes });
 }
 
-/** The bytes that leave by it. */
+/** Returns the bytes that leave. */
 function spillOf(state: State, worker: WorkerId, bytes: Bytes): Bytes {
   const writer = new Writer(state);
   let missing = bytes;
@@ -135,7 +138,7 @@ function spillOf(state: State, worker: WorkerId, bytes: Bytes): Bytes {
   return bytes - missing;
 }
 
-/** Puts blocks together to writes. */
+/** Groups blocks into writes. */
 class Writer {
   #batch: SpillOrder[] = [];
   #bytes: Bytes = 0;
@@ -146,7 +149,7 @@ class Writer {
     return this.state.disk.writing >= MAX_WRITES;
   }
 
-  /** The bytes that become free by it, now or when they are written. */
+  /** Returns the bytes that become free, now or when they are written. */
   evict(id: BlockId): Bytes {
     const { ledger } = this.state;
     const before = ledger.room + ledger.leaving;
@@ -181,8 +184,8 @@ export function blocksSpilled(
 }
 
 /**
- * Nothing is lost: the blocks stay where they are. The disks are tried again at once where what is read has files that can go,
- * and else after a while.
+ * Nothing is lost: the blocks stay where they are. The disks are tried again at once if blocks in memory have files
+ * that can be removed, and otherwise after a while.
  */
 export function blocksNotSpilled(state: State, blocks: readonly BlockId[], error: WireError): void {
   for (const id of blocks) state.ledger.notWritten(id);
@@ -193,7 +196,7 @@ export function blocksNotSpilled(state: State, blocks: readonly BlockId[], error
 export function diskRefused(state: State, error: WireError, isReading = false): void {
   const { disk, now } = state;
   const { refusal } = disk;
-  // One that nobody has tried to get over since is another story.
+  // A refusal that no task has retried since counts as a new one.
   const isSame = refusal !== null && now - refusal.retryAt < DISK_GRACE;
   if (!isSame) {
     mayCollectSince(state, now);
