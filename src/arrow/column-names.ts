@@ -1,6 +1,6 @@
 /**
- * Names that columns cannot have: SQL takes those that differ only in case for one, ends at a NUL, has no half characters, and
- * works with columns of its own beside the user's.
+ * Names that columns cannot have: SQL takes those that differ only in case for one, ends at a NUL, has no half
+ * characters, and works with columns of its own beside the user's.
  */
 import { RowShapeError } from "../errors/index.ts";
 import type { Schema } from "./types.ts";

@@ -1,4 +1,7 @@
-/** Names and texts as SQL spells them. Everything that comes from a user passes through here, so none of it is read as SQL. */
+/**
+ * Names and texts as SQL spells them. Everything that comes from a user passes through here, so none of it is read as
+ * SQL.
+ */
 import { OptionError } from "../errors/index.ts";
 
 /** SQL ends at a NUL for the kernel, and a name has no other spelling for one. */

@@ -1,6 +1,7 @@
 /**
- * The table that people are given: flechette's, member by member. Its own declaration has an error that shows in every project that
- * compiles with `skipLibCheck: false`, so it must not be reached from ours; the other declarations of the library are sound.
+ * The table that people are given: flechette's, member by member. Its own declaration has an error that shows in every
+ * project that compiles with `skipLibCheck: false`, so it must not be reached from ours; the other declarations of the
+ * library are sound.
  */
 import type { Column } from "@uwdata/flechette/dist/types/column.js";
 import type { Schema, StructFactory, TypeMap, ValueArray } from "@uwdata/flechette/dist/types/types.js";

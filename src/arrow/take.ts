@@ -1,6 +1,6 @@
 /**
- * Rows of a batch in any order, as a batch in memory of its own. Dictionaries are shared, and not taken from. Written as
- * loops over typed arrays: scattering rows is nothing but this.
+ * Rows of a batch in any order, as a batch in memory of its own. Dictionaries are shared, and not taken from. Written
+ * as loops over typed arrays: scattering rows is nothing but this.
  */
 import { bitAt } from "./bitmap.ts";
 import { layoutOf } from "./layout.ts";

@@ -1,12 +1,15 @@
 /**
- * What a type has in common with those that it can stand beside in one column: numbers are one family, texts another. Small enough
- * to travel with each block, so that blocks of all tasks can be compared where they meet.
+ * What a type has in common with those that it can stand beside in one column: numbers are one family, texts another.
+ * Small enough to travel with each block, so that blocks of all tasks can be compared where they meet.
  */
 import { childFields } from "./layout.ts";
 import { plainType } from "./schema.ts";
 import type { DataType } from "./types.ts";
 
-/** A word, or a word and what is inside; "?" are nulls of no type, which fit everything. Names of fields begin with a colon. */
+/**
+ * A word, or a word and what is inside; "?" are nulls of no type, which fit everything. Names of fields begin with a
+ * colon.
+ */
 export type TypeFamily = string | readonly TypeFamily[];
 
 export function typeFamily(of: DataType): TypeFamily {

@@ -1,6 +1,6 @@
 /**
- * Texts that UTF-8 cannot hold. Half of a surrogate pair is no character: encoded, every such half becomes the same U+FFFD, so
- * that texts which differ would become equal. `isWellFormed` costs 5 ns for a text of one byte a character.
+ * Texts that UTF-8 cannot hold. Half of a surrogate pair is no character: encoded, every such half becomes the same
+ * U+FFFD, so that texts which differ would become equal. `isWellFormed` costs 5 ns for a text of one byte a character.
  */
 
 /** What is wrong and what to do, to stand behind the text and "has"; null where nothing is. */

@@ -1,6 +1,6 @@
 /**
- * The user's settings in YAML: `~/.config/spillway/spillway.yaml`, or the file that SPILLWAY_CONFIG names. The parser is loaded only
- * where there is something to parse: a program that starts quickly is worth more.
+ * The user's settings in YAML: `~/.config/spillway/spillway.yaml`, or the file that SPILLWAY_CONFIG names. The parser
+ * is loaded only where there is something to parse: a program that starts quickly is worth more.
  */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";

@@ -1,4 +1,7 @@
-/** Settings: what there is to set, who has set it, and what is in force. What that comes to on a machine is the session's. */
+/**
+ * Settings: what there is to set, who has set it, and what is in force. What that comes to on a machine is the
+ * session's.
+ */
 export type { Duration, Size } from "./kinds.ts";
 export { settingsTable } from "./markdown.ts";
 export { type Config, readConfig } from "./read-config.ts";

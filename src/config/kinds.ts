@@ -1,6 +1,6 @@
 /**
- * Kinds of values: what is allowed, in words, and who decides whether a value is one. Values keep the form in which they were
- * given ("4 GiB", "30s"); what a size or a share comes to is for whoever knows the machine.
+ * Kinds of values: what is allowed, in words, and who decides whether a value is one. Values keep the form in which
+ * they were given ("4 GiB", "30s"); what a size or a share comes to is for whoever knows the machine.
  */
 import { homedir } from "node:os";
 import { join } from "node:path";

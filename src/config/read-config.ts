@@ -1,6 +1,7 @@
 /**
- * The settings in force: defaults, then the file, then variables, then code, then the command line; later wins, setting by setting.
- * Every value that was given is looked at, also one that is overruled. Nothing is read before somebody asks.
+ * The settings in force: defaults, then the file, then variables, then code, then the command line; later wins, setting
+ * by setting. Every value that was given is looked at, also one that is overruled. Nothing is read before somebody
+ * asks.
  */
 import { OptionError } from "../errors/index.ts";
 import { entriesOfArguments } from "./arguments.ts";

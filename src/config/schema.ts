@@ -1,6 +1,6 @@
 /**
- * Every setting of a session: the one list from which the defaults, the file, the variables, the options of the command line and the
- * docs table come. `SessionOptions` is checked against it by the compiler, its comments by a test.
+ * Every setting of a session: the one list from which the defaults, the file, the variables, the options of the command
+ * line and the docs table come. `SessionOptions` is checked against it by the compiler, its comments by a test.
  */
 import { mayBeContainer } from "../container/index.ts";
 import {

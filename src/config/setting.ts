@@ -1,6 +1,6 @@
 /**
- * What a setting is: its kind, its default, what it is for. A schema is a tree of them; a path such as "worker.memory.target"
- * names a leaf. The types of what users give and of what is in force follow from the tree.
+ * What a setting is: its kind, its default, what it is for. A schema is a tree of them; a path such as
+ * "worker.memory.target" names a leaf. The types of what users give and of what is in force follow from the tree.
  */
 import type { Kind } from "./kinds.ts";
 

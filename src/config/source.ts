@@ -87,7 +87,10 @@ export function notAGroup(value: unknown, place: string, group: Group, source: S
   );
 }
 
-/** The nearest of its neighbours, or the one setting that has this name, or nearly, elsewhere; of a path, the nearest path. */
+/**
+ * The nearest of its neighbours, or the one setting that has this name, or nearly, elsewhere; of a path, the nearest
+ * path.
+ */
 function meantPath(key: string, place: string, known: readonly string[]): string | null {
   const prefix = place === "" ? "" : `${place}.`;
   const sibling = nearest(key, known);

@@ -1,4 +1,7 @@
-/** The steps of a worker's ladder come one after the other: a step below the one before it would never be taken in its turn. */
+/**
+ * The steps of a worker's ladder come one after the other: a step below the one before it would never be taken in its
+ * turn.
+ */
 import { OptionError } from "../errors/index.ts";
 import type { Thresholds } from "../protocol/index.ts";
 import type { Source } from "./source.ts";

@@ -1,6 +1,6 @@
 /**
- * Settings in environment variables: SPILLWAY_WORKERS, SPILLWAY_WORKER__MEMORY__TARGET. One that stands for no setting is an error;
- * one that is empty is not set.
+ * Settings in environment variables: SPILLWAY_WORKERS, SPILLWAY_WORKER__MEMORY__TARGET. One that stands for no setting
+ * is an error; one that is empty is not set.
  */
 import { OptionError } from "../errors/index.ts";
 import { nearest } from "../units/index.ts";

@@ -1,6 +1,7 @@
 /**
- * A user's own container for what their functions keep in a worker: a Map-like that lives there from the worker's start to its end.
- * What it must be able to do, and how a function finds it. Who makes it is src/session's and src/worker's matter.
+ * A user's own container for what their functions keep in a worker: a Map-like that lives there from the worker's start
+ * to its end. What it must be able to do, and how a function finds it. Who makes it is src/session's and src/worker's
+ * matter.
  */
 import { OptionError } from "../errors/index.ts";
 

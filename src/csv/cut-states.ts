@@ -1,7 +1,8 @@
 /**
- * Where records begin in a stretch of CSV whose beginning may lie anywhere, inside quotes or not: all states that the kernel's
- * reader can be in are followed at once. Those that it would refuse to go on from drop out; when a line ends and none of
- * the rest is inside quotes, a record ends there for certain. Nothing is guessed: where states remain, there is no answer.
+ * Where records begin in a stretch of CSV whose beginning may lie anywhere, inside quotes or not: all states that the
+ * kernel's reader can be in are followed at once. Those that it would refuse to go on from drop out; when a line ends
+ * and none of the rest is inside quotes, a record ends there for certain. Nothing is guessed: where states remain,
+ * there is no answer.
  */
 import type { Marks } from "./records.ts";
 

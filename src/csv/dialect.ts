@@ -51,7 +51,10 @@ export function findDialect(head: string, isWhole: boolean, given: GivenDialect)
   return { dialect: { ...found.marks, above, skip, mixedLineEnds }, records: found.records };
 }
 
-/** Without what is in quotes, as far as that matters for line ends; a quote in a field that has none hides too much of it. */
+/**
+ * Without what is in quotes, as far as that matters for line ends; a quote in a field that has none hides too much of
+ * it.
+ */
 function unquoted(head: string, { quote, escape: before }: Marks): string {
   if (quote === "" || before !== quote || !head.includes(quote)) return head;
   return head

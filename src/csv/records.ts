@@ -1,6 +1,6 @@
 /**
- * Records of CSV text as the kernel sees them, with the lines they begin at. For headers, samples of a file, and the place
- * of a value that an error is about; the rows themselves are read by the kernel.
+ * Records of CSV text as the kernel sees them, with the lines they begin at. For headers, samples of a file, and the
+ * place of a value that an error is about; the rows themselves are read by the kernel.
  */
 export interface Marks {
   readonly delimiter: string;

@@ -1,4 +1,7 @@
-/** What runs a dataset's plan, with the figures of the last run: first of all, of all rows one value, or one row of several. */
+/**
+ * What runs a dataset's plan, with the figures of the last run: first of all, of all rows one value, or one row of
+ * several.
+ */
 import type { ValueOptions } from "../arrow/index.ts";
 import { OptionError } from "../errors/index.ts";
 import { type AggregateName, aggregate, aggregateOf, column, type NamedExpression, type Plan } from "../plan/index.ts";
@@ -47,7 +50,10 @@ export abstract class AggregateMethods<out R extends AnyRow> extends RelationalM
     return cancellation.over(() => work(this.run(plan, cancellation)));
   }
 
-  /** Several aggregates at once, of all rows: `const { n, total } = await ds.agg({ n: count(), total: col("x").sum() })`. */
+  /**
+   * Several aggregates at once, of all rows: `const { n, total } = await ds.agg({ n: count(), total: col("x").sum()
+   * })`.
+   */
   agg<const Items extends AggregateItems<R, unknown>, Row = R>(
     items: Items,
     options: ValueOptions & CancelOptions = {},

@@ -1,7 +1,7 @@
 /**
- * What every dataset and pipeline has inside: an engine and a plan, out of sight of the program (a function that captured
- * one must not take them along). Methods that build on it are in classes of their own, one for each idea; they are the
- * same for datasets and pipelines, each of which says what it makes of a plan.
+ * What every dataset and pipeline has inside: an engine and a plan, out of sight of the program (a function that
+ * captured one must not take them along). Methods that build on it are in classes of their own, one for each idea; they
+ * are the same for datasets and pipelines, each of which says what it makes of a plan.
  */
 import { STAYS, type Stays } from "../closure/index.ts";
 import { OptionError } from "../errors/index.ts";

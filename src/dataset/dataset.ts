@@ -1,6 +1,7 @@
 /**
- * A dataset: a lazy plan over an engine. Methods that transform build a node and give a new dataset; methods that consume
- * run the plan (their work is in consume/, write.ts and explain.ts). Immutable but for the figures of its last run.
+ * A dataset: a lazy plan over an engine. Methods that transform build a node and give a new dataset; methods that
+ * consume run the plan (their work is in consume/, write.ts and explain.ts). Immutable but for the figures of its last
+ * run.
  */
 import { Readable } from "node:stream";
 import { emptyBatch, type Table, toFlechette, type ValueOptions } from "../arrow/index.ts";
@@ -28,8 +29,8 @@ import { type DatasetStats, datasetStats } from "./stats.ts";
 import { type WriteOptions, type WriteSummary, writeFiles, writerNames } from "./write.ts";
 
 /**
- * `R` is the row type. Where a method's types are computed from it, that is said as a default of a type parameter
- * (`Row = R`), which nobody gives: so a dataset of more columns can stand where one of fewer is wanted, which the compiler
+ * `R` is the row type. Where a method's types are computed from it, that is said as a default of a type parameter (`Row
+ * = R`), which nobody gives: so a dataset of more columns can stand where one of fewer is wanted, which the compiler
  * could not prove otherwise.
  */
 export class Dataset<out R extends AnyRow = AnyRow> extends AggregateMethods<R> {
@@ -179,8 +180,8 @@ export class Dataset<out R extends AnyRow = AnyRow> extends AggregateMethods<R> 
   }
 
   /**
-   * The plan, what the rules made of it, and the stages that will run, with estimates and, after a run, its figures. Reads
-   * metadata; runs nothing unless `analyze` says so.
+   * The plan, what the rules made of it, and the stages that will run, with estimates and, after a run, its figures.
+   * Reads metadata; runs nothing unless `analyze` says so.
    */
   explain(options: ExplainOptions = {}): Promise<string> {
     return this.consume("explain", options, (run) => explained(run, this.lastStats, options));

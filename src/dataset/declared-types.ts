@@ -1,4 +1,7 @@
-/** Types that users declare for columns, checked where they are written: what is no type is told with the operator and the column. */
+/**
+ * Types that users declare for columns, checked where they are written: what is no type is told with the operator and
+ * the column.
+ */
 import { type DataType, parseTypeName } from "../arrow/index.ts";
 import { OptionError } from "../errors/index.ts";
 import { checkText, checkTypeName } from "../plan/index.ts";

@@ -1,6 +1,6 @@
 /**
- * What a dataset needs of a session: metadata, room in the store, and jobs that run. The session implements it; datasets,
- * sources and writers know nothing else of processes, sockets or the store.
+ * What a dataset needs of a session: metadata, room in the store, and jobs that run. The session implements it;
+ * datasets, sources and writers know nothing else of processes, sockets or the store.
  */
 import type { RecordBatch } from "../arrow/index.ts";
 import type {

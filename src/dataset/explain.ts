@@ -1,6 +1,7 @@
 /**
  * A plan before and after the rules, and the stages that run: with their SQL, estimates, what is skipped, where fusion
- * stopped; and, once the dataset has run, what really came of each stage. As text, or the stages as a Mermaid flowchart.
+ * stopped; and, once the dataset has run, what really came of each stage. As text, or the stages as a Mermaid
+ * flowchart.
  */
 import { OptionError } from "../errors/index.ts";
 import { planLines } from "../plan/index.ts";

@@ -111,8 +111,9 @@ export class GroupedDataset<out R extends AnyRow, out Keys extends AnyRow, Kind 
   }
 
   /**
-   * Each group whole through a function or a class, which gives rows as a batch function does, or one row: an object whose values are
-   * not all arrays. In the group's rows a computed key is a column, too. With `stream` the function gets the group's batches one after the other.
+   * Each group whole through a function or a class, which gives rows as a batch function does, or one row: an object
+   * whose values are not all arrays. In the group's rows a computed key is a column, too. With `stream` the function
+   * gets the group's batches one after the other.
    */
   mapGroups<C extends AnyRow, Batch = ColumnsBatch<GroupRow<R, Keys>>>(
     fn: (group: Batch) => BatchResult<C>,

@@ -1,8 +1,8 @@
 /**
- * What running out of memory has taught a session about its functions: kept from run to run, so that the next one begins
- * where the last one ended. A stage is known again by its name and the functions in it, with what they have captured and the
- * options that say how much they take at once: whoever has changed one of them wants to see what that does. One without
- * functions is known by its SQL.
+ * What running out of memory has taught a session about its functions: kept from run to run, so that the next one
+ * begins where the last one ended. A stage is known again by its name and the functions in it, with what they have
+ * captured and the options that say how much they take at once: whoever has changed one of them wants to see what that
+ * does. One without functions is known by its SQL.
  */
 import { createHash } from "node:crypto";
 import type { LearnedNeed, OperatorId, OperatorStats } from "../protocol/index.ts";

@@ -71,8 +71,8 @@ export abstract class RelationalMethods<out R extends AnyRow, Kind extends Deriv
   }
 
   /**
-   * The first `rows` rows by a key, or of each partition: `topN(3, { by: "fare", partitionBy: "city", descending: true })`. Without
-   * partitions they come in that order. Among rows of equal keys which ones are the first is not said.
+   * The first `rows` rows by a key, or of each partition: `topN(3, { by: "fare", partitionBy: "city", descending: true
+   * })`. Without partitions they come in that order. Among rows of equal keys which ones are the first is not said.
    */
   topN(rows: number, options: TopOptions<SortBy<R>, SortBy<R>>): Derived<Kind, R> {
     const { by, partitionBy } = options;

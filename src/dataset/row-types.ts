@@ -1,6 +1,6 @@
 /**
- * Row types: what a dataset's rows look like to the compiler, and how each operator changes it. Nothing here runs. A row
- * type that is not known is a record of anything, so that `row.price * 2` compiles without one.
+ * Row types: what a dataset's rows look like to the compiler, and how each operator changes it. Nothing here runs. A
+ * row type that is not known is a record of anything, so that `row.price * 2` compiles without one.
  */
 import type { AnyExpr, Between, ColumnValue, Expr, Unnamed } from "./expressions/index.ts";
 
@@ -84,8 +84,8 @@ type Widened<V> = V extends number | bigint
 export type Condition<R> = AnyExpr<ColumnName<R>>;
 
 /**
- * A column of numbers, with what typed arrays and arrays have in common: without nulls it comes as the former, with nulls as the
- * latter. For values of another type make an array of it: `Array.from(column, fn)`.
+ * A column of numbers, with what typed arrays and arrays have in common: without nulls it comes as the former, with
+ * nulls as the latter. For values of another type make an array of it: `Array.from(column, fn)`.
  */
 export interface BatchColumn<out T> extends Iterable<T> {
   readonly length: number;

@@ -1,6 +1,6 @@
 /**
- * Where a write goes, judged before anything runs: the directory with its links resolved, whether the mode allows what is in
- * it, and where tasks put their files until the job is complete.
+ * Where a write goes, judged before anything runs: the directory with its links resolved, whether the mode allows what
+ * is in it, and where tasks put their files until the job is complete.
  */
 import { access, constants, lstat, readFile, readlink, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
@@ -23,7 +23,10 @@ interface WritePlace {
   readonly shown: string;
   /** Without links. */
   readonly directory: string;
-  /** The directory that the job's staging directory is made in: on the same file system, so that files are moved and not copied. */
+  /**
+   * The directory that the job's staging directory is made in: on the same file system, so that files are moved and not
+   * copied.
+   */
   readonly stagingIn: string;
 }
 
@@ -83,7 +86,10 @@ async function judge(
   }
 }
 
-/** What is said of a path that could be made, or whose parent is a file. A name may also be too long, or in a directory that is closed. */
+/**
+ * What is said of a path that could be made, or whose parent is a file. A name may also be too long, or in a directory
+ * that is closed.
+ */
 const NOT_THERE: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR"]);
 
 /** The part of a path that is there, without links, and the names below it that are not. */

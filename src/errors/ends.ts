@@ -1,6 +1,6 @@
 /**
- * Each way in which a worker can end, or a task can be refused memory: one row. What is decided about it, and what its exit
- * type is, is looked up here; the words for it are in `src/scheduler/oom/`.
+ * Each way in which a worker can end, or a task can be refused memory: one row. What is decided about it, and what its
+ * exit type is, is looked up here; the words for it are in `src/scheduler/oom/`.
  */
 
 export type ExitType =
@@ -13,7 +13,10 @@ export type ExitType =
 
 interface End {
   readonly exitType: ExitType;
-  /** Whose memory was used up: the task is retried up to `maxOomRetries` times. Null: memory had no part in it (`maxRetries`). */
+  /**
+   * Whose memory was used up: the task is retried up to `maxOomRetries` times. Null: memory had no part in it
+   * (`maxRetries`).
+   */
   readonly memoryOf: "machine" | "worker" | "kernel" | null;
   /** The process has ended: a task that was refused memory leaves its worker alive. */
   readonly isDeath: boolean;
@@ -55,8 +58,8 @@ export type DeathReason = { [K in keyof Ends]: Ends[K]["isDeath"] extends true ?
 export type MemoryReason = { [K in keyof Ends]: Ends[K]["memoryOf"] extends null ? never : K }[keyof Ends];
 
 /**
- * Why a task has no memory: as its worker ended, or the last of those that were started in vain; "pause": every worker was above
- * its pause threshold before its first task.
+ * Why a task has no memory: as its worker ended, or the last of those that were started in vain; "pause": every worker
+ * was above its pause threshold before its first task.
  */
 export type OutOfMemoryReason = DeathReason | MemoryReason | "pause";
 

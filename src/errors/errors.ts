@@ -23,8 +23,8 @@ export class KernelError extends SpillwayError {
 }
 
 /**
- * The kernel may use so much memory, and needed more at once, for something that it cannot put on disk. Only between a worker and
- * the scheduler: users meet it as an `OutOfMemoryError` with the reason "engineMemory".
+ * The kernel may use so much memory, and needed more at once, for something that it cannot put on disk. Only between a
+ * worker and the scheduler: users meet it as an `OutOfMemoryError` with the reason "engineMemory".
  */
 export class KernelMemoryError extends SpillwayError {
   constructor(
@@ -180,7 +180,10 @@ export class OutOfMemoryError extends SpillwayError {
 /** A block larger than the store, or a store that cannot be made. */
 export class StoreError extends SpillwayError {}
 
-/** Blocks that no spill directory takes: disks full or out of reach, or `maxSpill` used up. The blocks are still in memory. */
+/**
+ * Blocks that no spill directory takes: disks full or out of reach, or `maxSpill` used up. The blocks are still in
+ * memory.
+ */
 export class SpillError extends SpillwayError {
   constructor(
     message: string,

@@ -1,6 +1,6 @@
 /**
- * What the kernel says of a file or a query, without what only it knows: names of its own options, its advice, the line of
- * SQL that we wrote. Where its advice is worth something, it is given in our words.
+ * What the kernel says of a file or a query, without what only it knows: names of its own options, its advice, the line
+ * of SQL that we wrote. Where its advice is worth something, it is given in our words.
  */
 
 /** Where the kernel's advice begins, or what it shows of its own. */

@@ -1,6 +1,7 @@
 /**
- * Memory that was refused to a function: for a buffer, for WebAssembly, for the heap of a thread. That is told by the text: V8 gives
- * such errors no code. A task that asks for less may get it, so it is no fault of the row on which it happened.
+ * Memory that was refused to a function: for a buffer, for WebAssembly, for the heap of a thread. That is told by the
+ * text: V8 gives such errors no code. A task that asks for less may get it, so it is no fault of the row on which it
+ * happened.
  */
 const REFUSED = [
   /Array buffer allocation failed/,

@@ -1,6 +1,6 @@
 /**
- * Errors of the user's own as plain data, so that all of them reaches the program: name, message, stack, fields, the errors of an
- * AggregateError, and the chain of causes. Whatever an error does when it is looked at, it is told.
+ * Errors of the user's own as plain data, so that all of them reaches the program: name, message, stack, fields, the
+ * errors of an AggregateError, and the chain of causes. Whatever an error does when it is looked at, it is told.
  */
 import { inspect } from "node:util";
 import { isDate, isError, isPlainObject } from "../realm/index.ts";

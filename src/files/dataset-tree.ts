@@ -28,7 +28,10 @@ export interface DatasetTree {
   readonly foreign: string | null;
 }
 
-/** Beside or in the directory that the job writes to. Bears no name of the user's: that could be too long, or a partition. */
+/**
+ * Beside or in the directory that the job writes to. Bears no name of the user's: that could be too long, or a
+ * partition.
+ */
 export function stagingName(job: string): string {
   return `.spillway-${job}`;
 }

@@ -1,4 +1,7 @@
-/** Paths as users give them: of this machine, as text or as a file URL. What names another place is refused, by readers and writers alike. */
+/**
+ * Paths as users give them: of this machine, as text or as a file URL. What names another place is refused, by readers
+ * and writers alike.
+ */
 import { fileURLToPath } from "node:url";
 import { isUrl } from "../realm/index.ts";
 

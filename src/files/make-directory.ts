@@ -1,6 +1,6 @@
 /**
- * Makes a directory with its parents. Instead of Node's own: that one never comes back where a parent is there and takes
- * no directories (/proc), and calls a read-only file system ENOENT.
+ * Makes a directory with its parents. Instead of Node's own: that one never comes back where a parent is there and
+ * takes no directories (/proc), and calls a read-only file system ENOENT.
  */
 import { accessSync, constants, mkdirSync, type Stats, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
@@ -16,7 +16,9 @@ function foundAt(path: string): Stats | undefined {
   }
 }
 
-/** Why a directory cannot be made here, as far as that can be told without making it; null: nothing speaks against it. */
+/**
+ * Why a directory cannot be made here, as far as that can be told without making it; null: nothing speaks against it.
+ */
 export function whyNotMade(path: string): string | null {
   for (let at = resolve(path); ; at = dirname(at)) {
     const found = foundAt(at);

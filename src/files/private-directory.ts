@@ -1,7 +1,8 @@
 /**
- * Directories that nobody but this user can have put anything into: a real directory, ours, closed to everybody else. In a place where
- * all may write (/tmp) a name proves nothing, so a directory is opened first, looked at through its descriptor, and used by it:
- * whatever comes to stand at its path meanwhile, the one that was looked at is the one that is used.
+ * Directories that nobody but this user can have put anything into: a real directory, ours, closed to everybody else.
+ * In a place where all may write (/tmp) a name proves nothing, so a directory is opened first, looked at through its
+ * descriptor, and used by it: whatever comes to stand at its path meanwhile, the one that was looked at is the one that
+ * is used.
  */
 import { closeSync, constants, existsSync, fstatSync, lstatSync, mkdirSync, openSync, type Stats } from "node:fs";
 import { basename, join } from "node:path";

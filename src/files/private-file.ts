@@ -1,4 +1,7 @@
-/** Small files that this user wrote and nobody else can have changed. Opening never waits (for the writer of a FIFO, say). */
+/**
+ * Small files that this user wrote and nobody else can have changed. Opening never waits (for the writer of a FIFO,
+ * say).
+ */
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { isOurs } from "./private-directory.ts";
 
@@ -7,7 +10,10 @@ const WRITABLE_BY_OTHERS = 0o022;
 /** What is larger is none of ours. */
 const MOST_BYTES = 4 << 20;
 
-/** Its text; null where there is none, and where it is a link, no ordinary file, somebody else's, or has another name elsewhere. */
+/**
+ * Its text; null where there is none, and where it is a link, no ordinary file, somebody else's, or has another name
+ * elsewhere.
+ */
 export function readPrivateFile(path: string): string | null {
   let fd: number;
   try {

@@ -1,6 +1,7 @@
 /**
- * What tells a staging directory, where a job's files are before they get their names, from a directory of the user's: its name, and a file in
- * it that only who made it can have put there. Both are needed before somebody removes it after a crash.
+ * What tells a staging directory, where a job's files are before they get their names, from a directory of the user's:
+ * its name, and a file in it that only who made it can have put there. Both are needed before somebody removes it after
+ * a crash.
  */
 import { closeSync, openSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";

@@ -1,7 +1,7 @@
 /**
- * C memory made of 64-bit cells, as JavaScript reads and writes it: out-parameters, pointer arrays and the structs of the
- * Arrow C data interface. Pinned JavaScript memory, so nothing has to be freed, and a stale pointer reads stale numbers
- * instead of crashing.
+ * C memory made of 64-bit cells, as JavaScript reads and writes it: out-parameters, pointer arrays and the structs of
+ * the Arrow C data interface. Pinned JavaScript memory, so nothing has to be freed, and a stale pointer reads stale
+ * numbers instead of crashing.
  */
 import { copy, type Pinned, pin } from "../native/index.ts";
 

@@ -19,14 +19,16 @@ const CONNECTION = RESULT_CELLS + 2;
 const REPEAT_MILLISECONDS = 5;
 const NO_FAILURE = Symbol("no failure");
 /**
- * What is ready of a result before it is fetched. DuckDB counts the rows of a chunk, and a chunk has memory for 2,048 of them: of
- * 20,000 files of one row, a chunk each, its own 976 KiB are gigabytes. Several threads need so much to work side by side.
+ * What is ready of a result before it is fetched. DuckDB counts the rows of a chunk, and a chunk has memory for 2,048
+ * of them: of 20,000 files of one row, a chunk each, its own 976 KiB are gigabytes. Several threads need so much to
+ * work side by side.
  */
 const READY_AT_ONE_THREAD = "SET streaming_buffer_size = '64KB'";
 const READY_AT_SEVERAL = "RESET streaming_buffer_size";
 /**
- * DuckDB's rule for the first rows of each partition fails with this where a condition like `a BETWEEN 1 AND 2` is below the window. The
- * rule is worth a factor of eight where partitions are few, so it is left out only of a statement that has met this.
+ * DuckDB's rule for the first rows of each partition fails with this where a condition like `a BETWEEN 1 AND 2` is
+ * below the window. The rule is worth a factor of eight where partitions are few, so it is left out only of a statement
+ * that has met this.
  */
 const TOP_ROWS_FAILED = /^INTERNAL Error: Failed to cast expression to type/;
 const TOP_ROWS_OFF = "SET GLOBAL disabled_optimizers = 'top_n_window_elimination'";

@@ -1,7 +1,7 @@
 /**
- * A column on its way into DuckDB: the addresses of its buffers, and the struct ArrowArrays that show 2,048 rows of it at
- * a time. Every array has offset 0 and the start is added to the pointers: DuckDB forgets offsets in places (a struct in
- * a struct, a struct in a list, booleans at an odd one).
+ * A column on its way into DuckDB: the addresses of its buffers, and the struct ArrowArrays that show 2,048 rows of it
+ * at a time. Every array has offset 0 and the start is added to the pointers: DuckDB forgets offsets in places (a
+ * struct in a struct, a struct in a list, booleans at an odd one).
  */
 import { childFields, type DataType, layoutOf, type Vector } from "../arrow/index.ts";
 import { KernelError } from "../errors/index.ts";

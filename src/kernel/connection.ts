@@ -1,7 +1,7 @@
 /**
- * What people use of a kernel: SQL in, rows, streams or nothing out. Any number of streams may be open at once: each has
- * a DuckDB connection of its own behind this one. Temporary tables and transactions belong to one of those, so use plain
- * tables (the database is in memory and this process's own).
+ * What people use of a kernel: SQL in, rows, streams or nothing out. Any number of streams may be open at once: each
+ * has a DuckDB connection of its own behind this one. Temporary tables and transactions belong to one of those, so use
+ * plain tables (the database is in memory and this process's own).
  */
 import { compileRows, type RecordBatch, type Row, type Schema, type ValueOptions } from "../arrow/index.ts";
 import { KernelError } from "../errors/index.ts";
@@ -49,7 +49,10 @@ export class Connection {
     }
   }
 
-  /** `untypedNulls`: the SQL may give nulls of no type, which shall stay such. Of no use over batches of a kernel with several threads. */
+  /**
+   * `untypedNulls`: the SQL may give nulls of no type, which shall stay such. Of no use over batches of a kernel with
+   * several threads.
+   */
   async queryAsync(sql: string, { untypedNulls = false } = {}): Promise<KernelStream> {
     const channel = this.#acquire();
     try {

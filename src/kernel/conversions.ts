@@ -1,6 +1,6 @@
 /**
- * What DuckDB makes of Arrow types: the conversion for a list of columns, and the type that a column gets. Result columns
- * must be declared with exactly that type, since a vector of another aborts the process; so DuckDB is asked, by
+ * What DuckDB makes of Arrow types: the conversion for a list of columns, and the type that a column gets. Result
+ * columns must be declared with exactly that type, since a vector of another aborts the process; so DuckDB is asked, by
  * converting no rows. Remembered by type, so that a table a batch costs no new conversion.
  */
 

@@ -1,10 +1,11 @@
 /**
- * SQL macros that make values of texts without losing anything: a CAST rounds '2.5' to a whole number, drops the zeros of
- * '00123', the time of a DATE and the offset of a TIMESTAMP. `spillway_fits_…(x)` says whether a text is such a value as it
- * stands, `spillway_kinds(x)` which of them it could be, as a sum of bits: boolean 1, bigint 2, double 4, date 8, timestamp 16,
- * timestamp_ns 32, timestamptz 64, time 128, and 0 where it is nothing but text. `spillway_plain_…(x, v)` proves for a half
- * of the price that `v`, the TRY_CAST of x, is all of x; it may be false or null where it is. `spillway_odd_…(x, v)` is the
- * reverse: not true only where that is proved, or where both are null. Readers of text use them by name.
+ * SQL macros that make values of texts without losing anything: a CAST rounds '2.5' to a whole number, drops the zeros
+ * of '00123', the time of a DATE and the offset of a TIMESTAMP. `spillway_fits_…(x)` says whether a text is such a
+ * value as it stands, `spillway_kinds(x)` which of them it could be, as a sum of bits: boolean 1, bigint 2, double 4,
+ * date 8, timestamp 16, timestamp_ns 32, timestamptz 64, time 128, and 0 where it is nothing but text.
+ * `spillway_plain_…(x, v)` proves for a half of the price that `v`, the TRY_CAST of x, is all of x; it may be false or
+ * null where it is. `spillway_odd_…(x, v)` is the reverse: not true only where that is proved, or where both are null.
+ * Readers of text use them by name.
  */
 
 /** Of null and the empty text, which may be of any kind. */
@@ -35,9 +36,9 @@ const macros: Readonly<Record<string, string>> = {
   // A number that begins with another digit than 0 and has no fewer digits than its text has characters is the text,
   // or the text has an exponent, which appends two zeros at least.
   "plain_whole(x, v)": `x >= '1' AND v % 100 <> 0 AND v >= list_extract(${POWERS}, strlen(x))`,
-  // Fifteen digits are a double's own: a text that begins with another digit than 0 is the number, unless it has a `_` or
-  // its exponent is out of range. It says what is odd because the kernel sorts the rows for which an OR is true: with most
-  // rows that costs a sixth of all proofs, with a few nothing.
+  // Fifteen digits are a double's own: a text that begins with another digit than 0 is the number, unless it has a `_`
+  // or its exponent is out of range. It says what is odd because the kernel sorts the rows for which an OR is true:
+  // with most rows that costs a sixth of all proofs, with a few nothing.
   "odd_double(x, v)": `(v IS NULL AND x <> '') OR strlen(x) > 15 OR contains(x, '_') OR
     (x >= '1' AND (v < 1e-290 OR v > 1e300)) OR (x < '1' AND NOT spillway_small_double(x, v))`,
   "small_double(x, v)": `x = '0' OR x = '0.0' OR (abs(v) BETWEEN 1e-290 AND 1e300 AND

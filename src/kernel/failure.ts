@@ -1,7 +1,7 @@
 /**
  * DuckDB's error texts as KernelErrors: "Binder Error: …" is of kind "Binder". Memory that was refused is of the kind
- * "Out of Memory" however it is told: at a commit, or of a database that a refusal before has made unusable, it has other names.
- * What DuckDB advises is left out: nobody can give it settings here.
+ * "Out of Memory" however it is told: at a commit, or of a database that a refusal before has made unusable, it has
+ * other names. What DuckDB advises is left out: nobody can give it settings here.
  */
 import { KernelError } from "../errors/index.ts";
 import { destroyHandle } from "./cells.ts";
@@ -38,7 +38,9 @@ function isMemoryRefused(kind: string, message: string): boolean {
   return REFUSED_SIZE.test(message) || (MAY_BE_REFUSED.has(kind) && REFUSED.test(message));
 }
 
-/** Its lists of solutions, and lines that tell to SET something; never the first line, which may quote a user's text. */
+/**
+ * Its lists of solutions, and lines that tell to SET something; never the first line, which may quote a user's text.
+ */
 function withoutAdvice(text: string): string {
   const [first = "", ...rest] = text.split("\n");
   const kept = rest.filter((line) => !ADVICE.test(line)).join("\n");

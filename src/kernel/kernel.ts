@@ -30,7 +30,10 @@ export interface KernelSettings {
   readonly memoryLimit?: number | null;
   /** Only as long as nothing was spilled. */
   readonly tempDirectory?: string;
-  /** False: results, and files written from them, may come in any order that the SQL does not ask for; that takes less memory. */
+  /**
+   * False: results, and files written from them, may come in any order that the SQL does not ask for; that takes less
+   * memory.
+   */
   readonly keepOrder?: boolean;
 }
 

@@ -1,7 +1,7 @@
 /**
- * A table inside the kernel that grows batch by batch, in the order of the batches: what is in it lies in the kernel's own
- * memory, or in its temporary files, and no more where it came from. Columns are matched by name and widen where later
- * batches need it. Works by synchronous calls: the kernel has one thread while it grows.
+ * A table inside the kernel that grows batch by batch, in the order of the batches: what is in it lies in the kernel's
+ * own memory, or in its temporary files, and no more where it came from. Columns are matched by name and widen where
+ * later batches need it. Works by synchronous calls: the kernel has one thread while it grows.
  */
 import {
   childFields,
@@ -78,7 +78,10 @@ export class StoredTable {
     }
   }
 
-  /** Stands where a table stands. Nulls of no type are shown as such, and not as the integers that the kernel stores them as. */
+  /**
+   * Stands where a table stands. Nulls of no type are shown as such, and not as the integers that the kernel stores
+   * them as.
+   */
   get sql(): string {
     if (this.#columns === null) this.#createEmpty();
     const untyped = (this.#columns ?? []).filter(({ type }) => hasUntypedNulls(type));
@@ -120,7 +123,9 @@ export class StoredTable {
     this.#createAs(declared.map(({ name, type }) => ({ name, type: undefined, sql: type })));
   }
 
-  /** By the type that came, or the declared one that travels as it, or if none came by the declared one, else as nulls. */
+  /**
+   * By the type that came, or the declared one that travels as it, or if none came by the declared one, else as nulls.
+   */
   #createAs(
     columns: readonly { readonly name: string; readonly type: DataType | undefined; readonly sql: string | null }[],
   ): void {

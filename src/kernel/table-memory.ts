@@ -9,7 +9,9 @@ import { isArrayBuffer } from "../realm/index.ts";
 const SMALLEST_CHUNK = 64 << 10;
 const LARGEST_GROWTH = 8 << 20;
 const ALIGNMENT = 64;
-/** From here on asking where JavaScript's own memory lies (it does not move) is cheaper than a copy, and saves the room. */
+/**
+ * From here on asking where JavaScript's own memory lies (it does not move) is cheaper than a copy, and saves the room.
+ */
 const LARGE = 256 << 10;
 const WIDEST_VALUE = 16;
 

@@ -101,7 +101,9 @@ class Table implements KernelTable {
 
 /** What the tables need to know of the connection whose statement reads them. */
 export interface Reader {
-  /** Set during a synchronous call of a kernel with several threads: their callbacks would wait for this thread forever. */
+  /**
+   * Set during a synchronous call of a kernel with several threads: their callbacks would wait for this thread forever.
+   */
   readonly mayNotCallBack: boolean;
   readonly threads: number;
   /** The error that a callback met, to be thrown by who ran the statement. */
@@ -145,7 +147,9 @@ class Scan {
   constructor(
     readonly id: number,
     readonly use: TableUse,
-    /** For each column of the output its place in the table; beyond the table's width: a count of rows is all it takes. */
+    /**
+     * For each column of the output its place in the table; beyond the table's width: a count of rows is all it takes.
+     */
     readonly output: readonly number[],
   ) {
     const { table } = use;

@@ -1,7 +1,7 @@
 /**
- * Nulls of no type through SQL. A function that gave only nulls so far leaves a column of the null type, which any later type
- * fits. DuckDB works with it inside a query, but gives it out as INTEGER, which no other type fits: `typeof` inside the
- * query tells which of the result's integers are no more than that.
+ * Nulls of no type through SQL. A function that gave only nulls so far leaves a column of the null type, which any
+ * later type fits. DuckDB works with it inside a query, but gives it out as INTEGER, which no other type fits: `typeof`
+ * inside the query tells which of the result's integers are no more than that.
  */
 import { childFields, type DataType, type Field, type Schema } from "../arrow/index.ts";
 
@@ -19,7 +19,10 @@ function hasInteger(type: DataType): boolean {
   return childFields(type).some((field) => hasInteger(field.type));
 }
 
-/** The SQL that tells the types inside the query, in columns c0, c1, … of one row; the join never holds, so nothing runs. */
+/**
+ * The SQL that tells the types inside the query, in columns c0, c1, … of one row; the join never holds, so nothing
+ * runs.
+ */
 export function typesInside(sql: string, { fields }: Schema): string {
   const names = fields.map((_, index) => `c${index}`);
   const types = names.map((name) => `typeof(${name}) AS ${name}`);

@@ -1,6 +1,6 @@
 /**
- * The type that values of two types fit without loss, or null: for rows of different makers that meet in one table. Numbers
- * widen among numbers, times among times; nothing becomes text. A null of no type fits everything.
+ * The type that values of two types fit without loss, or null: for rows of different makers that meet in one table.
+ * Numbers widen among numbers, times among times; nothing becomes text. A null of no type fits everything.
  */
 import { childFields, type DataType, type Field, plainType, typeEquals, withChildren } from "../arrow/index.ts";
 

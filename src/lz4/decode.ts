@@ -1,4 +1,7 @@
-/** Decodes one LZ4 block. Lengths are verified, so that damaged input ends in an error; contents are the caller's to check. */
+/**
+ * Decodes one LZ4 block. Lengths are verified, so that damaged input ends in an error; contents are the caller's to
+ * check.
+ */
 
 export class Lz4Error extends Error {}
 

@@ -3,7 +3,9 @@
  * the smallest result; what does not shrink grows by less than half a percent.
  */
 const MIN_MATCH = 4;
-/** The format: a block ends in at least five literals, and its last match starts at least twelve bytes before the end. */
+/**
+ * The format: a block ends in at least five literals, and its last match starts at least twelve bytes before the end.
+ */
 const LAST_LITERALS = 5;
 const MATCH_LIMIT = 12;
 const FARTHEST = 0xffff;

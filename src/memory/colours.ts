@@ -1,9 +1,14 @@
-/** The colour in which a worker's memory is shown (K10). What it has on disk is grey, whatever the worker's own colour. */
+/**
+ * The colour in which a worker's memory is shown (K10). What it has on disk is grey, whatever the worker's own colour.
+ */
 import type { Bytes, MemoryColour, Pressure, Thresholds } from "../protocol/index.ts";
 
 export const SPILLED_COLOUR: MemoryColour = "grey";
 
-/** `bytes` of `limit`: from the lower of `target` and `spill` on its blocks may be leaving, also where it stands on no step. */
+/**
+ * `bytes` of `limit`: from the lower of `target` and `spill` on its blocks may be leaving, also where it stands on no
+ * step.
+ */
 export function colourOf(
   pressure: Pressure,
   isStopping: boolean,

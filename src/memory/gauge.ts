@@ -1,6 +1,7 @@
 /**
  * The one seam through which memory is measured, so that a test can set it. What processes have, what the node has, how
- * often the system has killed; what to do about it is for others. Nothing here throws: what cannot be seen is null or 0.
+ * often the system has killed; what to do about it is for others. Nothing here throws: what cannot be seen is null or
+ * 0.
  */
 import { freemem, totalmem } from "node:os";
 import type { Bytes, MemoryUser, NodeMemory, ProcessMemory } from "../protocol/index.ts";
@@ -15,7 +16,10 @@ export interface MemoryGauge {
   /** With its descendants, or alone. Null: there is no such process (any more), or no way to see it. */
   process(pid: number, which?: "tree" | "alone"): ProcessMemory | null;
   node(): NodeMemory;
-  /** Kills of the system's OOM killer so far: in this control group (and those it is nested in), on the machine, and maybe of ours. */
+  /**
+   * Kills of the system's OOM killer so far: in this control group (and those it is nested in), on the machine, and
+   * maybe of ours.
+   */
   oomKills(): OomKills;
   /** The processes of the node that use the most, without names of ours. */
   users(count: number): readonly MemoryUser[];
@@ -23,7 +27,8 @@ export interface MemoryGauge {
 
 export function gaugeOver(files: SystemFiles, machine: Bytes = totalmem()): MemoryGauge {
   const tree = new ProcessTree(files);
-  // Processes hardly ever change their group, and some machines have thousands of mounts; limits are looked at every time.
+  // Processes hardly ever change their group, and some machines have thousands of mounts; limits are looked at every
+  // time.
   let known: readonly MemoryGroup[] | null = null;
   const groups = (): readonly MemoryGroup[] => {
     known ??= memoryGroups(files.read);

@@ -1,7 +1,7 @@
 /**
  * The control groups that this process is in, version 1 and 2, with those that they are nested in: every limit counts,
- * and the smallest is the one that kills. (`process.constrainedMemory()` reads one file: in a nested group of version 1 it
- * answers "no limit".)
+ * and the smallest is the one that kills. (`process.constrainedMemory()` reads one file: in a nested group of version 1
+ * it answers "no limit".)
  */
 import { dirname, join } from "node:path";
 import type { Bytes } from "../protocol/index.ts";

@@ -35,9 +35,9 @@ export function kindsOf(use: MemoryUse, unmanaged: LeastOverTime, now: Milliseco
 }
 
 /**
- * The least that a figure has been over the last while, and 0 as long as it has not been watched for that long: what was not
- * there yet is recent. Of the readings only those are kept that can still become the least (each is lower than all after it),
- * so a reading is put in once and taken out once.
+ * The least that a figure has been over the last while, and 0 as long as it has not been watched for that long: what
+ * was not there yet is recent. Of the readings only those are kept that can still become the least (each is lower than
+ * all after it), so a reading is put in once and taken out once.
  */
 export class LeastOverTime {
   readonly #readings: { readonly at: Milliseconds; readonly value: Bytes }[] = [];

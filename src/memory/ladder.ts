@@ -1,14 +1,16 @@
 /**
- * The ladder of a worker's memory: on which step it stands with so many bytes of its limit. Only arithmetic; what happens on a
- * step is the scheduler's. L is the limit; bytes are process memory, or managed memory where only that counts.
+ * The ladder of a worker's memory: on which step it stands with so many bytes of its limit. Only arithmetic; what
+ * happens on a step is the scheduler's. L is the limit; bytes are process memory, or managed memory where only that
+ * counts.
  *
  *              > spill·L              > pause·L                 > terminate·L
  *    normal ─────────────▶ spilling ─────────────▶ paused ───────────────────▶ terminating ──▶ (the process ends)
  *       ◀────────────────      ◀──────────────────────
  *          < target·L             < (pause − 0.05)·L
  *
- * Every step is skipped where its threshold is false, and a reading may lead over several at once. Spilling goes on while paused,
- * and ends below spill·L where there is no target. At a threshold nothing happens, one byte beyond it does.
+ * Every step is skipped where its threshold is false, and a reading may lead over several at once. Spilling goes on
+ * while paused, and ends below spill·L where there is no target. At a threshold nothing happens, one byte beyond it
+ * does.
  */
 import type { Bytes, Pressure, Thresholds } from "../protocol/index.ts";
 

@@ -1,4 +1,7 @@
-/** How much memory a kernel may use in a process that may have so much. Only arithmetic; who has what is the scheduler's. */
+/**
+ * How much memory a kernel may use in a process that may have so much. Only arithmetic; who has what is the
+ * scheduler's.
+ */
 import type { Bytes, KernelLease } from "../protocol/index.ts";
 
 export interface MemoryPool {
@@ -15,8 +18,8 @@ const MIB = 2 ** 20;
 /** A process with its libraries before the first row. */
 const PROCESS: Bytes = 60e6;
 /**
- * What a process takes for a byte of its kernel's buffers: up to 1.8, the less the more they are. Sorts and joins of 60 M rows
- * took 1.1 times a limit of 940 MiB (`npm run bench -- --only box-2GiB`).
+ * What a process takes for a byte of its kernel's buffers: up to 1.8, the less the more they are. Sorts and joins of 60
+ * M rows took 1.1 times a limit of 940 MiB (`npm run bench -- --only box-2GiB`).
  */
 const PER_BUFFER_BYTE = 1.6;
 const PER_BUFFER_BYTE_OF_MANY = 1.35;
@@ -35,7 +38,10 @@ export function kernelLease(process: Bytes, threads: number, isLastResort = fals
   return { memory, threads: process < ONE_THREAD_BELOW ? 1 : threads };
 }
 
-/** For a kernel that was killed for what it took beside its buffers (the texts of aggregates are there): more of the rest. */
+/**
+ * For a kernel that was killed for what it took beside its buffers (the texts of aggregates are there): more of the
+ * rest.
+ */
 export function squeezed({ memory }: KernelLease, times: number): KernelLease {
   return { memory: memory === null ? LEAST : Math.max(LEAST, Math.floor(memory / 4 ** times)), threads: 1 };
 }

@@ -1,7 +1,7 @@
 /**
- * What is in use of the node's memory: of the control group whose limit decides, else of the machine. Only what the system
- * cannot take back counts: anonymous memory, shared memory (the store is in it) and the kernel's own. Page cache fills whatever
- * is left wherever files are read, and says nothing.
+ * What is in use of the node's memory: of the control group whose limit decides, else of the machine. Only what the
+ * system cannot take back counts: anonymous memory, shared memory (the store is in it) and the kernel's own. Page cache
+ * fills whatever is left wherever files are read, and says nothing.
  */
 import { join } from "node:path";
 import type { Bytes, NodeMemory } from "../protocol/index.ts";
@@ -25,8 +25,8 @@ export function machineMemory(read: ReadText): NodeMemory | null {
 }
 
 /**
- * The first figures are of the group alone, those with `total_` of all in it. Version 1 does not tell the kernel's part by kind:
- * its reclaimable slabs are in it, a few MiB in a group that reads and writes some large files.
+ * The first figures are of the group alone, those with `total_` of all in it. Version 1 does not tell the kernel's part
+ * by kind: its reclaimable slabs are in it, a few MiB in a group that reads and writes some large files.
  */
 function usedV1(figures: Statistics, path: string, read: ReadText): Bytes {
   const kernel = Number.parseInt(read(join(path, "memory.kmem.usage_in_bytes")) ?? "", 10);

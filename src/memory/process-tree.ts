@@ -45,7 +45,10 @@ export class ProcessTree {
     return sum;
   }
 
-  /** RSS − SHR and SHR. Null: there is no such process (any more); one that has ended and was not waited for has no pages. */
+  /**
+   * RSS − SHR and SHR. Null: there is no such process (any more); one that has ended and was not waited for has no
+   * pages.
+   */
   alone(pid: number): ProcessMemory | null {
     const [, resident, shared] = (this.#files.read(`/proc/${pid}/statm`) ?? "").split(" ").map(Number);
     if (resident === undefined || shared === undefined || resident === 0) return null;

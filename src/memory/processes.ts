@@ -1,4 +1,7 @@
-/** Processes as /proc shows them: which there are, their children, and the figures of `stat`. Measures nothing, ends nothing. */
+/**
+ * Processes as /proc shows them: which there are, their children, and the figures of `stat`. Measures nothing, ends
+ * nothing.
+ */
 import type { SystemFiles } from "./system-files.ts";
 
 /** The pids of all processes; empty where there is no /proc (macOS). */
@@ -21,7 +24,10 @@ export function childrenOf(pid: number, files: SystemFiles): readonly number[] {
 /** Places in the answer of `statFields`. */
 export const STAT = { state: 0, parent: 1, session: 3, startTime: 19 } as const;
 
-/** The fields of `stat` after the program's name, which may itself hold spaces and brackets. Null: there is no such process. */
+/**
+ * The fields of `stat` after the program's name, which may itself hold spaces and brackets. Null: there is no such
+ * process.
+ */
 export function statFields(pid: number, files: SystemFiles): readonly string[] | null {
   const stat = files.read(`/proc/${pid}/stat`);
   return stat === null ? null : stat.slice(stat.lastIndexOf(")") + 2).split(" ");

@@ -9,8 +9,8 @@ const MIB = 2 ** 20;
 /** The supervisor takes 10 MiB of its own, a program that reads batches up to 70 (measured in memory boxes). */
 const PROGRAM_AND_SUPERVISOR: Bytes = 64 * MIB;
 /**
- * 40 MiB before the first row; a worker that writes Parquet in its smallest pieces comes to 100, one whose rows go through a
- * function and are scattered to partitions to 150.
+ * 40 MiB before the first row; a worker that writes Parquet in its smallest pieces comes to 100, one whose rows go
+ * through a function and are scattered to partitions to 150.
  */
 const WORKER: Bytes = 150 * MIB;
 /** A row group of a Parquet file must fit. */

@@ -15,7 +15,10 @@ export interface SystemFiles {
   readonly listDirectories: (path: string) => readonly string[];
 }
 
-/** Half of the time of `readFileSync`, which asks for the size first: it is called a dozen times for every look at a worker. */
+/**
+ * Half of the time of `readFileSync`, which asks for the size first: it is called a dozen times for every look at a
+ * worker.
+ */
 const buffer = Buffer.allocUnsafeSlow(64 << 10);
 
 export const systemFiles: SystemFiles = {

@@ -1,4 +1,7 @@
-/** Which allocator stands behind malloc in this process: only glibc's own can be told to give memory back by malloc_trim. */
+/**
+ * Which allocator stands behind malloc in this process: only glibc's own can be told to give memory back by
+ * malloc_trim.
+ */
 import { readFileSync } from "node:fs";
 import { isLinux } from "./libc.ts";
 

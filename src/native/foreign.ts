@@ -9,15 +9,16 @@ import koffi from "koffi";
 const STACK_BYTES = 8 << 20;
 /**
  * koffi counts a callback that comes from another thread as one more call, and past its limit takes the process down
- * (it throws on that thread). So its limit is far above what there can be, calls of ours and a callback for every thread
- * of the kernel, and ours wait in line (see `callAsync`): libuv runs four at once anyway.
+ * (it throws on that thread). So its limit is far above what there can be, calls of ours and a callback for every
+ * thread of the kernel, and ours wait in line (see `callAsync`): libuv runs four at once anyway.
  */
 const KOFFI_LIMIT = 512;
 const MOST_ASYNC_CALLS = 8;
 /** Stacks kept for calls and callbacks; each more is mapped and unmapped every time. */
 const RESIDENT_STACKS = 12;
 
-// A second evaluation of this module in one process (test runners) must not configure again: koffi refuses after a load.
+// A second evaluation of this module in one process (test runners) must not configure again: koffi refuses after a
+// load.
 if (koffi.config().async_stack_size !== STACK_BYTES) {
   koffi.config({
     sync_stack_size: STACK_BYTES,
@@ -32,7 +33,9 @@ export type NativeFunction<Arguments extends readonly unknown[], Result> = ((...
 };
 
 export interface Library {
-  /** `declare<[number, string], number>("int duckdb_query(uint64, const char*, …)")`: the types are the caller's word. */
+  /**
+   * `declare<[number, string], number>("int duckdb_query(uint64, const char*, …)")`: the types are the caller's word.
+   */
   declare<Arguments extends readonly unknown[], Result>(signature: string): NativeFunction<Arguments, Result>;
   /** The same for a function of one struct of `words` 64-bit members, passed by value: `{ a: 0, b: 0, … }`. */
   declareByValue<Struct, Result>(name: string, result: string, words: number): NativeFunction<[Struct], Result>;

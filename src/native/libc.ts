@@ -29,7 +29,9 @@ export function libraryC(): Library {
   return loaded;
 }
 
-/** Declares one function when it is first called. `onThread` calls it off the event loop, where its errno stays behind. */
+/**
+ * Declares one function when it is first called. `onThread` calls it off the event loop, where its errno stays behind.
+ */
 export function fromC<Arguments extends readonly unknown[], Result>(signature: string) {
   let declared: NativeFunction<Arguments, Result> | null = null;
   const declare = () => {

@@ -1,6 +1,7 @@
 /**
  * Memory outside the JavaScript heap, and where things lie: mapped files, malloc'ed areas, and buffers of our own whose
- * address C may be told. Knows nothing of blocks or Arrow. Views over freed memory crash: whoever frees answers for that.
+ * address C may be told. Knows nothing of blocks or Arrow. Views over freed memory crash: whoever frees answers for
+ * that.
  */
 import { StoreError } from "../errors/index.ts";
 import { addressOfBuffer, viewAt } from "./foreign.ts";
@@ -88,8 +89,8 @@ function remembered(address: number, length: number): ArrayBuffer {
 /** A mapped file. */
 export class NativeMemory extends Region {
   /**
-   * Makes pages for a range (which begins at one) and maps them for writing, at one go instead of a fault each. False where
-   * it could not be: no space, or a Linux before 5.14.
+   * Makes pages for a range (which begins at one) and maps them for writing, at one go instead of a fault each. False
+   * where it could not be: no space, or a Linux before 5.14.
    */
   populate(offset: number, length: number): boolean {
     return isLinux && madvise(this.address + offset, length, MADV_POPULATE_WRITE) === 0;

@@ -32,8 +32,9 @@ export function openPipe(): { readonly readEnd: number; readonly writeEnd: numbe
 }
 
 /**
- * Sends bytes [start, end) of a file, waiting for whoever reads. Answers how many were sent, fewer where the file is shorter;
- * null where files of this kind cannot be sent so. Throws as `fs.writeSync` does where the other end is closed.
+ * Sends bytes [start, end) of a file, waiting for whoever reads. Answers how many were sent, fewer where the file is
+ * shorter; null where files of this kind cannot be sent so. Throws as `fs.writeSync` does where the other end is
+ * closed.
  */
 export function sendFile(to: number, from: number, start: number, end: number): number | null {
   if (!isLinux) return null;

@@ -27,8 +27,9 @@ export function dieWithParent(): void {
 }
 
 /**
- * Processes below this one that lose their parent become its children, instead of the system's first process's. Node asks how the
- * children ended that it has started, and no others: `reap` these, or they stay as zombies. Only Linux can.
+ * Processes below this one that lose their parent become its children, instead of the system's first process's. Node
+ * asks how the children ended that it has started, and no others: `reap` these, or they stay as zombies. Only Linux
+ * can.
  */
 export function adoptOrphans(): void {
   if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) !== 0) {
@@ -42,9 +43,9 @@ export function reap(pid: number): boolean {
 }
 
 /**
- * No more than so many bytes of private, writable memory can be mapped from now on (`VmData` of /proc/self/status, touched or
- * not): an allocation beyond that fails, instead of being given and ending the machine. Null: as many as this process
- * may have at all. Children begin with the same limit. Only Linux counts so; elsewhere nothing happens.
+ * No more than so many bytes of private, writable memory can be mapped from now on (`VmData` of /proc/self/status,
+ * touched or not): an allocation beyond that fails, instead of being given and ending the machine. Null: as many as
+ * this process may have at all. Children begin with the same limit. Only Linux counts so; elsewhere nothing happens.
  */
 export function limitData(bytes: number | null): void {
   if (!isLinux) return;

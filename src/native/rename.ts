@@ -1,4 +1,7 @@
-/** What Node's rename lacks: two directories exchanged in one step, a name that must be free; and of directories locks and access lists. Linux. */
+/**
+ * What Node's rename lacks: two directories exchanged in one step, a name that must be free; and of directories locks
+ * and access lists. Linux.
+ */
 import { lastErrno } from "./foreign.ts";
 import { errnoName, fromC, isLinux } from "./libc.ts";
 

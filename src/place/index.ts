@@ -1,6 +1,6 @@
 /**
- * Where this package lies. Supervisor and workers are programs of their own beside the code of the program: a bundler that takes the package
- * into a bundle leaves them behind, and is told of here.
+ * Where this package lies. Supervisor and workers are programs of their own beside the code of the program: a bundler
+ * that takes the package into a bundle leaves them behind, and is told of here.
  */
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";

@@ -1,4 +1,7 @@
-/** The SQL type of a column that comes from a scan as it is, or that a function declares; null where only running the plan tells. */
+/**
+ * The SQL type of a column that comes from a scan as it is, or that a function declares; null where only running the
+ * plan tells.
+ */
 import { parseTypeName, typeName } from "../arrow/index.ts";
 import type { Plan } from "./plan.ts";
 

@@ -1,7 +1,7 @@
 /**
- * Every function, and every join and zip, is told what the operators above it do with the names of its columns. Where these are
- * not known before it runs, its task checks the names, as they are checked here where columns are known. Told of the plan as the
- * user wrote it: rules may take out what nobody reads, and a wrong name in it is wrong all the same.
+ * Every function, and every join and zip, is told what the operators above it do with the names of its columns. Where
+ * these are not known before it runs, its task checks the names, as they are checked here where columns are known. Told
+ * of the plan as the user wrote it: rules may take out what nobody reads, and a wrong name in it is wrong all the same.
  */
 import type { NameUse } from "../protocol/index.ts";
 import { aggregatesIn, type Expression, namedColumns } from "./expression/index.ts";

@@ -1,6 +1,6 @@
 /**
- * Whether a plan's rows have an order that somebody asked for: what follows a sort or a shuffle keeps it, up to the next node
- * that mixes the rows. Where this holds, a result that is kept is read back in the same order.
+ * Whether a plan's rows have an order that somebody asked for: what follows a sort or a shuffle keeps it, up to the
+ * next node that mixes the rows. Where this holds, a result that is kept is read back in the same order.
  */
 import type { Plan } from "./plan.ts";
 

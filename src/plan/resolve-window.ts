@@ -1,6 +1,6 @@
 /**
- * Projections and conditions with a window in them. A projection becomes a window node; a condition is computed of columns
- * that a window node below it adds, and that are gone again above it.
+ * Projections and conditions with a window in them. A projection becomes a window node; a condition is computed of
+ * columns that a window node below it adds, and that are gone again above it.
  */
 import { OptionError } from "../errors/index.ts";
 import { checkAggregateType } from "./aggregate-types.ts";

@@ -1,6 +1,6 @@
 /**
- * Makes a plan as the user wrote it ready for the rules: sources opened, every column name checked where the columns are
- * known, and what is only another way to say select or filter turned into it. Nothing of the job runs here.
+ * Makes a plan as the user wrote it ready for the rules: sources opened, every column name checked where the columns
+ * are known, and what is only another way to say select or filter turned into it. Nothing of the job runs here.
  */
 import { OptionError } from "../errors/index.ts";
 import { checkExpressions, checkMadeNames, checkNames, checkOwnNames } from "./checks.ts";

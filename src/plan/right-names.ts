@@ -1,4 +1,6 @@
-/** The right's columns beside the left's: the name each has there, and its own. Null where the columns are not known. */
+/**
+ * The right's columns beside the left's: the name each has there, and its own. Null where the columns are not known.
+ */
 import { besideNames } from "../protocol/index.ts";
 import { columnsOf } from "./columns.ts";
 import type { JoinNode } from "./nodes/join.ts";

@@ -51,7 +51,10 @@ export type TextEncoding = "utf-8" | "latin-1" | "windows-1252" | "utf-16le" | "
 /** What becomes of bytes that are no text in the encoding: U+FFFD, or an error with file and line. */
 export type BadBytes = "replace" | "refuse";
 
-/** Text that a task's SQL reads from a pipe, in UTF-8: a stretch of a file, or a file that the kernel cannot read as it is. */
+/**
+ * Text that a task's SQL reads from a pipe, in UTF-8: a stretch of a file, or a file that the kernel cannot read as it
+ * is.
+ */
 export interface TextStream {
   readonly path: string;
   /** Where it begins and ends in the file as it lies on disk; both are ends of lines, or of the file. */
@@ -81,7 +84,10 @@ export interface FilesRead {
 
 /** The input of one task that reads from outside. */
 export type Split =
-  /** `sql` stands where a table stands: `read_parquet(…)`, `(SELECT …)`, `range(0, 10)`; `{stream}` in it is the path of `stream`. */
+  /**
+   * `sql` stands where a table stands: `read_parquet(…)`, `(SELECT …)`, `range(0, 10)`; `{stream}` in it is the path of
+   * `stream`.
+   */
   | {
       readonly kind: "sql";
       readonly sql: string;
@@ -239,8 +245,8 @@ export interface TaskOperator {
     | { readonly kind: "splits"; readonly splits: readonly Split[] }
     | { readonly kind: "operators"; readonly operators: readonly OperatorId[] }
     /**
-     * Blocks come one after another while the task runs. Where the first step is SQL they become tables first and it runs
-     * once all are there, over `{t0}`, `{t1}`, …; else they go through the steps as they come.
+     * Blocks come one after another while the task runs. Where the first step is SQL they become tables first and it
+     * runs once all are there, over `{t0}`, `{t1}`, …; else they go through the steps as they come.
      */
     | {
         readonly kind: "fed";

@@ -1,6 +1,6 @@
 /**
- * Which types the keys of a join may have: those whose values can be equal. Said before anything runs where the types are
- * known; where a function makes them, by the task that has both tables, whatever way the rows came to it.
+ * Which types the keys of a join may have: those whose values can be equal. Said before anything runs where the types
+ * are known; where a function makes them, by the task that has both tables, whatever way the rows came to it.
  */
 import { OptionError } from "../errors/index.ts";
 
@@ -27,8 +27,9 @@ export function checkKeyTypes(keys: readonly KeyPair[], leftType: TypeOf, rightT
 }
 
 /**
- * Of types that were not known before: rows had to be sent to their partitions without knowing the other side's. Whole numbers and
- * decimals are compared with a FLOAT rounded to its 24 bits, each in its own way, so that no partition is sure to have both.
+ * Of types that were not known before: rows had to be sent to their partitions without knowing the other side's. Whole
+ * numbers and decimals are compared with a FLOAT rounded to its 24 bits, each in its own way, so that no partition is
+ * sure to have both.
  */
 export function checkFoundKeyTypes(keys: readonly KeyPair[], leftType: TypeOf, rightType: TypeOf): void {
   checkKeyTypes(keys, leftType, rightType);

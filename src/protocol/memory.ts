@@ -24,7 +24,9 @@ export interface HeapUse {
   readonly limit: Bytes;
 }
 
-/** The machine, or the control group that is smaller. Page cache is no use: the system takes it back when it is needed. */
+/**
+ * The machine, or the control group that is smaller. Page cache is no use: the system takes it back when it is needed.
+ */
 export interface NodeMemory {
   readonly used: Bytes;
   readonly total: Bytes;
@@ -86,8 +88,8 @@ export interface MemorySettings {
   /** How often workers are looked at. */
   readonly interval: Milliseconds;
   /**
-   * "auto": thresholds go by process memory, placement by managed and old unmanaged memory; "process": recent memory counts in
-   * placement, too; "managed": nothing but managed memory counts.
+   * "auto": thresholds go by process memory, placement by managed and old unmanaged memory; "process": recent memory
+   * counts in placement, too; "managed": nothing but managed memory counts.
    */
   readonly measure: "auto" | "process" | "managed";
   readonly recentToOldTime: Milliseconds;
@@ -107,7 +109,10 @@ export interface LearnedNeed {
   readonly atOnce: number | null;
   /** While a task of it computes, no other task of the session does, and its worker has nearly all the memory. */
   readonly alone: boolean;
-  /** What a task of it needs: the most that one was seen to have when it failed, or more than the limit that it failed at. */
+  /**
+   * What a task of it needs: the most that one was seen to have when it failed, or more than the limit that it failed
+   * at.
+   */
   readonly memory: Bytes | null;
 }
 

@@ -106,8 +106,9 @@ export type ToProgram =
   | { readonly type: "collect" }
   | { readonly type: "refused"; readonly request: number; readonly error: WireError }
   /**
-   * The program now holds one reference to the slice's block, which stays in `range` until it is released or kept. `copy`: it
-   * has much of the store already, and a block that is to be read and not kept shall be copied and released at once.
+   * The program now holds one reference to the slice's block, which stays in `range` until it is released or kept.
+   * `copy`: it has much of the store already, and a block that is to be read and not kept shall be copied and released
+   * at once.
    */
   | {
       readonly type: "output";
@@ -167,7 +168,10 @@ export interface TaskOrder {
   /** The operator's broadcast tables, each as its blocks. */
   readonly broadcast: readonly (readonly PlacedSlice[])[];
   readonly handedOver: readonly HandedOver[];
-  /** Run again for this block of `handedOver` alone: those before it are made and compared, it is handed over, the rest is left. */
+  /**
+   * Run again for this block of `handedOver` alone: those before it are made and compared, it is handed over, the rest
+   * is left.
+   */
   readonly repair?: number;
   /** GPUs that it may use; null where the session has none and the environment stays as it is. */
   readonly devices: readonly string[] | null;

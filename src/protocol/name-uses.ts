@@ -1,4 +1,6 @@
-/** What operators do with names of columns that are known only when a function has run, so that its task checks them. */
+/**
+ * What operators do with names of columns that are known only when a function has run, so that its task checks them.
+ */
 export interface NameUse {
   /** As the user called it. */
   readonly operator: string;

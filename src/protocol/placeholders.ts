@@ -1,6 +1,7 @@
 /**
  * What stands in a step's SQL for what only its task has: `{input}`, the tables `{t0}` and `{b0}`, the path of its
- * stream, lists of columns (`{columns …}`). The same characters in a text, in a name or in a comment are the user's, and stay.
+ * stream, lists of columns (`{columns …}`). The same characters in a text, in a name or in a comment are the user's,
+ * and stay.
  */
 
 /** The table that a step reads. */

@@ -1,6 +1,6 @@
 /**
- * What happened to a session's memory and its workers, for whoever watches: one object an event, a line each in `events.jsonl`
- * of the session's logs, and for the program's own listeners.
+ * What happened to a session's memory and its workers, for whoever watches: one object an event, a line each in
+ * `events.jsonl` of the session's logs, and for the program's own listeners.
  */
 import type { Bytes, WorkerId } from "./job.ts";
 import type { DeathReason, LearnedNeed, Pressure } from "./memory.ts";

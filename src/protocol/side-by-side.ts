@@ -1,6 +1,6 @@
 /**
- * The columns of two tables side by side, as a select list over `l` and `r`. Where the columns are known the list is part of the
- * SQL; else a mark stands for it, and whoever has the tables puts the list there.
+ * The columns of two tables side by side, as a select list over `l` and `r`. Where the columns are known the list is
+ * part of the SQL; else a mark stands for it, and whoever has the tables puts the list there.
  */
 import { foldedName, nameFault, quoteIdentifier as q } from "../arrow/index.ts";
 import { OptionError } from "../errors/index.ts";

@@ -1,6 +1,7 @@
 /**
- * The global objects that values of this program come from: our own, and that of Node's modules, which is another one where a test runner
- * (Jest, vitest's `vmThreads`) runs the program in a `vm` context. Such a runner also loads the program's modules itself.
+ * The global objects that values of this program come from: our own, and that of Node's modules, which is another one
+ * where a test runner (Jest, vitest's `vmThreads`) runs the program in a `vm` context. Such a runner also loads the
+ * program's modules itself.
  */
 import { runInThisContext } from "node:vm";
 

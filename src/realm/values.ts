@@ -1,7 +1,8 @@
 /**
- * What a value is, whichever realm made it. Under Jest and vitest's `vmThreads` the program runs in a `vm` context with a `Date`, a `Map`
- * and an `Error` of its own, while Node's modules make theirs with those of the main context: `instanceof` says no to either side's values.
- * These look into the value itself. The check that is fast comes first, since some of them are asked for every cell.
+ * What a value is, whichever realm made it. Under Jest and vitest's `vmThreads` the program runs in a `vm` context with
+ * a `Date`, a `Map` and an `Error` of its own, while Node's modules make theirs with those of the main context:
+ * `instanceof` says no to either side's values. These look into the value itself. The check that is fast comes first,
+ * since some of them are asked for every cell.
  */
 import { types } from "node:util";
 

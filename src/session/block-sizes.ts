@@ -1,6 +1,6 @@
 /**
- * How large blocks are to be: the defaults, the presets, what the user says, and what the store can hold of it. A block is
- * held by whoever makes it while the one before it is read, by every worker at once: hence capacity / (2 × workers).
+ * How large blocks are to be: the defaults, the presets, what the user says, and what the store can hold of it. A block
+ * is held by whoever makes it while the one before it is read, by every worker at once: hence capacity / (2 × workers).
  */
 import type { Config, Preset, Size } from "../config/index.ts";
 import { OptionError } from "../errors/index.ts";
@@ -55,7 +55,8 @@ export function blockSizes(
   const unlimited = options.targetMaxBlockSize === false;
   const inStore = Math.floor(capacity / (2 * workers));
   const fits = Math.min(LARGEST_BLOCK, inStore, Math.floor(workerHeap * HEAP_SHARE));
-  // The blocks of all partitions are put together at the same time, in memory that grows by doubling: a small heap feels it.
+  // The blocks of all partitions are put together at the same time, in memory that grows by doubling: a small heap
+  // feels it.
   const shuffled = workerHeap < SMALL_HEAP ? Math.floor(fits / 4) : fits;
   const max = unlimited ? Math.min(LARGEST_BLOCK, capacity) : Math.min(asked.targetMaxBlockSize, fits);
   const ownMin = options.targetMinBlockSize;

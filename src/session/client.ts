@@ -1,6 +1,7 @@
 /**
  * The program's end of the socket: starts the supervisor, asks it things, runs jobs, reads blocks from the shared
- * arena. Keeps the program alive exactly while somebody waits for something it asked for: a reader that stopped reading does not.
+ * arena. Keeps the program alive exactly while somebody waits for something it asked for: a reader that stopped reading
+ * does not.
  */
 import type { Socket } from "node:net";
 import { crc32 } from "node:zlib";

@@ -1,4 +1,7 @@
-/** The session behind the functions that the package exports: made at the first use, and anew after a `close()`; gone with the program. */
+/**
+ * The session behind the functions that the package exports: made at the first use, and anew after a `close()`; gone
+ * with the program.
+ */
 import type {
   AnyRow,
   CsvOptions,
@@ -16,7 +19,9 @@ import { Session } from "./session.ts";
 let current: Session | null = null;
 let configured: SessionOptions = {};
 
-/** The session behind the exported functions, for what only a session can do: `memory()`, `run`, `onEvent`, `close()`. */
+/**
+ * The session behind the exported functions, for what only a session can do: `memory()`, `run`, `onEvent`, `close()`.
+ */
 export function defaultSession(): Session {
   if (current === null || current.isClosed) current = new Session(configured);
   return current;

@@ -1,4 +1,7 @@
-/** What the settings of a session come to on this machine, and what its supervisor is told of it. What there is to set is src/config's. */
+/**
+ * What the settings of a session come to on this machine, and what its supervisor is told of it. What there is to set
+ * is src/config's.
+ */
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { type Config, readConfig, type SessionOptions, type Settings, type Size } from "../config/index.ts";

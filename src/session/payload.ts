@@ -1,4 +1,7 @@
-/** A captured function as text in a message. What belongs to a job goes through the store instead, which has no such bound. */
+/**
+ * A captured function as text in a message. What belongs to a job goes through the store instead, which has no such
+ * bound.
+ */
 import { OptionError } from "../errors/index.ts";
 import type { Bytes } from "../protocol/index.ts";
 import { formatSize } from "../units/index.ts";

@@ -16,7 +16,8 @@ export const silent: JobObserver = { progress() {}, ended() {} };
 export function progressLine(stream: NodeJS.WriteStream): JobObserver {
   const started = Date.now();
   const terminal = stream.isTTY === true;
-  // A terminal that does not know its width says 0, or nothing; one character less than there are, since the last one may begin a new line.
+  // A terminal that does not know its width says 0, or nothing; one character less than there are, since the last one
+  // may begin a new line.
   const width = () => (stream.columns || NARROW) - 1;
   let last = terminal ? started + FIRST_MS - 100 : started;
   let shown = false;

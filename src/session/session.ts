@@ -98,8 +98,9 @@ export class Session {
   }
 
   /**
-   * Another `memoryLimit` for every worker, from now on: "2 GiB", a share of the machine, "auto", or 0 for none. Thresholds
-   * follow at once; workers are replaced one after another, because V8 keeps the heap that it was started with.
+   * Another `memoryLimit` for every worker, from now on: "2 GiB", a share of the machine, "auto", or 0 for none.
+   * Thresholds follow at once; workers are replaced one after another, because V8 keeps the heap that it was started
+   * with.
    */
   setMemoryLimit(limit: NonNullable<SessionOptions["memoryLimit"]>): Promise<void> {
     return this.#engine.setMemoryLimit(limit);
@@ -111,8 +112,9 @@ export class Session {
   }
 
   /**
-   * Calls a function in every worker, busy or not, and returns what each returned, in the order of the workers. It travels as
-   * functions of datasets do, its arguments with it. Where it throws, or a worker ends meanwhile, that is thrown here.
+   * Calls a function in every worker, busy or not, and returns what each returned, in the order of the workers. It
+   * travels as functions of datasets do, its arguments with it. Where it throws, or a worker ends meanwhile, that is
+   * thrown here.
    */
   async run<Args extends readonly unknown[], Value>(
     fn: (...args: Args) => Value,

@@ -1,6 +1,6 @@
 /**
- * Starts the supervisor's process and waits until it listens. Whatever goes wrong on the way, the process is ended, what it
- * made is removed, and the error says why.
+ * Starts the supervisor's process and waits until it listens. Whatever goes wrong on the way, the process is ended,
+ * what it made is removed, and the error says why.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";

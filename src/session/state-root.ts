@@ -1,6 +1,7 @@
 /**
- * Where logs stay: `spillway` in the user's directory for state, closed to others. A link there is the user's own way to another disk. Where it
- * belongs to somebody else (several users with one HOME), `spillway-<uid>` beside it is used instead.
+ * Where logs stay: `spillway` in the user's directory for state, closed to others. A link there is the user's own way
+ * to another disk. Where it belongs to somebody else (several users with one HOME), `spillway-<uid>` beside it is used
+ * instead.
  */
 import { closeSync, constants, fchmodSync, fstatSync, lstatSync, openSync } from "node:fs";
 import { homedir } from "node:os";

@@ -1,4 +1,6 @@
-/** The environment of worker processes: what options about their allocator come to; what `workerEnv` says comes first. */
+/**
+ * The environment of worker processes: what options about their allocator come to; what `workerEnv` says comes first.
+ */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Settings } from "../config/index.ts";

@@ -8,7 +8,9 @@ type Measure = (value: object) => number;
 
 const measures = new Map<object, Measure>();
 
-/** `measure` tells the bytes of an instance of `type`, and of its subclasses unless these have a measure of their own. */
+/**
+ * `measure` tells the bytes of an instance of `type`, and of its subclasses unless these have a measure of their own.
+ */
 export function registerSizeof<T extends object>(type: Constructor<T>, measure: (value: T) => number): void {
   if (typeof type !== "function" || typeof type.prototype !== "object" || typeof measure !== "function") {
     throw new OptionError("registerSizeof: a class is needed, and a function that tells the bytes of an instance.");

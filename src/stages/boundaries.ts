@@ -1,6 +1,6 @@
 /**
- * Where one stage ends and the next begins, and why. Reads and functions fuse with the functions after them, and into the
- * shuffle after them; what looks at all rows starts a stage of its own, which no function joins.
+ * Where one stage ends and the next begins, and why. Reads and functions fuse with the functions after them, and into
+ * the shuffle after them; what looks at all rows starts a stage of its own, which no function joins.
  */
 import type { OperatorId } from "../protocol/index.ts";
 import type { Stage, Stages, TaskStage } from "./stage.ts";

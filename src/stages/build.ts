@@ -1,7 +1,7 @@
 /**
- * From an optimised plan to operators. Relational runs become one SQL step each, one-to-one neighbours one operator; limits,
- * samples of n rows and unions of different things stand between operators. A part of the plan that looks at all rows is
- * one task of the wide kernel (region.ts), or an exchange (exchange.ts).
+ * From an optimised plan to operators. Relational runs become one SQL step each, one-to-one neighbours one operator;
+ * limits, samples of n rows and unions of different things stand between operators. A part of the plan that looks at
+ * all rows is one task of the wide kernel (region.ts), or an exchange (exchange.ts).
  */
 import {
   type FunctionNode,

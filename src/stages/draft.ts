@@ -1,6 +1,6 @@
 /**
- * An operator that is still growing: what it reads, the steps so far, and the SELECT that takes in relational nodes until
- * a function or the end closes it. Immutable; every addition is a new draft.
+ * An operator that is still growing: what it reads, the steps so far, and the SELECT that takes in relational nodes
+ * until a function or the end closes it. Immutable; every addition is a new draft.
  */
 import { type FunctionNode, nothingSkipped, type ScanNode, type ScanPart, type ScanSplits } from "../plan/index.ts";
 import {

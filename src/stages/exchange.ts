@@ -1,7 +1,8 @@
 /**
- * Work on all rows as an exchange: the operators before it scatter their rows to partitions, and a task for each partition does
- * the same SQL over its rows alone. Keys are hashed, sorts go by ranges (range-sort.ts), a shuffle by chance; a join side that
- * is small is given to every task instead. What has no partitions (a zip, one row of all, a window over all) stays one task.
+ * Work on all rows as an exchange: the operators before it scatter their rows to partitions, and a task for each
+ * partition does the same SQL over its rows alone. Keys are hashed, sorts go by ranges (range-sort.ts), a shuffle by
+ * chance; a join side that is small is given to every task instead. What has no partitions (a zip, one row of all, a
+ * window over all) stays one task.
  */
 import { quoteIdentifier } from "../arrow/index.ts";
 import {

@@ -1,6 +1,6 @@
 /**
- * Stages as text: where each runs, what it reads and runs, what it leaves out, how much is expected of it, what it really did,
- * and where fusion stopped. Nothing is cut: the SQL is the SQL that runs.
+ * Stages as text: where each runs, what it reads and runs, what it leaves out, how much is expected of it, what it
+ * really did, and where fusion stopped. Nothing is cut: the SQL is the SQL that runs.
  */
 import { functionLabel } from "../plan/index.ts";
 import {

@@ -1,8 +1,8 @@
 /**
- * What rows are sent to partitions by, as SQL over a value whose type only running tells: it may differ from block to block,
- * and between the sides of a join. Values that are equal in SQL have the same hash, whatever their types, and the order of the
- * parts is the order of the values, exactly. The kernel knows the type when it plans the query and leaves the other branches out.
- * Why, and for which types: docs/decisions/0011-exact-keys.md.
+ * What rows are sent to partitions by, as SQL over a value whose type only running tells: it may differ from block to
+ * block, and between the sides of a join. Values that are equal in SQL have the same hash, whatever their types, and
+ * the order of the parts is the order of the values, exactly. The kernel knows the type when it plans the query and
+ * leaves the other branches out. Why, and for which types: docs/decisions/0011-exact-keys.md.
  */
 
 const WHOLE = "U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER";
@@ -24,7 +24,10 @@ function byType(value: string, branches: readonly Branch[], otherwise: string): 
   return `CASE ${whens.join(" ")} ELSE ${otherwise} END`;
 }
 
-/** Numbers of all types meet as DOUBLE, which the kernel makes of equal values alike; times as nanoseconds; texts as texts. */
+/**
+ * Numbers of all types meet as DOUBLE, which the kernel makes of equal values alike; times as nanoseconds; texts as
+ * texts.
+ */
 export function hashKey(value: string): string {
   const lists = (types: string, type: string): Branch => [`(${types})${LIST}`, `hash(${as(value, `${type}[]`)})`];
   return byType(
@@ -42,8 +45,8 @@ export function hashKey(value: string): string {
 }
 
 /**
- * In the order of ORDER BY, one part after the other. A number is the DOUBLE next to it and what it has beyond that, so that
- * 2^53 + 1 is above 2^53 and 5 is equal to 5.0.
+ * In the order of ORDER BY, one part after the other. A number is the DOUBLE next to it and what it has beyond that, so
+ * that 2^53 + 1 is above 2^53 and 5 is equal to 5.0.
  */
 export function orderParts(value: string): readonly string[] {
   const double = as(value, "DOUBLE");
@@ -63,7 +66,10 @@ export function orderParts(value: string): readonly string[] {
   ];
 }
 
-/** Of a value that has the same type in all blocks: as it is, but for two types that the kernel's own sort key orders otherwise. */
+/**
+ * Of a value that has the same type in all blocks: as it is, but for two types that the kernel's own sort key orders
+ * otherwise.
+ */
 export function ownOrderParts(value: string): readonly string[] {
   const computed: readonly Branch[] = [
     ["INTERVAL", intervalOrder(value)],
@@ -81,7 +87,10 @@ export function ownOrderParts(value: string): readonly string[] {
 
 const TRAVEL_AS_TEXT = "ENUM|BIT|BIGNUM|UNION|TIME WITH TIME ZONE";
 
-/** The order in which min and max compare values that become text on their way to another task, as bytes; null of others and of null. */
+/**
+ * The order in which min and max compare values that become text on their way to another task, as bytes; null of others
+ * and of null.
+ */
 export function travellingOrder(value: string): string {
   const types = `.*\\b(${TRAVEL_AS_TEXT})\\b.*`;
   return `CASE WHEN ${value} IS NOT NULL AND ${is(value, types)} THEN ${orderKey(value)} END`;

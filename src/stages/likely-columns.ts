@@ -1,6 +1,6 @@
 /**
- * The columns that a plan's rows would have had, where none came: what a join or a group finds in a side without rows. What a
- * function makes is told from its declared types, and from its source where that says which columns pass.
+ * The columns that a plan's rows would have had, where none came: what a join or a group finds in a side without rows.
+ * What a function makes is told from its declared types, and from its source where that says which columns pass.
  */
 import { parseTypeName, typeName } from "../arrow/index.ts";
 import { columnsOf, type FunctionNode, type JoinNode, type Plan, type ZipNode } from "../plan/index.ts";

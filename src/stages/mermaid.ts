@@ -1,6 +1,6 @@
 /**
- * Stages as a Mermaid flowchart: a node for each stage and each read, an arrow for what flows. Whatever a name or a path
- * holds is written as character codes, so that no text can end a label or mean something to Mermaid.
+ * Stages as a Mermaid flowchart: a node for each stage and each read, an arrow for what flows. Whatever a name or a
+ * path holds is written as character codes, so that no text can end a label or mean something to Mermaid.
  */
 import { type Flow, flowsOf } from "./boundaries.ts";
 import { type Known, nothingKnown, placeText } from "./explain.ts";

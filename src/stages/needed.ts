@@ -84,7 +84,10 @@ export function neededOf(node: RegionNode, above: Names): readonly Names[] {
   }
 }
 
-/** Without the names that columns of the right get by the suffix, because the left is taken to have a column of their name. */
+/**
+ * Without the names that columns of the right get by the suffix, because the left is taken to have a column of their
+ * name.
+ */
 function ofLeft(names: Names, { left, right, suffix }: JoinNode | ZipNode): Names {
   const own = likelyColumns(left) ?? new Map<string, string | null>();
   const taken = new Set([...own.keys()].map(foldedName));
@@ -95,7 +98,9 @@ function ofLeft(names: Names, { left, right, suffix }: JoinNode | ZipNode): Name
   );
 }
 
-/** A column that the right is taken to have, and that is called by the suffix above, is not another one of the right's. */
+/**
+ * A column that the right is taken to have, and that is called by the suffix above, is not another one of the right's.
+ */
 function ofRight(names: Names, { right, suffix }: JoinNode | ZipNode): Names {
   const likely = likelyColumns(right);
   return without(
@@ -105,8 +110,9 @@ function ofRight(names: Names, { right, suffix }: JoinNode | ZipNode): Names {
 }
 
 /**
- * What must come from one side, because the other is known not to have it. Where that is not known, everything, if without
- * rows of this side there are none at all: else it would stand before what the other has. Of the right everything in any case: what the left has stands before it.
+ * What must come from one side, because the other is known not to have it. Where that is not known, everything, if
+ * without rows of this side there are none at all: else it would stand before what the other has. Of the right
+ * everything in any case: what the left has stands before it.
  */
 function passed(above: Names, other: Plan, keys: readonly string[], isDecisive: boolean): Names {
   const known = columnsOf(other);

@@ -30,8 +30,8 @@ export class Operators {
   }
 
   /**
-   * A limit of so many rows is above these: functions below it hand on as many as soon as they have them, since they may be slow
-   * or never end. What looks at all rows takes all of them.
+   * A limit of so many rows is above these: functions below it hand on as many as soon as they have them, since they
+   * may be slow or never end. What looks at all rows takes all of them.
    */
   hurry(ids: readonly OperatorId[], rows: number): void {
     for (const id of ids) {

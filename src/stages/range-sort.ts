@@ -1,7 +1,7 @@
 /**
  * A sort by ranges: some keys of every part of the rows are looked at first, and cut into as many ranges as there are
- * partitions. A key is one BLOB whose order is that of all sort keys together, descending ones and nulls included, so that
- * equal keys stay together and the partitions, each sorted, follow one another.
+ * partitions. A key is one BLOB whose order is that of all sort keys together, descending ones and nulls included, so
+ * that equal keys stay together and the partitions, each sorted, follow one another.
  */
 import { quoteIdentifier, quoteText } from "../arrow/index.ts";
 import { expressionSql, isDescribable, type SortNode } from "../plan/index.ts";
@@ -18,7 +18,9 @@ const KEY = quoteIdentifier("__spillway_key");
 const BOUNDS = quoteIdentifier("__spillway_bounds");
 /** Looked at by each task. */
 const SAMPLED_KEYS = 1000;
-/** A bound is no longer than this: every task of the map has all of them. Keys that are equal so far share a partition. */
+/**
+ * A bound is no longer than this: every task of the map has all of them. Keys that are equal so far share a partition.
+ */
 const BOUND_BYTES = 1024;
 
 /** `needed`: of what is sorted, by this and by what comes after. */
@@ -59,7 +61,10 @@ export async function rangeSort(
   return { ...sort, setsOrder: true };
 }
 
-/** A text at its end, always the same, makes it a BLOB: of a few bytes, as of a column that is null throughout, it is a BIGINT. */
+/**
+ * A text at its end, always the same, makes it a BLOB: of a few bytes, as of a column that is null throughout, it is a
+ * BIGINT.
+ */
 function sortKey({ keys, input }: SortNode): string {
   const partsOf = isDescribable(input) ? ownOrderParts : orderParts;
   const args = keys.flatMap(({ expression, descending, nulls }) => {

@@ -1,11 +1,11 @@
 /**
  * The largest relational part of a plan that holds a node which looks at all rows, as one SELECT for one task. The task
- * runs in the wide kernel; in a worker, where all it reads is a few megabytes of files. Scans stand in the SELECT as SQL
- * over their files; what needs functions, or blocks, or must stop its readers at a limit, is made by operators of its own
- * and fed to the task as the table `{t0}`, `{t1}`, …
+ * runs in the wide kernel; in a worker, where all it reads is a few megabytes of files. Scans stand in the SELECT as
+ * SQL over their files; what needs functions, or blocks, or must stop its readers at a limit, is made by operators of
+ * its own and fed to the task as the table `{t0}`, `{t1}`, …
  *
- * A limit over work that is done in parallel anyway stays outside: there it is a slice, which stops readers and functions
- * the moment it is satisfied and takes the first rows in plan order, however many threads the kernel has.
+ * A limit over work that is done in parallel anyway stays outside: there it is a slice, which stops readers and
+ * functions the moment it is satisfied and takes the first rows in plan order, however many threads the kernel has.
  */
 import {
   type AggregateNode,

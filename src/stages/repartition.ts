@@ -27,7 +27,8 @@ export async function repartitioned(
     case "rows":
       return passed(made, { kind: "rows", rows: into.rows }, {});
     case "bytes":
-      // How many rows that is only running tells: one task, which no worker waits with, passes the blocks on and cuts them anew.
+      // How many rows that is only running tells: one task, which no worker waits with, passes the blocks on and cuts
+      // them anew.
       return passed(
         made,
         { kind: "all" },

@@ -1,13 +1,16 @@
 /**
- * Splits of blocks in the store that nobody asked for, put together and cut anew so that each has whole batches of a function: as
- * the scheduler does with blocks on their way, and no further, since all blocks of a task are in memory while it runs.
+ * Splits of blocks in the store that nobody asked for, put together and cut anew so that each has whole batches of a
+ * function: as the scheduler does with blocks on their way, and no further, since all blocks of a task are in memory
+ * while it runs.
  */
 import type { BlockSlice, Bytes, Split } from "../protocol/index.ts";
 
 /** A task with fewer batches than this loses much to its last one, which is not full. */
 const FEW_BATCHES = 4;
 
-/** Whether tasks over these splits, of whose rows some are left out first, would make many batches that are not full. */
+/**
+ * Whether tasks over these splits, of whose rows some are left out first, would make many batches that are not full.
+ */
 export function makesShortBatches(splits: readonly Split[], batchSize: number): boolean {
   if (splits.length < 2) return false;
   const rows = splits.reduce((sum, split) => sum + (split.kind === "blocks" ? rowsOf(split.slices) : 0), 0);

@@ -1,4 +1,6 @@
-/** What the ledger keeps of a block, and of who holds it. Knows nothing of other blocks, or of what may leave memory. */
+/**
+ * What the ledger keeps of a block, and of who holds it. Knows nothing of other blocks, or of what may leave memory.
+ */
 import type { ArenaRange, BlockId, Bytes, WorkerId } from "../protocol/index.ts";
 import type { SpillPlace } from "./place.ts";
 import { PAGE, wholePages } from "./ranges.ts";

@@ -1,6 +1,6 @@
 /**
- * The blocks that could leave memory, resident and not pinned, in the order in which they would: those that nobody is about
- * to read, without and with a file, and those that flow. Who leaves, and when, is the scheduler's.
+ * The blocks that could leave memory, resident and not pinned, in the order in which they would: those that nobody is
+ * about to read, without and with a file, and those that flow. Who leaves, and when, is the scheduler's.
  */
 import type { BlockId, Bytes } from "../protocol/index.ts";
 import { type Entry, pagesOf } from "./entry.ts";

@@ -1,7 +1,7 @@
 /**
  * The one account of what is in the store: reservations, blocks, who holds a reference to each, and which may leave
- * memory. Pure: it knows neither the arena's file nor disks nor processes; whoever asks for room carries out the punches
- * that come with it, and whoever evicts writes and reads what it is told to.
+ * memory. Pure: it knows neither the arena's file nor disks nor processes; whoever asks for room carries out the
+ * punches that come with it, and whoever evicts writes and reads what it is told to.
  *
  * A block's life:
  *
@@ -74,7 +74,9 @@ export class Ledger {
     return this.#ranges.giveBack(bytes);
   }
 
-  /** Room, and what can be made room without anybody missing it: blocks that do not flow, and those on their way out. */
+  /**
+   * Room, and what can be made room without anybody missing it: blocks that do not flow, and those on their way out.
+   */
   get available(): Bytes {
     return this.room + this.#residency.leavers.coldBytes + this.#residency.leaving;
   }
@@ -118,7 +120,9 @@ export class Ledger {
     return this.#residency.makers.managed(worker);
   }
 
-  /** Bytes on disk, after compression, of the blocks that a worker is answerable for; a restored block keeps its file. */
+  /**
+   * Bytes on disk, after compression, of the blocks that a worker is answerable for; a restored block keeps its file.
+   */
   spilled(worker: WorkerId | null): Bytes {
     return this.#residency.makers.spilled(worker);
   }

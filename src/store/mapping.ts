@@ -30,8 +30,8 @@ export class MappedArena {
 
   /**
    * A granted range, to be written. Backed by memory first: touching a full tmpfs would kill the process. In memory its
-   * pages are mapped by the same call: a fault for each while it is written costs four times the writing. A file system on
-   * disk may put off finding the space, so there the range is reserved in the file.
+   * pages are mapped by the same call: a fault for each while it is written costs four times the writing. A file system
+   * on disk may put off finding the space, so there the range is reserved in the file.
    */
   writable(range: ArenaRange): Uint8Array {
     if (!this.#inMemory) reserveRange(this.#fd, range.offset, range.length);

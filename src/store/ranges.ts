@@ -35,7 +35,9 @@ interface CachedStretch extends Stretch {
   isCached: boolean;
 }
 
-/** Cached stretches of one size. Those no longer cached stay in the list, and are skipped, until they are half of it. */
+/**
+ * Cached stretches of one size. Those no longer cached stay in the list, and are skipped, until they are half of it.
+ */
 interface SizeClass {
   /** In the order of freeing. */
   stretches: CachedStretch[];

@@ -1,6 +1,6 @@
 /**
- * Where blocks are, in memory or on disk, and every way from one to the other (drawn above the ledger). Moves blocks that it is
- * given; which blocks there are and who holds them is the ledger's.
+ * Where blocks are, in memory or on disk, and every way from one to the other (drawn above the ledger). Moves blocks
+ * that it is given; which blocks there are and who holds them is the ledger's.
  */
 import { StoreError } from "../errors/index.ts";
 import type { ArenaRange, Bytes, WorkerId } from "../protocol/index.ts";

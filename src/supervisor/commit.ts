@@ -1,6 +1,6 @@
 /**
- * Puts a finished job's files in their place, all of them or none: tasks wrote them into a staging directory, and
- * only here do they get their names in the directory the user asked for. Where that is not there yet, the staging directory
+ * Puts a finished job's files in their place, all of them or none: tasks wrote them into a staging directory, and only
+ * here do they get their names in the directory the user asked for. Where that is not there yet, the staging directory
  * becomes it; an overwrite exchanges the two; else files are moved one by one, new ones in before old ones go.
  */
 import { lstat, readdir, rename, rm } from "node:fs/promises";

@@ -1,6 +1,6 @@
 /**
- * Why a worker ended, from what can be known: what was done to it from here, how the system says it ended, its last words, and
- * whether the system's OOM killer has struck. Pure; who gathers the facts is the pool.
+ * Why a worker ended, from what can be known: what was done to it from here, how the system says it ended, its last
+ * words, and whether the system's OOM killer has struck. Pure; who gathers the facts is the pool.
  */
 import type { OomKills } from "../memory/index.ts";
 import type { DeathReason, KillReason } from "../protocol/index.ts";
@@ -17,8 +17,8 @@ export interface DeathFacts {
 }
 
 /**
- * V8 that reached its limit, V8 that could not get what its limit allows, and native code (the kernel's C++) that was refused memory:
- * all are out of memory, and a smaller task may not be.
+ * V8 that reached its limit, V8 that could not get what its limit allows, and native code (the kernel's C++) that was
+ * refused memory: all are out of memory, and a smaller task may not be.
  */
 const OUT_OF_MEMORY =
   /heap out of memory|process out of memory|Array buffer allocation failed|ArrayBuffer::New Allocation failed|std::bad_alloc/i;

@@ -1,6 +1,6 @@
 /**
- * One job at a time puts its files into a directory, of all sessions of this machine. The lock is the system's, on the directory
- * itself: it leaves no file, and ends with its process.
+ * One job at a time puts its files into a directory, of all sessions of this machine. The lock is the system's, on the
+ * directory itself: it leaves no file, and ends with its process.
  */
 import { closeSync, constants, fstatSync, lstatSync, openSync } from "node:fs";
 import { setTimeout as after } from "node:timers/promises";

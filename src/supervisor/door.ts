@@ -1,6 +1,6 @@
 /**
- * The socket that the program and the workers come in by. Opened again where its file has vanished: whoever clears temporary
- * directories away would else keep every new worker out.
+ * The socket that the program and the workers come in by. Opened again where its file has vanished: whoever clears
+ * temporary directories away would else keep every new worker out.
  */
 import { chmodSync, existsSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";

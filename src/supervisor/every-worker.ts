@@ -1,6 +1,7 @@
 /**
- * Questions to all workers at once: a function to call, memory to give back. Each waits until the workers that are starting are up,
- * asks every one of them once, busy or not, and is answered when all have answered or died. Knows nothing of what is asked.
+ * Questions to all workers at once: a function to call, memory to give back. Each waits until the workers that are
+ * starting are up, asks every one of them once, busy or not, and is answered when all have answered or died. Knows
+ * nothing of what is asked.
  */
 import { toWire, type WireError, WorkerDiedError } from "../errors/index.ts";
 import type { ProgramMessage, ToProgram, ToWorker, TrimReport, WorkerAnswer, WorkerId } from "../protocol/index.ts";

@@ -1,6 +1,7 @@
 /**
- * Who asks a session that has just begun about its workers wants to see all of them: the answer waits until they are up. Only then;
- * later on, an answer is of the moment, whoever is being replaced. And not for ever: workers may take their time, or not come up.
+ * Who asks a session that has just begun about its workers wants to see all of them: the answer waits until they are
+ * up. Only then; later on, an answer is of the moment, whoever is being replaced. And not for ever: workers may take
+ * their time, or not come up.
  */
 import type { Milliseconds } from "../protocol/index.ts";
 import type { Clock } from "./clock.ts";

@@ -16,7 +16,10 @@ export type Greeting = Extract<ProgramMessage, { type: "hello" }> | Extract<Work
 /** Longer than this, and it will not say. */
 const TIMEOUT: Milliseconds = 10_000;
 
-/** `admit` says whether it is one of ours; from then on the connection speaks the program's or the worker's part of the protocol. */
+/**
+ * `admit` says whether it is one of ours; from then on the connection speaks the program's or the worker's part of the
+ * protocol.
+ */
 export function greet(socket: Socket, admit: (greeting: Greeting, wire: AnyWire) => boolean): void {
   const wire: AnyWire = new Wire(socket);
   const timer = setTimeout(() => socket.destroy(), TIMEOUT);

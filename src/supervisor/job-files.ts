@@ -1,6 +1,6 @@
 /**
- * The files that jobs write: staged (and written down, so that a later session can clean up after a crash), then put in place or
- * removed, in the background.
+ * The files that jobs write: staged (and written down, so that a later session can clean up after a crash), then put in
+ * place or removed, in the background.
  */
 import { rmSync } from "node:fs";
 import { toWire } from "../errors/index.ts";

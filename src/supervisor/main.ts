@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /**
- * The supervisor process. Its options (SupervisorOptions) come as JSON on its standard input; argv[2], the session's name, is there for
- * people. Prints one line of JSON to stdout: where the session is, when it listens (Ready), or why it cannot start, a WireError; nobody
- * reads on. What goes wrong later goes to stderr, its log.
+ * The supervisor process. Its options (SupervisorOptions) come as JSON on its standard input; argv[2], the session's
+ * name, is there for people. Prints one line of JSON to stdout: where the session is, when it listens (Ready), or why
+ * it cannot start, a WireError; nobody reads on. What goes wrong later goes to stderr, its log.
  */
 import { readFileSync } from "node:fs";
 import { SpillwayError, toWire } from "../errors/index.ts";

@@ -16,7 +16,10 @@ export class Moves {
   /** Outermost directories that were made, each with the innermost. */
   readonly #made: { readonly outermost: string; readonly innermost: string }[] = [];
 
-  /** Files at these paths below one directory get the same below the other; where one is there already, it is not replaced. */
+  /**
+   * Files at these paths below one directory get the same below the other; where one is there already, it is not
+   * replaced.
+   */
   async all(paths: readonly string[], from: string, to: string): Promise<void> {
     for (const path of paths) {
       const target = join(to, path);

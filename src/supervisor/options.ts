@@ -1,6 +1,6 @@
 /**
- * What a supervisor is started with, and the places that follow from it. The program fills it in; the supervisor checks nothing
- * twice. It comes as JSON on its standard input: everybody can read a command line.
+ * What a supervisor is started with, and the places that follow from it. The program fills it in; the supervisor checks
+ * nothing twice. It comes as JSON on its standard input: everybody can read a command line.
  */
 import { join } from "node:path";
 import { OptionError } from "../errors/index.ts";

@@ -1,9 +1,9 @@
 /**
- * What workers have started and left without a parent: the system gives it to this process, and here it ends, also where it has
- * a session of its own and an empty environment. Linux only; elsewhere nobody comes.
+ * What workers have started and left without a parent: the system gives it to this process, and here it ends, also
+ * where it has a session of its own and an empty environment. Linux only; elsewhere nobody comes.
  *
- * Whose it is can be told by its mark, by its session, or by the moment: who comes when a worker dies is that worker's. One that came
- * while all were alive (its parent was no worker) and has no sign of any stays until the session ends.
+ * Whose it is can be told by its mark, by its session, or by the moment: who comes when a worker dies is that worker's.
+ * One that came while all were alive (its parent was no worker) and has no sign of any stays until the session ends.
  */
 import { childrenOf, listsChildren, systemFiles } from "../memory/index.ts";
 import type { Milliseconds, WorkerId } from "../protocol/index.ts";
@@ -85,7 +85,9 @@ export class Orphans {
     return childrenOf(process.pid, systemFiles).filter((pid) => !workers.has(pid));
   }
 
-  /** The supervisor of a session inside a worker cleans up after itself; what is a living worker's ends with that one. */
+  /**
+   * The supervisor of a session inside a worker cleans up after itself; what is a living worker's ends with that one.
+   */
   #isSpared(pid: number): boolean {
     const mark = markIn(pid);
     if (mark === SUPERVISOR_MARK) return true;

@@ -1,6 +1,7 @@
 /**
- * The session's directories, one in each local directory, and that they leave no trace: they are made with what is missing above them, made
- * again where somebody cleared them away, and removed at the end together with what was not there before.
+ * The session's directories, one in each local directory, and that they leave no trace: they are made with what is
+ * missing above them, made again where somebody cleared them away, and removed at the end together with what was not
+ * there before.
  */
 import { rmSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -60,8 +61,8 @@ export class OwnDirectory {
   }
 
   /**
-   * And what is above it: the directory of sessions, as long as others have nothing there, and a local directory that was not there
-   * before, unless others use it now.
+   * And what is above it: the directory of sessions, as long as others have nothing there, and a local directory that
+   * was not there before, unless others use it now.
    */
   remove(): void {
     this.#removeOwn();

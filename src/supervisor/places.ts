@@ -1,6 +1,7 @@
 /**
- * Where a user's sessions are in a local directory: `spillway-<uid>`, which they share. Where that name is taken (somebody else was
- * first, it is a link, others may write to it), a session has a directory of its own beside it, with a name that nobody can guess.
+ * Where a user's sessions are in a local directory: `spillway-<uid>`, which they share. Where that name is taken
+ * (somebody else was first, it is a link, others may write to it), a session has a directory of its own beside it, with
+ * a name that nobody can guess.
  */
 import { randomBytes } from "node:crypto";
 import { readdirSync, statSync } from "node:fs";

@@ -1,16 +1,21 @@
 /**
- * What a worker has started, ended with it: a child process of a function would else stay behind, with its memory. A worker leads
- * a session of its own (in the system's sense), which its children share; those that have left it carry the worker's mark in
- * their environment. Parents are no help here: an orphan's is no longer its own (see orphans.ts for those that have neither).
+ * What a worker has started, ended with it: a child process of a function would else stay behind, with its memory. A
+ * worker leads a session of its own (in the system's sense), which its children share; those that have left it carry
+ * the worker's mark in their environment. Parents are no help here: an orphan's is no longer its own (see orphans.ts
+ * for those that have neither).
  */
 import { allProcesses, STAT, statFields, systemFiles } from "../memory/index.ts";
 import type { WorkerId } from "../protocol/index.ts";
 import { runsAsUs } from "./process-identity.ts";
 
-/** The variable that workers, and what they start, have: `<session>/<worker>`. No setting: those begin with SPILLWAY_. */
+/**
+ * The variable that workers, and what they start, have: `<session>/<worker>`. No setting: those begin with SPILLWAY_.
+ */
 export const MARK = "OF_SPILLWAY_WORKER";
 
-/** Its value in the environment of a supervisor, which may itself be what a worker has started, and is nobody's to end. */
+/**
+ * Its value in the environment of a supervisor, which may itself be what a worker has started, and is nobody's to end.
+ */
 export const SUPERVISOR_MARK = "supervisor";
 
 /** What a worker has, and everything that it has started. */
@@ -19,8 +24,8 @@ export function markOf(session: string, worker: WorkerId): string {
 }
 
 /**
- * Kills these workers and all that they have started; also where they are dead, and what they started is not. `worker`: what has
- * this one's mark; null: that of any worker of the session.
+ * Kills these workers and all that they have started; also where they are dead, and what they started is not. `worker`:
+ * what has this one's mark; null: that of any worker of the session.
  */
 export function killTrees(leaders: readonly number[], session: string, worker: WorkerId | null): void {
   const isOurs = (mark: string) =>

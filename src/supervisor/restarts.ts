@@ -1,7 +1,7 @@
 /**
- * When a worker that died for memory is replaced: after 1 s, its replacement after 2, that one's after 4, … 30 at most, as long as no task
- * is done in between; after five in a row not before somebody has new work. Workers that die together count once. What died of
- * anything else is not held back.
+ * When a worker that died for memory is replaced: after 1 s, its replacement after 2, that one's after 4, … 30 at most,
+ * as long as no task is done in between; after five in a row not before somebody has new work. Workers that die
+ * together count once. What died of anything else is not held back.
  */
 import type { Milliseconds } from "../protocol/index.ts";
 import type { Clock } from "./clock.ts";

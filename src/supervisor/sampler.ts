@@ -1,7 +1,8 @@
 /**
- * Looks at memory, and tells what it saw: the session's processes every `interval`, the node every `memoryMonitorRefreshMs`.
- * It looks while there is a job, and after that until no worker has more of its own than its share for spilling: one that leaks is
- * seen also where it has nothing to do. What follows from the figures is the scheduler's.
+ * Looks at memory, and tells what it saw: the session's processes every `interval`, the node every
+ * `memoryMonitorRefreshMs`. It looks while there is a job, and after that until no worker has more of its own than its
+ * share for spilling: one that leaks is seen also where it has nothing to do. What follows from the figures is the
+ * scheduler's.
  */
 import type { MemoryGauge } from "../memory/index.ts";
 import type {

@@ -1,7 +1,8 @@
 /**
  * What a running session keeps on disk so that the next one could clean up after it: who it is (pids.json) and where
- * its jobs stage files (staging.json), which old data they are about to remove (replaced.json); and, next to its logs and its spill files elsewhere, whose they are (owner.json). Each is written whole
- * or not at all. What is read is believed only where this user wrote it, and only as far as it has the shape that is written here.
+ * its jobs stage files (staging.json), which old data they are about to remove (replaced.json); and, next to its logs
+ * and its spill files elsewhere, whose they are (owner.json). Each is written whole or not at all. What is read is
+ * believed only where this user wrote it, and only as far as it has the shape that is written here.
  */
 import { renameSync, rmdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -19,14 +20,18 @@ export interface SessionRecord {
 
 const LEFT_ALONE: ReadonlySet<string> = new Set(["ENOTEMPTY", "EEXIST", "ENOENT", "ENOTDIR"]);
 
-/** Removes empty directories from `directory` outwards, up to and with `outermost`. Who starts at this moment makes them again. */
+/**
+ * Removes empty directories from `directory` outwards, up to and with `outermost`. Who starts at this moment makes them
+ * again.
+ */
 export function removeEmptyDirectories(directory: string, outermost: string = directory): void {
   for (let at = directory; at.startsWith(outermost); at = dirname(at)) {
     try {
       rmdirSync(at);
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
-      // Others use it, it is gone already, or a link of the user's; anything else is no reason not to end, but worth a line in the log.
+      // Others use it, it is gone already, or a link of the user's; anything else is no reason not to end, but worth a
+      // line in the log.
       if (!LEFT_ALONE.has(code ?? "")) process.stderr.write(`${message}\n`);
       return;
     }
@@ -51,7 +56,9 @@ export function readStaging(directory: string): readonly string[] {
   return areTexts(staging) ? staging : [];
 }
 
-/** A directory whose place a staged one takes: it is then where that was, and nothing but what was judged goes from it. */
+/**
+ * A directory whose place a staged one takes: it is then where that was, and nothing but what was judged goes from it.
+ */
 export interface ReplacedDirectory {
   /** Of the staged one, and after the exchange of the old one. */
   readonly path: string;

@@ -1,7 +1,8 @@
 /**
- * Removes a staging directory that a killed session has left among a user's files, where others may have more to say than in the directories of
- * sessions. It is opened first, and what is removed is what was opened: a real directory of ours with the name and the mark of staging.
- * Somebody who puts another one in its place, a link to it or one that we own, changes nothing but that the name stays.
+ * Removes a staging directory that a killed session has left among a user's files, where others may have more to say
+ * than in the directories of sessions. It is opened first, and what is removed is what was opened: a real directory of
+ * ours with the name and the mark of staging. Somebody who puts another one in its place, a link to it or one that we
+ * own, changes nothing but that the name stays.
  */
 import {
   type BigIntStats,
@@ -49,7 +50,9 @@ export function identityOf({ dev, ino }: BigIntStats): string {
   return `${dev}:${ino}`;
 }
 
-/** The old data of a directory that a staged one has replaced: the same directory, found in the place of the staged one. */
+/**
+ * The old data of a directory that a staged one has replaced: the same directory, found in the place of the staged one.
+ */
 export function removeReplaced({ path, identity, files, folders }: ReplacedDirectory): void {
   if (!isAbsolute(path) || !isStagingName(path)) return;
   const there = lstatSync(path, { bigint: true, throwIfNoEntry: false });

@@ -1,6 +1,6 @@
 /**
- * What the user is told about workers that died: not one by one (each may be retried, and all be well), but once a minute, as long as
- * some do; and at the end, what has not been told yet.
+ * What the user is told about workers that died: not one by one (each may be retried, and all be well), but once a
+ * minute, as long as some do; and at the end, what has not been told yet.
  */
 import { isMemoryReason } from "../errors/index.ts";
 import type { DeathReason, MemorySettings, Milliseconds } from "../protocol/index.ts";

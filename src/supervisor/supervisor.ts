@@ -213,7 +213,9 @@ export class Supervisor {
     });
   }
 
-  /** Without it, what leaves its worker, its session and its environment stays behind: worth a line in the log, no more. */
+  /**
+   * Without it, what leaves its worker, its session and its environment stays behind: worth a line in the log, no more.
+   */
   async #adoptOrphans(): Promise<void> {
     try {
       if (process.platform === "linux") this.#pool.adoptOrphans(await import("../native/index.ts"));

@@ -1,10 +1,10 @@
 /**
- * Finds what sessions left behind whose supervisor was killed, and removes it: arena, staged files, directory,
- * and workers that outlived it, with what they had started. A session that still runs, or is just starting, is left alone.
+ * Finds what sessions left behind whose supervisor was killed, and removes it: arena, staged files, directory, and
+ * workers that outlived it, with what they had started. A session that still runs, or is just starting, is left alone.
  *
- * Nothing is believed because of its name. What says what to remove is read only in directories that are ours and closed to others; a process
- * ends only where its start, its user and its mark are a worker's of that session; what is removed lies in such a directory, or is a
- * staging directory (staged-files.ts).
+ * Nothing is believed because of its name. What says what to remove is read only in directories that are ours and
+ * closed to others; a process ends only where its start, its user and its mark are a worker's of that session; what is
+ * removed lies in such a directory, or is a staging directory (staged-files.ts).
  */
 import { lstatSync, readdirSync, rmSync } from "node:fs";
 import { basename, dirname, isAbsolute, join } from "node:path";

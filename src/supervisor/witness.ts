@@ -1,6 +1,6 @@
 /**
- * What was seen before a worker died: its memory in its last seconds, how often the system's OOM killer has struck, and who uses
- * the node's memory. Looks on, decides nothing.
+ * What was seen before a worker died: its memory in its last seconds, how often the system's OOM killer has struck, and
+ * who uses the node's memory. Looks on, decides nothing.
  */
 import { hostname } from "node:os";
 import type { MemoryGauge, OomKills } from "../memory/index.ts";
@@ -10,8 +10,8 @@ import { type Clock, realClock } from "./clock.ts";
 
 const TOP_USERS = 10;
 /**
- * Kills that were counted before this are no part of a death now; those since are, of every worker that died meanwhile: the system may
- * count one kill for several processes.
+ * Kills that were counted before this are no part of a death now; those since are, of every worker that died meanwhile:
+ * the system may count one kill for several processes.
  */
 const SAME_TIME: Milliseconds = 2_000;
 

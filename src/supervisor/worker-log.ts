@@ -1,6 +1,7 @@
 /**
- * The log of a process: its stdout and stderr in one file, bounded, and its last lines. The process writes to the file itself, through a descriptor
- * that it was given, so the file stays the same one: where it has grown too long, its newest half is written anew at its beginning.
+ * The log of a process: its stdout and stderr in one file, bounded, and its last lines. The process writes to the file
+ * itself, through a descriptor that it was given, so the file stays the same one: where it has grown too long, its
+ * newest half is written anew at its beginning.
  */
 import { closeSync, fstatSync, ftruncateSync, openSync, readSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -38,8 +39,8 @@ export class ProcessLog {
   ) {}
 
   /**
-   * Somebody may have cleared old logs away meanwhile. Null: it cannot be had (a full disk, say); a worker is started all
-   * the same.
+   * Somebody may have cleared old logs away meanwhile. Null: it cannot be had (a full disk, say); a worker is started
+   * all the same.
    */
   static open(stateDirectory: string, worker: WorkerId, limit: Bytes = LIMIT): ProcessLog | null {
     return ProcessLog.#openAt(stateDirectory, workerLog(stateDirectory, worker), `worker ${worker}`, limit);
@@ -68,7 +69,10 @@ export class ProcessLog {
     }
   }
 
-  /** Drops the oldest lines where it is too long. Also of a file that was removed: the disk has it as long as it is open. */
+  /**
+   * Drops the oldest lines where it is too long. Also of a file that was removed: the disk has it as long as it is
+   * open.
+   */
   bound(): void {
     const { size } = fstatSync(this.fd);
     if (size <= this.limit) return;

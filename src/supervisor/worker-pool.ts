@@ -165,7 +165,10 @@ export class WorkerPool {
     );
   }
 
-  /** No ordinary worker is on its way up, or will be when one that was sent away is gone; but for those that wait until a pause is over. */
+  /**
+   * No ordinary worker is on its way up, or will be when one that was sent away is gone; but for those that wait until
+   * a pause is over.
+   */
   get isComplete(): boolean {
     const ordinary = [...this.#workers.values()].filter(({ kind, order }) => kind === "worker" && order !== "asked");
     if (ordinary.some(({ wire }) => wire === null)) return false;

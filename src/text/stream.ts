@@ -1,6 +1,6 @@
 /**
- * The text of a stream, in UTF-8, piece by piece: unpacked, decoded, with bad bytes replaced or refused and line ends made one
- * kind. A stream that is plain needs none of this: its bytes are the file's.
+ * The text of a stream, in UTF-8, piece by piece: unpacked, decoded, with bad bytes replaced or refused and line ends
+ * made one kind. A stream that is plain needs none of this: its bytes are the file's.
  */
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
@@ -145,7 +145,9 @@ class Decoder {
     return badBytesError(path, line + before, encoding);
   }
 
-  /** Line ends before the first byte that is wrong; what the piece before ended in the middle of is on the same line. */
+  /**
+   * Line ends before the first byte that is wrong; what the piece before ended in the middle of is on the same line.
+   */
   #linesUntilBad(piece: Buffer): number {
     const { encoding } = this.stream;
     if (encoding === "latin-1") return 0;

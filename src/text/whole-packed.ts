@@ -1,6 +1,6 @@
 /**
- * Whether a packed file is whole. The kernel reads one that was cut short as if it ended there, in the middle of a row or of a
- * number. A gzip file has to be unpacked to know, down to its checksum; one of zstd says where its blocks end.
+ * Whether a packed file is whole. The kernel reads one that was cut short as if it ended there, in the middle of a row
+ * or of a number. A gzip file has to be unpacked to know, down to its checksum; one of zstd says where its blocks end.
  */
 import { createReadStream } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";

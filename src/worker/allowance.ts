@@ -1,8 +1,9 @@
 /**
- * What this process may allocate beside what it has at its start. Looking at memory every 200 ms cannot catch who takes two
- * gigabytes at once; with an allowance that is an error of whoever asks for them (in JavaScript a `RangeError`: "Array buffer
- * allocation failed"), and not the end of the machine. It is for the user's functions. The kernel by itself is bounded by its
- * lease, and maps much that it never touches (32 MiB for each JSON file it looks at): where no function runs, nothing is refused.
+ * What this process may allocate beside what it has at its start. Looking at memory every 200 ms cannot catch who takes
+ * two gigabytes at once; with an allowance that is an error of whoever asks for them (in JavaScript a `RangeError`:
+ * "Array buffer allocation failed"), and not the end of the machine. It is for the user's functions. The kernel by
+ * itself is bounded by its lease, and maps much that it never touches (32 MiB for each JSON file it looks at): where no
+ * function runs, nothing is refused.
  */
 
 import { nodeMemory, systemFiles } from "../memory/index.ts";
@@ -10,8 +11,9 @@ import { limitData } from "../native/index.ts";
 import type { Bytes } from "../protocol/index.ts";
 
 /**
- * What counts and is not used: stacks of threads and of calls into C that come later (8 MiB each, of which a few KiB are touched),
- * and what allocators keep for the next time. A job of 2 GB that wrote Parquet had 150 MiB of it beyond what it began with.
+ * What counts and is not used: stacks of threads and of calls into C that come later (8 MiB each, of which a few KiB
+ * are touched), and what allocators keep for the next time. A job of 2 GB that wrote Parquet had 150 MiB of it beyond
+ * what it began with.
  */
 const UNTOUCHED: Bytes = 192 * 2 ** 20;
 
@@ -45,7 +47,8 @@ export class Allowance {
     const { mapped, used } = ownUse();
     this.#usedAtStart ??= used;
     this.#unused = mapped - Math.max(0, used - this.#usedAtStart);
-    // Where it has more than a new limit allows, the ladder sees to that: here its next small request would end the process.
+    // Where it has more than a new limit allows, the ladder sees to that: here its next small request would end the
+    // process.
     limitData(UNTOUCHED + Math.max(this.#unused + this.#bytes, mapped));
     this.#state = "in force";
   }

@@ -1,6 +1,6 @@
 /**
- * The broadcast tables of an operator in this worker: the same for all of its tasks, so they are stored at the first and
- * stay until the operator is retired.
+ * The broadcast tables of an operator in this worker: the same for all of its tasks, so they are stored at the first
+ * and stay until the operator is retired.
  */
 import { type Connection, type DeclaredColumn, StoredTable } from "../kernel/index.ts";
 import type { PlacedSlice } from "../protocol/index.ts";

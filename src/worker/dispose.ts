@@ -1,6 +1,6 @@
 /**
- * The end of a class function's instance: its `dispose()`, where it has one. The job waits for it, so it gets a bounded time;
- * a dispose that loops without ever waiting cannot be ended from here.
+ * The end of a class function's instance: its `dispose()`, where it has one. The job waits for it, so it gets a bounded
+ * time; a dispose that loops without ever waiting cannot be ended from here.
  */
 import type { FunctionError } from "../errors/index.ts";
 import type { Milliseconds } from "../protocol/index.ts";

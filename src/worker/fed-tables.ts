@@ -17,7 +17,10 @@ interface FedScope {
   turn(): void | Promise<void>;
 }
 
-/** Rows that are put into a table by one statement, if they come in small blocks: it costs a millisecond, however few they are. */
+/**
+ * Rows that are put into a table by one statement, if they come in small blocks: it costs a millisecond, however few
+ * they are.
+ */
 const TOGETHER_ROWS = 245_760;
 
 export class FedTables {

@@ -1,4 +1,7 @@
-/** The blocks that come to a fed task while it runs, in the order they came. One reader; it may wait, and a cancel ends its wait. */
+/**
+ * The blocks that come to a fed task while it runs, in the order they came. One reader; it may wait, and a cancel ends
+ * its wait.
+ */
 import type { PlacedSlice } from "../protocol/index.ts";
 
 export interface FedBlocks {

@@ -248,7 +248,10 @@ function noOperands(error: KernelError, operator: string): SpillwayError | null 
   );
 }
 
-/** "Cannot deduce template type 'K' in function: 'map_extract_value(MAP(K, V), K) -> V'", and what each operand made of it. */
+/**
+ * "Cannot deduce template type 'K' in function: 'map_extract_value(MAP(K, V), K) -> V'", and what each operand made of
+ * it.
+ */
 const NO_TEMPLATE = /Cannot deduce template type '\w+' in function: '(\w+)\(/;
 const INFERRED = /^ - '(.+?)',/gm;
 const TEMPLATES: Readonly<Record<string, string>> = {

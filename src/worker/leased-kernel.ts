@@ -1,7 +1,7 @@
 /**
  * The worker's kernel and what it may use. It has one thread except while a wide query runs: with more, tables in this
- * process's own memory can only be read by asynchronous calls, which cost several times as much. Steps that follow a wide
- * query have a kernel of one thread beside it.
+ * process's own memory can only be read by asynchronous calls, which cost several times as much. Steps that follow a
+ * wide query have a kernel of one thread beside it.
  */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -66,7 +66,10 @@ export class LeasedKernel {
     await this.#setMemory();
   }
 
-  /** Runs a query with all the threads. `keepOrder`: the order of tables and files matters, not only one that the SQL asks for. */
+  /**
+   * Runs a query with all the threads. `keepOrder`: the order of tables and files matters, not only one that the SQL
+   * asks for.
+   */
   async wide<Result>(keepOrder: boolean, work: () => Promise<Result>): Promise<Result> {
     if (!this.#memoryIsSet) await this.#setMemory();
     const { threads } = this.#lease;
@@ -92,8 +95,8 @@ export class LeasedKernel {
   }
 
   /**
-   * Lets go of what it has read of files, and of its allocator's stock, which setting a limit empties, also the same one
-   * (260 to 49 MB after a table was dropped; left alone it takes seconds).
+   * Lets go of what it has read of files, and of its allocator's stock, which setting a limit empties, also the same
+   * one (260 to 49 MB after a table was dropped; left alone it takes seconds).
    */
   async giveBack(): Promise<void> {
     await this.#aside.executeAsync(DROP_FILE_CACHE);
@@ -101,8 +104,8 @@ export class LeasedKernel {
   }
 
   /**
-   * Makes a kernel anew that takes no more statements since it failed in the middle of one (a commit without memory, an error
-   * inside of DuckDB). Tables in it are gone. False: it was as good as before. Only between tasks.
+   * Makes a kernel anew that takes no more statements since it failed in the middle of one (a commit without memory, an
+   * error inside of DuckDB). Tables in it are gone. False: it was as good as before. Only between tasks.
    */
   async renewIfBroken(): Promise<boolean> {
     if (isSound(this.#connection) && (this.#side === null || isSound(this.#side.connection))) return false;

@@ -1,12 +1,14 @@
 /**
- * Has a user's container let go of memory: calls its `evict()` until enough is free. It is the user's code: it may free nothing, throw,
- * answer nonsense or never. Whoever asked is told in any case whether asking again could help.
+ * Has a user's container let go of memory: calls its `evict()` until enough is free. It is the user's code: it may free
+ * nothing, throw, answer nonsense or never. Whoever asked is told in any case whether asking again could help.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { EvictingContainer } from "../container/index.ts";
 import type { Bytes, Milliseconds } from "../protocol/index.ts";
 
-/** For one call. Something large goes to a slow disk in less; what takes longer waits for something that does not come. */
+/**
+ * For one call. Something large goes to a slow disk in less; what takes longer waits for something that does not come.
+ */
 const EVICT_PATIENCE: Milliseconds = 10_000;
 /** How long calls that never wait may keep the event loop waiting. */
 const TURN: Milliseconds = 20;

@@ -45,7 +45,10 @@ export class LoadedOperator {
     return this.#functions;
   }
 
-  /** An error that no call can be asked about: any of its functions may have begun what threw it, or one of an earlier task. */
+  /**
+   * An error that no call can be asked about: any of its functions may have begun what threw it, or one of an earlier
+   * task.
+   */
   async uncaught(thrown: unknown): Promise<FunctionError> {
     const loaded = await this.#functions?.catch(() => null);
     const functions = [...(loaded?.values() ?? [])];

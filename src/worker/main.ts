@@ -1,9 +1,8 @@
 #!/usr/bin/env node
 /**
- * The worker process: connects to its supervisor (or, on a cluster, to whoever started it), runs one task at a time
- * and says what came of it. Dies with its parent, whatever it is doing.
- * argv: the session's directory, with the socket in it, and the worker's id. The session's token comes on its standard input: everybody
- * can read a command line.
+ * The worker process: connects to its supervisor (or, on a cluster, to whoever started it), runs one task at a time and
+ * says what came of it. Dies with its parent, whatever it is doing. argv: the session's directory, with the socket in
+ * it, and the worker's id. The session's token comes on its standard input: everybody can read a command line.
  */
 import { readFileSync } from "node:fs";
 import { CancelledError, toWire } from "../errors/index.ts";

@@ -1,6 +1,6 @@
 /**
- * A value that its column's type cannot hold, as an error with its file, and the line where the file is text. The kernel says which file,
- * column and text; the file is read once more up to the line that has it.
+ * A value that its column's type cannot hold, as an error with its file, and the line where the file is text. The
+ * kernel says which file, column and text; the file is read once more up to the line that has it.
  */
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";

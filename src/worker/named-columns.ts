@@ -1,6 +1,6 @@
 /**
- * A step's SQL over the tables that a task has: lists of columns that could not be told before are put where their marks stand,
- * and types of keys that were not known before are checked.
+ * A step's SQL over the tables that a task has: lists of columns that could not be told before are put where their
+ * marks stand, and types of keys that were not known before are checked.
  */
 import { quoteIdentifier } from "../arrow/index.ts";
 import { RowShapeError } from "../errors/index.ts";

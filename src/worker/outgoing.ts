@@ -1,6 +1,7 @@
 /**
- * A query as its columns may leave a task. HUGEINT is what a sum of BIGINTs is inside the kernel: no file and no block has it,
- * so it leaves as BIGINT, or not at all. The one column of tables whose columns nobody knows stays behind, beside others.
+ * A query as its columns may leave a task. HUGEINT is what a sum of BIGINTs is inside the kernel: no file and no block
+ * has it, so it leaves as BIGINT, or not at all. The one column of tables whose columns nobody knows stays behind,
+ * beside others.
  */
 import { quoteIdentifier } from "../arrow/index.ts";
 import { type Connection, NO_COLUMN } from "../kernel/index.ts";

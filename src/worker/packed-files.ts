@@ -1,6 +1,6 @@
 /**
- * The packed files that a task's SQL reads, looked at while the kernel reads them: the task is done when they are found whole. A file that was
- * found whole is not looked at again as long as it does not change.
+ * The packed files that a task's SQL reads, looked at while the kernel reads them: the task is done when they are found
+ * whole. A file that was found whole is not looked at again as long as it does not change.
  */
 import { stat } from "node:fs/promises";
 import { SourceError } from "../errors/index.ts";

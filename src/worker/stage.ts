@@ -10,8 +10,8 @@ export interface Stage {
   /** No more batches come: hand on what is held back. */
   end(): void | Promise<void>;
   /**
-   * The fewest rows that can be enough for what follows: infinite where all are wanted, 0 where no more are. Whoever makes rows
-   * hands them on when there are so many, and stops at 0: the user's own iterator too.
+   * The fewest rows that can be enough for what follows: infinite where all are wanted, 0 where no more are. Whoever
+   * makes rows hands them on when there are so many, and stops at 0: the user's own iterator too.
    */
   readonly wanted: number;
   /** So many rows are enough for certain: none of them is dropped further on. */
@@ -24,7 +24,10 @@ export interface Stage {
 export interface TaskScope {
   /** Throws once the task is cancelled. */
   check(): void;
-  /** For loops over user code: gives the event loop, and with it a cancel, its turn where one is due. Throws as check does. */
+  /**
+   * For loops over user code: gives the event loop, and with it a cancel, its turn where one is due. Throws as check
+   * does.
+   */
   turn(): void | Promise<void>;
   /** Where the rows come from, for messages. */
   readonly files: readonly string[];

@@ -1,7 +1,7 @@
 /**
- * One task from its input to its report. The input is SQL over files, Arrow files, blocks of the store, or blocks that come
- * while it runs; the first SQL step reads it directly, and what the kernel can do alone (a copy from files to files, a
- * count) it does without rows coming to JavaScript at all.
+ * One task from its input to its report. The input is SQL over files, Arrow files, blocks of the store, or blocks that
+ * come while it runs; the first SQL step reads it directly, and what the kernel can do alone (a copy from files to
+ * files, a count) it does without rows coming to JavaScript at all.
  */
 import { closeSync, fstatSync, openSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -70,8 +70,8 @@ export interface TaskOutlet extends BlockOutlet {
 }
 
 /**
- * How the kernel is called. "sync": on this thread, as it must be where tables of this process's memory call back into it;
- * "async": elsewhere; "wide": elsewhere, with all the threads that it may have.
+ * How the kernel is called. "sync": on this thread, as it must be where tables of this process's memory call back into
+ * it; "async": elsewhere; "wide": elsewhere, with all the threads that it may have.
  */
 type Mode = "sync" | "async" | "wide";
 
@@ -244,7 +244,8 @@ export class RunningTask implements TaskScope {
       const given = [...numberedTables("t", tables.sql), ...numberedTables("b", this.#broadcast)];
       const query = withColumns(connection, step, given);
       const whole = outgoing(connection, query);
-      // Of no rows from functions, whose columns nobody knows, SQL can make rows of its own, such as a count; but not these.
+      // Of no rows from functions, whose columns nobody knows, SQL can make rows of its own, such as a count; but not
+      // these.
       if (tables.rows === 0 && !whole.hasColumns) return await this.#fromBatches([]);
       return await this.#fromSql(whole.sql, rest, "wide", tables.hasUntypedNulls);
     } catch (error) {
@@ -412,7 +413,8 @@ function writtenColumns({ fields }: Schema): NonNullable<TaskReport["written"]> 
 
 /**
  * Blocks of several tasks may name their columns in another order, or know a type that others saw only nulls of. As a
- * table they need one schema: where they have it nothing is copied, else they are put together; null where types differ.
+ * table they need one schema: where they have it nothing is copied, else they are put together; null where types
+ * differ.
  */
 function ofOneSchema(batches: readonly RecordBatch[]): readonly RecordBatch[] | null {
   const [first] = batches;

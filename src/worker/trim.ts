@@ -1,6 +1,6 @@
 /**
- * Gives back to the system what this worker does not need: garbage, buffers kept for the next job, the kernel's stock, free memory of
- * the C library. A step that cannot be taken is named, and the others are taken all the same.
+ * Gives back to the system what this worker does not need: garbage, buffers kept for the next job, the kernel's stock,
+ * free memory of the C library. A step that cannot be taken is named, and the others are taken all the same.
  */
 import { dropSpareMemory } from "../arrow/index.ts";
 import { collectGarbage, procGauge } from "../memory/index.ts";

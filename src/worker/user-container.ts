@@ -1,6 +1,6 @@
 /**
- * The user's container of this worker: made before the first task, measured after each and now and then meanwhile, asked to let go
- * of something. What it holds is told to the scheduler when it has changed.
+ * The user's container of this worker: made before the first task, measured after each and now and then meanwhile,
+ * asked to let go of something. What it holds is told to the scheduler when it has changed.
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +16,10 @@ import { userFailure } from "./user-failure.ts";
 const INTERVAL: Milliseconds = 200;
 /** Measuring a million values takes a while: it takes this share of the time at most. */
 const SHARE = 0.02;
-/** What it takes is the least of so many times: a collection of garbage meanwhile is not its doing, and a tick may count for all. */
+/**
+ * What it takes is the least of so many times: a collection of garbage meanwhile is not its doing, and a tick may count
+ * for all.
+ */
 const TIMES = 3;
 
 /** What the worker tells on. */
@@ -107,7 +110,10 @@ export class UserContainer {
     return this.#took.length === 0 ? 0 : Math.min(...this.#took) / SHARE;
   }
 
-  /** Until so many bytes are free, or nothing is left that it could free. Asked again meanwhile, it does no more than that. */
+  /**
+   * Until so many bytes are free, or nothing is left that it could free. Asked again meanwhile, it does no more than
+   * that.
+   */
   async evict(bytes: Bytes): Promise<void> {
     if (this.#evicting || !isEvicting(this.container)) return;
     this.#measure();

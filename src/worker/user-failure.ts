@@ -1,4 +1,7 @@
-/** What the user's code threw outside of a row, as an error with their own lines: of a constructor, a factory, a called function. */
+/**
+ * What the user's code threw outside of a row, as an error with their own lines: of a constructor, a factory, a called
+ * function.
+ */
 import { causeLines, FunctionError, retold, type Told, tell } from "../errors/index.ts";
 import { isError } from "../realm/index.ts";
 

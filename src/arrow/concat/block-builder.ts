@@ -60,8 +60,8 @@ export class BlockBuilder {
   }
 
   /**
-   * Bytes of the block of what is held and rows [start, end) of a batch, before anything is copied. What is held takes on
-   * the batch's columns here already. Throws as `append` does.
+   * Bytes of the block of what is held and rows [start, end) of a batch, before anything is copied. What is held takes
+   * on the batch's columns here already. Throws as `append` does.
    */
   blockLengthWith(batch: RecordBatch, start: number, end: number): number {
     this.admit(batch.schema);
@@ -91,7 +91,9 @@ export class BlockBuilder {
     this.restart();
   }
 
-  /** Forgets everything; the memory is used again by other builders, so that nothing finished here may be read any more. */
+  /**
+   * Forgets everything; the memory is used again by other builders, so that nothing finished here may be read any more.
+   */
   release(): void {
     this.clear();
     for (const column of this.spare) column.release();

@@ -11,8 +11,8 @@ import { BlockBuilder } from "./block-builder.ts";
 const FIRST_STEP = 64;
 
 /**
- * The end of the next block: what the builder holds, and rows from `start` on. It is `start` itself where what is held is
- * enough, or no row fits to it.
+ * The end of the next block: what the builder holds, and rows from `start` on. It is `start` itself where what is held
+ * is enough, or no row fits to it.
  */
 export function nextCut(held: BlockBuilder, batch: RecordBatch, start: number, target: number): number {
   const length = (end: number) => held.blockLengthWith(batch, start, end);
@@ -40,7 +40,10 @@ export function* evenSlices(batch: RecordBatch, target: number): Generator<Recor
   }
 }
 
-/** The last number up to `end` for which it holds, given that it holds up to some number and not past it; at least `start`. */
+/**
+ * The last number up to `end` for which it holds, given that it holds up to some number and not past it; at least
+ * `start`.
+ */
 function lastWhere(start: number, end: number, holds: (at: number) => boolean): number {
   let good = start;
   let step = FIRST_STEP;

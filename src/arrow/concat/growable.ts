@@ -7,8 +7,8 @@ import { SpareMemory } from "./spare-memory.ts";
 
 const FIRST_BYTES = 1024;
 /**
- * Pages that are not touched are not there, but every step touches fresh ones and copies: with half as much again at a time
- * a block of 64 MiB was written almost three times, which was a fifth of what its task took.
+ * Pages that are not touched are not there, but every step touches fresh ones and copies: with half as much again at a
+ * time a block of 64 MiB was written almost three times, which was a fifth of what its task took.
  */
 const GROWTH = 3;
 

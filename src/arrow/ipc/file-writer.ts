@@ -1,4 +1,7 @@
-/** Writes an Arrow IPC file piece by piece: header, any number of batches, footer. Where the bytes go is not its business. */
+/**
+ * Writes an Arrow IPC file piece by piece: header, any number of batches, footer. Where the bytes go is not its
+ * business.
+ */
 import { RowShapeError } from "../../errors/index.ts";
 import { plainSchema, schemaEquals } from "../schema.ts";
 import { typeName } from "../typename.ts";

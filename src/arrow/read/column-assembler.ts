@@ -181,7 +181,10 @@ export class ColumnAssembler {
   }
 }
 
-/** Stretches of batches of one schema as columns, each exactly as long: for many short ones, since nothing is made anew but what is handed out. */
+/**
+ * Stretches of batches of one schema as columns, each exactly as long: for many short ones, since nothing is made anew
+ * but what is handed out.
+ */
 export class ColumnSlicer {
   private readonly fillers: readonly ColumnFiller[];
 

@@ -1,6 +1,6 @@
 /**
- * Who is to be told when a signal aborts. Each signal has one listener of ours, however many calls share it, and none when the last
- * of them has ended: a signal may live as long as a server, and Node warns of its eleventh listener.
+ * Who is to be told when a signal aborts. Each signal has one listener of ours, however many calls share it, and none
+ * when the last of them has ended: a signal may live as long as a server, and Node warns of its eleventh listener.
  */
 
 const waiting = new WeakMap<AbortSignal, Set<() => void>>();

@@ -23,7 +23,10 @@ export interface BatchesOptions {
   readonly prefetch: number;
   readonly dropLast: boolean;
   readonly localShuffle: LocalShuffle | null;
-  /** Blocks in the order of the input: a seed means the same batches again, and so needs the same rows in the same order. */
+  /**
+   * Blocks in the order of the input: a seed means the same batches again, and so needs the same rows in the same
+   * order.
+   */
   readonly inOrder: boolean;
   readonly values: ValueOptions;
 }

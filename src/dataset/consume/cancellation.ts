@@ -1,6 +1,6 @@
 /**
- * A consuming call that is to end before its work is done: by its signal, or because its time is over. Whoever works for the call is
- * told at once (`onCancel`); the call itself fails at once, unless a job under way decides how it ends.
+ * A consuming call that is to end before its work is done: by its signal, or because its time is over. Whoever works
+ * for the call is told at once (`onCancel`); the call itself fails at once, unless a job under way decides how it ends.
  */
 
 import { CancelledError, OptionError } from "../../errors/index.ts";

@@ -1,4 +1,6 @@
-/** The number of rows: from metadata where no row can be dropped or added on the way, else by a job that only counts. */
+/**
+ * The number of rows: from metadata where no row can be dropped or added on the way, else by a job that only counts.
+ */
 import { forItsRows, optimise, type Plan } from "../../plan/index.ts";
 import { resolved, runToEnd } from "../run.ts";
 import type { Run } from "./blocks.ts";

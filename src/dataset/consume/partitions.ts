@@ -1,4 +1,6 @@
-/** How many partitions a plan's rows come in: told by the plan where it can be, else by running it and counting blocks. */
+/**
+ * How many partitions a plan's rows come in: told by the plan where it can be, else by running it and counting blocks.
+ */
 import { optimise, type Plan, type ScanNode } from "../../plan/index.ts";
 import { resolved } from "../run.ts";
 import { blocksOf, type Run } from "./blocks.ts";

@@ -1,6 +1,6 @@
 /**
- * The columns and their types: by metadata where no function is involved, else by the first block that comes. Where none comes, by
- * what the functions tell of themselves: a column of nobody knows what is one of nulls.
+ * The columns and their types: by metadata where no function is involved, else by the first block that comes. Where
+ * none comes, by what the functions tell of themselves: a column of nobody knows what is one of nulls.
  */
 import { type Column, isDescribable, type Plan } from "../../plan/index.ts";
 import { likelyColumns } from "../../stages/index.ts";

@@ -1,6 +1,6 @@
 /**
- * Mixes rows within a buffer, as training wants it: each row that leaves is picked at random among the rows held. Blocks come
- * in order, so rows further apart than the buffer is long never meet.
+ * Mixes rows within a buffer, as training wants it: each row that leaves is picked at random among the rows held.
+ * Blocks come in order, so rows further apart than the buffer is long never meet.
  */
 import { BlockBuilder, type RecordBatch } from "../../arrow/index.ts";
 
@@ -35,7 +35,8 @@ export class Shuffler {
       // Only after so many rows, wherever blocks end: blocks of other lengths give the same order.
       if (this.#taken > 0) continue;
       const over = this.#held.rows - this.options.bufferSize;
-      // What stays is copied each time some leave: so they leave in large numbers, and the buffer may hold half as much more.
+      // What stays is copied each time some leave: so they leave in large numbers, and the buffer may hold half as much
+      // more.
       if (over >= Math.max(INTAKE, this.options.bufferSize / 2)) yield* this.#leave(over);
     }
   }

@@ -1,4 +1,7 @@
-/** A result cut into several datasets by rows. They share blocks where a cut goes through one; the last one to go frees it. */
+/**
+ * A result cut into several datasets by rows. They share blocks where a cut goes through one; the last one to go frees
+ * it.
+ */
 import { OptionError } from "../../errors/index.ts";
 import { shuffle } from "../../plan/index.ts";
 import type { BlockId, BlockSlice } from "../../protocol/index.ts";

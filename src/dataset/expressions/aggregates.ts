@@ -1,6 +1,6 @@
 /**
- * Aggregates: of many rows one value, for `groupBy(…).agg` and `agg`. What they give can be computed with like any other
- * expression (`col("a").sum().divide(count())`). Nulls are passed over, by all but `count()`, `first` and `list`.
+ * Aggregates: of many rows one value, for `groupBy(…).agg` and `agg`. What they give can be computed with like any
+ * other expression (`col("a").sum().divide(count())`). Nulls are passed over, by all but `count()`, `first` and `list`.
  */
 import { OptionError } from "../../errors/index.ts";
 import type { AggregateName } from "../../plan/index.ts";

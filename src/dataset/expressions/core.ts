@@ -1,6 +1,6 @@
 /**
- * The base of every expression: the tree it stands for, its name, and its types: the value it gives, the columns it reads
- * (so that a wrong one is a compile error where the row type is known) and the name it will have.
+ * The base of every expression: the tree it stands for, its name, and its types: the value it gives, the columns it
+ * reads (so that a wrong one is a compile error where the row type is known) and the name it will have.
  */
 import { STAYS, type Stays } from "../../closure/index.ts";
 import { OptionError } from "../../errors/index.ts";

@@ -1,6 +1,6 @@
 /**
- * Expressions as users write them: `col("price").multiply(1.2).as("gross")`. Immutable; each method gives a new one. They
- * become SQL with names and values quoted, and follow SQL's logic of nulls: a condition that is null is not true.
+ * Expressions as users write them: `col("price").multiply(1.2).as("gross")`. Immutable; each method gives a new one.
+ * They become SQL with names and values quoted, and follow SQL's logic of nulls: a condition that is null is not true.
  */
 import { OptionError } from "../../errors/index.ts";
 import {

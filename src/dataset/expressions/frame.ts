@@ -1,4 +1,6 @@
-/** Which of the rows of a partition a window looks at for each row: so many before and after it, or so much of its key. */
+/**
+ * Which of the rows of a partition a window looks at for each row: so many before and after it, or so much of its key.
+ */
 import { OptionError } from "../../errors/index.ts";
 import type { Frame, FrameBound } from "../../plan/index.ts";
 import { nearest } from "../../units/index.ts";
@@ -15,7 +17,9 @@ type RangeBound = number | "unbounded" | { readonly [U in FrameUnit]?: number };
 export type WindowFrame =
   /** `{ rows: [-2, 0] }`: this row and the two before it. `{ rows: ["unbounded", 0] }`: all up to this one. */
   | { readonly rows: readonly [from: RowsBound, to: RowsBound] }
-  /** `{ range: [-10, 10] }`: the rows whose key is at most 10 away. `{ range: [{ day: -6 }, 0] }`: those of seven days. */
+  /**
+   * `{ range: [-10, 10] }`: the rows whose key is at most 10 away. `{ range: [{ day: -6 }, 0] }`: those of seven days.
+   */
   | { readonly range: readonly [from: RangeBound, to: RangeBound] };
 
 export function checkFrame(operator: string, frame: unknown, keys: number): Frame {

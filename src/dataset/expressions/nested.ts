@@ -53,7 +53,9 @@ export abstract class NestedMethods<T, Refs extends string, Name extends string 
   listJoin(separator: string): Result<string, Refs> {
     return this.call("listJoin", separator);
   }
-  /** Of two vectors: 1 where they point the same way, 0 where they stand at a right angle, -1 where they are opposed. */
+  /**
+   * Of two vectors: 1 where they point the same way, 0 where they stand at a right angle, -1 where they are opposed.
+   */
   cosineSimilarity<O extends VectorOperand>(other: O): Result<number, Refs, O> {
     return this.#compared("cosineSimilarity", other);
   }

@@ -1,4 +1,7 @@
-/** Arithmetic, comparison, logic and mathematics on expressions. Null in, null out, as in SQL; `divide` is float division. */
+/**
+ * Arithmetic, comparison, logic and mathematics on expressions. Null in, null out, as in SQL; `divide` is float
+ * division.
+ */
 import { OptionError } from "../../errors/index.ts";
 import { call, callOf, cast, checkTypeName, conjunction, type Expression } from "../../plan/index.ts";
 import { describe } from "../options.ts";

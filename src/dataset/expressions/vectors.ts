@@ -9,8 +9,8 @@ import { type AnyExpr, ExprCore } from "./core.ts";
 export type VectorOperand = AnyExpr | readonly number[] | Float32Array | Float64Array;
 
 /**
- * Numbers as one text that the kernel makes a list of: a thousand literals take it much longer. Null stays null: there is no
- * vector to compare with.
+ * Numbers as one text that the kernel makes a list of: a thousand literals take it much longer. Null stays null: there
+ * is no vector to compare with.
  */
 export function vectorExpression(operator: string, vector: unknown): Expression {
   if (vector instanceof ExprCore) return vector.expression;

@@ -27,7 +27,10 @@ function runOf({ recipe, ended, cancellation, inOrder = false }: PipelineRun, pl
   return { engine: recipe.engine, plan, ended, cancellation, inOrder };
 }
 
-/** The blocks of all windows of all epochs. An endless pipeline ends after an epoch without rows, or it would go round for ever. */
+/**
+ * The blocks of all windows of all epochs. An endless pipeline ends after an epoch without rows, or it would go round
+ * for ever.
+ */
 export function blocksOfWindows(run: PipelineRun): Blocks {
   return run.cancellation.overBlocks(async function* (prefetch, left) {
     const { recipe } = run;

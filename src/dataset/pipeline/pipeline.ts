@@ -1,7 +1,7 @@
 /**
  * A pipeline: a dataset's rows window by window, epoch by epoch. Methods that transform are those of datasets: they say
- * what becomes of each window and give a new pipeline; methods that consume run the windows one after the other (their work is in consume.ts).
- * Used once: what has been derived from or consumed cannot be again.
+ * what becomes of each window and give a new pipeline; methods that consume run the windows one after the other (their
+ * work is in consume.ts). Used once: what has been derived from or consumed cannot be again.
  */
 import type { Table, ValueOptions } from "../../arrow/index.ts";
 import { OptionError } from "../../errors/index.ts";

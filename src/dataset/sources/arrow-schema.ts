@@ -1,4 +1,6 @@
-/** The schema of Arrow IPC: of a file from its footer, of a stream from its first message. Nothing else is read here. */
+/**
+ * The schema of Arrow IPC: of a file from its footer, of a stream from its first message. Nothing else is read here.
+ */
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import {
@@ -22,7 +24,10 @@ interface ArrowSchemas {
   readonly each: readonly Schema[];
 }
 
-/** Files after which others have their turn: these are small reads, for which a promise each would cost several times as much. */
+/**
+ * Files after which others have their turn: these are small reads, for which a promise each would cost several times as
+ * much.
+ */
 const FILES_A_TURN = 64;
 /** Footers also say where batches lie, so they may all differ. */
 const MOST_KNOWN = 64;

@@ -1,4 +1,6 @@
-/** Blocks that something of the program holds: they are let go of when it says so, or when it is collected as garbage. */
+/**
+ * Blocks that something of the program holds: they are let go of when it says so, or when it is collected as garbage.
+ */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { BlockId } from "../../protocol/index.ts";
 import type { Engine } from "../engine.ts";
@@ -38,7 +40,9 @@ export class BlockHold {
 /** Registries of the program's own may come first, one a turn. */
 const MOST_TURNS = 100;
 
-/** Resolves when `collect` has collected garbage and the blocks of what it found are released: that is in a later turn. */
+/**
+ * Resolves when `collect` has collected garbage and the blocks of what it found are released: that is in a later turn.
+ */
 export async function afterCollection(collect: () => Promise<void>): Promise<void> {
   const probe = registerGarbage();
   await collect();

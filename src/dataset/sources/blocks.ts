@@ -1,6 +1,6 @@
 /**
- * Rows that the program holds: items, Arrow tables, materialised results. They lie in the store as blocks; the reference to
- * them goes when nothing here can read them any more.
+ * Rows that the program holds: items, Arrow tables, materialised results. They lie in the store as blocks; the
+ * reference to them goes when nothing here can read them any more.
  */
 import { evenSlices, type RecordBatch, typeName } from "../../arrow/index.ts";
 import { StoreError } from "../../errors/index.ts";

@@ -1,4 +1,7 @@
-/** Where a CSV file can be cut between two records, seen from its bytes around the places in question (`csv/cut-states.ts`). */
+/**
+ * Where a CSV file can be cut between two records, seen from its bytes around the places in question
+ * (`csv/cut-states.ts`).
+ */
 import { type FileHandle, open } from "node:fs/promises";
 import { CutStates, canBeCut, type Dialect } from "../../csv/index.ts";
 import type { Bytes } from "../../protocol/index.ts";

@@ -1,6 +1,7 @@
 /**
- * What CSV files are like: the dialect and the header of each, and the types that hold for all. Every file's beginning is
- * looked at for its columns; rows for their types only in some files, spread over all, because there may be very many.
+ * What CSV files are like: the dialect and the header of each, and the types that hold for all. Every file's beginning
+ * is looked at for its columns; rows for their types only in some files, spread over all, because there may be very
+ * many.
  */
 import { foldedName, quoteIdentifier, quoteText } from "../../arrow/index.ts";
 import type { Dialect, FoundDialect, GivenDialect } from "../../csv/index.ts";
@@ -174,7 +175,10 @@ async function sampleFile(
   return { file, found, first, rest };
 }
 
-/** The first lines name columns where one of them is not of the type of the column below; among nothing but texts they do. */
+/**
+ * The first lines name columns where one of them is not of the type of the column below; among nothing but texts they
+ * do.
+ */
 function hasHeader(samples: readonly Sampled[]): boolean {
   const kinds = samples.flatMap(({ first, rest }) => first.map((own, i) => ({ own, below: rest[i] ?? ANY_KIND })));
   const typed = kinds.filter(({ below }) => below !== ANY_KIND && below !== 0);

@@ -115,7 +115,9 @@ async function packedHeads(
   return lines.map((own) => ({ text: own.map((line) => `${line}\n`).join(""), isWhole: own.length < LINES }));
 }
 
-/** A file's dialect: the first file's delimiter, where its first record has the same fields, or as many; else its own. */
+/**
+ * A file's dialect: the first file's delimiter, where its first record has the same fields, or as many; else its own.
+ */
 export function dialectOf(head: Head, given: GivenDialect, first: FoundDialect | null): FoundDialect | null {
   if (first !== null) {
     const alike = findDialect(head.text, head.isWhole, { ...given, delimiter: first.dialect.delimiter });

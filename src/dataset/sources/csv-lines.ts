@@ -1,6 +1,7 @@
 /**
- * How long the lines of a CSV file may be. The kernel reads several buffers of a file at a time and finds lines in each by
- * itself, which goes wrong where a line is a good part of a buffer: so buffers are longer where lines are, and only there.
+ * How long the lines of a CSV file may be. The kernel reads several buffers of a file at a time and finds lines in each
+ * by itself, which goes wrong where a line is a good part of a buffer: so buffers are longer where lines are, and only
+ * there.
  */
 import { open } from "node:fs/promises";
 import type { Bytes } from "../../protocol/index.ts";

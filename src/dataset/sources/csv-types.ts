@@ -1,7 +1,7 @@
 /**
- * SQL that makes values of the texts of a CSV file and loses nothing on the way: a text that its column's type cannot hold
- * ends the query with a `Misfit`, which the worker turns into an error with file and line. The macros `spillway_…` are
- * the kernel's (`src/kernel/exact-texts.ts`).
+ * SQL that makes values of the texts of a CSV file and loses nothing on the way: a text that its column's type cannot
+ * hold ends the query with a `Misfit`, which the worker turns into an error with file and line. The macros `spillway_…`
+ * are the kernel's (`src/kernel/exact-texts.ts`).
  */
 import { quoteText } from "../../arrow/index.ts";
 import { MISFIT, type Misfit } from "../../csv/index.ts";
@@ -62,7 +62,10 @@ interface Reading {
   /** True where the text is such a value; false or null where it is not. */
   readonly fits: string;
   readonly value: string;
-  /** The same for how most values are written, of SQL for the value, the cheapest first: false or null where one cannot tell. */
+  /**
+   * The same for how most values are written, of SQL for the value, the cheapest first: false or null where one cannot
+   * tell.
+   */
   readonly plain?: (value: string) => readonly string[];
   /** Instead of `plain`: not true only where text and value are the same, or both null. */
   readonly odd?: (value: string) => string;
@@ -75,7 +78,9 @@ interface TextColumn {
   readonly declared: boolean;
 }
 
-/** What `valueSql` looks at, in a column of its own so that it is made once; null where the text itself is the value. */
+/**
+ * What `valueSql` looks at, in a column of its own so that it is made once; null where the text itself is the value.
+ */
 export function castSql(text: string, column: TextColumn, formats: TextFormats): string | null {
   return readingOf(text, column, formats)?.value ?? null;
 }

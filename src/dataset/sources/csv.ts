@@ -1,6 +1,6 @@
 /**
- * CSV files. The kernel cuts them into texts; what the texts are is found over all the files, and made of them by SQL that
- * loses nothing (`csv-types.ts`).
+ * CSV files. The kernel cuts them into texts; what the texts are is found over all the files, and made of them by SQL
+ * that loses nothing (`csv-types.ts`).
  */
 import { foldedName, quoteIdentifier, quoteText, quoteTextList } from "../../arrow/index.ts";
 import { OptionError, SourceError } from "../../errors/index.ts";
@@ -38,9 +38,14 @@ export interface CsvOptions {
   readonly decimal?: string;
   /** Leave out rows that cannot be read instead of failing. */
   readonly ignoreErrors?: boolean;
-  /** Rows looked at in a file to find the types; -1 for all rows of all files. Default: 65536 in all, 20480 of one file. */
+  /**
+   * Rows looked at in a file to find the types; -1 for all rows of all files. Default: 65536 in all, 20480 of one file.
+   */
   readonly sampleSize?: number;
-  /** The longest line in bytes, for files that have a few very long ones. Default: 32 MB in files below that, else as seen. */
+  /**
+   * The longest line in bytes, for files that have a few very long ones. Default: 32 MB in files below that, else as
+   * seen.
+   */
   readonly maxLineSize?: number;
   /** Read every column as text. */
   readonly allText?: boolean;

@@ -1,4 +1,6 @@
-/** Files whose columns differ: by default an error that names the file and the columns, with `unionByName` all of them. */
+/**
+ * Files whose columns differ: by default an error that names the file and the columns, with `unionByName` all of them.
+ */
 import { foldedName } from "../../arrow/index.ts";
 import { SourceError } from "../../errors/index.ts";
 import type { SourceFile } from "./files.ts";

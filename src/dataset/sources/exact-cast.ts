@@ -1,6 +1,6 @@
 /**
- * SQL that makes values of one type of those of another and loses nothing: a value that the other type cannot hold ends the
- * query with a `Misfit`, which the worker turns into an error with its file.
+ * SQL that makes values of one type of those of another and loses nothing: a value that the other type cannot hold ends
+ * the query with a `Misfit`, which the worker turns into an error with its file.
  */
 import { quoteText } from "../../arrow/index.ts";
 import { MISFIT, type Misfit } from "../../csv/index.ts";

@@ -1,6 +1,6 @@
 /**
- * From the paths a user gives (files, folders, patterns, a list of them) to the files to read, in a fixed order, with their
- * sizes. Folders are read recursively; hidden files are left out.
+ * From the paths a user gives (files, folders, patterns, a list of them) to the files to read, in a fixed order, with
+ * their sizes. Folders are read recursively; hidden files are left out.
  */
 import { type Dirent, type Stats, statSync } from "node:fs";
 import { readdir, realpath, stat } from "node:fs/promises";
@@ -122,8 +122,8 @@ function fileOf(path: string, info: Stats): SourceFile {
 }
 
 /**
- * Of a local disk, asking on this thread takes a fifth of the time that asking on another does. A disk that is slow to answer is asked
- * many things at once.
+ * Of a local disk, asking on this thread takes a fifth of the time that asking on another does. A disk that is slow to
+ * answer is asked many things at once.
  */
 async function statsOf(paths: readonly string[], operator: string): Promise<readonly Stats[]> {
   const infos: Stats[] = [];

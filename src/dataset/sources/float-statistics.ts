@@ -1,8 +1,9 @@
 /**
- * Floating point columns of Parquet files, kept from the kernel's own use of their statistics. No writer counts NaN there, which is
- * above every number in SQL: a row group with values up to 3 and a NaN was left out for `x > 5`, all of one with values of 1 and a NaN
- * was taken for `x = 1`, and NaN of the other sign was not in a Bloom filter. Behind an expression the kernel has no statistics of
- * the column, and NaN is one value; row groups are left out by row-groups.ts, which knows what may be asked.
+ * Floating point columns of Parquet files, kept from the kernel's own use of their statistics. No writer counts NaN
+ * there, which is above every number in SQL: a row group with values up to 3 and a NaN was left out for `x > 5`, all of
+ * one with values of 1 and a NaN was taken for `x = 1`, and NaN of the other sign was not in a Bloom filter. Behind an
+ * expression the kernel has no statistics of the column, and NaN is one value; row groups are left out by
+ * row-groups.ts, which knows what may be asked.
  */
 import { type DataType, parseTypeName, quoteIdentifier, typeName } from "../../arrow/index.ts";
 

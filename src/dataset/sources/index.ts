@@ -77,8 +77,8 @@ const CHECK_ROWS = 16;
 const BYTES_PER_BATCH = 32 * 2 ** 20;
 
 /**
- * Rows that are in the program: all with the same columns. Those of an array or another collection are copied now; an iterator or an
- * async iterable is read when its rows are needed, and no further.
+ * Rows that are in the program: all with the same columns. Those of an array or another collection are copied now; an
+ * iterator or an async iterable is read when its rows are needed, and no further.
  */
 export function fromItems<R extends AnyRow>(
   engine: Engine,

@@ -1,7 +1,7 @@
 /**
- * The columns of JSON files, as the kernel finds them over a sample of each. It keeps what it has read of every file until it
- * has seen all of them, so it is asked about as many at a time as are little. Where groups of files do not agree, those that
- * differ are looked at together, and those that only repeat others are left out.
+ * The columns of JSON files, as the kernel finds them over a sample of each. It keeps what it has read of every file
+ * until it has seen all of them, so it is asked about as many at a time as are little. Where groups of files do not
+ * agree, those that differ are looked at together, and those that only repeat others are left out.
  */
 import type { Column } from "../../plan/index.ts";
 import type { Bytes } from "../../protocol/index.ts";

@@ -1,7 +1,8 @@
 /**
- * SQL that reads JSON files into columns. What the kernel would round or take for something else is read as text and made a
- * value by SQL that loses nothing (`csv-types.ts`). The kernel makes a double of every number that has a fraction, be it read
- * as text; for a DECIMAL the objects are therefore read as they stand in the file and their numbers put into quotes.
+ * SQL that reads JSON files into columns. What the kernel would round or take for something else is read as text and
+ * made a value by SQL that loses nothing (`csv-types.ts`). The kernel makes a double of every number that has a
+ * fraction, be it read as text; for a DECIMAL the objects are therefore read as they stand in the file and their
+ * numbers put into quotes.
  */
 import { type DataType, parseTypeName, quoteIdentifier, quoteText, typeName } from "../../arrow/index.ts";
 import type { Column } from "../../plan/index.ts";
@@ -101,7 +102,10 @@ function readingOf(
 
 /** Types with values that are no single text. */
 const KERNELS_OWN = /\]$|^(STRUCT|MAP|UNION|JSON|VARIANT)\b/i;
-/** What whole numbers beyond 64 bits are found to be. The kernel takes a hundred times as long for texts as it does by way of HUGEINT. */
+/**
+ * What whole numbers beyond 64 bits are found to be. The kernel takes a hundred times as long for texts as it does by
+ * way of HUGEINT.
+ */
 const WHOLE_NUMBERS = "DECIMAL(38,0)";
 const DECIMALS = /\b(DECIMAL|NUMERIC|DEC)\b/i;
 /** Types that the kernel makes of other things than of the text, wherever they are. */
@@ -149,8 +153,8 @@ function plainRows({ paths }: JsonSource, readings: readonly Reading[], { args }
 }
 
 /**
- * The kernel gives a row of nulls for a line that it cannot read, which `{}` is too. Read as one struct a line they differ:
- * only the former is null as a whole.
+ * The kernel gives a row of nulls for a line that it cannot read, which `{}` is too. Read as one struct a line they
+ * differ: only the former is null as a whole.
  */
 function readableRows({ paths }: JsonSource, readings: readonly Reading[], { args }: JsonSettings): string {
   const fields = readings.map(({ name, read }) => `${quoteIdentifier(name)} ${read}`).join(", ");
@@ -180,7 +184,9 @@ function writtenRows(source: JsonSource, readings: readonly Reading[], settings:
   return `(SELECT ${[...items, FILE_COLUMN].join(", ")} FROM ${objects}${where})`;
 }
 
-/** True, or an error of the kernel's reader: what it makes of an object in hand is null where that has another shape. */
+/**
+ * True, or an error of the kernel's reader: what it makes of an object in hand is null where that has another shape.
+ */
 function shapeSql(source: JsonSource, nested: readonly Reading[], settings: JsonSettings): string {
   const read = nested.map(({ name }) => quoteIdentifier(name)).join(", ");
   return `(SELECT count(*) FROM ${plainRows(source, nested, settings)} WHERE hash(${read}) IS NULL) = 0`;

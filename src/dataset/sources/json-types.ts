@@ -1,6 +1,6 @@
 /**
- * Which types hold the values of JSON files: the kernel's finding is checked against the texts of a sample, because it drops
- * the offsets of times and rounds whole numbers of many digits.
+ * Which types hold the values of JSON files: the kernel's finding is checked against the texts of a sample, because it
+ * drops the offsets of times and rounds whole numbers of many digits.
  */
 import { foldedName, quoteIdentifier, quoteText } from "../../arrow/index.ts";
 import { SourceError } from "../../errors/index.ts";
@@ -33,7 +33,10 @@ const INSTEAD: Readonly<Record<string, readonly (readonly [Kinds, string])[]>> =
   ],
 };
 
-/** To the kernel times are texts where a blank stands before the clock and an offset behind it, as `writeJson` writes them. */
+/**
+ * To the kernel times are texts where a blank stands before the clock and an offset behind it, as `writeJson` writes
+ * them.
+ */
 const IN_TEXTS: readonly (readonly [Kinds, string])[] = [[64, "TIMESTAMP WITH TIME ZONE"]];
 
 /** Whether a column of this type is read as text first. */

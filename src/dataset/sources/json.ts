@@ -1,6 +1,6 @@
 /**
- * JSON files: a value a line, or one array. Columns are found over a sample of all the files and then hold for every one;
- * a key that a row has not is null.
+ * JSON files: a value a line, or one array. Columns are found over a sample of all the files and then hold for every
+ * one; a key that a row has not is null.
  */
 import { open } from "node:fs/promises";
 import { quoteText } from "../../arrow/index.ts";
@@ -91,7 +91,8 @@ export function jsonFormat(
       const present = files.filter((file) => file.bytes > 0);
       if (present.length === 0) return Object.entries(schema).map(([name, type]) => ({ name, type }));
       const found = await jsonColumns(engine, present, args);
-      // Values that are no objects come in one column of this name; so do objects without keys, or with one key of this name.
+      // Values that are no objects come in one column of this name; so do objects without keys, or with one key of this
+      // name.
       if (found.length === 1 && found[0]?.name === "json") {
         await checkObjects(engine, present, args);
         if (!(await hasColumns(engine, present, args, Object.keys(schema).length > 0))) {
@@ -182,7 +183,10 @@ async function checkObjects(
   );
 }
 
-/** Whether there is a key called "json"; where no value has any key, rows are made of the columns that are declared, or are an error. */
+/**
+ * Whether there is a key called "json"; where no value has any key, rows are made of the columns that are declared, or
+ * are an error.
+ */
 async function hasColumns(
   engine: Pick<Engine, "inspect">,
   files: readonly SourceFile[],

@@ -1,7 +1,8 @@
 /**
- * What the kernel said of files, kept for as long as they are as they were: a server asks the same files again and again, and
- * their schemas cost more than a small query. A file is known by path, size, time and inode; one that was written to within the last
- * second is always asked, because a second write may bear the same time. Bounded by what questions and answers take.
+ * What the kernel said of files, kept for as long as they are as they were: a server asks the same files again and
+ * again, and their schemas cost more than a small query. A file is known by path, size, time and inode; one that was
+ * written to within the last second is always asked, because a second write may bear the same time. Bounded by what
+ * questions and answers take.
  */
 import type { InspectedRow } from "../../protocol/index.ts";
 import type { Engine } from "../engine.ts";

@@ -1,6 +1,6 @@
 /**
- * Paths of listed files as SQL for the kernel's readers, which take every path for a pattern: what was listed is what is
- * read, whatever characters its name has.
+ * Paths of listed files as SQL for the kernel's readers, which take every path for a pattern: what was listed is what
+ * is read, whatever characters its name has.
  */
 import { quoteText, quoteTextList } from "../../arrow/index.ts";
 import { SourceError } from "../../errors/index.ts";
@@ -21,8 +21,8 @@ const TAKEN_FOR_OWN = /(^|\/)(filename|content)=/i;
 const PLAIN_FILE = quoteText("/proc/self/comm");
 
 /**
- * Whole files, a row each, as `filename` and `content`. These readers of the kernel cannot be told to leave `k=v` folders
- * alone, but do so where one of the files has none.
+ * Whole files, a row each, as `filename` and `content`. These readers of the kernel cannot be told to leave `k=v`
+ * folders alone, but do so where one of the files has none.
  */
 export function wholeFilesSql(reader: "read_text" | "read_blob", files: readonly Pick<SourceFile, "path">[]): string {
   const list = pathListSql(files);

@@ -1,6 +1,7 @@
 /**
- * Rows of an iterator of the program's, synchronous or not, read as far as calls need them: it may never end. What has been read lies in
- * the store, so that a later call starts from the first row again, and reads on where it needs more. One call reads at a time.
+ * Rows of an iterator of the program's, synchronous or not, read as far as calls need them: it may never end. What has
+ * been read lies in the store, so that a later call starts from the first row again, and reads on where it needs more.
+ * One call reads at a time.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import {

@@ -1,6 +1,6 @@
 /**
- * The columns of Parquet files, from their footers: those of the first, or of all, in types that hold what all the files
- * have there, and which file has which.
+ * The columns of Parquet files, from their footers: those of the first, or of all, in types that hold what all the
+ * files have there, and which file has which.
  */
 import { foldedName, quoteIdentifier } from "../../arrow/index.ts";
 import type { Column } from "../../plan/index.ts";

@@ -1,6 +1,6 @@
 /**
- * Sizes of lists in Parquet files. Parquet has lists of any length only; an entry beside the schema says where all of a column
- * have one length: ours, or the Arrow schema that pyarrow and Polars write.
+ * Sizes of lists in Parquet files. Parquet has lists of any length only; an entry beside the schema says where all of a
+ * column have one length: ours, or the Arrow schema that pyarrow and Polars write.
  */
 import { foldedName, quoteText, readSchemaMessage } from "../../arrow/index.ts";
 import type { Column } from "../../plan/index.ts";

@@ -1,6 +1,6 @@
 /**
- * Parquet files. Their footers are read once, in a worker; splits are ranges of row groups, so that one large file keeps all
- * workers busy and many small ones share a task.
+ * Parquet files. Their footers are read once, in a worker; splits are ranges of row groups, so that one large file
+ * keeps all workers busy and many small ones share a task.
  */
 import { quoteIdentifier } from "../../arrow/index.ts";
 import { SourceError } from "../../errors/index.ts";
@@ -138,7 +138,9 @@ class ParquetReader implements OpenSource {
     };
   }
 
-  /** Whole files, but for a stretch of a read: the kernel leaves out row groups by itself, here they are only counted. */
+  /**
+   * Whole files, but for a stretch of a read: the kernel leaves out row groups by itself, here they are only counted.
+   */
   async whole(request: ScanRequest): Promise<WholeScan | null> {
     const files = await prunePartitions(this.partitions, request.filters, this.engine);
     checkUnchanged(files, "readParquet");
@@ -216,7 +218,8 @@ class ParquetReader implements OpenSource {
     for (const stretch of stretches) {
       const [first] = wholes;
       const sameFolder = first === undefined || haveSameValues(first.file, stretch.file);
-      // Of files with other types the kernel's reader compares with constants cast to each file's own (1.5: 0.5 as BIGINT).
+      // Of files with other types the kernel's reader compares with constants cast to each file's own (1.5: 0.5 as
+      // BIGINT).
       if (!stretch.whole || !sameFolder || !this.found.uniform) flush();
       if (stretch.whole) wholes.push(stretch);
       else parts.push(this.#partSql([stretch], samples));

@@ -1,6 +1,6 @@
 /**
- * What Parquet footers say: row groups with their rows, their bytes in the columns at hand, and whether their statistics let
- * them hold a row that satisfies the conditions. Missing statistics mean that they may.
+ * What Parquet footers say: row groups with their rows, their bytes in the columns at hand, and whether their
+ * statistics let them hold a row that satisfies the conditions. Missing statistics mean that they may.
  */
 import { quoteText } from "../../arrow/index.ts";
 import { KernelError } from "../../errors/index.ts";
@@ -181,7 +181,8 @@ function compared(
       return `(${low} <= ${value})`;
     case "gt":
     case "ge":
-      // NaN is above everything in SQL, and most writers leave it out of their statistics; DuckDB leaves those out then.
+      // NaN is above everything in SQL, and most writers leave it out of their statistics; DuckDB leaves those out
+      // then.
       return `(${isFloat ? `NOT ${NAN_SAFE} OR ` : ""}${high} ${comparison === "gt" ? ">" : ">="} ${value})`;
   }
 }

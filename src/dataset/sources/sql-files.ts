@@ -1,6 +1,7 @@
 /**
- * Files that the kernel reads by SQL: CSV, JSON, text, binary. A split is a file, a part of one, or a bundle of small ones; what
- * differs between the formats is only how their columns are found, where they can be cut and which table function reads them.
+ * Files that the kernel reads by SQL: CSV, JSON, text, binary. A split is a file, a part of one, or a bundle of small
+ * ones; what differs between the formats is only how their columns are found, where they can be cut and which table
+ * function reads them.
  */
 import { quoteIdentifier, quoteText } from "../../arrow/index.ts";
 import {
@@ -48,8 +49,8 @@ export interface SqlFormat {
 }
 
 /**
- * The stream that a split's SQL reads. It has one at most: streams are written one after another, and the kernel may want
- * the last one first.
+ * The stream that a split's SQL reads. It has one at most: streams are written one after another, and the kernel may
+ * want the last one first.
  */
 export class StreamSlot {
   stream: TextStream | null = null;

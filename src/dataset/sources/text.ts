@@ -1,7 +1,7 @@
 /**
- * Text files, a row a line, in the column `text`, without the line's end. Small files are split in memory, where line ends
- * may even be mixed. All others, large, compressed or in other encodings, are streams of UTF-8 that the kernel's CSV reader
- * cuts into lines, with nothing to separate or quote.
+ * Text files, a row a line, in the column `text`, without the line's end. Small files are split in memory, where line
+ * ends may even be mixed. All others, large, compressed or in other encodings, are streams of UTF-8 that the kernel's
+ * CSV reader cuts into lines, with nothing to separate or quote.
  */
 import { quoteText } from "../../arrow/index.ts";
 import { OptionError } from "../../errors/index.ts";
@@ -16,11 +16,16 @@ import type { SqlFormat, StreamSlot } from "./sql-files.ts";
 export interface TextOptions {
   /** "utf-8" (default), "latin-1", "windows-1252", "utf-16le" or "utf-16be". */
   readonly encoding?: TextEncoding;
-  /** Bytes that are no text in the encoding: an error with file and line ("refuse", the default), or U+FFFD ("replace"). */
+  /**
+   * Bytes that are no text in the encoding: an error with file and line ("refuse", the default), or U+FFFD ("replace").
+   */
   readonly badBytes?: BadBytes;
   /** "gzip", "zstd", "none". Default: by the file's name. */
   readonly compression?: "gzip" | "zstd" | "none";
-  /** The longest line in bytes, for files that have a few very long ones. Default: 32 MB in files below that, else as seen. */
+  /**
+   * The longest line in bytes, for files that have a few very long ones. Default: 32 MB in files below that, else as
+   * seen.
+   */
   readonly maxLineSize?: number;
 }
 

@@ -26,7 +26,9 @@ const ofVectors =
   (name: string): Render =>
   ([left, right]) =>
     `(CASE WHEN ${left} IS NULL OR ${right} IS NULL THEN NULL ELSE ${name}(${left}, ${right}) END)`;
-/** A vector without a direction (of zeros, or with NaN or infinities in it) has no angle: NaN, where the kernel says -1. */
+/**
+ * A vector without a direction (of zeros, or with NaN or infinities in it) has no angle: NaN, where the kernel says -1.
+ */
 const cosine: Render = ([left, right]) => {
   const square = (vector: string) => `list_inner_product(${vector}, ${vector})`;
   const points = (vector: string) => `isfinite(${square(vector)}) AND ${square(vector)} > 0`;

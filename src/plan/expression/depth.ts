@@ -2,7 +2,10 @@
 import type { CallName } from "./calls.ts";
 import type { Expression } from "./expression.ts";
 
-/** The kernel plans an expression of this depth in no time, and one of a hundred in 0.2 s; it grows with the third power. */
+/**
+ * The kernel plans an expression of this depth in no time, and one of a hundred in 0.2 s; it grows with the third
+ * power.
+ */
 export const MAX_DEPTH = 24;
 
 export function isDeep(expression: Expression): boolean {

@@ -1,7 +1,7 @@
 /**
  * Expressions as plain immutable trees. What users write (`col("x").gt(5)`) builds them, rules move and simplify them,
- * `expressionSql` spells them. `raw` is SQL of the user's own: rules do not look into it, and what the kernel's parser sees
- * in it only says where it may stand.
+ * `expressionSql` spells them. `raw` is SQL of the user's own: rules do not look into it, and what the kernel's parser
+ * sees in it only says where it may stand.
  */
 import type { CallName } from "./calls.ts";
 import type { Literal } from "./literal.ts";
@@ -112,7 +112,10 @@ export interface Frame {
   readonly to: FrameBound;
 }
 
-/** From the row itself: so many rows, or so much of the key, before (negative) or after it; a unit where the key is a time. */
+/**
+ * From the row itself: so many rows, or so much of the key, before (negative) or after it; a unit where the key is a
+ * time.
+ */
 export type FrameBound = "unbounded" | { readonly offset: number; readonly unit: string | null };
 
 export type Expression =

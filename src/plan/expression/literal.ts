@@ -1,6 +1,6 @@
 /**
- * JavaScript values as SQL literals. A number with a fraction is a DOUBLE, as in JavaScript, not SQL's DECIMAL; next to a
- * comparison it stays a plain decimal, so that a filter on a DECIMAL column still reaches the reader's statistics.
+ * JavaScript values as SQL literals. A number with a fraction is a DOUBLE, as in JavaScript, not SQL's DECIMAL; next to
+ * a comparison it stays a plain decimal, so that a filter on a DECIMAL column still reaches the reader's statistics.
  */
 import { halfPair, quoteText } from "../../arrow/index.ts";
 import { OptionError } from "../../errors/index.ts";

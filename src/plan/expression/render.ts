@@ -88,7 +88,9 @@ function windowSql({ of, partitionBy, orderBy, frame }: WindowExpression): strin
   return `${of.kind === "aggregate" ? aggregateSql(of) : callSql(of)} OVER (${parts.filter((part) => part !== "").join(" ")})`;
 }
 
-/** The last value up to this row would be this one's, so that without a frame all rows are meant; the first is the same. */
+/**
+ * The last value up to this row would be this one's, so that without a frame all rows are meant; the first is the same.
+ */
 function goesToEnds(of: WindowExpression["of"]): boolean {
   return of.name === "last" || of.name === "first";
 }
@@ -100,7 +102,8 @@ export function orderSql({ expression, descending, nulls }: SortKey): string {
 function callSql({ name, args }: WindowCall): string {
   const [value, offset, otherwise] = args.map((each) => expressionSql(each));
   if (otherwise === undefined) return `${CALLS[name]}(${args.map((each) => expressionSql(each)).join(", ")})`;
-  // The kernel casts what stands for missing rows to the type of the others, and rounds it: both take the type that holds both.
+  // The kernel casts what stands for missing rows to the type of the others, and rounds it: both take the type that
+  // holds both.
   return `${CALLS[name]}(CASE WHEN FALSE THEN ${otherwise} ELSE ${value} END, ${offset}, ${otherwise})`;
 }
 

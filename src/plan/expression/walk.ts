@@ -33,8 +33,8 @@ export function namedColumns(expression: Expression, into: Set<string> = new Set
 }
 
 /**
- * The columns an expression may read, null where that cannot be told: with raw SQL in it only of those that are available,
- * and not where it may mean them all (`*`, COLUMNS).
+ * The columns an expression may read, null where that cannot be told: with raw SQL in it only of those that are
+ * available, and not where it may mean them all (`*`, COLUMNS).
  */
 export function columnsRead(expression: Expression, available: readonly string[] | null): Set<string> | null {
   const found = namedColumns(expression);

@@ -1,4 +1,6 @@
-/** One row of those that are the same (null as null), in all columns or in some of them; then any one of them, whole. */
+/**
+ * One row of those that are the same (null as null), in all columns or in some of them; then any one of them, whole.
+ */
 import type { Plan } from "../plan.ts";
 
 export interface DistinctNode {

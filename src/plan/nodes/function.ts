@@ -11,7 +11,9 @@ export interface ShippedFunction {
   readonly columns: readonly string[] | null;
   /** The user named those columns: one that does not exist is an error. */
   readonly columnsDeclared: boolean;
-  /** The columns that its source says it returns, `rest` those of its input as well; null where it says nothing of them. */
+  /**
+   * The columns that its source says it returns, `rest` those of its input as well; null where it says nothing of them.
+   */
   readonly returns: { readonly rest: boolean; readonly names: readonly string[] } | null;
 }
 

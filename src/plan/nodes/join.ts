@@ -1,7 +1,8 @@
 /**
- * Rows of two inputs put together where their keys are equal (`=`); nulls are equal to nothing. Columns, for every kind:
- * those of the left, then those of the right without `rightOn`, with the suffix where the left has one of the name. In right
- * and full joins the left's keys hold coalesce(left key, right key). Semi and anti give the left's rows and columns.
+ * Rows of two inputs put together where their keys are equal (`=`); nulls are equal to nothing. Columns, for every
+ * kind: those of the left, then those of the right without `rightOn`, with the suffix where the left has one of the
+ * name. In right and full joins the left's keys hold coalesce(left key, right key). Semi and anti give the left's rows
+ * and columns.
  */
 import type { NameUse } from "../../protocol/index.ts";
 import type { Plan } from "../plan.ts";

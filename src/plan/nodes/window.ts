@@ -1,6 +1,6 @@
 /**
- * Computes columns as a projection does, and at least one of them of other rows (`sum(x) OVER (…)`). Of each row it makes one,
- * in no order that is said; it needs all rows, or all that have its partition's keys.
+ * Computes columns as a projection does, and at least one of them of other rows (`sum(x) OVER (…)`). Of each row it
+ * makes one, in no order that is said; it needs all rows, or all that have its partition's keys.
  */
 import type { NamedExpression } from "../expression/index.ts";
 import type { Plan } from "../plan.ts";

@@ -1,6 +1,7 @@
 /**
- * Removes what only changes the order of rows or their partitions where nothing above can tell: a sort under another, under
- * an aggregate, a window or a shuffle, a repartition under any of them. Functions, limits and raw SQL can tell, and keep theirs.
+ * Removes what only changes the order of rows or their partitions where nothing above can tell: a sort under another,
+ * under an aggregate, a window or a shuffle, a repartition under any of them. Functions, limits and raw SQL can tell,
+ * and keep theirs.
  */
 import { aggregatesIn, type Expression, hasRaw, type NamedExpression } from "../expression/index.ts";
 import { seesRowOrder } from "../partitions.ts";

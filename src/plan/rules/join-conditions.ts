@@ -1,6 +1,7 @@
 /**
- * Where a condition on a join's rows can be asked instead: of the left's rows, of the right's, of both, or only after the
- * join. A side whose rows may be missing is never asked, since the condition then also judges the nulls that stand for it.
+ * Where a condition on a join's rows can be asked instead: of the left's rows, of the right's, of both, or only after
+ * the join. A side whose rows may be missing is never asked, since the condition then also judges the nulls that stand
+ * for it.
  */
 import { columnType } from "../column-type.ts";
 import { columnsOf } from "../columns.ts";
@@ -57,7 +58,9 @@ function keyPairs({ leftOn, rightOn }: JoinNode): readonly [string, string][] {
   return leftOn.map((name, i) => [name, rightOn[i] ?? name]);
 }
 
-/** Of these types equal values are the same in every respect; 0.0 and -0.0, or 1 and 1.0, are equal and not the same. */
+/**
+ * Of these types equal values are the same in every respect; 0.0 and -0.0, or 1 and 1.0, are equal and not the same.
+ */
 const EXACT =
   /^(U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|DECIMAL\b.*|VARCHAR|BOOLEAN|BLOB|UUID|DATE|TIMESTAMP(_S|_MS|_NS)?)$/;
 

@@ -1,6 +1,7 @@
 /**
  * One projection instead of two, by putting the inner one's expressions where the outer names them. A thousand
- * `withColumn`s become a handful of SELECTs; not always one, since a column used again and again would grow without bound.
+ * `withColumn`s become a handful of SELECTs; not always one, since a column used again and again would grow without
+ * bound.
  */
 import {
   columnsRead,
@@ -17,8 +18,9 @@ import { commonPartition } from "../partitions.ts";
 import { type Plan, rewriteUp } from "../plan.ts";
 
 /**
- * An expression may grow to this many nodes by merging. Measured on a thousand columns, each built on the one before: the
- * kernel plans it in 0.55 s with 32, 1.2 s with 64, 6 s with 150, and in 1.6 s with 8, by then for the depth of nesting.
+ * An expression may grow to this many nodes by merging. Measured on a thousand columns, each built on the one before:
+ * the kernel plans it in 0.55 s with 32, 1.2 s with 64, 6 s with 150, and in 1.6 s with 8, by then for the depth of
+ * nesting.
  */
 const MAX_MERGED_SIZE = 32;
 

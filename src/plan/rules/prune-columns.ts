@@ -118,8 +118,8 @@ function pruneJoin(plan: JoinNode, needed: Needed): Plan {
 }
 
 /**
- * What is needed of each side. A right column bears a suffix because the left has one of its name: as long as the one is
- * needed, so is the other, or the suffix would go.
+ * What is needed of each side. A right column bears a suffix because the left has one of its name: as long as the one
+ * is needed, so is the other, or the suffix would go.
  */
 function sideBySide(plan: JoinNode | ZipNode, needed: Needed): readonly [Side, Side] {
   const names = needed === null ? null : rightNames(plan);

@@ -1,7 +1,8 @@
 /**
  * Moves conditions towards the reader: through computed columns (which they then compute themselves), unions, renames,
- * explodes of another column, keys of groups and windows, joins and orders, into the scan. Never past limits or samples, which see
- * other rows then, nor past functions, but for a filter whose user has said which columns it looks at.
+ * explodes of another column, keys of groups and windows, joins and orders, into the scan. Never past limits or
+ * samples, which see other rows then, nor past functions, but for a filter whose user has said which columns it looks
+ * at.
  */
 import {
   column,
@@ -125,7 +126,9 @@ function belowAggregate({ keys }: AggregateNode, condition: Expression): Express
   return grown(condition, definitions);
 }
 
-/** A condition on what all windows are partitioned by leaves out whole partitions; any other would change what they see. */
+/**
+ * A condition on what all windows are partitioned by leaves out whole partitions; any other would change what they see.
+ */
 function belowWindow(plan: WindowNode, condition: Expression): Expression | null {
   const reads = columnsRead(condition, null);
   if (reads === null || reads.size === 0) return null;
@@ -149,7 +152,9 @@ function belowProject(plan: ProjectNode, condition: Expression): Expression | nu
   return grown(condition, definitions);
 }
 
-/** The condition over what defines the columns it reads; null where that is raw SQL, which may be volatile, or too much. */
+/**
+ * The condition over what defines the columns it reads; null where that is raw SQL, which may be volatile, or too much.
+ */
 function grown(condition: Expression, definitions: ReadonlyMap<string, Expression>): Expression | null {
   for (const name of namedColumns(condition)) {
     const definition = definitions.get(name);

@@ -1,7 +1,7 @@
 /**
  * Lets a limit save work: below functions that give one row for each row (so that no row is computed that is not
- * wanted), onto a sort (which then keeps only so many rows), into the inputs of a union, to the side of a left join that
- * gives a row for each row at least, and as a hint to a scan whose rows all pass.
+ * wanted), onto a sort (which then keeps only so many rows), into the inputs of a union, to the side of a left join
+ * that gives a row for each row at least, and as a hint to a scan whose rows all pass.
  */
 import type { LimitNode } from "../nodes/limit.ts";
 import { limit } from "../nodes/limit.ts";
@@ -20,8 +20,8 @@ function placed(node: LimitNode): Plan {
 }
 
 /**
- * The plan with the limit further down: under its lowest one-to-one function, or right above a sort; null where there is
- * neither. SQL alone is not worth it: under a limit it stops by itself and is better fused with the read.
+ * The plan with the limit further down: under its lowest one-to-one function, or right above a sort; null where there
+ * is neither. SQL alone is not worth it: under a limit it stops by itself and is better fused with the read.
  */
 function belowOneToOne(node: LimitNode, plan: Plan): Plan | null {
   if (!keepsRowsOneToOne(plan)) return null;
@@ -73,8 +73,8 @@ function head(plan: Plan, rows: number): Plan | null {
 }
 
 /**
- * An input of a union: what is above a function of its own is best limited below it. Rows that a function makes are limited in
- * its own tasks, since it may make them slowly, or without end.
+ * An input of a union: what is above a function of its own is best limited below it. Rows that a function makes are
+ * limited in its own tasks, since it may make them slowly, or without end.
  */
 function first(plan: Plan, rows: number): Plan | null {
   const limited = limit(plan, 0, rows);

@@ -184,8 +184,8 @@ export function blocksSpilled(
 }
 
 /**
- * Nothing is lost: the blocks stay where they are. The disks are tried again at once if blocks in memory have files
- * that can be removed, and otherwise after a while.
+ * Nothing is lost: the blocks stay where they are. The disks are tried again at once if pinned blocks had files that
+ * could be removed, and otherwise after a while.
  */
 export function blocksNotSpilled(state: State, blocks: readonly BlockId[], error: WireError): void {
   for (const id of blocks) state.ledger.notWritten(id);
@@ -196,7 +196,7 @@ export function blocksNotSpilled(state: State, blocks: readonly BlockId[], error
 export function diskRefused(state: State, error: WireError, isReading = false): void {
   const { disk, now } = state;
   const { refusal } = disk;
-  // A refusal that no task has retried since counts as a new one.
+  // Without a retry for a while, this counts as a new refusal.
   const isSame = refusal !== null && now - refusal.retryAt < DISK_GRACE;
   if (!isSame) {
     mayCollectSince(state, now);

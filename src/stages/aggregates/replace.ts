@@ -1,4 +1,6 @@
-/** Aggregates inside of expressions: others in their place, and raw SQL outside of them, which may hold some of its own. */
+/**
+ * Aggregates inside of expressions: others in their place, and raw SQL outside of them, which may hold some of its own.
+ */
 import { type AggregateExpression, children, type Expression } from "../../plan/index.ts";
 
 /** The expression with each aggregate in it, and each column outside of aggregates, replaced. */

@@ -19,8 +19,8 @@ const WHOLE = /^(U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER)$/.source;
 const DECIMAL = /^DECIMAL\([0-9]+,([0-9]+)\)$/.source;
 
 /**
- * `id` makes the names of its columns its own; `type` is that of its input, where it is known. Null: its state would hold as many
- * values as there are rows.
+ * `id` makes the names of its columns its own; `type` is that of its input, where it is known. Null: its state would
+ * hold as many values as there are rows.
  */
 export function stateOf(aggregate: AggregateExpression, id: number, type: string | null): State | null {
   const { name, input, where } = aggregate;
@@ -64,7 +64,8 @@ export function stateOf(aggregate: AggregateExpression, id: number, type: string
       const is = (types: string) => `regexp_matches(typeof(${argument}), '${types}')`;
       const digits = (value: string) => `replace(CAST(${value} AS VARCHAR), '.', '')`;
       const whole = `CASE WHEN ${is(WHOLE)} THEN TRY_CAST(${argument} AS HUGEINT) WHEN ${is(DECIMAL)} THEN TRY_CAST(${digits(argument)} AS HUGEINT) END`;
-      // The digits of each value cost 250 ns, so that where it can be told that sums are decimals those of a sum are taken.
+      // The digits of each value cost 250 ns, so that where it can be told that sums are decimals those of a sum are
+      // taken.
       const total = type?.startsWith("DECIMAL") === true ? digits(`sum(${argument})${rows}`) : `sum(${whole})${rows}`;
       const after = `CASE WHEN ${is(WHOLE)} THEN 0 ELSE TRY_CAST(regexp_extract(typeof(${argument}), '${DECIMAL}', 1) AS INTEGER) END`;
       const micros = `sum(CAST(epoch_us(${q("at")}) AS HUGEINT) * ${q("n")}) // sum(${q("n")})`;
@@ -131,8 +132,9 @@ function filter(conditions: readonly string[]): string {
 }
 
 /**
- * Chan's formula, pair by pair: sums of squares would lose what differs where the mean is large, and so would means as one DOUBLE.
- * Sums of the high bits are exact for 2^27 rows, and so is their distance to a number of few bits near the mean.
+ * Chan's formula, pair by pair: sums of squares would lose what differs where the mean is large, and so would means as
+ * one DOUBLE. Sums of the high bits are exact for 2^27 rows, and so is their distance to a number of few bits near the
+ * mean.
  */
 function merged(state: Readonly<Record<"n" | "high" | "low" | "m2", string>>): string {
   const fields = Object.entries(state).map(([name, sql]) => `'${name}': ${sql}`);
@@ -145,7 +147,10 @@ function merged(state: Readonly<Record<"n" | "high" | "low" | "m2", string>>): s
   return `list_reduce(${states}, lambda a, b: {${sum("n")}, ${sum("high")}, ${sum("low")}, ${m2}})`;
 }
 
-/** The DOUBLE of 26 bits next to a value (Veltkamp's split); very large values as they are, which the product would overflow. */
+/**
+ * The DOUBLE of 26 bits next to a value (Veltkamp's split); very large values as they are, which the product would
+ * overflow.
+ */
 function highBits(value: string): string {
   const product = `${value} * 134217729`;
   return `(CASE WHEN abs(${value}) < 1e290 THEN ${product} - (${product} - ${value}) ELSE ${value} END)`;

@@ -1,6 +1,6 @@
 /**
- * An aggregate cut in two: a partial one that may run over any part of the rows, and a final one over what the parts come to.
- * Which state an aggregate has is told in state.ts; here they are put into two SELECTs.
+ * An aggregate cut in two: a partial one that may run over any part of the rows, and a final one over what the parts
+ * come to. Which state an aggregate has is told in state.ts; here they are put into two SELECTs.
  */
 import { quoteIdentifier } from "../../arrow/index.ts";
 import {
@@ -32,8 +32,8 @@ export interface TwoPhase {
 const keyName = (i: number) => `__spillway_k${i}`;
 
 /**
- * Null where it is not cut: raw SQL may hold an aggregate of its own, lists do not get any smaller, so that as many values go on
- * as there are rows, and the order of all rows is not that of the parts.
+ * Null where it is not cut: raw SQL may hold an aggregate of its own, lists do not get any smaller, so that as many
+ * values go on as there are rows, and the order of all rows is not that of the parts.
  */
 export function twoPhase(node: AggregateNode): TwoPhase | null {
   const { keys, items } = node;

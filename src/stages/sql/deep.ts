@@ -1,7 +1,7 @@
 /**
- * Expressions that are nested deeply, cut into steps: what is deep inside becomes a column of a SELECT below. The kernel's
- * rewriting takes the third power of the depth: 0.2 s for a hundred sums in each other, 90 s for nine hundred; in steps of
- * 24 those take 0.6 s. What may not be computed at all (a branch of CASE, an OR) stays where it is.
+ * Expressions that are nested deeply, cut into steps: what is deep inside becomes a column of a SELECT below. The
+ * kernel's rewriting takes the third power of the depth: 0.2 s for a hundred sums in each other, 90 s for nine hundred;
+ * in steps of 24 those take 0.6 s. What may not be computed at all (a branch of CASE, an OR) stays where it is.
  */
 import {
   column,

@@ -1,6 +1,7 @@
 /**
- * Two tables side by side, by their keys or row by row. Where the columns are known they are listed, those of the right under
- * other names where the left has them; after a function only who has the tables knows them, and a mark stands for the list.
+ * Two tables side by side, by their keys or row by row. Where the columns are known they are listed, those of the right
+ * under other names where the left has them; after a function only who has the tables knows them, and a mark stands for
+ * the list.
  */
 import { createHash } from "node:crypto";
 import { quoteIdentifier, quoteText } from "../../arrow/index.ts";
@@ -38,8 +39,9 @@ export function joined(node: JoinNode, leftRows: Select, rightRows: Select): Sel
 }
 
 /**
- * A join with a side of no rows asks the other side for its first rows or for none, which a zip cannot tell from a left side
- * that has none: the right's rows, which the kernel still hands on, would be too many. All rows of a zip are asked for.
+ * A join with a side of no rows asks the other side for its first rows or for none, which a zip cannot tell from a left
+ * side that has none: the right's rows, which the kernel still hands on, would be too many. All rows of a zip are asked
+ * for.
  */
 function allAsked(select: Select): Select {
   if (!select.byPlace) return select;
@@ -75,8 +77,9 @@ function byNumber(left: Select, right: Select): string {
 }
 
 /**
- * `LEFT` and `RIGHT` are true on the last row of their side. Where a limit above has enough, the kernel takes the left side for
- * ended and still hands on what is left of the right one: rows without a left one are a mistake only from the first row on.
+ * `LEFT` and `RIGHT` are true on the last row of their side. Where a limit above has enough, the kernel takes the left
+ * side for ended and still hands on what is left of the right one: rows without a left one are a mistake only from the
+ * first row on.
  */
 function byPlace(left: Select, right: Select): string {
   const last = (name: string) => `lead(FALSE, 1, TRUE) OVER () AS ${name}`;

@@ -1,6 +1,6 @@
 /**
- * SQL for people: a line for each clause, queries within queries indented. Only the space between tokens changes; what is
- * quoted stays as it is, and nothing is left out.
+ * SQL for people: a line for each clause, queries within queries indented. Only the space between tokens changes; what
+ * is quoted stays as it is, and nothing is left out.
  */
 const SHORT = 90;
 const LONG = 110;

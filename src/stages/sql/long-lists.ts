@@ -1,6 +1,7 @@
 /**
  * A condition as SQL. A long list of whole numbers in it is one text that the kernel makes a list of: as literals, a
- * hundred thousand take 1.8 s to plan, as a text 0.3 s. Only for conditions of WHERE: elsewhere SQL may take no subquery.
+ * hundred thousand take 1.8 s to plan, as a text 0.3 s. Only for conditions of WHERE: elsewhere SQL may take no
+ * subquery.
  */
 import { type CallExpression, type Expression, expressionSql } from "../../plan/index.ts";
 

@@ -1,6 +1,7 @@
 /**
- * The names that a SELECT of the kernel's parse tree has from what it reads: its tables, and their columns. Where they cannot be
- * told from the text (a file, a struct that is unnested) the answer is null. Too many names do no harm, too few would.
+ * The names that a SELECT of the kernel's parse tree has from what it reads: its tables, and their columns. Where they
+ * cannot be told from the text (a file, a struct that is unnested) the answer is null. Too many names do no harm, too
+ * few would.
  */
 export type Json = { readonly [key: string]: unknown };
 

@@ -1,8 +1,8 @@
 /**
- * What raw SQL holds, as the kernel's own parser sees it: windows, functions of many rows, unnest. Asked of a worker, because
- * only the parser that will run a text knows what is a comment, a string or a column called "over" in it, and only its
- * catalogue knows which functions are aggregates. What stands in a subquery is of that one's own rows, with one exception that
- * SQL has: an aggregate of nothing but columns from around a subquery is of the rows around it.
+ * What raw SQL holds, as the kernel's own parser sees it: windows, functions of many rows, unnest. Asked of a worker,
+ * because only the parser that will run a text knows what is a comment, a string or a column called "over" in it, and
+ * only its catalogue knows which functions are aggregates. What stands in a subquery is of that one's own rows, with
+ * one exception that SQL has: an aggregate of nothing but columns from around a subquery is of the rows around it.
  */
 import { quoteIdentifier, quoteText } from "../../arrow/index.ts";
 import type { RawSeen } from "../../plan/index.ts";
@@ -61,7 +61,10 @@ export function readTree(text: string): Parsed | null {
 const BEFORE = "SELECT (";
 const MOST_OF_A_TEXT = 300;
 
-/** What is wrong with a text, in words of it alone; null where its syntax is right. `tree` is what the kernel made of it. */
+/**
+ * What is wrong with a text, in words of it alone; null where its syntax is right. `tree` is what the kernel made of
+ * it.
+ */
 export function syntaxFault(text: string, tree: string): string | null {
   const found: unknown = JSON.parse(tree);
   if (!isObject(found) || found.error !== true || found.error_subtype !== "SYNTAX_ERROR") return null;

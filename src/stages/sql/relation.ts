@@ -130,7 +130,9 @@ export function relation(node: RegionNode, inputs: readonly Select[]): Select {
   }
 }
 
-/** The kernel fills columns that one of them does not have with nulls, and takes names for one that differ only in case. */
+/**
+ * The kernel fills columns that one of them does not have with nulls, and takes names for one that differ only in case.
+ */
 function unionOf(node: UnionNode, inputs: readonly Select[]): Select {
   const all = inputs.map((each) => `(${selectSql(each)})`);
   const select = selectFrom(`(${all.join(" UNION ALL BY NAME ")})`, ...inputs);

@@ -205,8 +205,9 @@ function listSql(items: ProjectNode["items"]): string {
 }
 
 /**
- * Columns computed over an input of unknown columns. `* REPLACE` wants them to exist, so an empty table that has them is
- * put under the input first; not those that an expression reads, which must be there, or the kernel says they are not.
+ * Columns computed over an input of unknown columns. `* REPLACE` wants them to exist, so an empty table that has them
+ * is put under the input first; not those that an expression reads, which must be there, or the kernel says they are
+ * not.
  */
 function extended(open: Select, items: readonly NamedExpression[], steps: readonly string[]): Select {
   const names = items.map(({ name }) => name);
@@ -245,7 +246,9 @@ export function smallestKeys(table: string, rows: number): Select {
   return { ...selectFrom(`(SELECT * FROM ${table} ORDER BY ${KEY} LIMIT ${rows})`), list: `* EXCLUDE (${KEY})` };
 }
 
-/** Hashed twice: the kernel only xors the seed's hash with the rest, which for a half would leave two samples in all. */
+/**
+ * Hashed twice: the kernel only xors the seed's hash with the rest, which for a half would leave two samples in all.
+ */
 export function mixed(values: string, seed: number): string {
   return `hash(hash(${values}, ${literalSql(seed)}))`;
 }

@@ -1,6 +1,6 @@
 /**
- * Keeps spill files out of the page cache, which is the memory that spilling is to make room for. Loads the C boundary at
- * the first spill, and once: importing again costs up to 0.3 ms each time where a loader is installed.
+ * Keeps spill files out of the page cache, which is the memory that spilling is to make room for. Loads the C boundary
+ * at the first spill, and once: importing again costs up to 0.3 ms each time where a loader is installed.
  */
 import type { FileHandle } from "node:fs/promises";
 import type { Bytes } from "../../protocol/index.ts";

@@ -1,4 +1,7 @@
-/** Whether this Node can compress with zstd: zlib has it from Node 22.15 on. Apart from the codecs, so that the program can ask. */
+/**
+ * Whether this Node can compress with zstd: zlib has it from Node 22.15 on. Apart from the codecs, so that the program
+ * can ask.
+ */
 import * as zlib from "node:zlib";
 import { OptionError } from "../../errors/index.ts";
 import type { SpillCompression } from "./settings.ts";

@@ -1,6 +1,6 @@
 /**
- * Puts rows together to blocks and hands each over as soon as the next rows no longer fit. Where blocks end depends on the
- * task's rows alone, so that a replay makes the same blocks.
+ * Puts rows together to blocks and hands each over as soon as the next rows no longer fit. Where blocks end depends on
+ * the task's rows alone, so that a replay makes the same blocks.
  */
 import { BlockBuilder, evenSlices, nextCut, type RecordBatch, sliceBatch, type TypeFamily } from "../../arrow/index.ts";
 import type { ArenaRange, BlockShape, Bytes, TaskOrder } from "../../protocol/index.ts";
@@ -110,8 +110,8 @@ export class BlockSink implements TaskSink {
   close(): void {}
 
   /**
-   * A batch that does not fit to what is held. It is cut where it has to be, since it is too large itself, or since what is held is
-   * too small to stand alone; else it begins the next block.
+   * A batch that does not fit to what is held. It is cut where it has to be, since it is too large itself, or since
+   * what is held is too small to stand alone; else it begins the next block.
    */
   async #shape(batch: RecordBatch): Promise<void> {
     const { targetBytes, minBytes } = this.shape;

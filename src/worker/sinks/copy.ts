@@ -1,4 +1,6 @@
-/** One SQL text to one file, or to one file a partition, under the staging directory: by the kernel's COPY, or by us. */
+/**
+ * One SQL text to one file, or to one file a partition, under the staging directory: by the kernel's COPY, or by us.
+ */
 import { statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { quoteIdentifier, quoteText, type Row, toRows } from "../../arrow/index.ts";
@@ -23,7 +25,10 @@ interface Copied {
 /** The kernel's own default, and what it writes at a time. */
 export const LARGEST_ROW_GROUP = 122_880;
 export const SMALLEST_ROW_GROUP = 2_048;
-/** Of a kernel's memory, for each row of a row group: a kilobyte of text is held eight times over (rows, dictionary, pages, growing buffers). */
+/**
+ * Of a kernel's memory, for each row of a row group: a kilobyte of text is held eight times over (rows, dictionary,
+ * pages, growing buffers).
+ */
 const BYTES_A_ROW: Bytes = 8_192;
 
 /** Rows that a kernel with this lease keeps together in a Parquet file, be they a kilobyte each. */

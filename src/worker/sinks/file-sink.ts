@@ -10,7 +10,9 @@ import { namingColumns } from "../kernel-errors.ts";
 import { LARGEST_ROW_GROUP, SMALLEST_ROW_GROUP, writeTable } from "./copy.ts";
 import type { TaskSink } from "./sink.ts";
 
-/** A file of the size that is asked for may take this many times what is held otherwise; what is more, is in two files. */
+/**
+ * A file of the size that is asked for may take this many times what is held otherwise; what is more, is in two files.
+ */
 const MOST_FOR_ONE_FILE = 4;
 /**
  * Of what is held: the writer takes four times a row group (its rows, their dictionaries, the pages), on top of what is

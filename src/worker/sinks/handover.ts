@@ -1,7 +1,7 @@
 /**
- * Hands sealed blocks to the supervisor, one after another. The size is known before room is asked for, so exactly that much
- * is reserved; asking is also waiting for credit. On a replay blocks that an earlier attempt handed over are made again
- * and compared, not written again.
+ * Hands sealed blocks to the supervisor, one after another. The size is known before room is asked for, so exactly that
+ * much is reserved; asking is also waiting for credit. On a replay blocks that an earlier attempt handed over are made
+ * again and compared, not written again.
  */
 import { crc32 } from "node:zlib";
 import { planBlock, type RecordBatch, typeFamily } from "../../arrow/index.ts";

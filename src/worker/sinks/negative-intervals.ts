@@ -1,4 +1,7 @@
-/** Parquet has no negative intervals, which is found when one comes: told by its columns, and not as a failure of what is read. */
+/**
+ * Parquet has no negative intervals, which is found when one comes: told by its columns, and not as a failure of what
+ * is read.
+ */
 import { childFields, type DataType } from "../../arrow/index.ts";
 import { KernelError, WriteError } from "../../errors/index.ts";
 import type { Connection } from "../../kernel/index.ts";

@@ -20,7 +20,10 @@ interface Partition {
 /** As the kernel and everyone else spell a null in a path. */
 const NULL_VALUE = "__HIVE_DEFAULT_PARTITION__";
 
-/** The value as text. JavaScript's whole numbers are DOUBLEs here: 2024 is called that, and not 2024.0; NaN has no sign, nor has 0. */
+/**
+ * The value as text. JavaScript's whole numbers are DOUBLEs here: 2024 is called that, and not 2024.0; NaN has no sign,
+ * nor has 0.
+ */
 function folderText(key: string, isFloat: boolean): string {
   const text = `${key}::VARCHAR`;
   return isFloat ? `regexp_replace(regexp_replace(${text}, '\\.0$', ''), '^-(nan|0)$', '\\1')` : text;

@@ -1,7 +1,8 @@
 /**
- * Rows to the blocks of their partitions, by the number in the column PARTITION, which is left out. Each partition has a
- * block of its own in the making; one is handed over when it is full, and the largest of all when together they hold too
- * much. What goes where and when depends on the rows alone, so that a replay makes the same blocks in the same order.
+ * Rows to the blocks of their partitions, by the number in the column PARTITION, which is left out. Each partition has
+ * a block of its own in the making; one is handed over when it is full, and the largest of all when together they hold
+ * too much. What goes where and when depends on the rows alone, so that a replay makes the same blocks in the same
+ * order.
  */
 import {
   BlockBuilder,
@@ -138,7 +139,8 @@ export class ScatterSink implements TaskSink {
     this.#held -= block.byteLength;
     const batch = block.finish();
     if (batch !== null) await this.#handover.block(batch, partition);
-    // Its memory goes to whichever partition grows next: kept by each, it would be as much as their largest blocks together.
+    // Its memory goes to whichever partition grows next: kept by each, it would be as much as their largest blocks
+    // together.
     block.release();
   }
 

@@ -1,7 +1,7 @@
 /**
- * Lists of one length in Parquet files. Parquet has lists of any length only, so they are written as such, with the lengths in
- * an entry beside the schema. (The kernel would write an array, and a null one in a way that only it reads. Arrow's own entry is
- * not used because pyarrow refuses null lists with it.)
+ * Lists of one length in Parquet files. Parquet has lists of any length only, so they are written as such, with the
+ * lengths in an entry beside the schema. (The kernel would write an array, and a null one in a way that only it reads.
+ * Arrow's own entry is not used because pyarrow refuses null lists with it.)
  */
 import { quoteIdentifier, quoteText, typeName } from "../../arrow/index.ts";
 import type { Connection } from "../../kernel/index.ts";

@@ -1,4 +1,6 @@
-/** Where files are until their job is complete; what goes wrong there is told of the directory that the user asked for. */
+/**
+ * Where files are until their job is complete; what goes wrong there is told of the directory that the user asked for.
+ */
 import { statfsSync } from "node:fs";
 import { join } from "node:path";
 import { KernelError, WriteError } from "../../errors/index.ts";

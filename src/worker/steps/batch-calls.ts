@@ -1,7 +1,7 @@
 /**
- * Calls of a function that is given many rows at once, and what comes back of them: columns, rows or an Arrow table, several of
- * them from a generator, or a promise of any of these. Answers are handed on in the order of the calls. Which rows a call
- * gets is not decided here.
+ * Calls of a function that is given many rows at once, and what comes back of them: columns, rows or an Arrow table,
+ * several of them from a generator, or a promise of any of these. Answers are handed on in the order of the calls.
+ * Which rows a call gets is not decided here.
  */
 import {
   assertNames,
@@ -75,7 +75,9 @@ export class BatchCalls {
     return this.#given;
   }
 
-  /** What comes from here on has these types in columns that pass. Nothing may be under way or held back: see `drain`. */
+  /**
+   * What comes from here on has these types in columns that pass. Nothing may be under way or held back: see `drain`.
+   */
   restart(passed: DeclaredTypes): void {
     if (sameTypes(passed, this.#passed)) return;
     this.#passed = passed;
@@ -192,7 +194,10 @@ export class BatchCalls {
     );
   }
 
-  /** Rows are held back until there are enough of them. A call fails as a whole: its first rows do not turn up among others. */
+  /**
+   * Rows are held back until there are enough of them. A call fails as a whole: its first rows do not turn up among
+   * others.
+   */
   #rowsToBatches(rows: readonly unknown[]): readonly RecordBatch[] {
     const builder = this.#rows;
     const before = builder.rows;

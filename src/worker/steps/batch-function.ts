@@ -1,4 +1,7 @@
-/** mapBatches: the user's function (or a class instance's `call`) once per batch of `batchSize` rows, bundled across whatever pieces come in. */
+/**
+ * mapBatches: the user's function (or a class instance's `call`) once per batch of `batchSize` rows, bundled across
+ * whatever pieces come in.
+ */
 import {
   BlockBuilder,
   ColumnAssembler,

@@ -33,8 +33,8 @@ export class Failures {
   ) {}
 
   /**
-   * `row` is the index in this operator's input within the task; `handedOn` is how many rows of its call cannot be dropped any
-   * more. Returns only if the row is to be dropped.
+   * `row` is the index in this operator's input within the task; `handedOn` is how many rows of its call cannot be
+   * dropped any more. Returns only if the row is to be dropped.
    */
   row(thrown: unknown, index: number, row: unknown, handedOn = 0): void {
     if (isJudged(thrown)) throw thrown;
@@ -63,8 +63,8 @@ export class Failures {
   }
 
   /**
-   * Memory that was refused is no fault of the row: with less beside it there may be enough, so its task is run again. It is where
-   * nobody could give more.
+   * Memory that was refused is no fault of the row: with less beside it there may be enough, so its task is run again.
+   * It is where nobody could give more.
    */
   #fails(thrown: unknown): boolean {
     return this.onError === "fail" || (isRefused(thrown) && !this.scope.blamesRows);

@@ -1,6 +1,7 @@
 /**
  * filter(fn): the user's function says which rows stay. The rows themselves are never rebuilt, so every type stays
- * exactly as it was. Rows that are asked about asynchronously are copied, since their answers come after their batch is gone.
+ * exactly as it was. Rows that are asked about asynchronously are copied, since their answers come after their batch is
+ * gone.
  */
 import {
   BlockBuilder,

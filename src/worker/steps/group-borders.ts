@@ -1,6 +1,6 @@
 /**
- * Where a group ends and the next begins, in rows that come sorted by their keys. Compares neighbours; nulls are equal to each
- * other, and so are not-a-numbers, and zero to minus zero, as the kernel groups them.
+ * Where a group ends and the next begins, in rows that come sorted by their keys. Compares neighbours; nulls are equal
+ * to each other, and so are not-a-numbers, and zero to minus zero, as the kernel groups them.
  */
 import {
   BlockBuilder,

@@ -1,6 +1,6 @@
 /**
- * mapGroups: rows come sorted by the keys, and the user's function is called once for each group, with all of its rows. A group
- * inside one batch is read where it lies; one that goes on past the batch's end is put together first.
+ * mapGroups: rows come sorted by the keys, and the user's function is called once for each group, with all of its rows.
+ * A group inside one batch is read where it lies; one that goes on past the batch's end is put together first.
  */
 import { BlockBuilder, type DeclaredTypes, type RecordBatch, type ValueOptions } from "../../arrow/index.ts";
 import type { PassedColumns } from "../../protocol/index.ts";
@@ -80,7 +80,10 @@ export class GroupFunctionStep implements Stage {
     this.next.close();
   }
 
-  /** Those that end in the batch; the last one may go on. Stays synchronous as long as the function and what follows it do. */
+  /**
+   * Those that end in the batch; the last one may go on. Stays synchronous as long as the function and what follows it
+   * do.
+   */
   #callInside(batch: RecordBatch, starts: readonly number[], from: number): void | Promise<void> {
     const last = starts.length - 1;
     if (from < last) this.#inside.load(batch);

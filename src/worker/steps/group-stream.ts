@@ -1,6 +1,7 @@
 /**
- * mapGroups over groups that may be larger than memory: the function is called once for each group with an async iterable of
- * batches. One group is under way at a time, and its next batch is only made when the function has asked for it.
+ * mapGroups over groups that may be larger than memory: the function is called once for each group with an async
+ * iterable of batches. One group is under way at a time, and its next batch is only made when the function has asked
+ * for it.
  */
 import { BlockBuilder, type RecordBatch } from "../../arrow/index.ts";
 import { CancelledError } from "../../errors/index.ts";

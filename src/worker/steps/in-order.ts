@@ -1,6 +1,7 @@
 /**
  * Many asynchronous calls under way at once, their results taken in the order of the calls, so that a replay of the
- * task gives the same blocks. A slow call holds back results but not new calls: results wait behind it up to a bound of bytes.
+ * task gives the same blocks. A slow call holds back results but not new calls: results wait behind it up to a bound of
+ * bytes.
  */
 import { getHeapStatistics } from "node:v8";
 import type { Bytes } from "../../protocol/index.ts";

@@ -1,4 +1,7 @@
-/** Iterators that a user's function gave: which results are one, and how they are closed, so that the user's `finally` runs. */
+/**
+ * Iterators that a user's function gave: which results are one, and how they are closed, so that the user's `finally`
+ * runs.
+ */
 
 export function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
   return typeof value === "object" && value !== null && Symbol.asyncIterator in value;
@@ -25,7 +28,10 @@ export function closeQuietly(rows: Iterator<unknown> | AsyncIterator<unknown>): 
   }
 }
 
-/** An async iterator whose first item has come: calls that yield are under way at once up to there, and read in their order. */
+/**
+ * An async iterator whose first item has come: calls that yield are under way at once up to there, and read in their
+ * order.
+ */
 export class BegunIterator implements AsyncIterableIterator<unknown> {
   #first: IteratorResult<unknown> | null;
 

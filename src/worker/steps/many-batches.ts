@@ -1,9 +1,9 @@
 /**
- * The batches that the generator of one call yields. They are handed on while they come, and the generator is closed as soon as no
- * more rows are wanted.
+ * The batches that the generator of one call yields. They are handed on while they come, and the generator is closed as
+ * soon as no more rows are wanted.
  *
- * Where a call that fails is dropped, all that it had yielded goes with it, and is held back until the call has ended. Of a call
- * that yields more than can be held, batches are handed on all the same; if it fails later, its task fails.
+ * Where a call that fails is dropped, all that it had yielded goes with it, and is held back until the call has ended.
+ * Of a call that yields more than can be held, batches are handed on all the same; if it fails later, its task fails.
  */
 import { BlockBuilder, type RecordBatch } from "../../arrow/index.ts";
 import type { Stage, TaskScope } from "../stage.ts";

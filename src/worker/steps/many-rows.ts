@@ -1,9 +1,10 @@
 /**
- * The rows that one call of flatMap gives, one after another. They are handed on while they come, and the user's iterator is
- * closed as soon as no more are wanted.
+ * The rows that one call of flatMap gives, one after another. They are handed on while they come, and the user's
+ * iterator is closed as soon as no more are wanted.
  *
- * Where a row that fails is dropped, all that its call had yielded goes with it, and is held back until the call has ended. Of a
- * call that yields more than can be held, rows are handed on all the same; if it fails later, its task fails.
+ * Where a row that fails is dropped, all that its call had yielded goes with it, and is held back until the call has
+ * ended. Of a call that yields more than can be held, rows are handed on all the same; if it fails later, its task
+ * fails.
  */
 import { RowShapeError } from "../../errors/index.ts";
 import { isMap } from "../../realm/index.ts";

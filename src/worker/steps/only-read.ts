@@ -1,6 +1,6 @@
 /**
- * The part of a row that a function reads, for rows that cannot be given to it whole: a whole number past 2^53 in a column
- * that it provably does not look at is no reason to fail.
+ * The part of a row that a function reads, for rows that cannot be given to it whole: a whole number past 2^53 in a
+ * column that it provably does not look at is no reason to fail.
  */
 import { compileRows, type RecordBatch, type RowReader, type ValueOptions } from "../../arrow/index.ts";
 import { ValueError } from "../../errors/index.ts";

@@ -1,6 +1,6 @@
 /**
- * When a loop over calls of user code looks at the clock: seldom where calls take microseconds, after each one where they take
- * long, so that a cancel is heard between two calls.
+ * When a loop over calls of user code looks at the clock: seldom where calls take microseconds, after each one where
+ * they take long, so that a cancel is heard between two calls.
  */
 import type { TaskScope } from "../stage.ts";
 

@@ -1,7 +1,7 @@
 /**
- * How many rows are handed on at a time. Where few are wanted it is as few, so that nobody waits for rows of a slow function that
- * are not needed; each time those were not enough it is twice as many. It follows from the task's rows and its limit alone:
- * a replay makes the same pieces.
+ * How many rows are handed on at a time. Where few are wanted it is as few, so that nobody waits for rows of a slow
+ * function that are not needed; each time those were not enough it is twice as many. It follows from the task's rows
+ * and its limit alone: a replay makes the same pieces.
  */
 import type { Stage } from "../stage.ts";
 

@@ -1,6 +1,6 @@
 /**
- * SQL over batches that a function made, row by row or to fewer rows. Runs once per morsel and not once per batch: planning a
- * query costs about 0.3 ms, which 16,384 rows pay for and a batch of 1,024 would not.
+ * SQL over batches that a function made, row by row or to fewer rows. Runs once per morsel and not once per batch:
+ * planning a query costs about 0.3 ms, which 16,384 rows pay for and a batch of 1,024 would not.
  */
 import { assertOwnColumns, BlockBuilder, type RecordBatch } from "../../arrow/index.ts";
 import type { Connection } from "../../kernel/index.ts";
@@ -15,7 +15,10 @@ interface Morsel {
 }
 
 const MORSEL: Morsel = { rows: 16_384, bytes: 8 << 20 };
-/** For what makes fewer rows: 10,000 groups in a million rows come to 80,000 states, and not to 610,000 (bench/micro/two-phase.ts). */
+/**
+ * For what makes fewer rows: 10,000 groups in a million rows come to 80,000 states, and not to 610,000
+ * (bench/micro/two-phase.ts).
+ */
 const LARGE_MORSEL: Morsel = { rows: 131_072, bytes: 16 << 20 };
 
 export class SqlStep implements Stage {

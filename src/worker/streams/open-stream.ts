@@ -1,6 +1,6 @@
 /**
- * The stream of a task as a file for the kernel: a pipe, which a thread of this process writes to while the kernel reads.
- * It takes the memory that the pipe holds, whatever the size of the file.
+ * The stream of a task as a file for the kernel: a pipe, which a thread of this process writes to while the kernel
+ * reads. It takes the memory that the pipe holds, whatever the size of the file.
  */
 import { closeSync } from "node:fs";
 import { Worker } from "node:worker_threads";

@@ -1,6 +1,6 @@
 /**
- * The thread that writes streams into pipes, one after another. A thread of its own, because the kernel may wait for a pipe on the
- * main one, and because waiting in the system takes no place among those who wait for files.
+ * The thread that writes streams into pipes, one after another. A thread of its own, because the kernel may wait for a
+ * pipe on the main one, and because waiting in the system takes no place among those who wait for files.
  */
 import { closeSync, openSync, writeSync } from "node:fs";
 import { parentPort } from "node:worker_threads";
