@@ -1,14 +1,14 @@
 /**
- * Whose turn it is in the wide kernel. Operators that have all of their input go first, in the order in which their jobs
- * were started; then one that has some of it, which is fed while its producers run. An operator downstream of another one
- * that needs the kernel is not in turn: its input is complete only after that one has ended.
+ * Whose turn it is in the wide kernel. Operators that have all of their input go first, in the order in which their
+ * jobs were started. Next comes an operator that has some of its input: it is fed while its producers run. An operator
+ * downstream of another one that needs the kernel is not in turn: its input is complete only after that one has ended.
  *
- * Producers may take hours. Who waits for them in the kernel stands back for whoever has all of its input, and is fed again
- * later from what is kept (fed.ts). Why nobody waits for ever: the producers of an operator that is not in the kernel are
- * never held up by that (what they make is kept, on disk if need be), so its input is complete one day; from then on it
- * stands back for nobody, and only jobs that were started before its own go first. Within an ordered job, producers of an
- * input that is not next in plan order may wait for the one that is (room.ts, slots.ts): a task that waits for such producers
- * stands back for an operator of its own job on the head path.
+ * Producers may take hours. A task that waits for them in the kernel stands back for an operator that has all of its
+ * input, and is fed again later from what is kept (fed.ts). Why no operator waits for ever: the producers of an operator
+ * that is outside the kernel go on (what they make is kept, on disk if need be), so its input is complete one day. From
+ * then on it stands back for no other operator, and only jobs that were started earlier go first. Within an ordered job,
+ * producers of an input that is not next in plan order may wait for the one that is (room.ts, slots.ts): a task that
+ * waits for such producers stands back for an operator of its own job on the head path.
  */
 import type { Bytes, Milliseconds } from "../../protocol/index.ts";
 import { standBack } from "../flow/index.ts";
@@ -74,7 +74,10 @@ function hasInput({ again, fed }: OperatorState): boolean {
   return again.length > 0 || fed?.pools[0]?.length !== 0;
 }
 
-/** It has all that it needs but the kernel, which is with another job's task, or with one that is behind it in plan order. */
+/**
+ * It has all that it needs except the kernel, which runs a task of another job, or of an operator behind it in plan
+ * order.
+ */
 export function isHeldUp(state: State, operator: OperatorState): boolean {
   if (!waitsForWide(state, operator) && !isBefore(operator, state.wide.worker?.task?.operator)) return false;
   return inputEnded(operator) && inTurn(operator.job).includes(operator);
