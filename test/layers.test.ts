@@ -26,7 +26,8 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   container: ["errors", "sizeof"],
   store: ["errors", "protocol", "native", "units", "lz4"],
   scheduler: ["errors", "protocol", "store", "units", "memory"],
-  supervisor: ["errors", "files", "protocol", "store", "scheduler", "memory", "native", "units"],
+  events: ["errors", "files", "protocol"],
+  supervisor: ["errors", "events", "files", "protocol", "store", "scheduler", "memory", "native", "units"],
   worker: [
     "errors",
     "csv",

@@ -162,6 +162,11 @@ export const SCHEMA = {
   ),
   localityWithOutput: setting(flag, false, "Prefer for a task the worker that made its input, whose caches have it."),
   progress: setting(flag, true, "Show on stderr how a job goes on."),
+  eventFileLimit: setting(
+    size,
+    "64 MiB",
+    "The most bytes of the session's event file. Beyond it, old events of tasks and blocks are kept as totals.",
+  ),
   allocator: setting(choice("system", "jemalloc"), "system", "What gives the workers' native code its memory."),
   mallocTrimThreshold: setting(
     bytesOrFalse,

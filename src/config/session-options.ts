@@ -83,6 +83,11 @@ export interface SessionOptions {
   readonly localityWithOutput?: boolean;
   /** Show on stderr how a job goes on. Default: true. */
   readonly progress?: boolean;
+  /**
+   * The most bytes of the session's event file. Beyond it, old events of tasks and blocks are kept as totals. Default:
+   * "64 MiB".
+   */
+  readonly eventFileLimit?: Size;
   /** What gives the workers' native code its memory. Default: "system". */
   readonly allocator?: "system" | "jemalloc";
   /**

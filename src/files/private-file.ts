@@ -14,7 +14,7 @@ const MOST_BYTES = 4 << 20;
  * Its text; null where there is none, and where it is a link, no ordinary file, somebody else's, or has another name
  * elsewhere.
  */
-export function readPrivateFile(path: string): string | null {
+export function readPrivateFile(path: string, mostBytes = MOST_BYTES): string | null {
   let fd: number;
   try {
     fd = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
@@ -24,7 +24,7 @@ export function readPrivateFile(path: string): string | null {
   try {
     const stats = fstatSync(fd);
     const isPrivate = stats.isFile() && isOurs(stats) && (stats.mode & WRITABLE_BY_OTHERS) === 0 && stats.nlink === 1;
-    return isPrivate && stats.size <= MOST_BYTES ? readFileSync(fd, "utf8") : null;
+    return isPrivate && stats.size <= mostBytes ? readFileSync(fd, "utf8") : null;
   } finally {
     closeSync(fd);
   }

@@ -36,7 +36,12 @@ export class Wire<In, Out> {
   /** A message to a closed wire goes nowhere: the close handler is how its owner learns of that. */
   send(message: Out): void {
     if (this.#state !== "open" || this.#socket.destroyed) return;
-    const text = JSON.stringify(message);
+    this.sendText(JSON.stringify(message));
+  }
+
+  /** A message that is JSON already, as where many get the same. */
+  sendText(text: string): void {
+    if (this.#state !== "open" || this.#socket.destroyed) return;
     const bytes = Buffer.byteLength(text);
     if (bytes > MAX_FRAME) {
       throw new SpillwayError(
@@ -48,6 +53,11 @@ export class Wire<In, Out> {
     frame.write(text, HEADER);
     this.#corkUntilNextTick();
     this.#socket.write(frame);
+  }
+
+  /** Bytes that were sent and that the system has not taken, because the peer does not read. */
+  get unread(): number {
+    return this.#socket.writableLength;
   }
 
   /** Nothing is read from the socket before there is a handler, so no message is lost. */
@@ -67,6 +77,11 @@ export class Wire<In, Out> {
     if (this.#state !== "open") return;
     this.#state = "ending";
     this.#socket.end(() => this.#socket.destroy());
+  }
+
+  /** Ends the connection at once; what is queued is lost. */
+  destroy(): void {
+    this.#socket.destroy();
   }
 
   /** Messages of one tick leave in one system call. */

@@ -2,7 +2,7 @@
  * What happened to a session's memory and its workers, for whoever watches: one object an event, a line each in
  * `events.jsonl` of the session's logs, and for the program's own listeners.
  */
-import type { Bytes, WorkerId } from "./job.ts";
+import type { Bytes, TaskId, WorkerId } from "./job.ts";
 import type { DeathReason, LearnedNeed, Pressure } from "./memory.ts";
 
 interface OfWorker {
@@ -42,7 +42,7 @@ export type SessionEvent =
   | {
       readonly type: "oomRetry";
       readonly operator: string;
-      readonly task: string;
+      readonly task: TaskId;
       readonly attempt: number;
       readonly need: LearnedNeed;
     }

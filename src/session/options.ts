@@ -47,6 +47,7 @@ export interface ResolvedOptions extends ResolvedSpilling, ResolvedWorkerMemory,
   readonly maxRetries: number;
   readonly maxOomRetries: number;
   readonly progress: boolean;
+  readonly eventFileLimit: Bytes;
   readonly workerEnv: Readonly<Record<string, string>>;
   readonly workerExecArgv: readonly string[];
   /** The user's container, as it travels to workers. */
@@ -109,6 +110,7 @@ export function onThisMachine(config: Config): ResolvedOptions {
     maxRetries: values.maxRetries,
     maxOomRetries: values.maxOomRetries,
     progress: values.progress,
+    eventFileLimit: size("eventFileLimit", values.eventFileLimit),
     workerEnv: workerEnvironment(values),
     container: values.data === undefined ? null : containerPayload(values.data),
     workerExecArgv: values.workerExecArgv,
@@ -145,6 +147,7 @@ export function supervisorOptions(options: ResolvedOptions, state: string): Supe
     stateDirectory: join(state, session),
     workerEnv: options.workerEnv,
     workerExecArgv: options.workerExecArgv,
+    eventFileLimit: options.eventFileLimit,
     parentPid: process.pid,
   };
 }

@@ -1,7 +1,7 @@
 /**
  * What the ledger keeps of a block, and of who holds it. Knows nothing of other blocks, or of what may leave memory.
  */
-import type { ArenaRange, BlockId, Bytes, WorkerId } from "../protocol/index.ts";
+import type { ArenaRange, BlockId, BlockState, Bytes, WorkerId } from "../protocol/index.ts";
 import type { SpillPlace } from "./place.ts";
 import { PAGE, wholePages } from "./ranges.ts";
 import type { Link } from "./use-order.ts";
@@ -11,8 +11,6 @@ import type { Link } from "./use-order.ts";
  * in the last two is the block flowing: on its way through a job, and soon to be used.
  */
 export type Holder = "program" | `input:${string}` | `job:${string}` | `task:${string}` | `kept:${string}`;
-
-export type BlockState = "resident" | "spilling" | "spilled" | "restoring" | "lost";
 
 /**
  * There may be a million of these, so they are small: numbers that fit 31 bits need no box of their own, and a table is

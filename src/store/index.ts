@@ -1,7 +1,7 @@
 /** The store: the arena's file, the ledger of blocks, and where they go. What loads C code has a door of its own. */
 export { type Arena, arenaName, createArena, removeArena, SHARED_MEMORY } from "./arena.ts";
-export type { BlockState, Holder } from "./entry.ts";
-export { Ledger } from "./ledger.ts";
+export type { Holder } from "./entry.ts";
+export { type BlockWatch, Ledger } from "./ledger.ts";
 export type { MappedArena } from "./mapping.ts";
 export type { RestoreOrder, SpillOrder, SpillPlace } from "./place.ts";
 export { type Allocation, PAGE, RangeAllocator, wholePages } from "./ranges.ts";

@@ -22,13 +22,19 @@
  */
 
 import { StoreError } from "../errors/index.ts";
-import type { ArenaRange, BlockId, BlockRef, Bytes, WorkerId } from "../protocol/index.ts";
+import type { ArenaRange, BlockId, BlockRef, BlockState, Bytes, WorkerId } from "../protocol/index.ts";
 import { formatSize } from "../units/index.ts";
-import { type BlockState, type Entry, type Holder, hold, isFlowing, letGo, pagesOf, referencesTo } from "./entry.ts";
+import { type Entry, type Holder, hold, isFlowing, letGo, pagesOf, referencesTo } from "./entry.ts";
 import { type Held, Holdings } from "./holdings.ts";
 import type { RestoreOrder, SpillOrder, SpillPlace } from "./place.ts";
 import { type Allocation, PAGE, RangeAllocator, wholePages } from "./ranges.ts";
 import { Residency, type SpillTotals } from "./residency.ts";
+
+/** Told of blocks that have moved between memory and disk, and of those that are gone. */
+export interface BlockWatch {
+  moved(id: BlockId, to: BlockState): void;
+  freed(id: BlockId): void;
+}
 
 export class Ledger {
   readonly capacity: Bytes;
@@ -37,9 +43,11 @@ export class Ledger {
   readonly #blocks = new Map<BlockId, Entry>();
   readonly #reserved = new Map<Bytes, Bytes>();
   readonly #holdings = new Holdings();
+  readonly #watch: BlockWatch | null;
   #lastId = 0;
 
-  constructor(size: Bytes, capacity: Bytes, target: Bytes | null = null) {
+  constructor(size: Bytes, capacity: Bytes, target: Bytes | null = null, watch: BlockWatch | null = null) {
+    this.#watch = watch;
     this.#ranges = new RangeAllocator(size, capacity);
     this.#residency = new Residency(this.#ranges, target);
     this.capacity = this.#ranges.capacity;
@@ -204,6 +212,11 @@ export class Ledger {
     return this.#blocks.has(id);
   }
 
+  /** Every block, and where it is. */
+  *states(): Iterable<readonly [BlockId, BlockState]> {
+    for (const { id, state } of this.#blocks.values()) yield [id, state];
+  }
+
   stateOf(id: BlockId): BlockState {
     return this.#entry(id).state;
   }
@@ -294,30 +307,38 @@ export class Ledger {
 
   /** The block leaves memory: at once where it has its file (null), else when it is written, which is to be ordered. */
   evict(id: BlockId): SpillOrder | null {
-    return this.#residency.evict(this.#entry(id));
+    const entry = this.#entry(id);
+    const order = this.#residency.evict(entry);
+    this.#watch?.moved(id, entry.state);
+    return order;
   }
 
   /** The write has ended. A block that was pinned meanwhile stays, and has its file. */
   written(id: BlockId, place: SpillPlace): void {
     const entry = this.#entry(id);
     this.#residency.written(entry, place);
+    this.#watch?.moved(id, entry.state);
     this.#freeUnheld(entry);
   }
 
   notWritten(id: BlockId): void {
     const entry = this.#entry(id);
     this.#residency.notWritten(entry);
+    this.#watch?.moved(id, entry.state);
     this.#freeUnheld(entry);
   }
 
   /** The block comes back: where to, and the holes to punch before; null where there is no room now. */
   restore(id: BlockId): { readonly order: RestoreOrder; readonly punch: readonly ArenaRange[] } | null {
-    return this.#residency.restore(this.#entry(id));
+    const order = this.#residency.restore(this.#entry(id));
+    if (order !== null) this.#watch?.moved(id, "restoring");
+    return order;
   }
 
   restored(id: BlockId): void {
     const entry = this.#entry(id);
     this.#residency.restored(entry);
+    this.#watch?.moved(id, entry.state);
     this.#freeUnheld(entry);
   }
 
@@ -325,6 +346,7 @@ export class Ledger {
   notRestored(id: BlockId): void {
     const entry = this.#entry(id);
     this.#residency.notRestored(entry);
+    this.#watch?.moved(id, entry.state);
     this.#freeUnheld(entry);
   }
 
@@ -332,6 +354,7 @@ export class Ledger {
   damaged(id: BlockId): void {
     const entry = this.#entry(id);
     this.#residency.damaged(entry);
+    this.#watch?.moved(id, entry.state);
     this.#freeUnheld(entry);
   }
 
@@ -341,6 +364,7 @@ export class Ledger {
     if (entry.state !== "lost") throw new StoreError(`Block ${id} is ${entry.state}, not lost.`);
     this.#unreserve(range);
     this.#residency.repaired(entry, range.offset);
+    this.#watch?.moved(id, entry.state);
   }
 
   /** The disks are full: blocks that are being read need no file meanwhile. True where there was one. */
@@ -397,6 +421,7 @@ export class Ledger {
     if (entry.holder !== null) return;
     this.#residency.drop(entry);
     this.#blocks.delete(entry.id);
+    this.#watch?.freed(entry.id);
   }
 
   #unreserve(range: ArenaRange): void {

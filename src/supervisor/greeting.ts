@@ -1,6 +1,10 @@
-/** A connection that has not said who it is: the program or a worker, each by its first message, or nobody we know. */
+/**
+ * A connection that has not said who it is: the program, a worker or an observer, each by its first message, or nobody
+ * we know.
+ */
 import { timingSafeEqual } from "node:crypto";
 import type { Socket } from "node:net";
+import type { ObserverMessage, ToObserver } from "../events/index.ts";
 import {
   type Milliseconds,
   type ProgramMessage,
@@ -10,15 +14,18 @@ import {
   type WorkerMessage,
 } from "../protocol/index.ts";
 
-export type AnyWire = Wire<ProgramMessage | WorkerMessage, ToProgram | ToWorker>;
-export type Greeting = Extract<ProgramMessage, { type: "hello" }> | Extract<WorkerMessage, { type: "ready" }>;
+export type AnyWire = Wire<ProgramMessage | WorkerMessage | ObserverMessage, ToProgram | ToWorker | ToObserver>;
+export type Greeting =
+  | Extract<ProgramMessage, { type: "hello" }>
+  | Extract<WorkerMessage, { type: "ready" }>
+  | ObserverMessage;
 
 /** Longer than this, and it will not say. */
 const TIMEOUT: Milliseconds = 10_000;
 
 /**
- * `admit` says whether it is one of ours; from then on the connection speaks the program's or the worker's part of the
- * protocol.
+ * `admit` says whether it is one of ours; from then on the connection speaks the program's, the worker's or the
+ * observer's part of the protocol.
  */
 export function greet(socket: Socket, admit: (greeting: Greeting, wire: AnyWire) => boolean): void {
   const wire: AnyWire = new Wire(socket);
@@ -26,7 +33,8 @@ export function greet(socket: Socket, admit: (greeting: Greeting, wire: AnyWire)
   wire.onClose(() => clearTimeout(timer));
   wire.onMessage((message) => {
     clearTimeout(timer);
-    const isOurs = (message.type === "hello" || message.type === "ready") && admit(message, wire);
+    const isGreeting = message.type === "hello" || message.type === "ready" || message.type === "observe";
+    const isOurs = isGreeting && admit(message, wire);
     if (isOurs) return;
     process.stderr.write(`A connection that began with "${message.type}" was refused.\n`);
     wire.close();

@@ -48,6 +48,8 @@ export interface SupervisorOptions {
   readonly stateDirectory: string;
   readonly workerEnv: Readonly<Record<string, string>>;
   readonly workerExecArgv: readonly string[];
+  /** The most bytes of the session's event file. */
+  readonly eventFileLimit: Bytes;
   /** The program. */
   readonly parentPid: number;
   /** Another worker program than the one next door (tests). */

@@ -6,12 +6,14 @@
 import { existsSync } from "node:fs";
 import { hostname } from "node:os";
 import { toWire } from "../errors/index.ts";
+import { EventRecorder, Observer, type ObserverMessage, type ToObserver } from "../events/index.ts";
 import { heapFor, type MemoryGauge, procGauge } from "../memory/index.ts";
 import type {
   ArenaRange,
   Bytes,
   Milliseconds,
   ProgramMessage,
+  StreamEvent,
   ToProgram,
   ToWorker,
   Wire,
@@ -23,7 +25,6 @@ import { type Arena, createArena, removeArena } from "../store/index.ts";
 import { realClock } from "./clock.ts";
 import { oomKillOf } from "./deaths.ts";
 import { Door } from "./door.ts";
-import { EventLog } from "./event-log.ts";
 import { EveryWorker } from "./every-worker.ts";
 import { FirstWorkers } from "./first-workers.ts";
 import { type AnyWire, type Greeting, greet, isToken } from "./greeting.ts";
@@ -47,6 +48,9 @@ type ProgramWire = Wire<ProgramMessage, ToProgram>;
 /** Until the program has connected, only its pid tells whether it is still there. */
 const PROGRAM_POLL: Milliseconds = 1_000;
 
+/** Each of them costs a little with every batch of events. */
+const MOST_OBSERVERS = 16;
+
 export class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #directory: OwnDirectory;
@@ -68,7 +72,8 @@ export class Supervisor {
   readonly #sampler: Sampler;
   readonly #witness: Witness;
   readonly #summary: DeathSummary;
-  readonly #log: EventLog;
+  readonly #recorder: EventRecorder;
+  readonly #observers = new Set<Observer>();
   readonly #files: JobFiles;
   #program: ProgramWire | null = null;
   #cancelAlarm: () => void = () => {};
@@ -107,6 +112,7 @@ export class Supervisor {
       memory: options.memory,
       devices: options.devices,
       localityWithOutput: options.localityWithOutput,
+      streams: true,
     });
     this.#spilling = new Spilling(
       options,
@@ -120,7 +126,8 @@ export class Supervisor {
       replaced: (replaced) => this.#note((directory) => writeReplaced(directory, replaced)),
     });
     const { memory, stateDirectory } = options;
-    this.#log = new EventLog(stateDirectory);
+    this.#recorder = new EventRecorder(stateDirectory, options.eventFileLimit);
+    this.#recorder.record([{ at: now(), ...startedEvent(options) }]);
     this.#summary = new DeathSummary({ host: hostname(), logs: stateDirectory, memory }, realClock, (text) =>
       this.#notice(text),
     );
@@ -234,6 +241,7 @@ export class Supervisor {
       this.#early.push(() => this.#welcomeWorker(greeting, workerWire) || wire.close());
       return true;
     }
+    if (greeting.type === "observe") return this.#welcomeObserver(wire as Wire<ObserverMessage, ToObserver>);
     if (this.#program !== null) return false;
     this.#welcomeProgram(wire as ProgramWire, greeting.container ?? null);
     return true;
@@ -265,6 +273,14 @@ export class Supervisor {
     // Its end, however it came, is ours.
     wire.onClose(() => void this.close());
     this.#welcomeEarly();
+  }
+
+  #welcomeObserver(wire: Wire<ObserverMessage, ToObserver>): boolean {
+    if (this.#observers.size >= MOST_OBSERVERS) return false;
+    const observer = new Observer(wire, this.#recorder);
+    this.#observers.add(observer);
+    wire.onClose(() => this.#observers.delete(observer));
+    return true;
   }
 
   /** Of this moment. */
@@ -315,7 +331,9 @@ export class Supervisor {
 
   #tell(event: Event): void {
     if (this.#state !== "open") return;
-    this.#carryOut(this.#scheduler.handle(event, performance.now()));
+    const commands = this.#scheduler.handle(event, performance.now());
+    this.#recorder.record(this.#scheduler.takeEvents());
+    this.#carryOut(commands);
     this.#setAlarm();
     this.#sampler.busy = this.#scheduler.jobs > 0;
   }
@@ -354,7 +372,6 @@ export class Supervisor {
         return;
       case "event": {
         const event = { at: new Date().toISOString(), ...command.event };
-        this.#log.write(event);
         this.#program?.send({ type: "event", event });
         return;
       }
@@ -423,6 +440,7 @@ export class Supervisor {
   }
 
   #notice(text: string): void {
+    this.#recorder.record([{ at: now(), type: "notice", text }]);
     this.#program?.send({ type: "notice", text });
   }
 
@@ -438,6 +456,9 @@ export class Supervisor {
     await this.#pool.close();
     await this.#files.close();
     await this.#spilling.close();
+    this.#recorder.record([{ at: now(), type: "sessionEnded" }]);
+    await this.#recorder.close();
+    for (const observer of this.#observers) observer.close();
     removeArena(this.#arena);
     this.#directory.remove();
     const program = this.#program;
@@ -449,4 +470,28 @@ export class Supervisor {
     if (request !== null) program.send({ type: "closed", request });
     program.close();
   }
+}
+
+/** As events have it: to the tenth of a millisecond, by the clock that the scheduler is told. */
+function now(): Milliseconds {
+  return Math.round(performance.now() * 10) / 10;
+}
+
+/** What is known at the start, without anything that could be secret: no token, no environment, no arguments. */
+function startedEvent(options: SupervisorOptions): Extract<StreamEvent, { type: "sessionStarted" }> {
+  const { session, parentPid, workers, capacity, workerMemory, memory } = options;
+  return {
+    type: "sessionStarted",
+    session,
+    epoch: performance.timeOrigin,
+    host: hostname(),
+    pid: process.pid,
+    program: parentPid,
+    node: process.version,
+    workers,
+    capacity,
+    workerMemory,
+    thresholds: { ...memory.thresholds },
+    nodeThreshold: memory.memoryMonitorRefreshMs === 0 ? null : memory.memoryUsageThreshold,
+  };
 }

@@ -27,6 +27,7 @@ const SAMPLES: Readonly<Record<string, readonly (readonly [text: string, value: 
   localDirectory: [['["/a", "/b"]', ["/a", "/b"]]],
   maxSpill: [["512 MB", "512 MB"]],
   spillCompression: [["lz4", "lz4"]],
+  eventFileLimit: [["16 MiB", "16 MiB"]],
   "worker.memory.target": [
     ["0.5", 0.5],
     ["false", false],

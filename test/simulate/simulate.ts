@@ -2,6 +2,7 @@
  * Runs a session (session.ts) in an invented world (world.ts), and says what must hold at its end. What must hold at
  * every moment is checked by the world as it goes.
  */
+import type { RecordedEvent } from "../../src/protocol/index.ts";
 import { Chance } from "./chance.ts";
 import { KINDS, type KindName, mayFail } from "./kinds.ts";
 import { jobOverBlocks } from "./plans.ts";
@@ -36,10 +37,15 @@ export function examine(
 /** Apart from the session's own chance: a smaller session draws less, and what is left of it should go on as before. */
 const OF_RUNNING = 0x9e3779b9;
 
-export function run(session: Session, story: Story | null, begun: (world: World) => void): Outcome {
+export function run(
+  session: Session,
+  story: Story | null,
+  begun: (world: World) => void,
+  watches: ((events: readonly RecordedEvent[]) => void) | null = null,
+): Outcome {
   const { seed, workers, extraWorkers, pages, dangers, managedTarget, memory, starts, kept } = session;
   const chance = new Chance(seed ^ OF_RUNNING);
-  const world = new World(chance, { workers, extraWorkers, pages, managedTarget, memory }, dangers, story);
+  const world = new World(chance, { workers, extraWorkers, pages, managedTarget, memory }, dangers, story, watches);
   begun(world);
   const jobs: RunningJob[] = [];
   for (const start of starts) world.agenda.later(start.at, () => begin(world, chance, start, jobs));

@@ -2,7 +2,7 @@
  * A world for the scheduler: workers, a program, files and a clock, all invented, all driven by chance from a seed.
  * It checks as it goes what must hold at every moment; what must hold at the end is the test's.
  */
-import type { JobId } from "../../src/protocol/index.ts";
+import type { JobId, RecordedEvent } from "../../src/protocol/index.ts";
 import { type Command, type Event, Scheduler } from "../../src/scheduler/index.ts";
 import { PAGE } from "../../src/store/index.ts";
 import { Agenda } from "./agenda.ts";
@@ -36,6 +36,8 @@ export class World implements Surroundings {
     { workers, extraWorkers, pages, managedTarget = null, memory = null }: Means,
     readonly dangers: Dangers,
     private readonly story: Story | null = null,
+    /** Takes the event stream after every event. */
+    private readonly watches: ((events: readonly RecordedEvent[]) => void) | null = null,
   ) {
     const capacity = pages * PAGE;
     this.scheduler = new Scheduler({
@@ -49,6 +51,7 @@ export class World implements Surroundings {
       ...(memory === null ? {} : { memory: SETTINGS }),
       localityWithOutput: workers % 2 === 0,
       resources: { cpu: workers, gpu: GPUS, memory: memory?.node ?? ALL_MEMORY },
+      streams: watches !== null,
     });
     this.disk = new SimulatedDisk(chance, dangers, this.arena, (after, event) =>
       this.agenda.later(after, () => this.tell(event())),
@@ -88,6 +91,7 @@ export class World implements Surroundings {
     this.handling = null;
     const { live, capacity, leaving, onDisk } = this.scheduler.ledger;
     this.story?.add(this.now, event, commands, `${live} of ${capacity} live, ${leaving} leaving, ${onDisk} on disk`);
+    this.watches?.(this.scheduler.takeEvents());
     for (const command of commands) this.#carryOut(command);
     const faults = this.scheduler.faults();
     if (faults.length > 0) throw new Error(`after ${event.type}: ${faults.join("; ")}`);

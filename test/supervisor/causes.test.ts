@@ -1,11 +1,7 @@
 /** Facts to causes, counters to attributions: what needs no process. */
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { MemoryGauge } from "../../src/memory/index.ts";
 import { causeOfDeath, type DeathFacts } from "../../src/supervisor/deaths.ts";
-import { EVENTS_FILE, EventLog } from "../../src/supervisor/event-log.ts";
 import { Restarts } from "../../src/supervisor/restarts.ts";
 import { DeathSummary } from "../../src/supervisor/summary.ts";
 import { beforeItsEnd, Witness } from "../../src/supervisor/witness.ts";
@@ -163,20 +159,4 @@ test("[M5] a minute after the first kill, then after every minute with kills, an
   expect(told[1]).toMatch(/^1 workers \(tasks \/ actors\) killed due to memory pressure \(OOM\), 0 workers crashed/);
   clock.pass(60_000);
   expect(told.length).toBe(2);
-});
-
-test("events are kept up to a bound, and the last line says so", () => {
-  const directory = mkdtempSync(join(tmpdir(), "spillway-test-events-"));
-  try {
-    const log = new EventLog(directory, 500);
-    for (let i = 0; i < 20; i++) log.write({ at: "2026-01-01T00:00:00.000Z", type: "memoryLimit", limit: i });
-    const lines = readFileSync(join(directory, EVENTS_FILE), "utf8").trimEnd().split("\n");
-    const events = lines.map((line) => JSON.parse(line));
-    expect(events[0]).toEqual({ at: "2026-01-01T00:00:00.000Z", type: "memoryLimit", limit: 0 });
-    expect(events.length).toBeLessThan(10);
-    expect(events.at(-1)).toMatchObject({ type: "full" });
-    expect(events.filter(({ type }) => type === "full").length).toBe(1);
-  } finally {
-    rmSync(directory, { recursive: true });
-  }
 });

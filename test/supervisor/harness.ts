@@ -193,6 +193,7 @@ export function supervisorOptions(more: Partial<SupervisorOptions> = {}): Superv
     stateDirectory: join(localDirectory, "state", session),
     workerEnv: {},
     workerExecArgv: [],
+    eventFileLimit: 2 ** 26,
     parentPid: process.pid,
     workerProgram: WORKER,
     ...more,

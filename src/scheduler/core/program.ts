@@ -7,7 +7,7 @@ import { cancelJob, startJob } from "../jobs/index.ts";
 import { memoryReport, setMemoryLimit } from "../memory/index.ts";
 import { askForProgram } from "../placement/index.ts";
 import type { JobMessage } from "../state/index.ts";
-import { type State, tell } from "../state/index.ts";
+import { note, type State, tell } from "../state/index.ts";
 import { collected, rebalance } from "../store/index.ts";
 import { resourcesReport } from "./report.ts";
 
@@ -80,6 +80,7 @@ function sealForProgram(state: State, message: Extract<JobMessage, { type: "seal
   }
   state.programRanges.delete(range.offset);
   const block = state.ledger.seal(granted, length, rows, checksum, "program", null);
+  note(state, { type: "blockMade", block: block.id, bytes: length, rows, task: null, worker: null });
   tell(state, { type: "sealed", request, block });
 }
 

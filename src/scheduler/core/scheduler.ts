@@ -15,6 +15,7 @@ import type {
   MemorySettings,
   Milliseconds,
   ProcessMemory,
+  RecordedEvent,
   ResourceRequest,
   WorkerId,
 } from "../../protocol/index.ts";
@@ -86,6 +87,7 @@ import {
   type Event,
   failJob,
   isWide,
+  note,
   PROGRESS_INTERVAL,
   Resources,
   type State,
@@ -94,6 +96,7 @@ import {
   tell,
   type WorkerEnd,
   type WorkerState,
+  watch,
   YIELD_GRACE,
 } from "../state/index.ts";
 import {
@@ -104,7 +107,9 @@ import {
   spillOverTarget,
   spillUnderPressure,
 } from "../store/index.ts";
+import { blockWatch, noteGone, noteMemory } from "./noting.ts";
 import { fromProgram } from "./program.ts";
+import { type Standing, standingOf } from "./standing.ts";
 
 export interface SchedulerOptions {
   readonly arenaSize: Bytes;
@@ -127,11 +132,14 @@ export interface SchedulerOptions {
   readonly memory?: MemorySettings;
   /** What tasks can have at once: by default a core for each worker, no GPU, unlimited memory. */
   readonly resources?: ResourceRequest;
+  /** Collect the event stream for `takeEvents`; false by default. */
+  readonly streams?: boolean;
 }
 
 /** Each level of a pipeline, and each job inside a job, can need one more worker; needing many means a loop. */
 const MAX_EXTRA_WORKERS = 8;
 
+const NO_EVENTS: readonly RecordedEvent[] = [];
 const NOTHING: ProcessMemory = { private: 0, shared: 0, children: 0 };
 
 export class Scheduler {
@@ -140,8 +148,9 @@ export class Scheduler {
   constructor(options: SchedulerOptions) {
     const { arenaSize, capacity, workers, heapLimit, workerMemory, resources, devices, managedTarget } = options;
     const { cpu, gpu, memory } = resources ?? { cpu: workers, gpu: 0, memory: Number.POSITIVE_INFINITY };
+    const stream = options.streams === true ? { at: 0, events: [] } : null;
     this.#state = {
-      ledger: new Ledger(arenaSize, capacity, managedTarget ?? null),
+      ledger: new Ledger(arenaSize, capacity, managedTarget ?? null, stream === null ? null : blockWatch(stream)),
       slots: workers,
       extraSlots: Math.min(MAX_EXTRA_WORKERS, options.extraWorkers ?? MAX_EXTRA_WORKERS),
       heapLimit,
@@ -188,6 +197,7 @@ export class Scheduler {
       inspections: [],
       cancelling: new Set(),
       commands: [],
+      stream,
       unavailable: null,
       now: 0,
       order: 0,
@@ -199,6 +209,20 @@ export class Scheduler {
 
   get ledger(): Ledger {
     return this.#state.ledger;
+  }
+
+  /** What has happened since they were last taken, oldest first. */
+  takeEvents(): readonly RecordedEvent[] {
+    const { stream } = this.#state;
+    if (stream === null || stream.events.length === 0) return NO_EVENTS;
+    const { events } = stream;
+    stream.events = [];
+    return events;
+  }
+
+  /** For tests and the simulation: what the event stream must come to. */
+  standing(): Standing {
+    return standingOf(this.#state);
   }
 
   /** For tests and the simulation: see phases/faults.ts. */
@@ -235,6 +259,7 @@ export class Scheduler {
     const state = this.#state;
     passTime(state, now - state.now);
     state.now = now;
+    if (state.stream !== null) state.stream.at = Math.round(now * 10) / 10;
     state.ledger.tick();
     receive(state, event);
     endFailing(state);
@@ -359,8 +384,10 @@ function receive(state: State, event: Event): void {
       return;
     case "memory":
       memoryRead(state, event);
+      noteMemory(state);
       return;
     case "nodeMemory":
+      note(state, { type: "node", used: event.used, total: event.total });
       watchNode(state, { used: event.used, total: event.total });
       return;
     case "tick":
@@ -380,8 +407,8 @@ function workerGone(state: State, id: WorkerId, end: WorkerEnd): void {
   const worker = workerOf(state, id);
   if (worker === undefined) return;
   // A dismissed worker that exits is not a death.
-  if (worker.phase !== "stopping" || end.cause !== "asked")
-    state.commands.push({ type: "event", event: diedEvent(worker, end) });
+  if (worker.phase !== "stopping" || end.cause !== "asked") watch(state, diedEvent(worker, end));
+  noteGone(state, worker, end);
   if (worker === state.wide.worker) state.wide.worker = null;
   state.workers.delete(id);
   state.raised.delete(worker);

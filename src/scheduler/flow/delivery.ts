@@ -1,7 +1,7 @@
 /** Output blocks on their way to the program: as many as it has credit for, fetched from disk ahead of its reading. */
 import type { ArenaRange, BlockId, BlockSlice } from "../../protocol/index.ts";
 import { wholePages } from "../../store/index.ts";
-import { type Edge, type JobState, outputOf, type State, tell } from "../state/index.ts";
+import { type Edge, type JobState, note, outputOf, type State, tell } from "../state/index.ts";
 import { bringBack } from "./fetch.ts";
 import { bytesOf, departed, holderOf, taken } from "./pieces.ts";
 
@@ -30,6 +30,7 @@ export function deliverOutput(state: State, job: JobState): void {
     const isAlone = state.unreadBytes === 0;
     state.unreadBytes += wholePages(slice.block.length);
     const copy = !isAlone && state.unreadBytes > state.ledger.capacity * UNREAD_SHARE;
+    note(state, { type: "blockDelivered", block: slice.block.id, job: job.id, rows: slice.end - slice.start });
     tell(state, { type: "output", job: job.id, slice, range, copy });
   }
   job.readerIsFull = !mayTakeMore(state, job, output);

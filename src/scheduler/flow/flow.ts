@@ -8,7 +8,16 @@ import { RowShapeError, toWire } from "../../errors/index.ts";
 import type { BlockRef, TypeFamily } from "../../protocol/index.ts";
 import { hasTasks } from "../phases/index.ts";
 import type { Edge, Flow, OperatorState, Piece, State, TaskState } from "../state/index.ts";
-import { areSame, type BlockColumns, failJob, inputEnded, isFailing, isWide, meetingColumns } from "../state/index.ts";
+import {
+  areSame,
+  type BlockColumns,
+  failJob,
+  inputEnded,
+  isFailing,
+  isWide,
+  meetingColumns,
+  note,
+} from "../state/index.ts";
 import { cancelTask } from "./cancel.ts";
 import { dropTask } from "./dropping.ts";
 import { areAllFormed, dropGathered, gatherPiece } from "./fed.ts";
@@ -209,6 +218,7 @@ export function endIfDone(state: State, operator: OperatorState): void {
 export function endOperator(state: State, operator: OperatorState): void {
   if (operator.ended) return;
   operator.ended = true;
+  note(state, { type: "operatorEnded", job: operator.job.id, operator: operator.spec.id });
   state.alone.delete(operator);
   for (const task of unfinished(operator)) operator.figures.taskCut(task.handedOver, state.now - task.startedAt);
   for (const task of operator.running.values()) cancelTask(state, task);

@@ -1,7 +1,17 @@
 /** A job from its start to its end: its operators wired up, its phases, what the program is told. */
 
 import { CancelledError, OptionError, StoreError, toWire, type WireError } from "../../errors/index.ts";
-import type { Bytes, FileSink, JobSpec, JobStats, Operator, OperatorId, TaskOperator } from "../../protocol/index.ts";
+import type {
+  Bytes,
+  FileSink,
+  JobId,
+  JobSpec,
+  JobStats,
+  Operator,
+  OperatorId,
+  OperatorPlan,
+  TaskOperator,
+} from "../../protocol/index.ts";
 import {
   cancelTask,
   closeEdge,
@@ -22,6 +32,7 @@ import {
   failJob,
   inputsOf,
   type JobState,
+  note,
   OperatorFigures,
   type OperatorState,
   orderedOperators,
@@ -63,11 +74,28 @@ export function startJob(state: State, spec: JobSpec): void {
     const job = wire(state, spec);
     for (const id of spec.holds) state.ledger.retain(id, job.inputHolder);
     state.jobs.set(spec.id, job);
+    noteStarted(state, job);
     begin(state, job);
   } catch (error) {
     if (!(error instanceof OptionError) && !(error instanceof StoreError)) throw error;
+    noteFailed(state, spec.id, toWire(error));
     tell(state, { type: "failed", job: spec.id, error: toWire(error), stats: NO_STATS });
   }
+}
+
+function noteStarted(state: State, { id, operators }: JobState): void {
+  if (state.stream === null) return;
+  note(state, { type: "jobStarted", job: id, operators: operators.map(planOf) });
+}
+
+function planOf({ spec, figures }: OperatorState): OperatorPlan {
+  const { id, name, kind } = spec;
+  const inputs = inputsOf(spec).map((input) => input.id);
+  return { id, name, kind, place: spec.kind === "tasks" ? spec.place : "worker", inputs, tasks: figures.tasks };
+}
+
+function noteFailed(state: State, job: JobId, { name, message }: WireError): void {
+  note(state, { type: "jobFailed", job, error: { name, message } });
 }
 
 function begin(state: State, job: JobState): void {
@@ -225,6 +253,7 @@ function fileSinks(job: JobState): readonly FileSink[] {
  */
 export function endFailing(state: State): void {
   for (const job of state.failing.splice(0)) {
+    if (job.error !== null) noteFailed(state, job.id, job.error);
     stop(state, job);
     if (fileSinks(job).length === 0) tellFailed(state, job);
   }
@@ -307,6 +336,7 @@ export function jobDiscarded(state: State, job: JobState): void {
 }
 
 function finishJob(state: State, job: JobState): void {
+  note(state, { type: "jobFinished", job: job.id, rows: rowsOut(job) });
   if (!job.told) {
     job.told = true;
     tell(state, { type: "finished", job: job.id, stats: jobStats(state, job, true), rows: rowsOut(job) });

@@ -41,6 +41,7 @@ import type { Event, WorkerEnd } from "../state/index.ts";
 import {
   failJob,
   isWide,
+  note,
   type OperatorState,
   type State,
   send,
@@ -179,6 +180,7 @@ export function taskOutput(
   const { length, rows, checksum } = output;
   const maker = task.worker?.id ?? null;
   const block: BlockRef = state.ledger.seal(granted, length, rows, checksum, operator.job.holder, maker);
+  note(state, { type: "blockMade", block: block.id, bytes: length, rows, task: task.id, worker: maker });
   operator.liveBytes -= granted.length - wholePages(length);
   task.bytesOut += wholePages(length);
   operator.estimate.grew(task, wholePages(length));
@@ -202,12 +204,19 @@ export function taskDone(state: State, task: TaskState, report: TaskReport): voi
   operator.job.changed = true;
   if (task.cancelledAt === null) {
     operator.figures.taskDone(report);
+    noteDone(state, task, report);
     operator.estimate.done(task);
     if (report.written !== undefined) checkWritten(state, operator, report.written);
   }
   leaveWorker(state, task);
   if (task.cancelledAt === null) reveal(state, task);
   forget(state, task);
+}
+
+function noteDone(state: State, { id }: TaskState, report: TaskReport): void {
+  if (state.stream === null) return;
+  const { rowsIn, rowsOut, bytesOut, wall, cpu, peakMemory, errored } = report;
+  note(state, { type: "taskDone", task: id, rowsIn, rowsOut, bytesOut, wall, cpu, peakMemory, errored });
 }
 
 /** The task answered a cancel. */
@@ -241,6 +250,7 @@ export function taskFailed(
     const evidence = scene === undefined ? { error } : { error, scene };
     const lack = cause === null || worker === null ? error : ranOutOfMemory(state, task, worker, cause, evidence);
     if (lack === null) return;
+    note(state, { type: "taskFailed", task: task.id, error: { name: lack.name, message: lack.message } });
     const tolerated = lack.name === "FunctionError" && job.erroredTasks < job.spec.maxErroredBlocks;
     job.erroredTasks += 1;
     unpinAll(state, task);
@@ -281,6 +291,8 @@ function crashed(state: State, task: TaskState, worker: WorkerState, end: Worker
   if (isWide(operator) && end.signal === "SIGKILL") task.kills += 1;
   if (spec.kind === "tasks" && crashes <= spec.maxRetries) {
     operator.figures.retries += 1;
+    const { id, attempt } = task;
+    note(state, { type: "retry", task: id, operator: spec.name, attempt, reason: end.cause });
     comesAgain(state, task);
     return null;
   }

@@ -11,10 +11,10 @@
  */
 
 import { climb, processOf } from "../../memory/index.ts";
-import type { Milliseconds, Pressure, SessionEvent } from "../../protocol/index.ts";
+import type { Milliseconds, Pressure } from "../../protocol/index.ts";
 import { formatSize } from "../../units/index.ts";
 import { settleIdle } from "../phases/index.ts";
-import { type State, tell, type WorkerState } from "../state/index.ts";
+import { type State, tell, type WorkerState, watch } from "../state/index.ts";
 import { pressingBytes, thresholdsOf, useOf } from "../store/index.ts";
 import { endWorker } from "./ending.ts";
 
@@ -79,11 +79,6 @@ function leavePause(state: State, worker: WorkerState): void {
 /** True also if none of its blocks has to leave. */
 export function hasNothingToSpill({ standing, foundNothingToSpill }: WorkerState): boolean {
   return foundNothingToSpill || !standing.spills;
-}
-
-/** An event for listeners. */
-export function watch(state: State, event: SessionEvent): void {
-  state.commands.push({ type: "event", event });
 }
 
 /** When the next worker will have been paused for too long. */

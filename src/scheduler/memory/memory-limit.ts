@@ -4,8 +4,7 @@
  * task. A worker with a class instance is kept as long as the instance is needed, as in raised.ts.
  */
 import type { Bytes } from "../../protocol/index.ts";
-import type { State } from "../state/index.ts";
-import { watch } from "./ladder.ts";
+import { type State, watch } from "../state/index.ts";
 import { hasInstance } from "./raised.ts";
 import { standAgain } from "./readings.ts";
 import { dismiss } from "./workers.ts";

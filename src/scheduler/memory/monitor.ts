@@ -5,7 +5,7 @@
  * the program.
  */
 import type { Bytes, NodeMemory } from "../../protocol/index.ts";
-import type { State, TaskState, WorkerState } from "../state/index.ts";
+import { type State, type TaskState, type WorkerState, watch } from "../state/index.ts";
 import { spillCold } from "../store/index.ts";
 import { foreignPart } from "./bystander.ts";
 import { endWorker } from "./ending.ts";
@@ -113,18 +113,15 @@ function end(state: State, { used, total }: NodeMemory, victim: Candidate, candi
   const why = reasonFor(victim, candidates);
   endWorker(state, worker, why);
   state.commands.push({ type: "kill", worker: worker.id, reason: "monitor" });
-  state.commands.push({
-    type: "event",
-    event: {
-      type: "monitorKill",
-      worker: worker.id,
-      pid: worker.pid,
-      used,
-      total,
-      private: victim.private,
-      operator: operator?.kind === "tasks" ? operator.name : null,
-      why,
-    },
+  watch(state, {
+    type: "monitorKill",
+    worker: worker.id,
+    pid: worker.pid,
+    used,
+    total,
+    private: victim.private,
+    operator: operator?.kind === "tasks" ? operator.name : null,
+    why,
   });
 }
 

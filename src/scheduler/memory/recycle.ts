@@ -30,9 +30,10 @@ import {
   type TaskState,
   tell,
   type WorkerState,
+  watch,
 } from "../state/index.ts";
 import { heapAfterTrim, heapLimitOf, isHeapFilled, isHeapHigh, isHeapSuspect } from "./heap.ts";
-import { hasNothingToSpill, once, TWO_CAUSES, watch } from "./ladder.ts";
+import { hasNothingToSpill, once, TWO_CAUSES } from "./ladder.ts";
 import { instancesIn } from "./raised.ts";
 import { dismiss } from "./workers.ts";
 

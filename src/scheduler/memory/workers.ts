@@ -3,7 +3,7 @@
 import { GROUND, LeastOverTime } from "../../memory/index.ts";
 import type { Bytes, WorkerId } from "../../protocol/index.ts";
 import { moveWorker } from "../phases/index.ts";
-import type { State, WorkerState } from "../state/index.ts";
+import { note, type State, type WorkerState } from "../state/index.ts";
 import { noHeapPast } from "./heap.ts";
 
 export function addWorker(state: State, id: WorkerId, memory: Bytes, isWide: boolean): void {
@@ -44,6 +44,8 @@ export function addWorker(state: State, id: WorkerId, memory: Bytes, isWide: boo
     instances: new Map(),
     lastDevices: [],
   };
+  const limit = Number.isFinite(memory) ? memory : null;
+  note(state, { type: "workerStarting", worker: id, kind: isWide ? "wide" : "worker", limit });
   if (isWide) {
     state.wide.worker = worker;
     state.wide.isOrdered = false;

@@ -20,7 +20,15 @@ import { heapOf, isBystander, mayBeFullOfOthers, relieve } from "../memory/index
 import { isOfTheWorker, learn, NO_NEED, nextNeed, roomForTasks, type Shortage, stricter } from "../needs/index.ts";
 import { moveTask } from "../phases/index.ts";
 import type { Scene, WorkerEnd } from "../state/index.ts";
-import { isWide, type OperatorState, type State, type TaskState, tell, type WorkerState } from "../state/index.ts";
+import {
+  isWide,
+  type OperatorState,
+  type State,
+  type TaskState,
+  tell,
+  type WorkerState,
+  watch,
+} from "../state/index.ts";
 import { deathDetails, peakOf } from "./deaths.ts";
 import { causeText, foreignText, oomMessage, refusedText } from "./oom-message.ts";
 import { remedies } from "./remedies.ts";
@@ -195,7 +203,7 @@ function tellRetry(state: State, task: TaskState, cause: string): void {
   const { job, spec } = operator;
   const need = operator.learned ?? NO_NEED;
   const event = { type: "oomRetry", operator: spec.name, task: task.id, attempt: shortages.length, need } as const;
-  state.commands.push({ type: "event", event });
+  watch(state, event);
   const asked = needText(need);
   const how = isWide(operator) ? "with fewer threads or more memory" : asked === "" ? "as it was" : asked;
   const drops = task.blamesRows ? ", without the rows that ask for more than there is (onError)" : "";

@@ -2,8 +2,9 @@
  * Compares the sets that index tasks and workers with their phases. For tests and the simulation, after every event: it
  * looks at every task and worker.
  */
+import type { TaskPhase } from "../../protocol/index.ts";
 import type { JobState, OperatorState, State, TaskState, WorkerState } from "../state/index.ts";
-import { isWithWorker, type TaskPhase } from "./task.ts";
+import { isWithWorker } from "./task.ts";
 import { isReady } from "./worker.ts";
 
 /** What is wrong, one sentence each. */

@@ -1,7 +1,7 @@
 export { phaseFaults } from "./faults.ts";
-export { JOB_MOVES, type JobPhase, moveJob } from "./job.ts";
+export { JOB_MOVES, moveJob } from "./job.ts";
 export type { Moves } from "./moves.ts";
-export { addTask, hasTasks, isWithWorker, moveTask, TASK_MOVES, type TaskPhase } from "./task.ts";
+export { addTask, hasTasks, isWithWorker, moveTask, TASK_MOVES } from "./task.ts";
 export {
   forgetOperator,
   isReady,
@@ -9,5 +9,4 @@ export {
   moveWorker,
   settleIdle,
   WORKER_MOVES,
-  type WorkerPhase,
 } from "./worker.ts";

@@ -1,17 +1,9 @@
 /**
  * Where a job stands. `moveJob` is the only writer of a job's phase; a job that is gone is not among the state's jobs.
  */
-import type { JobState, State } from "../state/index.ts";
+import type { JobPhase } from "../../protocol/index.ts";
+import { type JobState, note, type State } from "../state/index.ts";
 import { assertMove, type Moves } from "./moves.ts";
-
-/**
- * - running: its operators have something to do, or the program has something to take.
- * - committing: all tasks are done, and the files that they wrote are moved to their place.
- * - stopping: nothing of it is wanted any more, and its tasks end.
- * - discarding: it has failed or was cancelled, and the files that its tasks wrote are removed.
- * - gone: it holds nothing.
- */
-export type JobPhase = "running" | "committing" | "stopping" | "discarding" | "gone";
 
 export const JOB_MOVES: Moves<JobPhase> = {
   running: {
@@ -35,4 +27,5 @@ export function moveJob(state: State, job: JobState, to: JobPhase): void {
   assertMove(JOB_MOVES, `The job ${job.id}`, job.phase, to);
   job.phase = to;
   if (to === "gone") state.jobs.delete(job.id);
+  note(state, { type: "job", job: job.id, to });
 }

@@ -2,32 +2,9 @@
  * Where a task stands. `moveTask` is the only writer of a task's phase and of the sets that index tasks by it; the
  * table says which moves there are. `docs/scheduler.md` draws the table, and a test compares the two.
  */
-import type { OperatorState, State, TaskState } from "../state/index.ts";
+import type { TaskPhase } from "../../protocol/index.ts";
+import { note, type OperatorState, type State, type TaskState } from "../state/index.ts";
 import { assertMove, type Moves } from "./moves.ts";
-
-/**
- * - unplaced: in no set. It was formed, or has left its worker, and gets its place within the same event.
- * - waiting: for a worker.
- * - fetching: some of the blocks that it reads are on disk, or on their way from there.
- * - aside: it stood back for another task, and waits for the end of that.
- * - resting: it ran out of memory, and waits a while before it is run again.
- * - running: a worker has it.
- * - asking: a worker has it, and it waits for room in the store.
- * - cancelling: a worker has it, and was asked to end it.
- * - killing: the worker did not answer in time, and is being killed.
- * - over: it is done, has failed, or is not wanted any more.
- */
-export type TaskPhase =
-  | "unplaced"
-  | "waiting"
-  | "fetching"
-  | "aside"
-  | "resting"
-  | "running"
-  | "asking"
-  | "cancelling"
-  | "killing"
-  | "over";
 
 export const TASK_MOVES: Moves<TaskPhase> = {
   unplaced: {
@@ -90,6 +67,16 @@ export function hasTasks({ running, again, fetching, aside, resting }: OperatorS
 /** The task was formed; it is moved on within the same event. */
 export function addTask(state: State, task: TaskState): void {
   state.unplaced.add(task);
+  const { id, operator, index, bytesIn, repairs } = task;
+  note(state, {
+    type: "taskFormed",
+    task: id,
+    job: operator.job.id,
+    operator: operator.spec.id,
+    index,
+    bytesIn,
+    ...(repairs === null ? {} : { repairs: repairs.flow.block.id }),
+  });
 }
 
 export function moveTask(state: State, task: TaskState, to: TaskPhase): void {
@@ -100,6 +87,12 @@ export function moveTask(state: State, task: TaskState, to: TaskPhase): void {
   task.phase = to;
   if (has && !had) joinWorkers(state, task);
   enter(state, task);
+  const { stream } = state;
+  if (stream === null) return;
+  const { id, worker } = task;
+  if (has && !had && worker !== null)
+    stream.events.push({ at: stream.at, type: "task", task: id, to, worker: worker.id });
+  else stream.events.push({ at: stream.at, type: "task", task: id, to });
 }
 
 function leave(state: State, task: TaskState): void {

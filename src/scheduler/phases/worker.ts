@@ -2,17 +2,9 @@
  * Where a worker stands. `moveWorker` is the only writer of a worker's phase, and this file of the sets of idle
  * workers: those without a task that may have one.
  */
+import type { WorkerPhase } from "../../protocol/index.ts";
 import type { OperatorState, State, WorkerState } from "../state/index.ts";
 import { assertMove, type Moves } from "./moves.ts";
-
-/**
- * - starting: its process has been started and has not connected yet.
- * - idle: it has neither a task nor a question.
- * - busy: it has a task.
- * - inspecting: it answers a question about files or SQL.
- * - stopping: it was told to end, is being killed, or has died; it is given nothing more.
- */
-export type WorkerPhase = "starting" | "idle" | "busy" | "inspecting" | "stopping";
 
 export const WORKER_MOVES: Moves<WorkerPhase> = {
   starting: { idle: "it has connected", stopping: "it is not needed, or has died" },
@@ -28,8 +20,13 @@ export const WORKER_MOVES: Moves<WorkerPhase> = {
 
 export function moveWorker(state: State, worker: WorkerState, to: WorkerPhase): void {
   assertMove(WORKER_MOVES, `Worker ${worker.id}`, worker.phase, to);
+  const isNew = worker.phase === "starting" && to === "idle";
   worker.phase = to;
   settleIdle(state, worker);
+  const { stream } = state;
+  if (stream === null) return;
+  if (isNew) stream.events.push({ at: stream.at, type: "worker", worker: worker.id, to, pid: worker.pid });
+  else stream.events.push({ at: stream.at, type: "worker", worker: worker.id, to });
 }
 
 /** To be called when a pause or a trim of the worker begins or ends: it gets no task meanwhile. */

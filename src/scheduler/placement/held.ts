@@ -7,7 +7,7 @@ import { wholePages } from "../../store/index.ts";
 import { isRunnable, nextIndex } from "../flow/index.ts";
 import { concurrencyCap, resourceBudget, roomPolicies } from "../policies/index.ts";
 import { isFree } from "../resources/index.ts";
-import type { OperatorState, State } from "../state/index.ts";
+import { note, type OperatorState, type State } from "../state/index.ts";
 import { hasRoomToStart } from "./room.ts";
 import { isHeadTask, viewOf } from "./view.ts";
 import { isHeldUp } from "./wide-turn.ts";
@@ -27,7 +27,10 @@ export function passTime(state: State, elapsed: Milliseconds): void {
 export function noteHeldBack(state: State): void {
   for (const job of state.jobs.values()) {
     for (const operator of job.operators) {
-      operator.heldBy = job.phase === "running" && !operator.ended ? heldBy(state, operator) : null;
+      const policy = job.phase === "running" && !operator.ended ? heldBy(state, operator) : null;
+      if (policy === operator.heldBy) continue;
+      operator.heldBy = policy;
+      note(state, { type: "heldBack", job: job.id, operator: operator.spec.id, policy });
     }
   }
 }

@@ -4,9 +4,9 @@
  * downstream of another one that needs the kernel is not in turn: its input is complete only after that one has ended.
  *
  * Producers may take hours. A task that waits for them in the kernel stands back for an operator that has all of its
- * input, and is fed again later from what is kept (fed.ts). Why no operator waits for ever: the producers of an operator
- * that is outside the kernel go on (what they make is kept, on disk if need be), so its input is complete one day. From
- * then on it stands back for no other operator, and only jobs that were started earlier go first. Within an ordered job,
+ * input, and is fed again later from what is kept (fed.ts). Why no operator waits for ever: the producers of one
+ * outside the kernel go on (what they make is kept, on disk if need be), so its input is complete one day. From
+ * then on it stands back for no other operator, and only earlier jobs go first. Within an ordered job,
  * producers of an input that is not next in plan order may wait for the one that is (room.ts, slots.ts): a task that
  * waits for such producers stands back for an operator of its own job on the head path.
  */

@@ -39,3 +39,4 @@ export {
   type WorkerState,
 } from "./state.ts";
 export { OperatorFigures } from "./stats.ts";
+export { type EventStream, note, watch } from "./stream.ts";

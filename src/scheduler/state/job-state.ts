@@ -1,9 +1,8 @@
 /** A running job: its operators, how far the program has read, its peaks. Plain data. */
 
 import type { WireError } from "../../errors/index.ts";
-import type { Bytes, JobId, JobSpec, Milliseconds } from "../../protocol/index.ts";
+import type { Bytes, JobId, JobPhase, JobSpec, Milliseconds } from "../../protocol/index.ts";
 import type { Holder, SpillTotals } from "../../store/index.ts";
-import type { JobPhase } from "../phases/index.ts";
 import type { SeenColumns } from "./columns.ts";
 import type { OperatorState } from "./operator-state.ts";
 

@@ -27,6 +27,7 @@ import type { Command } from "./events.ts";
 import type { JobState } from "./job-state.ts";
 import type { OperatorState } from "./operator-state.ts";
 import type { Resources } from "./resources.ts";
+import { type EventStream, note } from "./stream.ts";
 import type { TaskState } from "./task-state.ts";
 import type { Inspection, WorkerState } from "./worker-state.ts";
 
@@ -142,6 +143,8 @@ export interface State {
   /** Cancelled tasks, the earliest first; without those whose worker is being killed. */
   readonly cancelling: Set<TaskState>;
   readonly commands: Command[];
+  /** Null: nobody takes the events. */
+  readonly stream: EventStream | null;
   /** Workers cannot be started. */
   unavailable: WireError | null;
   now: Milliseconds;
@@ -159,5 +162,6 @@ export function send(state: State, worker: WorkerState, message: Extract<Command
 }
 
 export function tell(state: State, message: Extract<Command, { type: "toProgram" }>["message"]) {
+  if (message.type === "notice") note(state, message);
   state.commands.push({ type: "toProgram", message });
 }

@@ -10,9 +10,9 @@ import type {
   Milliseconds,
   Split,
   TaskId,
+  TaskPhase,
 } from "../../protocol/index.ts";
 import type { Shortage } from "../needs/index.ts";
-import type { TaskPhase } from "../phases/index.ts";
 import type { Feed, Flow, Piece } from "./flow-state.ts";
 import type { OperatorState } from "./operator-state.ts";
 import type { Resources } from "./resources.ts";

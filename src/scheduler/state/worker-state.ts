@@ -1,9 +1,8 @@
 /** A worker process as the scheduler knows it: what it does, its memory, the operators that it has. Plain data. */
 
 import type { LeastOverTime, Standing } from "../../memory/index.ts";
-import type { Bytes, MemoryKinds, Milliseconds, WorkerId, WorkerReading } from "../../protocol/index.ts";
+import type { Bytes, MemoryKinds, Milliseconds, WorkerId, WorkerPhase, WorkerReading } from "../../protocol/index.ts";
 import type { HeapPast, Trimming, WorkerHistory } from "../memory/index.ts";
-import type { WorkerPhase } from "../phases/index.ts";
 import type { OperatorState } from "./operator-state.ts";
 import type { TaskState } from "./task-state.ts";
 

@@ -5,7 +5,7 @@
  */
 import type { BlockId, BlockMove, Bytes, WorkerId } from "../../protocol/index.ts";
 import { wholePages } from "../../store/index.ts";
-import type { State } from "../state/index.ts";
+import { type State, watch } from "../state/index.ts";
 
 /** Share of the larger of two accounts: a smaller difference does not count. */
 const EVEN_ENOUGH = 0.05;
@@ -43,7 +43,7 @@ export function rebalance(state: State): readonly BlockMove[] {
     move(block, from.worker, to);
   }
   const bytes = moves.reduce((sum, one) => sum + one.bytes, 0);
-  state.commands.push({ type: "event", event: { type: "rebalanced", blocks: moves.length, bytes } });
+  watch(state, { type: "rebalanced", blocks: moves.length, bytes });
   return moves;
 }
 

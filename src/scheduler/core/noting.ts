@@ -1,0 +1,61 @@
+/**
+ * Events that are put together from much of the state: memory as it was read, and all that is known of a worker's end.
+ */
+import type { BesideWorker, WorkerMemoryReading } from "../../protocol/index.ts";
+import type { BlockWatch } from "../../store/index.ts";
+import { type EventStream, note, type State, type WorkerEnd, type WorkerState } from "../state/index.ts";
+
+/** Moves of blocks, as the ledger makes them. */
+export function blockWatch(stream: EventStream): BlockWatch {
+  return {
+    moved: (block, to) => stream.events.push({ at: stream.at, type: "block", block, to }),
+    freed: (block) => stream.events.push({ at: stream.at, type: "blockFreed", block }),
+  };
+}
+
+export function noteMemory(state: State): void {
+  if (state.stream === null) return;
+  const { ledger, processes } = state;
+  const store = { resident: ledger.live, onDisk: ledger.onDisk, files: ledger.spilledBytes };
+  note(state, { type: "memory", workers: allWorkers(state).flatMap(readingOf), ...processes, store });
+}
+
+function readingOf({ id, reading, kinds, standing }: WorkerState): readonly WorkerMemoryReading[] {
+  if (reading === null) return [];
+  const { private: own, children } = reading;
+  return [{ worker: id, private: own, children, pressure: standing.pressure, ...kinds }];
+}
+
+export function noteGone(state: State, worker: WorkerState, end: WorkerEnd): void {
+  if (state.stream === null) return;
+  const { id, pid, task, memory, endedFor } = worker;
+  const { exitCode, signal, cause, curve, node, log } = end;
+  note(state, {
+    type: "workerGone",
+    worker: id,
+    pid,
+    reason: cause,
+    exitCode,
+    signal,
+    task: task?.id ?? null,
+    operator: task?.operator.spec.name ?? null,
+    endedFor,
+    limit: Number.isFinite(memory) ? memory : null,
+    curve: curve.map((point) => [Math.round(point.at), point.private] as const),
+    node,
+    beside: cause === "asked" ? [] : besides(state, worker),
+    log,
+  });
+}
+
+function besides(state: State, worker: WorkerState): readonly BesideWorker[] {
+  return allWorkers(state).flatMap((other) => {
+    const { id, task, reading } = other;
+    if (other === worker || task === null) return [];
+    return [{ worker: id, task: task.id, operator: task.operator.spec.name, private: reading?.private ?? null }];
+  });
+}
+
+function allWorkers({ workers, wide }: State): readonly WorkerState[] {
+  return wide.worker === null ? [...workers.values()] : [...workers.values(), wide.worker];
+}

@@ -1,0 +1,52 @@
+/** Where everything stands, from the scheduler's own state: what a reader of its event stream must come to as well. */
+import type { BlockId, BlockState, JobPhase, TaskId, TaskPhase, WorkerId, WorkerPhase } from "../../protocol/index.ts";
+import type { JobState, OperatorState, State, TaskState } from "../state/index.ts";
+
+export interface Standing {
+  readonly workers: ReadonlyMap<
+    WorkerId,
+    { readonly phase: WorkerPhase; readonly pid: number; readonly task: TaskId | null }
+  >;
+  readonly tasks: ReadonlyMap<TaskId, { readonly phase: TaskPhase; readonly worker: WorkerId | null }>;
+  readonly jobs: ReadonlyMap<string, JobStanding>;
+  readonly blocks: ReadonlyMap<BlockId, BlockState>;
+}
+
+export interface JobStanding {
+  readonly phase: JobPhase;
+  readonly operators: readonly {
+    readonly ended: boolean;
+    readonly heldBy: string | null;
+    readonly tasksDone: number;
+    readonly retries: number;
+    readonly oomRetries: number;
+  }[];
+}
+
+export function standingOf(state: State): Standing {
+  const { wide, workers, jobs, ledger } = state;
+  const all = wide.worker === null ? [...workers.values()] : [...workers.values(), wide.worker];
+  const tasks = [...jobs.values()].flatMap((job) => job.operators.flatMap(tasksOf));
+  return {
+    workers: new Map(all.map(({ id, phase, pid, task }) => [id, { phase, pid, task: task?.id ?? null }])),
+    tasks: new Map(
+      [...tasks, ...state.repairs].map(({ id, phase, worker }) => [id, { phase, worker: worker?.id ?? null }]),
+    ),
+    jobs: new Map([...jobs.values()].map((job) => [job.id, jobStanding(job)])),
+    blocks: new Map(ledger.states()),
+  };
+}
+
+function tasksOf({ running, again, fetching, aside, resting, repairing }: OperatorState): readonly TaskState[] {
+  return [...running.values(), ...again, ...fetching, ...aside, ...resting, ...repairing];
+}
+
+function jobStanding({ phase, operators }: JobState): JobStanding {
+  return {
+    phase,
+    operators: operators.map(({ ended, heldBy, figures }) => {
+      const { tasksDone, retries, oomRetries } = figures;
+      return { ended, heldBy, tasksDone, retries, oomRetries };
+    }),
+  };
+}
