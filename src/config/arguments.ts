@@ -25,7 +25,7 @@ export function entriesOfArguments(words: readonly string[]): Entry[] {
   return entries;
 }
 
-/** A flag that is only named is meant. */
+/** A flag without a value means `true`. */
 function alone(path: string, { kind }: Setting): string {
   if (kind.read(true) === true) return "true";
   throw new OptionError(`--${path}: ${path} must be ${kind.allowed}, and nothing follows it.`);

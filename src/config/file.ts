@@ -1,6 +1,6 @@
 /**
- * The user's settings in YAML: `~/.config/spillway/spillway.yaml`, or the file that SPILLWAY_CONFIG names. The parser
- * is loaded only where there is something to parse: a program that starts quickly is worth more.
+ * The user's settings in YAML: `~/.config/spillway/spillway.yaml`, or the file that SPILLWAY_CONFIG names. The YAML
+ * parser is loaded only if there is text to parse, so that programs without a file start faster.
  */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -17,7 +17,7 @@ type Yaml = typeof import("yaml");
 
 interface ConfigFile {
   readonly path: string;
-  /** SPILLWAY_CONFIG named it: then it has to be there. */
+  /** SPILLWAY_CONFIG names the file: a missing file is then an error. */
   readonly named: boolean;
 }
 
@@ -40,13 +40,13 @@ function textOf({ path, named }: ConfigFile): string {
     const missing = ["ENOENT", "ENOTDIR"].includes(codeOf(error) ?? "");
     if (missing && !named) return "";
     const why = messageOf(error);
-    const remedy = named ? `${CONFIG_VARIABLE} names it: set it to a file that is there, or not at all.` : "";
+    const remedy = named ? `${CONFIG_VARIABLE} names this file: set it to a file that exists, or unset it.` : "";
     throw new OptionError(`${path}: the configuration cannot be read: ${why}. ${remedy}`.trim());
   }
 }
 
 function parsed(text: string, path: string): Entry[] {
-  // Sessions are made in one go, without waiting; an import would have to be waited for.
+  // `require`, because a session is made synchronously, and `import` is asynchronous.
   const yaml: Yaml = createRequire(import.meta.url)("yaml");
   const lines = new yaml.LineCounter();
   const document = yaml.parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: "error" });
@@ -66,7 +66,7 @@ function plain(document: Document, path: string): unknown {
   try {
     return document.toJS();
   } catch (error) {
-    // An alias without an anchor, or very many of them.
+    // An alias without an anchor, or more aliases than the parser allows.
     throw noYaml(path, messageOf(error));
   }
 }
@@ -74,14 +74,14 @@ function plain(document: Document, path: string): unknown {
 /** `rest`: the text from the key on. */
 function twice(where: string, rest: string): OptionError {
   const [key = ""] = /^[^\s:]+/.exec(rest) ?? [];
-  return new OptionError(`${where}: ${key} is there a second time. Each setting can be given once in a file.`);
+  return new OptionError(`${where}: ${key} is given a second time. Give each setting once in a file.`);
 }
 
 function noYaml(where: string, why: string): OptionError {
-  return new OptionError(`${where}: the configuration is no YAML: ${why}`);
+  return new OptionError(`${where}: the configuration is not valid YAML: ${why}`);
 }
 
-/** Where the last of the keys stands in the text. */
+/** Offset of the last key in the text. */
 function offsetOf(yaml: Yaml, document: Document, keys: readonly string[]): number | undefined {
   let node: unknown = document.contents;
   let offset: number | undefined;

@@ -1,6 +1,6 @@
 /**
- * Settings: what there is to set, who has set it, and what is in force. What that comes to on a machine is the
- * session's.
+ * Settings: their schema, their sources, and the values in force. `src/session/` works out what the values mean on a
+ * machine.
  */
 export type { Duration, Size } from "./kinds.ts";
 export { settingsTable } from "./markdown.ts";

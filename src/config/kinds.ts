@@ -1,6 +1,6 @@
 /**
- * Kinds of values: what is allowed, in words, and who decides whether a value is one. Values keep the form in which
- * they were given ("4 GiB", "30s"); what a size or a share comes to is for whoever knows the machine.
+ * Kinds of values: what is allowed, in words, and the function that checks a value. Values keep the form in which they
+ * were given ("4 GiB", "30s"); `src/session/` resolves sizes and shares, because it knows the machine.
  */
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -8,17 +8,17 @@ import { messageOf } from "../realm/index.ts";
 import { nearest, parseDuration, parseSize } from "../units/index.ts";
 
 export interface Kind<T> {
-  /** In the table of settings. */
+  /** The name in the table of settings. */
   readonly name: string;
-  /** As in "must be …". */
+  /** The text after "must be". */
   readonly allowed: string;
-  /** The value, where it is one; undefined where it is not. */
+  /** The value if it is allowed, else undefined. */
   read(value: unknown): T | undefined;
-  /** What a text of a variable or of the command line stands for. */
+  /** The value that a text of a variable or of the command line stands for. */
   fromText(text: string): unknown;
-  /** What a wrong value was most likely meant to be. */
+  /** The allowed value that is nearest to a wrong one. */
   meant?(value: unknown): string | null;
-  /** It cannot be written down in a file or a variable. */
+  /** It cannot be written in a file or a variable. */
   readonly onlyInCode?: true;
   /** Its values may be passwords: errors do not quote them. */
   readonly isSecret?: true;
@@ -29,7 +29,7 @@ export type Size = number | string;
 /** Milliseconds, or "30s", "200ms", "2m". */
 export type Duration = number | string;
 
-/** As YAML would read it. */
+/** Reads a text as YAML would. */
 function scalar(text: string): unknown {
   const plain = text.trim();
   if (/^(true|True|TRUE|false|False|FALSE)$/.test(plain)) return plain.toLowerCase() === "true";
@@ -57,11 +57,11 @@ const readFalse = (value: unknown) => (value === false ? value : undefined);
 const readFraction = (value: unknown) => (typeof value === "number" && value > 0 && value <= 1 ? value : undefined);
 
 function readSize(value: unknown): Size | undefined {
-  // Whatever the whole is, the form is the same.
+  // Only the form is checked here; it does not depend on the whole.
   return parsable(value, (given) => parseSize(given, { name: "", whole: 1 }));
 }
 
-/** A number or a text that the parser takes. */
+/** The value, if it is a number or a text that the parser accepts. */
 function parsable(value: unknown, parse: (given: number | string) => unknown): number | string | undefined {
   if (typeof value !== "number" && typeof value !== "string") return undefined;
   try {
@@ -86,7 +86,7 @@ export const sizeOrFalse = kind(
   `${SIZE_FORMS}, or false`,
   (value) => readSize(value) ?? readFalse(value),
 );
-/** For what has nothing to do with how much there is. */
+/** A size that cannot be a share of the machine's memory. */
 export const bytesOrFalse = kind('bytes, "1 MiB", or false', 'bytes, "1 MiB", or false', (value) => {
   return parsable(value, (given) => parseSize(given, { name: "" })) ?? readFalse(value);
 });
@@ -100,7 +100,7 @@ export const duration = kind(
   'a duration (milliseconds, "30s", "200ms", "2m")',
   (value): Duration | undefined => parsable(value, (given) => parseDuration(given, "")),
 );
-/** How often something is done: never at once again. */
+/** At least 1 ms: an interval of 0 would never let anything else run. */
 export const interval = kind(
   "duration from 1 ms",
   'a duration of 1 ms or more (milliseconds, "30s", "200ms", "2m")',
@@ -118,7 +118,7 @@ export function wholeNumber(least: number, of = "", most = Number.MAX_SAFE_INTEG
   );
 }
 
-/** A number is a number of cores, also 1: only a text is a share. */
+/** A number is always a count of cores, also 1; only a text can be a share. */
 export const cores = kind(
   'number from 1, or "80%"',
   'a number of cores, at least 1, or a share such as "80%"',
@@ -141,7 +141,7 @@ export function choice<const C extends readonly string[]>(...choices: C): Kind<C
   };
 }
 
-/** JSON, or parts with commas between them. What begins as JSON was meant to be it: it is no path. */
+/** JSON, or parts with commas between them. A text that begins like JSON must be JSON: it cannot be a path. */
 function listed(text: string): unknown {
   if (!/^\s*[[{]/.test(text)) return text.split(",").map((part) => part.trim());
   try {
@@ -151,7 +151,7 @@ function listed(text: string): unknown {
   }
 }
 
-/** No value of any kind. */
+/** Stands for a text that begins like JSON and is not; no kind accepts it. */
 export class BrokenJson {
   constructor(
     readonly text: string,
@@ -181,12 +181,12 @@ export const paths = kind(
   listed,
 );
 
-/** In a file no shell does it. */
+/** Expands `~`: configuration files get no expansion from a shell. */
 function inHome(path: string): string {
   return path === "~" || path.startsWith("~/") ? join(homedir(), path.slice(1)) : path;
 }
 
-/** Numbers and flags are taken for their text: in YAML nobody quotes them. */
+/** Numbers and flags become texts, because YAML authors rarely quote them. */
 export const textByName = secret(
   "texts by name",
   'an object of texts ({ NAME: "value" })',
@@ -215,7 +215,7 @@ function plainText(value: unknown): string | undefined {
   return typeof value === "number" || typeof value === "boolean" ? String(value) : undefined;
 }
 
-/** What only a program can have: objects with methods, functions. */
+/** For values that only code can give: objects with methods, functions. */
 export function inCode<T>(name: string, allowed: string, read: (value: unknown) => T | undefined): Kind<T> {
   return { ...kind(name, allowed, read), onlyInCode: true };
 }

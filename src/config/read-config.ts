@@ -1,7 +1,7 @@
 /**
- * The settings in force: defaults, then the file, then variables, then code, then the command line; later wins, setting
- * by setting. Every value that was given is looked at, also one that is overruled. Nothing is read before somebody
- * asks.
+ * The settings in force: defaults, then the file, then variables, then code, then the command line; a later source
+ * wins, setting by setting. Every given value is checked, even if a later source overrules it. Nothing is read before
+ * the first use.
  */
 import { OptionError } from "../errors/index.ts";
 import { entriesOfArguments } from "./arguments.ts";
@@ -16,11 +16,11 @@ import { type Environment, entriesOfVariables } from "./variables.ts";
 
 export interface Config {
   readonly values: Settings;
-  /** The same by path. */
+  /** The settings in force by path. */
   readonly inForce: ReadonlyMap<string, unknown>;
-  /** Where each value that is no default came from, by path. */
+  /** Source of each value that is not a default, by path. */
   readonly sources: ReadonlyMap<string, Source>;
-  /** Whom an error about the value of a path should name. */
+  /** The source that an error about the value of a path should name. */
   said(path: string): string;
 }
 

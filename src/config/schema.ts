@@ -1,6 +1,7 @@
 /**
- * Every setting of a session: the one list from which the defaults, the file, the variables, the options of the command
- * line and the docs table come. `SessionOptions` is checked against it by the compiler, its comments by a test.
+ * Every setting of a session. The defaults, the file, the variables, the options of the command line and the table in
+ * the docs come from this one list. The compiler checks `SessionOptions` against it, and a test checks the comments
+ * there.
  */
 import { mayBeContainer } from "../container/index.ts";
 import {
@@ -24,7 +25,10 @@ import { optional, setting, type Values } from "./setting.ts";
 
 const PRESETS = ["etl", "image", "analytics", "memoryConstrained", "shuffleHeavy"] as const;
 
-/** Each has a name: a number with zeros too many would fill the memory with names. */
+/**
+ * A bound against typing errors: each GPU gets a name, and a number with zeros too many would fill the memory with
+ * names.
+ */
 const MOST_GPUS = 1024;
 
 const container = inCode("object or function", "an object or a function", (value) =>
@@ -40,143 +44,151 @@ export const SCHEMA = {
   objectStoreMemory: setting(
     size,
     0.3,
-    "The store's capacity for blocks. When it is full, producers wait, and what is kept goes to disk.",
+    "Capacity of the store for blocks. When the store is full, producers wait, and blocks that nobody reads go to disk.",
   ),
   memoryLimit: setting(
     memoryLimit,
     "auto",
-    "Memory of one worker, of which the thresholds are shares. \"auto\": the machine's by the worker's share of its cores. More than the machine has is lowered to it. None: no thresholds, and V8's own heap limit.",
+    "Memory limit of one worker; the thresholds are shares of it. \"auto\": the machine's memory times the worker's share of the cores. A limit above the machine's memory is lowered to it. 0 or false: no thresholds, and V8's own heap limit.",
   ),
   localDirectory: optional(
     paths,
     "the OS's temporary directory",
-    "Where the session's files go: spilled blocks, in all of several directories in turn; in the first the socket, and the store where shared memory is small.",
+    "Where the session's files go. Spilled blocks go to all the directories in turn. The first directory also holds the socket, and the store if shared memory is too small for it.",
   ),
   maxSpill: optional(
     size,
-    "as much as there is room",
-    "The most bytes of spilled blocks on disk, over all directories.",
+    "the free space of the directories",
+    "Most bytes that spilled blocks may take on disk, in all directories together.",
   ),
   spillCompression: setting(
     choice("none", "lz4", "zstd", "auto"),
     "none",
-    'How spilled blocks are compressed. "zstd" needs Node 22.15; "auto": the best there is, where a sample of the block says that it pays.',
+    'How spilled blocks are compressed. "zstd" needs Node 22.15. "auto": the best codec of this Node, for blocks of which a sample shows that compression pays.',
   ),
   worker: {
     memory: {
       target: setting(
         fractionOrFalse,
         0.6,
-        "Share of `memoryLimit` in managed memory above which the worker's least recently used blocks go to disk.",
+        "When the worker's managed memory is above this share of `memoryLimit`, its least recently used blocks go to disk.",
       ),
       spill: setting(
         fractionOrFalse,
         0.7,
-        "Share of `memoryLimit` in process memory above which its blocks go to disk until it is below `target`.",
+        "When the worker's process memory is above this share of `memoryLimit`, its blocks go to disk until it is below `target`.",
       ),
       pause: setting(
         fractionOrFalse,
         0.8,
-        "Share of `memoryLimit` in process memory above which no task starts on it; it goes on 0.05 below.",
+        "When the worker's process memory is above this share of `memoryLimit`, the worker starts no tasks until it is 0.05 below.",
       ),
       terminate: setting(
         fractionOrFalse,
         0.95,
-        "Share of `memoryLimit` in process memory above which its process is ended and its task tried again.",
+        "When the worker's process memory is above this share of `memoryLimit`, its process is ended and its task runs again.",
       ),
       recentToOldTime: setting(
         duration,
         "30s",
-        "Unmanaged memory counts as recent until it has been there for so long.",
+        "How long unmanaged memory counts as recent; after that it counts as old.",
       ),
       monitorInterval: setting(interval, "200ms", "How often workers are measured."),
       pausedTooLong: setting(
         duration,
         "30s",
-        "A worker that is paused for so long with nothing left to spill is reported with its cause.",
+        "When a worker has been paused this long and has nothing left to spill, a warning names the cause.",
       ),
     },
   },
   measure: setting(
     choice("auto", "process", "managed"),
     "auto",
-    'What of a worker\'s memory counts. "auto": process memory in thresholds, recent memory not in placement; "process": recent memory there, too; "managed": nothing but managed memory anywhere.',
+    'Which part of a worker\'s memory counts. "auto": process memory for the thresholds; process memory without recent memory for choosing the worker of a task. "process": process memory for both. "managed": managed memory for both.',
   ),
   memoryUsageThreshold: setting(
     fractionOrFalse,
     0.95,
-    "Share of the machine's memory above which workers are ended before the system does it; false: never.",
+    "When the machine uses more than this share of its memory, workers are ended before the system's OOM killer acts. false: never.",
   ),
   memoryMonitorRefreshMs: setting(
     wholeNumber(0, "milliseconds"),
     250,
-    "How often the machine's memory is looked at; 0: never.",
+    "Milliseconds between two measurements of the machine's memory. 0: never measured.",
   ),
-  maxRetries: setting(wholeNumber(0), 3, "How often a task is tried again after its worker died."),
+  maxRetries: setting(wholeNumber(0), 3, "How many times a task runs again after its worker died."),
   maxOomRetries: setting(
     wholeNumber(0),
     4,
-    "How often a task is tried again, each time asking for less, after it ran out of memory.",
+    "How many times a task runs again after it ran out of memory, each time with less at once.",
   ),
   maxErroredBlocks: setting(
     wholeNumber(0),
     0,
-    "Tasks that may fail by the user's own error before a job does; their rows are missing.",
+    "How many tasks of a job may fail with an error of your function before the job fails. The rows of these tasks are missing.",
   ),
   resourceLimits: {
-    cpu: optional(cores, "as many as there are workers", "Cores that tasks may have at once."),
+    cpu: optional(cores, "as many as there are workers", "Cores that running tasks may have together."),
     gpu: optional(
       wholeNumber(0, "GPUs", MOST_GPUS),
-      "those that the machine shows, or CUDA_VISIBLE_DEVICES where it is set",
-      "GPUs that tasks may have at once.",
+      "those that the machine shows, or those of CUDA_VISIBLE_DEVICES if it is set",
+      "GPUs that running tasks may have together.",
     ),
-    memory: optional(size, "the machine's", "Memory that tasks may ask for in all."),
-    objectStoreMemory: optional(size, "no limit beside `objectStoreMemory`", "The store is no larger than this."),
+    memory: optional(size, "the machine's memory", "Memory that running tasks may ask for together."),
+    objectStoreMemory: optional(size, "`objectStoreMemory` alone is the limit", "Upper limit of the store's capacity."),
   },
   targetMaxBlockSize: optional(
     sizeOrFalse,
-    '"128 MiB", or what `preset` says',
-    "No block is larger, unless it is one row; less in a small store. False: a task's rows are one block.",
+    '"128 MiB", or the size of the `preset`',
+    "Largest size of a block; only a single row may be larger. Lowered in a small store. false: all rows of a task become one block.",
   ),
   targetMinBlockSize: optional(
     sizeOrFalse,
-    '"1 MiB", or what `preset` says',
-    "Smaller neighbours within a task are put together. False: batches become blocks as they are.",
+    '"1 MiB", or the size of the `preset`',
+    "Neighbouring blocks of a task that are smaller are put together. false: each batch becomes a block.",
   ),
   targetShuffleMaxBlockSize: optional(
     size,
-    '"512 MiB", or what `preset` says',
-    "The same as `targetMaxBlockSize` for blocks between the halves of a shuffle; at most a quarter of what a block may have.",
+    '"512 MiB", or the size of the `preset`',
+    "`targetMaxBlockSize` for the blocks between the two halves of a shuffle; at most a quarter of the largest block that the store allows.",
   ),
   preset: optional(
     choice(...PRESETS),
     "none",
-    "Block sizes for a kind of work; those that are given one by one come first.",
+    "Block sizes for a kind of work. A size that you set yourself wins over the preset's.",
   ),
-  eager: setting(flag, false, "Run each operator as it is added and keep its result, for exploring."),
-  preserveOrder: setting(flag, false, "Results in the order of the input; waiting for the order costs time."),
+  eager: setting(flag, false, "Run each operator as soon as it is added, and keep its result. For exploring data."),
+  preserveOrder: setting(
+    flag,
+    false,
+    "Give results in the order of the input. This costs time: later blocks wait for earlier ones.",
+  ),
   exchange: setting(
     flag,
     false,
-    "Sort, group, join and shuffle by partitions of the rows, each in a worker, as a cluster does. On one machine one kernel with all threads is faster.",
+    "Cut the rows of sorts, groups, joins and shuffles into partitions, one worker for each, as a cluster does. On one machine, one kernel with all threads is faster.",
   ),
-  localityWithOutput: setting(flag, false, "Prefer for a task the worker that made its input, whose caches have it."),
-  progress: setting(flag, true, "Show on stderr how a job goes on."),
+  localityWithOutput: setting(
+    flag,
+    false,
+    "Run a task in the worker that made its input, if possible: the input may still be in its caches.",
+  ),
+  progress: setting(flag, true, "Show the progress of jobs on stderr."),
   eventFileLimit: setting(
     size,
     "64 MiB",
-    "The most bytes of the session's event file. Beyond it, old events of tasks and blocks are kept as totals.",
+    "Most bytes of the session's event file. Beyond it, old events of tasks and blocks are kept as totals.",
   ),
-  allocator: setting(choice("system", "jemalloc"), "system", "What gives the workers' native code its memory."),
+  allocator: setting(choice("system", "jemalloc"), "system", "Memory allocator of the workers' native code."),
   mallocTrimThreshold: setting(
     bytesOrFalse,
     false,
-    "Free memory at the top of a worker's native heap above which it goes back to the system; false: the allocator's own.",
+    "A worker's allocator returns free memory at the top of the native heap to the system when there is more than this. false: the allocator's own threshold.",
   ),
   data: optional(
     container,
     "none",
-    "A container of your own for managed memory, in each worker: one that is like a Map, or what makes one.",
+    "Worker data: a Map, an object with a Map's methods, or a function that makes one. Each worker gets its own, and its entries count as managed memory.",
   ),
   workerEnv: setting(textByName, {}, "Environment variables of the workers."),
   workerExecArgv: setting(texts, [], "Node options of the workers, such as `--inspect`."),

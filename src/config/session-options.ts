@@ -1,6 +1,6 @@
 /**
- * What a program can tell a session, as users and their editors see it. The same keys and types as the schema has, or
- * this does not compile. The comments are the schema's words: `vitest run test/config/schema.test.ts -u` writes them.
+ * The options of a session, as users and their editors see them. The compiler checks that keys and types are the
+ * schema's. `vitest run test/config/schema.test.ts -u` writes the schema's words into the comments.
  */
 import type { ContainerOption } from "../container/index.ts";
 import type { Duration, Size } from "./kinds.ts";
@@ -13,91 +13,102 @@ export interface SessionOptions {
    * many.
    */
   readonly workers?: number;
-  /** The store's capacity for blocks. When it is full, producers wait, and what is kept goes to disk. Default: 0.3. */
+  /**
+   * Capacity of the store for blocks. When the store is full, producers wait, and blocks that nobody reads go to disk.
+   * Default: 0.3.
+   */
   readonly objectStoreMemory?: Size;
   /**
-   * Memory of one worker, of which the thresholds are shares. "auto": the machine's by the worker's share of its cores.
-   * More than the machine has is lowered to it. None: no thresholds, and V8's own heap limit. Default: "auto".
+   * Memory limit of one worker; the thresholds are shares of it. "auto": the machine's memory times the worker's share
+   * of the cores. A limit above the machine's memory is lowered to it. 0 or false: no thresholds, and V8's own heap
+   * limit. Default: "auto".
    */
   readonly memoryLimit?: Size | "auto" | false;
   /**
-   * Where the session's files go: spilled blocks, in all of several directories in turn; in the first the socket, and
-   * the store where shared memory is small. Default: the OS's temporary directory.
+   * Where the session's files go. Spilled blocks go to all the directories in turn. The first directory also holds the
+   * socket, and the store if shared memory is too small for it. Default: the OS's temporary directory.
    */
   readonly localDirectory?: string | readonly string[];
-  /** The most bytes of spilled blocks on disk, over all directories. Default: as much as there is room. */
+  /**
+   * Most bytes that spilled blocks may take on disk, in all directories together. Default: the free space of the
+   * directories.
+   */
   readonly maxSpill?: Size;
   /**
-   * How spilled blocks are compressed. "zstd" needs Node 22.15; "auto": the best there is, where a sample of the block
-   * says that it pays. Default: "none".
+   * How spilled blocks are compressed. "zstd" needs Node 22.15. "auto": the best codec of this Node, for blocks of
+   * which a sample shows that compression pays. Default: "none".
    */
   readonly spillCompression?: "none" | "lz4" | "zstd" | "auto";
-  /** When a worker's memory is too full. */
+  /** Thresholds of a worker's memory. */
   readonly worker?: WorkerOptions;
   /**
-   * What of a worker's memory counts. "auto": process memory in thresholds, recent memory not in placement; "process":
-   * recent memory there, too; "managed": nothing but managed memory anywhere. Default: "auto".
+   * Which part of a worker's memory counts. "auto": process memory for the thresholds; process memory without recent
+   * memory for choosing the worker of a task. "process": process memory for both. "managed": managed memory for both.
+   * Default: "auto".
    */
   readonly measure?: "auto" | "process" | "managed";
   /**
-   * Share of the machine's memory above which workers are ended before the system does it; false: never. Default: 0.95.
+   * When the machine uses more than this share of its memory, workers are ended before the system's OOM killer acts.
+   * false: never. Default: 0.95.
    */
   readonly memoryUsageThreshold?: number | false;
-  /** How often the machine's memory is looked at; 0: never. Default: 250. */
+  /** Milliseconds between two measurements of the machine's memory. 0: never measured. Default: 250. */
   readonly memoryMonitorRefreshMs?: number;
-  /** How often a task is tried again after its worker died. Default: 3. */
+  /** How many times a task runs again after its worker died. Default: 3. */
   readonly maxRetries?: number;
-  /** How often a task is tried again, each time asking for less, after it ran out of memory. Default: 4. */
+  /** How many times a task runs again after it ran out of memory, each time with less at once. Default: 4. */
   readonly maxOomRetries?: number;
-  /** Tasks that may fail by the user's own error before a job does; their rows are missing. Default: 0. */
+  /**
+   * How many tasks of a job may fail with an error of your function before the job fails. The rows of these tasks are
+   * missing. Default: 0.
+   */
   readonly maxErroredBlocks?: number;
-  /** The most that this session's tasks and store may have of the machine. */
+  /** Limits on what this session's tasks and store may take of the machine. */
   readonly resourceLimits?: ResourceLimits;
   /**
-   * No block is larger, unless it is one row; less in a small store. False: a task's rows are one block. Default: "128
-   * MiB", or what `preset` says.
+   * Largest size of a block; only a single row may be larger. Lowered in a small store. false: all rows of a task
+   * become one block. Default: "128 MiB", or the size of the `preset`.
    */
   readonly targetMaxBlockSize?: Size | false;
   /**
-   * Smaller neighbours within a task are put together. False: batches become blocks as they are. Default: "1 MiB", or
-   * what `preset` says.
+   * Neighbouring blocks of a task that are smaller are put together. false: each batch becomes a block. Default: "1
+   * MiB", or the size of the `preset`.
    */
   readonly targetMinBlockSize?: Size | false;
   /**
-   * The same as `targetMaxBlockSize` for blocks between the halves of a shuffle; at most a quarter of what a block may
-   * have. Default: "512 MiB", or what `preset` says.
+   * `targetMaxBlockSize` for the blocks between the two halves of a shuffle; at most a quarter of the largest block
+   * that the store allows. Default: "512 MiB", or the size of the `preset`.
    */
   readonly targetShuffleMaxBlockSize?: Size;
-  /** Block sizes for a kind of work; those that are given one by one come first. Default: none. */
+  /** Block sizes for a kind of work. A size that you set yourself wins over the preset's. Default: none. */
   readonly preset?: Preset;
-  /** Run each operator as it is added and keep its result, for exploring. Default: false. */
+  /** Run each operator as soon as it is added, and keep its result. For exploring data. Default: false. */
   readonly eager?: boolean;
-  /** Results in the order of the input; waiting for the order costs time. Default: false. */
+  /** Give results in the order of the input. This costs time: later blocks wait for earlier ones. Default: false. */
   readonly preserveOrder?: boolean;
   /**
-   * Sort, group, join and shuffle by partitions of the rows, each in a worker, as a cluster does. On one machine one
-   * kernel with all threads is faster. Default: false.
+   * Cut the rows of sorts, groups, joins and shuffles into partitions, one worker for each, as a cluster does. On one
+   * machine, one kernel with all threads is faster. Default: false.
    */
   readonly exchange?: boolean;
-  /** Prefer for a task the worker that made its input, whose caches have it. Default: false. */
-  readonly localityWithOutput?: boolean;
-  /** Show on stderr how a job goes on. Default: true. */
-  readonly progress?: boolean;
   /**
-   * The most bytes of the session's event file. Beyond it, old events of tasks and blocks are kept as totals. Default:
-   * "64 MiB".
+   * Run a task in the worker that made its input, if possible: the input may still be in its caches. Default: false.
    */
+  readonly localityWithOutput?: boolean;
+  /** Show the progress of jobs on stderr. Default: true. */
+  readonly progress?: boolean;
+  /** */
   readonly eventFileLimit?: Size;
-  /** What gives the workers' native code its memory. Default: "system". */
+  /** Memory allocator of the workers' native code. Default: "system". */
   readonly allocator?: "system" | "jemalloc";
   /**
-   * Free memory at the top of a worker's native heap above which it goes back to the system; false: the allocator's
-   * own. Default: false.
+   * A worker's allocator returns free memory at the top of the native heap to the system when there is more than this.
+   * false: the allocator's own threshold. Default: false.
    */
   readonly mallocTrimThreshold?: Size | false;
   /**
-   * A container of your own for managed memory, in each worker: one that is like a Map, or what makes one. Default:
-   * none.
+   * Worker data: a Map, an object with a Map's methods, or a function that makes one. Each worker gets its own, and its
+   * entries count as managed memory. Default: none.
    */
   readonly data?: ContainerOption;
   /** Environment variables of the workers. Default: {}. */
@@ -109,47 +120,51 @@ export interface SessionOptions {
 export interface WorkerOptions {
   readonly memory?: {
     /**
-     * Share of `memoryLimit` in managed memory above which the worker's least recently used blocks go to disk. Default:
-     * 0.6.
+     * When the worker's managed memory is above this share of `memoryLimit`, its least recently used blocks go to disk.
+     * Default: 0.6.
      */
     readonly target?: number | false;
     /**
-     * Share of `memoryLimit` in process memory above which its blocks go to disk until it is below `target`. Default:
-     * 0.7.
+     * When the worker's process memory is above this share of `memoryLimit`, its blocks go to disk until it is below
+     * `target`. Default: 0.7.
      */
     readonly spill?: number | false;
     /**
-     * Share of `memoryLimit` in process memory above which no task starts on it; it goes on 0.05 below. Default: 0.8.
+     * When the worker's process memory is above this share of `memoryLimit`, the worker starts no tasks until it is
+     * 0.05 below. Default: 0.8.
      */
     readonly pause?: number | false;
     /**
-     * Share of `memoryLimit` in process memory above which its process is ended and its task tried again. Default:
-     * 0.95.
+     * When the worker's process memory is above this share of `memoryLimit`, its process is ended and its task runs
+     * again. Default: 0.95.
      */
     readonly terminate?: number | false;
-    /** Unmanaged memory counts as recent until it has been there for so long. Default: "30s". */
+    /** How long unmanaged memory counts as recent; after that it counts as old. Default: "30s". */
     readonly recentToOldTime?: Duration;
     /** How often workers are measured. Default: "200ms". */
     readonly monitorInterval?: Duration;
-    /** A worker that is paused for so long with nothing left to spill is reported with its cause. Default: "30s". */
+    /**
+     * When a worker has been paused this long and has nothing left to spill, a warning names the cause. Default: "30s".
+     */
     readonly pausedTooLong?: Duration;
   };
 }
 
 export interface ResourceLimits {
-  /** Cores that tasks may have at once. Default: as many as there are workers. */
+  /** Cores that running tasks may have together. Default: as many as there are workers. */
   readonly cpu?: number | string;
   /**
-   * GPUs that tasks may have at once. Default: those that the machine shows, or CUDA_VISIBLE_DEVICES where it is set.
+   * GPUs that running tasks may have together. Default: those that the machine shows, or those of CUDA_VISIBLE_DEVICES
+   * if it is set.
    */
   readonly gpu?: number;
-  /** Memory that tasks may ask for in all. Default: the machine's. */
+  /** Memory that running tasks may ask for together. Default: the machine's memory. */
   readonly memory?: Size;
-  /** The store is no larger than this. Default: no limit beside `objectStoreMemory`. */
+  /** Upper limit of the store's capacity. Default: `objectStoreMemory` alone is the limit. */
   readonly objectStoreMemory?: Size;
 }
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 
-/** Wrong here means: a key or a type is in the schema and not above, or the other way round. */
+/** An error here means that a key or a type of the schema is missing above, or the other way round. */
 export const optionsAreTheSchemas: Same<SessionOptions, Given<Schema>> = true;

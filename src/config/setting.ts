@@ -1,15 +1,15 @@
 /**
- * What a setting is: its kind, its default, what it is for. A schema is a tree of them; a path such as
- * "worker.memory.target" names a leaf. The types of what users give and of what is in force follow from the tree.
+ * A setting: its kind, its default, its description. A schema is a tree of settings; a path such as
+ * "worker.memory.target" names a leaf. The types of given options and of the settings in force follow from the tree.
  */
 import type { Kind } from "./kinds.ts";
 
 export class Setting<T = unknown, D extends T | undefined = T | undefined> {
   constructor(
     readonly kind: Kind<T>,
-    /** Undefined: nothing is in force, `unset` says what happens then. */
+    /** Undefined: there is no default value, and `unset` says what happens. */
     readonly fallback: D,
-    /** The default in words, where there is no value for it. */
+    /** The default in words, if there is no value for it. */
     readonly unset: string,
     readonly about: string,
   ) {}
@@ -19,20 +19,20 @@ export interface Group {
   readonly [key: string]: Setting | Group;
 }
 
-/** With a default: there is always a value. */
+/** A setting with a default value. */
 export function setting<T>(kind: Kind<T>, fallback: T, about: string): Setting<T, T> {
   return new Setting(kind, fallback, "", about);
 }
 
-/** Without: `unset` says in words what is done where nobody says anything. */
+/** A setting without a default value: `unset` says in words what happens if it is not given. */
 export function optional<T>(kind: Kind<T>, unset: string, about: string): Setting<T, undefined> {
   return new Setting<T, undefined>(kind, undefined, unset, about);
 }
 
-/** What a user may give. */
+/** The options that a user may give. */
 export type Given<S> = S extends Setting<infer T> ? T : { readonly [K in keyof S]?: Given<S[K]> };
 
-/** What is in force: every key is there, undefined only where there is no default. */
+/** The settings in force: every key is present, and undefined only if there is no default. */
 export type Values<S> =
   S extends Setting<infer T, infer D>
     ? D extends undefined
@@ -40,7 +40,7 @@ export type Values<S> =
       : T
     : { readonly [K in keyof S]: Values<S[K]> };
 
-/** The default as it would be written, or what happens without one. */
+/** The default as it would be written, or `unset`. */
 export function shownDefault({ fallback, unset }: Setting): string {
   return fallback === undefined ? unset : JSON.stringify(fallback);
 }
@@ -52,7 +52,7 @@ export function leaves(group: Group, prefix = ""): [path: string, setting: Setti
   );
 }
 
-/** The tree with a value in the place of each leaf. */
+/** The tree with a value in place of each leaf. */
 export function valuesOf<S extends Group>(group: S, value: (path: string) => unknown): Values<S>;
 export function valuesOf(group: Group, value: (path: string) => unknown): unknown {
   const build = (within: Group, prefix: string): object =>

@@ -1,4 +1,4 @@
-/** Where a value came from, and the errors that say so. */
+/** Sources of values, and errors that name them. */
 import { inspect } from "node:util";
 import { OptionError } from "../errors/index.ts";
 import { nearest } from "../units/index.ts";
@@ -12,7 +12,7 @@ export interface Source {
   readonly name: string;
 }
 
-/** A value that somebody gave, not yet looked at. */
+/** A given value, not yet checked. */
 export interface Entry {
   readonly path: string;
   readonly setting: Setting;
@@ -20,7 +20,7 @@ export interface Entry {
   readonly source: Source;
 }
 
-/** The value, or an error that says what it should have been. */
+/** The value, or an error that says what is allowed. */
 export function checked({ path, setting, value, source }: Entry): unknown {
   const { kind } = setting;
   if (kind.onlyInCode && source.kind !== "code") {
@@ -28,8 +28,8 @@ export function checked({ path, setting, value, source }: Entry): unknown {
   }
   if (value instanceof BrokenJson) {
     const said = kind.isSecret
-      ? "what was given begins as JSON and is none"
-      : `${JSON.stringify(value.text)} begins as JSON and is none: ${value.why}`;
+      ? "the value begins like JSON but is not valid JSON"
+      : `${JSON.stringify(value.text)} begins like JSON but is not valid JSON: ${value.why}`;
     throw new OptionError(`${source.name}: ${path} must be ${kind.allowed}; ${said}.`);
   }
   const good = kind.read(value);
@@ -41,7 +41,7 @@ export function checked({ path, setting, value, source }: Entry): unknown {
   );
 }
 
-/** What can be said of a secret: names, and no values. */
+/** Describes a secret without its values. */
 function kindOf(value: unknown): string {
   if (Array.isArray(value)) return "a list";
   if (typeof value !== "object" || value === null) return value === null ? "null" : `a ${typeof value}`;
@@ -50,7 +50,7 @@ function kindOf(value: unknown): string {
     .join(", ")}`;
 }
 
-/** `place` is the group in which it was looked for, "" for the outermost. */
+/** `place` is the path of the group that was searched; "" is the outermost group. */
 export function unknownKey(key: string, place: string, group: Group, source: Source): OptionError {
   const known = Object.keys(group);
   const path = place === "" ? key : `${place}.${key}`;
@@ -59,7 +59,7 @@ export function unknownKey(key: string, place: string, group: Group, source: Sou
   return new OptionError(`${source.name}: there is no option "${path}".${hint} Options: ${known.join(", ")}.`);
 }
 
-/** The same for a whole path; what it has in common with a path that exists is taken for meant. */
+/** The same for a whole path. The part of it that exists is taken as correct, and the error is about the rest. */
 export function unknownPath(path: string, source: Source): OptionError {
   const keys = path.split(".");
   const place: string[] = [];
@@ -88,15 +88,15 @@ export function notAGroup(value: unknown, place: string, group: Group, source: S
 }
 
 /**
- * The nearest of its neighbours, or the one setting that has this name, or nearly, elsewhere; of a path, the nearest
- * path.
+ * The nearest neighbour in the group. Else the only setting with this name, or nearly this name, in another group. For
+ * a key with dots: the nearest path.
  */
 function meantPath(key: string, place: string, known: readonly string[]): string | null {
   const prefix = place === "" ? "" : `${place}.`;
   const sibling = nearest(key, known);
   if (sibling !== null) return prefix + sibling;
   const all = leaves(SCHEMA).map(([path]) => path);
-  // As a whole path only what is one: what a key shares with its neighbours' paths makes it no more like them.
+  // Only a key with dots is compared with whole paths: a single key would look like every path of its own group.
   if (key.includes(".")) return nearest(prefix + key, all);
   const name = (path: string) => path.split(".").at(-1) ?? path;
   const meant = nearest(key, all.map(name));
@@ -104,7 +104,7 @@ function meantPath(key: string, place: string, known: readonly string[]): string
   return named.length === 1 ? (named[0] ?? null) : null;
 }
 
-/** "worker.memory.target" as it is written here: "{ worker: { memory: { target: … } } }". */
+/** "worker.memory.target" in the form of an object: "{ worker: { memory: { target: … } } }". */
 function nested(key: string, place: string): string | null {
   const [first = "", ...rest] = key.split(".");
   if (rest.length === 0 || place !== "" || !Object.hasOwn(SCHEMA, first)) return null;
@@ -115,7 +115,10 @@ function quoted(path: string | null): string | null {
   return path === null ? null : `"${path}"`;
 }
 
-/** As it would be written; what JSON cannot say (NaN, 10n, a function, a cycle) as Node shows it. */
+/**
+ * As it would be written in code. Values that JSON does not have (NaN, 10n, a function, a cycle) are printed as Node
+ * does.
+ */
 function shown(value: unknown): string {
   const isOdd = typeof value === "number" ? !Number.isFinite(value) : !/^(string|boolean|object)$/.test(typeof value);
   if (isOdd) return typeof value === "bigint" ? `${value}n` : String(value);

@@ -1,6 +1,5 @@
 /**
- * The steps of a worker's ladder come one after the other: a step below the one before it would never be taken in its
- * turn.
+ * Checks that the thresholds of a worker's ladder rise: a threshold below the previous one would be passed out of turn.
  */
 import { OptionError } from "../errors/index.ts";
 import type { Thresholds } from "../protocol/index.ts";

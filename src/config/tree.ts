@@ -1,10 +1,10 @@
-/** Settings given as nested objects, by a program or in a file, one by one. */
+/** Flattens settings given as nested objects, in code or in a file, into a list of entries. */
 
 import { SCHEMA } from "./schema.ts";
 import { type Group, Setting } from "./setting.ts";
 import { type Entry, notAGroup, type Source, unknownKey } from "./source.ts";
 
-/** `where` says from which place a key is; a key without a value, or an empty group, gives nothing. */
+/** `where` gives the source of a key. A key without a value and an empty group give no entries. */
 export function entriesOf(given: unknown, where: (path: readonly string[]) => Source): Entry[] {
   return inGroup(given, SCHEMA, [], where);
 }

@@ -1,6 +1,6 @@
 /**
- * Settings in environment variables: SPILLWAY_WORKERS, SPILLWAY_WORKER__MEMORY__TARGET. One that stands for no setting
- * is an error; one that is empty is not set.
+ * Settings in environment variables: SPILLWAY_WORKERS, SPILLWAY_WORKER__MEMORY__TARGET. A variable that names no
+ * setting is an error; an empty variable counts as unset.
  */
 import { OptionError } from "../errors/index.ts";
 import { nearest } from "../units/index.ts";
@@ -9,9 +9,9 @@ import { leaves } from "./setting.ts";
 import type { Entry } from "./source.ts";
 
 const PREFIX = "SPILLWAY_";
-/** Names the file; no setting. */
+/** Names the configuration file; not a setting. */
 export const CONFIG_VARIABLE = "SPILLWAY_CONFIG";
-/** For the tests of this project, which give them their own meaning. */
+/** Variables that only the tests of this project read. */
 const TEST_PREFIX = "SPILLWAY_TEST_";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -36,19 +36,19 @@ function isSetting(name: string): boolean {
   return name.startsWith(PREFIX) && !name.startsWith(TEST_PREFIX) && name !== CONFIG_VARIABLE;
 }
 
-/** Those that can be given in code only have a name, so that they are told apart, but are no advice. */
+/** Leaves out settings that can only be given in code: they cannot be advice for a variable. */
 function settable(settings: ReadonlyMap<string, { readonly setting: Entry["setting"] }>): string[] {
   return [...settings].filter(([, { setting }]) => setting.kind.onlyInCode !== true).map(([name]) => name);
 }
 
 function unknownVariable(name: string, known: readonly string[]): OptionError {
   const inside = known.filter((one) => one.startsWith(`${name}__`));
-  if (inside.length > 0) return new OptionError(`${name}: it stands for a group of settings: ${inside.join(", ")}.`);
-  // Without what all begin with: it would make every short name near to every other.
+  if (inside.length > 0) return new OptionError(`${name} names a group of settings: ${inside.join(", ")}.`);
+  // Compare without the common prefix: with it, every short name would be near every other.
   const meant = nearest(withoutPrefix(name), [...known, CONFIG_VARIABLE].map(withoutPrefix));
   const hint = meant === null ? "" : ` Did you mean ${PREFIX}${meant}?`;
   return new OptionError(
-    `${name}: there is no such variable.${hint} A variable that begins with ${PREFIX} is a setting: ${known.join(", ")}; or ${CONFIG_VARIABLE}, the file with them.`,
+    `${name}: there is no such variable.${hint} A variable that begins with ${PREFIX} must name a setting (${known.join(", ")}), or be ${CONFIG_VARIABLE}, the path of the configuration file.`,
   );
 }
 

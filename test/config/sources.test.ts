@@ -156,10 +156,10 @@ describe("keys that there are not", () => {
     refused({ variables: { SPILLWAY_FOO: "1" } }).toThrow("SPILLWAY_FOO: there is no such variable. A variable that");
     refused({ variables: { SPILLWAY_DATE: "1" } }).not.toThrow("SPILLWAY_DATA");
     refused({ variables: { SPILLWAY_WORKER__MEMORY: "0.5" } }).toThrow(
-      "SPILLWAY_WORKER__MEMORY: it stands for a group of settings: SPILLWAY_WORKER__MEMORY__TARGET, ",
+      "SPILLWAY_WORKER__MEMORY names a group of settings: SPILLWAY_WORKER__MEMORY__TARGET, ",
     );
     refused({ variables: { SPILLWAY_WORKER: "2" } }).toThrow(
-      "SPILLWAY_WORKER: it stands for a group of settings: SPILLWAY_WORKER__MEMORY__TARGET, ",
+      "SPILLWAY_WORKER names a group of settings: SPILLWAY_WORKER__MEMORY__TARGET, ",
     );
     expect(config({ variables: { SPILLWAY_TEST_SEED: "1", [MARK]: "s/1", SPILLWAYS: "x" } }).sources.size).toBe(0);
   });
@@ -218,10 +218,10 @@ describe("kinds of values", () => {
 
   test("[K8] a list or an object in JSON that is broken is no path and no text", () => {
     refused({ variables: { SPILLWAY_LOCAL_DIRECTORY: '["/a", "/b"' } }).toThrow(
-      /^SPILLWAY_LOCAL_DIRECTORY: localDirectory must be a path or a list of paths; "\[.*" begins as JSON and is none: .+/,
+      /^SPILLWAY_LOCAL_DIRECTORY: localDirectory must be a path or a list of paths; "\[.*" begins like JSON but is not valid JSON: .+/,
     );
     refused({ words: ["--workerExecArgv", "[--expose-gc]"] }).toThrow("must be a list of texts; ");
-    refused({ variables: { SPILLWAY_WORKER_ENV: '{"A": 1' } }).toThrow("begins as JSON and is none");
+    refused({ variables: { SPILLWAY_WORKER_ENV: '{"A": 1' } }).toThrow("begins like JSON but is not valid JSON");
     refused({ variables: { SPILLWAY_WORKER_ENV: "=x" } }).toThrow('not an object with "" (string)');
   });
 
@@ -243,7 +243,7 @@ describe("kinds of values", () => {
     wrong("PASSWORD=hunter2").toThrow(/, not a string\.$/);
     wrong(["hunter2"]).toThrow(/, not a list\.$/);
     const variable = (text: string) => refused({ variables: { SPILLWAY_WORKER_ENV: text } });
-    variable('{"PASSWORD":"hunter2"').toThrow(/; what was given begins as JSON and is none\.$/);
+    variable('{"PASSWORD":"hunter2"').toThrow(/; the value begins like JSON but is not valid JSON\.$/);
     variable("hunter2").toThrow(/, not a list\.$/);
   });
 
@@ -302,18 +302,18 @@ describe("the file", () => {
     const environment = { SPILLWAY_CONFIG: join(directory, "nowhere.yaml") };
     expect(() => readConfig({ environment })).toThrow(OptionError);
     expect(() => readConfig({ environment })).toThrow(
-      /nowhere\.yaml: the configuration cannot be read: ENOENT.*SPILLWAY_CONFIG names it/,
+      /nowhere\.yaml: the configuration cannot be read: ENOENT.*SPILLWAY_CONFIG names this file: set it to a file that exists/,
     );
     expect(() => readConfig({ environment: { SPILLWAY_CONFIG: directory } })).toThrow(/cannot be read: EISDIR/);
   });
 
   test("[K8] that is no YAML, or no settings, is named with the line", () => {
-    refused({ file: "workers: 2\nworker: {memory: [\n" }).toThrow(/\.yaml:\d+: the configuration is no YAML: /);
-    refused({ file: "workers: 2\nworkers: 3\n" }).toThrow(/\.yaml:2: workers is there a second time\. /);
+    refused({ file: "workers: 2\nworker: {memory: [\n" }).toThrow(/\.yaml:\d+: the configuration is not valid YAML: /);
+    refused({ file: "workers: 2\nworkers: 3\n" }).toThrow(/\.yaml:2: workers is given a second time\. /);
     refused({ file: "worker:\n  memory: { target: 0.5, target: 0.4 }\n" }).toThrow(
-      /\.yaml:2: target is there a second/,
+      /\.yaml:2: target is given a second time/,
     );
-    refused({ file: "workers: *two\n" }).toThrow(/\.yaml.*: the configuration is no YAML: Unresolved alias/);
+    refused({ file: "workers: *two\n" }).toThrow(/\.yaml.*: the configuration is not valid YAML: Unresolved alias/);
     refused({ file: "workers: 1\n---\nworkers: 2\n" }).toThrow("the configuration is no YAML");
     refused({ file: "workers\n" }).toThrow('the configuration must be settings by name, such as "workers: 2"');
     refused({ file: "- workers\n" }).toThrow("the configuration must be settings by name");
