@@ -314,7 +314,7 @@ describe("the file", () => {
       /\.yaml:2: target is given a second time/,
     );
     refused({ file: "workers: *two\n" }).toThrow(/\.yaml.*: the configuration is not valid YAML: Unresolved alias/);
-    refused({ file: "workers: 1\n---\nworkers: 2\n" }).toThrow("the configuration is no YAML");
+    refused({ file: "workers: 1\n---\nworkers: 2\n" }).toThrow("the configuration is not valid YAML");
     refused({ file: "workers\n" }).toThrow('the configuration must be settings by name, such as "workers: 2"');
     refused({ file: "- workers\n" }).toThrow("the configuration must be settings by name");
   });
