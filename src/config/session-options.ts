@@ -97,7 +97,10 @@ export interface SessionOptions {
   readonly localityWithOutput?: boolean;
   /** Show the progress of jobs on stderr. Default: true. */
   readonly progress?: boolean;
-  /** */
+  /**
+   * Most bytes of the session's event file. Beyond it, old events of tasks and blocks are kept as totals. Default: "64
+   * MiB".
+   */
   readonly eventFileLimit?: Size;
   /** Memory allocator of the workers' native code. Default: "system". */
   readonly allocator?: "system" | "jemalloc";
