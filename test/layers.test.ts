@@ -25,9 +25,9 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   sizeof: ["errors"],
   container: ["errors", "sizeof"],
   store: ["errors", "protocol", "native", "units", "lz4"],
-  scheduler: ["errors", "protocol", "store", "units", "memory"],
+  scheduler: ["errors", "config", "protocol", "store", "units", "memory"],
   events: ["errors", "files", "protocol"],
-  supervisor: ["errors", "events", "files", "protocol", "store", "scheduler", "memory", "native", "units"],
+  supervisor: ["errors", "config", "events", "files", "protocol", "store", "scheduler", "memory", "native", "units"],
   worker: [
     "errors",
     "csv",
@@ -47,7 +47,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   plan: ["errors", "arrow", "protocol", "units", "closure"],
   stages: ["errors", "arrow", "protocol", "units", "plan", "closure"],
   dataset: ["errors", "files", "csv", "text", "arrow", "protocol", "units", "plan", "stages", "closure"],
-  config: ["errors", "container", "protocol", "units"],
+  config: ["errors", "container", "memory", "protocol", "units"],
   session: [
     "errors",
     "place",

@@ -5,6 +5,7 @@
 export type { Duration, Size } from "./kinds.ts";
 export { settingsTable } from "./markdown.ts";
 export { type Config, readConfig } from "./read-config.ts";
+export { plainSettings, type ResolvedSettings } from "./resolved.ts";
 export { type Preset, SCHEMA, type Settings } from "./schema.ts";
 export type { ResourceLimits, SessionOptions, WorkerOptions } from "./session-options.ts";
 export { leaves, type Setting, shownDefault } from "./setting.ts";

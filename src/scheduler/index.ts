@@ -1,4 +1,4 @@
-export { Scheduler, type SchedulerOptions } from "./core/index.ts";
+export { Scheduler } from "./core/index.ts";
 export { deathDetails, exitTypeOf, oomCause, peakOf } from "./oom/index.ts";
 export {
   CANCEL_GRACE,
@@ -8,6 +8,7 @@ export {
   type JobMessage,
   PROGRESS_INTERVAL,
   type Scene,
+  type SchedulerOptions,
   type TaskMessage,
   type WorkerEnd,
 } from "./state/index.ts";

@@ -2,7 +2,7 @@
  * How large blocks are to be: the defaults, the presets, what the user says, and what the store can hold of it. A block
  * is held by whoever makes it while the one before it is read, by every worker at once: hence capacity / (2 × workers).
  */
-import type { Config, Preset, Size } from "../config/index.ts";
+import type { Config, Preset, ResolvedSettings, Size } from "../config/index.ts";
 import { OptionError } from "../errors/index.ts";
 import type { Bytes } from "../protocol/index.ts";
 import { formatSize } from "../units/index.ts";
@@ -37,10 +37,7 @@ const SMALL_HEAP: Bytes = 2 ** 30;
 /** A minimum that nobody asked for is at most this part of the maximum, as in the presets. */
 const MIN_OF_MAX = 1 / 4;
 
-export interface BlockSizes {
-  readonly targetMaxBlockSize: Bytes;
-  readonly targetMinBlockSize: Bytes | false;
-  readonly targetShuffleMaxBlockSize: Bytes;
+interface BlockSizes extends Pick<ResolvedSettings, keyof Sizes> {
   /** What was lowered for the store's sake; null: nothing that the user would care for. */
   readonly notice: string | null;
 }

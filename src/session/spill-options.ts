@@ -1,21 +1,15 @@
 /** Where blocks go when they leave memory: local directories, quota, compression. */
 import { tmpdir } from "node:os";
-import type { Settings, Size } from "../config/index.ts";
+import type { ResolvedSettings, Settings, Size } from "../config/index.ts";
 import { OptionError } from "../errors/index.ts";
 import { localPath, notLocal } from "../files/index.ts";
 import type { Bytes } from "../protocol/index.ts";
-import type { SpillCompression } from "../store/index.ts";
 import { checkZstd } from "../store/spill/zstd.ts";
 
-export interface ResolvedSpilling {
-  /** The first of the next. */
-  readonly localDirectory: string;
-  readonly localDirectories: readonly string[];
-  readonly maxSpill: Bytes | null;
-  readonly spillCompression: SpillCompression;
-}
-
-export function spilling(settings: Settings, size: (name: "maxSpill", value: Size) => Bytes): ResolvedSpilling {
+export function spilling(
+  settings: Settings,
+  size: (name: "maxSpill", value: Size) => Bytes,
+): Pick<ResolvedSettings, "localDirectory" | "localDirectories" | "maxSpill"> {
   const { maxSpill, spillCompression, localDirectory: given = tmpdir() } = settings;
   checkZstd(spillCompression);
   const directories = [...new Set((typeof given === "string" ? [given] : given).map(checkedDirectory))];
@@ -23,7 +17,6 @@ export function spilling(settings: Settings, size: (name: "maxSpill", value: Siz
     localDirectory: directories[0] ?? tmpdir(),
     localDirectories: directories,
     maxSpill: maxSpill === undefined ? null : size("maxSpill", maxSpill),
-    spillCompression,
   };
 }
 

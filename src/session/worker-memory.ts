@@ -1,20 +1,11 @@
 /** What one worker may have: its limit, its heap, and the thresholds that are shares of the limit. */
-import type { Config, Settings } from "../config/index.ts";
+import type { Config, ResolvedSettings, Settings } from "../config/index.ts";
 import { OptionError } from "../errors/index.ts";
 import { automaticLimit, heapFor, heapThatFits, type Node } from "../memory/index.ts";
 import type { Bytes, MemorySettings } from "../protocol/index.ts";
 import { formatSize, parseDuration, parseSize } from "../units/index.ts";
 
-export interface ResolvedWorkerMemory {
-  /** Null: there is no limit, hence no threshold. */
-  readonly workerMemory: Bytes | null;
-  /** Limit of a worker's V8 heap; null: V8's own. */
-  readonly workerHeap: Bytes | null;
-  /** Resident bytes of a worker's own blocks above which they go to disk. */
-  readonly managedTarget: Bytes | null;
-  /** Thresholds of workers and of the node. */
-  readonly memory: MemorySettings;
-}
+type ResolvedWorkerMemory = Pick<ResolvedSettings, "workerMemory" | "workerHeap" | "managedTarget" | "memory">;
 
 /** Node itself and the kernel's library take about 50 MiB before the first row. */
 const SMALLEST_WORKER: Bytes = 64 << 20;

@@ -99,21 +99,7 @@ export class Supervisor {
       throw error;
     }
     const { size, capacity } = this.#arena.place;
-    this.#scheduler = new Scheduler({
-      arenaSize: size,
-      capacity,
-      workers: options.workers,
-      extraWorkers: options.extraWorkers,
-      heapLimit: options.workerHeap,
-      managedTarget: options.managedTarget,
-      ...(options.workerMemory === null ? {} : { workerMemory: options.workerMemory }),
-      resources: options.resources,
-      pool: options.pool,
-      memory: options.memory,
-      devices: options.devices,
-      localityWithOutput: options.localityWithOutput,
-      streams: true,
-    });
+    this.#scheduler = new Scheduler({ ...options, arenaSize: size, capacity, streams: true });
     this.#spilling = new Spilling(
       options,
       this.#directory,

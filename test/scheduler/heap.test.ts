@@ -13,7 +13,7 @@ const heap = (used: number) => ({ used, limit: V8_LIMIT });
 
 /** One worker, whose job has tasks enough. */
 function leaking(memory = settings(), isClass = false): Table {
-  const table = new Table(1, 400, { memory, workerMemory: LIMIT, heapLimit: OLD_SPACE });
+  const table = new Table(1, 400, { memory, workerMemory: LIMIT, workerHeap: OLD_SPACE });
   table.put();
   const one = { isClass, ...(isClass ? { concurrency: { min: 1, max: 1 } } : {}), sink: { kind: "count" } as const };
   table.start(job("j", [tasks(0, splits(100), one)]), 1);

@@ -7,7 +7,7 @@ import { MEMORY } from "../support/memory-settings.ts";
 import { counting, KILLED, MIB, Oom, OUT_OF_HEAP, POOL } from "./starved.ts";
 
 test("[M4] after the last retry the job fails with the whole story; with maxOomRetries: 0 at once", () => {
-  const table = new Oom(1, 8, { pool: POOL, workerMemory: 256 * MIB, heapLimit: 192 * MIB });
+  const table = new Oom(1, 8, { pool: POOL, workerMemory: 256 * MIB, workerHeap: 192 * MIB });
   table.put();
   table.start(counting(1, { maxOomRetries: 0 }), 1);
   const node = {

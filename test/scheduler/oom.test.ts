@@ -138,7 +138,7 @@ test.each([
   [200, "its worker reached its heap limit of 190 MiB"],
   [500, "its worker was refused memory and ended itself: it may have no more than 512 MiB"],
 ])("[D4] V8 that ends with %i MiB of 512 in its process: %s", (mib, text) => {
-  const table = new Oom(1, 8, { pool: POOL, workerMemory: 512 * MIB, heapLimit: 190 * MIB });
+  const table = new Oom(1, 8, { pool: POOL, workerMemory: 512 * MIB, workerHeap: 190 * MIB });
   table.put();
   table.start(counting(1), 1);
   table.ends(1, ended({ signal: "SIGABRT", cause: "heap", curve: [{ at: 0, private: mib * MIB }] }));
@@ -315,7 +315,7 @@ test.each([
 });
 
 test("[M3] an instance of a class leaves a worker that is too small for it", () => {
-  const table = new Oom(1, 8, { pool: POOL, workerMemory: 256 * MIB, heapLimit: 192 * MIB });
+  const table = new Oom(1, 8, { pool: POOL, workerMemory: 256 * MIB, workerHeap: 192 * MIB });
   table.put();
   const steps = batched(1, "mapBatches", true);
   table.start(counting(3, { steps, concurrency: { min: 1, max: 1 } }), 1);

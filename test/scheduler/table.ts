@@ -24,6 +24,7 @@ import {
 import { PAGE } from "../../src/store/index.ts";
 import { splitOf } from "../simulate/plans.ts";
 import { ended } from "../support/ends.ts";
+import { schedulerOptions } from "../support/resolved.ts";
 
 export const MIB = 2 ** 20;
 
@@ -37,8 +38,7 @@ export class Table {
   #read = 0;
 
   constructor(workers: number, pages: number, more: Partial<SchedulerOptions> = {}) {
-    const capacity = pages * PAGE;
-    this.scheduler = new Scheduler({ arenaSize: capacity * 8, capacity, workers, heapLimit: null, ...more });
+    this.scheduler = new Scheduler(schedulerOptions({ capacity: pages * PAGE, workers, ...more }));
     for (let worker = 1; worker <= workers; worker++) this.up(worker);
   }
 

@@ -5,6 +5,7 @@
 import type { Split, ToProgram, ToWorker, WorkerId } from "../../src/protocol/index.ts";
 import { type Command, type Event, Scheduler } from "../../src/scheduler/index.ts";
 import { PAGE } from "../../src/store/index.ts";
+import { schedulerOptions } from "../support/resolved.ts";
 import { job, tasks } from "./plans.ts";
 
 const SPLIT: Split = { kind: "sql", sql: "", files: [] };
@@ -38,12 +39,9 @@ export class BigWorld {
 
   constructor(private readonly options: BigOptions) {
     const { workers, slots = workers, blocks, capacity, result } = options;
-    this.scheduler = new Scheduler({
-      arenaSize: capacity * PAGE * 4,
-      capacity: capacity * PAGE,
-      workers: slots,
-      heapLimit: null,
-    });
+    this.scheduler = new Scheduler(
+      schedulerOptions({ arenaSize: capacity * PAGE * 4, capacity: capacity * PAGE, workers: slots }),
+    );
     const stages = result === "counted" ? 2 : 1;
     this.#splits = new Array<Split>(blocks / stages).fill(SPLIT);
     for (let id = 1; id <= workers; id++) {

@@ -5,6 +5,7 @@
 import type { JobId, RecordedEvent } from "../../src/protocol/index.ts";
 import { type Command, type Event, Scheduler } from "../../src/scheduler/index.ts";
 import { PAGE } from "../../src/store/index.ts";
+import { schedulerOptions } from "../support/resolved.ts";
 import { Agenda } from "./agenda.ts";
 import { SimulatedArena } from "./arena.ts";
 import type { Chance } from "./chance.ts";
@@ -39,20 +40,19 @@ export class World implements Surroundings {
     /** Takes the event stream after every event. */
     private readonly watches: ((events: readonly RecordedEvent[]) => void) | null = null,
   ) {
-    const capacity = pages * PAGE;
-    this.scheduler = new Scheduler({
-      arenaSize: capacity * 8,
-      capacity,
-      workers,
-      ...(extraWorkers === undefined ? {} : { extraWorkers }),
-      heapLimit: null,
-      managedTarget,
-      workerMemory: memory?.limit ?? WORKER_MEMORY,
-      ...(memory === null ? {} : { memory: SETTINGS }),
-      localityWithOutput: workers % 2 === 0,
-      resources: { cpu: workers, gpu: GPUS, memory: memory?.node ?? ALL_MEMORY },
-      streams: watches !== null,
-    });
+    this.scheduler = new Scheduler(
+      schedulerOptions({
+        capacity: pages * PAGE,
+        workers,
+        ...(extraWorkers === undefined ? {} : { extraWorkers }),
+        managedTarget,
+        workerMemory: memory?.limit ?? WORKER_MEMORY,
+        ...(memory === null ? {} : { memory: SETTINGS }),
+        localityWithOutput: workers % 2 === 0,
+        resources: { cpu: workers, gpu: GPUS, memory: memory?.node ?? ALL_MEMORY },
+        streams: watches !== null,
+      }),
+    );
     this.disk = new SimulatedDisk(chance, dangers, this.arena, (after, event) =>
       this.agenda.later(after, () => this.tell(event())),
     );

@@ -20,7 +20,7 @@ import {
   Wire,
 } from "../../src/protocol/index.ts";
 import { type SupervisorOptions, sessionDirectory, socketPath } from "../../src/supervisor/index.ts";
-import { NO_THRESHOLDS } from "../support/memory-settings.ts";
+import { resolvedSettings } from "../support/resolved.ts";
 
 const MAIN = fileURLToPath(new URL("../../src/supervisor/main.ts", import.meta.url));
 const WORKER = fileURLToPath(new URL("./fake-worker.mjs", import.meta.url));
@@ -171,29 +171,11 @@ export function supervisorOptions(more: Partial<SupervisorOptions> = {}): Superv
   directories.add(localDirectory);
   const session = `t${process.pid}-${++sessions}`;
   return {
+    ...resolvedSettings({ localDirectory, localDirectories: [localDirectory] }),
+    resources: { cpu: 2, gpu: 0, memory: 2 ** 30 },
     session,
     token: "secret",
-    localDirectory,
-    localDirectories: [localDirectory],
-    maxSpill: null,
-    spillCompression: "none",
-    managedTarget: null,
-    capacity: 4 * 2 ** 20,
-    workers: 2,
-    extraWorkers: 8,
-    workerLease: { threads: 1, memory: null },
-    wideLease: { threads: 2, memory: null },
-    pool: { memory: 2 ** 30, overhead: 0, worker: 0, threads: 2 },
-    memory: NO_THRESHOLDS,
-    workerHeap: null,
-    workerMemory: null,
-    resources: { cpu: 2, gpu: 0, memory: 2 ** 30 },
-    devices: [],
-    localityWithOutput: false,
     stateDirectory: join(localDirectory, "state", session),
-    workerEnv: {},
-    workerExecArgv: [],
-    eventFileLimit: 2 ** 26,
     parentPid: process.pid,
     workerProgram: WORKER,
     ...more,

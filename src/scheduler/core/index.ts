@@ -1,1 +1,1 @@
-export { Scheduler, type SchedulerOptions } from "./scheduler.ts";
+export { Scheduler } from "./scheduler.ts";

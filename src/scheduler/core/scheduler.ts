@@ -9,16 +9,7 @@
  *                                                      then finished jobs end (job.ts) ──▶ commands
  */
 
-import type { MemoryPool } from "../../memory/index.ts";
-import type {
-  Bytes,
-  MemorySettings,
-  Milliseconds,
-  ProcessMemory,
-  RecordedEvent,
-  ResourceRequest,
-  WorkerId,
-} from "../../protocol/index.ts";
+import type { Bytes, Milliseconds, ProcessMemory, RecordedEvent, WorkerId } from "../../protocol/index.ts";
 import { Ledger } from "../../store/index.ts";
 import { formatSize } from "../../units/index.ts";
 import {
@@ -90,6 +81,7 @@ import {
   note,
   PROGRESS_INTERVAL,
   Resources,
+  type SchedulerOptions,
   type State,
   type TaskMessage,
   type TaskState,
@@ -111,31 +103,6 @@ import { blockWatch, noteGone, noteMemory } from "./noting.ts";
 import { fromProgram } from "./program.ts";
 import { type Standing, standingOf } from "./standing.ts";
 
-export interface SchedulerOptions {
-  readonly arenaSize: Bytes;
-  readonly capacity: Bytes;
-  readonly workers: number;
-  /** How many workers beyond these there may be for a while; 8 by default, which is also the most. */
-  readonly extraWorkers?: number;
-  readonly heapLimit: Bytes | null;
-  /** Resident bytes of a worker's own blocks above which they go to disk; null: only the capacity counts. */
-  readonly managedTarget?: Bytes | null;
-  /** Memory limit of one worker; without limit by default. */
-  readonly workerMemory?: Bytes;
-  /** Give a task to the worker that made its input, if that is idle; false by default. */
-  readonly localityWithOutput?: boolean;
-  /** Names of the GPUs, as tasks are told them; numbers from 0 by default. */
-  readonly devices?: readonly string[];
-  /** The pool of memory that the wide kernel gets its lease from; by default there are no leases. */
-  readonly pool?: MemoryPool;
-  /** Thresholds and how they are measured; by default nothing is done about memory. */
-  readonly memory?: MemorySettings;
-  /** What tasks can have at once: by default a core for each worker, no GPU, unlimited memory. */
-  readonly resources?: ResourceRequest;
-  /** Collect the event stream for `takeEvents`; false by default. */
-  readonly streams?: boolean;
-}
-
 /** Each level of a pipeline, and each job inside a job, can need one more worker; needing many means a loop. */
 const MAX_EXTRA_WORKERS = 8;
 
@@ -146,27 +113,26 @@ export class Scheduler {
   readonly #state: State;
 
   constructor(options: SchedulerOptions) {
-    const { arenaSize, capacity, workers, heapLimit, workerMemory, resources, devices, managedTarget } = options;
-    const { cpu, gpu, memory } = resources ?? { cpu: workers, gpu: 0, memory: Number.POSITIVE_INFINITY };
-    const stream = options.streams === true ? { at: 0, events: [] } : null;
+    const { arenaSize, capacity, workers, workerHeap, workerMemory, managedTarget, pool } = options;
+    const stream = options.streams ? { at: 0, events: [] } : null;
     this.#state = {
-      ledger: new Ledger(arenaSize, capacity, managedTarget ?? null, stream === null ? null : blockWatch(stream)),
+      options,
+      ledger: new Ledger(arenaSize, capacity, managedTarget, stream === null ? null : blockWatch(stream)),
       slots: workers,
-      extraSlots: Math.min(MAX_EXTRA_WORKERS, options.extraWorkers ?? MAX_EXTRA_WORKERS),
-      heapLimit,
-      memory: options.memory ?? null,
+      extraSlots: Math.min(MAX_EXTRA_WORKERS, options.extraWorkers),
+      heapLimit: workerHeap,
+      memory: options.memory,
       node: null,
       processes: { supervisor: NOTHING, program: NOTHING },
       paused: new Set(),
       heavy: new Set(),
       unfit: new Set(),
       warned: new Set(),
-      managedTarget: managedTarget ?? null,
-      localityWithOutput: options.localityWithOutput ?? false,
+      managedTarget,
       workerMemory: workerMemory ?? Number.POSITIVE_INFINITY,
-      total: new Resources({ cpu, gpu, memory }),
+      total: new Resources(options.resources),
       used: Resources.none,
-      devices: new DevicePool(devices ?? Array.from({ length: gpu }, (_, i) => String(i))),
+      devices: new DevicePool(options.devices),
       raising: [],
       jobs: new Map(),
       failing: [],
@@ -175,7 +141,7 @@ export class Scheduler {
       raised: new Set(),
       ending: new Set(),
       wide: { worker: null, isOrdered: false, heldUpSince: null },
-      lease: options.pool === undefined ? null : { pool: options.pool, told: null, isParked: false, reclaimed: "no" },
+      lease: pool === null ? null : { pool, told: null, isParked: false, reclaimed: "no" },
       alone: new Set(),
       nextAlone: null,
       isParked: false,

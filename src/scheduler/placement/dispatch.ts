@@ -197,7 +197,7 @@ function mayBegin(state: State, operator: OperatorState, leniency: Leniency): bo
  * least memory. A class never gets more instances than it may have.
  */
 function idleWorkerFor(state: State, operator: OperatorState): WorkerState | null {
-  const maker = state.localityWithOutput ? makerOfInput(operator) : null;
+  const maker = state.options.localityWithOutput ? makerOfInput(operator) : null;
   if (maker !== null && state.idle.has(maker) && mayHave(state, operator, maker)) return maker;
   const known = leastLoaded(state, operator);
   if (known !== null) return known;

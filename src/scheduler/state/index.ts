@@ -32,6 +32,7 @@ export {
   type JobState,
   type OperatorState,
   type Piece,
+  type SchedulerOptions,
   type State,
   send,
   type TaskState,

@@ -7,7 +7,9 @@
  *                    └─▶ TaskState ─▶ WorkerState
  */
 
+import type { ResolvedSettings } from "../../config/index.ts";
 import type { WireError } from "../../errors/index.ts";
+import type { MemoryPool } from "../../memory/index.ts";
 import type {
   ArenaRange,
   BlockId,
@@ -63,7 +65,19 @@ interface DiskState {
   spokenFor: Bytes;
 }
 
+/** What the settings come to on this machine, as the program worked it out. */
+export interface SchedulerOptions extends Omit<ResolvedSettings, "pool" | "memory"> {
+  readonly arenaSize: Bytes;
+  /** The pool of memory that the wide kernel gets its lease from; null: there are no leases. */
+  readonly pool: MemoryPool | null;
+  /** Thresholds and how they are measured; null: nothing is done about memory. */
+  readonly memory: MemorySettings | null;
+  /** Collect the event stream for `takeEvents`. */
+  readonly streams: boolean;
+}
+
 export interface State {
+  readonly options: SchedulerOptions;
   readonly ledger: Ledger;
   /** Resident bytes of a worker's own blocks above which the least recently used of them leave; null: no such bound. */
   managedTarget: Bytes | null;
@@ -84,8 +98,6 @@ export interface State {
   readonly unfit: Set<WorkerState>;
   /** Notices that the user is given only once. */
   readonly warned: Set<string>;
-  /** Tasks go where their input was made, if that worker is idle. */
-  readonly localityWithOutput: boolean;
   /** Memory limit of a worker that was not raised. */
   workerMemory: Bytes;
   /** Limits of workers that were ordered (raised.ts) and have not been started. */

@@ -1,0 +1,75 @@
+/**
+ * What the settings come to on one machine. The program works it out once (src/session/options.ts); from there it goes
+ * to the supervisor and to the scheduler as it is. A setting that means the same on every machine keeps its name and
+ * its type on the way; only the others have a line here.
+ */
+import type { MemoryPool } from "../memory/index.ts";
+import type { Bytes, KernelLease, MemorySettings, ResourceRequest } from "../protocol/index.ts";
+import type { Settings } from "./schema.ts";
+
+/** Leaves out the settings that depend on the machine, and those that only a program can hold. */
+export function plainSettings({
+  workers,
+  objectStoreMemory,
+  memoryLimit,
+  localDirectory,
+  maxSpill,
+  worker,
+  measure,
+  memoryUsageThreshold,
+  memoryMonitorRefreshMs,
+  resourceLimits,
+  targetMaxBlockSize,
+  targetMinBlockSize,
+  targetShuffleMaxBlockSize,
+  preset,
+  eventFileLimit,
+  allocator,
+  mallocTrimThreshold,
+  data,
+  workerEnv,
+  ...plain
+}: Settings) {
+  return plain;
+}
+
+type PlainSettings = Readonly<ReturnType<typeof plainSettings>>;
+
+export interface ResolvedSettings extends PlainSettings {
+  /** Worker processes kept alive. */
+  readonly workers: number;
+  /** How many workers beyond these there is memory for, while work that others wait for has no worker. */
+  readonly extraWorkers: number;
+  /** The store's capacity. */
+  readonly capacity: Bytes;
+  readonly targetMaxBlockSize: Bytes;
+  /** False: batches become blocks as they are. */
+  readonly targetMinBlockSize: Bytes | false;
+  readonly targetShuffleMaxBlockSize: Bytes;
+  /** Where the session directory is made: the first of the next. */
+  readonly localDirectory: string;
+  /** Each gets a part of the spill files. */
+  readonly localDirectories: readonly string[];
+  /** The most bytes in spill files; null: as much as the disks have. */
+  readonly maxSpill: Bytes | null;
+  /** Memory limit of a worker; null: none, hence no threshold. */
+  readonly workerMemory: Bytes | null;
+  /** V8 old-space limit of a worker that was not raised; null: V8's own. */
+  readonly workerHeap: Bytes | null;
+  /** Resident bytes of a worker's own blocks above which they go to disk; null: only the capacity counts. */
+  readonly managedTarget: Bytes | null;
+  /** What the kernel of a worker may use, and at the start the wide one. */
+  readonly workerLease: KernelLease;
+  readonly wideLease: KernelLease;
+  /** The memory that the session's processes share. */
+  readonly pool: MemoryPool;
+  /** Thresholds of workers and of the node, and how they are measured. */
+  readonly memory: MemorySettings;
+  /** What tasks can have at once. */
+  readonly resources: ResourceRequest;
+  /** Names of the GPUs, as CUDA_VISIBLE_DEVICES gives them. */
+  readonly devices: readonly string[];
+  /** The most bytes of the session's event file. */
+  readonly eventFileLimit: Bytes;
+  readonly workerEnv: Readonly<Record<string, string>>;
+}
