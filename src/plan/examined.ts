@@ -21,7 +21,8 @@ function rawTexts(plan: Plan): readonly string[] {
   return [...own.map(({ sql }) => sql), ...inputsOf(plan).flatMap(rawTexts)];
 }
 
-function expressionsOf(plan: Plan): readonly Expression[] {
+/** The expressions that the node itself has. */
+export function expressionsOf(plan: Plan): readonly Expression[] {
   switch (plan.kind) {
     case "filter":
       return [plan.predicate];

@@ -2,7 +2,7 @@ export { columnType } from "./column-type.ts";
 export { columnsOf } from "./columns.ts";
 export { type Describe, isDescribable } from "./describable.ts";
 export { planLines } from "./describe.ts";
-export { type Examine, examined } from "./examined.ts";
+export { type Examine, examined, expressionsOf } from "./examined.ts";
 export * from "./expression/index.ts";
 export { type AggregateNode, aggregate } from "./nodes/aggregate.ts";
 export { type DistinctNode, distinct } from "./nodes/distinct.ts";

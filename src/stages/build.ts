@@ -82,7 +82,7 @@ class Builder {
       }
       case "sample": {
         const draft = await this.draft(plan.input, wanted);
-        if (plan.size.kind === "fraction") return withNode(draft, plan);
+        if (plan.size.kind === "fraction") return withNode(await this.operators.typed(draft, plan.input), plan);
         return this.#sampleRows(draft, plan, plan.size.rows, wanted);
       }
       case "fillNull":
@@ -96,7 +96,7 @@ class Builder {
       case "zip":
         throw new Error(`${plan.kind} looks at all rows`);
       default:
-        return withNode(await this.draft(plan.input, wanted), plan);
+        return withNode(await this.operators.typed(await this.draft(plan.input, wanted), plan.input), plan);
     }
   }
 
@@ -118,7 +118,8 @@ class Builder {
           return { table: await this.operators.table(this.operators.inputs(draft), plan, needed), cut: false };
         }
         const names = [...draft.names, "partial groupBy"];
-        const select = phases.partial(draft.select);
+        const { select: rows } = await this.operators.typed(draft, plan);
+        const select = phases.partial(rows);
         const partial = {
           ...draft,
           select,
@@ -129,6 +130,7 @@ class Builder {
         };
         return { table: { operators: [this.operators.close(partial)], columns: phases.columns }, cut: true };
       },
+      typedSelect: (select, plan) => this.operators.typedSelect(select, plan),
     };
   }
 

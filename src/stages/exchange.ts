@@ -125,7 +125,7 @@ export class Exchange {
 
   async #scatterBy(draft: Draft, side: Side, count: number): Promise<number> {
     const [keys = []] = await comparableKeys([side], this.planning.describe);
-    return this.#scatter(draft, hashPartition(keys, count), count);
+    return this.#scatter(await this.operators.typed(draft, side.plan), hashPartition(keys, count), count);
   }
 
   async #aggregate(plan: AggregateNode, draft: Draft, needed: Names): Promise<Draft> {
@@ -133,15 +133,17 @@ export class Exchange {
     const name = nodeName(plan);
     if (phases === null) return this.#wholeAggregate(plan, draft, needed);
     const partial = { ...named(draft, `partial ${name}`), makes: someOf(draft.makes) };
-    const map = { ...partial, select: phases.partial(draft.select), shrinks: true };
+    const { select: rows } = await this.operators.typed(draft, plan.input);
+    const map = { ...partial, select: phases.partial(rows), shrinks: true };
+    const final = await this.operators.typedSelect(phases.final("{t0}"), plan);
     const { columns } = phases;
     if (plan.keys.length === 0) {
       const table = { operators: [this.operators.close(map)], columns };
-      return { ...draftOverTables([table], { kind: "all" }, phases.final("{t0}"), [name]), place: "wide" };
+      return { ...draftOverTables([table], { kind: "all" }, final, [name]), place: "wide" };
     }
     const count = this.#partitions(plan.input);
     const operator = this.#scatter(map, hashPartition(this.#keys(plan, phases.keys), count), count);
-    return reduced([{ operators: [operator], columns }], count, phases.final("{t0}"), name);
+    return reduced([{ operators: [operator], columns }], count, final, name);
   }
 
   /** Where types follow from the sources, all tasks have the same. */
@@ -159,7 +161,7 @@ export class Exchange {
       return { ...gathered, place: "wide", setsOrder: ordered };
     }
     const count = this.#partitions(plan.input);
-    const keyed = withKeys(draft, plan.keys);
+    const keyed = withKeys(await this.operators.typed(draft, plan.input), plan.keys);
     const names = plan.keys.map((_, i) => keyName(i));
     const operator = this.#scatter(keyed, hashPartition(this.#keys(plan, names), count), count);
     const table = await this.operators.table([operator], plan.input, needed);
@@ -169,7 +171,8 @@ export class Exchange {
 
   async #distinct(plan: DistinctNode, draft: Draft, needed: Names): Promise<Draft> {
     const count = this.#partitions(plan.input);
-    const once = { ...draft, select: relation(plan, [draft.select]), shrinks: true, makes: someOf(draft.makes) };
+    const { select: rows } = await this.operators.typed(draft, plan.input);
+    const once = { ...draft, select: relation(plan, [rows]), shrinks: true, makes: someOf(draft.makes) };
     const known = plan.columns ?? columnsOf(plan.input);
     const partial = named(once, "partial distinct");
     const operator =
@@ -200,7 +203,8 @@ export class Exchange {
     const keys = await comparableKeys(sides, describe);
     const tables: FedTable[] = [];
     for (const [i, side] of sides.entries()) {
-      const operator = this.#scatter(side.draft, hashPartition(keys[i] ?? [], count), count);
+      const typed = await this.operators.typed(side.draft, side.plan);
+      const operator = this.#scatter(typed, hashPartition(keys[i] ?? [], count), count);
       tables.push(await this.operators.table([operator], side.plan, side.needed));
     }
     return reduced(tables, count, relation(plan, [T0, T1]), "join");
@@ -211,7 +215,7 @@ export class Exchange {
     const table = await this.operators.table(this.operators.inputs(small.draft), small.plan, small.needed);
     // Broadcast tables are there for a task's first SQL.
     const ready = functionsIn(large).length === 0 ? large : draftOverOperators([this.operators.close(large)]);
-    const own = ready.select;
+    const { select: own } = await this.operators.typed(ready, side === "right" ? plan.left : plan.right);
     const given = selectFrom(`{b${ready.broadcast.length}}`);
     const select = side === "right" ? joined(plan, own, given) : joined(plan, given, own);
     return { ...named(ready, "broadcast join"), broadcast: [...ready.broadcast, table], select };
@@ -239,7 +243,8 @@ export class Exchange {
     }
     const count = this.#partitions(plan.input);
     const values = keys.map((key) => (isDescribable(plan.input) ? expressionSql(key) : hashKey(expressionSql(key))));
-    const operator = this.#scatter(draft, hashPartition(values, count), count);
+    const typed = await this.operators.typed(draft, plan.input);
+    const operator = this.#scatter(typed, hashPartition(values, count), count);
     const table = await this.operators.table([operator], plan.input, needed);
     return reduced([{ ...table, ordered }], count, relation(plan, [T0]), name);
   }

@@ -8,6 +8,8 @@ import type { FedTable, OperatorId } from "../protocol/index.ts";
 import { type Draft, flushed } from "./draft.ts";
 import { likelyColumns } from "./likely-columns.ts";
 import type { Names } from "./needed.ts";
+import { restored, travelledColumns } from "./own-types.ts";
+import { isTrivial, type Select } from "./sql/select.ts";
 import type { NotFused, SliceStage, Stage } from "./stage.ts";
 
 export class Operators {
@@ -48,6 +50,17 @@ export class Operators {
   /** The operators whose output is the draft's; itself closed, where it does anything. */
   inputs(draft: Draft): readonly OperatorId[] {
     return isPassing(draft) && draft.input.kind === "operators" ? draft.input.operators : [this.close(draft)];
+  }
+
+  /** The draft, ready for more SQL: where that reads blocks, columns have the types again that blocks have none for. */
+  async typed(draft: Draft, plan: Plan): Promise<Draft> {
+    const isOverBlocks = isTrivial(draft.select) && (draft.input.kind === "operators" || draft.steps.length > 0);
+    return isOverBlocks ? { ...draft, select: await this.typedSelect(draft.select, plan) } : draft;
+  }
+
+  /** The same of a SELECT that makes the plan's rows of what came in blocks. */
+  async typedSelect(select: Select, plan: Plan): Promise<Select> {
+    return restored(select, await travelledColumns(plan, this.describe));
   }
 
   /** A table of the plan's rows, which the operators make. */

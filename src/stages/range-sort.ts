@@ -33,7 +33,7 @@ export async function rangeSort(
 ): Promise<Draft> {
   // Files are read twice, the keys alone the first time; what functions or other operators made has two readers.
   const readsTwice = draft.input.kind === "splits" && functionsIn(draft).length === 0 && draft.broadcast.length === 0;
-  const input = readsTwice ? draft : draftOverOperators(operators.inputs(draft));
+  const input = readsTwice ? draft : await operators.typed(draftOverOperators(operators.inputs(draft)), plan.input);
   const key = sortKey(plan);
   const sampled = operators.close({
     ...input,

@@ -38,6 +38,8 @@ interface Feeding {
   table(plan: Plan, needed: Names): Promise<FedTable>;
   /** The partial aggregate of the plan's rows; or the rows, where it would need tasks of its own. */
   partial(plan: Plan, phases: TwoPhase, needed: Names): Promise<{ readonly table: FedTable; readonly cut: boolean }>;
+  /** A SELECT that makes the plan's rows of partial aggregates, with the types that these travelled without. */
+  typedSelect(select: Select, plan: Plan): Promise<Select>;
 }
 
 export async function regionDraft(plan: RegionNode, feeding: Feeding, needed: Names, capacity: Bytes): Promise<Draft> {
@@ -97,7 +99,7 @@ class Region {
     const { table, cut } = await this.feeding.partial(plan.input, phases, needed);
     this.#named(nodeName(plan));
     const fed = this.#fed(table);
-    return cut ? phases.final(fed.from) : relation(plan, [fed]);
+    return cut ? this.feeding.typedSelect(phases.final(fed.from), plan) : relation(plan, [fed]);
   }
 
   #fed(table: FedTable): Select {
