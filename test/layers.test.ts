@@ -25,8 +25,9 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   sizeof: ["errors"],
   container: ["errors", "sizeof"],
   store: ["errors", "protocol", "native", "units", "lz4"],
-  scheduler: ["errors", "config", "protocol", "store", "units", "memory"],
+  scheduler: ["errors", "config", "notices", "protocol", "store", "units", "memory"],
   events: ["errors", "files", "protocol"],
+  notices: ["protocol", "units"],
   supervisor: ["errors", "config", "events", "files", "protocol", "store", "scheduler", "memory", "native", "units"],
   worker: [
     "errors",
@@ -50,6 +51,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   config: ["errors", "container", "memory", "protocol", "units"],
   session: [
     "errors",
+    "notices",
     "place",
     "config",
     "files",

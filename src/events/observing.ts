@@ -17,6 +17,9 @@ export type ObserverMessage = { readonly type: "observe"; readonly token: string
 /** Bytes that may wait for an observer to read them. */
 const MOST_UNREAD: Bytes = 4 * 2 ** 20;
 
+/** Characters: a session with a million blocks. More would be over the limit of a message. */
+const MOST_SNAPSHOT = 200 * 2 ** 20;
+
 export class Observer implements BatchReader {
   #dropped = 0;
 
@@ -27,21 +30,26 @@ export class Observer implements BatchReader {
     this.#sendSnapshot(recorder.join(this));
     // It has nothing more to say; but only who reads learns that the other end has closed.
     wire.onMessage(() => {});
+    wire.onRead(() => this.#catchUp());
     wire.onClose(() => recorder.leave(this));
   }
 
   batch(events: readonly string[]): void {
-    if (this.wire.unread > (this.#dropped > 0 ? 0 : MOST_UNREAD)) {
-      this.#dropped += events.length;
-      return;
-    }
-    if (this.#dropped > 0) {
-      this.#dropped += events.length;
-      this.#sendSnapshot(this.recorder.snapshot());
-    } else this.wire.sendText(`{"type":"events","events":[${events.join(",")}]}`);
+    if (this.#dropped > 0 || this.wire.unread > MOST_UNREAD) this.#dropped += events.length;
+    else this.wire.sendText(`{"type":"events","events":[${events.join(",")}]}`);
+  }
+
+  /** It has read everything: what was dropped meanwhile is in the next snapshot. */
+  #catchUp(): void {
+    if (this.#dropped > 0) this.#sendSnapshot(this.recorder.snapshot());
   }
 
   #sendSnapshot(snapshot: string): void {
+    if (snapshot.length > MOST_SNAPSHOT) {
+      process.stderr.write(`An observer is refused: a snapshot has ${snapshot.length} characters.\n`);
+      this.close();
+      return;
+    }
     this.wire.sendText(`{"type":"snapshot","dropped":${this.#dropped},"state":${snapshot}}`);
     this.#dropped = 0;
   }

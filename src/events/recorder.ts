@@ -23,8 +23,9 @@ export class EventRecorder {
   #events: RecordedEvent[] = [];
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(directory: string, limit: Bytes) {
-    this.#segments = new Segments(directory, limit);
+  /** `now`: a clock that never goes back. */
+  constructor(directory: string, limit: Bytes, now: () => Milliseconds = () => performance.now()) {
+    this.#segments = new Segments(directory, limit, now);
   }
 
   record(events: readonly RecordedEvent[]): void {
@@ -63,10 +64,15 @@ export class EventRecorder {
     return JSON.stringify(snapshotOf(this.#state));
   }
 
+  /** Everything that was flushed is in the file, or cannot be. */
+  written(): Promise<void> {
+    return this.#segments.written();
+  }
+
   /** Everything that was recorded is in the file. */
   async close(): Promise<void> {
     this.flush();
-    await this.#segments.close();
+    await this.written();
   }
 
   #snapshotLine(): string {

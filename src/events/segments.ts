@@ -4,6 +4,7 @@
  * its events came to is in the next one's snapshot. Written in batches, in order, in the thread pool; whatever goes
  * wrong with the disk, the session goes on.
  */
+import { existsSync } from "node:fs";
 import { appendFile, rename, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { makeDirectory } from "../files/index.ts";
@@ -41,13 +42,14 @@ export class Segments {
   #room: Bytes;
   /** What is on disk is not all: a snapshot has to come before anything else. */
   #hasGap = false;
+  #reported: string | undefined;
   #working: Promise<void> | null = null;
 
   /** `now`: a clock that never goes back. */
   constructor(
     directory: string,
     limit: Bytes,
-    private readonly now: () => Milliseconds = () => performance.now(),
+    private readonly now: () => Milliseconds,
   ) {
     this.#directory = directory;
     this.#limit = limit;
@@ -67,7 +69,7 @@ export class Segments {
   }
 
   /** All that was given is on disk, or cannot be. */
-  async close(): Promise<void> {
+  async written(): Promise<void> {
     while (this.#working !== null) await this.#working;
   }
 
@@ -95,21 +97,37 @@ export class Segments {
         else await this.#write(step.text);
       } catch (error) {
         this.#hasGap = true;
-        process.stderr.write(`${String(error)}\n`);
+        this.#report(error);
       }
       if (step.kind === "append") this.#waiting -= step.text.length;
     }
     this.#working = null;
   }
 
-  /** Logs may have been cleared away. */
+  /** To the supervisor's own log; the same trouble once, not with every batch. */
+  #report(error: unknown): void {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === this.#reported) return;
+    this.#reported = code;
+    process.stderr.write(`The event file cannot be written: ${message}\n`);
+  }
+
   async #write(text: string): Promise<void> {
+    const path = join(this.#directory, EVENTS_FILE);
+    if (this.#written > 0 && !existsSync(path)) {
+      // The logs were cleared away: the next batch begins a new file with a snapshot.
+      this.#written = 0;
+      this.#hasGap = true;
+      return;
+    }
     makeDirectory(this.#directory, 0o700);
-    await appendFile(join(this.#directory, EVENTS_FILE), text, { mode: 0o600 });
+    await appendFile(path, text, { mode: 0o600 });
     this.#written += Buffer.byteLength(text);
   }
 
   async #rotate(): Promise<void> {
+    // After a gap there may be no file to set aside: the logs were cleared away, or never could be written.
+    if (!existsSync(join(this.#directory, EVENTS_FILE))) return;
     const number = this.#first + this.#before.length;
     await rename(join(this.#directory, EVENTS_FILE), join(this.#directory, segmentName(number)));
     const now = this.now();

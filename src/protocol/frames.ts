@@ -79,6 +79,11 @@ export class Wire<In, Out> {
     this.#socket.end(() => this.#socket.destroy());
   }
 
+  /** Called when the peer has read all that was sent, after it had fallen behind. */
+  onRead(handler: () => void): void {
+    this.#socket.on("drain", handler);
+  }
+
   /** Ends the connection at once; what is queued is lost. */
   destroy(): void {
     this.#socket.destroy();

@@ -5,6 +5,7 @@ export * from "./join-keys.ts";
 export * from "./memory.ts";
 export * from "./messages.ts";
 export * from "./name-uses.ts";
+export * from "./notices.ts";
 export * from "./phases.ts";
 export * from "./placeholders.ts";
 export * from "./resources.ts";

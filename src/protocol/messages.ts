@@ -24,6 +24,7 @@ import type {
   WorkerId,
 } from "./job.ts";
 import type { HeapUse, SessionMemory } from "./memory.ts";
+import type { NoticeMessage } from "./notices.ts";
 import type { SessionResources } from "./resources.ts";
 import type { TimedEvent } from "./session-events.ts";
 import type { JobStats, TaskReport } from "./stats.ts";
@@ -121,7 +122,7 @@ export type ToProgram =
   /** `rows`: what the job's last operator handed over (for a count, what it counted). */
   | { readonly type: "finished"; readonly job: JobId; readonly stats: JobStats; readonly rows: number }
   | { readonly type: "failed"; readonly job: JobId; readonly error: WireError; readonly stats: JobStats }
-  | Notice
+  | NoticeMessage
   | { readonly type: "closed"; readonly request: number };
 
 /** A block for which another worker is answerable now; null: none that lives. */
@@ -183,13 +184,6 @@ export interface TaskOrder {
   readonly blamesRows?: true;
   /** What the worker's kernel may use for this task, where that is more than the worker was given. */
   readonly lease?: KernelLease;
-}
-
-/** Said to whoever watches the program. Of those `about` the same thing of a job, the first is shown. */
-interface Notice {
-  readonly type: "notice";
-  readonly text: string;
-  readonly about?: { readonly job: JobId; readonly what: string };
 }
 
 /** What a kernel may use: threads, and bytes of its own buffers before it goes to disk, in its own `directory`. */
@@ -302,4 +296,4 @@ export type WorkerMessage =
   | { readonly type: "retired"; readonly job: JobId; readonly operator: OperatorId; readonly error: WireError | null }
   | { readonly type: "inspected"; readonly request: number; readonly rows: readonly InspectedRow[] }
   | { readonly type: "refused"; readonly request: number; readonly error: WireError }
-  | Notice;
+  | NoticeMessage;

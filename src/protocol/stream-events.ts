@@ -5,6 +5,7 @@
  */
 import type { BlockId, Bytes, JobId, Milliseconds, OperatorId, TaskId, WorkerId } from "./job.ts";
 import type { DeathReason, MemoryKinds, NodeMemory, NodeSnapshot, Pressure, ProcessMemory } from "./memory.ts";
+import type { NoticeMessage } from "./notices.ts";
 import type { BlockState, JobPhase, TaskPhase, WorkerPhase } from "./phases.ts";
 import type { SessionEvent } from "./session-events.ts";
 
@@ -168,13 +169,6 @@ export type MemoryEvent =
     }
   | ({ readonly type: "node" } & NodeMemory);
 
-/** Said to whoever watches the program; `about`: of those about the same thing of a job, the first is shown. */
-export interface NoticeEvent {
-  readonly type: "notice";
-  readonly text: string;
-  readonly about?: { readonly job: JobId; readonly what: string };
-}
-
 export type StreamEvent =
   | SessionFact
   | JobEvent
@@ -183,7 +177,7 @@ export type StreamEvent =
   | WorkerEvent
   | BlockEvent
   | MemoryEvent
-  | NoticeEvent
+  | NoticeMessage
   | SessionEvent;
 
 /** With its time: milliseconds since the `epoch` of the session, by a clock that never goes back. */

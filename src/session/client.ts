@@ -9,6 +9,7 @@ import { afterCollection, type RunOptions } from "../dataset/index.ts";
 import { fromWire, SessionClosedError } from "../errors/index.ts";
 import { connectInside } from "../files/index.ts";
 import { collectGarbage } from "../memory/index.ts";
+import { noticeText } from "../notices/index.ts";
 import {
   type ArenaRange,
   type BlockId,
@@ -233,8 +234,9 @@ export class Client {
       else question?.resolve(message);
       this.#hold();
     } else if (message.type === "notice") {
-      const { about, text } = message;
-      if (about === undefined || this.#jobs.get(about.job)?.isNews(about.what) === true) this.listener.notice(text);
+      const { about, notice } = message;
+      const isNews = about === undefined || this.#jobs.get(about.job)?.isNews(about.what) === true;
+      if (isNews) this.listener.notice(noticeText(notice));
     } else if (message.type === "collect") {
       void this.#collect();
     } else if (message.type === "event") {

@@ -6,7 +6,7 @@
 import { closeSync, constants, existsSync, ftruncateSync, openSync, rmSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 import { StoreError } from "../errors/index.ts";
-import type { ArenaPlace, Bytes } from "../protocol/index.ts";
+import type { ArenaPlace, Bytes, Notice } from "../protocol/index.ts";
 import { formatSize } from "../units/index.ts";
 import { PAGE } from "./ranges.ts";
 
@@ -18,7 +18,7 @@ export interface Arena {
   readonly place: ArenaPlace;
   readonly fd: number;
   /** What the user should know about where it lies. */
-  readonly notice: string | null;
+  readonly notice: Notice | null;
 }
 
 export function arenaName(session: string): string {
@@ -57,10 +57,9 @@ export function createArena(
     rmSync(path, { force: true });
     throw new StoreError(`The arena ${path} of ${size} bytes cannot be made: ${(error as Error).message}.`);
   }
-  const notice = shared
+  const notice: Notice | null = shared
     ? null
-    : `${sharedMemory} has ${formatSize(free)} free, less than the store's ${formatSize(capacity)}: the store is a file in ` +
-      `${sessionDirectory}. A larger ${sharedMemory} (docker run --shm-size) or a smaller objectStoreMemory is faster.`;
+    : { kind: "storeOnDisk", sharedMemory, free, capacity, directory: sessionDirectory };
   return { place: { path, size, capacity }, fd, notice };
 }
 

@@ -7,6 +7,7 @@ import { rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { OptionError, toWire } from "../errors/index.ts";
 import { makeDirectory, NotPrivate, PrivateDirectory, using } from "../files/index.ts";
+import type { Notice } from "../protocol/index.ts";
 import { checkSocketPath, type SupervisorOptions } from "./options.ts";
 import { type Place, placeIn } from "./places.ts";
 import { removeEmptyDirectories } from "./session-files.ts";
@@ -20,7 +21,7 @@ export class OwnDirectory {
   /** One in each local directory. */
   readonly spill: readonly string[];
   /** What the user should know about where it is. */
-  readonly notices: readonly string[];
+  readonly notices: readonly Notice[];
   readonly #session: string;
   readonly #localDirectory: string;
   readonly #places: readonly Place[];

@@ -7,13 +7,14 @@ import { randomBytes } from "node:crypto";
 import { readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { whyTaken } from "../files/index.ts";
+import type { Notice } from "../protocol/index.ts";
 import { sessionsDirectory } from "./options.ts";
 
 export interface Place {
   /** The directory that sessions are in. */
   readonly root: string;
   /** What the user should know about it. */
-  readonly notice: string | null;
+  readonly notice: Notice | null;
 }
 
 const OWN_SUFFIX = /^-[0-9a-f]{8}$/;
@@ -28,9 +29,7 @@ export function placeIn(localDirectory: string): Place {
   const root = `${usual}-${randomBytes(4).toString("hex")}`;
   return {
     root,
-    notice:
-      `${usual} ${why}: nothing in it is read or used, and this session uses ${root} instead. Have it removed, or give the session ` +
-      "another localDirectory.",
+    notice: { kind: "placeTaken", usual, why, used: root },
   };
 }
 
@@ -54,11 +53,8 @@ export function isRoot(path: string): boolean {
 }
 
 /** Descriptors keep what is found and removed right, but not the paths that the kernel and sockets are given. */
-function exposed(localDirectory: string): string | null {
+function exposed(localDirectory: string): Notice | null {
   const mode = statSync(localDirectory, { throwIfNoEntry: false })?.mode ?? 0;
   if ((mode & WRITABLE_BY_ALL) === 0 || (mode & STICKY) !== 0) return null;
-  return (
-    `${localDirectory} can be written to by everybody and has no sticky bit: other users could put a directory of theirs in the place of ` +
-    `the session's. chmod +t ${localDirectory}, or give the session another localDirectory.`
-  );
+  return { kind: "placeExposed", directory: localDirectory };
 }

@@ -4,6 +4,7 @@
  */
 import { hostname } from "node:os";
 import { SpillDamagedError, toWire } from "../errors/index.ts";
+import type { Notice } from "../protocol/index.ts";
 import type { Command, Event } from "../scheduler/index.ts";
 import { type RestoreOrder, type SpillFiles, SpillLog, type SpillOrder } from "../store/index.ts";
 import type { SupervisorOptions } from "./options.ts";
@@ -15,14 +16,14 @@ type SpillCommand = Extract<Command, { type: "spill" | "restore" | "unspill" }>;
 
 export class Spilling {
   #files: Promise<SpillFiles> | null = null;
-  readonly #log = new SpillLog(`supervisor ${process.pid}`, hostname());
+  readonly #log = new SpillLog(process.pid, hostname());
 
   constructor(
     private readonly options: Pick<SupervisorOptions, "maxSpill" | "spillCompression">,
     private readonly own: OwnDirectory,
     private readonly arenaPath: string,
     private readonly tell: (event: Event) => void,
-    private readonly notice: (text: string) => void,
+    private readonly notice: (notice: Notice) => void,
   ) {}
 
   carryOut(command: SpillCommand): void {
@@ -96,7 +97,7 @@ export class Spilling {
     this.tell(event);
   }
 
-  #say(line: string | null): void {
-    if (line !== null) this.notice(line);
+  #say(notice: Notice | null): void {
+    if (notice !== null) this.notice(notice);
   }
 }

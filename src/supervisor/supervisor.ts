@@ -12,6 +12,7 @@ import type {
   ArenaRange,
   Bytes,
   Milliseconds,
+  Notice,
   ProgramMessage,
   StreamEvent,
   ToProgram,
@@ -105,7 +106,7 @@ export class Supervisor {
       this.#directory,
       this.#arena.place.path,
       (event) => this.#tell(event),
-      (text) => this.#notice(text),
+      (notice) => this.#notice(notice),
     );
     this.#files = new JobFiles((event) => this.#tell(event), {
       staging: (staging) => this.#note((directory) => writeStaging(directory, staging)),
@@ -114,8 +115,8 @@ export class Supervisor {
     const { memory, stateDirectory } = options;
     this.#recorder = new EventRecorder(stateDirectory, options.eventFileLimit);
     this.#recorder.record([{ at: now(), ...startedEvent(options) }]);
-    this.#summary = new DeathSummary({ host: hostname(), logs: stateDirectory, memory }, realClock, (text) =>
-      this.#notice(text),
+    this.#summary = new DeathSummary({ host: hostname(), logs: stateDirectory, memory }, realClock, (notice) =>
+      this.#notice(notice),
     );
     const threshold = memory.memoryMonitorRefreshMs === 0 ? null : memory.memoryUsageThreshold;
     this.#witness = new Witness(gauge, threshold, (worker) => this.#sampler.curveOf(worker));
@@ -239,7 +240,7 @@ export class Supervisor {
     if (this.#programPoll !== null) clearInterval(this.#programPoll);
     const { session, workers } = this.#options;
     wire.send({ type: "welcome", session, directory: this.#directory.path, arena: this.#arena.place, workers });
-    for (const text of [...this.#directory.notices, this.#arena.notice]) if (text !== null) this.#notice(text);
+    for (const notice of [...this.#directory.notices, this.#arena.notice]) if (notice !== null) this.#notice(notice);
     wire.onMessage((message) => {
       if (message.type === "close") void this.close(message.request);
       else if (message.type === "call" || message.type === "trim") this.#everyWorker.ask(message);
@@ -425,9 +426,9 @@ export class Supervisor {
     if (this.#state === "open") this.#directory.note(write);
   }
 
-  #notice(text: string): void {
-    this.#recorder.record([{ at: now(), type: "notice", text }]);
-    this.#program?.send({ type: "notice", text });
+  #notice(notice: Notice): void {
+    this.#recorder.record([{ at: now(), type: "notice", notice }]);
+    this.#program?.send({ type: "notice", notice });
   }
 
   /** Ends everything and removes every trace; answers the program last, if it asked. */

@@ -3,7 +3,7 @@
  * time; a dispose that loops without ever waiting cannot be ended from here.
  */
 import type { FunctionError } from "../errors/index.ts";
-import type { Milliseconds } from "../protocol/index.ts";
+import type { Milliseconds, Notice } from "../protocol/index.ts";
 
 export interface Disposable {
   /** The operator it belongs to, as the user knows it: "mapBatches(Model)". */
@@ -18,12 +18,12 @@ export const DISPOSE_PATIENCE: Milliseconds = 10_000;
 /** All of them, also after one that threw; then the first error. */
 export async function disposeAll(
   instances: Iterable<Disposable>,
-  notice: (what: string, text: string) => void,
+  notice: (what: string, notice: Notice) => void,
 ): Promise<void> {
   let first: FunctionError | null = null;
   for (const instance of instances) {
     try {
-      if (await isLate(instance)) notice("dispose", lateText(instance.operator));
+      if (await isLate(instance)) notice("dispose", lateDispose(instance));
     } catch (thrown) {
       first ??= instance.failure(thrown);
     }
@@ -43,6 +43,6 @@ async function isLate({ dispose }: Disposable): Promise<boolean> {
   }
 }
 
-function lateText(operator: string): string {
-  return `${operator}: its dispose() has not ended after ${DISPOSE_PATIENCE / 1000} s; the job goes on without it.`;
+function lateDispose({ operator }: Disposable): Notice {
+  return { kind: "lateDispose", operator, seconds: DISPOSE_PATIENCE / 1000 };
 }

@@ -7,7 +7,7 @@ import { BlockBuilder, type DataType, parseTypeName } from "../arrow/index.ts";
 import { reviveFunction } from "../closure/revive.ts";
 import { FunctionError } from "../errors/index.ts";
 import type { Connection } from "../kernel/index.ts";
-import type { ArenaRange, OperatorOrder, PlacedSlice, Step } from "../protocol/index.ts";
+import type { ArenaRange, Notice, OperatorOrder, PlacedSlice, Step } from "../protocol/index.ts";
 import type { MappedArena } from "../store/index.ts";
 import { BroadcastTables } from "./broadcast-tables.ts";
 import { type Disposable, disposeAll } from "./dispose.ts";
@@ -77,7 +77,7 @@ export class LoadedOperator {
   }
 
   /** No task of it runs any more. */
-  async dispose(notice: (what: string, text: string) => void): Promise<void> {
+  async dispose(notice: (what: string, notice: Notice) => void): Promise<void> {
     this.scratch.release();
     this.#broadcast?.drop();
     if (this.#functions === null) return;

@@ -11,6 +11,7 @@ import { dieWithParent } from "../native/index.ts";
 import {
   type ArenaRange,
   type KernelLease,
+  type Notice,
   SOCKET,
   type TaskId,
   type TaskOrder,
@@ -128,7 +129,8 @@ class Worker {
       // Otherwise the next reading would find it as large as before, and it would have to let go of as much again.
       evicted: () => trim(this.id, this.#kernelOf()),
       spent: () => this.#wire.send({ type: "spent" }),
-      failed: (text) => this.#wire.send({ type: "notice", text }),
+      failed: (problem) =>
+        this.#wire.send({ type: "notice", notice: { kind: "workerData", worker: this.id, problem } }),
     });
     // Whoever needs it is told why there is none.
     this.#container.catch(() => {});
@@ -164,7 +166,7 @@ class Worker {
       const running = new RunningTask(task, operator, this.#kernelOf(), {
         arena: this.#arenaOf(),
         capacity: this.#capacity,
-        notice: (what, text) => this.#notice(operator, what, text),
+        notice: (what, notice) => this.#notice(operator, what, notice),
         reserve: (bytes) => this.#reserve(task.id, bytes),
         output: (block) => this.#wire.send({ type: "output", task: task.id, ...block }),
         fed: () => this.#wire.send({ type: "fed", task: task.id }),
@@ -227,17 +229,17 @@ class Worker {
     });
   }
 
-  #notice({ order, said }: LoadedOperator, what: string, text: string): void {
+  #notice({ order, said }: LoadedOperator, what: string, notice: Notice): void {
     if (said.has(what)) return;
     said.add(what);
-    this.#wire.send({ type: "notice", text, about: { job: order.job, what: `${order.operator}/${what}` } });
+    this.#wire.send({ type: "notice", notice, about: { job: order.job, what: `${order.operator}/${what}` } });
   }
 
   async #retire({ job, operator }: Extract<ToWorker, { type: "retire" }>): Promise<void> {
     const loaded = this.#operators.get(key({ job, operator }));
     this.#operators.delete(key({ job, operator }));
     try {
-      await loaded?.dispose((what, text) => this.#notice(loaded, what, text));
+      await loaded?.dispose((what, notice) => this.#notice(loaded, what, notice));
       this.#wire.send({ type: "retired", job, operator, error: null });
     } catch (error) {
       this.#wire.send({ type: "retired", job, operator, error: toWire(error) });

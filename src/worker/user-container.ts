@@ -30,7 +30,7 @@ export interface ContainerEvents {
   /** It was asked to let go, and to ask again would not help before something has changed. */
   spent(): void;
   /** Its own code does not do what it should; what it held before counts on. */
-  failed(text: string): void;
+  failed(problem: string): void;
 }
 
 export class UserContainer {
@@ -156,7 +156,7 @@ export class UserContainer {
   #failed(what: "evict" | "measure", text: string): void {
     if (this.#saidOf.has(what)) return;
     this.#saidOf.add(what);
-    this.events.failed(`data: ${text}.`);
+    this.events.failed(text);
   }
 }
 

@@ -41,7 +41,7 @@ describe("[M3] a task whose worker ends because others fill the node", () => {
     table.tell({ type: "tick" });
     expect(table.taskOf(2).batchSize).toBeUndefined();
     expect(table.needs).toEqual([AS_IT_WAS]);
-    expect(table.wasTold("notice").at(-1)?.text).toMatch(/not the session's had 810 MiB\).*as it was\./);
+    expect(table.notices().at(-1)).toMatch(/not the session's had 810 MiB\).*as it was\./);
     table.done(2);
     expect(table.wasTold("finished")[0]?.stats.operators[0]).toMatchObject({ oomRetries: 1, learned: null });
   });

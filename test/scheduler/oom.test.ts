@@ -25,7 +25,7 @@ test("[M3] each retry has a smaller batch, later tasks of the operator begin wit
   const [finished] = table.wasTold("finished");
   expect(finished?.stats.operators[0]).toMatchObject({ retries: 0, oomRetries: 1, learned: { batchSize: 512 } });
   expect(table.retries).toMatchObject([{ operator: "op0", attempt: 1, need: { batchSize: 512, alone: false } }]);
-  expect(table.wasTold("notice").map(({ text }) => text)).toEqual([
+  expect(table.notices()).toEqual([
     "op0: a task ran out of memory (the system's OOM killer ended its worker: the container (control group) was at its limit). " +
       "It is run again, and so are those after it: batches of 512 rows.",
   ]);
@@ -87,7 +87,7 @@ describe("[M3] a worker that was full when the task came", () => {
     table.reads({ 1: 490 * MIB });
     table.endsAndComesAgain(1, TERMINATED, 2);
     expect(table.needs).toEqual([NO_NEED]);
-    expect(table.wasTold("notice").at(-1)?.text).toContain("It is run again, and so are those after it: as it was.");
+    expect(table.notices().at(-1)).toContain("It is run again, and so are those after it: as it was.");
     expect(table.taskOf(2).batchSize).toBeUndefined();
     // But once only.
     table.endsAndComesAgain(2, TERMINATED, 3);
@@ -142,7 +142,7 @@ test.each([
   table.put();
   table.start(counting(1), 1);
   table.ends(1, ended({ signal: "SIGABRT", cause: "heap", curve: [{ at: 0, private: mib * MIB }] }));
-  expect(table.wasTold("notice").at(-1)?.text).toContain(`a task ran out of memory (${text}).`);
+  expect(table.notices().at(-1)).toContain(`a task ran out of memory (${text}).`);
 });
 
 test("[M3] no more at once are told than there are workers", () => {
@@ -363,9 +363,7 @@ describe("memory that is refused to a task that has all there is", () => {
     expect(table.taskOf(1).blamesRows).toBeUndefined();
     refuses(table);
     expect(table.taskOf(1)).toMatchObject({ blamesRows: true, attempt: 1 });
-    expect(table.wasTold("notice").at(-1)?.text).toMatch(
-      /without the rows that ask for more than there is \(onError\)\.$/,
-    );
+    expect(table.notices().at(-1)).toMatch(/without the rows that ask for more than there is \(onError\)\.$/);
     // Its worker was full, not the row too large.
     refuses(table);
     expect(table.error?.name).toBe("OutOfMemoryError");

@@ -53,9 +53,9 @@ describe("a worker above pause between tasks", () => {
     expect(table.happened("recycled")).toMatchObject([
       { worker: 1, pid: 1001, private: 80 * PAGE, why: expect.stringMatching(grown) },
     ]);
-    const told = () => table.wasTold("notice").filter(({ text }) => text.includes("is replaced"));
+    const told = () => table.notices().filter((text) => text.includes("is replaced"));
     expect(told()).toHaveLength(1);
-    expect(told()[0]?.text).toMatch(/constructed anew/);
+    expect(told()[0]).toMatch(/constructed anew/);
     table.dies(1);
     table.up(2);
     expect(table.tasksOf(2)).toHaveLength(1);
@@ -188,7 +188,7 @@ describe("[K11] unmanaged memory", () => {
 
   test("high with nothing left to spill: warned of once, with the figures and both causes", () => {
     const table = working(1, 5);
-    const told = () => table.wasTold("notice").filter(({ text }) => text.includes("unmanaged"));
+    const told = () => table.notices().filter((text) => text.includes("unmanaged"));
     table.reads({ 1: 74 * PAGE });
     // Its blocks are going to disk: there is something to spill.
     expect(told()).toEqual([]);
@@ -196,7 +196,7 @@ describe("[K11] unmanaged memory", () => {
     table.reads({ 1: 74 * PAGE });
     table.reads({ 1: 75 * PAGE });
     expect(told()).toHaveLength(1);
-    expect(told()[0]?.text).toMatch(
+    expect(told()[0]).toMatch(
       /\(op0\) has 296 KiB of its 400 KiB, 296 KiB of it unmanaged.*a leak .* or the allocator/,
     );
   });

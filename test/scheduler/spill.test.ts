@@ -51,7 +51,7 @@ test("[D3] a disk that refuses: nothing is lost, work waits, goes on when it can
   table.start(job("j", [tasks(0, splits(1), { sink: blocksOf(2) })]), 1);
   table.asks(1, 2);
   table.diskRefuses("no space left");
-  expect(table.wasTold("notice").map(({ text }) => text)).toEqual(["Work waits for the disk: no space left"]);
+  expect(table.notices()).toEqual(["Work waits for the disk: no space left"]);
   table.now += 1_000;
   table.tell({ type: "tick" });
   table.diskWrites();

@@ -1,4 +1,5 @@
 /** A scheduler whose workers do exactly what the test says. */
+import { noticeText } from "../../src/notices/index.ts";
 import type {
   BlockId,
   BlockSlice,
@@ -214,6 +215,11 @@ export class Table {
     return this.commands.flatMap((one) =>
       one.type === "toProgram" && one.message.type === type ? [one.message as Extract<ToProgram, { type: T }>] : [],
     );
+  }
+
+  /** Texts of the notices that the program was told. */
+  notices(): string[] {
+    return this.wasTold("notice").map(({ notice }) => noticeText(notice));
   }
 
   ordered(type: Command["type"]): number {

@@ -29,7 +29,7 @@ test("[R4] the arena lies in shared memory, readable by its owner alone, sparse 
 test("where shared memory is too small the arena is a file in the session's directory, and the user is told", () => {
   const arena = createArena("s2", 10 * 4096, directory, join(directory, "nowhere"));
   expect(arena.place.path).toBe(join(directory, "spillway-s2"));
-  expect(arena.notice).toMatch(/0 B free, less than the store's 40.0 KiB/);
+  expect(arena.notice).toMatchObject({ kind: "storeOnDisk", free: 0, capacity: 40 * 2 ** 10 });
   removeArena(arena);
 });
 

@@ -1,6 +1,7 @@
 /** Facts to causes, counters to attributions: what needs no process. */
 import { expect, test } from "vitest";
 import type { MemoryGauge } from "../../src/memory/index.ts";
+import { noticeText } from "../../src/notices/index.ts";
 import { causeOfDeath, type DeathFacts } from "../../src/supervisor/deaths.ts";
 import { Restarts } from "../../src/supervisor/restarts.ts";
 import { DeathSummary } from "../../src/supervisor/summary.ts";
@@ -136,7 +137,9 @@ const MEMORY = { memoryUsageThreshold: 0.95, memoryMonitorRefreshMs: 250 };
 test("[M5] a minute after the first kill, then after every minute with kills, and what is pending at the end", () => {
   const clock = new TestClock();
   const told: string[] = [];
-  const summary = new DeathSummary({ host: "node-1", logs: "/logs", memory: MEMORY }, clock, (text) => told.push(text));
+  const summary = new DeathSummary({ host: "node-1", logs: "/logs", memory: MEMORY }, clock, (notice) =>
+    told.push(noticeText(notice)),
+  );
   clock.pass(120_000);
   summary.tellPending();
   expect(told).toEqual([]);

@@ -3,7 +3,9 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "no
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { fromWire } from "../../src/errors/index.ts";
-import type { JobId, TimedEvent } from "../../src/protocol/index.ts";
+import { readRecords } from "../../src/events/index.ts";
+import { noticeText } from "../../src/notices/index.ts";
+import type { JobId, RecordedEvent } from "../../src/protocol/index.ts";
 import { job, tasks } from "../simulate/plans.ts";
 import { isRunning } from "../support/processes.ts";
 import { split, TestSupervisor, testSupervisors, type Work } from "./harness.ts";
@@ -14,12 +16,10 @@ function work(ending: Work["ending"], more: Partial<Work> = {}) {
   return split({ rows: 1, blocks: 0, bytes: 1, ...(ending === undefined ? {} : { ending }), ...more });
 }
 
-function events(supervisor: TestSupervisor): TimedEvent[] {
-  const text = readFileSync(join(supervisor.options.stateDirectory, "events.jsonl"), "utf8");
-  return text
-    .trimEnd()
-    .split("\n")
-    .map((line) => JSON.parse(line));
+function events({ options }: TestSupervisor): RecordedEvent[] {
+  return [...readRecords(options.stateDirectory)].flatMap((record) =>
+    record === null || record.type === "snapshot" ? [] : [record],
+  );
 }
 
 /** Pids of the children that fake workers have started. */
@@ -57,16 +57,18 @@ test("[D4] deaths under a task are told apart, each with its message, its exit t
   expect(killed.message).toContain("0 in its control group");
   const heap = await died("heap");
   expect(heap.message).toContain("JavaScript heap out of memory");
-  const told = events(supervisor).filter((event) => event.type === "workerDied");
-  expect(told).toMatchObject([
+  const inFile = () => events(supervisor).filter((event) => event.type === "workerDied");
+  await expect.poll(() => inFile().length).toBe(5);
+  expect(inFile()).toMatchObject([
     { worker: 1, reason: "exit", exitCode: 5, operator: "op0" },
     { worker: 2, reason: "native", signal: "SIGSEGV", operator: "op0" },
     { worker: 3, reason: "native", signal: "SIGABRT", operator: "op0" },
     { worker: 4, reason: "signal", signal: "SIGKILL", operator: "op0" },
     { worker: 5, reason: "heap", signal: "SIGABRT", operator: "op0" },
   ]);
+  const told = supervisor.messages.flatMap((message) => (message.type === "event" ? [message.event] : []));
   expect(told.every(({ at }) => Math.abs(Date.parse(at) - Date.now()) < 60_000)).toBe(true);
-  expect(supervisor.messages.filter(({ type }) => type === "event").length).toBe(told.length);
+  expect(told.length).toBe(5);
 });
 
 test("[M5] what is pending is told when the session closes", async () => {
@@ -74,7 +76,7 @@ test("[M5] what is pending is told when the session closes", async () => {
   await supervisor.run(job("j", [tasks(0, { kind: "splits", splits: [work("segfault", { once: true })] })]));
   expect(supervisor.messages.some(({ type }) => type === "notice")).toBe(false);
   await supervisor.close();
-  const { text } = await supervisor.next("notice");
+  const text = noticeText((await supervisor.next("notice")).notice);
   expect(text).toMatch(
     /^0 workers \(tasks \/ actors\) killed due to memory pressure \(OOM\), 1 workers crashed due to other reasons at node \S+ over the last time period\. /,
   );

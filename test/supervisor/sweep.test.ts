@@ -101,7 +101,7 @@ describe("[A15] what is swept", () => {
     symlinkSync(directory, root);
     const place = placeIn(local);
     expect(place.root).not.toBe(root);
-    expect(place.notice).toMatch(/is a link/);
+    expect(place.notice).toMatchObject({ kind: "placeTaken", why: "is a link", used: place.root });
     dead("dead", {}, place.root);
     expect(remains([local], "dead")).toBe(true);
     expect(sweep(local, "")).toEqual(["dead"]);

@@ -1,5 +1,6 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { FunctionError } from "../../src/errors/index.ts";
+import { noticeText } from "../../src/notices/index.ts";
 import { DISPOSE_PATIENCE, type Disposable, disposeAll } from "../../src/worker/dispose.ts";
 
 afterEach(() => vi.useRealTimers());
@@ -18,7 +19,7 @@ test("[A3] a dispose that never settles is waited for ten seconds, and the user 
   const next = instance("mapBatches(Next)", () => {
     after = true;
   });
-  const done = disposeAll([never, next], (_, text) => said.push(text));
+  const done = disposeAll([never, next], (_, notice) => said.push(noticeText(notice)));
   await vi.advanceTimersByTimeAsync(DISPOSE_PATIENCE - 1);
   expect([after, said]).toEqual([false, []]);
   await vi.advanceTimersByTimeAsync(1);

@@ -1,6 +1,8 @@
 /** The store's side of a sink, in the test's own memory: what was asked, handed over and said. */
+
 import { planBlock, type RecordBatch, readBlock, toRows } from "../../src/arrow/index.ts";
-import type { ArenaRange, HandedOver, PlacedSlice } from "../../src/protocol/index.ts";
+import { noticeText } from "../../src/notices/index.ts";
+import type { ArenaRange, HandedOver, Notice, PlacedSlice } from "../../src/protocol/index.ts";
 import type { KernelUsage } from "../../src/worker/leased-kernel.ts";
 import type { TaskOutlet } from "../../src/worker/task.ts";
 
@@ -67,8 +69,8 @@ export class InventedOutlet implements TaskOutlet {
     this.arena.view(range).fill(0xff);
   }
 
-  notice(what: string, text: string): void {
-    this.notices.push({ what, text });
+  notice(what: string, notice: Notice): void {
+    this.notices.push({ what, text: noticeText(notice) });
   }
 
   get batches(): RecordBatch[] {

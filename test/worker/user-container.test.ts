@@ -155,7 +155,7 @@ test("[K14] evict() ends with −1, with 0 and with an error, which is told", as
     throw new Error("disk full");
   };
   await new UserContainer(evicting(20, throws), broken).evict(1000);
-  expect(broken.failures).toEqual(["data: evict() of the container threw Error: disk full."]);
+  expect(broken.failures).toEqual(["evict() of the container threw Error: disk full"]);
 });
 
 test.each([
@@ -194,7 +194,7 @@ test("[K14] evict() that never ends is waited for ten seconds, told once, and no
     await vi.advanceTimersByTimeAsync(1);
     await first;
     expect(heard.spentAfter).toEqual([1]);
-    expect(heard.failures).toEqual(["data: evict() of the container has not ended after 10 s."]);
+    expect(heard.failures).toEqual(["evict() of the container has not ended after 10 s"]);
     await container.evict(10);
     expect([heard.spentAfter, ends.length]).toEqual([[1, 1], 1]);
     ends[0]?.(5);
@@ -242,7 +242,7 @@ test("[K14] a container that cannot be measured is told of once", () => {
   });
   const container = new UserContainer(broken, heard);
   container.lookNow();
-  expect(heard.failures).toEqual(["data: the container cannot be measured: Error: closed."]);
+  expect(heard.failures).toEqual(["the container cannot be measured: Error: closed"]);
 });
 
 test("[K14] one that cannot evict is left alone", async () => {

@@ -7,7 +7,7 @@ import { cancelJob, startJob } from "../jobs/index.ts";
 import { memoryReport, setMemoryLimit } from "../memory/index.ts";
 import { askForProgram } from "../placement/index.ts";
 import type { JobMessage } from "../state/index.ts";
-import { note, type State, tell } from "../state/index.ts";
+import { note, type State, tell, tellNotice } from "../state/index.ts";
 import { collected, rebalance } from "../store/index.ts";
 import { resourcesReport } from "./report.ts";
 
@@ -90,6 +90,6 @@ function releaseForProgram(state: State, id: BlockId): void {
     state.ledger.release(id, "program");
   } catch (error) {
     if (!(error instanceof SpillwayError)) throw error;
-    tell(state, { type: "notice", text: `A block was released twice: ${error.message}` });
+    tellNotice(state, { kind: "releasedTwice", error: error.message });
   }
 }

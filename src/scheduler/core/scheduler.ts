@@ -11,7 +11,6 @@
 
 import type { Bytes, Milliseconds, ProcessMemory, RecordedEvent, WorkerId } from "../../protocol/index.ts";
 import { Ledger } from "../../store/index.ts";
-import { formatSize } from "../../units/index.ts";
 import {
   blockDamaged,
   blockNotRestored,
@@ -80,12 +79,14 @@ import {
   isWide,
   note,
   PROGRESS_INTERVAL,
+  passNotice,
   Resources,
   type SchedulerOptions,
   type State,
   type TaskMessage,
   type TaskState,
   tell,
+  tellNotice,
   type WorkerEnd,
   type WorkerState,
   watch,
@@ -399,7 +400,7 @@ function fromWorker(state: State, worker: WorkerState, event: Extract<Event, { t
       retired(state, worker, message);
       return;
     case "notice":
-      tell(state, message);
+      passNotice(state, message);
       return;
     case "container":
       containerHolds(state, worker, message.bytes, message.evicts);
@@ -452,8 +453,7 @@ function kernelHolds(state: State, worker: WorkerState, memory: Bytes, spilled: 
   job.kernelSpilled = Math.max(before, spilled);
   const toTell = Math.max(TOLD_FROM, 2 ** Math.floor(Math.log2(Math.max(1, spilled))));
   if (spilled < toTell || before >= toTell) return;
-  const text = `${spec.name}: the kernel has put ${formatSize(spilled)} on disk, of what its memory does not hold.`;
-  tell(state, { type: "notice", text });
+  tellNotice(state, { kind: "kernelSpilled", operator: spec.name, bytes: spilled });
 }
 
 function retired(state: State, worker: WorkerState, message: Extract<TaskMessage, { type: "retired" }>): void {

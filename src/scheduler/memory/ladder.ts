@@ -11,10 +11,11 @@
  */
 
 import { climb, processOf } from "../../memory/index.ts";
-import type { Milliseconds, Pressure } from "../../protocol/index.ts";
+import { TWO_CAUSES } from "../../notices/index.ts";
+import type { Milliseconds, Notice, Pressure } from "../../protocol/index.ts";
 import { formatSize } from "../../units/index.ts";
 import { settleIdle } from "../phases/index.ts";
-import { type State, tell, type WorkerState, watch } from "../state/index.ts";
+import { type State, tellNotice, type WorkerState, watch } from "../state/index.ts";
 import { pressingBytes, thresholdsOf, useOf } from "../store/index.ts";
 import { endWorker } from "./ending.ts";
 
@@ -103,8 +104,7 @@ export function reportPauses(state: State): void {
     const seconds = Math.round(elapsed / 1000);
     const cause = causeOfPause(state, worker);
     watch(state, { type: "pausedTooLong", worker: id, pid, seconds, cause });
-    const text = `Worker ${id} (process ${pid}) has been paused for ${seconds} s and has nothing left to spill: ${cause}`;
-    tell(state, { type: "notice", text });
+    tellNotice(state, { kind: "pausedTooLong", worker: id, pid, seconds, cause });
   }
 }
 
@@ -123,26 +123,26 @@ function causeOfPause(state: State, worker: WorkerState): string {
   return `it has ${has}, ${unmanaged} of it unmanaged: ${TWO_CAUSES}.`;
 }
 
-export const TWO_CAUSES =
-  "a leak (a function that keeps what it made), or the allocator, which has not given back what was freed (session.trim())";
-
 /** Memory outside of blocks is high, so spilling more would not help (K11). Said once for each operator. */
 export function warnOfUnmanaged(state: State, worker: WorkerState): void {
   const { kinds, memory, id, pid } = worker;
   const unmanaged = kinds.unmanaged + kinds.recent;
   if (!worker.standing.spills || !worker.foundNothingToSpill || unmanaged * 2 < kinds.process) return;
-  const name = worker.task?.operator.spec.name ?? worker.history.operator;
-  const of = name === null ? "" : ` (${name})`;
-  once(
-    state,
-    `unmanaged/${name}`,
-    `Worker ${id} (process ${pid})${of} has ${formatSize(kinds.process)} of its ${formatSize(memory)}, ${formatSize(unmanaged)} of ` +
-      `it unmanaged, and nothing left to spill. The causes can be two: ${TWO_CAUSES}.`,
-  );
+  const operator = worker.task?.operator.spec.name ?? worker.history.operator;
+  const { process } = kinds;
+  once(state, `unmanaged/${operator}`, {
+    kind: "unmanaged",
+    worker: id,
+    pid,
+    operator,
+    process,
+    limit: memory,
+    unmanaged,
+  });
 }
 
-export function once(state: State, about: string, text: string): void {
+export function once(state: State, about: string, notice: Notice): void {
   if (state.warned.has(about)) return;
   state.warned.add(about);
-  tell(state, { type: "notice", text });
+  tellNotice(state, notice);
 }

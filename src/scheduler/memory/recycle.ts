@@ -17,6 +17,7 @@
  */
 
 import { OutOfMemoryError, toWire } from "../../errors/index.ts";
+import { TWO_CAUSES } from "../../notices/index.ts";
 import type { Bytes, HeapUse, Milliseconds, TrimReport } from "../../protocol/index.ts";
 import { formatSize } from "../../units/index.ts";
 import { isRunnable } from "../flow/index.ts";
@@ -33,7 +34,7 @@ import {
   watch,
 } from "../state/index.ts";
 import { heapAfterTrim, heapLimitOf, isHeapFilled, isHeapHigh, isHeapSuspect } from "./heap.ts";
-import { hasNothingToSpill, once, TWO_CAUSES } from "./ladder.ts";
+import { hasNothingToSpill, once } from "./ladder.ts";
 import { instancesIn } from "./raised.ts";
 import { dismiss } from "./workers.ts";
 
@@ -243,11 +244,7 @@ function recycle(state: State, worker: WorkerState, reason: Reason): void {
   const { id, pid, history, reading } = worker;
   const why = reason === "heap" ? whyForHeap(state, worker) : whyRecycled(state, worker);
   watch(state, { type: "recycled", worker: id, pid, private: reading?.private ?? 0, why });
-  once(
-    state,
-    `recycled/${history.operator}`,
-    `Worker ${id} (process ${pid}) is replaced: ${why}. What classes have constructed in it is constructed anew.`,
-  );
+  once(state, `recycled/${history.operator}`, { kind: "replaced", worker: id, pid, why });
   dismiss(state, worker);
 }
 

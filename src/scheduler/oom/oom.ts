@@ -25,7 +25,7 @@ import {
   type OperatorState,
   type State,
   type TaskState,
-  tell,
+  tellNotice,
   type WorkerState,
   watch,
 } from "../state/index.ts";
@@ -204,15 +204,10 @@ function tellRetry(state: State, task: TaskState, cause: string): void {
   const need = operator.learned ?? NO_NEED;
   const event = { type: "oomRetry", operator: spec.name, task: task.id, attempt: shortages.length, need } as const;
   watch(state, event);
-  const asked = needText(need);
-  const how = isWide(operator) ? "with fewer threads or more memory" : asked === "" ? "as it was" : asked;
-  const drops = task.blamesRows ? ", without the rows that ask for more than there is (onError)" : "";
-  const text = `${spec.name}: a task ran out of memory (${cause}). It is run again, and so are those after it: ${how}${drops}.`;
-  tell(state, {
-    type: "notice",
-    text,
-    about: { job: job.id, what: `${spec.id}/oom/${needText({ ...need, memory: null })}${drops}` },
-  });
+  const { blamesRows } = task;
+  const retry = { need, isWide: isWide(operator), dropsRows: blamesRows };
+  const what = `${spec.id}/oom/${needText({ ...need, memory: null })}/${blamesRows}`;
+  tellNotice(state, { kind: "outOfMemory", operator: spec.name, cause, retry }, { job: job.id, what });
 }
 
 function failure(state: State, task: TaskState, worker: WorkerState, last: Shortage, evidence: Evidence): WireError {

@@ -40,4 +40,4 @@ export {
   type WorkerState,
 } from "./state.ts";
 export { OperatorFigures } from "./stats.ts";
-export { type EventStream, note, watch } from "./stream.ts";
+export { type EventStream, note, passNotice, tellNotice, watch } from "./stream.ts";

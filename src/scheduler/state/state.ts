@@ -29,7 +29,7 @@ import type { Command } from "./events.ts";
 import type { JobState } from "./job-state.ts";
 import type { OperatorState } from "./operator-state.ts";
 import type { Resources } from "./resources.ts";
-import { type EventStream, note } from "./stream.ts";
+import type { EventStream } from "./stream.ts";
 import type { TaskState } from "./task-state.ts";
 import type { Inspection, WorkerState } from "./worker-state.ts";
 
@@ -174,6 +174,5 @@ export function send(state: State, worker: WorkerState, message: Extract<Command
 }
 
 export function tell(state: State, message: Extract<Command, { type: "toProgram" }>["message"]) {
-  if (message.type === "notice") note(state, message);
   state.commands.push({ type: "toProgram", message });
 }

@@ -11,7 +11,7 @@ import type { WireError } from "../../errors/index.ts";
 import { spillsUntil } from "../../memory/index.ts";
 import type { BlockId, Bytes, Milliseconds, WorkerId } from "../../protocol/index.ts";
 import { type SpillOrder, type SpillPlace, wholePages } from "../../store/index.ts";
-import { DISK_GRACE, DISK_RETRY, isPaused, type State, send, tell, type WorkerState } from "../state/index.ts";
+import { DISK_GRACE, DISK_RETRY, isPaused, type State, send, tellNotice, type WorkerState } from "../state/index.ts";
 import { askToCollect, mayCollectSince } from "./collect.ts";
 import { pressingBytes, thresholdsOf } from "./pressure.ts";
 
@@ -202,7 +202,7 @@ export function diskRefused(state: State, error: WireError, isReading = false): 
     mayCollectSince(state, now);
     if (now >= disk.toldAt + DISK_TOLD_AGAIN) {
       disk.toldAt = now;
-      tell(state, { type: "notice", text: `Work waits for the disk: ${error.message}` });
+      tellNotice(state, { kind: "waitsForDisk", error: error.message });
     }
   }
   disk.refusal = { error, since: isSame ? refusal.since : now, retryAt: now + DISK_RETRY, isReading };

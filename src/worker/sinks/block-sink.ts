@@ -3,9 +3,8 @@
  * the task's rows alone, so that a replay makes the same blocks.
  */
 import { BlockBuilder, evenSlices, nextCut, type RecordBatch, sliceBatch, type TypeFamily } from "../../arrow/index.ts";
-import type { ArenaRange, BlockShape, Bytes, TaskOrder } from "../../protocol/index.ts";
+import type { ArenaRange, BlockShape, Bytes, Notice, TaskOrder } from "../../protocol/index.ts";
 import type { MappedArena } from "../../store/index.ts";
-import { formatSize } from "../../units/index.ts";
 import { Handover, refuseLargeRow } from "./handover.ts";
 import type { TaskSink } from "./sink.ts";
 
@@ -25,7 +24,7 @@ export interface BlockOutlet {
     partition?: number;
   }): void;
   /** Tells the user, once an operator for each `what`. */
-  notice(what: string, text: string): void;
+  notice(what: string, notice: Notice): void;
 }
 
 /** The function whose batches come to the sink as they are. */
@@ -140,19 +139,21 @@ export class BlockSink implements TaskSink {
     const { operator, given } = this.maker;
     const { frameLength } = alone;
     const fitting = Math.max(1, Math.floor((given * (targetBytes - frameLength)) / (length - frameLength)));
-    this.outlet.notice(
-      "batch",
-      `${operator}: a batch of ${formatSize(length)} came back for ${given} rows, and is cut into blocks of at most ${formatSize(targetBytes)} (targetMaxBlockSize). With batchSize: ${fitting} it would fit.`,
-    );
+    this.outlet.notice("batch", {
+      kind: "batchCut",
+      operator,
+      bytes: length,
+      rows: given,
+      target: targetBytes,
+      fitting,
+    });
     return length;
   }
 
   #lookAtRow(length: Bytes): void {
     refuseLargeRow(this.operator, length, this.outlet.capacity);
-    this.outlet.notice(
-      "row",
-      `${this.operator}: one row takes ${formatSize(length)}, more than the ${formatSize(this.shape.targetBytes)} that a block should have (targetMaxBlockSize). Rows are never cut: it gets a block of its own, and so does every such row.`,
-    );
+    const { operator, shape } = this;
+    this.outlet.notice("row", { kind: "largeRow", operator, bytes: length, target: shape.targetBytes });
   }
 
   async #seal(): Promise<void> {

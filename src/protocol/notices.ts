@@ -1,0 +1,91 @@
+/**
+ * What the user is told while work goes on, as fields. The words are made where a person reads them
+ * (`src/notices/`): on the program's stderr, on a page, in a report.
+ */
+import type { Bytes, JobId, WorkerId } from "./job.ts";
+import type { LearnedNeed } from "./memory.ts";
+
+/** Totals since the start of the session. */
+interface SpillTotals {
+  readonly bytes: Bytes;
+  readonly objects: number;
+  readonly seconds: number;
+  readonly pid: number;
+  readonly host: string;
+}
+
+export type Notice =
+  | ({ readonly kind: "spilled" } & SpillTotals)
+  | ({ readonly kind: "restored" } & SpillTotals)
+  /** `error`: what the disks said. */
+  | { readonly kind: "waitsForDisk"; readonly error: string }
+  | { readonly kind: "kernelSpilled"; readonly operator: string; readonly bytes: Bytes }
+  /** The store is a file in `directory`, because shared memory is too small. */
+  | {
+      readonly kind: "storeOnDisk";
+      readonly sharedMemory: string;
+      readonly free: Bytes;
+      readonly capacity: Bytes;
+      readonly directory: string;
+    }
+  /** The usual directory of the user's sessions cannot be trusted, and another one is used. */
+  | { readonly kind: "placeTaken"; readonly usual: string; readonly why: string; readonly used: string }
+  | { readonly kind: "placeExposed"; readonly directory: string }
+  | { readonly kind: "outOfMemory"; readonly operator: string; readonly cause: string; readonly retry: RetryPlan }
+  | {
+      readonly kind: "pausedTooLong";
+      readonly worker: WorkerId;
+      readonly pid: number;
+      readonly seconds: number;
+      readonly cause: string;
+    }
+  /** A worker has much memory outside of blocks, and nothing left to spill. */
+  | {
+      readonly kind: "unmanaged";
+      readonly worker: WorkerId;
+      readonly pid: number;
+      readonly operator: string | null;
+      readonly process: Bytes;
+      readonly limit: Bytes;
+      readonly unmanaged: Bytes;
+    }
+  | { readonly kind: "replaced"; readonly worker: WorkerId; readonly pid: number; readonly why: string }
+  /** Workers that died in the last minute. */
+  | {
+      readonly kind: "deaths";
+      readonly forMemory: number;
+      readonly others: number;
+      readonly host: string;
+      readonly logs: string;
+      readonly memoryUsageThreshold: number;
+      readonly memoryMonitorRefreshMs: number;
+    }
+  /** A batch came back too large. `fitting`: the batchSize with which it would have fitted. */
+  | {
+      readonly kind: "batchCut";
+      readonly operator: string;
+      readonly bytes: Bytes;
+      readonly rows: number;
+      readonly target: Bytes;
+      readonly fitting: number;
+    }
+  | { readonly kind: "largeRow"; readonly operator: string; readonly bytes: Bytes; readonly target: Bytes }
+  | { readonly kind: "lateDispose"; readonly operator: string; readonly seconds: number }
+  /** The user's own worker data cannot be measured, or does not let go of what it holds. */
+  | { readonly kind: "workerData"; readonly worker: WorkerId; readonly problem: string }
+  | { readonly kind: "releasedTwice"; readonly error: string };
+
+/** What the next attempt, and tasks after it, are given. */
+export interface RetryPlan {
+  readonly need: LearnedNeed;
+  readonly isWide: boolean;
+  /** `onError` drops the rows that ask for more than there is. */
+  readonly dropsRows: boolean;
+}
+
+/** Of notices `about` the same thing of a job, the program shows the first. */
+export interface NoticeMessage {
+  readonly type: "notice";
+  readonly notice: Notice;
+  readonly about?: { readonly job: JobId; readonly what: string };
+}
