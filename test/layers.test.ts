@@ -165,6 +165,7 @@ const SCHEDULER = [
   "policies",
   "needs",
   "resources",
+  "starts",
   "store",
   "flow",
   "memory",

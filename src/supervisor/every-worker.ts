@@ -14,9 +14,12 @@ type Asked = Extract<ProgramMessage, { type: "call" | "trim" }>;
 export interface AskedPool {
   /** Those that can be spoken to. */
   readonly connected: readonly { readonly worker: WorkerId; readonly kind: WorkerKind }[];
-  /** No ordinary worker is on its way up, except those that wait until a pause is over. */
-  readonly isComplete: boolean;
   send(worker: WorkerId, message: ToWorker): void;
+}
+
+/** The scheduler: whether all wanted workers have connected, except those that wait until a pause is over. */
+interface Workforce {
+  readonly isComplete: boolean;
 }
 
 /** Or how it ended before it had answered. */
@@ -35,6 +38,7 @@ export class EveryWorker {
 
   constructor(
     private readonly pool: AskedPool,
+    private readonly workforce: Workforce,
     private readonly reply: (message: ToProgram) => void,
   ) {}
 
@@ -88,7 +92,7 @@ export class EveryWorker {
       answers.set(worker, null);
       this.pool.send(worker, asked);
     }
-    question.isWhole = this.pool.isComplete && answers.size > 0;
+    question.isWhole = this.workforce.isComplete && answers.size > 0;
   }
 
   #answerIfWhole(question: Question): void {

@@ -122,7 +122,6 @@ export class Supervisor {
     this.#witness = new Witness(gauge, threshold, (worker) => this.#sampler.curveOf(worker));
     this.#pool = new WorkerPool(
       {
-        workers: options.workers,
         commandLine: (id, memory) =>
           workerCommandLine(options, this.#directory.path, id, memory === null ? this.#workerHeap : heapFor(memory)),
         token: options.token,
@@ -150,22 +149,14 @@ export class Supervisor {
         gone: (worker, end) => {
           this.#summary.died(end.cause);
           this.#tell({ type: "workerGone", worker, end });
-          // After the pool has begun to replace it.
-          setImmediate(() => {
-            this.#everyWorker.gone(worker, end);
-            this.#firstWorkers.changed();
-          });
-        },
-        unavailable: (error, until) => {
-          const wire = toWire(error);
-          this.#tell({ type: "workersUnavailable", error: wire, ...(until === "work" ? { until } : {}) });
-          this.#everyWorker.unavailable(wire);
+          this.#everyWorker.gone(worker, end);
+          this.#firstWorkers.changed();
         },
         changed: () => this.#record(),
       },
       this.#witness,
     );
-    this.#firstWorkers = new FirstWorkers(this.#pool, realClock);
+    this.#firstWorkers = new FirstWorkers(this.#scheduler, realClock);
     this.#limits = new WorkerLimits(this.#pool, options.workerMemory);
     this.#sampler = new Sampler(
       {
@@ -181,7 +172,7 @@ export class Supervisor {
       },
       gauge,
     );
-    this.#everyWorker = new EveryWorker(this.#pool, (message) => this.#program?.send(message));
+    this.#everyWorker = new EveryWorker(this.#pool, this.#scheduler, (message) => this.#program?.send(message));
     this.#door = new Door(socketPath(this.#directory.path), (socket) =>
       greet(socket, (greeting, wire) => this.#admit(greeting, wire)),
     );
@@ -195,7 +186,7 @@ export class Supervisor {
   /** Listens, says so, starts workers, then looks for what earlier sessions left behind. */
   async open(): Promise<void> {
     await this.#door.open();
-    this.#pool.start();
+    this.#tell({ type: "open" });
     // Meanwhile the first worker loads much more than this.
     void this.#adoptOrphans();
     this.#programPoll = setInterval(() => {
@@ -243,9 +234,10 @@ export class Supervisor {
     for (const notice of [...this.#directory.notices, this.#arena.notice]) if (notice !== null) this.#notice(notice);
     wire.onMessage((message) => {
       if (message.type === "close") void this.close(message.request);
-      else if (message.type === "call" || message.type === "trim") this.#everyWorker.ask(message);
-      else if (message.type !== "hello") {
-        if (message.type === "start" || message.type === "inspect") this.#pool.workComes();
+      else if (message.type === "call" || message.type === "trim") {
+        this.#tell({ type: "workersAsked" });
+        this.#everyWorker.ask(message);
+      } else if (message.type !== "hello") {
         if (message.type === "memory") {
           this.#firstWorkers.when(() => this.#answerMemory(message));
           return;
@@ -303,7 +295,6 @@ export class Supervisor {
   }
 
   #fromWorker(worker: WorkerId, message: WorkerMessage): void {
-    if (message.type === "done") this.#pool.taskDone();
     if (message.type === "called") this.#everyWorker.answered(worker, message.request, message.answer);
     else if (message.type === "trimmed" && message.request !== null) {
       this.#everyWorker.answered(worker, message.request, message.report);
@@ -369,8 +360,8 @@ export class Supervisor {
       case "spawnWide":
         setImmediate(() => this.#pool.spawn(null, "wide"));
         return;
-      case "want":
-        this.#pool.want(command.workers);
+      case "unavailable":
+        this.#everyWorker.unavailable(command.error);
         return;
       case "replace":
         this.#pool.dismiss(command.worker);

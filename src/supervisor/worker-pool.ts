@@ -1,15 +1,13 @@
 /**
- * The worker processes: started, watched, replaced, ended. Knows nothing of tasks. A worker's end is reported when
- * its process is gone and its connection has been read to the end, so that no word of it comes after its death.
+ * The worker processes: started, watched, ended, as the scheduler says. Knows nothing of tasks, and starts none by
+ * itself. A worker's end is reported when its process is gone and its connection has been read to the end, so that no
+ * word of it comes after its death.
  *
- *   spawn ─▶ starting ──ready──▶ connected ──exit──▶ gone ─▶ replaced, where fewer than `workers` are left
- *               │                                     └──for memory: after a pause (restarts.ts)
- *               └──exit before ready: after a pause that doubles; five in a row is reported
+ *   spawn ─▶ starting ──ready──▶ connected ──exit──▶ gone
+ *               └──exit──▶ gone
  */
 
 import type { ChildProcess } from "node:child_process";
-import type { SpillwayError } from "../errors/index.ts";
-import { isMemoryReason } from "../errors/index.ts";
 import type { OomKills } from "../memory/index.ts";
 import type {
   Bytes,
@@ -22,19 +20,15 @@ import type {
   WorkerMessage,
 } from "../protocol/index.ts";
 import type { Scene, WorkerEnd } from "../scheduler/index.ts";
-import { type Clock, realClock } from "./clock.ts";
 import { causeOfDeath } from "./deaths.ts";
 import { type Adoption, type LivingWorker, Orphans } from "./orphans.ts";
 import { identify, type ProcessIdentity } from "./process-identity.ts";
 import { killTrees } from "./process-tree.ts";
-import { type Birth, Restarts } from "./restarts.ts";
-import { noMemoryForWorkers, workersDoNotStart } from "./unavailable.ts";
 import { beforeItsEnd, fewer, risen, type Witness } from "./witness.ts";
 import { EndedLogs, lastWords, ProcessLog, workerLog } from "./worker-log.ts";
 import { type StartOptions, startWorker } from "./worker-process.ts";
 
 interface PoolOptions extends StartOptions {
-  readonly workers: number;
   /** Names of processes that are no workers. */
   readonly names: ReadonlyMap<number, string>;
 }
@@ -46,21 +40,14 @@ interface PoolEvents {
   starting(worker: WorkerId, memory: Bytes | null, kind: WorkerKind): void;
   ready(worker: WorkerId, pid: number): void;
   gone(worker: WorkerId, end: WorkerEnd): void;
-  /** Workers do not come up; `until`: they are tried again when there is new work, or all the time. */
-  unavailable(error: SpillwayError, until: "work" | "ready"): void;
   /** The set of processes has changed. */
   changed(): void;
 }
 
 /** Loading the kernel takes 0.2 s, on a busy machine ten times that; a minute is a worker that hangs. */
 const START_TIMEOUT: Milliseconds = 60_000;
-/** The others do not wait longer than this for the first worker. */
-const OTHERS_LATEST: Milliseconds = 500;
-const START_FAILURES = 5;
 /** How often the length of logs is looked at. */
 const LOGS: Milliseconds = 250;
-const FIRST_PAUSE: Milliseconds = 100;
-const LONGEST_PAUSE: Milliseconds = 5_000;
 /** A worker whose connection is closed has nothing left to do but end. */
 const CLOSED_GRACE: Milliseconds = 1_000;
 /** At the end: asked, told, and ended. What they hold matters to nobody any more, so all of it is short. */
@@ -77,7 +64,6 @@ interface WorkerProcess {
   readonly child: ChildProcess;
   readonly log: ProcessLog | null;
   readonly identity: ProcessIdentity | null;
-  readonly birth: Birth;
   /** The counters when it began. */
   readonly oomKills: OomKills;
   wire: Wire<WorkerMessage, ToWorker> | null;
@@ -95,7 +81,6 @@ export class WorkerPool {
   readonly #options: PoolOptions;
   readonly #events: PoolEvents;
   readonly #witness: Witness;
-  readonly #restarts: Restarts;
   readonly #orphans: Orphans;
   readonly #workers = new Map<WorkerId, WorkerProcess>();
   readonly #endedLogs = new EndedLogs();
@@ -103,33 +88,16 @@ export class WorkerPool {
   /** The supervisor's, which is bounded with those of the workers. */
   readonly #ownLog: ProcessLog | null;
   #lastId = 0;
-  #startFailures = 0;
-  /** How many are kept alive. */
-  #wanted: number;
-  #pause: NodeJS.Timeout | null = null;
-  /** Of the last one that died for memory. */
-  #lastEnd: WorkerEnd | null = null;
   #state: "open" | "closing" = "open";
   #onEmpty: (() => void) | null = null;
 
-  constructor(options: PoolOptions, events: PoolEvents, witness: Witness, clock: Clock = realClock) {
+  constructor(options: PoolOptions, events: PoolEvents, witness: Witness) {
     this.#options = options;
-    this.#wanted = options.workers;
     this.#events = events;
     this.#witness = witness;
-    this.#restarts = new Restarts(clock, () => this.#replenish());
     this.#orphans = new Orphans(options.session, () => this.#living);
     this.#ownLog = ProcessLog.ofSupervisor(options.logDirectory);
     this.#logTimer = setInterval(() => this.#boundLogs(), LOGS).unref();
-  }
-
-  /**
-   * Starts what is missing: the first worker at once, the others when it is there. Started together they would load the
-   * kernel against each other, and the first row of a small job would wait for all of them.
-   */
-  start(): void {
-    this.spawn();
-    setTimeout(() => this.#replenish(), OTHERS_LATEST).unref();
   }
 
   /** What workers leave behind comes to this process from now on, and ends with them. */
@@ -165,22 +133,6 @@ export class WorkerPool {
     );
   }
 
-  /**
-   * No ordinary worker is on its way up, or will be when one that was sent away is gone; but for those that wait until
-   * a pause is over.
-   */
-  get isComplete(): boolean {
-    const ordinary = [...this.#workers.values()].filter(({ kind, order }) => kind === "worker" && order !== "asked");
-    if (ordinary.some(({ wire }) => wire === null)) return false;
-    return this.#pause !== null || ordinary.length >= this.#due;
-  }
-
-  /** So many are to be there from now on; those that are too many are dismissed one by one. */
-  want(workers: number): void {
-    this.#wanted = workers;
-    this.#replenish();
-  }
-
   kindOf(id: WorkerId): WorkerKind {
     return this.#workers.get(id)?.kind ?? "worker";
   }
@@ -203,7 +155,6 @@ export class WorkerPool {
       child,
       log,
       identity: pid === undefined ? null : identify(pid),
-      birth: this.#restarts.started(),
       oomKills: this.#witness.oomKills(),
       wire: null,
       order: null,
@@ -228,7 +179,6 @@ export class WorkerPool {
     if (worker === undefined || worker.wire !== null || worker.child.pid !== pid) return false;
     clearTimeout(worker.timer);
     worker.wire = wire;
-    this.#startFailures = 0;
     wire.onClose(() => {
       if (worker.ended === null) {
         setTimer(worker, CLOSED_GRACE, () => this.#killUnreachable(worker, "broken"));
@@ -236,7 +186,6 @@ export class WorkerPool {
       } else this.#gone(worker);
     });
     this.#events.ready(id, pid);
-    this.#replenish();
     return true;
   }
 
@@ -267,15 +216,6 @@ export class WorkerPool {
     worker.order ??= "asked";
     worker.wire?.send({ type: "exit" });
     setTimer(worker, CLOSED_GRACE, () => this.#killTree(worker));
-  }
-
-  taskDone(): void {
-    this.#restarts.taskDone();
-  }
-
-  /** Somebody wants something done: also where workers were given up, it is tried again. */
-  workComes(): void {
-    this.#restarts.workComes();
   }
 
   /** The first reason is the reason, and the node is looked at before anything is given back. */
@@ -313,8 +253,6 @@ export class WorkerPool {
   /** Ends all of them, the unwilling too, and comes back when no process is left. */
   async close(): Promise<void> {
     this.#state = "closing";
-    this.#restarts.close();
-    if (this.#pause !== null) clearTimeout(this.#pause);
     if (this.#workers.size > 0) await this.#endWorkers();
     await this.#orphans.close();
     clearInterval(this.#logTimer);
@@ -352,25 +290,6 @@ export class WorkerPool {
     killAll();
   }
 
-  #replenish(): void {
-    if (this.#state !== "open" || this.#pause !== null) return;
-    let ordinary = this.#ordinary();
-    for (const due = this.#due; ordinary < due; ordinary++) this.spawn();
-    if (this.#lastEnd === null || !this.#restarts.hasGivenUp || this.#wanted === 0 || ordinary > 0) return;
-    this.#events.unavailable(noMemoryForWorkers(this.#restarts.deaths, this.#lastEnd), "work");
-  }
-
-  /** Those that are held back are some of all: where fewer are wanted, they are not missed. */
-  get #due(): number {
-    return Math.min(this.#wanted, this.#options.workers - this.#restarts.heldBack);
-  }
-
-  #ordinary(): number {
-    let ordinary = 0;
-    for (const { kind } of this.#workers.values()) if (kind === "worker") ordinary += 1;
-    return ordinary;
-  }
-
   #gone(worker: WorkerProcess): void {
     if (!this.#workers.has(worker.id)) return;
     clearTimeout(worker.timer);
@@ -384,9 +303,6 @@ export class WorkerPool {
     this.#events.gone(worker.id, end);
     this.#events.changed();
     if (this.#workers.size === 0) this.#onEmpty?.();
-    if (this.#state !== "open") return;
-    if (worker.wire === null) this.#startFailed(end);
-    else this.#replace(worker, end);
   }
 
   #endOf(worker: WorkerProcess): WorkerEnd {
@@ -408,28 +324,6 @@ export class WorkerPool {
       node: worker.node ?? (cause === "asked" ? null : this.#snapshotBefore(worker)),
       ...(connection === null ? {} : { connection }),
     };
-  }
-
-  #replace({ kind, birth }: WorkerProcess, end: WorkerEnd): void {
-    // The wide kernel is started when it is asked for.
-    if (kind === "worker" && isMemoryReason(end.cause)) {
-      this.#restarts.diedForMemory(birth);
-      this.#lastEnd = end;
-    }
-    this.#replenish();
-  }
-
-  #startFailed(end: WorkerEnd): void {
-    this.#startFailures += 1;
-    if (this.#startFailures === START_FAILURES) {
-      this.#events.unavailable(workersDoNotStart(START_FAILURES, end), "ready");
-    }
-    if (this.#pause !== null) return;
-    const pause = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (this.#startFailures - 1));
-    this.#pause = setTimeout(() => {
-      this.#pause = null;
-      this.#replenish();
-    }, pause);
   }
 
   #failedToSpawn(worker: WorkerProcess, error: Error): void {

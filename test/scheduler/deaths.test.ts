@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { StoreError, toWire } from "../../src/errors/index.ts";
 import type { DeathReason } from "../../src/protocol/index.ts";
 import { curveText, deathError } from "../../src/scheduler/oom/deaths.ts";
 import { job, tasks } from "../simulate/plans.ts";
@@ -77,16 +76,4 @@ test("a death is an event with the operator's name; a worker that was told to go
   expect(events.filter(({ type }) => type === "workerDied")).toMatchObject([
     { worker: 1, reason: "exit", operator: "op0" },
   ]);
-});
-
-test("[K7] who waits when no worker is started any more is told; a job that comes later is tried", () => {
-  const table = new Table(1, 4);
-  table.start(job("a", [tasks(0, splits(1), { maxRetries: 9 })]), 10);
-  table.dies(1);
-  table.tell({ type: "workersUnavailable", error: toWire(new StoreError("no memory")), until: "work" });
-  expect(table.wasTold("failed").map(({ job, error }) => [job, error.message])).toEqual([["a", "no memory"]]);
-  table.start(job("b", [tasks(0, splits(1))]), 10);
-  table.up(2);
-  table.done(2);
-  expect(table.wasTold("finished").map(({ job }) => job)).toEqual(["b"]);
 });

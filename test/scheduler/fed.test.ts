@@ -188,10 +188,12 @@ const POOL = { memory: 2048 * MIB, overhead: 64 * MIB, worker: 112 * MIB, thread
 
 test("[D1] alone, the wide kernel is lent what idle workers have, who end, and what the store does not hold", () => {
   const table = new Table(2, (600 * MIB) / PAGE, { pool: POOL });
+  table.tell({ type: "open" });
   table.start(job("j", [wide(0)]), 1);
   table.up(WIDE, { isWide: true });
   expect(table.ordered("dismiss")).toBe(2);
-  expect(table.commands.findLast((one) => one.type === "want")).toEqual({ type: "want", workers: 0 });
+  for (const worker of [1, 2]) table.dies(worker, { exitCode: 0, cause: "asked" });
+  expect(table.ordered("spawn")).toBe(0);
   const { lent, capacity } = table.scheduler.ledger;
   expect(lent).toBeGreaterThan(0);
   expect(lent).toBeLessThanOrEqual(capacity * 0.75);
@@ -200,7 +202,7 @@ test("[D1] alone, the wide kernel is lent what idle workers have, who end, and w
   expect(memory * 1.35).toBeLessThan(POOL.memory - POOL.overhead - (capacity - lent));
   table.done(WIDE);
   expect(table.scheduler.ledger.lent).toBe(0);
-  expect(table.commands.findLast((one) => one.type === "want")).toEqual({ type: "want", workers: 2 });
+  expect(table.ordered("spawn")).toBe(2);
 });
 
 test("[D1] a kernel that runs out of memory is tried again with one thread, then with nearly all there is", () => {

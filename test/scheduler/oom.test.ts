@@ -268,20 +268,22 @@ test("[M3] alone, in the worker that has all the memory; the others come back wh
   table.put();
   const learned = { batchSize: 4, atOnce: 1, alone: true, memory: null };
   const memory = POOL.memory - POOL.overhead - 8 * PAGE;
+  table.tell({ type: "open" });
   table.start(job("j", [tasks(0, splits(2), { sink: COUNT, learned, steps: batched(1024) })]), 1);
   const replaced = table.commands.find((one) => one.type === "replace");
   if (replaced?.type !== "replace") throw new Error("no larger worker was ordered");
   table.ends(replaced.worker, ended({ cause: "asked", exitCode: 0 }));
   table.up(3, { memory });
   expect(table.taskOf(3)).toMatchObject({ batchSize: 4, lease: { threads: 1 } });
-  expect(table.commands.findLast((one) => one.type === "want")).toMatchObject({ workers: 1 });
   expect(table.ordered("dismiss")).toBe(1);
+  table.ends(replaced.worker === 1 ? 2 : 1, ended({ cause: "asked", exitCode: 0 }));
+  expect(table.ordered("spawn")).toBe(0);
   table.start(job("other", [tasks(0, splits(2), { sink: COUNT })]), 1);
   expect(table.tasksOf(3).length).toBe(1);
   table.done(3);
   // The other job has had nothing yet: its turn, and its workers.
   expect(table.taskOf(3).job).toBe("other");
-  expect(table.commands.findLast((one) => one.type === "want")).toMatchObject({ workers: 2 });
+  expect(table.ordered("spawn")).toBe(1);
 });
 
 test("[M3] a job that is cancelled while it waits to be alone holds nobody up", () => {

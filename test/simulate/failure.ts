@@ -82,6 +82,7 @@ function describe({
   pages,
   managedTarget,
   memory,
+  broken,
   dangers,
   kept,
   starts,
@@ -91,6 +92,7 @@ function describe({
     `made smaller: seed ${seed}, ${workers} workers and ${extraWorkers} more, ${pages} pages` +
       (managedTarget === null ? "" : `, ${managedTarget} bytes a worker`) +
       (memory === null ? "" : `, ${JSON.stringify(memory)}`) +
+      (broken === null ? "" : `, no process starts from ${broken.from} to ${broken.to} ms`) +
       (kept === null ? "" : `, ${kept.pages} pages kept for ${kept.duration} ms`) +
       (present.length === 0 ? "" : `, ${present.map(([danger, value]) => `${danger} ${value}`).join(", ")}`),
     ...starts.map(describeStart),

@@ -19,6 +19,7 @@ export const CALM: Dangers = {
   diskFull: 0,
   damage: 0,
   slowDisk: 0,
+  badStart: 0,
 };
 const STORM: Dangers = { ...CALM, death: 0.03, deaf: 0.3, cancelJob: 0.2, pause: 0.05, diskFull: 0.2, slowDisk: 0.2 };
 
@@ -40,6 +41,8 @@ export interface Kind {
   readonly dawdles: number;
   /** Tasks take memory, and workers and the node have only so much. */
   readonly hasPressure: boolean;
+  /** For some time no process can be started. */
+  readonly breaks: boolean;
 }
 
 const PLAIN: Kind = {
@@ -52,6 +55,7 @@ const PLAIN: Kind = {
   gathers: false,
   dawdles: 0,
   hasPressure: false,
+  breaks: false,
 };
 
 export const KINDS = {
@@ -83,6 +87,11 @@ export const KINDS = {
   oom: { ...PLAIN, dangers: { ...STORM, diskFull: 0, death: 0.06, oom: 0.8 } },
   oomDemands: { ...PLAIN, dangers: { ...CALM, death: 0.03, oom: 0.8, cancelJob: 0.2, pause: 0.05 }, demands: true },
   oomWide: { ...PLAIN, dangers: { ...CALM, death: 0.04, oom: 0.8, pause: 0.05 }, gathers: true, abandons: 0.2 },
+  badStarts: { ...PLAIN, dangers: { ...STORM, diskFull: 0, badStart: 0.3 } },
+  badStartsWide: { ...PLAIN, dangers: { ...CALM, death: 0.02, badStart: 0.4, cancelJob: 0.1 }, gathers: true },
+  broken: { ...PLAIN, dangers: { ...CALM, death: 0.05, cancelJob: 0.1 }, breaks: true },
+  doomed: { ...PLAIN, dangers: { ...CALM, death: 0.5, oom: 1, badStart: 0.05 }, breaks: true },
+  doomedDemands: { ...PLAIN, dangers: { ...CALM, death: 0.3, oom: 0.9 }, demands: true },
   slow: { ...PLAIN, dangers: { ...CALM, pause: 0.5 }, isLean: true },
 } as const satisfies Record<string, Kind>;
 
@@ -105,6 +114,7 @@ export function mayFail(
   if (error.startsWith("StoreError")) return store !== "large" && !fits(session);
   if (error === "SpillwayError: the disk is full") return diskFull > 0 && store !== "large";
   if (error === "SpillwayError: a flipped byte") return damage > 0;
+  if (world.workers.starts.mayHaveFailed(error)) return true;
   if (error.startsWith("OutOfMemoryError")) return isOutOfRetries(world, planned);
   return error === "FunctionError: boom" && functionError > 0;
 }

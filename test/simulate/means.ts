@@ -15,6 +15,14 @@ export interface Dangers {
   readonly diskFull: number;
   readonly damage: number;
   readonly slowDisk: number;
+  /** A worker ends before it has connected. */
+  readonly badStart: number;
+}
+
+/** Times between which no process can be started. */
+export interface Broken {
+  readonly from: number;
+  readonly to: number;
 }
 
 export interface Means {
@@ -25,6 +33,8 @@ export interface Means {
   readonly managedTarget?: number | null;
   /** Null: nobody looks at memory. */
   readonly memory?: MemoryMeans | null;
+  /** Null: processes can always be started. */
+  readonly broken?: Broken | null;
 }
 
 /** In bytes. */
@@ -46,3 +56,5 @@ export interface MemoryMeans {
 export const WORKER_MEMORY = 10;
 export const ALL_MEMORY = 40;
 export const GPUS = 2;
+/** As many workers as a session ever has for a while beyond those that it is to have. */
+export const MOST_EXTRA = 8;

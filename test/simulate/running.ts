@@ -19,6 +19,7 @@ export class Running {
     private readonly rules: Rules,
     private readonly memory: SimulatedMemory | null,
     private readonly die: (worker: SimulatedWorker, cause: DeathReason) => void,
+    private readonly done: () => void,
   ) {}
 
   start(worker: SimulatedWorker, order: TaskOrder): void {
@@ -178,6 +179,7 @@ export class Running {
 
   #end(worker: SimulatedWorker, message: TaskMessage): void {
     worker.task = null;
+    if (message.type === "done") this.done();
     this.memory?.taskOver(worker);
     this.say(worker, message);
   }

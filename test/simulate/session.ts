@@ -6,7 +6,7 @@ import { PAGE } from "../../src/store/index.ts";
 import { Chance } from "./chance.ts";
 import { gathering } from "./gathering.ts";
 import type { Kind } from "./kinds.ts";
-import { ALL_MEMORY, type Dangers, type MemoryMeans } from "./means.ts";
+import { ALL_MEMORY, type Broken, type Dangers, type MemoryMeans, MOST_EXTRA } from "./means.ts";
 import { dawdling, demanding, growing, type PlannedJob, randomJob } from "./plans.ts";
 
 const MIB = 2 ** 20;
@@ -22,9 +22,6 @@ export const STORES: Readonly<Record<StoreSize, readonly [number, number]>> = {
 
 /** More than there are ever tasks that could run at once. */
 const MANY_WORKERS = 100;
-
-/** As many as a session ever has. */
-const MOST_EXTRA = 8;
 
 export interface PlannedStart {
   readonly planned: PlannedJob;
@@ -45,6 +42,7 @@ export interface Session {
   readonly pages: number;
   readonly managedTarget: number | null;
   readonly memory: MemoryMeans | null;
+  readonly broken: Broken | null;
   readonly dangers: Dangers;
   readonly starts: readonly PlannedStart[];
   /** A block that the program puts there, and keeps for a while. */
@@ -66,8 +64,9 @@ export function drawSession(seed: number, kind: Kind, store: StoreSize): Session
     ? { pages: chance.between(1, Math.ceil(pages / 8)), duration: chance.between(1, 1000) }
     : null;
   const memory = kind.hasPressure ? drawMemory(chance, workers) : null;
+  const broken = kind.breaks ? drawBroken(chance) : null;
   const { dangers, demands } = kind;
-  const extraWorkers = kind.dawdles > 0 ? chance.oneOf([0, 1, MOST_EXTRA]) : MOST_EXTRA;
+  const extraWorkers = kind.breaks ? 0 : kind.dawdles > 0 ? chance.oneOf([0, 1, MOST_EXTRA]) : MOST_EXTRA;
   return {
     seed,
     workers: workers + beside,
@@ -75,11 +74,18 @@ export function drawSession(seed: number, kind: Kind, store: StoreSize): Session
     pages,
     managedTarget,
     memory,
+    broken,
     dangers,
     starts,
     kept,
     demands,
   };
+}
+
+/** From a moment to nearly a minute, from the beginning or later. */
+function drawBroken(chance: Chance): Broken {
+  const from = chance.oneOf([0, chance.between(1, 300)]);
+  return { from, to: from + chance.oneOf([chance.between(1, 300), chance.between(300, 5_000), 50_000]) };
 }
 
 function drawMemory(chance: Chance, workers: number): MemoryMeans {

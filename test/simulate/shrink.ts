@@ -35,11 +35,12 @@ export function shrink(session: Session, fails: (session: Session) => string | n
 
 /** Largest steps first. */
 function* smallerOnes(session: Session): IterableIterator<Session> {
-  const { starts, dangers, workers, kept, managedTarget, memory } = session;
+  const { starts, dangers, workers, kept, managedTarget, memory, broken } = session;
   for (const start of starts)
     if (starts.length > 1) yield { ...session, starts: starts.filter((one) => one !== start) };
   if (kept !== null) yield { ...session, kept: null };
   if (managedTarget !== null) yield { ...session, managedTarget: null };
+  if (broken !== null) yield { ...session, broken: null };
   if (memory !== null) yield* withLessMemory(session, memory);
   for (const [danger, value] of Object.entries(dangers)) {
     if (value > 0) yield { ...session, dangers: { ...dangers, [danger]: 0 } };

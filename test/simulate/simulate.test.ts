@@ -179,6 +179,36 @@ test("[M1] tasks that outgrow their workers and the node: every job ends, with e
   expect(survived).toBeGreaterThan(CASES / 10);
 });
 
+test("[K7] workers that end at their start, or cannot be started for a while: no more are started than may be, and every job ends", () => {
+  const seen = { failures: 0, failed: 0, finished: 0 };
+  const look = ({ world, jobs }: Outcome) => {
+    seen.failures += world.workers.starts.mostFailures;
+    seen.failed += jobs.filter(({ error }) => error?.startsWith("WorkerDiedError: Workers cannot be started")).length;
+    if (world.workers.starts.mostFailures > 1) {
+      seen.finished += jobs.filter(({ outcome }) => outcome === "finished").length;
+    }
+  };
+  everySeed("badStarts", "small", look);
+  everySeed("badStartsWide", "large", look);
+  everySeed("broken", "large", look);
+  everySeed("broken", "tiny", look);
+  for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(CASES / 10);
+});
+
+test("[K7] workers that die for memory again and again: replacements wait, five in a row at most, and every job ends", () => {
+  let givenUp = 0;
+  let finished = 0;
+  const look = ({ jobs }: Outcome) => {
+    givenUp += jobs.filter(({ error }) => error?.includes("No worker is left")).length;
+    finished += jobs.filter(({ outcome }) => outcome === "finished").length;
+  };
+  everySeed("doomed", "large", look);
+  everySeed("doomed", "small", look);
+  everySeed("doomedDemands", "large", look);
+  expect(givenUp).toBeGreaterThan(CASES / 50);
+  expect(finished).toBeGreaterThan(CASES / 50);
+});
+
 test("[O4] a consumer that takes its time sends nothing to disk where the store holds what flows", () => {
   everySeed("slow", "large");
 });

@@ -33,6 +33,8 @@ export interface SimulatedWorker {
   pressure: Pressure;
   /** The event at which it was ordered to end. */
   endedAt: number | null;
+  /** It was dismissed, and has not ended yet. */
+  isLeaving: boolean;
   readonly operators: Map<string, OperatorOrder>;
   /** GPUs of classes' instances. */
   readonly instances: Map<string, { readonly devices: readonly string[]; readonly amount: number }>;

@@ -1,12 +1,14 @@
-/** The simulated workers: as many as are wanted, each started, told things, and dead one day. */
+/** The simulated workers: each started when the scheduler says so, told things, and dead one day. */
+import { isMemoryReason } from "../../src/errors/index.ts";
 import type { DeathReason, KillReason, SessionEvent, TaskId, ToWorker, WorkerId } from "../../src/protocol/index.ts";
 import type { Command, Scheduler } from "../../src/scheduler/index.ts";
 import { ended } from "../support/ends.ts";
-import { type MemoryMeans, WORKER_MEMORY } from "./means.ts";
+import { type Broken, type MemoryMeans, WORKER_MEMORY } from "./means.ts";
 import { SimulatedMemory } from "./memory.ts";
 import type { SimulatedProgram } from "./program.ts";
 import { Rules } from "./rules.ts";
 import { Running } from "./running.ts";
+import { StartRules } from "./starts.ts";
 import { delay, type Surroundings } from "./surroundings.ts";
 import type { SimulatedWorker } from "./worker.ts";
 
@@ -18,15 +20,14 @@ export class SimulatedWorkers {
   /** Deaths for memory, by task. */
   readonly shortages = new Map<TaskId, DeathReason[]>();
   readonly memory: SimulatedMemory | null;
+  readonly starts: StartRules;
   #last = 0;
-  #wanted: number;
   /** How often others ended so that a task was alone. */
   parked = 0;
   monitorKills = 0;
   terminated = 0;
   pauses = 0;
   recycled = 0;
-  spawned = 0;
   replaced = 0;
   maxAlive = 0;
 
@@ -34,16 +35,26 @@ export class SimulatedWorkers {
     private readonly world: Surroundings,
     program: SimulatedProgram,
     private readonly slots: number,
+    extra: number,
     { ledger }: Scheduler,
     memory: MemoryMeans | null,
+    /** When no process can be started; null: never. */
+    private readonly broken: Broken | null,
     /** How many events there have been. */
     private readonly events: () => number,
   ) {
     this.memory = memory && new SimulatedMemory(world, memory, this.#all, () => ledger.live + ledger.cached);
-    this.#wanted = slots;
+    this.starts = new StartRules(slots, extra);
     this.#limit = memory?.limit ?? WORKER_MEMORY;
     this.#rules = new Rules(program, this.#all, world.arena);
-    this.#running = new Running(world, program, this.#rules, this.memory, (worker, cause) => this.#die(worker, cause));
+    this.#running = new Running(
+      world,
+      program,
+      this.#rules,
+      this.memory,
+      (worker, cause) => this.#die(worker, cause),
+      () => this.starts.taskDone(),
+    );
   }
 
   /** Without the wide kernel. */
@@ -51,6 +62,11 @@ export class SimulatedWorkers {
     let count = 0;
     for (const { isWide } of this.#all.values()) if (!isWide) count += 1;
     return count;
+  }
+
+  /** Without those that are about to end. */
+  get staying(): number {
+    return [...this.#all.values()].filter(({ isWide, isLeaving }) => !isWide && !isLeaving).length;
   }
 
   get busy(): number {
@@ -72,8 +88,8 @@ export class SimulatedWorkers {
     this.pauses += Number(event.to === "paused");
   }
 
-  spawn(memory = this.#limit, isWide = false): void {
-    const { agenda, chance } = this.world;
+  #spawn(memory = this.#limit, isWide = false): void {
+    const { agenda, chance, dangers } = this.world;
     if (isWide && [...this.#all.values()].some((one) => one.isWide)) throw new Error("a second wide kernel");
     const id = ++this.#last as WorkerId;
     const worker: SimulatedWorker = {
@@ -86,22 +102,33 @@ export class SimulatedWorkers {
       appetite: 0,
       pressure: "normal",
       endedAt: null,
+      isLeaving: false,
       operators: new Map(),
       instances: new Map(),
     };
     this.#all.set(id, worker);
     this.maxAlive = Math.max(this.maxAlive, this.alive);
+    if (!isWide) this.starts.starts(agenda.now, this.staying);
     this.world.tell({ type: "workerStarting", worker: id, memory, isWide });
+    if (this.#isBroken) {
+      agenda.later(0, () => this.#die(worker, "exit"));
+      return;
+    }
     agenda.later(delay(chance), () => {
       if (worker.state !== "starting") return;
+      if (chance.happens(dangers.badStart)) {
+        this.#die(worker, "exit");
+        return;
+      }
       worker.state = "up";
+      this.starts.connects();
       this.world.tell({ type: "workerReady", worker: id, pid: id });
     });
   }
 
   /** Carries out an order about processes. */
   carryOut(
-    command: Extract<Command, { type: "kill" | "terminate" | "dismiss" | "spawn" | "spawnWide" | "want" | "replace" }>,
+    command: Extract<Command, { type: "kill" | "terminate" | "dismiss" | "spawn" | "spawnWide" | "replace" }>,
   ): void {
     const { agenda, chance } = this.world;
     switch (command.type) {
@@ -121,25 +148,25 @@ export class SimulatedWorkers {
       }
       case "dismiss": {
         const worker = this.#idle(command.worker, "dismissed");
+        this.parked += Number(this.staying <= this.slots);
+        worker.isLeaving = true;
         agenda.later(1, () => this.#die(worker, "asked"));
         return;
       }
       case "spawn":
-        this.spawned += 1;
-        agenda.later(0, () => this.spawn(command.memory ?? undefined));
+        this.starts.ordered(agenda.now, this.events());
+        agenda.later(0, () => this.#spawn(command.memory ?? undefined));
         return;
       case "spawnWide":
-        agenda.later(0, () => this.spawn(undefined, true));
-        return;
-      case "want":
-        this.#wanted = command.workers;
-        this.parked += Number(command.workers < this.slots);
-        agenda.later(0, () => this.#replenish());
+        this.starts.ordered(agenda.now, this.events());
+        agenda.later(0, () => this.#spawn(undefined, true));
         return;
       case "replace": {
         const worker = this.#idle(command.worker, "replaced");
+        worker.isLeaving = true;
+        this.starts.ordered(agenda.now, this.events());
         this.replaced += 1;
-        agenda.later(0, () => this.spawn(command.memory));
+        agenda.later(0, () => this.#spawn(command.memory));
         agenda.later(1, () => this.#die(worker, "asked"));
         return;
       }
@@ -219,15 +246,18 @@ export class SimulatedWorkers {
       const { id } = worker.task.order;
       this.shortages.set(id, [...(this.shortages.get(id) ?? []), cause]);
     }
+    const { now } = this.world.agenda;
+    if (worker.state === "starting") this.starts.failsToStart(now);
+    else if (!worker.isWide && isMemoryReason(cause)) this.starts.diesForMemory(now);
     worker.state = "dead";
     worker.task = null;
     this.#all.delete(worker.id);
     this.world.tell({ type: "workerGone", worker: worker.id, end: ended({ signal: "SIGKILL", cause }) });
-    this.#replenish();
   }
 
-  #replenish(): void {
-    while (this.alive < this.#wanted) this.spawn();
+  get #isBroken(): boolean {
+    const { now } = this.world.agenda;
+    return this.broken !== null && this.broken.from <= now && now < this.broken.to;
   }
 
   #idle(id: WorkerId, what: string): SimulatedWorker {

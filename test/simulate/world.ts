@@ -10,7 +10,7 @@ import { Agenda } from "./agenda.ts";
 import { SimulatedArena } from "./arena.ts";
 import type { Chance } from "./chance.ts";
 import { SimulatedDisk } from "./disk.ts";
-import { ALL_MEMORY, type Dangers, GPUS, type Means, WORKER_MEMORY } from "./means.ts";
+import { ALL_MEMORY, type Dangers, GPUS, type Means, MOST_EXTRA, WORKER_MEMORY } from "./means.ts";
 import { SETTINGS } from "./memory.ts";
 import { SimulatedProgram } from "./program.ts";
 import type { Story } from "./story.ts";
@@ -34,7 +34,7 @@ export class World implements Surroundings {
 
   constructor(
     readonly chance: Chance,
-    { workers, extraWorkers, pages, managedTarget = null, memory = null }: Means,
+    { workers, extraWorkers = MOST_EXTRA, pages, managedTarget = null, memory = null, broken = null }: Means,
     readonly dangers: Dangers,
     private readonly story: Story | null = null,
     /** Takes the event stream after every event. */
@@ -44,7 +44,7 @@ export class World implements Surroundings {
       schedulerOptions({
         capacity: pages * PAGE,
         workers,
-        ...(extraWorkers === undefined ? {} : { extraWorkers }),
+        extraWorkers,
         managedTarget,
         workerMemory: memory?.limit ?? WORKER_MEMORY,
         ...(memory === null ? {} : { memory: SETTINGS }),
@@ -57,9 +57,18 @@ export class World implements Surroundings {
       this.agenda.later(after, () => this.tell(event())),
     );
     this.program = new SimulatedProgram(this);
-    this.workers = new SimulatedWorkers(this, this.program, workers, this.scheduler, memory, () => this.events);
+    this.workers = new SimulatedWorkers(
+      this,
+      this.program,
+      workers,
+      extraWorkers,
+      this.scheduler,
+      memory,
+      broken,
+      () => this.events,
+    );
     this.program.putPayload();
-    for (let i = 0; i < workers; i++) this.workers.spawn();
+    this.tell({ type: "open" });
   }
 
   get now(): number {
@@ -113,9 +122,11 @@ export class World implements Surroundings {
       case "dismiss":
       case "spawn":
       case "spawnWide":
-      case "want":
       case "replace":
         this.workers.carryOut(command);
+        return;
+      case "unavailable":
+        if (command.error.name === "OutOfMemoryError") this.workers.starts.givenUp(this.events, this.workers.alive);
         return;
       case "commit":
         this.agenda.later(delay(this.chance), () => {

@@ -3,7 +3,6 @@ import { expect, test } from "vitest";
 import type { MemoryGauge } from "../../src/memory/index.ts";
 import { noticeText } from "../../src/notices/index.ts";
 import { causeOfDeath, type DeathFacts } from "../../src/supervisor/deaths.ts";
-import { Restarts } from "../../src/supervisor/restarts.ts";
 import { DeathSummary } from "../../src/supervisor/summary.ts";
 import { beforeItsEnd, Witness } from "../../src/supervisor/witness.ts";
 import { TestClock } from "../support/clock.ts";
@@ -90,46 +89,6 @@ test("[M2] the node's users have our names, and the monitor's threshold is besid
   const before = beforeItsEnd(snapshot, { pid: 9, name: "worker 2", private: 20 });
   expect(before).toMatchObject({ used: 100, total: 100 });
   expect(before.users.map(({ name }) => name)).toContain("worker 2");
-});
-
-test("[K7] replacements wait 1, 2, 4, 8, 16 s; after five in a row they wait for new work", () => {
-  const clock = new TestClock();
-  let due = 0;
-  const restarts = new Restarts(clock, () => due++);
-  const pauses: number[] = [];
-  for (let i = 0; i < 5; i++) {
-    restarts.diedForMemory(restarts.started());
-    const [pause = 0] = clock.pauses;
-    pauses.push(pause);
-    expect(restarts.heldBack).toBe(1);
-    clock.pass(pause - 1);
-    expect(due).toBe(i);
-    clock.pass(1);
-    expect([due, restarts.heldBack]).toEqual([i + 1, 0]);
-  }
-  expect(pauses).toEqual([1000, 2000, 4000, 8000, 16_000]);
-  restarts.diedForMemory(restarts.started());
-  expect([restarts.heldBack, restarts.hasGivenUp, clock.pauses]).toEqual([1, true, []]);
-  restarts.workComes();
-  expect([restarts.heldBack, restarts.hasGivenUp, due]).toEqual([0, false, 6]);
-  restarts.diedForMemory(restarts.started());
-  expect(clock.pauses).toEqual([1000]);
-});
-
-test("[K7] a task that is done begins the row anew; workers that die together count once", () => {
-  const clock = new TestClock();
-  const restarts = new Restarts(clock, () => {});
-  const births = Array.from({ length: 8 }, () => restarts.started());
-  for (const birth of births) restarts.diedForMemory(birth);
-  expect(clock.pauses).toEqual(Array.from({ length: 8 }, () => 1000));
-  clock.pass(1000);
-  const second = restarts.started();
-  const third = restarts.started();
-  restarts.diedForMemory(second);
-  expect(clock.pauses).toEqual([2000]);
-  restarts.taskDone();
-  restarts.diedForMemory(third);
-  expect(clock.pauses).toEqual([2000, 1000]);
 });
 
 const MEMORY = { memoryUsageThreshold: 0.95, memoryMonitorRefreshMs: 250 };

@@ -9,7 +9,7 @@ class Workers implements AskedPool {
   isComplete = false;
   readonly sent: { worker: WorkerId; message: ToWorker }[] = [];
   readonly replies: ToProgram[] = [];
-  readonly every = new EveryWorker(this, (message) => this.replies.push(message));
+  readonly every = new EveryWorker(this, this, (message) => this.replies.push(message));
 
   send(worker: WorkerId, message: ToWorker): void {
     this.sent.push({ worker, message });

@@ -6,6 +6,7 @@ import { outputRead } from "../flow/index.ts";
 import { cancelJob, startJob } from "../jobs/index.ts";
 import { memoryReport, setMemoryLimit } from "../memory/index.ts";
 import { askForProgram } from "../placement/index.ts";
+import { workComes } from "../starts/index.ts";
 import type { JobMessage } from "../state/index.ts";
 import { note, type State, tell, tellNotice } from "../state/index.ts";
 import { collected, rebalance } from "../store/index.ts";
@@ -32,10 +33,11 @@ export function fromProgram(state: State, message: JobMessage): void {
       collected(state, message.took);
       return;
     case "inspect":
-      if (state.unavailable === null) {
+      workComes(state);
+      if (state.starts.error === null) {
         const { request, sql, maxRetries } = message;
         state.inspections.push({ request, sql, maxRetries, attempts: 0, relief: false });
-      } else tell(state, { type: "refused", request: message.request, error: state.unavailable });
+      } else tell(state, { type: "refused", request: message.request, error: state.starts.error });
       return;
     case "resources":
       tell(state, { type: "resources", request: message.request, resources: resourcesReport(state) });
@@ -51,6 +53,7 @@ export function fromProgram(state: State, message: JobMessage): void {
       tell(state, { type: "rebalanced", request: message.request, moved: rebalance(state) });
       return;
     case "start":
+      workComes(state);
       startJob(state, message.job);
       return;
     case "want": {

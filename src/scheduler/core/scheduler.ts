@@ -56,7 +56,7 @@ import {
   withoutTask,
   workerOf,
 } from "../memory/index.ts";
-import { diedEvent, endResting, restDeadline } from "../oom/index.ts";
+import { cannotStart, diedEvent, endResting, failIfNoneIsLeft, restDeadline, workersDoNotStart } from "../oom/index.ts";
 import { moveTask, moveWorker, phaseFaults } from "../phases/index.ts";
 import {
   askForRoom,
@@ -72,6 +72,18 @@ import {
 } from "../placement/index.ts";
 import { DevicePool, instanceGone, workerLost } from "../resources/index.ts";
 import {
+  isComplete,
+  noStarts,
+  openStarts,
+  releaseDue,
+  replenish,
+  startDeadline,
+  workComes,
+  workDone,
+  workerConnected,
+  workerEnded,
+} from "../starts/index.ts";
+import {
   CANCEL_GRACE,
   type Command,
   type Event,
@@ -85,7 +97,6 @@ import {
   type State,
   type TaskMessage,
   type TaskState,
-  tell,
   tellNotice,
   type WorkerEnd,
   type WorkerState,
@@ -165,7 +176,7 @@ export class Scheduler {
       cancelling: new Set(),
       commands: [],
       stream,
-      unavailable: null,
+      starts: noStarts(),
       now: 0,
       order: 0,
       slotStallSince: null,
@@ -197,6 +208,11 @@ export class Scheduler {
     return phaseFaults(this.#state);
   }
 
+  /** All wanted workers have connected, except those that wait until a pause is over. */
+  get isComplete(): boolean {
+    return isComplete(this.#state);
+  }
+
   get jobs(): number {
     return this.#state.jobs.size;
   }
@@ -211,6 +227,7 @@ export class Scheduler {
       pauseDeadline(state),
       trimDeadline(state),
       yieldDeadline(state),
+      startDeadline(state),
     );
     for (const task of state.cancelling) {
       at = Math.min(at, cancelDeadline(task));
@@ -242,6 +259,8 @@ function settle(state: State): void {
   endResting(state);
   // Leases come first: otherwise tasks that ask for room would always get the lent memory.
   settleLease(state);
+  releaseDue(state);
+  failIfNoneIsLeft(state);
   reportPauses(state);
   settleTrims(state);
   replaceUnfit(state);
@@ -278,6 +297,7 @@ function settle(state: State): void {
   }
   settleAlone(state);
   dismissExtraWorkers(state);
+  replenish(state);
 }
 
 function cancelDeadline({ cancelledAt, standsBack, operator }: TaskState): Milliseconds {
@@ -298,6 +318,9 @@ function dismissExtraWorkers(state: State): void {
 
 function receive(state: State, event: Event): void {
   switch (event.type) {
+    case "open":
+      openStarts(state);
+      return;
     case "workerStarting":
       if (event.memory !== undefined) raisedStarting(state, event.memory);
       addWorker(state, event.worker, event.memory ?? state.workerMemory, event.isWide === true);
@@ -309,11 +332,10 @@ function receive(state: State, event: Event): void {
       workerGone(state, event.worker, event.end);
       return;
     case "workersUnavailable":
-      state.unavailable = event.until === "work" ? null : event.error;
-      for (const job of state.jobs.values()) failJob(state, job, event.error);
-      for (const { request } of state.inspections.splice(0)) {
-        tell(state, { type: "refused", request, error: event.error });
-      }
+      cannotStart(state, event.error);
+      return;
+    case "workersAsked":
+      workComes(state);
       return;
     case "fromWorker": {
       const worker = workerOf(state, event.worker);
@@ -367,7 +389,7 @@ function workerReady(state: State, id: WorkerId, pid: number): void {
   if (worker === undefined || worker.phase !== "starting") return;
   worker.pid = pid;
   moveWorker(state, worker, "idle");
-  state.unavailable = null;
+  workerConnected(state);
 }
 
 function workerGone(state: State, id: WorkerId, end: WorkerEnd): void {
@@ -376,6 +398,7 @@ function workerGone(state: State, id: WorkerId, end: WorkerEnd): void {
   // A dismissed worker that exits is not a death.
   if (worker.phase !== "stopping" || end.cause !== "asked") watch(state, diedEvent(worker, end));
   noteGone(state, worker, end);
+  if (workerEnded(state, worker, end)) cannotStart(state, workersDoNotStart(end));
   if (worker === state.wide.worker) state.wide.worker = null;
   state.workers.delete(id);
   state.raised.delete(worker);
@@ -429,6 +452,7 @@ function fromWorker(state: State, worker: WorkerState, event: Extract<Event, { t
       taskFed(state, task);
       return;
     case "done":
+      workDone(state);
       taskDone(state, task, message.report);
       heapTold(state, worker, message.heap);
       return;

@@ -101,8 +101,9 @@ function noteFailed(state: State, job: JobId, { name, message }: WireError): voi
 function begin(state: State, job: JobState): void {
   const sinks = fileSinks(job);
   if (sinks.length > 0) state.commands.push({ type: "stage", job: job.id, sinks });
-  if (state.unavailable !== null) {
-    failJob(state, job, state.unavailable);
+  const { error } = state.starts;
+  if (error !== null) {
+    failJob(state, job, error);
     return;
   }
   for (const operator of job.operators) {

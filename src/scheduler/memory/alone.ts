@@ -10,7 +10,7 @@ import type { Milliseconds } from "../../protocol/index.ts";
 import { isStarving } from "../flow/index.ts";
 import { roomForTasks } from "../needs/index.ts";
 import type { OperatorState, State, TaskState, WorkerState } from "../state/index.ts";
-import { dismiss, tellWanted, withoutTask } from "./workers.ts";
+import { dismiss, withoutTask } from "./workers.ts";
 
 /** After this time, a task may be waiting for something outside the session, or may never end. */
 const LONG: Milliseconds = 10_000;
@@ -57,11 +57,7 @@ function isComputing(task: TaskState): boolean {
 
 /** A task begins in the worker. If it must be alone, idle workers end; if not, those that had ended come back. */
 export function makeWay(state: State, operator: OperatorState, worker: WorkerState): void {
-  if (!runsAlone(operator)) unpark(state);
-  else if (!state.isParked) {
-    state.isParked = true;
-    tellWanted(state);
-  }
+  state.isParked = runsAlone(operator);
   dismissIdle(state, worker);
 }
 
@@ -70,17 +66,11 @@ export function makeWay(state: State, operator: OperatorState, worker: WorkerSta
  */
 export function settleAlone(state: State): void {
   if (!state.isParked) return;
-  if (state.alone.size === 0) unpark(state);
+  if (state.alone.size === 0) state.isParked = false;
   else if (isSomebodyAlone(state)) dismissIdle(state, null);
 }
 
 function dismissIdle(state: State, except: WorkerState | null): void {
   if (!state.isParked) return;
   for (const worker of withoutTask(state)) if (worker !== except) dismiss(state, worker);
-}
-
-function unpark(state: State): void {
-  if (!state.isParked) return;
-  state.isParked = false;
-  tellWanted(state);
 }

@@ -10,7 +10,7 @@ import type { Bytes } from "../../protocol/index.ts";
 import { isRunnable } from "../flow/index.ts";
 import { inputEnded, isWide, type State, send, type TaskState, type WorkerState } from "../state/index.ts";
 import { makeRoom } from "../store/index.ts";
-import { dismiss, tellWanted, withoutTask } from "./workers.ts";
+import { dismiss, withoutTask } from "./workers.ts";
 
 /** What the wide kernel has at this moment. */
 export interface LeaseState {
@@ -159,15 +159,11 @@ function isQuiet(state: State): boolean {
 
 function park(state: State): void {
   if (state.lease === null) return;
-  const isNew = !state.lease.isParked;
   state.lease.isParked = true;
-  if (isNew) tellWanted(state);
   // Workers that have only just started end, too.
   for (const worker of withoutTask(state)) dismiss(state, worker);
 }
 
 function unpark(state: State): void {
-  if (state.lease === null || !state.lease.isParked) return;
-  state.lease.isParked = false;
-  tellWanted(state);
+  if (state.lease !== null) state.lease.isParked = false;
 }

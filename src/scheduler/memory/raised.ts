@@ -5,6 +5,7 @@
  */
 import type { Bytes } from "../../protocol/index.ts";
 import { roomForTasks } from "../needs/index.ts";
+import { areStartsPaused, orderReplacement } from "../starts/index.ts";
 import type { OperatorState, State, WorkerState } from "../state/index.ts";
 import { runsAlone } from "./alone.ts";
 import { dismiss, stopping, withoutTask } from "./workers.ts";
@@ -21,7 +22,7 @@ export function isLargeEnough(state: State, worker: WorkerState, operator: Opera
 /** Orders a worker for the operator, if an idle one can make room for it and none is on its way. */
 export function raise(state: State, operator: OperatorState): void {
   const needed = neededFor(state, operator);
-  if (needed <= state.workerMemory) return;
+  if (needed <= state.workerMemory || areStartsPaused(state)) return;
   if (state.raising.some((memory) => memory >= needed)) return;
   for (const worker of state.workers.values()) {
     if (worker.phase === "starting" && isLargeEnough(state, worker, operator)) return;
@@ -30,7 +31,7 @@ export function raise(state: State, operator: OperatorState): void {
     if (hasInstance(worker)) continue;
     stopping(state, worker);
     state.raising.push(needed);
-    state.commands.push({ type: "replace", worker: worker.id, memory: needed });
+    orderReplacement(state, worker, needed);
     return;
   }
 }

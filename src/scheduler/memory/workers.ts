@@ -3,6 +3,7 @@
 import { GROUND, LeastOverTime } from "../../memory/index.ts";
 import type { Bytes, WorkerId } from "../../protocol/index.ts";
 import { moveWorker } from "../phases/index.ts";
+import { bornInto, workerBegins } from "../starts/index.ts";
 import { note, type State, type WorkerState } from "../state/index.ts";
 import { noHeapPast } from "./heap.ts";
 
@@ -10,6 +11,7 @@ export function addWorker(state: State, id: WorkerId, memory: Bytes, isWide: boo
   const worker: WorkerState = {
     id,
     pid: 0,
+    birth: bornInto(state),
     memory,
     startedWith: memory,
     phase: "starting",
@@ -51,6 +53,7 @@ export function addWorker(state: State, id: WorkerId, memory: Bytes, isWide: boo
     state.wide.isOrdered = false;
     return;
   }
+  workerBegins(state);
   state.workers.set(id, worker);
   if (memory > state.workerMemory) state.raised.add(worker);
 }
@@ -62,11 +65,6 @@ export function withoutTask(state: State): WorkerState[] {
 
 export function workerOf({ workers, wide }: State, id: WorkerId): WorkerState | undefined {
   return wide.worker?.id === id ? wide.worker : workers.get(id);
-}
-
-/** How many workers the session keeps alive at this moment. */
-export function tellWanted({ commands, lease, isParked, slots }: State): void {
-  commands.push({ type: "want", workers: lease?.isParked === true ? 0 : isParked ? 1 : slots });
 }
 
 /** The worker is sent nothing more, and what it knew is forgotten. */

@@ -9,6 +9,7 @@
 import type { Milliseconds } from "../../protocol/index.ts";
 import { isStarving, retireFrom, standBack } from "../flow/index.ts";
 import { raisedFor } from "../memory/index.ts";
+import { areStartsPaused, comingWorkers, orderWorker, presentWorkers } from "../starts/index.ts";
 import type { JobState, OperatorState, State, TaskState, WorkerState } from "../state/index.ts";
 import { BESIDE_GRACE, isPaused, isWide, SLOT_GRACE } from "../state/index.ts";
 import { isSpread, isWanted, type Leniency, mayStart, STRICT, startOneOf } from "./dispatch.ts";
@@ -32,9 +33,9 @@ export function findWorker(state: State): "changed" | "coming" | "none" {
     return takeWorkerFromPaused(state) ? "changed" : "none";
   }
   state.slotStallSince ??= state.now;
-  if (state.now - state.slotStallSince >= SLOT_GRACE) {
+  if (state.now - state.slotStallSince >= SLOT_GRACE && !areStartsPaused(state)) {
     state.slotStallSince = null;
-    state.commands.push({ type: "spawn", memory: raisedFor(state, waiting) });
+    orderWorker(state, raisedFor(state, waiting));
   }
   return "coming";
 }
@@ -55,14 +56,14 @@ export function findWorkerBeside(state: State, job: JobState): boolean {
   if (startOneOf(state, job, { ...lenient, ...ANYTHING })) return true;
   if (waiting.some((operator) => moveInstance(state, operator, LONG))) return true;
   if (!waiting.some(mayHaveAnother) || !isAnyHeld(state)) return false;
-  if (!isNextDue(state)) return false;
+  if (!isNextDue(state) || areStartsPaused(state)) return false;
   if (areAllStarted(state)) {
     if (!takeWorkerFromPaused(state)) return false;
     state.stillJobServedAt = state.now;
     return true;
   }
   state.stillJobServedAt = state.now;
-  state.commands.push({ type: "spawn", memory: raisedFor(state, waiting) });
+  orderWorker(state, raisedFor(state, waiting));
   return false;
 }
 
@@ -132,8 +133,9 @@ function isNextDue(state: State): boolean {
   return state.now >= state.stillJobServedAt + BESIDE_GRACE;
 }
 
-function areAllStarted({ workers, slots, extraSlots }: State): boolean {
-  return workers.size >= slots + extraSlots;
+/** Includes workers that are about to start. */
+function areAllStarted(state: State): boolean {
+  return presentWorkers(state) + comingWorkers(state) >= state.slots + state.extraSlots;
 }
 
 /** So many tasks wait in their workers that fewer tasks compute than the session is to have workers. */

@@ -99,7 +99,7 @@ export function resolveStall(state: State): boolean {
 
 /** When to check again if no event comes. */
 export function stallDeadline(state: State): Milliseconds {
-  if (state.slotStallSince !== null) return state.slotStallSince + SLOT_GRACE;
+  if (state.slotStallSince !== null) return Math.max(state.slotStallSince + SLOT_GRACE, state.starts.pausedUntil);
   if (state.storeStallSince === null) return slotDeadline(state);
   // Its answer will be an event.
   if (state.collection.isAsked) return Number.POSITIVE_INFINITY;

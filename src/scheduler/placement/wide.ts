@@ -7,6 +7,7 @@
 import { keepGathered, nextTask } from "../flow/index.ts";
 import { startTask } from "../jobs/index.ts";
 import { beginLease, isSomebodyAlone } from "../memory/index.ts";
+import { areStartsPaused } from "../starts/index.ts";
 import type { State } from "../state/index.ts";
 import { waitsForWide } from "../state/index.ts";
 import { isAnyWanted, nextInTurn, yieldInTurn } from "./wide-turn.ts";
@@ -15,7 +16,7 @@ import { isAnyWanted, nextInTurn, yieldInTurn } from "./wide-turn.ts";
 export function startWide(state: State): void {
   const { wide } = state;
   if (wide.worker === null) {
-    if (wide.isOrdered || isSomebodyAlone(state) || !isAnyWanted(state)) return;
+    if (wide.isOrdered || areStartsPaused(state) || isSomebodyAlone(state) || !isAnyWanted(state)) return;
     wide.isOrdered = true;
     state.commands.push({ type: "spawnWide" });
     return;

@@ -50,16 +50,17 @@ export interface Scene {
 }
 
 export type Event =
-  /** `memory`: its limit, where it is not the session's. */
+  /** Workers may be started from now on. */
+  | { readonly type: "open" }
+  /** The answer to `spawn`, `spawnWide` and `replace`. `memory`: its limit, where it is not the session's. */
   | { readonly type: "workerStarting"; readonly worker: WorkerId; readonly memory?: Bytes; readonly isWide?: boolean }
   | { readonly type: "workerReady"; readonly worker: WorkerId; readonly pid: number }
   /** The worker's process has ended, and all its messages have been handled. */
   | { readonly type: "workerGone"; readonly worker: WorkerId; readonly end: WorkerEnd }
-  /**
-   * Workers die again and again: jobs that wait for a worker fail, and so do later ones, unless workers are tried
-   * again.
-   */
-  | { readonly type: "workersUnavailable"; readonly error: WireError; readonly until?: "work" }
+  /** A worker could not be let in, and no other could be: jobs that wait for a worker fail, and so do later ones. */
+  | { readonly type: "workersUnavailable"; readonly error: WireError }
+  /** The program asks all workers something: it waits for one, if none is left. */
+  | { readonly type: "workersAsked" }
   /** `oomKill`: a function failed just after an OOM kill, which may have hit a child process of its worker. */
   | {
       readonly type: "fromWorker";
@@ -112,14 +113,14 @@ export type Command =
   | { readonly type: "kill"; readonly worker: WorkerId; readonly reason: KillReason }
   /** An event for listeners. */
   | { readonly type: "event"; readonly event: SessionEvent }
-  /** One worker more than the session has, for work that all the others wait for. */
+  /** Start a worker. `memory`: its limit, where it is not the session's. */
   | { readonly type: "spawn"; readonly memory: Bytes | null }
   /** The process of the wide kernel. */
   | { readonly type: "spawnWide" }
-  /** The number of workers to keep alive from now on. */
-  | { readonly type: "want"; readonly workers: number }
   /** End an idle worker, and start one with this memory limit in its place. */
   | { readonly type: "replace"; readonly worker: WorkerId; readonly memory: Bytes }
+  /** No worker is started for what waits for one. */
+  | { readonly type: "unavailable"; readonly error: WireError }
   /** End an idle worker that is no longer needed. */
   | { readonly type: "dismiss"; readonly worker: WorkerId }
   /** Tasks are about to write here: remember it, so that a later session can clean up after a crash. */

@@ -24,6 +24,7 @@ import type {
 import type { Ledger } from "../../store/index.ts";
 import type { LeaseState } from "../memory/index.ts";
 import type { DevicePool } from "../resources/index.ts";
+import type { WorkerStarts } from "../starts/index.ts";
 import type { Collection } from "../store/index.ts";
 import type { Command } from "./events.ts";
 import type { JobState } from "./job-state.ts";
@@ -157,8 +158,7 @@ export interface State {
   readonly commands: Command[];
   /** Null: nobody takes the events. */
   readonly stream: EventStream | null;
-  /** Workers cannot be started. */
-  unavailable: WireError | null;
+  readonly starts: WorkerStarts;
   now: Milliseconds;
   /** Counts events that need an order. */
   order: number;

@@ -3,12 +3,15 @@
 import type { LeastOverTime, Standing } from "../../memory/index.ts";
 import type { Bytes, MemoryKinds, Milliseconds, WorkerId, WorkerPhase, WorkerReading } from "../../protocol/index.ts";
 import type { HeapPast, Trimming, WorkerHistory } from "../memory/index.ts";
+import type { Birth } from "../starts/index.ts";
 import type { OperatorState } from "./operator-state.ts";
 import type { TaskState } from "./task-state.ts";
 
 export interface WorkerState {
   readonly id: WorkerId;
+  /** 0: it has not connected. */
   pid: number;
+  readonly birth: Birth;
   /** Its memory limit, and the one that its process was started with. */
   memory: Bytes;
   readonly startedWith: Bytes;

@@ -1,0 +1,158 @@
+/**
+ * How many worker processes there are to be, and when the next may start. The supervisor starts what it is told to, and
+ * says what became of it.
+ *
+ *   missing ──▶ ordered ──▶ starting ──connected──▶ works ──ended──▶ missing: replaced at once;
+ *                              │                                     after a death for memory: later (restarts.ts)
+ *                              └──ended: no process starts for 100 ms, then 200 ms, … 5 s; after five in a row jobs
+ *                                 fail until a worker connects
+ */
+import type { WireError } from "../../errors/index.ts";
+import { isMemoryReason } from "../../errors/index.ts";
+import type { Bytes, Milliseconds } from "../../protocol/index.ts";
+import type { State, WorkerEnd, WorkerState } from "../state/index.ts";
+import { diedForMemory, hasGivenUp, heldBack, noRestarts, type Restarts, restartDeadline } from "./restarts.ts";
+
+/** The other workers do not wait longer than this for the first one. */
+const OTHERS_LATEST: Milliseconds = 500;
+const FIRST_PAUSE: Milliseconds = 100;
+const LONGEST_PAUSE: Milliseconds = 5_000;
+/** So many workers in a row that ended before they had connected: workers cannot be started. */
+export const START_FAILURES = 5;
+
+export interface WorkerStarts {
+  /** When all wanted workers may start; before, only the first may. Null: the session is not open yet. */
+  allFrom: Milliseconds | null;
+  /** Workers that were ordered and have not begun to start; without the wide kernel. */
+  ordered: number;
+  /** Workers in a row that ended before they had connected. */
+  failures: number;
+  /** No process starts before this time. */
+  pausedUntil: Milliseconds;
+  /** Why workers cannot be started: new jobs fail with it. */
+  error: WireError | null;
+  readonly restarts: Restarts;
+}
+
+export function noStarts(): WorkerStarts {
+  return {
+    allFrom: null,
+    ordered: 0,
+    failures: 0,
+    pausedUntil: Number.NEGATIVE_INFINITY,
+    error: null,
+    restarts: noRestarts(),
+  };
+}
+
+/**
+ * The session is open: the first worker starts at once, the others when it has connected. If all loaded the kernel
+ * together, the first row of a small job would wait for all of them.
+ */
+export function openStarts({ starts, now }: State): void {
+  starts.allFrom = now + OTHERS_LATEST;
+}
+
+/** Workers have died at their start: no process starts before the pause is over. */
+export function areStartsPaused({ starts, now }: State): boolean {
+  return now < starts.pausedUntil;
+}
+
+/** Orders one more worker. `memory`: its limit, if it is not the session's. */
+export function orderWorker({ starts, commands }: State, memory: Bytes | null): void {
+  starts.ordered += 1;
+  commands.push({ type: "spawn", memory });
+}
+
+/** Orders a worker with this memory limit in the place of an idle one. */
+export function orderReplacement({ starts, commands }: State, { id }: WorkerState, memory: Bytes): void {
+  starts.ordered += 1;
+  commands.push({ type: "replace", worker: id, memory });
+}
+
+/** An ordered worker has begun to start. */
+export function workerBegins({ starts }: State): void {
+  starts.ordered = Math.max(0, starts.ordered - 1);
+}
+
+export function workerConnected({ starts, now }: State): void {
+  starts.failures = 0;
+  starts.error = null;
+  if (starts.allFrom !== null) starts.allFrom = Math.min(starts.allFrom, now);
+}
+
+/** A worker's process has ended. True: too many in a row have ended before they had connected. */
+export function workerEnded(state: State, worker: WorkerState, end: WorkerEnd): boolean {
+  if (!hasConnected(worker)) return startFailed(state);
+  // The wide kernel is started again when it is needed.
+  if (worker !== state.wide.worker && isMemoryReason(end.cause)) diedForMemory(state, worker.birth, end);
+  return false;
+}
+
+function startFailed(state: State): boolean {
+  const { starts, now } = state;
+  starts.failures += 1;
+  // Workers that were started together have one pause.
+  if (!areStartsPaused(state)) {
+    starts.pausedUntil = now + Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (starts.failures - 1));
+  }
+  return starts.failures === START_FAILURES;
+}
+
+/** Its process has an id from then on. */
+function hasConnected({ pid }: WorkerState): boolean {
+  return pid !== 0;
+}
+
+/** Orders the workers that are missing. */
+export function replenish(state: State): void {
+  if (areStartsPaused(state)) return;
+  for (let missing = dueWorkers(state) - presentWorkers(state); missing > 0; missing--) orderWorker(state, null);
+}
+
+/** How many workers the session is to have at this moment. */
+function wantedWorkers({ lease, isParked, slots }: State): number {
+  if (lease?.isParked === true) return 0;
+  return isParked ? 1 : slots;
+}
+
+/** Those that are held back are some of all: if fewer are wanted, they are not missed. */
+function dueWorkers(state: State): number {
+  const { starts, slots, now } = state;
+  if (starts.allFrom === null) return 0;
+  const most = now < starts.allFrom ? 1 : wantedWorkers(state);
+  return Math.min(most, slots - heldBack(state));
+}
+
+/** No worker is there or will be started by itself, though one is wanted. */
+export function isNoneLeft(state: State): boolean {
+  return hasGivenUp(state) && wantedWorkers(state) > 0 && presentWorkers(state) === 0 && dueWorkers(state) <= 0;
+}
+
+/** Includes workers that are about to start or to end. */
+export function presentWorkers({ workers, starts }: State): number {
+  return workers.size + starts.ordered;
+}
+
+/** All wanted workers have connected, except those that wait until a pause is over. */
+export function isComplete(state: State): boolean {
+  const { starts, workers } = state;
+  if (starts.ordered > 0) return false;
+  let connected = 0;
+  for (const { phase } of workers.values()) {
+    if (phase === "starting") return false;
+    if (phase !== "stopping") connected += 1;
+  }
+  return areStartsPaused(state) || connected >= dueWorkers(state);
+}
+
+/** When the next worker may start. */
+export function startDeadline(state: State): Milliseconds {
+  const { starts, now } = state;
+  const { pausedUntil, allFrom } = starts;
+  return Math.min(
+    pausedUntil > now ? pausedUntil : Number.POSITIVE_INFINITY,
+    allFrom !== null && allFrom > now ? allFrom : Number.POSITIVE_INFINITY,
+    restartDeadline(state),
+  );
+}
