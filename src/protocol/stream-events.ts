@@ -8,6 +8,7 @@ import type { DeathReason, MemoryKinds, NodeMemory, NodeSnapshot, Pressure, Proc
 import type { NoticeMessage } from "./notices.ts";
 import type { BlockState, JobPhase, TaskPhase, WorkerPhase } from "./phases.ts";
 import type { SessionEvent } from "./session-events.ts";
+import type { TaskReport } from "./stats.ts";
 
 /** An error without its stack, which may hold values of the user's. */
 export interface ToldError {
@@ -35,15 +36,10 @@ export interface WorkerMemoryReading extends MemoryKinds {
 }
 
 /** What a finished task did, as its worker reported it. */
-export interface TaskFigures {
-  readonly rowsIn: number;
-  readonly rowsOut: number;
-  readonly bytesOut: Bytes;
-  readonly wall: Milliseconds;
-  readonly cpu: Milliseconds;
-  readonly peakMemory: Bytes;
-  readonly errored: number;
-}
+export type TaskFigures = Pick<
+  TaskReport,
+  "rowsIn" | "rowsOut" | "bytesOut" | "wall" | "cpu" | "peakMemory" | "errored"
+>;
 
 export type SessionFact =
   /** The first event. `epoch`: what `at` counts from, in milliseconds since 1970. */
