@@ -76,6 +76,9 @@ export interface PackedFile {
 /** No text has these characters: they are none. */
 export const RETURN_MARK = "\u{10FFFF}\uFFFE\u{10FFFF}";
 
+/** What whole files are read as. */
+export type FileContents = "text" | "binary";
+
 /** What the SQL of a step reads by itself. */
 export interface FilesRead {
   readonly files: readonly string[];
@@ -94,6 +97,8 @@ export type Split =
       readonly files: readonly string[];
       readonly rows?: number;
       readonly stream?: TextStream;
+      /** The task reads all of the files itself: `{contents}` in the SQL is a table of `filename` and `content`. */
+      readonly contents?: FileContents;
       /** Those of the files that have to be found whole before the task is done. */
       readonly packed?: readonly PackedFile[];
     }

@@ -1,13 +1,15 @@
 /**
  * What stands in a step's SQL for what only its task has: `{input}`, the tables `{t0}` and `{b0}`, the path of its
- * stream, lists of columns (`{columns …}`). The same characters in a text, in a name or in a comment are the user's,
- * and stay.
+ * stream, the contents of its files, lists of columns (`{columns …}`). The same characters in a text, in a name or in
+ * a comment are the user's, and stay.
  */
 
 /** The table that a step reads. */
 export const INPUT = "{input}";
 /** The path of the stream that a split reads. */
 export const STREAM_PATH = "{stream}";
+/** The table of the contents of a split's files. */
+export const CONTENTS = "{contents}";
 
 /** Found before placeholders are, and left as they are. */
 const TEXTS = [
@@ -18,7 +20,7 @@ const TEXTS = [
   /\/\*.*?(?:\*\/|$)/,
   /(?<![\w$])\$([a-z_]\w*)?\$.*?(?:\$\1\$|$)/,
 ];
-const PLACEHOLDER = /(\{(?:input|stream|[tb]\d+|columns \w+)\})/;
+const PLACEHOLDER = /(\{(?:input|stream|contents|[tb]\d+|columns \w+)\})/;
 const PARTS = new RegExp([...TEXTS, PLACEHOLDER].map(({ source }) => source).join("|"), "gis");
 
 /** `values` by the placeholder with its braces; one that has none stays. */

@@ -21,6 +21,8 @@ import { type KernelStream, NO_COLUMN, StoredTable } from "../kernel/index.ts";
 import { ownMemory } from "../memory/index.ts";
 import { mapFile, type NativeMemory } from "../native/index.ts";
 import {
+  CONTENTS,
+  type FileContents,
   type FilesRead,
   fillPlaceholders,
   INPUT,
@@ -38,6 +40,7 @@ import { badTextError } from "./bad-text.ts";
 import { buildChain, type Chain, filePrefix } from "./chain.ts";
 import { FedTables } from "./fed-tables.ts";
 import { type FedBlocks, Feed } from "./feed.ts";
+import { readContents } from "./file-contents.ts";
 import { inUserWords, namingColumns } from "./kernel-errors.ts";
 import { KernelWatch } from "./kernel-watch.ts";
 import type { KernelUsage, LeasedKernel } from "./leased-kernel.ts";
@@ -179,9 +182,8 @@ export class RunningTask implements TaskScope {
     this.#broadcast = await this.operator.broadcast(this.kernel.connection, this.task.broadcast);
     const [first, ...rest] = this.operator.order.steps;
     if (input.kind === "sql") {
-      const table = this.#overStream(input);
-      const sql = first?.kind === "sql" ? this.#overInput(first, table) : `SELECT * FROM ${table}`;
-      return this.#fromSql(sql, first?.kind === "sql" ? rest : this.operator.order.steps, "async");
+      if (input.contents !== undefined) return this.#overContents(input.sql, input.contents);
+      return this.#overSource(this.#overStream(input), "async");
     }
     if (input.kind === "fed") {
       return first?.kind === "sql" ? this.#overFed(first, rest, input.tables) : this.#fromFed();
@@ -189,6 +191,24 @@ export class RunningTask implements TaskScope {
     const batches = this.#batches(input);
     if (first?.kind !== "sql") return this.#fromBatches(batches);
     return this.#overTable(first, rest, batches);
+  }
+
+  /** `source` stands where a table stands. */
+  #overSource(source: string, mode: Mode): Promise<Outcome> {
+    const { steps } = this.operator.order;
+    const [first, ...rest] = steps;
+    if (first?.kind === "sql") return this.#fromSql(this.#overInput(first, source), rest, mode);
+    return this.#fromSql(`SELECT * FROM ${source}`, steps, mode);
+  }
+
+  async #overContents(sql: string, kind: FileContents): Promise<Outcome> {
+    const batch = await readContents(this.files, kind, () => this.turn());
+    const table = this.kernel.connection.table([batch]);
+    try {
+      return await this.#overSource(fillPlaceholders(sql, new Map([[CONTENTS, table.sql]])), "sync");
+    } finally {
+      table.release();
+    }
   }
 
   async #overTable(step: SqlStep, rest: readonly Step[], batches: readonly RecordBatch[]): Promise<Outcome> {

@@ -10,7 +10,9 @@ export const binaryFormat: SqlFormat = {
     { name: "bytes", type: "BLOB" },
   ],
   isStream: () => false,
-  tableSql(files) {
-    return `(SELECT filename AS path, content AS bytes FROM ${wholeFilesSql("read_blob", files)})`;
+  takesContents: true,
+  tableSql(files, _columns, _includePaths, slot) {
+    const table = slot.holdsContents ? slot.takeContents("binary") : wholeFilesSql("read_blob", files);
+    return `(SELECT filename AS path, content AS bytes FROM ${table})`;
   },
 };

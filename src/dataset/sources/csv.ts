@@ -17,7 +17,7 @@ import { namesOfAll } from "./differing.ts";
 import type { SourceFile } from "./files.ts";
 import { partStream, pathListSql } from "./kernel-paths.ts";
 import type { CheckedReadOptions } from "./options.ts";
-import type { SqlFormat, StreamSlot } from "./sql-files.ts";
+import type { SqlFormat, TaskSlot } from "./sql-files.ts";
 
 export interface CsvOptions {
   /** Whether the first line names the columns. Default: found out. */
@@ -194,7 +194,7 @@ function partSql(
   settings: CsvSettings,
   schema: Readonly<Record<string, string>>,
   includePaths: boolean,
-  slot: StreamSlot,
+  slot: TaskSlot,
 ): string {
   const [first, ...others] = files;
   // The kernel's column costs a twentieth of all the reading, and only an error of several files needs it.

@@ -16,7 +16,7 @@ import { FILE_COLUMN, isReadOnce, type JsonSettings, type JsonSource, jsonTable,
 import { checkKeyNames, exactTypes, objectsSql } from "./json-types.ts";
 import { partStream, pathListSql } from "./kernel-paths.ts";
 import type { CheckedReadOptions } from "./options.ts";
-import type { SqlFormat, StreamSlot } from "./sql-files.ts";
+import type { SqlFormat, TaskSlot } from "./sql-files.ts";
 
 export interface JsonOptions {
   /** "ndjson" (a value a line), "array", or found out by file. */
@@ -130,7 +130,7 @@ export function jsonFormat(
 }
 
 /** Neighbours that are read whole, and each part alone; files without a byte are left out. */
-function sourcesOf(files: readonly SourceFile[], slot: StreamSlot): readonly JsonSource[] {
+function sourcesOf(files: readonly SourceFile[], slot: TaskSlot): readonly JsonSource[] {
   const groups: SourceFile[][] = [];
   for (const file of files) {
     if (file.bytes === 0) continue;

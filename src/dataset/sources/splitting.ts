@@ -6,7 +6,7 @@ const MIB = 2 ** 20;
 /** Below this a second task costs more than it saves. */
 const WORTH_SPLITTING: Bytes = 4 * MIB;
 const ROWS_WORTH_SPLITTING = 4096;
-const TASKS_PER_WORKER = 4;
+export const TASKS_PER_WORKER = 4;
 
 interface Amount {
   readonly bytes: Bytes;

@@ -14,7 +14,15 @@ import {
   type SourceCut,
   type WholeScan,
 } from "../../plan/index.ts";
-import { type Bytes, type PackedFile, type Split, STREAM_PATH, type TextStream } from "../../protocol/index.ts";
+import {
+  type Bytes,
+  CONTENTS,
+  type FileContents,
+  type PackedFile,
+  type Split,
+  STREAM_PATH,
+  type TextStream,
+} from "../../protocol/index.ts";
 import { placeSampleSql } from "../../stages/index.ts";
 import { cutPoints } from "../../text/index.ts";
 import type { Engine } from "../engine.ts";
@@ -29,7 +37,7 @@ import {
   partitionItems,
   prunePartitions,
 } from "./partitions.ts";
-import { bundled, taskCount } from "./splitting.ts";
+import { bundled, TASKS_PER_WORKER, taskCount } from "./splitting.ts";
 
 /** How one format is read; `path` is a column of its own table where paths are included. */
 export interface SqlFormat {
@@ -39,23 +47,35 @@ export interface SqlFormat {
   /** Finds the columns (without partitions, whose names are given, and `path`) by looking at the files. */
   columns(files: readonly SourceFile[], partitioned: readonly string[]): Promise<readonly Column[]>;
   /** SQL that reads files into those columns, or those of them that are needed, and `path` where asked for. */
-  tableSql(files: readonly SourceFile[], columns: readonly Column[], includePaths: boolean, slot: StreamSlot): string;
+  tableSql(files: readonly SourceFile[], columns: readonly Column[], includePaths: boolean, slot: TaskSlot): string;
   /** Whether `tableSql` reads this file, or part of one, as a stream. */
   isStream(file: SourceFile): boolean;
   /** As the kernel unpacks it; absent: nothing is. */
   packing?(file: SourceFile): PackedFile["packing"] | null;
+  /** Its table can be made of the contents of whole files, in a slot that holds them: no file is a stream then. */
+  readonly takesContents?: boolean;
   /** Where rows begin soon after these places of a file: what may be read by tasks of their own. Absent: nowhere. */
   cuts?(file: SourceFile, points: readonly Bytes[]): Promise<readonly Bytes[]>;
 }
 
 /**
- * The stream that a split's SQL reads. It has one at most: streams are written one after another, and the kernel may
- * want the last one first.
+ * What a split's SQL reads by way of its task: a stream, or the contents of all its files. It has one stream at most:
+ * streams are written one after another, and the kernel may want the last one first.
  */
-export class StreamSlot {
+export class TaskSlot {
   stream: TextStream | null = null;
+  contents: FileContents | null = null;
 
-  /** SQL for its path. */
+  /** `holdsContents`: the task may read the files by itself, and hold all that is in them. */
+  constructor(readonly holdsContents: boolean) {}
+
+  /** SQL for the table of all files. */
+  takeContents(contents: FileContents): string {
+    this.contents = contents;
+    return CONTENTS;
+  }
+
+  /** SQL for the path of the stream. */
   take(stream: TextStream): string {
     if (this.stream !== null) throw new Error(`${stream.path}: a split reads one stream, and has ${this.stream.path}`);
     this.stream = stream;
@@ -63,6 +83,14 @@ export class StreamSlot {
   }
 }
 
+/** From so many small files on, a task reads them by itself where it can. */
+const SEVERAL_FILES = 16;
+/** So many are read by tasks, and not by the SQL of a query over all rows. */
+const MANY_FILES = 256;
+/** What a task holds of its files at most. */
+const MOST_HELD: Bytes = 8 * 2 ** 20;
+/** What opening a file takes, as bytes that could be read in the same time. */
+const OPENING: Bytes = 16 * 1024;
 /** Below this a part of a file costs more than it saves. */
 const SMALLEST_PART: Bytes = 8 * 2 ** 20;
 
@@ -136,15 +164,24 @@ class SqlFileReader implements OpenSource {
     const files = await prunePartitions(this.partitions, request.filters, this.engine);
     checkUnchanged(files, this.format.operator);
     if (files.length === 0 || files.some((file) => this.format.isStream(file))) return null;
-    const sql = this.#sql(files, request, new StreamSlot());
+    // Tasks read them several times as fast, and hand over the rows.
+    if (files.length >= MANY_FILES && this.#holdsContents(files, TASKS_PER_WORKER * MOST_HELD)) return null;
+    const sql = this.#sql(files, request, new TaskSlot(false));
     return { sql, ...pathsOf(files), ...this.#packed(files), ...this.#report(files, request) };
   }
 
   #split(bundle: readonly PartitionedFile[], request: ScanRequest): Split {
-    const slot = new StreamSlot();
+    const slot = new TaskSlot(this.#holdsContents(bundle));
     const sql = this.#sql(bundle, request, slot);
     const stream = slot.stream !== null && { stream: slot.stream };
-    return { kind: "sql", sql, ...pathsOf(bundle), ...stream, ...this.#packed(bundle) };
+    const contents = slot.contents !== null && { contents: slot.contents };
+    return { kind: "sql", sql, ...pathsOf(bundle), ...stream, ...contents, ...this.#packed(bundle) };
+  }
+
+  /** Several files of one partition folder, with little in them. */
+  #holdsContents(files: readonly PartitionedFile[], most: Bytes = MOST_HELD): boolean {
+    if (this.format.takesContents !== true || files.length < SEVERAL_FILES || bytesOf(files) > most) return false;
+    return sameValues(files).length === 1 && !files.some((file) => this.format.isStream(file));
   }
 
   #packed(files: readonly PartitionedFile[]): { packed?: readonly PackedFile[] } {
@@ -188,10 +225,11 @@ class SqlFileReader implements OpenSource {
     const { overrideNumBlocks } = this.options;
     const bytes = bytesOf(files);
     const pieces = this.format.cuts === undefined ? files.length : Math.max(files.length, bytes);
-    const count = taskCount({ bytes, rows: null, pieces }, overrideNumBlocks, this.engine.settings);
+    const work = bytes + files.length * OPENING;
+    const count = taskCount({ bytes: work, rows: null, pieces }, overrideNumBlocks, this.engine.settings);
     const parts: PartitionedFile[] = [];
     for (const file of files) parts.push(...(await this.#parts(file, bytes / Math.max(1, count))));
-    return bundled(parts, count, (file) => file.bytes + 1).flatMap((bundle) => this.#apart(bundle));
+    return bundled(parts, count, (file) => file.bytes + OPENING).flatMap((bundle) => this.#apart(bundle));
   }
 
   /** Each stream for itself, what is between them together. */
@@ -221,7 +259,7 @@ class SqlFileReader implements OpenSource {
     });
   }
 
-  #sql(files: readonly PartitionedFile[], { columns, samples }: ScanRequest, slot: StreamSlot): string {
+  #sql(files: readonly PartitionedFile[], { columns, samples }: ScanRequest, slot: TaskSlot): string {
     const wanted = this.#wanted(columns);
     const names = wanted.map(({ name }) => quoteIdentifier(name));
     if (this.options.includePaths) names.push("path");

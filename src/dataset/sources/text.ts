@@ -11,7 +11,7 @@ import { describe, oneOf, positiveInteger } from "../options.ts";
 import { lineArguments, lineLimits } from "./csv-lines.ts";
 import type { SourceFile } from "./files.ts";
 import { partStream, pathListSql, wholeFilesSql } from "./kernel-paths.ts";
-import type { SqlFormat, StreamSlot } from "./sql-files.ts";
+import type { SqlFormat, TaskSlot } from "./sql-files.ts";
 
 export interface TextOptions {
   /** "utf-8" (default), "latin-1", "windows-1252", "utf-16le" or "utf-16be". */
@@ -80,6 +80,7 @@ export function textFormat(settings: TextSettings): SqlFormat {
       return [{ name: "text", type: "VARCHAR" }];
     },
     isStream: (file) => !isSmall(file, packing(file), settings),
+    takesContents: true,
     packing: (file) => (isByKernel(packing(file), settings) ? packing(file) : null),
     async cuts(file, points) {
       return packing(file) === null ? cutAtLines(file.path, file.bytes, points, settings.encoding) : [];
@@ -88,7 +89,7 @@ export function textFormat(settings: TextSettings): SqlFormat {
       const parts: string[] = [];
       let small: SourceFile[] = [];
       const flush = () => {
-        if (small.length > 0) parts.push(splitInMemory(small, includePaths));
+        if (small.length > 0) parts.push(splitInMemory(small, includePaths, slot));
         small = [];
       };
       for (const file of files) {
@@ -121,10 +122,11 @@ function isByKernel(
   return packing === "zstd" && !unpacksZstd && encoding === "utf-8" && badBytes === "refuse";
 }
 
-function splitInMemory(files: readonly SourceFile[], includePaths: boolean): string {
+function splitInMemory(files: readonly SourceFile[], includePaths: boolean, slot: TaskSlot): string {
+  const table = slot.holdsContents ? slot.takeContents("text") : wholeFilesSql("read_text", files);
   // The mark of UTF-8 at the beginning is no text.
   const content = "CASE WHEN prefix(content, chr(65279)) THEN substr(content, 2) ELSE content END";
-  const whole = `SELECT filename, replace(${content}, chr(13) || chr(10), chr(10)) AS content FROM ${wholeFilesSql("read_text", files)}`;
+  const whole = `SELECT filename, replace(${content}, chr(13) || chr(10), chr(10)) AS content FROM ${table}`;
   // The last line's end does not begin another line.
   const lines =
     "string_split(CASE WHEN suffix(content, chr(10)) THEN left(content, length(content) - 1) ELSE content END, chr(10))";
@@ -140,7 +142,7 @@ function streamed(
   { encoding, badBytes, compression }: TextSettings,
   limits: readonly string[],
   includePaths: boolean,
-  slot: StreamSlot,
+  slot: TaskSlot,
 ): string {
   const packing = packingOf(file.path, compression);
   const stream: TextStream = { ...partStream(file), encoding, badBytes, packing, marksReturns: true };
