@@ -10,8 +10,8 @@ import { version } from "./version.ts";
 export function info(words: readonly string[]): string {
   const options = onThisMachine(readConfig({ arguments: words }));
   const { maxSpill, workerMemory } = options;
-  const most = `${maxSpill === null ? "as much as there is room" : `${formatSize(maxSpill)} at most`} (maxSpill)`;
-  const each = workerMemory === null ? "without a limit of memory" : `with ${formatSize(workerMemory)} of memory each`;
+  const most = `${maxSpill === null ? "the free space of the directories" : `${formatSize(maxSpill)} at most`} (maxSpill)`;
+  const each = workerMemory === null ? "without a memory limit" : `with ${formatSize(workerMemory)} of memory each`;
   return inColumns([
     ["version", version()],
     ["node", process.version],
@@ -19,7 +19,7 @@ export function info(words: readonly string[]): string {
     ["workers", `${options.workers}, ${each} (workers, memoryLimit)`],
     ["cpu", `${options.resources.cpu} for tasks (resourceLimits.cpu)`],
     ["gpu", `${options.resources.gpu} for tasks (resourceLimits.gpu)`],
-    ["task memory", `${formatSize(options.resources.memory)} in all (resourceLimits.memory)`],
+    ["task memory", `${formatSize(options.resources.memory)} for tasks (resourceLimits.memory)`],
     ["store", `${formatSize(options.capacity)} (objectStoreMemory)`],
     ["block size", `${formatSize(options.targetMaxBlockSize)} at most (targetMaxBlockSize)`],
     ["spilling", `to ${options.localDirectories.join(", ")} (localDirectory), ${most}`],

@@ -32,7 +32,7 @@ type OptionName = keyof typeof OPTIONS;
 export async function types(words: readonly string[]): Promise<string> {
   const { paths, options } = read(words);
   const { name = "Row", format = formatOf(paths) } = options;
-  if (!/^[A-Za-z_$][\w$]*$/.test(name)) throw new OptionError(`types: "${name}" is no name of a type (--name).`);
+  if (!/^[A-Za-z_$][\w$]*$/.test(name)) throw new OptionError(`types: "${name}" is not a valid type name (--name).`);
   const s = session({ workers: 1, progress: false });
   try {
     const { columns } = await opened(s, format, paths).schema();
@@ -76,7 +76,8 @@ function read(words: readonly string[]): { paths: string[]; options: Partial<Rec
       throw new OptionError(`types: there is no option --${key}. Options: --${Object.keys(OPTIONS).join(", --")}.`);
     } else options[key] = checked(key, inline ?? left.shift());
   }
-  if (paths.length === 0) throw new OptionError("types: which files? spillway types data/*.parquet > rows.ts");
+  if (paths.length === 0)
+    throw new OptionError("types: give the files, for example: spillway types data/*.parquet > rows.ts");
   return { paths, options };
 }
 
@@ -97,7 +98,5 @@ function formatOf(paths: readonly string[]): Format {
     const format = EXTENSIONS.get(extension.toLowerCase());
     if (format !== undefined) return format;
   }
-  throw new OptionError(
-    `types: the names do not tell what ${paths[0]} is. Say it: --format parquet, csv, json or arrow.`,
-  );
+  throw new OptionError(`types: the format of ${paths[0]} is unknown. Give it: --format parquet, csv, json or arrow.`);
 }

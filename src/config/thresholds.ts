@@ -18,7 +18,7 @@ export function checkThresholds(thresholds: Thresholds, sources: ReadonlyMap<str
     const before = steps[at - 1];
     if (before === undefined || step.share >= before.share) continue;
     throw new OptionError(
-      `${said(step)} is below ${said(before)}: the thresholds must rise from ${STEPS.join(" to ")}, or be false. Raise the one or lower the other.`,
+      `${said(step)} is below ${said(before)}: the thresholds must rise from ${STEPS.join(" to ")}, or be false. Raise the first or lower the second.`,
     );
   }
 }

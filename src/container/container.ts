@@ -73,8 +73,8 @@ export function workerData<Container extends object = Map<unknown, unknown>>(): 
   const container: unknown = Reflect.get(globalThis, PLACE);
   if (isContainer<Container>(container)) return container;
   throw new OptionError(
-    "workerData: there is no container here. It is for functions that run in a worker of a session with the option " +
-      "`data`, such as session({ data: new Map() }); the program itself has none.",
+    "workerData: there is no worker data here. Call it in functions that run in a worker of a session with the option " +
+      "`data`, such as session({ data: new Map() }); the program itself has no worker data.",
   );
 }
 

@@ -138,7 +138,7 @@ export abstract class AggregateMethods<out R extends AnyRow> extends RelationalM
   ): Promise<O> {
     const plan = aggregate(this.plan, [], items);
     const [row] = await this.consume(operator, options, (run) => collectRows<O>(run, values), plan);
-    if (row === undefined) throw new Error("an aggregate of all rows gave no row");
+    if (row === undefined) throw new Error("an aggregate over all rows gave no row");
     return row;
   }
 }

@@ -28,7 +28,7 @@ export let insideOf: (dataset: DatasetCore<"dataset">) => { readonly engine: Eng
 export const DATASET_STAYS: Stays = {
   what: "a Dataset",
   remedy:
-    "A worker runs no datasets: join the two, or take its rows first (const rows = await other.takeAll()) and let the function use those.",
+    "A worker cannot run datasets. Join the two, or take its rows first (const rows = await other.takeAll()) and use them in the function.",
 };
 
 export abstract class DatasetCore<Kind extends DerivedKind> {
@@ -64,11 +64,12 @@ export abstract class DatasetCore<Kind extends DerivedKind> {
 
   /** The plan of another dataset that is put together with this one. */
   protected planOf(operator: string, other: unknown): Plan {
-    if (!(other instanceof DatasetCore)) throw new OptionError(`${operator}: ${describe(other)} is no dataset.`);
+    if (!(other instanceof DatasetCore)) throw new OptionError(`${operator}: ${describe(other)} is not a dataset.`);
     if (other.kind !== "dataset") {
-      throw new OptionError(`${operator}: the other one is a pipeline; it must be a dataset, which is whole at once.`);
+      throw new OptionError(`${operator}: the other side is a pipeline; it must be a dataset.`);
     }
-    if (other.#engine !== this.#engine) throw new OptionError(`${operator}: the datasets are of different sessions.`);
+    if (other.#engine !== this.#engine)
+      throw new OptionError(`${operator}: the datasets belong to different sessions.`);
     return other.#plan;
   }
 }

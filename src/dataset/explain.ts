@@ -65,7 +65,7 @@ function physicalTitle(job: JobStats | null): string {
 }
 
 function otherTitle(job: JobStats): string {
-  return `Last run, of other stages than these, which took ${took(job)}`;
+  return `The last run had other stages and took ${took(job)}`;
 }
 
 function operatorLine(operator: OperatorStats): string {

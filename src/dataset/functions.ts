@@ -77,7 +77,7 @@ export function functionOver(
   keys?: readonly string[],
 ): FunctionNode {
   checkKeys(form, options, form === "mapGroups" ? groupKeys : form === "mapBatches" ? batchKeys : rowKeys);
-  if (typeof fn !== "function") throw new OptionError(`${form}: a function is needed, not ${describe(fn)}.`);
+  if (typeof fn !== "function") throw new OptionError(`${form}: give a function, not ${describe(fn)}.`);
   const { constructorArgs, columns, stream = false } = options;
   if (typeof stream !== "boolean")
     throw new OptionError(`${form}: stream is ${describe(stream)}; it must be true or false.`);
@@ -88,10 +88,10 @@ export function functionOver(
     ...(gives === null ? {} : { gives }),
   });
   if (captured.isClass && !takesClass(form)) {
-    throw new OptionError(`${form}: a class is for mapBatches. Give a function here.`);
+    throw new OptionError(`${form}: only mapBatches and mapGroups take a class. Give a function here.`);
   }
   if (!captured.isClass && constructorArgs !== undefined) {
-    throw new OptionError(`${form}: constructorArgs are for a class; this is a function, which captures what it uses.`);
+    throw new OptionError(`${form}: constructorArgs are for a class; a function captures the variables that it uses.`);
   }
   const declared = columns === undefined ? null : textList(form, "columns", columns);
   return functionNode({
@@ -194,7 +194,7 @@ function checkedRequest(
 ): ResourceRequest {
   const gpu = amount(form, "numGpus", numGpus);
   if (gpu > 1 && !Number.isInteger(gpu)) {
-    throw new OptionError(`${form}: numGpus is ${gpu}; it must be a whole number, or a part of one GPU (below 1).`);
+    throw new OptionError(`${form}: numGpus is ${gpu}; it must be a whole number, or a fraction of one GPU (below 1).`);
   }
   return { cpu: amount(form, "numCpus", numCpus), gpu, memory: parseSize(memory, { name: `${form}: memory` }) };
 }

@@ -156,7 +156,7 @@ export class GroupedDataset<out R extends AnyRow, out Keys extends AnyRow, Kind 
     options: GroupFunctionOptions & { readonly constructorArgs?: readonly unknown[] } = {},
   ): Derived<Kind, AnyRow> {
     if (this.#keys.length === 0) {
-      throw new OptionError("mapGroups: groupBy names no key. For a function of all rows use mapBatches.");
+      throw new OptionError("mapGroups: groupBy names no key. For a function over all rows, use mapBatches.");
     }
     const computed = this.#keys.filter(
       ({ name, expression }) => expression.kind !== "column" || expression.name !== name,

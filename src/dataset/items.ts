@@ -15,7 +15,7 @@ export function namedItems(operator: string, items: readonly unknown[]): readonl
     return { name: item.columnName, expression: item.expression };
   });
   const twice = named.find(({ name }, i) => named.findIndex((other) => other.name === name) !== i);
-  if (twice !== undefined) throw new OptionError(`${operator}: "${twice.name}" is there twice.`);
+  if (twice !== undefined) throw new OptionError(`${operator}: "${twice.name}" is given twice.`);
   return named;
 }
 
@@ -23,7 +23,7 @@ export function namedItems(operator: string, items: readonly unknown[]): readonl
 export function itemsByName(operator: string, items: object): readonly NamedExpression[] {
   if (typeof items !== "object" || items === null || Array.isArray(items)) {
     throw new OptionError(
-      `${operator}: the aggregates are an object of names and expressions, not ${describe(items)}.`,
+      `${operator}: the aggregates must be an object of names and expressions, not ${describe(items)}.`,
     );
   }
   const named = Object.entries(items).map(([name, item]: [string, unknown]): NamedExpression => {

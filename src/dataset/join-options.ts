@@ -20,7 +20,7 @@ export function joinKeys(options: Given): Pick<JoinNode, "leftOn" | "rightOn" | 
   const { on, leftOn, rightOn } = options;
   const named = on !== undefined || leftOn !== undefined || rightOn !== undefined;
   if (how === "cross") {
-    if (named) throw new OptionError("join: a cross join puts every row beside every row; it has no keys.");
+    if (named) throw new OptionError("join: a cross join pairs every row with every row; it has no keys.");
     return { leftOn: [], rightOn: [], how, suffix };
   }
   if (on !== undefined) {
@@ -37,7 +37,7 @@ export function joinKeys(options: Given): Pick<JoinNode, "leftOn" | "rightOn" | 
   const right = names("rightOn", rightOn);
   if (left.length !== right.length) {
     throw new OptionError(
-      `join: leftOn names ${left.length} keys and rightOn ${right.length}; they must be equally many.`,
+      `join: leftOn names ${left.length} keys and rightOn ${right.length}; both must name the same number.`,
     );
   }
   return { leftOn: left, rightOn: right, how, suffix };

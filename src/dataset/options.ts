@@ -5,7 +5,7 @@ import { nearest } from "../units/index.ts";
 
 export function checkKeys(operator: string, options: object, known: readonly string[]): void {
   if (typeof options !== "object" || options === null || Array.isArray(options)) {
-    throw new OptionError(`${operator}: options are an object, not ${describe(options)}.`);
+    throw new OptionError(`${operator}: options must be an object, not ${describe(options)}.`);
   }
   for (const key of Object.keys(options)) {
     if (known.includes(key)) continue;
@@ -49,13 +49,13 @@ export function oneOf<T extends string>(operator: string, name: string, value: u
 
 export function text(operator: string, name: string, value: unknown): string {
   if (typeof value === "string" && value !== "") return checkText(value, `${operator}: ${name}`);
-  throw new OptionError(`${operator}: ${name} is ${describe(value)}; it must be a text that is not empty.`);
+  throw new OptionError(`${operator}: ${name} is ${describe(value)}; it must be a non-empty text.`);
 }
 
 export function textList(operator: string, name: string, value: unknown): readonly string[] {
   if (!Array.isArray(value) || value.length === 0) {
     throw new OptionError(
-      `${operator}: ${name} must be a list of column names, such as ["id"]; ${describe(value)} was given.`,
+      `${operator}: ${name} must be a list of column names, such as ["id"], not ${describe(value)}.`,
     );
   }
   const names = value.map((item) => text(operator, `an item of ${name}`, item));

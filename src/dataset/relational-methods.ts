@@ -160,9 +160,7 @@ function intoPartitions(into: unknown): RepartitionNode["into"] {
   if (given.length !== 1)
     throw new OptionError(`${operator}: give a number, or one of targetRows, targetBytes and keys.`);
   if ("count" in into && !("keys" in into)) {
-    throw new OptionError(
-      `${operator}: count goes with keys. For so many partitions of equally many rows: repartition(n).`,
-    );
+    throw new OptionError(`${operator}: count needs keys. For partitions of equal size, use repartition(n).`);
   }
   if ("targetRows" in into) return { kind: "rows", rows: positiveInteger(operator, "targetRows", into.targetRows) };
   if ("targetBytes" in into) {

@@ -70,7 +70,7 @@ export abstract class RowMethods<out R extends AnyRow, Kind extends DerivedKind>
   /** The rows for which the condition is true; null is not. */
   where(condition: Condition<R>): Derived<Kind, R> {
     if (!(condition instanceof Expr)) {
-      throw new OptionError(`where: an expression is needed, not ${describe(condition)}. For a function use filter.`);
+      throw new OptionError(`where: give an expression, not ${describe(condition)}. For a function, use filter.`);
     }
     return this.derive("where", filter(this.plan, condition.expression));
   }
@@ -128,7 +128,7 @@ export abstract class RowMethods<out R extends AnyRow, Kind extends DerivedKind>
     names: M,
   ): Derived<Kind, Renamed<Row, M>> {
     if (!isPlainObject(names)) {
-      throw new OptionError(`rename: names are an object, such as { old: "new" }, not ${describe(names)}.`);
+      throw new OptionError(`rename: names must be an object, such as { old: "new" }, not ${describe(names)}.`);
     }
     const pairs = Object.entries(names).map(([from, to]): [string, string] => [from, text("rename", `"${from}"`, to)]);
     return this.derive("rename", rename(this.plan, new Map(pairs)));
@@ -140,9 +140,7 @@ export abstract class RowMethods<out R extends AnyRow, Kind extends DerivedKind>
     expression: E,
   ): Derived<Kind, WithColumn<Row, N, E>> {
     if (!(expression instanceof Expr)) {
-      throw new OptionError(
-        `withColumn: an expression is needed, not ${describe(expression)}. A constant is lit(value).`,
-      );
+      throw new OptionError(`withColumn: give an expression, not ${describe(expression)}. A constant is lit(value).`);
     }
     const item = { name: text("withColumn", "the name", name), expression: expression.expression };
     return this.derive("withColumn", project(this.plan, "with", [item], "withColumn"));
@@ -164,9 +162,7 @@ export abstract class RowMethods<out R extends AnyRow, Kind extends DerivedKind>
     Row extends AnyRow = R,
   >(value: V): Derived<Kind, WithoutNull<Row, FilledBy<Row, V>>> {
     if (value === null || value === undefined) {
-      throw new OptionError(
-        `fillNull: a value is needed, not ${describe(value)}: fillNull(0) or fillNull({ price: 0 }).`,
-      );
+      throw new OptionError(`fillNull: give a value, not ${describe(value)}: fillNull(0) or fillNull({ price: 0 }).`);
     }
     if (typeof value === "object" && !isDate(value)) {
       const pairs = Object.entries(value).map(([name, fill]): [string, Literal] => [

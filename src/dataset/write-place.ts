@@ -32,9 +32,10 @@ interface WritePlace {
 
 export function localDirectory(operator: string, given: string | URL): string {
   if (!isUrl(given) && (typeof given !== "string" || given === "")) {
-    throw new OptionError(`${operator}: the directory is ${describe(given)}; it must be a text that is not empty.`);
+    throw new OptionError(`${operator}: the directory is ${describe(given)}; it must be a non-empty text.`);
   }
-  if (String(given).includes("\0")) throw new OptionError(`${operator}: the directory's name has a NUL in it.`);
+  if (String(given).includes("\0"))
+    throw new OptionError(`${operator}: the directory's name contains a NUL character.`);
   const local = localPath(given);
   if (local === null) throw new WriteError(`${operator}: ${notLocal(given, "written")}`, String(given));
   return resolve(local);
@@ -50,7 +51,7 @@ export async function findPlace(
   const { existing, missing } = await resolveLinks(shown, refuse);
   const info = await stat(existing);
   if (missing.length > 0) {
-    if (!info.isDirectory()) throw refuse(`${shown} cannot be made: ${existing} is no directory.`);
+    if (!info.isDirectory()) throw refuse(`${shown} cannot be made: ${existing} is not a directory.`);
     await checkWritable(existing, refuse, `${shown} cannot be made`);
     return { shown, directory: join(existing, ...missing), stagingIn: existing };
   }
@@ -59,7 +60,7 @@ export async function findPlace(
   }
   await checkWritable(existing, refuse, `${shown} cannot be written`);
   await judge(shown, existing, mode, format, refuse).catch((error: unknown) => {
-    throw error instanceof WriteError ? error : refuse(`${shown} cannot be looked at: ${messageOf(error)}.`);
+    throw error instanceof WriteError ? error : refuse(`${shown} cannot be examined: ${messageOf(error)}.`);
   });
   return { shown, directory: existing, stagingIn: (await canBeExchanged(existing)) ? dirname(existing) : existing };
 }

@@ -110,7 +110,7 @@ function checkPartitions(operator: string, columns: readonly string[], plan: Pla
     }
   }
   if (columns.length === available.length) {
-    throw new OptionError(`${operator}: partitionBy names every column, so that none would be left for the files.`);
+    throw new OptionError(`${operator}: partitionBy names every column, so no column would be left for the files.`);
   }
 }
 

@@ -14,13 +14,13 @@ const AGAIN = "Write or copy it again, or leave it out";
 
 /** The first that is found in a message says what to do. Those of a text have what the kernel said behind them. */
 const REMEDIES: readonly (readonly [RegExp, Words])[] = [
-  [/is encrypted|'encryption_config'/i, "it is encrypted, which is not read here. Decrypt it first"],
+  [/is encrypted|'encryption_config'/i, "it is encrypted, which Spillway cannot read. Decrypt it first"],
   [
     /too small to be a Parquet file|No magic bytes found/i,
-    `it is no Parquet file, or was cut short: a whole one ends with PAR1. ${AGAIN}`,
+    `it is not a Parquet file, or was cut short: a complete file ends with PAR1. ${AGAIN}`,
   ],
-  [/not a GZIP stream/i, () => 'it is no gzip file. Give compression: "none", or its real name'],
-  [/Unknown frame descriptor/i, () => 'it is no zstd file. Give compression: "none", or its real name'],
+  [/not a GZIP stream/i, () => 'it is not a gzip file. Give compression: "none", or the right one'],
+  [/Unknown frame descriptor/i, () => 'it is not a zstd file. Give compression: "none", or the right one'],
   [
     /UTF-16 encoding is not supported/i,
     () => "it is encoded in UTF-16. Convert it to UTF-8 (iconv -f utf-16 -t utf-8)",
@@ -30,27 +30,27 @@ const REMEDIES: readonly (readonly [RegExp, Words])[] = [
     ([, byte, unit, at, reason = ""]) => {
       const place = jsonPlace(Number(at), unit === "line", Number(byte));
       if (reason.includes("UTF-8")) return `it is not UTF-8. Convert it, or read its bytes with readBinary (${place})`;
-      return `it is no JSON ${place}: ${reason}. Mend the file; lines that are no JSON are left out with ignoreErrors`;
+      return `it is not valid JSON ${place}: ${reason}. Fix the file, or drop invalid lines with ignoreErrors`;
     },
   ],
   [
     /JSON transform error in file "[^"]*", in (?:line|record\/value) (\d+): Failed to cast value(?: to \w+)?: (.*)/i,
     ([, line, value]) =>
-      `line ${line} has ${value} inside an object or a list whose values have another type. Declare a type that holds all, such as schema: { column: "JSON" }, look at more rows with sampleSize, or leave such rows out with ignoreErrors`,
+      `line ${line} has ${value} inside an object or a list whose values have another type. Declare a type that holds all values, such as schema: { column: "JSON" }, sample more rows with sampleSize, or drop such rows with ignoreErrors`,
   ],
   [
     /Duplicate name "(.*)" in struct auto-detected in JSON/i,
     ([, name]) =>
-      `an object in it has the key ${JSON.stringify(name)} twice, or another one that differs only in case. Rename it, or read the lines with readText`,
+      `an object in it has the key ${JSON.stringify(name)} twice, or a key that differs only in case. Rename it, or read the lines with readText`,
   ],
   [
     /Expected top-level JSON array/i,
-    () => 'it is no array of objects. Leave out format, or give format: "ndjson" for an object a line',
+    () => 'it is not an array of objects. Leave out format, or give format: "ndjson" for one object per line',
   ],
   [
     /Failed to parse format specifier (.*?): /i,
     ([, pattern]) =>
-      `${JSON.stringify(pattern)} is no pattern for dateFormat or timestampFormat. Patterns are as %d/%m/%Y and %H:%M:%S`,
+      `${JSON.stringify(pattern)} is not a pattern for dateFormat or timestampFormat. Patterns look like %d/%m/%Y and %H:%M:%S`,
   ],
   [
     /decompression failure|don't know what type|TProtocolException|Invalid footer|Footer length|Out of buffer|page header/i,
@@ -65,7 +65,7 @@ const REMEDIES: readonly (readonly [RegExp, Words])[] = [
   [/maximum line size/i, "one of its lines is too long. Give a larger maxLineSize"],
   [
     /state machine reached an invalid state|Error when sniffing file|not possible to automatically detect/i,
-    "it is no CSV file, or one of another kind. Give the right delimiter, quote and escape, or leave bad rows out with ignoreErrors",
+    "it is not a CSV file, or has another dialect. Give the right delimiter, quote and escape, or drop bad rows with ignoreErrors",
   ],
 ];
 

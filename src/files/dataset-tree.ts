@@ -45,7 +45,7 @@ export async function surveyTree(directory: string, format: string): Promise<Dat
 /** Why a directory that has something foreign in it is not overwritten. */
 export function refusedOverwrite(directory: string, foreign: string): string {
   return (
-    `mode "overwrite" is refused: ${directory} has something in it that no write of this format has made: ${foreign}. ` +
+    `mode "overwrite" is refused: ${directory} contains an entry that no write of this format has made: ${foreign}. ` +
     "Nothing was changed. Write to a directory of its own."
   );
 }
@@ -54,7 +54,7 @@ export function refusedOverwrite(directory: string, foreign: string): string {
 export async function hasDataAlready(directory: string, data: string, format: string): Promise<string> {
   const { foreign } = await surveyTree(directory, format);
   const otherwise = foreign === null ? ', or use mode "overwrite" or "append"' : "";
-  return `${directory} has data already (${foreign ?? data}). Write to another directory${otherwise}.`;
+  return `${directory} already has data (${foreign ?? data}). Write to another directory${otherwise}.`;
 }
 
 /** The first file that a reader of the directory would take for data; null: none. */

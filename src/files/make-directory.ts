@@ -23,7 +23,7 @@ export function whyNotMade(path: string): string | null {
   for (let at = resolve(path); ; at = dirname(at)) {
     const found = foundAt(at);
     if (found === undefined && dirname(at) !== at) continue;
-    if (found === undefined || !found.isDirectory()) return `${at} is no directory`;
+    if (found === undefined || !found.isDirectory()) return `${at} is not a directory`;
     try {
       accessSync(at, constants.W_OK | constants.X_OK);
       return null;

@@ -108,7 +108,7 @@ export function isOurs({ uid }: Stats): boolean {
 function whyNotPrivate(stats: Stats): string | null {
   if (!isOurs(stats)) return `belongs to user ${stats.uid}`;
   const mode = stats.mode & 0o7777;
-  return (mode & FOR_OTHERS) === 0 ? null : `is ours, and others may use it (mode 0${mode.toString(8)})`;
+  return (mode & FOR_OTHERS) === 0 ? null : `is open to other users (mode 0${mode.toString(8)})`;
 }
 
 /** A link, or something else that is no directory, is taken, too; any other failure is the system's to explain. */

@@ -175,7 +175,10 @@ function countNodes(field: Field): number {
 
 function cName(name: string): string {
   if (!name.includes("\0")) return name;
-  throw new KernelError(`The name ${JSON.stringify(name)} has a zero character, which no name may have.`, "Arrow");
+  throw new KernelError(
+    `The name ${JSON.stringify(name)} contains a zero character, which is not allowed in names.`,
+    "Arrow",
+  );
 }
 
 /** The type as the Arrow C data interface spells it. */

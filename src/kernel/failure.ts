@@ -32,7 +32,7 @@ export function kernelError(message: string | null, sql: string | null): KernelE
   return new KernelError(text, isMemoryRefused(kind, message) ? OUT_OF_MEMORY : kind, sql);
 }
 
-const UNTOLD = "The kernel failed without saying why: it had no memory left even for that.";
+const UNTOLD = "The kernel failed without a message: it had no memory left even for one.";
 
 function isMemoryRefused(kind: string, message: string): boolean {
   return REFUSED_SIZE.test(message) || (MAY_BE_REFUSED.has(kind) && REFUSED.test(message));

@@ -192,14 +192,14 @@ function refuseOthers(columns: readonly Column[], incoming: ReadonlyMap<string, 
   if (missing === undefined && extra === undefined) return;
   const what = missing === undefined ? `has a column "${extra}" as well` : `has no column "${missing}"`;
   throw new RowShapeError(
-    `A later block ${what}: the first has ${[...known].join(", ")}, this one ${[...incoming.keys()].join(", ")}. Rows that meet in one table need the same columns.`,
+    `A later block ${what}. The first has ${[...known].join(", ")}; this one has ${[...incoming.keys()].join(", ")}. Rows of one table need the same columns.`,
     missing ?? extra ?? null,
   );
 }
 
 function irreconcilable(name: string, have: DataType, came: DataType): RowShapeError {
   return new RowShapeError(
-    `Column "${name}" is ${typeName(have)} in some rows and ${typeName(came)} in others, and no type holds both. Return one type always, or declare it: schema: { "${name}": "${typeName(have)}" }.`,
+    `Column "${name}" is ${typeName(have)} in some rows and ${typeName(came)} in others, and no type holds both. Always return one type, or declare it: schema: { "${name}": "${typeName(have)}" }.`,
     name,
   );
 }

@@ -70,7 +70,7 @@ function gather(values: Vector, rows: Int32Array): Uint8Array[] {
 
 function unsupported(type: DataType): KernelError {
   return new KernelError(
-    `A dictionary of ${type.kind} values cannot be handed to the kernel. Decode the column before.`,
+    `A dictionary of ${type.kind} values cannot be handed to the kernel. Decode the column first.`,
     "Not implemented",
   );
 }

@@ -54,7 +54,7 @@ export function reserveRange(fd: number, offset: number, length: number): void {
   if (code !== 0) {
     throw new StoreError(
       `${length} bytes at ${offset} could not be reserved: ${errnoName(code)}${
-        errnoName(code) === "ENOSPC" ? " (the device is full: free space there, or point the store elsewhere)" : ""
+        errnoName(code) === "ENOSPC" ? " (the device is full: free space there, or put the store elsewhere)" : ""
       }.`,
     );
   }

@@ -48,13 +48,13 @@ class Region {
   ) {}
 
   view(offset: number, length: number): Uint8Array<ArrayBuffer> {
-    if (this.freed) throw new StoreError("This memory has been given back already.");
+    if (this.freed) throw new StoreError("This memory has already been given back.");
     if (!(offset >= 0 && length >= 0 && offset + length <= this.size)) {
       throw new StoreError(`Bytes ${offset} to ${offset + length} are outside of this memory of ${this.size} bytes.`);
     }
     if (length > LARGEST_VIEW) {
       throw new StoreError(
-        `${length} bytes cannot be looked at as one: the most is 4 GiB. Use smaller blocks (targetMaxBlockSize).`,
+        `${length} bytes cannot be viewed at once: the limit is 4 GiB. Use smaller blocks (targetMaxBlockSize).`,
       );
     }
     const start = this.size <= LARGEST_VIEW ? 0 : Math.floor(offset / WINDOW_STEP) * WINDOW_STEP;

@@ -24,6 +24,6 @@ export function checkAggregateType(plan: Plan, { name, input }: AggregateExpress
   const type = columnType(plan, input.name);
   if (type === null || NONE_OF[name]?.some((none) => none.test(type)) !== true) return;
   throw new OptionError(
-    `${operator}: there is no ${name} of "${input.name}", which is ${type}. Make numbers of it first, such as col("${input.name}").cast("DOUBLE"), or of times sql("epoch(${input.name})").`,
+    `${operator}: there is no ${name} of "${input.name}", which is ${type}. Convert it to numbers first, such as col("${input.name}").cast("DOUBLE"), or for times sql("epoch(${input.name})").`,
   );
 }

@@ -30,11 +30,11 @@ export function checkGroupWise(expression: Expression, operator: string): void {
 
 export function checkRaw({ sql, seen }: RawExpression, operator: string): void {
   if (seen?.isOne === false) {
-    throw new OptionError(`${operator}: ${quoted(sql)} is more than one expression. Give each an sql(…) of its own.`);
+    throw new OptionError(`${operator}: ${quoted(sql)} is more than one expression. Give each its own sql(…).`);
   }
   if (seen?.unnests === true) {
     throw new OptionError(
-      `${operator}: ${quoted(sql)} makes several rows of one. Put the list into a column, and use explode.`,
+      `${operator}: ${quoted(sql)} makes several rows of one row. Put the list into a column, and use explode.`,
     );
   }
 }
@@ -43,7 +43,7 @@ export function checkNoAggregate({ sql, seen }: RawExpression, operator: string)
   const [name] = seen?.aggregates ?? [];
   if (name === undefined) return;
   throw new OptionError(
-    `${operator}: ${quoted(sql)} has ${name}(…), which is of many rows, and ${operator} looks at one at a time. ${remedy(`${name}(…) OVER (…)`)}`,
+    `${operator}: ${quoted(sql)} has ${name}(…), which needs many rows, but ${operator} looks at one row at a time. ${remedy(`${name}(…) OVER (…)`)}`,
   );
 }
 
@@ -58,12 +58,12 @@ function checkNoWindow(expression: Expression, operator: string): void {
 export function misplaced(found: AggregateExpression, operator: string): OptionError {
   const text = expressionSql(found);
   return new OptionError(
-    `${operator}: ${text} is of many rows, and ${operator} looks at one at a time. ${remedy(".over({ … })")}`,
+    `${operator}: ${text} needs many rows, but ${operator} looks at one row at a time. ${remedy(".over({ … })")}`,
   );
 }
 
 function remedy(over: string): string {
-  return `For a value beside each row say of which rows: ${over}. Else compute it first, with groupBy(…).agg({ … }) or await ds.agg({ … }), and use its result.`;
+  return `For a value beside each row, give its rows: ${over}. Or compute it first, with groupBy(…).agg({ … }) or await ds.agg({ … }), and use its result.`;
 }
 
 function windowIn(expression: Expression): Expression | null {

@@ -43,7 +43,7 @@ function checkItem({ input, keys }: AggregateNode, { name, expression }: NamedEx
     if (available !== null) checkAmong([found], [...available, ...keyNames], "agg");
     const remedy = keys.length === 0 ? "" : "make it a key of groupBy, or ";
     throw new OptionError(
-      `agg: "${name}" takes "${found}", which is no key, so that it has a value for every row: ${remedy}say which one: col("${found}").first(), .min(), .list(), ….`,
+      `agg: "${name}" takes "${found}", which is not a key, so a group has many values of it: ${remedy}choose one: col("${found}").first(), .min(), .list(), ….`,
     );
   }
   for (const outer of aggregatesIn(expression)) checkAggregate(input, outer);

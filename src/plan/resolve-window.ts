@@ -83,7 +83,7 @@ function checkWindow(input: Plan, expression: WindowExpression, operator: string
   for (const child of children(expression)) {
     if (isWindowed(child)) {
       throw new OptionError(
-        `${operator}: ${expressionSql(expression)} has a window inside of a window. Put the inner one into a column first, with withColumn.`,
+        `${operator}: ${expressionSql(expression)} has a window inside a window. Put the inner one into a column first, with withColumn.`,
       );
     }
     checkRowByRow(child, operator);

@@ -157,7 +157,7 @@ async function resolveFillNull(plan: FillNullNode, describe: Describe): Promise<
   }
   if (!isDescribable(input)) {
     throw new OptionError(
-      "fillNull: after a function the columns and their types are not known before it runs, so one value cannot be given to all that take it. Name the columns: fillNull({ price: 0 }).",
+      "fillNull: the columns and types of a function's result are unknown before it runs, so one value cannot be used for all columns. Name the columns: fillNull({ price: 0 }).",
     );
   }
   const columns = await describe(input);
@@ -185,7 +185,7 @@ function checkSameColumns(names: readonly string[], others: readonly string[]): 
   const extra = others.find((name) => !names.includes(name));
   const missing = names.find((name) => !others.includes(name));
   if (extra === undefined && missing === undefined) return;
-  const what = missing === undefined ? `has "${extra}", which the first has not` : `has no "${missing}"`;
+  const what = missing === undefined ? `has "${extra}", which the first lacks` : `has no "${missing}"`;
   throw new OptionError(
     `union: the columns differ: one of the datasets ${what}. First: ${names.join(", ")}. Other: ${others.join(", ")}. Use select, drop or rename to make them the same.`,
   );

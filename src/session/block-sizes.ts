@@ -74,7 +74,7 @@ export function blockSizes(
         : `Block sizes lowered to ${formatSize(fits)} (${from}): ${
             fits < inStore
               ? `a worker's heap is ${formatSize(workerHeap)}. A larger memoryLimit or fewer workers allow`
-              : `the store holds ${formatSize(capacity)}, which is two such blocks a worker (workers: ${workers}). A larger objectStoreMemory or fewer workers allow`
+              : `the store holds ${formatSize(capacity)}, room for two such blocks per worker (workers: ${workers}). A larger objectStoreMemory or fewer workers allow`
           } larger blocks.`,
   };
 }
@@ -95,7 +95,7 @@ function askedSizes({ values: options, said }: Config, bytesOf: (name: keyof Siz
   // A minimum that nobody named gives way to the maximum.
   if (limits && options.targetMinBlockSize !== undefined && min > max) {
     throw new OptionError(
-      `${said("targetMinBlockSize")}: targetMinBlockSize of ${formatSize(min)} is above targetMaxBlockSize, which is ${formatSize(max)}: lower the one or raise the other.`,
+      `${said("targetMinBlockSize")}: targetMinBlockSize of ${formatSize(min)} is above targetMaxBlockSize, which is ${formatSize(max)}. Lower targetMinBlockSize or raise targetMaxBlockSize.`,
     );
   }
   return {

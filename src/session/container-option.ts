@@ -19,7 +19,7 @@ export function containerPayload(data: ContainerOption): string {
 function noCopy({ message, variable, location }: CaptureError): CaptureError {
   const why = /, which (is .*?) and cannot travel/s.exec(message)?.[1] ?? "cannot be copied";
   return new CaptureError(
-    `session: data ${why}, and each worker has a copy of it. Give what makes one there: its class, or () => new ….`,
+    `session: data ${why}, but each worker needs its own copy. Give a class or a function that makes it in the worker: () => new ….`,
     variable,
     location,
   );
@@ -53,7 +53,7 @@ function itself(container: unknown): unknown {
 
 function factoryOf(value: unknown): ContainerFactory {
   if (isFactory(value)) return value;
-  throw new OptionError("session: data: a factory is a function or a class that makes a container.");
+  throw new OptionError("session: data: the factory must be a function or a class that makes worker data.");
 }
 
 function isFactory(value: unknown): value is ContainerFactory {
@@ -68,6 +68,6 @@ function refusal(data: unknown): OptionError {
           .join(", ")}.`
       : "";
   return new OptionError(
-    `session: data must be a container with get, set, has, delete and keys (a Map, say), a function or a class that makes one, or [factory, ...args].${missing}`,
+    `session: data must be a Map or an object with its methods (get, set, has, delete, keys), a function or a class that makes one, or [factory, ...args].${missing}`,
   );
 }

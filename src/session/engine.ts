@@ -56,7 +56,7 @@ export class SessionEngine implements Engine {
   configure(options: SessionOptions): void {
     if (this.#client !== null) {
       throw new OptionError(
-        "configure: the default session has started already; call it before the first consuming call.",
+        "configure: the default session has already started. Call configure before the first consuming call.",
       );
     }
     this.#given = options;
@@ -70,9 +70,7 @@ export class SessionEngine implements Engine {
   async setMemoryLimit(memoryLimit: NonNullable<SessionOptions["memoryLimit"]>): Promise<void> {
     this.checkOpen();
     if (memoryLimit === undefined) {
-      throw new OptionError(
-        'setMemoryLimit: a limit is needed: "2 GiB", a share of the machine, "auto", or 0 for none.',
-      );
+      throw new OptionError('setMemoryLimit: give a limit: "2 GiB", a share of the memory, "auto", or 0 for no limit.');
     }
     const given = { ...this.#given, memoryLimit };
     const { workerMemory, workerHeap, managedTarget, notices, ...others } = resolveOptions(given);
@@ -98,7 +96,7 @@ export class SessionEngine implements Engine {
 
   onEvent(listener: (event: TimedEvent) => void): () => void {
     if (typeof listener !== "function") {
-      throw new OptionError(`onEvent: a function of an event is needed, not ${typeof listener}.`);
+      throw new OptionError(`onEvent: give a function that takes an event, not ${typeof listener}.`);
     }
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

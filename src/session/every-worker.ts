@@ -20,7 +20,7 @@ export interface Trimmed {
 
 /** A function with its arguments as base64, captured where it is given. */
 export function callPayload(fn: unknown, args: readonly unknown[]): string {
-  if (typeof fn !== "function") throw new OptionError(`run: a function is needed, not ${typeof fn}.`);
+  if (typeof fn !== "function") throw new OptionError(`run: give a function, not ${typeof fn}.`);
   const { payload, isClass } = captureFunction(fn, { operator: "run", constructorArgs: args });
   if (isClass) throw new OptionError("run: a class cannot be called. Give a function that makes an instance.");
   return payloadText("run", payload);
@@ -33,7 +33,7 @@ export function workerValues<Value>(answers: readonly WorkerAnswer[]): WorkerVal
   if (first?.error != null) {
     const more = failed.length - 1;
     const { message } = first.error;
-    const others = more === 0 ? "" : `\n(${more} more of ${answers.length} workers failed, too.)`;
+    const others = more === 0 ? "" : `\n(${more} more of ${answers.length} workers failed as well.)`;
     throw fromWire({ ...first.error, message: message + others });
   }
   return answers.flatMap(({ worker, value }) =>

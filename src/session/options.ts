@@ -64,7 +64,7 @@ export function onThisMachine(config: Config): ResolvedOptions {
   const workers = values.workers ?? workersThatFit(node);
   if (capacity < SMALLEST_BLOCK * 4 * workers) {
     throw new OptionError(
-      `${said("objectStoreMemory")}: objectStoreMemory of ${formatSize(capacity)} is too small for ${workers} workers: at least ${formatSize(SMALLEST_BLOCK * 4 * workers)} are needed.`,
+      `${said("objectStoreMemory")}: objectStoreMemory of ${formatSize(capacity)} is too small for ${workers} workers. They need at least ${formatSize(SMALLEST_BLOCK * 4 * workers)}.`,
     );
   }
   const { notice: limitNotice, ...worker } = workerMemory(config, node, workers, total);
@@ -73,7 +73,7 @@ export function onThisMachine(config: Config): ResolvedOptions {
   const fewerNotice =
     values.workers !== undefined || workers === node.cores
       ? null
-      : `${workers} of ${node.cores} possible workers: there are ${formatSize(memory)} of memory, and the store may have ${formatSize(capacity)}. \`workers\` says how many there shall be.`;
+      : `${workers} workers for ${node.cores} cores: of ${formatSize(memory)} of memory, the store may take ${formatSize(capacity)}. Set \`workers\` to choose the number yourself.`;
   const pool = { memory, ...fixedShares, threads: node.cores };
   return {
     ...plainSettings(values),

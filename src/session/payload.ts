@@ -11,6 +11,6 @@ const LARGEST: Bytes = 64 * 2 ** 20;
 export function payloadText(operator: string, payload: Uint8Array): string {
   if (payload.byteLength <= LARGEST) return Buffer.from(payload).toString("base64");
   throw new OptionError(
-    `${operator}: the function with what it uses has ${formatSize(payload.byteLength)}, and ${formatSize(LARGEST)} are the most. Write large data to a file and read it inside the function.`,
+    `${operator}: the function with its captured variables takes ${formatSize(payload.byteLength)}; the limit is ${formatSize(LARGEST)}. Write large data to a file and read it inside the function.`,
   );
 }

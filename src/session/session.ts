@@ -20,7 +20,7 @@ import type { SessionOptions } from "./options.ts";
 
 const SESSION_STAYS: Stays = {
   what: "a Session",
-  remedy: "Use it outside of functions, and let the function return what you need of its rows.",
+  remedy: "Use it outside functions, and let the function return the rows that you need.",
 };
 
 export class Session {

@@ -78,7 +78,7 @@ function openLog(directory: string, path: string): number {
     return openSync(path, "a", 0o600);
   } catch (error) {
     throw new OptionError(
-      `session: the directory of its logs, ${directory}, cannot be used: ${(error as Error).message}. ` +
+      `session: the log directory ${directory} cannot be used: ${(error as Error).message}. ` +
         "Set XDG_STATE_HOME to a directory that can be written to.",
     );
   }
@@ -91,7 +91,7 @@ function ready(child: ChildProcess, log: string, patience: Milliseconds): Promis
       reject(new SessionClosedError(`The supervisor process could not be started: ${why}. Its log (${log}):\n${tail}`));
     };
     let said = "";
-    const timer = setTimeout(() => failed(`no sign of life within ${patience / 1000} s`), patience);
+    const timer = setTimeout(() => failed(`it did not answer within ${patience / 1000} s`), patience);
     child.once("error", (error) => {
       clearTimeout(timer);
       failed(error.message);

@@ -28,13 +28,13 @@ export function statePlace(): StatePlace {
   const root = `${usual}-${process.geteuid?.() ?? 0}`;
   if (!isUsable(root)) {
     throw new OptionError(
-      `session: the directories for logs, ${usual} and ${root}, belong to somebody else. Set XDG_STATE_HOME to a directory of your own.`,
+      `session: the directories for logs, ${usual} and ${root}, belong to another user. Set XDG_STATE_HOME to a directory of your own.`,
     );
   }
   return {
     root,
     notice:
-      `${usual} belongs to somebody else: the logs of this session are in ${root} instead. ` +
+      `${usual} belongs to another user: the logs of this session are in ${root} instead. ` +
       "Set XDG_STATE_HOME to a directory of your own.",
   };
 }

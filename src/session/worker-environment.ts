@@ -55,7 +55,7 @@ function findJemalloc(here: Surroundings): string {
       ? "brew install jemalloc"
       : "apt-get install libjemalloc2 (Debian, Ubuntu), dnf install jemalloc (Fedora, RHEL), pacman -S jemalloc (Arch)";
   throw new OptionError(
-    `session: allocator is "jemalloc", and jemalloc is not installed. Install it: ${install}. Looked for: ${places.join(", ")}.`,
+    `session: allocator is "jemalloc", but jemalloc is not installed. Install it: ${install}. Searched: ${places.join(", ")}.`,
   );
 }
 

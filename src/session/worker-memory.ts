@@ -37,7 +37,7 @@ export function workerMemory(
     notice:
       asked === limit || asked === null
         ? null
-        : `memoryLimit of ${formatSize(asked)} is more than there is: lowered to ${formatSize(machine)}, the memory of this machine or its container.`,
+        : `memoryLimit of ${formatSize(asked)} is more than this machine or its container has: lowered to ${formatSize(machine)}.`,
   };
 }
 

@@ -37,7 +37,7 @@ export function assertPossible(stage: Pick<TaskStage, "name" | "request" | "step
     // A stage without functions needs one core, whatever the session has.
     const remedy = fn === undefined ? `Give the session ${more}.` : `Lower ${option}, or give the session ${more}.`;
     throw new OptionError(
-      `${name}: a task needs ${option} ${text(stage.request[key])}, and the session has ${text(total[key])} in all. ${remedy}`,
+      `${name}: a task needs ${option} ${text(stage.request[key])}, but the session has ${text(total[key])} in total. ${remedy}`,
     );
   }
 }

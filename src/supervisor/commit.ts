@@ -149,6 +149,6 @@ async function leaveOnly(staging: string, paths: readonly string[]): Promise<voi
     else if (!wanted.delete(relative(staging, path)) && path !== mark) await rm(path);
   }
   const [missing] = wanted;
-  if (missing !== undefined) throw new Error(`${join(staging, missing)} is not there any more`);
+  if (missing !== undefined) throw new Error(`${join(staging, missing)} no longer exists`);
   for (const folder of folders.sort().reverse()) await removedIfEmpty(folder);
 }

@@ -23,7 +23,7 @@ export class Moves {
   async all(paths: readonly string[], from: string, to: string): Promise<void> {
     for (const path of paths) {
       const target = join(to, path);
-      if (await exists(target)) throw new WriteError(`${target} is there already and is not replaced.`, target);
+      if (await exists(target)) throw new WriteError(`${target} already exists and is not replaced.`, target);
       this.#makeDirectory(dirname(target));
       await rename(join(from, path), target);
       this.#done.push({ from: join(from, path), to: target });
@@ -38,7 +38,7 @@ export class Moves {
         await rename(to, from);
       } catch (error) {
         const cause = messageOf(error);
-        throw new WriteError(`${from} is now ${to}, and cannot be moved back: ${cause}. Move it by hand.`, from);
+        throw new WriteError(`${from} was moved to ${to} and cannot be moved back: ${cause}. Move it by hand.`, from);
       }
     }
     for (const { outermost, innermost } of this.#made.reverse()) await removeEmpty(innermost, outermost);

@@ -47,6 +47,6 @@ export function checkSocketPath(sessionDirectory: string, localDirectory: string
   const bytes = Buffer.byteLength(socketPath(sessionDirectory));
   if (bytes <= LONGEST_SOCKET_PATH) return;
   throw new OptionError(
-    `session: localDirectory is too long: the session's socket in it would have a path of ${bytes} bytes, and the system allows ${LONGEST_SOCKET_PATH}. Choose a shorter one than ${localDirectory}.`,
+    `session: localDirectory is too long: the session's socket in it would have a path of ${bytes} bytes, but the system allows ${LONGEST_SOCKET_PATH}. Choose a shorter path than ${localDirectory}.`,
   );
 }

@@ -53,7 +53,7 @@ export function kill(pid: number): void {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     // Gone already. What may not be ended (a set-uid program) is worth a line in the log.
-    if (code !== "ESRCH") process.stderr.write(`The process ${pid}, of a worker, cannot be ended: ${message}\n`);
+    if (code !== "ESRCH") process.stderr.write(`The process ${pid} of a worker cannot be ended: ${message}\n`);
   }
 }
 

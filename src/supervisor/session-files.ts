@@ -124,6 +124,6 @@ function areTexts(value: unknown): value is readonly string[] {
 export function arenaGone(path: string): StoreError {
   return new StoreError(
     `The store's file ${path} was removed while the session ran: a worker that ended cannot be replaced. Start a new session, ` +
-      "with a localDirectory that nobody clears away.",
+      "with a localDirectory that no program cleans up.",
   );
 }

@@ -56,7 +56,7 @@ export class ProcessLog {
       makeDirectory(directory, 0o700);
       return new ProcessLog(owner, openSync(path, "a+", 0o600), limit);
     } catch (error) {
-      process.stderr.write(`${owner} has no log: ${(error as Error).message}\n`);
+      process.stderr.write(`${owner} cannot write a log: ${(error as Error).message}\n`);
       return null;
     }
   }
@@ -83,7 +83,7 @@ export class ProcessLog {
       const last = this.#read(size, fstatSync(this.fd).size);
       ftruncateSync(this.fd, 0);
       this.#dropped += size - kept.length;
-      const told = `[spillway] ${formatSize(this.#dropped)} of older lines were dropped: a log has ${formatSize(this.limit)} at most.\n`;
+      const told = `[spillway] ${formatSize(this.#dropped)} of older lines were dropped: a log has at most ${formatSize(this.limit)}.\n`;
       for (const piece of [Buffer.from(told), kept, last]) writeSync(this.fd, piece);
     } catch (error) {
       process.stderr.write(`the log of ${this.owner} cannot be cut: ${(error as Error).message}\n`);

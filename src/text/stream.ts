@@ -106,7 +106,7 @@ const NAMES: Readonly<Record<Exclude<TextEncoding, "latin-1">, string>> = {
 
 export function badBytesError(path: string, line: number, encoding: TextEncoding): SourceError {
   return new SourceError(
-    `readText: ${path}, line ${line}: there are bytes that are no ${encoding.toUpperCase()}. Say how the file is encoded, such as encoding: "latin-1", or have such bytes replaced with badBytes: "replace".`,
+    `readText: ${path}, line ${line}: some bytes are not ${encoding.toUpperCase()}. Give the file's encoding, such as encoding: "latin-1", or replace such bytes with badBytes: "replace".`,
     path,
   );
 }

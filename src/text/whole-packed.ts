@@ -21,7 +21,7 @@ export async function packedFault({ path, packing }: PackedFile, signal: AbortSi
 /** What zlib says of a file that cannot be unpacked. */
 export function gzipWords(message: string): string {
   if (/header check|unknown compression/i.test(message)) {
-    return 'it is no gzip file. Give compression: "none", or its real name';
+    return 'it is not a gzip file. Give compression: "none", or the right one';
   }
   if (/unexpected end/i.test(message)) return `it was cut short: its packed data ends too early. ${AGAIN}`;
   return `it is a gzip file, but damaged (${message}). ${AGAIN}`;
@@ -57,7 +57,7 @@ async function zstdFault(path: string, signal: AbortSignal): Promise<string | nu
     const { size } = await file.stat();
     for (let at = 0; at < size && !signal.aborted; ) {
       const end = await frameEnd(file, at, signal);
-      if (end === null) return at === 0 ? 'it is no zstd file. Give compression: "none", or its real name' : null;
+      if (end === null) return at === 0 ? 'it is not a zstd file. Give compression: "none", or the right one' : null;
       if (end > size) return `it was cut short: its packed data ends too early. ${AGAIN}`;
       at = end;
     }

@@ -19,7 +19,7 @@ export function parseDuration(value: number | string, name: string): Millisecond
   const duration = Number(match?.[1]) * (factor ?? Number.NaN);
   if (!Number.isFinite(duration)) {
     throw new OptionError(
-      `${name}: ${JSON.stringify(value)} is no duration. Give milliseconds, or a string such as "30s", "500ms" or "2m".`,
+      `${name}: ${JSON.stringify(value)} is not a duration. Give milliseconds, or a string such as "30s", "500ms" or "2m".`,
     );
   }
   return duration;

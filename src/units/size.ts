@@ -61,14 +61,14 @@ function share(fraction: number, value: number | string, context: SizeContext): 
 function refused(value: unknown, { name, whole }: SizeContext): OptionError {
   const fractions = whole === undefined ? "" : ', or a fraction (0.5, "50%")';
   return new OptionError(
-    `${name}: ${shown(value)} is no size. Give a number of bytes, or a string such as "4 GiB" or "512 MB"${fractions}.`,
+    `${name}: ${shown(value)} is not a size. Give a number of bytes, or a string such as "4 GiB" or "512 MB"${fractions}.`,
   );
 }
 
 function noShare(value: number | string, { name }: SizeContext): OptionError {
   const meant = typeof value === "number" ? ` (${value} GiB is "${value} GiB")` : "";
   return new OptionError(
-    `${name}: ${shown(value)} is a share, as settings of a session can be; here it must be a number of bytes above 1, or a string such as "4 GiB" or "512 MB"${meant}.`,
+    `${name}: ${shown(value)} is a share of the machine, which only settings of a session can be. Here it must be a number of bytes above 1, or a string such as "4 GiB" or "512 MB"${meant}.`,
   );
 }
 

@@ -81,9 +81,11 @@ function noMemory(error: KernelError, operator: string, means: KernelMeans | nul
   const asked = size === undefined ? "needed more" : `asked for ${size} more with ${used} of ${limit} in use`;
   const threads = means?.lease.threads ?? 1;
   const disk =
-    means?.directory === null || means === null ? "" : ` What can be on disk is in ${means.directory} already.`;
+    means?.directory === null || means === null
+      ? ""
+      : ` Everything that can be on disk is already in ${means.directory}.`;
   return new KernelMemoryError(
-    `${operator}: the kernel ran out of memory: it ${asked}, on ${threads} ${threads === 1 ? "thread" : "threads"}.${disk} Give the session more memory or fewer workers, or make less of it meet at once: fewer columns, rows filtered before, lists and strings that are shorter.`,
+    `${operator}: the kernel ran out of memory: it ${asked}, on ${threads} ${threads === 1 ? "thread" : "threads"}.${disk} Give the session more memory or fewer workers, or let it hold less at once: use fewer columns, filter rows first, shorten lists and strings.`,
     operator,
     means?.lease.memory ?? null,
     threads,
@@ -101,7 +103,7 @@ function noDisk(error: KernelError, operator: string, means: KernelMeans | null)
   const room = free === null ? "" : `, where ${formatSize(free)} are free`;
   const reason = error.message.split("\n")[0] ?? error.message;
   return new SpillError(
-    `${operator}: the kernel cannot put on disk what does not fit its memory: ${path}${room}, took no more of it (${reason}). Free room there, use another localDirectory, or give the session more memory.`,
+    `${operator}: the kernel must spill to disk, but ${path}${room}, takes no more (${reason}). Free space there, use another localDirectory, or give the session more memory.`,
     [{ path, reason, free }],
     null,
     0,
@@ -126,7 +128,7 @@ function tooLarge(error: KernelError, operator: string): SpillwayError | null {
   const [, value, column] = found;
   const which = column === undefined ? "a value" : `column "${column.trim()}"`;
   return new KernelError(
-    `${operator}: ${which} is ${value}, which does not fit a BIGINT (64 bits). Cast what it is made of to DECIMAL(38, 0) or DOUBLE, for example sum(col::DOUBLE).`,
+    `${operator}: ${which} is ${value}, which does not fit a BIGINT (64 bits). Cast its inputs to DECIMAL(38, 0) or DOUBLE, for example sum(col::DOUBLE).`,
     error.kind,
     error.sql,
   );
@@ -171,7 +173,7 @@ function noList(error: KernelError, operator: string): SpillwayError | null {
   const column = UNNESTED.exec(error.sql)?.[1]?.replaceAll('""', '"');
   if (column === undefined) return null;
   return new KernelError(
-    `${operator}: explode needs a column of lists, and "${column}" is ${found[1]}.`,
+    `${operator}: explode needs a column of lists, but "${column}" is ${found[1]}.`,
     error.kind,
     error.sql,
   );
@@ -193,7 +195,7 @@ function noAggregate(error: KernelError, operator: string): SpillwayError | null
   const [, name, type] = NO_AGGREGATE.exec(error.message) ?? [];
   if (name === undefined) return null;
   return new KernelError(
-    `${operator}: there is no ${AGGREGATES[name]} of ${type} values. Make numbers of them first, such as col("x").cast("DOUBLE"), or of times sql("epoch(x)").`,
+    `${operator}: there is no ${AGGREGATES[name]} of ${type} values. Convert them to numbers first, such as col("x").cast("DOUBLE"), or for times sql("epoch(x)").`,
     error.kind,
     error.sql,
   );
@@ -221,7 +223,7 @@ function noType(error: KernelError, operator: string): SpillwayError | null {
 const NO_OPERANDS = /No function matches the given name and argument types '(.+?)\((.*)\)'/;
 /** Methods whose name in SQL is another. */
 const METHODS: Readonly<Record<string, string>> = {
-  date_part: "year, month, day and the like",
+  date_part: "year, month, day and similar methods",
   struct_extract: "field",
   list_aggr: "listSum, listMean, listMin and listMax",
 };
@@ -242,7 +244,7 @@ function noOperands(error: KernelError, operator: string): SpillwayError | null 
     method === undefined ? types : (types.split(", ").find((type) => !type.endsWith("_LITERAL")) ?? types),
   );
   return new KernelError(
-    `${operator}: ${method ?? name} cannot be computed of ${given}. Cast a column to a type that it takes first, such as col("x").cast("DOUBLE").${method === undefined ? formsOf(name, error.message) : ""}`,
+    `${operator}: ${method ?? name} cannot be computed from ${given}. First cast the column to a type that it accepts, such as col("x").cast("DOUBLE").${method === undefined ? formsOf(name, error.message) : ""}`,
     error.kind,
     error.sql,
   );
@@ -267,7 +269,7 @@ function noKey(error: KernelError, operator: string): SpillwayError | null {
   const [first, other] = [...error.message.matchAll(INFERRED)].map(([, type = ""]) => sqlName(type));
   if (name === undefined || first === undefined || other === undefined) return null;
   return new KernelError(
-    `${operator}: ${TEMPLATES[name] ?? name} was given a value of type ${other} where those inside are ${first}. Give one of that type, or cast it: .cast(${JSON.stringify(first)}).`,
+    `${operator}: ${TEMPLATES[name] ?? name} got a value of type ${other}, but the values inside are ${first}. Give a value of that type, or cast it: .cast(${JSON.stringify(first)}).`,
     error.kind,
     error.sql,
   );
@@ -293,9 +295,9 @@ function noVectors(error: KernelError, operator: string): SpillwayError | null {
   const [, unknown = "", types] = NO_VECTORS.exec(error.message) ?? [];
   const name = VECTORS[unequal] ?? VECTORS[nulls] ?? VECTORS[unknown];
   if (name === undefined) return null;
-  let what = `takes lists of numbers, and was given ${types}. Cast a column first, such as col("x").cast("FLOAT[]")`;
+  let what = `takes lists of numbers, but got ${types}. First cast the column, such as col("x").cast("FLOAT[]")`;
   if (left !== undefined) what = `a vector of ${left} numbers cannot be compared with one of ${right}`;
-  else if (nulls !== "") what = "a vector has a null inside. Leave such rows out, or put a number there";
+  else if (nulls !== "") what = "a vector has a null inside. Drop such rows, or replace the null by a number";
   return new KernelError(`${operator}: ${name}: ${what}.`, error.kind, error.sql);
 }
 
@@ -309,15 +311,14 @@ function badCsv(error: KernelError, operator: string, files: readonly string[]):
   const [, line, text, reason, expected, found, longest] = BAD_CSV.exec(error.message) ?? [];
   const path = CSV_FILE.exec(error.message)?.[1] ?? files[0];
   if (reason === undefined || path === undefined) return null;
-  let what =
-    'a quote is opened that is not closed. Give the right quote and escape, or quote: "" where nothing is quoted';
+  let what = 'a quote is opened and never closed. Give the right quote and escape, or quote: "" if nothing is quoted';
   if (expected !== undefined) {
-    what = `it has ${found} ${found === "1" ? "field" : "fields"}, and the first line ${expected}. Mend the file, give the right delimiter, quote or skip, or leave such rows out with ignoreErrors`;
+    what = `it has ${found} ${found === "1" ? "field" : "fields"}, but the first line has ${expected}. Fix the file, give the right delimiter, quote or skip, or drop such rows with ignoreErrors`;
   } else if (longest !== undefined) {
     what = `it is longer than ${longest} bytes. Give a larger maxLineSize`;
   } else if (reason.startsWith("Invalid unicode")) {
     if (operator.startsWith("readText")) return badBytesError(path, Number(line), "utf-8");
-    what = "it is not UTF-8. Convert the file, or leave such rows out with ignoreErrors";
+    what = "it is not UTF-8. Convert the file, or drop such rows with ignoreErrors";
   }
   const start = (text ?? "").split("\n")[0]?.slice(0, MOST_OF_A_LINE) ?? "";
   return new SourceError(`${operator}: ${path}, line ${line}: ${what}: ${JSON.stringify(start)}`, path);

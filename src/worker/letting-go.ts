@@ -48,10 +48,10 @@ export class LettingGo {
       const freed = typeof answer === "number" ? answer : await this.#inTime(answer);
       if (typeof freed === "number" && freed > 0) return freed;
       if (typeof freed !== "number" || Number.isNaN(freed)) {
-        this.failed(`evict() of the container gave ${String(freed)}; it must give the bytes that are free now, or −1`);
+        this.failed(`evict() of the worker data returned ${String(freed)}; it must return the freed bytes, or −1`);
       }
     } catch (error) {
-      this.failed(`evict() of the container threw ${String(error)}`);
+      this.failed(`evict() of the worker data threw ${String(error)}`);
     }
     return null;
   }
@@ -62,7 +62,7 @@ export class LettingGo {
     const late = new Promise<number>((resolve) => {
       timer = setTimeout(() => {
         this.#isStuck = true;
-        this.failed(`evict() of the container has not ended after ${EVICT_PATIENCE / 1000} s`);
+        this.failed(`evict() of the worker data has not ended after ${EVICT_PATIENCE / 1000} s`);
         resolve(-1);
       }, EVICT_PATIENCE).unref();
     });

@@ -56,7 +56,7 @@ export class LoadedOperator {
     // Of several the one that knows the most of its lines.
     const mapStack = (stack: string) =>
       functions.map((one) => one.mapStack(stack)).reduce((best, one) => (one.length > best.length ? one : best), "");
-    const what = "an error was caught by nobody (a timer's, or a promise's that is not awaited)";
+    const what = "an error was not caught (in a timer, or in a promise that is not awaited)";
     return userFailure(names, what, thrown, mapStack);
   }
 

@@ -27,12 +27,12 @@ export async function misfitError(error: unknown): Promise<SourceError | null> {
 function reason({ column, type, declared, dialect }: Misfit): string {
   if (dialect === null) {
     return declared
-      ? `is no value of column "${column}", which the schema makes ${type}. Declare a type that holds it, such as VARCHAR.`
-      : `is no value of column "${column}", which is ${type} because of what other files have there. Declare a type that holds the values of all: schema: { ${JSON.stringify(column)}: "VARCHAR" }, or a DECIMAL.`;
+      ? `does not fit column "${column}", which the schema declares as ${type}. Declare a type that holds it, such as VARCHAR.`
+      : `does not fit column "${column}", which is ${type} because of other files. Declare a type that holds the values of all files: schema: { ${JSON.stringify(column)}: "VARCHAR" }, or a DECIMAL.`;
   }
   return declared
-    ? `is no value of column "${column}", which the schema makes ${type}. Declare a type that holds it, such as VARCHAR, or leave such rows out with ignoreErrors.`
-    : `is no value of column "${column}", which the rows that were looked at make ${type}. Say what it is: schema: { ${JSON.stringify(column)}: "VARCHAR" }, look at more rows with sampleSize, or leave such rows out with ignoreErrors.`;
+    ? `does not fit column "${column}", which the schema declares as ${type}. Declare a type that holds it, such as VARCHAR, or drop such rows with ignoreErrors.`
+    : `does not fit column "${column}", which is ${type} in the sampled rows. Declare its type: schema: { ${JSON.stringify(column)}: "VARCHAR" }, sample more rows with sampleSize, or drop such rows with ignoreErrors.`;
 }
 
 /** Null where no record has it, as in a file that has changed since. */

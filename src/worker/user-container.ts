@@ -69,7 +69,7 @@ export class UserContainer {
         made = await call(...args, { worker, directory });
       } else made = construct();
     } catch (thrown) {
-      throw userFailure("data", `the container of worker ${worker} could not be made`, thrown, mapStack);
+      throw userFailure("data", `the data of worker ${worker} could not be made`, thrown, mapStack);
     }
     const container = checked(made);
     setWorkerData(container);
@@ -136,7 +136,7 @@ export class UserContainer {
     try {
       this.#tell(containerBytes(this.container));
     } catch (error) {
-      this.#failed("measure", `the container cannot be measured: ${String(error)}`);
+      this.#failed("measure", `worker data cannot be measured: ${String(error)}`);
     }
     // Not by the clock: on a busy machine others take most of that time.
     const { user, system } = process.cpuUsage(cpu);
@@ -164,7 +164,7 @@ function checked(made: unknown): MapLike {
   const missing = missingMethods(made);
   if (isContainer(made, missing)) return made;
   throw new FunctionError(
-    `data: what the factory made is no container: it has no ${missing.map((name) => `${name}()`).join(", ")}. A Map has them all.`,
+    `data: the factory's result cannot be worker data: it has no ${missing.map((name) => `${name}()`).join(", ")}. A Map has all of them.`,
     "data",
     null,
     null,

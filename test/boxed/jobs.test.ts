@@ -64,9 +64,7 @@ boxed("small machines", () => {
   test("[K1] a default session has fewer workers than cores where memory is short, and says so", async () => {
     const run = await runInBox(256 * MIB, "stream", "count", "1e6");
     expectAlive(run, 256 * MIB);
-    expect(run.stderr).toMatch(
-      /1 of \d+ possible workers: there are 256 MiB of memory, and the store may have 76\.8 MiB/,
-    );
+    expect(run.stderr).toMatch(/1 workers for \d+ cores: of 256 MiB of memory, the store may take 76\.8 MiB/);
   });
 });
 

@@ -65,7 +65,7 @@ test.each([0, false, "0"] as const)("[K1] %j is none: no limit, no target, V8's 
 test("[K1] more than the machine is lowered to it, and said", () => {
   const { workerMemory, notices } = resolveOptions({ workers: 1, memoryLimit: total * 4 });
   expect(workerMemory).toBe(total);
-  const lowered = /^memoryLimit of .* is more than there is: lowered to .*, the memory of this machine/;
+  const lowered = /^memoryLimit of .* is more than this machine or its container has: lowered to /;
   expect(notices).toContainEqual(expect.stringMatching(lowered));
   expect(resolveOptions({ workers: 1, memoryLimit: total }).notices).not.toContainEqual(expect.stringMatching(lowered));
 });
@@ -74,9 +74,7 @@ test("[K1] fewer workers than cores, where memory is too small for them, are sai
   const limits = { cpu: 8, memory: "1 GiB" } as const;
   const { workers, notices } = resolveOptions({ objectStoreMemory: "300 MiB", resourceLimits: limits });
   expect(workers).toBe(4);
-  expect(notices.join("\n")).toContain(
-    "4 of 8 possible workers: there are 1.0 GiB of memory, and the store may have 300 MiB.",
-  );
+  expect(notices.join("\n")).toContain("4 workers for 8 cores: of 1.0 GiB of memory, the store may take 300 MiB.");
 });
 
 test("[K8] what is measured and when is as the settings say", () => {

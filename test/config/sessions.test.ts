@@ -79,7 +79,9 @@ describe("a worker", () => {
   test("[K1] is told with the first job that its limit was lowered to the machine", () => {
     const job = "await s.range(1).takeAll(); await s.close();";
     const { stderr } = program(`const s = session({ workers: 1, memoryLimit: "100 TiB" }); ${job}`, {});
-    expect(stderr).toMatch(/^spillway: memoryLimit of 100 TiB is more than there is: lowered to [0-9.]+ [MGT]iB, /m);
+    expect(stderr).toMatch(
+      /^spillway: memoryLimit of 100 TiB is more than this machine or its container has: lowered to [0-9.]+ [MGT]iB\./m,
+    );
   });
 });
 
@@ -160,7 +162,7 @@ describe("the command line", () => {
 
   test("[K8] info goes by settings, too", () => {
     const told = run(["info", "--workers", "1", "--memoryLimit", "0"], { SPILLWAY_LOCAL_DIRECTORY: "/a,/b" });
-    expect(told).toMatch(/^workers +1, without a limit of memory/m);
+    expect(told).toMatch(/^workers +1, without a memory limit/m);
     expect(told).toMatch(/^spilling +to \/a, \/b \(localDirectory\)/m);
   });
 

@@ -82,7 +82,7 @@ test("[K14] of an evicting one only the fast part counts", () => {
 
 test("[K14] workerData finds it, and is an error where there is none", () => {
   expect(() => workerData()).toThrow(OptionError);
-  expect(() => workerData()).toThrow("workerData: there is no container here.");
+  expect(() => workerData()).toThrow("workerData: there is no worker data here.");
   const map = new Map();
   setWorkerData(map);
   expect(workerData()).toBe(map);

@@ -49,8 +49,8 @@ describe.each([
       if (change === "gone") rmSync(path);
       const failing = ds.takeAll();
       await expect(failing).rejects.toMatchObject({ name: "SourceError", path });
-      await expect(failing).rejects.toThrow(/(is gone|has changed .*) since this dataset looked at it/);
-      await expect(ds.sort(Object.keys(rows[0] ?? {})[0] ?? "").takeAll()).rejects.toThrow(/looked at it/);
+      await expect(failing).rejects.toThrow(/(is gone|has changed .*) since this dataset examined it/);
+      await expect(ds.sort(Object.keys(rows[0] ?? {})[0] ?? "").takeAll()).rejects.toThrow(/examined it/);
       writeFileSync(path, bytes);
       expect(await read(engine, path).takeAll()).toEqual(rows);
     },

@@ -66,7 +66,9 @@ describe("[A18] types hold for all files", () => {
 
   test("[A18] of very many files some are looked at, and a value in another is an error with its line", async () => {
     const path = files(...Array.from({ length: 200 }, (_, i) => `v\n1\n${i === 1 ? "2.5" : i}\n`));
-    await expect(read(path)).rejects.toThrow(/1\.csv, line 3: "2\.5" is no value of column "v", .* make BIGINT/);
+    await expect(read(path)).rejects.toThrow(
+      /1\.csv, line 3: "2\.5" does not fit column "v", which is BIGINT in the sampled rows/,
+    );
     await expect(read(path)).rejects.toBeInstanceOf(SourceError);
     expect((await read(path, { sampleSize: -1 })).types).toEqual(["DOUBLE"]);
   });
@@ -88,7 +90,7 @@ describe("[A18] types hold for all files", () => {
     ["true", "yes"],
   ])("[A18] %s and, below the sample, %s: an error with file and line, never another value", async (usual, odd) => {
     const path = files(`v\n${`${usual}\n`.repeat(21_000)}${odd}\n${usual}\n`);
-    const message = `0.csv, line 21002: ${JSON.stringify(odd)} is no value of column "v"`;
+    const message = `0.csv, line 21002: ${JSON.stringify(odd)} does not fit column "v"`;
     await expect(read(path)).rejects.toThrow(message);
     expect((await read(path, { ignoreErrors: true })).rows.length).toBe(21_001);
     expect((await read(path, { schema: { v: "VARCHAR" } })).rows[21_000]).toEqual([odd]);
@@ -110,7 +112,9 @@ describe("[A18] types hold for all files", () => {
     ["BOOLEAN", "maybe"],
   ])("[A18] a declared %s cannot be %s", async (type, odd) => {
     const path = files(`v\n${odd}\n`);
-    await expect(read(path, { schema: { v: type } })).rejects.toThrow(/0\.csv, line 2: .* which the schema makes/);
+    await expect(read(path, { schema: { v: type } })).rejects.toThrow(
+      /0\.csv, line 2: .* which the schema declares as/,
+    );
   });
 
   test.each([

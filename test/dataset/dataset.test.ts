@@ -76,7 +76,7 @@ describe("[A2] functions", () => {
       expect(asks(share)).toThrow(OptionError);
       expect(asks(share)).toThrow(/^map: memory: .* is a share, .* a string such as "4 GiB"/);
     }
-    for (const none of ["auto", "lots", -1, Number.NaN]) expect(asks(none)).toThrow(/^map: memory: .* is no size/);
+    for (const none of ["auto", "lots", -1, Number.NaN]) expect(asks(none)).toThrow(/^map: memory: .* is not a size/);
   });
 });
 

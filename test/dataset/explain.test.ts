@@ -78,7 +78,7 @@ describe("[O7] explain", () => {
     await ds.take(3);
     const text = await ds.explain();
     expect(text).not.toContain("real:");
-    expect(text).toMatch(/Last run, of other stages than these, .*\n(?: {2}Stage .*\n)* {2}Stage 2 limit: 3 rows/);
+    expect(text).toMatch(/The last run had other stages .*\n(?: {2}Stage .*\n)* {2}Stage 2 limit: 3 rows/);
   });
 
   test("[O7] analyze runs the plan to its end, keeps nothing, and gives real figures", async () => {

@@ -55,7 +55,7 @@ test.each([
   ['"2024-01-01"', '"2024-01-01T10:00:00"'],
 ])("[A18] %s and, below the sample, %s: an error with file and line", async (usual, odd) => {
   const lines = Array.from({ length: 45_000 }, () => `{"v":${usual}}`);
-  await expect(read(...lines, `{"v":${odd}}`)).rejects.toThrow(/\.json, line 45001: .* is no value of column "v"/);
+  await expect(read(...lines, `{"v":${odd}}`)).rejects.toThrow(/\.json, line 45001: .* does not fit column "v"/);
 });
 
 test("[A1] keys that differ only in case, and an empty one, are an error and not null", async () => {
@@ -123,7 +123,7 @@ test.each([
 ])("[A18] %s declared and %s: an error with file and line, or left out", async (type, odd) => {
   const lines = ['{"v":1}', `{"v":${odd}}`, "{}"];
   await expect((await readAs({ v: type }, lines)).takeAll()).rejects.toThrow(
-    /\.json, line 2: .* is no value of column "v", which the schema makes/,
+    /\.json, line 2: .* does not fit column "v", which the schema declares as/,
   );
   expect(await (await readAs({ v: type }, lines, { ignoreErrors: true })).count()).toBe(2);
 });
@@ -142,7 +142,7 @@ test.each([
 test("[A18] whole numbers found to be decimals, and a fraction below the sample: an error", async () => {
   const lines = Array.from({ length: 45_000 }, () => '{"v":18446744073709551615}');
   const ds = await readAs({}, ['{"v":-1}', ...lines, '{"v":0.5}']);
-  await expect(ds.takeAll()).rejects.toThrow(/line 45002: "0.5" is no value of column "v"/);
+  await expect(ds.takeAll()).rejects.toThrow(/line 45002: "0.5" does not fit column "v"/);
 });
 
 test("[A18] dates in a way of their own beside a DECIMAL", async () => {

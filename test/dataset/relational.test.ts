@@ -72,7 +72,7 @@ describe("[A8] groups", () => {
   test("[A8] what cannot be meant is refused where it is written", () => {
     const wrong: readonly (readonly [() => unknown, string])[] = [
       [() => trips.groupBy().mapGroups((group) => group), "mapGroups: groupBy names no key."],
-      [() => trips.groupBy("city", "city"), 'groupBy: "city" is there twice.'],
+      [() => trips.groupBy("city", "city"), 'groupBy: "city" is given twice.'],
       [() => trips.groupBy("city").agg({}), "agg: name at least one aggregate"],
       [() => trips.groupBy("city").agg({ city: count() }), 'agg: two columns would be called "city"'],
       [() => trips.groupBy("city").agg({ n: 1 as never }), 'agg: "n" is 1; it must be an expression over aggregates'],
@@ -141,10 +141,13 @@ describe("[A9] joins, orders, partitions", () => {
       [() => trips.join(cities, { leftOn: "id" } as never), "join: name the keys"],
       [() => trips.join(cities, { leftOn: ["id", "city"], rightOn: ["id"] }), "leftOn names 2 keys and rightOn 1"],
       [() => trips.join(cities, { on: "id", how: "outer" } as never), 'join: how is "outer"'],
-      [() => trips.join(cities, { on: "id", how: "cross" } as never), "a cross join puts every row beside every row"],
+      [() => trips.join(cities, { on: "id", how: "cross" } as never), "a cross join pairs every row with every row"],
       [() => trips.join(cities, { on: "id", sufix: "x" } as never), 'Did you mean "suffix"?'],
-      [() => trips.join({} as never, { on: "id" }), "join: an object is no dataset."],
-      [() => trips.join(fromItems(other, [{ id: 1 }]), { on: "id" }), "join: the datasets are of different sessions."],
+      [() => trips.join({} as never, { on: "id" }), "join: an object is not a dataset."],
+      [
+        () => trips.join(fromItems(other, [{ id: 1 }]), { on: "id" }),
+        "join: the datasets belong to different sessions.",
+      ],
       [() => trips.sort([]), "sort: name at least one key."],
       [() => trips.sort("city", { descending: [true, false] }), "descending has 2 values for 1 keys"],
       [() => trips.sort("city", { descending: "yes" as never }), 'sort: descending is "yes"'],
@@ -158,11 +161,11 @@ describe("[A9] joins, orders, partitions", () => {
       [() => trips.repartition({ targetRows: 0 }), "repartition: targetRows is 0"],
       [() => trips.repartition({ targetBytes: 0 }), "repartition: targetBytes is 0"],
       [() => trips.repartition({ targetRows: 1, targetBytes: 1 } as never), "give a number, or one of"],
-      [() => trips.repartition({ targetRows: 1, count: 2 } as never), "count goes with keys"],
+      [() => trips.repartition({ targetRows: 1, count: 2 } as never), "count needs keys"],
       [() => trips.repartition({ keys: [] }), "repartition: keys must be a list of column names"],
       [() => trips.repartition("4" as never), 'repartition: "4" is neither a number nor options.'],
-      [() => trips.randomShuffle().window({ blocks: 1 }), "window: randomShuffle is over the whole dataset"],
-      [() => trips.groupBy("city").count().window({ blocks: 1 }), "window: groupBy is over the whole dataset"],
+      [() => trips.randomShuffle().window({ blocks: 1 }), "window: randomShuffle needs the whole dataset"],
+      [() => trips.groupBy("city").count().window({ blocks: 1 }), "window: groupBy needs the whole dataset"],
       [
         () =>
           trips
@@ -222,7 +225,7 @@ describe("[A9] joins, orders, partitions", () => {
       [{ testSize: 1.5 }, "testSize is 1.5"],
       [{ testSize: Number.NaN }, "testSize is NaN"],
       [{ testSize: 11 }, "testSize is 11 rows, but there are only 10"],
-      [{ testSize: 0.5, seed: 1 }, "seed goes with shuffle: true"],
+      [{ testSize: 0.5, seed: 1 }, "seed needs shuffle: true"],
       [{ testSize: 0.5, shufle: true } as never, 'Did you mean "shuffle"?'],
     ] as const) {
       await expect(range(engine, 10).trainTestSplit(options)).rejects.toThrow(message);

@@ -67,7 +67,7 @@ describe("[A1] readCsv", () => {
   test("[A1] a bad value names the file and the line", async () => {
     const path = file("broken.csv", `a,b\n${"1,2\n".repeat(30000)}x,2\n`);
     await expect(readCsv(engine, path, { schema: { a: "BIGINT" } }).takeAll()).rejects.toThrow(
-      /broken\.csv, line 30002: "x" is no value of column "a"/,
+      /broken\.csv, line 30002: "x" does not fit column "a"/,
     );
     expect(await readCsv(engine, path, { schema: { a: "BIGINT" }, ignoreErrors: true }).count()).toBe(30000);
   });

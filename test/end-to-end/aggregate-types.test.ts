@@ -69,7 +69,7 @@ describe.each(wholeOrPassed)("aggregates of a column %s", (_, made) => {
     for (const [name, aggregate] of Object.entries(aggregates)) {
       const found = rows.agg({ found: aggregate });
       if (refused.includes(name)) {
-        await expect(found, name).rejects.toThrow(/there is no .* of .* values\. Make numbers of them first/);
+        await expect(found, name).rejects.toThrow(/there is no .* of .* values\. Convert them to numbers first/);
         await expect(found, name).rejects.toBeInstanceOf(KernelError);
       } else {
         const { found: value } = await found;

@@ -97,7 +97,7 @@ describe("what is too large", () => {
     const failure = await made.takeAll().catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(StoreError);
     expect(String(failure)).toMatch(
-      /range->map: one row takes 2\.9 MiB \(300\d+ bytes\), and the whole store holds 1\.0 MiB/,
+      /range->map: one row takes 2\.9 MiB \(300\d+ bytes\), but the whole store holds 1\.0 MiB/,
     );
     const given = await tiny
       .fromItems([{ text: "z".repeat(3_000_000) }])
@@ -125,7 +125,9 @@ describe("what is too large", () => {
     });
     expect(said).toHaveLength(1);
     const [, size, fits] =
-      /mapBatches\(widen\): a batch of (.*) came back for 1000 rows.*batchSize: (\d+)/.exec(said[0] ?? "") ?? [];
+      /mapBatches\(widen\): the function returned a batch of (.*) for 1000 rows.*batchSize: (\d+)/.exec(
+        said[0] ?? "",
+      ) ?? [];
     expect(size).toBe("989 KiB");
     expect(Number(fits)).toBeGreaterThan(60);
     expect(await saidDuring(() => ds(Number(fits)).takeAll())).toEqual([]);

@@ -132,7 +132,7 @@ describe("every consuming method", () => {
     await expect(ds.takeAll({ signal: "soon" as unknown as AbortSignal })).rejects.toThrow(
       'takeAll: signal is "soon"; it must be an AbortSignal.',
     );
-    await expect(ds.count({ timeout: "soon" })).rejects.toThrow(/count: timeout: "soon" is no duration/);
+    await expect(ds.count({ timeout: "soon" })).rejects.toThrow(/count: timeout: "soon" is not a duration/);
     await expect(ds.sum("id", { timout: 3 } as CancelOptions)).rejects.toThrow(OptionError);
     expect(() => ds.iterRows({ timeout: -1 })).toThrow(OptionError);
   });

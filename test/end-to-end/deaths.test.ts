@@ -35,7 +35,7 @@ describe("an error that nobody caught", () => {
     expect(error).toBeInstanceOf(FunctionError);
     expect(error).toMatchObject({ operator: "map or map(forgetful)", errorName: "TypeError" });
     expect(error.message).toMatch(
-      /^map or map\(forgetful\): an error was caught by nobody \(a timer's.*\): TypeError: in a timer\n +at .*deaths\.test\.ts:\d+:\d+/,
+      /^map or map\(forgetful\): an error was not caught \(in a timer.*\): TypeError: in a timer\n +at .*deaths\.test\.ts:\d+:\d+/,
     );
     expect(
       await s

@@ -52,7 +52,7 @@ describe.each(["parquet", "arrow"] as const)("%s", (format) => {
       path: expect.stringContaining(join(path, "1")),
     });
     await expect(failing).rejects.toThrow(
-      /is no value of column "v", which is .* other files.*schema: \{ "v": "VARCHAR"/s,
+      /does not fit column "v", which is .* other files.*schema: \{ "v": "VARCHAR"/s,
     );
     // A count looks at no values.
     expect(await read(path, { schema: { v: "VARCHAR" } }).count()).toBe(2);
@@ -83,6 +83,6 @@ describe.each(["parquet", "arrow"] as const)("%s", (format) => {
       name: "SourceError",
       path: expect.stringContaining(path),
     });
-    await expect(failing).rejects.toThrow(/is no value of column "v", which the schema makes/);
+    await expect(failing).rejects.toThrow(/does not fit column "v", which the schema declares as/);
   });
 });

@@ -46,8 +46,8 @@ describe("expressions", () => {
 describe("arguments", () => {
   test("[A6] fillNull without a value is refused", () => {
     const ds = s.fromItems([{ n: null as number | null }]);
-    expect(() => ds.fillNull(null as never)).toThrow("fillNull: a value is needed, not null");
-    expect(() => ds.fillNull(undefined as never)).toThrow("fillNull: a value is needed, not undefined");
+    expect(() => ds.fillNull(null as never)).toThrow("fillNull: give a value, not null");
+    expect(() => ds.fillNull(undefined as never)).toThrow("fillNull: give a value, not undefined");
   });
 
   test("[A6] drop without a column is refused in plain words", () => {

@@ -35,8 +35,10 @@ describe("[A1] files that cannot be read", () => {
     const [name = ""] = readdirSync(at("whole"));
     const whole = readFileSync(at("whole", name));
     const read = (path: string) => message(s.readParquet(path).takeAll());
-    expect(await read(file("no.parquet", "id,name\n"))).toMatch(/no\.parquet cannot be read: it is no Parquet file/);
-    expect(await read(file("cut.parquet", whole.subarray(0, -20)))).toMatch(/cut short: a whole one ends with PAR1/);
+    expect(await read(file("no.parquet", "id,name\n"))).toMatch(/no\.parquet cannot be read: it is not a Parquet file/);
+    expect(await read(file("cut.parquet", whole.subarray(0, -20)))).toMatch(
+      /cut short: a complete file ends with PAR1/,
+    );
     const damage = (from: number, to: number) => whole.map((byte, i) => (i >= from && i < to ? byte ^ 0x55 : byte));
     const damaged = damage(1000, 3000);
     expect(await read(file("damaged.parquet", damaged))).toMatch(/damaged\.parquet.*damaged\. Write or copy it again/);
@@ -56,14 +58,16 @@ describe("[A1] files that cannot be read", () => {
       Buffer.from([50, 0, 0, 0]),
       Buffer.from("PARE"),
     ]);
-    expect(await read(file("locked.parquet", locked))).toMatch(/it is encrypted, which is not read here\. Decrypt it/);
+    expect(await read(file("locked.parquet", locked))).toMatch(
+      /it is encrypted, which Spillway cannot read\. Decrypt it/,
+    );
   });
 
   test("[A1] CSV that is none, JSON that ends early or names a key twice, text that is not UTF-8", async () => {
     const bytes = Uint8Array.from({ length: 5000 }, (_, i) => (i * 7) % 256);
     const noCsv = s.readCsv(file("bytes.csv", bytes)).takeAll();
     await expect(noCsv).rejects.toThrow(SourceError);
-    expect(await message(noCsv)).toMatch(/bytes\.csv cannot be read: it is no CSV file.*ignoreErrors/);
+    expect(await message(noCsv)).toMatch(/bytes\.csv cannot be read: it is not a CSV file.*ignoreErrors/);
     expect(await message(s.readJson(file("early.json", '{"a":1}\n{"a":\n')).takeAll())).toMatch(/early\.json/);
     expect(await message(s.readJson(file("twice.json", '{"a":1,"a":2}\n')).takeAll())).toMatch(/duplicate key "a"/);
     const latin = Buffer.from('{"a":"caf\xe9"}\n', "latin1");
@@ -75,25 +79,35 @@ describe("[A1] files that cannot be read", () => {
       message(s.readJson(file(name, content), options).takeAll());
     const lines = (n: number) => '{"a":1,"b":2}\n'.repeat(n);
     expect(await read("bad-3.json", `${lines(2)}{"a":x}\n${lines(2)}`)).toMatch(
-      /bad-3\.json cannot be read: it is no JSON in line 3, byte 6: unexpected character\. Mend the file/,
+      /bad-3\.json cannot be read: it is not valid JSON in line 3, byte 6: unexpected character\. Fix the file/,
     );
-    expect(await read("bad-late.json", `${lines(30_000)}{"a":x}\n`)).toMatch(/it is no JSON in line 30001, byte 6/);
+    expect(await read("bad-late.json", `${lines(30_000)}{"a":x}\n`)).toMatch(
+      /it is not valid JSON in line 30001, byte 6/,
+    );
     expect(await read("bad-end.json", `${lines(5)}{"a"`)).toMatch(
-      /it is no JSON in line 6, .*: unexpected end of data/,
+      /it is not valid JSON in line 6, .*: unexpected end of data/,
     );
-    expect(await read("bad-array.json", '[{"a":1},\n{"a":x}]')).toMatch(/it is no JSON in its value 2, byte 6 of it/);
+    expect(await read("bad-array.json", '[{"a":1},\n{"a":x}]')).toMatch(
+      /it is not valid JSON in its value 2, byte 6 of it/,
+    );
     expect(await read("nested-late.json", `${'{"a":{"b":1}}\n'.repeat(30_000)}{"a":{"b":"x"}}\n`)).toMatch(
       /nested-late\.json cannot be read: line 30001 has "x" inside an object or a list .* schema: \{ column: "JSON" \}/,
     );
-    expect(await read("nested-case.json", '{"o":{"a":1,"A":2}}\n')).toMatch(/the key "A" twice, or another one that/);
+    expect(await read("nested-case.json", '{"o":{"a":1,"A":2}}\n')).toMatch(/the key "A" twice, or a key that/);
     expect(await read("no-array.json", lines(2), { format: "array" })).toMatch(/or give format: "ndjson"/);
     expect(await read("utf16.json", Buffer.from('\ufeff{"a":1}\n', "utf16le"))).toMatch(/encoded in UTF-16\. Convert/);
   });
 
   test("[A18] what is not packed as its name says", async () => {
-    expect(await message(s.readCsv(file("no.csv.gz", "a\n1\n")).takeAll())).toMatch(/no gzip file\. Give compression/);
-    expect(await message(s.readText(file("no.txt.gz", "a\n1\n")).takeAll())).toMatch(/no gzip file\. Give compression/);
-    expect(await message(s.readCsv(file("no.csv.zst", "a\n1\n")).takeAll())).toMatch(/no zstd file\. Give compressio/);
+    expect(await message(s.readCsv(file("no.csv.gz", "a\n1\n")).takeAll())).toMatch(
+      /is not a gzip file\. Give compression/,
+    );
+    expect(await message(s.readText(file("no.txt.gz", "a\n1\n")).takeAll())).toMatch(
+      /is not a gzip file\. Give compression/,
+    );
+    expect(await message(s.readCsv(file("no.csv.zst", "a\n1\n")).takeAll())).toMatch(
+      /is not a zstd file\. Give compressio/,
+    );
   });
 
   test("[A1] what an expression cannot do with a value is no fault of its file", async () => {
@@ -160,10 +174,10 @@ describe("[A3] expressions that cannot be computed", () => {
   test("[A3] a key or an item of another type is told by the method's name", async () => {
     const held = s.range(3).select(sql("MAP {'a': 1}").as("m"), sql("[DATE '2020-01-01']").as("l"));
     expect(await message(held.select(col("m").mapGet(5).as("x")).takeAll())).toMatch(
-      /range->select: mapGet was given a value of type INTEGER where those inside are VARCHAR\. Give one/,
+      /range->select: mapGet got a value of type INTEGER, but the values inside are VARCHAR\. Give a value/,
     );
     expect(await message(held.select(col("l").listContains(5).as("x")).takeAll())).toMatch(
-      /listContains was given a value of type INTEGER where those inside are DATE/,
+      /listContains got a value of type INTEGER, but the values inside are DATE/,
     );
   });
 
@@ -177,12 +191,12 @@ describe("[A3] expressions that cannot be computed", () => {
           .select(col(of("id")).upper().as("q"))
           .takeAll(),
       ),
-    ).toMatch(/range->select: upper cannot be computed of BIGINT\. Cast a column/);
+    ).toMatch(/range->select: upper cannot be computed from BIGINT\. First cast the column/);
     expect(await message(texts.select(col(of("v")).add(1).as("q")).takeAll())).toMatch(
-      /\+ cannot be computed of VARCHAR, INTEGER\. Cast a column/,
+      /\+ cannot be computed from VARCHAR, INTEGER\. First cast the column/,
     );
     expect(await message(texts.select(col(of("v")).year().as("q")).takeAll())).toMatch(
-      /year, month, day and the like cannot be computed of VARCHAR\./,
+      /year, month, day and similar methods cannot be computed from VARCHAR\./,
     );
     expect(
       await message(
@@ -191,7 +205,7 @@ describe("[A3] expressions that cannot be computed", () => {
           .select(col(of("id")).field("x").as("q"))
           .takeAll(),
       ),
-    ).toMatch(/field cannot be computed of BIGINT\./);
+    ).toMatch(/field cannot be computed from BIGINT\./);
   });
 
   test("[A7] a function with many forms lists five of them", async () => {
@@ -209,7 +223,7 @@ describe("[A3] expressions that cannot be computed", () => {
   });
 
   test("[A5] explode of a column that is no list", async () => {
-    await expect(s.range(1).explode("id").takeAll()).rejects.toThrow(/needs a column of lists, and "id" is BIGINT/);
+    await expect(s.range(1).explode("id").takeAll()).rejects.toThrow(/needs a column of lists, but "id" is BIGINT/);
     const mapped = s.range(1).map(() => ({ 'a"b': 1 }));
     await expect(mapped.explode('a"b').takeAll()).rejects.toThrow(/and "a"b" is DOUBLE/);
   });
@@ -238,12 +252,12 @@ describe("[A3] expressions that cannot be computed", () => {
     expect(() => col("id").in("abc")).toThrow(/"abc" was given/);
     expect(() => col("id").notIn(given(undefined))).toThrow(/undefined was given/);
     expect(() => s.range(3).limit(2 ** 53)).toThrow(/it must be a whole number from 0 to 2\^53 - 1/);
-    expect(() => s.range(2 ** 53 + 2)).toThrow(/no whole number of at most 2\^53 - 1/);
+    expect(() => s.range(2 ** 53 + 2)).toThrow(/not a whole number of at most 2\^53 - 1/);
     expect(() => col("id").cast(given(undefined))).toThrow(/cast: undefined is no type name/);
-    expect(() => s.range(3).rename(given("id"))).toThrow(/rename: names are an object, such as .* not "id"/);
+    expect(() => s.range(3).rename(given("id"))).toThrow(/rename: names must be an object, such as .* not "id"/);
     const options = { decimal: given(";") };
     expect(() => s.readCsv("x.csv", options)).toThrow(/decimal is ";"; it must be one of "\.", ","/);
-    expect(() => s.readCsv("x.csv", { quote: "''" })).toThrow(/quote is "''"; it must be one character of ASCII/);
+    expect(() => s.readCsv("x.csv", { quote: "''" })).toThrow(/quote is "''"; it must be one ASCII character/);
     expect(() => s.range(3).dropNull(given("id"))).toThrow(
       /must be a list of column names, such as \["id"\]; "id" was given/,
     );
@@ -264,10 +278,10 @@ describe("arguments of the wrong type", () => {
     const wrong: unknown[] = [null, undefined, "3", Number.NaN, Number.POSITIVE_INFINITY];
     for (const value of wrong) {
       const shown = typeof value === "string" ? JSON.stringify(value) : String(value);
-      expect(() => s.range(value as number)).toThrow(`range: ${shown} is no whole number of at most 2^53 - 1.`);
+      expect(() => s.range(value as number)).toThrow(`range: ${shown} is not a whole number of at most 2^53 - 1.`);
       expect(() => s.range(1).limit(value as number)).toThrow(`limit: the number of rows is ${shown};`);
     }
-    expect(() => s.readParquet(5 as unknown as string)).toThrow("readParquet: a path is a text");
-    expect(() => s.readCsv(null as unknown as string)).toThrow("readCsv: a path is a text");
+    expect(() => s.readParquet(5 as unknown as string)).toThrow("readParquet: a path must be a text");
+    expect(() => s.readCsv(null as unknown as string)).toThrow("readCsv: a path must be a text");
   });
 });

@@ -40,7 +40,7 @@ test("[K1] what is no listener, and no limit, is refused at once", async () => {
   const s = sessions.open({});
   expect(() => s.onEvent("pressure" as unknown as () => void)).toThrow(OptionError);
   await expect(s.setMemoryLimit(undefined as unknown as string)).rejects.toThrow(
-    'setMemoryLimit: a limit is needed: "2 GiB", a share of the machine, "auto", or 0 for none.',
+    'setMemoryLimit: give a limit: "2 GiB", a share of the memory, "auto", or 0 for no limit.',
   );
   await s.close();
 });

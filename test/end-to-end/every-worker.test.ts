@@ -68,15 +68,15 @@ describe("run", () => {
     });
     await expect(failed).rejects.toBeInstanceOf(FunctionError);
     await expect(failed).rejects.toThrow(/^run: the function failed in worker 1: TypeError: not today\n.*every-worker/);
-    await expect(failed).rejects.toThrow("(1 more of 2 workers failed, too.)");
+    await expect(failed).rejects.toThrow("(1 more of 2 workers failed as well.)");
   });
 
   test("[K11] what cannot be called or sent is refused with the reason", async () => {
     await expect(s.run(() => () => 1)).rejects.toThrow("what the function returned in worker 1 cannot be sent back");
-    await expect(s.run("text" as never)).rejects.toThrow("run: a function is needed, not string.");
+    await expect(s.run("text" as never)).rejects.toThrow("run: give a function, not string.");
     await expect(s.run(class A {} as never)).rejects.toThrow("run: a class cannot be called");
     const much = Buffer.alloc(70 * 2 ** 20);
-    await expect(s.run(() => much.length)).rejects.toThrow("64.0 MiB are the most");
+    await expect(s.run(() => much.length)).rejects.toThrow("the limit is 64.0 MiB");
   });
 
   test("[K11] a worker that ends meanwhile is an error; the next call finds the one that replaces it", async () => {

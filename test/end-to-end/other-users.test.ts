@@ -129,7 +129,7 @@ test("[A15] a directory of ours that others may write to is not believed either"
   await asSecondUser(LIES.replace(/chmodSync\(root.*/, ""), open, String(innocent.pid), precious);
   const said = await workIn(shared);
   expectUnharmed();
-  expect(said).toMatch(/others may use it \(mode 0777\).*instead/);
+  expect(said).toMatch(/is open to other users \(mode 0777\).*instead/);
   expect(readdirSync(shared)).toEqual([own]);
 });
 

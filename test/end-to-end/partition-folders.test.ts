@@ -41,7 +41,7 @@ describe("partition folders that look hidden", () => {
       ]);
       expect(await s.readParquet(`${out}/*/*.parquet`).count()).toBe(2);
       expect(await s.readParquet(`${out}/**/*.parquet`).count()).toBe(2);
-      await expect(rows.writeParquet(out, { partitionBy: key })).rejects.toThrow(/has data already/);
+      await expect(rows.writeParquet(out, { partitionBy: key })).rejects.toThrow(/already has data/);
       await s.range(3).writeParquet(out, overwrite);
       expect(await s.readParquet(out).count()).toBe(3);
     },

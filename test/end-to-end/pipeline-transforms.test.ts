@@ -77,9 +77,9 @@ describe("transforms", () => {
     expect(await idsOf(marked)).toEqual([1, 2, 5, 6, 9]);
     expect(windows).toBe(3);
     const wrong = ten().window({ blocks: 2 });
-    expect(() => Reflect.apply(wrong.foreachWindow, wrong, [7])).toThrow(/7 is no function/);
+    expect(() => Reflect.apply(wrong.foreachWindow, wrong, [7])).toThrow(/7 is not a function/);
     const none = Reflect.apply(wrong.foreachWindow, wrong, [() => null]);
-    await expect(none.takeAll()).rejects.toThrow(/gave null; it must give a dataset/);
+    await expect(none.takeAll()).rejects.toThrow(/returned null; it must return a dataset/);
   });
 
   test("[R12] a sample without a seed is another one in every epoch, with a seed the same", async () => {
@@ -156,8 +156,8 @@ describe("what looks at many rows, per window", () => {
     ]);
     const one = ten().window({ blocks: 2 });
     const other = ten().window({ blocks: 2 });
-    expect(() => Reflect.apply(one.join, one, [other, { on: "id" }])).toThrow(/join: the other one is a pipeline/);
-    expect(() => Reflect.apply(one.join, one, [7, { on: "id" }])).toThrow(/join: 7 is no dataset/);
+    expect(() => Reflect.apply(one.join, one, [other, { on: "id" }])).toThrow(/join: the other side is a pipeline/);
+    expect(() => Reflect.apply(one.join, one, [7, { on: "id" }])).toThrow(/join: 7 is not a dataset/);
   });
 
   test("[R12] partitions are those of each window", async () => {
@@ -175,7 +175,7 @@ describe("what looks at many rows, per window", () => {
     const pipeline = ten().window({ blocks: 3 });
     const groups = pipeline.groupBy("id");
     groups.count();
-    expect(() => groups.agg({ n: count() })).toThrow(/agg: this pipeline has been used by count/);
-    expect(() => pipeline.sort("id")).toThrow(/sort: this pipeline has been used by count/);
+    expect(() => groups.agg({ n: count() })).toThrow(/agg: this pipeline was already used by count/);
+    expect(() => pipeline.sort("id")).toThrow(/sort: this pipeline was already used by count/);
   });
 });

@@ -69,7 +69,7 @@ describe("windows", () => {
   });
 
   test("[R12] what needs all rows is refused before a window, with the remedy", async () => {
-    expect(() => ten().limit(3).window({ blocks: 1 })).toThrow(/limit is over the whole dataset.*after window/);
+    expect(() => ten().limit(3).window({ blocks: 1 })).toThrow(/limit needs the whole dataset.*after window/);
     expect(() =>
       ten()
         .offset(3)
@@ -88,7 +88,7 @@ describe("windows", () => {
       [{}, /either blocks or bytes/],
       [{ blocks: 1, bytes: 1 }, /either blocks or bytes/],
       [{ blocks: 0 }, /blocks is 0/],
-      [{ bytes: "many" }, /"many" is no size/],
+      [{ bytes: "many" }, /"many" is not a size/],
       [{ block: 1 }, /Did you mean "blocks"/],
     ];
     for (const [options, message] of wrong) {
@@ -254,7 +254,7 @@ describe("consuming", () => {
     expect(new Set(files).size).toBe(10);
     expect(readdirSync(folder).length).toBe(10);
     expect(await s.readParquet(folder).count()).toBe(20);
-    await expect(ten().window({ blocks: 2 }).writeParquet(folder)).rejects.toThrow(/has data already/);
+    await expect(ten().window({ blocks: 2 }).writeParquet(folder)).rejects.toThrow(/already has data/);
     await ten().window({ blocks: 2 }).writeJson(folder, { mode: "overwrite" });
     expect(await s.readJson(folder).count()).toBe(10);
   });
@@ -273,7 +273,7 @@ describe("a pipeline is used once", () => {
     const pipeline = ten().window({ blocks: 2 });
     pipeline.map((row) => row);
     expect(() => pipeline.where(col("id").gt(1))).toThrow(OptionError);
-    expect(() => pipeline.where(col("id").gt(1))).toThrow(/where: this pipeline has been used by map/);
+    expect(() => pipeline.where(col("id").gt(1))).toThrow(/where: this pipeline was already used by map/);
     expect(() => pipeline.repeat(2)).toThrow(/repeat: .* used by map/);
     expect(() => pipeline.iterRows()).toThrow(/iterRows: .* used by map/);
   });
@@ -281,7 +281,7 @@ describe("a pipeline is used once", () => {
   test("[R12] nor can it be consumed twice", async () => {
     const pipeline = ten().window({ blocks: 2 });
     expect(await pipeline.count()).toBe(10);
-    await expect(pipeline.takeAll()).rejects.toThrow(/takeAll: this pipeline has been used by count/);
+    await expect(pipeline.takeAll()).rejects.toThrow(/takeAll: this pipeline was already used by count/);
     expect(() => pipeline.iterWindows()).toThrow(/iterWindows: .* used by count/);
   });
 

@@ -139,7 +139,7 @@ describe("a call that fails after it has yielded", () => {
     );
     const error = await rows.count().catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(FunctionError);
-    expect(String(error)).toMatch(/cannot be dropped: its call had yielded \d+ rows before/);
+    expect(String(error)).toMatch(/cannot be dropped: its call had already yielded \d+ rows/);
     const batches = five().mapBatches(
       function* (batch) {
         for (let n = 0; n < 20; n++) yield { text: new Array<string>(1000).fill(text) };

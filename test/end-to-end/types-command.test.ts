@@ -134,7 +134,7 @@ test("[A12] types of the kernel that become texts, and such as nobody knows", ()
 test("[A1] the command line says what is wrong, with the exit codes 1 and 2", () => {
   expect(spillway("typos")).toMatchObject({ status: 2, stdout: "" });
   expect(spillway("typos").stderr).toMatch(/there is no command "typos"[\s\S]*Usage: spillway <command>/);
-  expect(spillway("types")).toMatchObject({ status: 2, stderr: expect.stringContaining("which files?") });
+  expect(spillway("types")).toMatchObject({ status: 2, stderr: expect.stringContaining("types: give the files") });
   expect(spillway("types", "x.parquet", "--nam=T")).toMatchObject({
     status: 2,
     stderr: expect.stringMatching(/no option --nam/),

@@ -136,7 +136,7 @@ describe("[A3] distances", () => {
     );
     const numbers = s.fromItems([{ v: 1 }]);
     await expect(numbers.select(col("v").cosineSimilarity([1]).as("x")).takeAll()).rejects.toThrow(
-      /cosineSimilarity: takes lists of numbers, and was given DOUBLE/,
+      /cosineSimilarity: takes lists of numbers, but got DOUBLE/,
     );
     expect(() => col("v").dot([])).toThrow(/dot: the other vector is empty/);
     expect(() => col("v").dot([1, Number("x"), JSON.parse("null")])).toThrow(OptionError);

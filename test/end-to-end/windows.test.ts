@@ -318,7 +318,7 @@ test("[A16] in a pipeline a window sees one window of it, and none before the cu
     const sums = await read().window({ blocks: 2 }).withColumn("w", total).select("w").takeAll();
     expect(sums.map(({ w }) => w)).toEqual([6, 6, 6, 6, 22, 22, 22, 22, 38, 38, 38, 38]);
     const cut = async () => read().withColumn("w", total).window({ blocks: 2 }).takeAll();
-    await expect(cut()).rejects.toThrow("withColumn with an expression over other rows is over the whole dataset");
+    await expect(cut()).rejects.toThrow("withColumn with an expression over other rows needs the whole dataset");
   }
   const best = await read()
     .window({ blocks: 3 })

@@ -123,7 +123,7 @@ test("[K14] a factory that throws, or makes something else, fails jobs and calls
       throw new RangeError("no room for it");
     },
   });
-  const said = /^data: the container of worker 1 could not be made: RangeError: no room for it\n.*worker-data/;
+  const said = /^data: the data of worker 1 could not be made: RangeError: no room for it\n.*worker-data/;
   await expect(throws.run(() => 1)).rejects.toThrow(said);
   const failed = throws
     .range(1)
@@ -133,7 +133,9 @@ test("[K14] a factory that throws, or makes something else, fails jobs and calls
   await expect(failed).rejects.toThrow(said);
   await throws.close();
   const other = sessions.open({ workers: 1, data: () => new Set() });
-  await expect(other.run(() => 1)).rejects.toThrow("what the factory made is no container: it has no get(), set().");
+  await expect(other.run(() => 1)).rejects.toThrow(
+    "the factory's result cannot be worker data: it has no get(), set().",
+  );
   await other.close();
 });
 
@@ -141,7 +143,7 @@ test("[K14] what is no container is refused before anything starts; outside a wo
   const refused = (data: unknown) => expect(() => session({ data: data as never }));
   refused({}).toThrow(OptionError);
   refused({}).toThrow("This object has no get(), set(), has(), delete(), keys().");
-  refused([3]).toThrow("a factory is a function or a class");
+  refused([3]).toThrow("the factory must be a function or a class");
   refused({ factory: () => new Map(), args: 3 }).toThrow("session: data.args must be an array");
   class Hidden extends Map<string, number> {
     readonly #secret = 1;
@@ -150,11 +152,11 @@ test("[K14] what is no container is refused before anything starts; outside a wo
     }
   }
   refused(new Hidden()).toThrow(
-    "session: data is an instance of Hidden that has private members (#secret), and each worker has a copy of it. Give what makes one",
+    "session: data is an instance of Hidden that has private members (#secret), but each worker needs its own copy. Give a class or a function that makes it",
   );
-  expect(() => workerData()).toThrow("workerData: there is no container here.");
+  expect(() => workerData()).toThrow("workerData: there is no worker data here.");
   const s = sessions.open({ workers: 1 });
-  await expect(s.run(() => workerData())).rejects.toThrow("workerData: there is no container here.");
+  await expect(s.run(() => workerData())).rejects.toThrow("workerData: there is no worker data here.");
   await s.close();
 });
 

@@ -37,7 +37,7 @@ const REFUSED_KEYS =
   /^join: the key .*(STRUCT|MAP|BLOB|UUID|\[2?\]).* which are never equal|^join: the key .* FLOAT .* equal only after rounding/s;
 
 /** Documented: Parquet has none. */
-const NEGATIVE_INTERVAL = /^writeParquet: .* has a negative interval, and Parquet files have none/s;
+const NEGATIVE_INTERVAL = /^writeParquet: .* has a negative interval, which Parquet cannot store/s;
 
 export async function playChain(world: World, [left, right, drawn, length, sources, size]: Drawn): Promise<void> {
   const { reference } = world;

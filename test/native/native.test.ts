@@ -59,7 +59,7 @@ describe("mapped files", () => {
     const size = 10 * 2 ** 30;
     const fd = scratchFile("sparse", size);
     const memory = mapFile(fd, size, true);
-    expect(() => memory.view(0, 2 ** 32 + 1)).toThrow(/the most is 4 GiB/);
+    expect(() => memory.view(0, 2 ** 32 + 1)).toThrow(/the limit is 4 GiB/);
     for (const offset of [0, 2 ** 31 - 3, 2 ** 32 - 2, 3 * 2 ** 31 + 5, size - 4]) {
       memory.view(offset, 4).set([9, 8, 7, offset % 251]);
       const again = memory.view(offset, 4);

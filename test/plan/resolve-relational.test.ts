@@ -46,17 +46,20 @@ describe("[A8] groups are checked before anything runs", () => {
     const error = await refused(groups(named("x", col("a").add(col("c").sum()))));
     expect(error).toBeInstanceOf(OptionError);
     expect(String(error)).toContain(
-      'agg: "x" takes "a", which is no key, so that it has a value for every row: make it a key of groupBy, or say which one: col("a").first()',
+      'agg: "x" takes "a", which is not a key, so a group has many values of it: make it a key of groupBy, or choose one: col("a").first()',
     );
     expect(String(await refused(aggregate(table(), [], [named("x", col("a"))])))).toContain(
-      "for every row: say which one",
+      "has many values of it: choose one",
     );
   });
 
   test("[A8] aggregates stand in aggregates only, and not in each other", async () => {
     const total = col("a").sum();
     const wrong: readonly (readonly [Plan, string])[] = [
-      [filter(table(), total.gt(1).expression), 'filter: sum("a") is of many rows, and filter looks at one at a time.'],
+      [
+        filter(table(), total.gt(1).expression),
+        'filter: sum("a") needs many rows, but filter looks at one row at a time.',
+      ],
       [project(table(), "with", [named("t", total)], "withColumn"), "withColumn: sum"],
       [project(table(), "select", [named("t", total)], "select"), "select: sum"],
       [sort(table(), [{ expression: total.expression, descending: false, nulls: "last" }]), "sort: sum"],

@@ -63,7 +63,7 @@ describe("block sizes", () => {
     const small = sizes({ objectStoreMemory: "64 MiB", preset: "analytics", targetShuffleMaxBlockSize: "1 GiB" });
     expect(small).toMatchObject({ max: 16 * MIB, min: 4 * MIB, shuffle: 16 * MIB });
     expect(small.notices).toEqual([
-      "Block sizes lowered to 16.0 MiB (targetMaxBlockSize from 512 MiB, targetShuffleMaxBlockSize from 1.0 GiB): the store holds 64.0 MiB, which is two such blocks a worker (workers: 2). A larger objectStoreMemory or fewer workers allow larger blocks.",
+      "Block sizes lowered to 16.0 MiB (targetMaxBlockSize from 512 MiB, targetShuffleMaxBlockSize from 1.0 GiB): the store holds 64.0 MiB, room for two such blocks per worker (workers: 2). A larger objectStoreMemory or fewer workers allow larger blocks.",
     ]);
     // A minimum that was meant goes down with the maximum.
     const meant = sizes({ objectStoreMemory: "64 MiB", targetMinBlockSize: "32 MiB", targetMaxBlockSize: "32 MiB" });

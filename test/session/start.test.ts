@@ -23,7 +23,7 @@ test("[A15] one that never answers is killed, also where it hears no signal", as
   const deaf = program("deaf", 'process.on("SIGTERM", () => {}); setInterval(() => {}, 1000);');
   const failure = startSupervisor(options, deaf, 300);
   await expect(failure).rejects.toBeInstanceOf(SessionClosedError);
-  await expect(failure).rejects.toThrow(/no sign of life within 0\.3 s/);
+  await expect(failure).rejects.toThrow(/it did not answer within 0\.3 s/);
   expect(processes([options.session])).toEqual([]);
 });
 

@@ -39,7 +39,7 @@ withOthers.test("[A15] one of another user is not used: the logs go beside it, a
   mkdirSync(usual);
   chownSync(usual, SECOND_USER, SECOND_USER);
   const own = `${usual}-${process.geteuid?.()}`;
-  expect(statePlace()).toEqual({ root: own, notice: expect.stringContaining(`${usual} belongs to somebody else`) });
+  expect(statePlace()).toEqual({ root: own, notice: expect.stringContaining(`${usual} belongs to another user`) });
   mkdirSync(own);
   chownSync(own, SECOND_USER, SECOND_USER);
   expect(statePlace).toThrow(OptionError);

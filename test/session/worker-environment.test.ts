@@ -33,7 +33,7 @@ test("[K11] mallocTrimThreshold is a size in bytes, nothing by default, and work
 test("[K12] jemalloc that is not installed is an error that names the packages and the places", () => {
   const refused = () => environment({ allocator: "jemalloc" }, bare);
   expect(refused).toThrow(OptionError);
-  expect(refused).toThrow('session: allocator is "jemalloc", and jemalloc is not installed.');
+  expect(refused).toThrow('session: allocator is "jemalloc", but jemalloc is not installed.');
   expect(refused).toThrow("apt-get install libjemalloc2 (Debian, Ubuntu)");
   expect(refused).toThrow("/usr/lib/x86_64-linux-gnu/libjemalloc.so.2");
   expect(refused).toThrow("/usr/lib64/libjemalloc.so.2");

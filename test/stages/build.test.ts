@@ -91,11 +91,11 @@ describe("[R9] fusion", () => {
         learnedOf: () => null,
       });
     await expect(specOf({ cpu: 4, gpu: 0, memory: 0 })).rejects.toThrow(
-      "map(train): a task needs numCpus 4, and the session has 3 in all. Lower numCpus, or give the session more workers, or a larger resourceLimits.cpu.",
+      "map(train): a task needs numCpus 4, but the session has 3 in total. Lower numCpus, or give the session more workers, or a larger resourceLimits.cpu.",
     );
-    await expect(specOf({ cpu: 1, gpu: 2, memory: 0 })).rejects.toThrow("numGpus 2, and the session has 1 in all");
+    await expect(specOf({ cpu: 1, gpu: 2, memory: 0 })).rejects.toThrow("numGpus 2, but the session has 1 in total");
     await expect(specOf({ cpu: 1, gpu: 0, memory: 2 ** 31 })).rejects.toThrow(
-      "memory 2.0 GiB, and the session has 1.0 GiB",
+      "memory 2.0 GiB, but the session has 1.0 GiB",
     );
     const last = (await specOf({ cpu: 3, gpu: 1, memory: 2 ** 30 })).operators.at(-1);
     expect(last).toMatchObject({ request: { cpu: 3, gpu: 1, memory: 2 ** 30 } });

@@ -147,7 +147,7 @@ test("[D3] where no directory works there is one error with every directory, its
   expect(error.directories.map(({ reason }) => /^E[A-Z]+/.exec(reason)?.[0])).toEqual(["ENOTDIR", "ENOTDIR"]);
   expect(error.maxSpill).toBe(null);
   expect(error.message).toContain(`5.0 MiB could not be spilled. ${one}: ENOTDIR`);
-  expect(error.message).toContain("0 B are spilled so far, there is no maxSpill. Free space there, name another");
+  expect(error.message).toContain("0 B are spilled so far, there is no maxSpill. Free space there, choose another");
   const again = fromWire(JSON.parse(JSON.stringify(toWire(error))));
   expect(again).toBeInstanceOf(SpillError);
   expect(again).toMatchObject({ directories: error.directories, maxSpill: null, spilled: 0, message: error.message });
@@ -169,9 +169,7 @@ withMounts.describe("[D3] small file systems", () => {
     const files = spillFiles([small]);
     const first = await spill(files, 700 * KIB);
     const error = await refusal(spill(files, 400 * KIB));
-    expect(error.directories).toEqual([
-      { path: small, reason: "there is too little space for 400 KiB", free: 324 * KIB },
-    ]);
+    expect(error.directories).toEqual([{ path: small, reason: "too little space for 400 KiB", free: 324 * KIB }]);
     expect(error.spilled).toBe(700 * KIB);
     expect(readdirSync(small)).toHaveLength(1);
     files.free(first);

@@ -111,8 +111,8 @@ test("[M5] a minute after the first kill, then after every minute with kills, an
       "the last time period. Their logs: tail -n 20 /logs/worker-*.log\n" +
       "To have fewer of them killed: ask for the memory that a function needs (its option memory), use a smaller batchSize, more " +
       "partitions, fewer workers, or more memory per core.\n" +
-      "The node's monitor ends workers above memoryUsageThreshold (0.95) of the memory; memoryMonitorRefreshMs (250) is how often it " +
-      "looks, 0 turns it off.",
+      "The node's monitor ends workers above memoryUsageThreshold (0.95) of the memory; it measures every " +
+      "memoryMonitorRefreshMs (250) milliseconds; 0 turns it off.",
   ]);
   clock.pass(120_000);
   expect(told.length).toBe(1);

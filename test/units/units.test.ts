@@ -17,10 +17,12 @@ test("sizes: bytes, binary and decimal units, shares of a whole", () => {
   for (const bad of ["", "4 GiBs", "-1", "GiB", "50%", 0.5, -5, Number.NaN])
     expect(() => size(bad)).toThrow(OptionError);
   expect(() => size("200%", 10)).toThrow(OptionError);
-  expect(() => size("1e400 GiB")).toThrow("is no size");
-  expect(() => size(Number.NaN)).toThrow("x: NaN is no size");
+  expect(() => size("1e400 GiB")).toThrow("is not a size");
+  expect(() => size(Number.NaN)).toThrow("x: NaN is not a size");
   // Where a size depends on no whole, what was meant is named.
-  expect(() => size(0.5)).toThrow("x: 0.5 is a share, as settings of a session can be; here it must be");
+  expect(() => size(0.5)).toThrow(
+    "x: 0.5 is a share of the machine, which only settings of a session can be. Here it must be",
+  );
   expect(() => size(0.5)).toThrow('0.5 GiB is "0.5 GiB"');
   expect(() => size("50%")).toThrow('"50%" is a share');
   expect([formatSize(0), formatSize(1023), formatSize(1536), formatSize(2 ** 32), formatSize(300 * 2 ** 20)]).toEqual([

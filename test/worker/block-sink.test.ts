@@ -179,7 +179,7 @@ describe("[R3] rows and batches that are too large", () => {
     expect(outlet.rowCounts.reduce((a, b) => a + b)).toBe(105);
     const [notice] = outlet.notices;
     expect(notice?.what).toBe("batch");
-    expect(notice?.text).toMatch(/^mapBatches\(f\): a batch of 99\.\d KiB came back for 1000 rows/);
+    expect(notice?.text).toMatch(/^mapBatches\(f\): the function returned a batch of 99\.\d KiB for 1000 rows/);
     const suggested = Number(/batchSize: (\d+)/.exec(notice?.text ?? "")?.[1]);
     // 1000 rows made 100 of a kilobyte, of which a block holds 10.
     expect(suggested).toBeGreaterThan(95);

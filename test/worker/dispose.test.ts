@@ -25,7 +25,7 @@ test("[A3] a dispose that never settles is waited for ten seconds, and the user 
   await vi.advanceTimersByTimeAsync(1);
   await done;
   expect(after).toBe(true);
-  expect(said).toEqual(["mapBatches(Never): its dispose() has not ended after 10 s; the job goes on without it."]);
+  expect(said).toEqual(["mapBatches(Never): its dispose() has not ended after 10 s; the job continues without it."]);
 });
 
 test("[A3] one that throws does not keep the others from being disposed of", async () => {

@@ -155,7 +155,7 @@ test("[K14] evict() ends with −1, with 0 and with an error, which is told", as
     throw new Error("disk full");
   };
   await new UserContainer(evicting(20, throws), broken).evict(1000);
-  expect(broken.failures).toEqual(["evict() of the container threw Error: disk full"]);
+  expect(broken.failures).toEqual(["evict() of the worker data threw Error: disk full"]);
 });
 
 test.each([
@@ -194,7 +194,7 @@ test("[K14] evict() that never ends is waited for ten seconds, told once, and no
     await vi.advanceTimersByTimeAsync(1);
     await first;
     expect(heard.spentAfter).toEqual([1]);
-    expect(heard.failures).toEqual(["evict() of the container has not ended after 10 s"]);
+    expect(heard.failures).toEqual(["evict() of the worker data has not ended after 10 s"]);
     await container.evict(10);
     expect([heard.spentAfter, ends.length]).toEqual([[1, 1], 1]);
     ends[0]?.(5);

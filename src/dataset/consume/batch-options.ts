@@ -29,7 +29,7 @@ export function checkedBatches(options: IterBatchesOptions): BatchesOptions {
     dropLast = false,
     localShuffle,
   } = options;
-  if (typeof dropLast !== "boolean") throw new OptionError("iterBatches: dropLast is true or false.");
+  if (typeof dropLast !== "boolean") throw new OptionError("iterBatches: dropLast must be true or false.");
   return {
     batchSize: positiveInteger("iterBatches", "batchSize", batchSize),
     batchFormat: oneOf("iterBatches", "batchFormat", batchFormat, ["columns", "rows", "arrow"]),
@@ -45,7 +45,7 @@ function checkedShuffle(options: NonNullable<IterBatchesOptions["localShuffle"]>
   checkKeys("iterBatches: localShuffle", options, ["bufferSize", "rows", "seed"]);
   const { bufferSize, rows, seed = Math.floor(Math.random() * 2 ** 31) } = options;
   if ((bufferSize === undefined) === (rows === undefined)) {
-    throw new OptionError("iterBatches: localShuffle takes bufferSize, a number of rows.");
+    throw new OptionError("iterBatches: localShuffle needs bufferSize, a number of rows.");
   }
   return {
     bufferSize: positiveInteger("iterBatches", "localShuffle.bufferSize", bufferSize ?? rows),

@@ -43,7 +43,7 @@ export async function trainTestRows(
   if (typeof mixes !== "boolean") {
     throw new OptionError(`trainTestSplit: shuffle is ${describe(mixes)}; it must be true or false.`);
   }
-  if (!mixes && options.seed !== undefined) throw new OptionError("trainTestSplit: seed goes with shuffle: true.");
+  if (!mixes && options.seed !== undefined) throw new OptionError("trainTestSplit: seed needs shuffle: true.");
   const plan = mixes ? shuffle(run.plan, seedOf("trainTestSplit", options.seed)) : run.plan;
   const whole = await materialized({ ...run, plan });
   const rows = rowsOf(whole.slices);

@@ -29,7 +29,7 @@ export type RefsOf<O> = O extends Expr<unknown, infer Refs, string | Unnamed> ? 
 const EXPRESSION_STAYS: Stays = {
   what: "an expression (col, lit, …)",
   remedy:
-    "The kernel computes it, not a function: put it into a column first, with withColumn, and let the function read that.",
+    "The kernel computes expressions, functions cannot: put it into a column first, with withColumn, and read that column in the function.",
 };
 
 export abstract class ExprCore<T, Refs extends string, Name extends string | Unnamed> {

@@ -37,7 +37,7 @@ function checkUnit(unit: string): string {
   if (units.some((known) => known === unit)) return unit;
   const hint = nearest(unit, units);
   throw new OptionError(
-    `"${unit}" is no unit of time.${hint === null ? "" : ` Did you mean "${hint}"?`} Units: ${units.join(", ")}.`,
+    `"${unit}" is not a unit of time.${hint === null ? "" : ` Did you mean "${hint}"?`} Units: ${units.join(", ")}.`,
   );
 }
 

@@ -32,8 +32,7 @@ export class Expr<
 > extends WindowMethods<T, Refs, Name> {
   /** Names the result column. */
   as<N extends string>(name: N): Expr<T, Refs, N> {
-    if (typeof name !== "string" || name === "")
-      throw new OptionError("as: a column name is a text that is not empty.");
+    if (typeof name !== "string" || name === "") throw new OptionError("as: a column name must be a non-empty text.");
     checkText(name, "as");
     return new Expr(this.expression, name);
   }
@@ -131,7 +130,7 @@ export function count(): AggregateExpr<number, never> {
 
 /** A column by name. */
 export function col<N extends string>(name: N): Expr<ColumnValue<N>, N, N> {
-  if (typeof name !== "string" || name === "") throw new OptionError("col: a column name is a text that is not empty.");
+  if (typeof name !== "string" || name === "") throw new OptionError("col: a column name must be a non-empty text.");
   return new Expr(column(checkText(name, "col")), name);
 }
 

@@ -34,14 +34,14 @@ export function checkFrame(operator: string, frame: unknown, keys: number): Fram
   const [entry] = entries;
   const kind = known.find((each) => each === entry?.[0]);
   if (entry === undefined || kind === undefined || entries.length > 1) {
-    throw new OptionError(`${operator}: frame has ${entries.length} of rows and range; give one of them.`);
+    throw new OptionError(`${operator}: frame must have either rows or range; it has ${entries.length} of them.`);
   }
-  if (keys === 0) throw new OptionError(`${operator}: a frame goes by an order. Give orderBy, too.`);
+  if (keys === 0) throw new OptionError(`${operator}: a frame needs an order. Give orderBy, too.`);
   const [from, to] = bounds(operator, kind, entry[1]);
   checkDirection(operator, kind, from, to);
   if (kind === "range" && keys > 1 && [from, to].some(isAway)) {
     throw new OptionError(
-      `${operator}: a range goes by the distance of one key, and orderBy has ${keys}. Use rows, or one key.`,
+      `${operator}: a range measures the distance of one key, but orderBy has ${keys}. Use rows, or one key.`,
     );
   }
   return { kind, from, to };
@@ -81,7 +81,7 @@ function distance(operator: string, value: object): FrameBound {
   if (!units.some((known) => known === unit)) {
     const hint = nearest(unit, units);
     throw new OptionError(
-      `${operator}: "${unit}" is no unit of a range.${hint === null ? "" : ` Did you mean "${hint}"?`} Units: ${units.join(", ")}.`,
+      `${operator}: "${unit}" is not a unit of a range.${hint === null ? "" : ` Did you mean "${hint}"?`} Units: ${units.join(", ")}.`,
     );
   }
   if (typeof offset === "number" && Number.isSafeInteger(offset)) return { offset, unit };

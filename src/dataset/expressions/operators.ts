@@ -10,7 +10,7 @@ import type { Expr } from "./expr.ts";
 
 function listed(values: unknown): Iterable<unknown> {
   if (isList(values)) return values;
-  throw new OptionError(`in and notIn take a list of values, such as [1, 2]; ${describe(values)} was given.`);
+  throw new OptionError(`in and notIn take a list of values, such as [1, 2], not ${describe(values)}.`);
 }
 
 /** A text has an iterator, too, but nobody means its characters. */

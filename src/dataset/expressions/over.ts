@@ -48,7 +48,7 @@ export function windowOver(of: WindowExpression["of"], options: OverOptions): Wi
   const orderBy = keysOf(operator, "orderBy", options.orderBy);
   if (orderBy.length === 0) checkUnordered(of, operator, options);
   if (options.frame !== undefined && FRAMELESS.has(of.name)) {
-    throw new OptionError(`${operator}: ${of.name} goes by the whole partition and takes no frame.`);
+    throw new OptionError(`${operator}: ${of.name} covers the whole partition and takes no frame.`);
   }
   if (of.name === "first" && of.kind === "aggregate" && of.where !== null) {
     throw new OptionError(`${operator}: first takes no condition in a window. Filter the rows first, or use min.`);
@@ -59,11 +59,10 @@ export function windowOver(of: WindowExpression["of"], options: OverOptions): Wi
 
 function checkUnordered(of: WindowExpression["of"], operator: string, options: OverOptions): void {
   if (ORDERED.has(of.name)) {
-    throw new OptionError(`${operator}: ${of.name} goes by an order, and there is none. Give orderBy: "column".`);
+    throw new OptionError(`${operator}: ${of.name} needs an order. Give orderBy: "column".`);
   }
   for (const name of ["descending", "nulls"] as const) {
-    if (options[name] !== undefined)
-      throw new OptionError(`${operator}: ${name} is about orderBy, which is not given.`);
+    if (options[name] !== undefined) throw new OptionError(`${operator}: ${name} needs orderBy, which is missing.`);
   }
 }
 

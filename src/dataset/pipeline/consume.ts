@@ -102,7 +102,7 @@ async function checkReadsElsewhere(plan: Plan, format: FileFormat, directory: st
     for (const file of (await source.files?.()) ?? []) {
       if (!(await realpath(file)).startsWith(real + sep)) continue;
       throw new WriteError(
-        `${operator}: this pipeline reads from ${shown} (${file}) what its first window would overwrite. Nothing was changed. ` +
+        `${operator}: this pipeline reads ${file} in ${shown}, which its first window would overwrite. Nothing was changed. ` +
           "Write to another directory, or write the dataset without window.",
         shown,
       );

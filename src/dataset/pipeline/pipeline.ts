@@ -56,7 +56,7 @@ export class DatasetPipeline<out R extends AnyRow = AnyRow> extends RelationalMe
 
   /** What the function makes of each window's dataset. It is called when a window's turn comes. */
   foreachWindow<O extends AnyRow>(fn: (window: Dataset<R>) => Dataset<O>): DatasetPipeline<O> {
-    if (typeof fn !== "function") throw new OptionError(`foreachWindow: ${describe(fn)} is no function.`);
+    if (typeof fn !== "function") throw new OptionError(`foreachWindow: ${describe(fn)} is not a function.`);
     return this.#then("foreachWindow", this.#calling("foreachWindow", fn));
   }
 
@@ -218,10 +218,10 @@ export class DatasetPipeline<out R extends AnyRow = AnyRow> extends RelationalMe
     return (window) => {
       const made = build(new Dataset<R>(engine, window, false));
       if (!(made instanceof Dataset)) {
-        throw new OptionError(`${operator}: the function gave ${describe(made)}; it must give a dataset.`);
+        throw new OptionError(`${operator}: the function returned ${describe(made)}; it must return a dataset.`);
       }
       const inside = insideOf(made);
-      if (inside.engine !== engine) throw new OptionError(`${operator}: the dataset is of another session.`);
+      if (inside.engine !== engine) throw new OptionError(`${operator}: the dataset belongs to another session.`);
       return inside.plan;
     };
   }
@@ -233,7 +233,7 @@ export class DatasetPipeline<out R extends AnyRow = AnyRow> extends RelationalMe
   #use(operator: string, cancellation: Cancellation): PipelineRun {
     if (this.#usedBy !== null) {
       throw new OptionError(
-        `${operator}: this pipeline has been used by ${this.#usedBy}, and a pipeline is used once. Go on with what ${this.#usedBy} gave, or make another pipeline from the dataset.`,
+        `${operator}: this pipeline was already used by ${this.#usedBy}; a pipeline can be used once. Continue with the result of ${this.#usedBy}, or make another pipeline from the dataset.`,
       );
     }
     this.#usedBy = operator;
@@ -250,7 +250,7 @@ export class DatasetPipeline<out R extends AnyRow = AnyRow> extends RelationalMe
   #checkEnds(operator: string): void {
     if (!isEndless(this.#recipe)) return;
     throw new OptionError(
-      `${operator}: this pipeline is endless. Say how often to go over the data, repeat(3), or take a number of rows, take(1000).`,
+      `${operator}: this pipeline is endless. Give the number of epochs, repeat(3), or take a number of rows, take(1000).`,
     );
   }
 }

@@ -45,7 +45,7 @@ export function windowed(engine: Engine, plan: Plan, options: WindowOptions): Re
 /** Each repetition is an epoch: the last call says what one is. */
 export function repeated(recipe: Recipe, epochs: number | undefined): Recipe {
   if (isEndless(recipe)) {
-    throw new OptionError("repeat: this pipeline is endless already; its end would have to come before a repetition.");
+    throw new OptionError("repeat: this pipeline is already endless and cannot be repeated.");
   }
   const count = epochs === undefined ? Number.POSITIVE_INFINITY : positiveInteger("repeat", "epochs", epochs);
   return { ...recipe, passes: recipe.passes * recipe.epochs, epochs: count };

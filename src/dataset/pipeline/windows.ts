@@ -55,7 +55,7 @@ export function checkPerWindow(plan: Plan): void {
   const name = needsAllRows(plan);
   if (name !== null) {
     throw new OptionError(
-      `window: ${name} is over the whole dataset, and a window sees only a part of it. Call it after window, where it is per window, or run it first: (await ds.materialize()).window(…).`,
+      `window: ${name} needs the whole dataset, but a window has only a part of it. Call it after window, where it works on each window, or run it first: (await ds.materialize()).window(…).`,
     );
   }
   for (const input of inputsOf(plan)) checkPerWindow(input);

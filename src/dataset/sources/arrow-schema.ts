@@ -77,9 +77,9 @@ function schemaInFooter(fd: number, known: Map<string, Schema>): Schema {
 
 function schemaInMessage(fd: number, file: SourceFile, head: Uint8Array): Schema {
   const view = new DataView(head.buffer);
-  if (view.getUint32(0, true) !== 0xffffffff) throw new Error("it is no Arrow IPC file or stream");
+  if (view.getUint32(0, true) !== 0xffffffff) throw new Error("it is not an Arrow IPC file or stream");
   const length = view.getInt32(4, true);
-  if (length <= 0 || length > file.bytes) throw new Error("its schema is damaged, or it is no Arrow file");
+  if (length <= 0 || length > file.bytes) throw new Error("its schema is damaged, or it is not an Arrow file");
   return readSchemaMessage(bytesAt(fd, 0, head.length + length));
 }
 

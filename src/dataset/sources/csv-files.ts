@@ -118,7 +118,7 @@ function fieldNames(
   const names = positional.find(({ length }) => length === fields.length);
   if (names !== undefined) return names;
   throw new SourceError(
-    `readCsv: the schema names ${given.length} columns, and the first row of ${file.shown} has ${fields.length} fields. Without a header the schema names every column, in their order.`,
+    `readCsv: the schema names ${given.length} columns, but the first row of ${file.shown} has ${fields.length} fields. Without a header, the schema must name every column, in order.`,
     file.path,
   );
 }

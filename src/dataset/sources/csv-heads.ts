@@ -80,7 +80,7 @@ function checkEncoding(file: SourceFile, head: Uint8Array): void {
     first === 0xff && second === 0xfe ? "utf-16le" : first === 0xfe && second === 0xff ? "utf-16be" : null;
   if (encoding === null) return;
   throw new SourceError(
-    `readCsv: ${file.shown} is encoded in ${encoding.toUpperCase()}, and readCsv reads UTF-8. Convert it (iconv -f ${encoding} -t utf-8), or read its lines with readText(…, { encoding: "${encoding}" }).`,
+    `readCsv: ${file.shown} is encoded in ${encoding.toUpperCase()}, but readCsv reads UTF-8. Convert it (iconv -f ${encoding} -t utf-8), or read its lines with readText(…, { encoding: "${encoding}" }).`,
     file.path,
   );
 }

@@ -124,7 +124,7 @@ export function csvSettings(options: CsvOptions): CsvSettings {
 /** The kernel tells them apart by a byte. */
 function oneCharacter(name: "quote" | "escape", value: string | undefined): void {
   if (value === undefined || Buffer.byteLength(value) <= 1) return;
-  throw new OptionError(`readCsv: ${name} is ${describe(value)}; it must be one character of ASCII, or "" for none.`);
+  throw new OptionError(`readCsv: ${name} is ${describe(value)}; it must be one ASCII character, or "" for none.`);
 }
 
 export function csvFormat(

@@ -35,9 +35,9 @@ function checkSame(operator: string, first: NamedColumns, other: NamedColumns, w
   const more = wanted === null ? without(other.names, first.names) : [];
   if (missing.length + more.length === 0) return;
   const lacks = missing.length === 0 ? [] : [`has no ${listed(missing)}, which ${first.file.shown} has`];
-  const has = more.length === 0 ? [] : [`has ${listed(more)}, which ${first.file.shown} has not`];
+  const has = more.length === 0 ? [] : [`has ${listed(more)}, which ${first.file.shown} lacks`];
   throw new SourceError(
-    `${operator}: ${other.file.shown} ${[...lacks, ...has].join(", and ")}. With unionByName: true the columns of all files are read, null where a file has none; with columns: […] only those that are named.`,
+    `${operator}: ${other.file.shown} ${[...lacks, ...has].join(", and ")}. With unionByName: true, the columns of all files are read, and a missing column is null; with columns: […], only the named columns are read.`,
     other.file.path,
   );
 }

@@ -39,7 +39,7 @@ export function checkUnchanged(files: readonly SourceFile[], operator: string): 
     if (now?.size === bytes && now.mtimeMs === writtenAt) continue;
     const what = now === undefined ? "is gone" : `has changed (${bytes} bytes then, ${now.size} now)`;
     throw new SourceError(
-      `${operator}: ${shown} ${what} since this dataset looked at it. Call ${operator} again to read what is there now.`,
+      `${operator}: ${shown} ${what} since this dataset examined it. Call ${operator} again to read its new content.`,
       path,
     );
   }
@@ -50,7 +50,9 @@ export type Paths = string | URL | readonly (string | URL)[];
 export function pathTexts(paths: Paths, operator: string): readonly string[] {
   const list = typeof paths === "string" || isUrl(paths) ? [paths] : paths;
   if (!Array.isArray(list)) {
-    throw new OptionError(`${operator}: a path is a text, or several are an array of them, not ${describe(paths)}.`);
+    throw new OptionError(
+      `${operator}: a path must be a text, and several paths an array of texts, not ${describe(paths)}.`,
+    );
   }
   if (list.length === 0) throw new OptionError(`${operator}: give at least one path.`);
   return list.map((path: string | URL) => pathText(path, operator));
@@ -58,7 +60,7 @@ export function pathTexts(paths: Paths, operator: string): readonly string[] {
 
 function pathText(path: string | URL, operator: string): string {
   if (!isUrl(path) && (typeof path !== "string" || path === ""))
-    throw new OptionError(`${operator}: a path is a text that is not empty.`);
+    throw new OptionError(`${operator}: a path must be a non-empty text.`);
   const local = localPath(path);
   if (local === null) throw new SourceError(`${operator}: ${notLocal(path, "read")}`, String(path));
   return local;
@@ -75,7 +77,7 @@ export async function listFiles(paths: readonly string[], operator: string): Pro
     }
     if (matches === 0 && found.size === before) {
       throw new SourceError(
-        `${operator}: nothing matches ${path} (looked in ${resolve(path.replace(/[*?[{].*$/s, ""))}; hidden files and those that begin with _ are left out).`,
+        `${operator}: nothing matches ${path} (looked in ${resolve(path.replace(/[*?[{].*$/s, ""))}; hidden files and files that begin with _ are left out).`,
         path,
       );
     }

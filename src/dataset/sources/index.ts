@@ -51,7 +51,7 @@ export function range(
 ): Dataset<{ id: number }> {
   for (const [i, arg] of args.entries()) {
     if (typeof arg === "number" || (i > 0 && (arg === undefined || typeof arg === "object"))) continue;
-    throw new OptionError(`range: ${describe(arg)} is no whole number of at most 2^53 - 1.`);
+    throw new OptionError(`range: ${describe(arg)} is not a whole number of at most 2^53 - 1.`);
   }
   const numbers = args.filter((arg) => typeof arg === "number");
   const last = args.at(-1);
@@ -61,7 +61,7 @@ export function range(
   const [start, end] = second === undefined ? [0, first] : [first, second];
   for (const value of [start, end, step]) {
     if (!Number.isSafeInteger(value))
-      throw new OptionError(`range: ${describe(value)} is no whole number of at most 2^53 - 1.`);
+      throw new OptionError(`range: ${describe(value)} is not a whole number of at most 2^53 - 1.`);
   }
   if (step === 0) throw new OptionError("range: the step is 0.");
   return new Dataset(engine, scan(rangeSource(engine, { start, end, step }, override("range", options))));
@@ -88,7 +88,7 @@ export function fromItems<R extends AnyRow>(
   checkKeys("fromItems", options, ["overrideNumBlocks", "schema"]);
   if (rows === null || typeof rows !== "object" || !(Symbol.iterator in rows || Symbol.asyncIterator in rows)) {
     throw new OptionError(
-      `fromItems: rows are an array or another iterable, or an async iterable, of objects, not ${describe(rows)}.`,
+      `fromItems: rows must be an iterable or an async iterable of objects, such as an array, not ${describe(rows)}.`,
     );
   }
   const declared = new Map(declaredColumns("fromItems", options.schema ?? {}).map(({ name, type }) => [name, type]));

@@ -119,7 +119,7 @@ export async function checkKeyNames(
     const what = key === "" ? 'the key "", which cannot be a column' : pair;
     if (what !== null) {
       throw new SourceError(
-        `readJson: ${files[0]?.shown ?? ""} ${files.length === 1 ? "has" : "and the files read with it have"} ${what}: names are not empty and differ in more than case. Rename them, or read the lines with readText.`,
+        `readJson: ${files[0]?.shown ?? ""} ${files.length === 1 ? "has" : "and the files read with it have"} ${what}: names must not be empty, and must differ in more than case. Rename them, or read the lines with readText.`,
         files[0]?.path ?? "",
       );
     }

@@ -60,7 +60,7 @@ export function jsonSettings(options: JsonOptions): JsonSettings {
   } = options;
   const args = [`format='${kernelFormats[oneOf("readJson", "format", format, ["auto", "ndjson", "array"])]}'`];
   if (ignoreErrors !== undefined && typeof ignoreErrors !== "boolean") {
-    throw new OptionError("readJson: ignoreErrors is true or false.");
+    throw new OptionError("readJson: ignoreErrors must be true or false.");
   }
   if (ignoreErrors === true) args.push("ignore_errors=true");
   if (sampleSize !== undefined && sampleSize !== -1) wholeNumber("readJson", "sampleSize", sampleSize);
@@ -178,7 +178,7 @@ async function checkObjects(
   );
   if (first === undefined) return;
   throw new SourceError(
-    `readJson: ${String(first.path)} has a value that is no object (${String(first.type)}), so it has no columns. Rows are written as {"name": value}.`,
+    `readJson: ${String(first.path)} has a value that is not an object (${String(first.type)}), so it has no columns. Write rows as {"name": value}.`,
     String(first.path),
   );
 }
@@ -201,7 +201,7 @@ async function hasColumns(
   const [row] = isDeclared ? [] : await engine.inspect(`SELECT filename AS path FROM ${objects} LIMIT 1`);
   if (row === undefined) return false;
   throw new SourceError(
-    `readJson: ${String(row.path)} has objects without keys ({}), and no column was found in any other. Declare the columns that there should be: schema: { name: "VARCHAR" }.`,
+    `readJson: ${String(row.path)} has objects without keys ({}), and no other object has a column. Declare the columns: schema: { name: "VARCHAR" }.`,
     String(row.path),
   );
 }

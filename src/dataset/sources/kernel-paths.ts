@@ -36,7 +36,7 @@ function kernelPath(path: string): string {
   // Inside a pattern the kernel takes a backslash for a slash, and has no way to say otherwise.
   if (path.includes("\\")) {
     throw new SourceError(
-      `${path} cannot be read: its path has a backslash and one of * ? [ as well. Rename it, or the folder with the backslash.`,
+      `${path} cannot be read: its path has both a backslash and one of * ? [. Rename it, or the folder with the backslash.`,
       path,
     );
   }

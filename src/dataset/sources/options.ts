@@ -33,8 +33,8 @@ export function checkReadOptions(
 ): CheckedReadOptions {
   checkKeys(operator, options, keys);
   const { columns, overrideNumBlocks, schema, unionByName = false, includePaths = false } = options;
-  if (typeof includePaths !== "boolean") throw new OptionError(`${operator}: includePaths is true or false.`);
-  if (typeof unionByName !== "boolean") throw new OptionError(`${operator}: unionByName is true or false.`);
+  if (typeof includePaths !== "boolean") throw new OptionError(`${operator}: includePaths must be true or false.`);
+  if (typeof unionByName !== "boolean") throw new OptionError(`${operator}: unionByName must be true or false.`);
   return {
     columns: columns === undefined ? null : textList(operator, "columns", columns),
     overrideNumBlocks:
@@ -53,7 +53,7 @@ export function ofStretch(options: CheckedReadOptions, splits: number): CheckedR
 /** Without a prototype: a column may be called "constructor" and have no type declared. */
 function checkSchema(operator: string, schema: ReadOptions["schema"] = {}): Readonly<Record<string, string>> {
   if (typeof schema !== "object" || schema === null) {
-    throw new OptionError(`${operator}: schema is an object of column names and SQL types: { price: "DOUBLE" }.`);
+    throw new OptionError(`${operator}: schema must be an object of column names and SQL types: { price: "DOUBLE" }.`);
   }
   const checked: Record<string, string> = Object.create(null);
   for (const [name, type] of Object.entries(schema)) {

@@ -60,12 +60,12 @@ function objectSql(
     return `MAP {${entries.join(", ")}}`;
   }
   const fields = Object.entries(value).map(([name, item]) => `${quoteText(name)}: ${literalSql(item)}`);
-  if (fields.length === 0) throw new OptionError("An empty object is no value for SQL: a struct needs a field.");
+  if (fields.length === 0) throw new OptionError("An empty object cannot be used in SQL: a struct needs a field.");
   return `{${fields.join(", ")}}`;
 }
 
 function dateSql(value: Date, compared: boolean): string {
-  if (Number.isNaN(value.getTime())) throw new OptionError("An invalid Date is no value for SQL.");
+  if (Number.isNaN(value.getTime())) throw new OptionError("An invalid Date cannot be used in SQL.");
   const text = value.toISOString();
   const [day = "", time = ""] = text.split("T");
   if (!/^[0-9]{4}-/.test(day)) throw new OptionError(`The date ${text} is outside the years 0 to 9999.`);
@@ -100,7 +100,7 @@ export function checkLiteral(value: unknown, where: string): Literal {
     case "object":
       return checkObject(value, where);
     default:
-      throw new OptionError(`${where}: a ${typeof value} is no value for SQL.`);
+      throw new OptionError(`${where}: a ${typeof value} cannot be used in SQL.`);
   }
 }
 
@@ -120,7 +120,7 @@ function checkObject(value: object, where: string): Literal {
   }
   if (!isPlainObject(value)) {
     const name = value.constructor?.name ?? "an object";
-    throw new OptionError(`${where}: a value of class ${name} is no value for SQL. Give plain data.`);
+    throw new OptionError(`${where}: a value of class ${name} cannot be used in SQL. Give plain data.`);
   }
   return Object.fromEntries(
     Object.entries(value).map(([name, item]) => [checkText(name, where), checkLiteral(item, where)]),

@@ -23,6 +23,6 @@ export function checkTypeName(type: string, where: string): string {
 
 function refused(type: unknown, where: string): OptionError {
   return new OptionError(
-    `${where}: ${JSON.stringify(type) ?? String(type)} is no type name. Use one of SQL: "BIGINT", "DOUBLE", "VARCHAR", "DATE", "TIMESTAMP", "DECIMAL(12, 2)", "INTEGER[]", …`,
+    `${where}: ${JSON.stringify(type) ?? String(type)} is not a type name. Use an SQL type: "BIGINT", "DOUBLE", "VARCHAR", "DATE", "TIMESTAMP", "DECIMAL(12, 2)", "INTEGER[]", …`,
   );
 }

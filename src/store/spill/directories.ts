@@ -48,7 +48,7 @@ export class SpillDirectories {
     if (isNew || !this.#labelled.has(path)) await this.#putLabel(path);
     const { bavail, bsize } = await statfs(path);
     const free = bavail * bsize;
-    if (free < bytes) throw new Error(`there is too little space for ${formatSize(bytes)}`);
+    if (free < bytes) throw new Error(`too little space for ${formatSize(bytes)}`);
   }
 
   /** Also before the directory is made. Null where it cannot be told. */

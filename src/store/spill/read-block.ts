@@ -142,8 +142,8 @@ function explained(error: unknown, path: string, { offset, stored }: SpillPlace)
   const reason = error instanceof Damage ? error.reason : codeOf(error) === "ENOENT" ? "missing" : "unreadable";
   return new SpillDamagedError(
     `The spill file ${path} is ${reason === "checksum" ? "damaged" : reason}: a block of ${formatSize(stored)} at ` +
-      `${offset} cannot be restored (${error.message}). Something else than Spillway deleted or changed it, or the disk is ` +
-      "failing: look at the disk, name another localDirectory, and run the job again.",
+      `${offset} cannot be restored (${error.message}). Another program deleted or changed it, or the disk is ` +
+      "failing. Check the disk, choose another localDirectory, and run the job again.",
     path,
     reason,
     { offset, length: stored },

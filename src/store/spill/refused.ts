@@ -17,7 +17,7 @@ export function refused(bytes: Bytes, directories: readonly Refusal[], { limit, 
   const quota = limit === null ? "there is no maxSpill" : `maxSpill is ${formatSize(limit)}`;
   return new SpillError(
     `${formatSize(bytes)} could not be spilled. ${each.join("; ")}. ${formatSize(used)} are spilled so far, ${quota}. ` +
-      "Free space there, name another localDirectory, raise maxSpill, or give the session a larger objectStoreMemory.",
+      "Free space there, choose another localDirectory, raise maxSpill, or give the session a larger objectStoreMemory.",
     directories,
     limit,
     used,

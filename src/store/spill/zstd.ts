@@ -10,6 +10,6 @@ export function checkZstd(compression: SpillCompression): void {
   if (compression !== "zstd" || "zstdCompress" in zlib) return;
   throw new OptionError(
     `session: spillCompression "zstd" needs Node 22.15 or later; this is Node ${process.versions.node}. ` +
-      'Use "lz4", or "auto" for the best that is there.',
+      'Use "lz4", or "auto" for the best codec of this Node.',
   );
 }

@@ -14,7 +14,7 @@ import type { BlockOutlet } from "./block-sink.ts";
 export function refuseLargeRow(operator: string, length: Bytes, capacity: Bytes): void {
   if (length <= capacity) return;
   throw new StoreError(
-    `${operator}: one row takes ${formatSize(length)} (${length} bytes), and the whole store holds ${formatSize(capacity)} (${capacity} bytes). Rows are never cut: use a larger objectStoreMemory, or several rows instead of one.`,
+    `${operator}: one row takes ${formatSize(length)} (${length} bytes), but the whole store holds ${formatSize(capacity)} (${capacity} bytes). Rows are never cut: use a larger objectStoreMemory, or several rows instead of one.`,
   );
 }
 
@@ -83,7 +83,7 @@ export class Handover {
   #differs(how: string): NondeterministicFunctionError {
     const why = this.task.repair === undefined ? "its worker died" : "a block of it was damaged";
     return new NondeterministicFunctionError(
-      `${this.operator}: ${why} and the task was run again, but gave other rows than before: ${how}. A function whose result depends on time, randomness or outside state cannot be continued; make it depend on its input alone, or materialise before it.`,
+      `${this.operator}: ${why} and the task ran again, but gave other rows than before: ${how}. A function whose result depends on time, randomness or outside state cannot be continued; make it depend on its input alone, or materialise before it.`,
       this.operator,
     );
   }

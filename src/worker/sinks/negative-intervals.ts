@@ -22,7 +22,7 @@ export function negativeInterval(
   const [example = '"span"'] = names;
   const which = names.length === 1 ? `the column ${example}` : `one of the columns ${names.join(", ")}`;
   return new WriteError(
-    `writeParquet: ${directory} cannot be written: ${which} has a negative interval, and Parquet files have none. Write it as text: withColumn(${example}, col(${example}).cast("VARCHAR")). Nothing was changed.`,
+    `writeParquet: ${directory} cannot be written: ${which} has a negative interval, which Parquet cannot store. Write it as text: withColumn(${example}, col(${example}).cast("VARCHAR")). Nothing was changed.`,
     directory,
   );
 }

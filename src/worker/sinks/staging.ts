@@ -30,7 +30,7 @@ export function cannotWrite({ directory, staging }: Place, error: unknown): Writ
   const cause = messageOf(error);
   const room = /no space left/i.test(cause) ? ` (${roomIn(staging)} left on the disk)` : "";
   return new WriteError(
-    `${directory} cannot be written: ${cause}${room}. Its files are staged in ${staging} first; nothing was changed.`,
+    `${directory} cannot be written: ${cause}${room}. Files are first written to ${staging}; the directory itself was not changed.`,
     directory,
   );
 }

@@ -187,7 +187,7 @@ export class BatchCalls {
       return this.#afterRows([columnsToBatch(result as Columns, this.fn.declared, this.#passed)]);
     }
     throw new RowShapeError(
-      `a batch function must return columns ({ name: array }), an array of rows or an Arrow table; this returned ${
+      `a batch function must return columns ({ name: array }), an array of rows or an Arrow table; it returned ${
         result === null ? "null" : typeof result
       }.`,
       null,

@@ -101,11 +101,11 @@ export class Failures {
   #advice(thrown: unknown, handedOn: number): readonly string[] {
     if (this.drops && handedOn > 0) {
       return [
-        `It cannot be dropped: its call had yielded ${handedOn} rows before, which are handed on already. What a call yields is held back up to ${formatSize(HELD_BYTES)}; yield less for a row, or catch the error in the function.`,
+        `It cannot be dropped: its call had already yielded ${handedOn} rows, which are handed on. The results of a call are held back up to ${formatSize(HELD_BYTES)}; yield less for each row, or catch the error in the function.`,
       ];
     }
     if (isRefused(thrown)) return [];
-    return [`Give the function onError: "skip" or { deadLetter: path } to go on without such rows.`];
+    return [`Give the function onError: "skip" or { deadLetter: path } to drop such rows.`];
   }
 }
 

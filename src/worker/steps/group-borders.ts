@@ -110,7 +110,7 @@ function valueComparer(vector: Vector, key: string, operator: string): Differs {
       return bytesComparer(vector, data, layout.large);
     default:
       throw new RowShapeError(
-        `${operator}: the key "${key}" is ${typeName(type)}, and rows are not grouped by lists, structs or maps. Group by their parts, or by a text made of them.`,
+        `${operator}: the key "${key}" is ${typeName(type)}; rows cannot be grouped by lists, structs or maps. Group by their parts, or by a text made from them.`,
         key,
       );
   }

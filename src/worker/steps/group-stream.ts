@@ -146,7 +146,7 @@ export class GroupStreamStep implements Stage {
 }
 
 function taskIsOver(): CancelledError {
-  return new CancelledError("The task that this group was read by is over.");
+  return new CancelledError("This group can no longer be read: its task has ended.");
 }
 
 /** One batch at a time from the step to the function. */

@@ -141,5 +141,5 @@ function rowsOf(result: unknown): Iterator<unknown> {
     return (result as Iterable<unknown>)[Symbol.iterator]();
   }
   const came = result === null ? "null" : typeof result;
-  throw new RowShapeError(`flatMap must return an array (or another iterable) of rows; this returned ${came}.`, null);
+  throw new RowShapeError(`flatMap must return an array (or another iterable) of rows; it returned ${came}.`, null);
 }
