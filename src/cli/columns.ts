@@ -1,4 +1,4 @@
-/** Rows of text with their columns below each other. */
+/** Prints rows of text in aligned columns. */
 
 export function inColumns(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));

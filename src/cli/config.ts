@@ -1,4 +1,4 @@
-/** `spillway config`: every setting, its value in force, what that comes to on this machine, and where it came from. */
+/** `spillway config`: every setting, its value in force, what it means on this machine, and where it came from. */
 import { type Config, leaves, readConfig, SCHEMA, settingsTable, shownDefault } from "../config/index.ts";
 import { onThisMachine, type ResolvedOptions } from "../session/options.ts";
 import { formatSize } from "../units/index.ts";
@@ -20,7 +20,7 @@ function asText({ inForce, sources }: Config, here: ReadonlyMap<string, string>)
   return inColumns([["setting", "value", "here", "from"], ...rows]);
 }
 
-/** Null where nothing is set and there is no default. */
+/** A setting without value and default is null. */
 function asJson({ inForce, sources }: Config, here: ReadonlyMap<string, string>): string {
   const settings = leaves(SCHEMA).map(([path]) => {
     const { kind, name } = sources.get(path) ?? { kind: "default", name: "default" };
@@ -29,7 +29,7 @@ function asJson({ inForce, sources }: Config, here: ReadonlyMap<string, string>)
   return `${JSON.stringify(Object.fromEntries(settings), null, 2)}\n`;
 }
 
-/** Of settings whose values mean something else on another machine. */
+/** The resolved values of settings that depend on the machine. */
 function comesTo(options: ResolvedOptions): ReadonlyMap<string, string> {
   const { workerMemory, maxSpill, targetMinBlockSize, resources } = options;
   return new Map([

@@ -1,4 +1,4 @@
-/** `spillway info`: what the settings in force come to on this machine. */
+/** `spillway info`: the resources of a session with the settings in force on this machine. */
 import { readConfig } from "../config/index.ts";
 import { nodeMemory } from "../memory/index.ts";
 import { onThisMachine } from "../session/options.ts";

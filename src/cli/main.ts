@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The command line: one file a command. */
+/** The command line: one file per command. */
 import { OptionError, SpillwayError } from "../errors/index.ts";
 import { config } from "./config.ts";
 import { info } from "./info.ts";
@@ -22,7 +22,7 @@ Settings as in docs/configuration.md: spillway config --worker.memory.target 0.5
 const COMMANDS: Readonly<Record<string, (words: readonly string[]) => string | Promise<string>>> = {
   info,
   config,
-  // Loaded when it is asked for: it brings all of the API.
+  // Loaded on demand, because it loads the whole API.
   types: async (words) => (await import("./types.ts")).types(words),
   "--version": () => `spillway ${version()}\n`,
   "--help": () => HELP,
@@ -34,7 +34,7 @@ const SHORT: Readonly<Record<string, string>> = {
   help: "--help",
 };
 
-/** Exit codes: what was asked for cannot be meant, or could not be done. */
+/** Exit codes: 2 for a wrong command or option, 1 for a failure. */
 const WRONG_WORDS = 2;
 const FAILED = 1;
 

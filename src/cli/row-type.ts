@@ -1,4 +1,4 @@
-/** The TypeScript type of a column, from the kernel's name of its type: what docs/values.md says that a row has. */
+/** The TypeScript type of a column from its SQL type, as in docs/values.md. */
 import type { ValueOptions } from "../arrow/index.ts";
 import { OptionError } from "../errors/index.ts";
 
@@ -7,7 +7,7 @@ interface ColumnType {
   readonly type: string;
 }
 
-/** One interface; every value may be null, since no file says that there will never be one. */
+/** Every value may be null: no file promises that a column has no nulls. */
 export function rowInterface(name: string, columns: readonly ColumnType[], values: ValueOptions): string {
   const fields = columns.map((column) => {
     const type = valueType(column.type, values);
@@ -19,7 +19,7 @@ export function rowInterface(name: string, columns: readonly ColumnType[], value
 const TOKEN = /\s*(?:"((?:[^"]|"")*)"|'(?:[^']|'')*'|([A-Za-z_][A-Za-z0-9_]*)|(\d+)|([()[\],]))/y;
 const NUMBERS = new Set("TINYINT SMALLINT INTEGER UTINYINT USMALLINT UINTEGER FLOAT DOUBLE TIME TIME_NS".split(" "));
 const DECIMALS = new Set(["DECIMAL", "HUGEINT", "UHUGEINT"]);
-/** Among them those that become texts on their way out of the kernel. */
+/** Includes types that leave the kernel as text. */
 const TEXTS = new Set("VARCHAR ENUM UUID JSON BIT BIGNUM GEOMETRY UNION".split(" "));
 
 export function valueType(sql: string, values: ValueOptions): string {
@@ -99,7 +99,7 @@ class Reader {
     return fields;
   }
 
-  /** To the end of the parenthesis that is open: the digits of a decimal, the texts of an enum. */
+  /** Skips to the end of the open parenthesis: the digits of a decimal, the values of an enum. */
   #skip(): void {
     for (let depth = 1; depth > 0 && this.#at < this.#tokens.length; ) {
       if (this.#accept("(")) depth++;

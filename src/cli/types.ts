@@ -19,7 +19,7 @@ const EXTENSIONS: ReadonlyMap<string, Format> = new Map<string, Format>([
   ["ipc", "arrow"],
 ]);
 
-/** What each option may be; the name is any name of a type. */
+/** Allowed values of each option; null: any name. */
 const OPTIONS = {
   name: null,
   format: ["parquet", "csv", "json", "arrow"],

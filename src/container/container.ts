@@ -1,39 +1,38 @@
 /**
- * A user's own container for what their functions keep in a worker: a Map-like that lives there from the worker's start
- * to its end. What it must be able to do, and how a function finds it. Who makes it is src/session's and src/worker's
- * matter.
+ * Worker data: a user's Map-like object that lives in a worker from the worker's start to its end. Defines its methods,
+ * and how a function finds it. src/session and src/worker make it.
  */
 import { OptionError } from "../errors/index.ts";
 
-/** Anything that can do what is used of a Map. */
+/** An object with the methods of a Map that are used. */
 export interface MapLike<K = unknown, V = unknown> {
   get(key: K): V | undefined;
   set(key: K, value: V): unknown;
   has(key: K): boolean;
   delete(key: K): unknown;
   keys(): Iterable<K>;
-  /** Without it, `keys` and `get` tell the values. */
+  /** Without it, values are read with `keys` and `get`. */
   values?(): Iterable<V>;
-  /** What it holds in memory, where it knows; without one its values are measured. */
+  /** Bytes in memory, if the object knows; else its values are measured. */
   readonly bytes?: number;
 }
 
-/** One that can make room: part of it is in memory, the rest elsewhere. */
+/** Worker data that can make room: a part of it is in memory, the rest elsewhere. */
 export interface EvictingContainer<K = unknown, V = unknown> extends MapLike<K, V> {
-  /** What is in memory. */
+  /** The entries that are in memory. */
   readonly fast: MapLike<K, V>;
-  /** Puts something of `fast` elsewhere: the bytes that are free now, or −1 where there is nothing left to free. */
+  /** Moves entries of `fast` elsewhere; returns the freed bytes, or −1 if nothing is left to free. */
   evict(): number | Promise<number>;
 }
 
-/** What a factory is told beside its own arguments, as the last one. */
+/** The last argument of a factory, after its own. */
 export interface ContainerPlace {
   readonly worker: number;
-  /** For files; gone with the session. */
+  /** For files; removed with the session. */
   readonly directory: string;
 }
 
-/** A container of which each worker has its own copy, what makes one in each worker, or that with arguments. */
+/** A Map-like object that each worker copies, a factory that each worker calls, or a factory with arguments. */
 export type ContainerOption =
   | MapLike
   | ContainerFactory
@@ -44,14 +43,14 @@ export type ContainerOption =
 export type ContainerFactory = ((...args: any[]) => unknown) | (abstract new (...args: any[]) => object);
 
 const METHODS = ["get", "set", "has", "delete", "keys"] as const;
-/** Where functions find it, whatever copy of this package they have. */
+/** A global symbol, so that functions find it with any copy of this package. */
 const PLACE = Symbol.for("spillway.workerData");
 
 export function isMapLike(value: unknown): value is MapLike {
   return missingMethods(value).length === 0;
 }
 
-/** What keeps a value from being a container. */
+/** The missing methods of a value that should be Map-like. */
 export function missingMethods(value: unknown): readonly string[] {
   if (typeof value !== "object" || value === null) return METHODS;
   return METHODS.filter((name) => typeof Reflect.get(value, name) !== "function");
@@ -63,12 +62,12 @@ export function isEvicting(container: MapLike): container is EvictingContainer {
   );
 }
 
-/** Before any function runs in this process. */
+/** Called before any function runs in this process. */
 export function setWorkerData(container: MapLike): void {
   Reflect.set(globalThis, PLACE, container);
 }
 
-/** Inside a function that runs in a worker: the worker's container, as the session's option `data` says. */
+/** In a function that runs in a worker: the worker's own worker data (the session's option `data`). */
 export function workerData<Container extends object = Map<unknown, unknown>>(): Container {
   const container: unknown = Reflect.get(globalThis, PLACE);
   if (isContainer<Container>(container)) return container;
@@ -78,12 +77,12 @@ export function workerData<Container extends object = Map<unknown, unknown>>(): 
   );
 }
 
-/** The caller knows what its own option was. */
+/** The type is the caller's claim: only the methods are checked. */
 function isContainer<Container extends object>(value: unknown): value is Container {
   return isMapLike(value);
 }
 
-/** Whether what it makes is a container is seen when it makes it. */
+/** Whether a factory's result is Map-like is checked when the factory runs. */
 export function mayBeContainer(value: unknown): value is ContainerOption {
   return (typeof value === "object" && value !== null) || typeof value === "function";
 }

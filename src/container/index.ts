@@ -1,4 +1,4 @@
-/** Users' containers in workers: what they must be able to do, how functions reach them, how large they are. */
+/** Worker data: its methods, how functions reach it, how large it is. */
 export {
   type ContainerFactory,
   type ContainerOption,

@@ -1,6 +1,6 @@
 /**
- * Each way in which a worker can end, or a task can be refused memory: one row. What is decided about it, and what its
- * exit type is, is looked up here; the words for it are in `src/scheduler/oom/`.
+ * One row for each way in which a worker can end or a task can be refused memory. Decisions and exit types are looked
+ * up here; the words for users are in `src/scheduler/oom/`.
  */
 
 export type ExitType =
@@ -14,11 +14,11 @@ export type ExitType =
 interface End {
   readonly exitType: ExitType;
   /**
-   * Whose memory was used up: the task is retried up to `maxOomRetries` times. Null: memory had no part in it
-   * (`maxRetries`).
+   * Whose memory was used up: the task is retried up to `maxOomRetries` times. Null: memory was not the cause, and
+   * `maxRetries` applies.
    */
   readonly memoryOf: "machine" | "worker" | "kernel" | null;
-  /** The process has ended: a task that was refused memory leaves its worker alive. */
+  /** Whether the process has ended: a task that was refused memory leaves its worker alive. */
   readonly isDeath: boolean;
 }
 
@@ -41,11 +41,11 @@ export const ENDS = {
   engineMemory: { exitType: OOM, memoryOf: "kernel", isDeath: false },
   /** A crash in native code. */
   native: { exitType: "UNEXPECTED_SYSTEM_EXIT", memoryOf: null, isDeath: true },
-  /** A signal that nobody here sent. */
+  /** A signal that the session did not send. */
   signal: { exitType: "UNEXPECTED_SYSTEM_EXIT", memoryOf: null, isDeath: true },
   /** `process.exit`. */
   exit: { exitType: "INTENDED_USER_EXIT", memoryOf: null, isDeath: true },
-  /** Ended from here, because it did not answer or was not needed. */
+  /** Ended by the session, because it did not answer or was not needed. */
   asked: { exitType: "INTENDED_SYSTEM_EXIT", memoryOf: null, isDeath: true },
 } as const satisfies Readonly<Record<string, End>>;
 
@@ -54,11 +54,11 @@ type Ends = typeof ENDS;
 /** How a worker's process ended. */
 export type DeathReason = { [K in keyof Ends]: Ends[K]["isDeath"] extends true ? K : never }[keyof Ends];
 
-/** The ends that a task may have for want of memory. */
+/** Reasons for which a task can lack memory. */
 export type MemoryReason = { [K in keyof Ends]: Ends[K]["memoryOf"] extends null ? never : K }[keyof Ends];
 
 /**
- * Why a task has no memory: as its worker ended, or the last of those that were started in vain; "pause": every worker
+ * Why a task lacks memory: the end of its worker, or of the last worker that was started in vain. "pause": every worker
  * was above its pause threshold before its first task.
  */
 export type OutOfMemoryReason = DeathReason | MemoryReason | "pause";

@@ -1,6 +1,6 @@
 /**
- * Every error a user can meet: a class with fields, and a message that says what happened, to what, with which
- * numbers, and what to do. They cross processes by name and fields (wire.ts), so fields are plain data.
+ * Every error that users meet: a class with fields, and a message that says what happened, to what, with which numbers,
+ * and what to do. Errors cross processes by name and fields (wire.ts), so fields are plain data.
  */
 import type { DeathReason, ExitType, OutOfMemoryReason } from "./ends.ts";
 
@@ -10,7 +10,7 @@ export class SpillwayError extends Error {
   }
 }
 
-/** SQL that the kernel refused or that failed while running. */
+/** SQL that the kernel refused, or that failed while running. */
 export class KernelError extends SpillwayError {
   constructor(
     message: string,
@@ -23,14 +23,14 @@ export class KernelError extends SpillwayError {
 }
 
 /**
- * The kernel may use so much memory, and needed more at once, for something that it cannot put on disk. Only between a
- * worker and the scheduler: users meet it as an `OutOfMemoryError` with the reason "engineMemory".
+ * The kernel needed more memory than its limit, for data that it cannot put on disk. Used only between a worker and the
+ * scheduler: users get an `OutOfMemoryError` with the reason "engineMemory".
  */
 export class KernelMemoryError extends SpillwayError {
   constructor(
     message: string,
     readonly operator: string,
-    /** Bytes; null where the kernel had no limit of ours. */
+    /** Bytes; null if the session had set no limit. */
     readonly limit: number | null,
     readonly threads: number,
   ) {
@@ -44,7 +44,7 @@ export class UnknownColumnError extends SpillwayError {
     readonly available: readonly string[],
     readonly operator: string,
     suggestion: string | null,
-    /** `available` are all the columns, or only those that somebody thought of. */
+    /** Whether `available` has all columns, or only some that the kernel suggested. */
     known: "all" | "some" = "all",
   ) {
     const here = known === "all" ? "Columns here" : "Among the columns here";
@@ -55,7 +55,7 @@ export class UnknownColumnError extends SpillwayError {
   }
 }
 
-/** A path that matches nothing, or cannot be read, or holds something else than it should. */
+/** A path that matches nothing or cannot be read, or a file with unexpected content. */
 export class SourceError extends SpillwayError {
   constructor(
     message: string,
@@ -88,16 +88,18 @@ export class CaptureError extends SpillwayError {
   }
 }
 
-/** The user's function threw, or gave something that is no row. */
+/** The user's function threw, or returned something that is not a row. */
 export class FunctionError extends SpillwayError {
   constructor(
     message: string,
     readonly operator: string,
-    /** Index in the operator's input within its task, and a short print of the row; null where it is a batch. */
+    /** Index in the operator's input within its task, and a short print of the row; null for a batch. */
     readonly row: number | null,
     readonly rowText: string | null,
     readonly files: readonly string[],
-    /** The user's error: its name, message and stack with their own positions. All of it is the `cause`. */
+    /**
+     * The name and the stack of the user's error, with positions in the user's source. The whole error is the `cause`.
+     */
     readonly errorName: string,
     readonly userStack: string | null,
     options?: ErrorOptions,
@@ -106,7 +108,7 @@ export class FunctionError extends SpillwayError {
   }
 }
 
-/** Rows of one function that do not have the same columns, or a column whose values change type. */
+/** Rows of one function with different columns, or a column whose values change type. */
 export class RowShapeError extends SpillwayError {
   constructor(
     message: string,
@@ -116,18 +118,18 @@ export class RowShapeError extends SpillwayError {
   }
 }
 
-/** The two sides of a zip do not have equally many rows. */
+/** The two sides of a zip have different numbers of rows. */
 export class ZipLengthError extends SpillwayError {
   constructor(
     message: string,
-    /** The side that has more of them. */
+    /** The side with more rows. */
     readonly longer: "left" | "right",
   ) {
     super(message);
   }
 }
 
-/** A value that cannot be given to JavaScript, or taken from it, without loss. */
+/** A value that cannot cross to or from JavaScript without loss. */
 export class ValueError extends SpillwayError {
   constructor(
     message: string,
@@ -137,7 +139,7 @@ export class ValueError extends SpillwayError {
   }
 }
 
-/** A retried task made other blocks than before. */
+/** A task that ran again made different blocks. */
 export class NondeterministicFunctionError extends SpillwayError {
   constructor(
     message: string,
@@ -147,7 +149,7 @@ export class NondeterministicFunctionError extends SpillwayError {
   }
 }
 
-/** A worker process died under a task, more often than it may. */
+/** A task's worker died more often than `maxRetries` allows. */
 export class WorkerDiedError extends SpillwayError {
   constructor(
     message: string,
@@ -161,13 +163,13 @@ export class WorkerDiedError extends SpillwayError {
   }
 }
 
-/** A task ran out of memory, and did so again with less at once and with all the memory there is. */
+/** A task ran out of memory, also with less at once and with all the memory. */
 export class OutOfMemoryError extends SpillwayError {
   constructor(
     message: string,
     readonly operator: string,
     readonly reason: OutOfMemoryReason,
-    /** The most memory that the task was seen to have. */
+    /** The largest memory of the task that was measured. */
     readonly memory: number | null,
     readonly attempts: number,
     /** What to do, the most promising first. */
@@ -181,13 +183,13 @@ export class OutOfMemoryError extends SpillwayError {
 export class StoreError extends SpillwayError {}
 
 /**
- * Blocks that no spill directory takes: disks full or out of reach, or `maxSpill` used up. The blocks are still in
- * memory.
+ * No spill directory can take the blocks: disks are full or unreachable, or `maxSpill` is used up. The blocks are still
+ * in memory.
  */
 export class SpillError extends SpillwayError {
   constructor(
     message: string,
-    /** Every spill directory, why it did not take the blocks, and its free bytes (null where that cannot be told). */
+    /** Every spill directory, why it refused the blocks, and its free bytes (null if unknown). */
     readonly directories: readonly { readonly path: string; readonly reason: string; readonly free: number | null }[],
     readonly maxSpill: number | null,
     /** Bytes in spill files at that time. */
@@ -197,29 +199,29 @@ export class SpillError extends SpillwayError {
   }
 }
 
-/** A spill file that is gone, or does not hold any more what was written to it. */
+/** A spill file is missing, or its content has changed. */
 export class SpillDamagedError extends SpillwayError {
   constructor(
     message: string,
     readonly file: string,
     readonly reason: "missing" | "truncated" | "checksum" | "unreadable",
-    /** Where in the file the block lies. */
+    /** The block's range in the file. */
     readonly range: { readonly offset: number; readonly length: number },
   ) {
     super(message);
   }
 }
 
-/** A call that was cancelled: by its signal or its timeout (whose reason is the `cause`), or by leaving it. */
+/** A call that was cancelled by its signal or its timeout (the `cause` has the reason), or by leaving its loop. */
 export class CancelledError extends SpillwayError {
-  /** As Node's own are called. */
+  /** The code of Node's own abort errors. */
   readonly code = "ABORT_ERR";
 
   constructor(
     message: string,
-    /** The consuming method; null where nobody asked for the work any more. */
+    /** The consuming method; null if no call wanted the work any more. */
     readonly operator: string | null = null,
-    /** Milliseconds since its beginning. */
+    /** Milliseconds since the call. */
     readonly after: number | null = null,
     options?: ErrorOptions,
   ) {

@@ -1,9 +1,9 @@
 /**
- * What the kernel says of a file or a query, without what only it knows: names of its own options, its advice, the line
- * of SQL that we wrote. Where its advice is worth something, it is given in our words.
+ * Rewrites the kernel's messages for users: without names of its options, its advice and our own SQL. Useful advice is
+ * given in our words.
  */
 
-/** Where the kernel's advice begins, or what it shows of its own. */
+/** The beginning of the kernel's advice, or of what it shows of the query. */
 const OWN_WORDS =
   /\s*(?:\n+LINE \d+:|\n\s*Possible (?:fixes|solutions)?:|\n {2}file = |\n?\s*Try setting |\n?Try increasing |, try ignore_errors|You may want to use read_blob|You might need to add explicit type casts|\n\s*Candidate )[\s\S]*/i;
 const KIND = /^(?:[A-Z]\w*(?: [a-zA-Z]\w*)* )?Error: /;
@@ -12,7 +12,7 @@ type Words = string | ((found: RegExpExecArray) => string);
 
 const AGAIN = "Write or copy it again, or leave it out";
 
-/** The first that is found in a message says what to do. Those of a text have what the kernel said behind them. */
+/** The first pattern that matches gives the remedy. After a plain text, the kernel's own message follows. */
 const REMEDIES: readonly (readonly [RegExp, Words])[] = [
   [/is encrypted|'encryption_config'/i, "it is encrypted, which Spillway cannot read. Decrypt it first"],
   [
@@ -71,12 +71,12 @@ const REMEDIES: readonly (readonly [RegExp, Words])[] = [
 
 const KERNELS_OPTION = /encryption_config|maximum_object_size|max_line_size|strict_mode|ignore_errors/;
 
-/** Whether a file is at fault, whatever was done with its rows. */
+/** Whether the message is about the file itself, and not about the query over it. */
 export function isKnownFault(message: string): boolean {
   return REMEDIES.some(([pattern]) => pattern.test(message));
 }
 
-/** Of a file that cannot be read: what is wrong with it and what to do. */
+/** What is wrong with a file that cannot be read, and what to do. */
 export function fileFault(message: string, path: string): string {
   for (const [pattern, words] of REMEDIES) {
     const found = pattern.exec(message);
@@ -88,13 +88,13 @@ export function fileFault(message: string, path: string): string {
   return withoutFile(plainWords(message), path);
 }
 
-/** The kernel has counted one on when it finds that a value is none. */
+/** The kernel's counter is one ahead when it finds an invalid value. */
 function jsonPlace(at: number, isLine: boolean, byte: number): string {
   const place = Math.max(1, at - 1);
   return isLine ? `in line ${place}, byte ${byte}` : `in its value ${place}, byte ${byte} of it`;
 }
 
-/** The message has named it already. */
+/** The message has already named the file. */
 function withoutFile(text: string, path: string): string {
   if (path === "") return text;
   for (const quote of ["'", '"']) {
@@ -106,12 +106,12 @@ function withoutFile(text: string, path: string): string {
   return text.replace(`: ${path}`, "");
 }
 
-/** Without the kind of the error, our SQL and the kernel's advice. */
+/** The message without the kind of error, our SQL and the kernel's advice. */
 function plainWords(message: string): string {
   return message.replace(OWN_WORDS, "").replace(KIND, "").trim();
 }
 
-/** Whether the line of SQL that the kernel shows is ours alone, so that it tells users nothing. */
+/** Removes the line of SQL from the message if it shows only our own SQL. */
 export function withoutOwnSql(message: string): string {
   return /__spillway_|\bblock\(\d+\)|^(?:Conversion|Catalog) Error/.test(message)
     ? message.replace(/\s*\n+LINE \d+:[\s\S]*/, "")

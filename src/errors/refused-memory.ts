@@ -1,7 +1,6 @@
 /**
- * Memory that was refused to a function: for a buffer, for WebAssembly, for the heap of a thread. That is told by the
- * text: V8 gives such errors no code. A task that asks for less may get it, so it is no fault of the row on which it
- * happened.
+ * Recognises memory that was refused to a function: for a buffer, for WebAssembly, for the heap of a thread. V8 gives
+ * such errors no code, so the text decides. A task with less at once may succeed, so the row is not at fault.
  */
 const REFUSED = [
   /Array buffer allocation failed/,

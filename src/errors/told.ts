@@ -1,6 +1,6 @@
 /**
- * Errors of the user's own as plain data, so that all of them reaches the program: name, message, stack, fields, the
- * errors of an AggregateError, and the chain of causes. Whatever an error does when it is looked at, it is told.
+ * Errors of the user's functions as plain data, so that everything reaches the program: name, message, stack, fields,
+ * the errors of an AggregateError, and the chain of causes. Works even if reading the error throws.
  */
 import { inspect } from "node:util";
 import { isDate, isError, isPlainObject } from "../realm/index.ts";
@@ -17,17 +17,17 @@ export interface ToldError {
   readonly errors?: readonly Told[];
 }
 
-/** What is thrown, or is a cause, need not be an error. */
+/** A thrown value, or a cause, need not be an error. */
 export type Told = { readonly error: ToldError } | { readonly value: unknown };
 
 const NOT_FIELDS: ReadonlySet<string> = new Set(["name", "message", "stack", "cause", "errors"]);
 const MOST_FIELDS = 20;
 const MOST_ERRORS = 10;
 const DEEPEST = 10;
-/** As JSON; what is larger is told as a short text. */
+/** Length as JSON; a larger value is replaced by a short text. */
 const LARGEST_FIELD = 10_000;
 
-/** `mapStack` turns positions into the user's own. */
+/** `mapStack` maps positions to the user's source. */
 export function tell(thrown: unknown, mapStack: (stack: string) => string, above: readonly unknown[] = []): Told {
   if (!isError(thrown)) return { value: plain(thrown) };
   const seen = [...above, thrown];
@@ -48,7 +48,7 @@ export function tell(thrown: unknown, mapStack: (stack: string) => string, above
   };
 }
 
-/** The error again: of its class where it is one of the language's or ours. */
+/** Makes the error again, with its class if that is built in or ours. */
 export function retold(told: Told): unknown {
   if (!("error" in told)) return told.value;
   const { name, message, stack, fields, cause, errors } = told.error;
@@ -65,7 +65,7 @@ export function retold(told: Told): unknown {
   return error;
 }
 
-/** Its causes, a line each. */
+/** The causes, one line each. */
 export function causeLines(told: Told): readonly string[] {
   if (!("error" in told)) return [];
   const { cause, errors = [] } = told.error;
@@ -93,7 +93,7 @@ function make(name: string, message: string, errors: readonly Told[] | undefined
   return new Builtin(message);
 }
 
-/** `Error.prepareStackTrace` may have made something else of it, mostly the list of its frames. */
+/** `Error.prepareStackTrace` may have replaced the text, mostly by the list of frames. */
 export function stackText(error: Error): string | null {
   const stack = read(error, "stack");
   if (typeof stack === "string") return stack;
@@ -112,7 +112,7 @@ function fieldsOf(error: Error): Pick<ToldError, "fields" | "shown"> {
   };
 }
 
-/** Null of what cannot be looked at. */
+/** Null if reading throws. */
 function read(error: Error, key: string): unknown {
   try {
     return Reflect.get(error, key) as unknown;
@@ -130,7 +130,7 @@ function short(value: unknown): string {
   return text.length > 500 ? `${text.slice(0, 500)}…` : text;
 }
 
-/** As JSON has it. */
+/** The value as JSON has it. */
 function plain(value: unknown): unknown {
   if (value === null || typeof value === "string" || typeof value === "boolean") return value;
   if (typeof value === "number") return Number.isFinite(value) ? value : String(value);
@@ -140,7 +140,7 @@ function plain(value: unknown): unknown {
       const text = JSON.stringify(value);
       if (text.length <= LARGEST_FIELD) return JSON.parse(text) as unknown;
     } catch {
-      // Circles, bigints: as text.
+      // Cycles and bigints become text.
     }
   }
   return short(value);

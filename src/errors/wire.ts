@@ -1,4 +1,4 @@
-/** Errors as they cross a socket: the class by name, its fields, its stack. */
+/** Errors as they cross a socket: the name of the class, its fields, its stack. */
 import { isError } from "../realm/index.ts";
 import { CancelledError, errorClasses, SpillwayError } from "./errors.ts";
 import { retold, stackText, type Told, tell } from "./told.ts";
@@ -21,13 +21,13 @@ export function toWire(error: unknown): WireError {
   for (const [key, value] of Object.entries(error)) {
     if (!HIDDEN.has(key) && typeof value !== "function") fields[key] = value;
   }
-  // By its class, whatever it is called for those who know Node's.
+  // The class name, because `name` of a CancelledError is "AbortError", as in Node.
   const name = error instanceof CancelledError ? CancelledError.name : error.name;
   const cause = error.cause === undefined ? {} : { cause: tell(error.cause, (stack) => stack) };
   return { name, message: error.message, stack: stackText(error), fields, ...cause };
 }
 
-/** The same class again where it is one of ours, else a SpillwayError that keeps the name. */
+/** An error of the same class if it is one of ours, else a SpillwayError with the name. */
 export function fromWire(wire: WireError): SpillwayError {
   const known = errorClasses.get(wire.name);
   const error = Object.create((known ?? SpillwayError).prototype) as SpillwayError;

@@ -1,7 +1,7 @@
 /**
- * What lies in a directory that is written to: data, which an overwrite may replace, and what is somebody else's.
- * Goes by names and kinds of entries alone, and follows no links. Which files a write has made is told by their names:
- * a list of them in the directory could be edited, copied or lost, and names cannot.
+ * Lists the content of a directory that is written to: data, which an overwrite may replace, and foreign entries. Uses
+ * only names and kinds of entries, and follows no links. Files of a write are recognised by their names: a list in the
+ * directory could be edited, copied or lost.
  */
 import type { Dirent } from "node:fs";
 import { readdir } from "node:fs/promises";
@@ -10,28 +10,25 @@ import { isHidden, isHiddenFolder, isPartitionFolder } from "./hidden.ts";
 
 /** `part-<task>-<job>-<number>…`, as tasks name their files. */
 const OWN_FILE = /^part-[0-9]{5,}-[0-9a-f]{8}(-[0-9]+)+\.(parquet|csv|json|arrow)(\.gz|\.zst)?$/;
-/** Of formats that are hardly ever anything but data; a JSON or CSV file may be anything. */
+/** Formats whose files are nearly always data; a JSON or CSV file may be anything. */
 const DATA_EXTENSION: Readonly<Record<string, string>> = { parquet: ".parquet", arrow: ".arrow" };
-/** Files of jobs that are being written, or were when their session was killed. */
+/** Staging directories of jobs that run, or of a killed session. */
 const STAGING = /^\.spillway-[0-9a-f]{8}(\.replaced)?$/;
 
 export interface DatasetTree {
   /** Relative paths of the files that an overwrite replaces. */
   readonly replaced: readonly string[];
-  /** Marks of other writers (`_SUCCESS`, checksums), which stay. */
+  /** Files of other writers (`_SUCCESS`, checksums), which stay. */
   readonly kept: readonly string[];
-  /** Directories, without the outermost one, each after the one that it is in. */
+  /** Directories without the outermost one, each after its parent. */
   readonly folders: readonly string[];
-  /** Other jobs stage files in it. */
+  /** Whether other jobs stage files in it. */
   readonly isShared: boolean;
-  /** The first entry that no write of this format has made; the rest has not been looked at. */
+  /** The first entry that no write of this format has made; later entries have not been checked. */
   readonly foreign: string | null;
 }
 
-/**
- * Beside or in the directory that the job writes to. Bears no name of the user's: that could be too long, or a
- * partition.
- */
+/** The name is independent of the user's directory, whose name could be too long, or a partition. */
 export function stagingName(job: string): string {
   return `.spillway-${job}`;
 }
@@ -42,7 +39,7 @@ export async function surveyTree(directory: string, format: string): Promise<Dat
   return survey;
 }
 
-/** Why a directory that has something foreign in it is not overwritten. */
+/** The error for a directory with a foreign entry. */
 export function refusedOverwrite(directory: string, foreign: string): string {
   return (
     `mode "overwrite" is refused: ${directory} contains an entry that no write of this format has made: ${foreign}. ` +
@@ -50,14 +47,14 @@ export function refusedOverwrite(directory: string, foreign: string): string {
   );
 }
 
-/** Why mode "error" does not write to a directory. It leads nobody to overwrite what is not data. */
+/** The error of mode "error". It proposes "overwrite" only for data. */
 export async function hasDataAlready(directory: string, data: string, format: string): Promise<string> {
   const { foreign } = await surveyTree(directory, format);
   const otherwise = foreign === null ? ', or use mode "overwrite" or "append"' : "";
   return `${directory} already has data (${foreign ?? data}). Write to another directory${otherwise}.`;
 }
 
-/** The first file that a reader of the directory would take for data; null: none. */
+/** The first file that a reader would take for data; null: none. */
 export async function firstData(directory: string, below = ""): Promise<string | null> {
   for (const entry of await entriesOf(join(directory, below))) {
     const path = join(below, entry.name);
@@ -81,10 +78,10 @@ class Survey implements DatasetTree {
     private readonly format: string,
   ) {}
 
-  /** `isForeign`: in a folder that no write has made. */
+  /** `isForeign`: the folder was not made by a write. */
   async look(below: string, isForeign: boolean): Promise<void> {
     const entries = await entriesOf(join(this.directory, below));
-    // A folder that a write has made has something in it.
+    // A folder that a write has made is never empty.
     if (entries.length === 0 && isForeign) this.foreign = below;
     for (const entry of entries) {
       if (this.foreign !== null) return;
@@ -106,7 +103,7 @@ class Survey implements DatasetTree {
     else this.foreign = path;
   }
 
-  /** As other engines name it. */
+  /** Data files of partitions as other engines name them. */
   #isPartitionData(name: string, path: string): boolean {
     const extension = DATA_EXTENSION[this.format];
     const isData = extension !== undefined && name.endsWith(extension) && !isHidden(name);

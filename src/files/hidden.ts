@@ -1,4 +1,4 @@
-/** Which names in a dataset's directory are nobody's data. One rule for readers and writers. */
+/** Which names in a dataset's directory are not data. One rule for readers and writers. */
 
 /** Hidden and private files (`_SUCCESS`, `_metadata`, `.part-0.crc`) are not data. */
 export function isHidden(name: string): boolean {

@@ -1,12 +1,12 @@
 /**
- * Makes a directory with its parents. Instead of Node's own: that one never comes back where a parent is there and
- * takes no directories (/proc), and calls a read-only file system ENOENT.
+ * Makes a directory with its parents. Replaces Node's own function, which never returns if an existing parent takes no
+ * directories (/proc), and reports a read-only file system as ENOENT.
  */
 import { accessSync, constants, mkdirSync, type Stats, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { codeOf } from "../realm/index.ts";
 
-/** Undefined also below what is no directory. */
+/** Undefined also for a path below a file. */
 function foundAt(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
@@ -16,9 +16,7 @@ function foundAt(path: string): Stats | undefined {
   }
 }
 
-/**
- * Why a directory cannot be made here, as far as that can be told without making it; null: nothing speaks against it.
- */
+/** Why a directory cannot be made here, as far as that is known without trying; null: no reason is known. */
 export function whyNotMade(path: string): string | null {
   for (let at = resolve(path); ; at = dirname(at)) {
     const found = foundAt(at);
@@ -33,10 +31,10 @@ export function whyNotMade(path: string): string | null {
   }
 }
 
-/** Others may remove an empty parent at the same moment; then it is made again, so often. */
+/** Other processes may remove an empty parent at the same moment; it is then made again, this many times. */
 const TRIES = 10;
 
-/** Answers with the outermost directory that had to be made; null where all were there. */
+/** Returns the outermost directory that had to be made; null if all existed. */
 export function makeDirectory(path: string, mode = 0o777): string | null {
   for (let tries = 1; ; tries++) {
     try {

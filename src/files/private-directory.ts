@@ -1,8 +1,8 @@
 /**
- * Directories that nobody but this user can have put anything into: a real directory, ours, closed to everybody else.
- * In a place where all may write (/tmp) a name proves nothing, so a directory is opened first, looked at through its
- * descriptor, and used by it: whatever comes to stand at its path meanwhile, the one that was looked at is the one that
- * is used.
+ * Directories that only this user can have written to: a real directory, owned by us, closed to everybody else. In a
+ * place where everybody may write (/tmp), a name proves nothing. So a directory is opened first, and then checked and
+ * used through its descriptor: the directory that was checked is the one that is used, even if its path is replaced in
+ * between.
  */
 import { closeSync, constants, existsSync, fstatSync, lstatSync, mkdirSync, openSync, type Stats } from "node:fs";
 import { basename, join } from "node:path";
@@ -11,7 +11,7 @@ import { codeOf } from "../realm/index.ts";
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
 const FOR_OTHERS = 0o077;
 
-/** A directory is there, and is not to be trusted; `why` goes on after its path: "belongs to user 1001". */
+/** A directory exists and cannot be trusted; `why` follows its path: "belongs to user 1001". */
 export class NotPrivate extends Error {
   override readonly name = "NotPrivate";
 
@@ -33,12 +33,12 @@ export class PrivateDirectory {
     this.#fd = fd;
   }
 
-  /** NotPrivate where somebody else could have written into it; the system's own error where it is not there. */
+  /** Throws NotPrivate if another user could have written into it, and the system's error if it does not exist. */
   static open(path: string): PrivateDirectory {
     return PrivateDirectory.#open(path, path);
   }
 
-  /** Made where it is missing, in a directory that is there. */
+  /** Makes it if it is missing; its parent must exist. */
   static make(path: string): PrivateDirectory {
     makeOne(path);
     return PrivateDirectory.open(path);
@@ -57,13 +57,13 @@ export class PrivateDirectory {
     throw new NotPrivate(path, why);
   }
 
-  /** The path of an entry, by way of the descriptor where the system has such paths. Good until it is closed. */
+  /** The path of an entry through the descriptor, if the system has such paths. Valid until it is closed. */
   at(name: string): string {
     const here = `/proc/self/fd/${this.#fd}`;
     return join(hasDescriptorPaths() ? here : this.path, name);
   }
 
-  /** A private directory inside. */
+  /** Opens a private directory inside this one. */
   inside(name: string): PrivateDirectory {
     return PrivateDirectory.#open(this.at(basename(name)), join(this.path, basename(name)));
   }
@@ -82,7 +82,7 @@ export class PrivateDirectory {
   }
 }
 
-/** Opens, lets use, closes. */
+/** Calls `use` and closes the directory. */
 export function using<Result>(directory: PrivateDirectory, use: (directory: PrivateDirectory) => Result): Result {
   try {
     return use(directory);
@@ -91,7 +91,7 @@ export function using<Result>(directory: PrivateDirectory, use: (directory: Priv
   }
 }
 
-/** Why a directory at this path is not to be trusted; null where it is, and where there is none. */
+/** Why a directory at this path cannot be trusted; null if it can, or if it does not exist. */
 export function whyTaken(path: string): string | null {
   try {
     PrivateDirectory.open(path).close();
@@ -111,7 +111,7 @@ function whyNotPrivate(stats: Stats): string | null {
   return (mode & FOR_OTHERS) === 0 ? null : `is open to other users (mode 0${mode.toString(8)})`;
 }
 
-/** A link, or something else that is no directory, is taken, too; any other failure is the system's to explain. */
+/** A link or a file is refused, too; for other failures, the system's own error is thrown. */
 function refusal(at: string, path: string): NotPrivate | null {
   const stats = lstatSync(at, { throwIfNoEntry: false });
   if (stats === undefined) return null;
@@ -130,7 +130,7 @@ function makeOne(path: string): void {
 
 let descriptorPaths: boolean | null = null;
 
-/** Linux with /proc. Elsewhere the path has to do. */
+/** True on Linux with /proc. On other systems the path itself is used. */
 function hasDescriptorPaths(): boolean {
   descriptorPaths ??= process.platform === "linux" && existsSync("/proc/self/fd");
   return descriptorPaths;

@@ -1,18 +1,14 @@
-/**
- * Small files that this user wrote and nobody else can have changed. Opening never waits (for the writer of a FIFO,
- * say).
- */
+/** Reads small files that only this user can have written. Opening never blocks (on a FIFO, for example). */
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { isOurs } from "./private-directory.ts";
 
 const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 const WRITABLE_BY_OTHERS = 0o022;
-/** What is larger is none of ours. */
+/** A larger file cannot be ours. */
 const MOST_BYTES = 4 << 20;
 
 /**
- * Its text; null where there is none, and where it is a link, no ordinary file, somebody else's, or has another name
- * elsewhere.
+ * The text; null if the file is missing, a link, not a regular file, owned by another user, or has a second hard link.
  */
 export function readPrivateFile(path: string, mostBytes = MOST_BYTES): string | null {
   let fd: number;

@@ -1,4 +1,4 @@
-/** Connects to a socket in a private directory, by way of its descriptor: who answers there is this user's. */
+/** Connects to a socket in a private directory through its descriptor, so the listener is this user's. */
 import { connect, type Socket } from "node:net";
 import { PrivateDirectory } from "./private-directory.ts";
 

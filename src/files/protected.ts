@@ -1,17 +1,17 @@
-/** Directories that are never overwritten, whatever is in them: a mistake there costs the most. */
+/** Directories that are never overwritten: a mistake there costs the most. */
 import { readFileSync, realpathSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
 import { sep } from "node:path";
 
 export interface Surroundings {
   readonly workingDirectory: string;
-  /** Of the user. */
+  /** Home directories of the user. */
   readonly homes: readonly string[];
-  /** Of everybody that the machine knows. */
+  /** Home directories of all users that the machine knows. */
   readonly otherHomes: readonly string[];
 }
 
-/** What a directory (resolved: absolute, without links) is, if it is one of these or holds one; else null. */
+/** Why a directory (absolute, without links) is protected: it is one of these, or contains one; else null. */
 export function whyProtected(directory: string, around: Surroundings = surroundings()): string | null {
   if (directory === sep) return "it is the root directory";
   const own = [...around.homes, ...around.otherHomes].find((home) => home === directory);
@@ -31,12 +31,12 @@ function surroundings(): Surroundings {
   };
 }
 
-/** What HOME says may be another directory than the one that the system knows. */
+/** HOME may differ from the home directory that the system knows. */
 function passwordEntryHome(): string | null {
   try {
     return userInfo().homedir;
   } catch {
-    // A container's user without an entry.
+    // The user of a container may have no entry.
     return null;
   }
 }

@@ -1,7 +1,7 @@
 /**
- * What tells a staging directory, where a job's files are before they get their names, from a directory of the user's:
- * its name, and a file in it that only who made it can have put there. Both are needed before somebody removes it after
- * a crash.
+ * Tells staging directories, which hold a job's files before they get their names, from directories of the user: by the
+ * name, and by a marker file that only the owner can have written. Both are required before a directory is removed
+ * after a crash.
  */
 import { closeSync, openSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -10,7 +10,7 @@ import { codeOf } from "../realm/index.ts";
 export const STAGING_MARK = ".spillway-staging";
 const NAME = /^\.spillway-[0-9a-f]{8}(\.replaced)?$/;
 
-/** Where the old files go that a job replaces one by one. */
+/** Holds the old files that a job replaces one by one. */
 export function asideName(staging: string): string {
   return `${staging}.replaced`;
 }
@@ -19,7 +19,7 @@ export function isStagingName(path: string): boolean {
   return NAME.test(basename(path));
 }
 
-/** Once made, it stays as it is. */
+/** An existing mark stays unchanged. */
 export function markStaging(directory: string): void {
   try {
     closeSync(openSync(join(directory, STAGING_MARK), "wx", 0o600));
@@ -28,7 +28,7 @@ export function markStaging(directory: string): void {
   }
 }
 
-/** At the last moment before it becomes the user's own directory. */
+/** Called just before the directory becomes the user's own. */
 export function unmarkStaging(directory: string): void {
   rmSync(join(directory, STAGING_MARK), { force: true });
 }

@@ -1,7 +1,4 @@
-/**
- * Decodes one LZ4 block. Lengths are verified, so that damaged input ends in an error; contents are the caller's to
- * check.
- */
+/** Decodes one LZ4 block. Lengths are verified, so damaged input gives an error; the caller checks the contents. */
 
 export class Lz4Error extends Error {}
 

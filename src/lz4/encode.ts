@@ -1,6 +1,6 @@
 /**
- * Encodes one LZ4 block: greedy, one candidate per hash, steps that grow where nothing matches. For speed, not for
- * the smallest result; what does not shrink grows by less than half a percent.
+ * Encodes one LZ4 block: greedy, one candidate per hash, growing steps while nothing matches. Made for speed, not for
+ * the smallest result. Data that does not shrink grows by less than half a percent.
  */
 const MIN_MATCH = 4;
 /**
@@ -13,7 +13,7 @@ const HASH_BITS = 14;
 /** After 2^this failed searches the step is two bytes, then three, … */
 const PATIENCE = 6;
 
-/** Positions in the source by the hash of the four bytes there; -1 where there is none. */
+/** Position in the source by the hash of the four bytes there; -1: none. */
 const table = new Int32Array(1 << HASH_BITS);
 
 export function lz4Bound(length: number): number {
@@ -61,7 +61,7 @@ export function encodeLz4Block(source: Uint8Array, target: Uint8Array): number {
     target[to++] = distance & 0xff;
     target[to++] = distance >> 8;
     if (matched >= 15) to = putLength(target, to, matched - 15);
-    // One position inside the match: what repeats with a short period is found again.
+    // Also remember one position inside the match, so that data with a short period is found again.
     if (end - 2 <= lastStart) {
       table[Math.imul(view.getInt32(end - 2, true), -1640531535) >>> (32 - HASH_BITS)] = end - 2;
     }

@@ -1,15 +1,15 @@
 /**
- * Where this package lies. Supervisor and workers are programs of their own beside the code of the program: a bundler
- * that takes the package into a bundle leaves them behind, and is told of here.
+ * Where this package is. The supervisor and the workers are separate programs next to this code, which a bundle would
+ * leave out: an error here says so.
  */
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { OptionError } from "../errors/index.ts";
 
-/** For `createRequire` and the like. A bundle in CommonJS has none. */
+/** For `createRequire` and similar. A CommonJS bundle has none. */
 export const ownUrl: string = known(import.meta.url);
 
-/** Its folder, one level above every file of ours, built or source. */
+/** The package's folder, one level above each of our files, built or source. */
 export const ownFolder = new URL("../", ownUrl);
 
 export function supervisorProgram(): string {

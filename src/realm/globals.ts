@@ -1,11 +1,11 @@
 /**
- * The global objects that values of this program come from: our own, and that of Node's modules, which is another one
- * where a test runner (Jest, vitest's `vmThreads`) runs the program in a `vm` context. Such a runner also loads the
- * program's modules itself.
+ * The global objects that the program's values come from: ours, and that of Node's modules. They differ if a test
+ * runner (Jest, vitest's `vmThreads`) runs the program in a `vm` context. Such a runner also loads the program's
+ * modules itself.
  */
 import { runInThisContext } from "node:vm";
 
-/** Of the context that Node's own modules run in, and the inspector looks at. */
+/** The global object of the main context, where Node's own modules and the inspector run. */
 export function mainGlobal(): typeof globalThis {
   return runInThisContext("globalThis");
 }

@@ -1,8 +1,7 @@
 /**
- * What a value is, whichever realm made it. Under Jest and vitest's `vmThreads` the program runs in a `vm` context with
- * a `Date`, a `Map` and an `Error` of its own, while Node's modules make theirs with those of the main context:
- * `instanceof` says no to either side's values. These look into the value itself. The check that is fast comes first,
- * since some of them are asked for every cell.
+ * Tells what a value is, in any realm. Under Jest and vitest's `vmThreads` the program runs in a `vm` context with its
+ * own `Date`, `Map` and `Error`, while Node's modules use those of the main context, so `instanceof` fails across them.
+ * These functions look into the value itself. The fast check comes first, because some of them run for every cell.
  */
 import { types } from "node:util";
 
@@ -54,23 +53,26 @@ export function isWeakRef(value: unknown): value is WeakRef<object> {
   return value instanceof WeakRef || tagOf(value) === "[object WeakRef]";
 }
 
-/** A promise, or what can be awaited like one, as query builders are. Asked for every row that a function returns. */
+/**
+ * A promise, or a value that can be awaited like one, such as a query builder. Runs for every row that a function
+ * returns.
+ */
 export function isPromise(value: unknown): value is PromiseLike<unknown> {
   if (value instanceof Promise) return true;
   return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
 }
 
-/** Also of errors that are not V8's own: a `DOMException`, or one that came over a socket. */
+/** Includes errors that are not V8's own: a `DOMException`, or an error that came over a socket. */
 export function isError(value: unknown): value is Error {
   return value instanceof Error || types.isNativeError(value) || tagOf(value) === "[object DOMException]";
 }
 
-/** One of the language's own errors, by name: "RangeError". */
+/** Whether it is a built-in error with this name: "RangeError". */
 export function isErrorNamed(value: unknown, name: string): value is Error {
   return isError(value) && value.name === name;
 }
 
-/** What to show of something thrown. */
+/** The text to show for a thrown value. */
 export function messageOf(thrown: unknown): string {
   return isError(thrown) ? thrown.message : String(thrown);
 }
@@ -86,14 +88,14 @@ const VALUES = new Set(
   ),
 );
 
-/** An object of fields, of a class or not; not one of the language's objects that are values of another kind. */
+/** An object with fields, of a class or not; built-in objects such as dates and maps are excluded. */
 export function hasFields(value: object): boolean {
-  // Nearly every row: the rest would cost as much as the row itself.
+  // Nearly every row takes this path: the checks below would cost as much as the row itself.
   if (Object.getPrototypeOf(value) === Object.prototype) return true;
   return !Array.isArray(value) && !ArrayBuffer.isView(value) && !VALUES.has(tagOf(value));
 }
 
-/** An object as `{}` makes it, or without a prototype. */
+/** An object made by `{}`, or without a prototype. */
 export function isPlainObject(value: object): boolean {
   const prototype: object | null = Object.getPrototypeOf(value);
   return prototype === null || prototype === Object.prototype || isObjectPrototype(prototype);
@@ -105,6 +107,6 @@ function isObjectPrototype(value: object): boolean {
 }
 
 function tagOf(value: unknown): string {
-  // A Proxy runs the user's own code when it is looked at.
+  // A Proxy would run the user's code.
   return types.isProxy(value) ? "[object Proxy]" : Object.prototype.toString.call(value);
 }

@@ -1,6 +1,6 @@
 /**
- * How large blocks are to be: the defaults, the presets, what the user says, and what the store can hold of it. A block
- * is held by whoever makes it while the one before it is read, by every worker at once: hence capacity / (2 × workers).
+ * The sizes of blocks: defaults, presets, the user's settings, and the limit that the store sets. Every worker holds
+ * the block that it makes and the previous one while that is read: hence capacity / (2 × workers).
  */
 import type { Config, Preset, ResolvedSettings, Size } from "../config/index.ts";
 import { OptionError } from "../errors/index.ts";
@@ -34,11 +34,11 @@ const LARGEST_BLOCK: Bytes = 2 ** 31 - 1;
 /** A worker puts a block together, has the rows that go into it, and reads another. */
 const HEAP_SHARE = 1 / 4;
 const SMALL_HEAP: Bytes = 2 ** 30;
-/** A minimum that nobody asked for is at most this part of the maximum, as in the presets. */
+/** A default minimum is at most this part of the maximum, as in the presets. */
 const MIN_OF_MAX = 1 / 4;
 
 interface BlockSizes extends Pick<ResolvedSettings, keyof Sizes> {
-  /** What was lowered for the store's sake; null: nothing that the user would care for. */
+  /** What was lowered to fit the store; null: nothing that the user has to know. */
   readonly notice: string | null;
 }
 
@@ -52,15 +52,15 @@ export function blockSizes(
   const unlimited = options.targetMaxBlockSize === false;
   const inStore = Math.floor(capacity / (2 * workers));
   const fits = Math.min(LARGEST_BLOCK, inStore, Math.floor(workerHeap * HEAP_SHARE));
-  // The blocks of all partitions are put together at the same time, in memory that grows by doubling: a small heap
-  // feels it.
+  // The blocks of all partitions are built at the same time, in memory that grows by doubling: too much for a small
+  // heap.
   const shuffled = workerHeap < SMALL_HEAP ? Math.floor(fits / 4) : fits;
   const max = unlimited ? Math.min(LARGEST_BLOCK, capacity) : Math.min(asked.targetMaxBlockSize, fits);
   const ownMin = options.targetMinBlockSize;
   const mostMin = ownMin === undefined ? Math.floor(max * MIN_OF_MAX) : max;
   const lowered: (keyof Sizes)[] = [];
   if (!unlimited && asked.targetMaxBlockSize > fits) lowered.push("targetMaxBlockSize");
-  // Its default is more than many machines' stores can hold, and concerns nobody who does not shuffle.
+  // No notice for the default: it exceeds the stores of many machines, and matters only to sessions that shuffle.
   const defaultShuffle = asked.targetShuffleMaxBlockSize === DEFAULTS.targetShuffleMaxBlockSize;
   if (!defaultShuffle && asked.targetShuffleMaxBlockSize > fits) lowered.push("targetShuffleMaxBlockSize");
   const from = lowered.map((name) => `${name} from ${formatSize(asked[name])}`).join(", ");
@@ -79,7 +79,7 @@ export function blockSizes(
   };
 }
 
-/** What the user wants, whatever the store holds: said one by one, by a preset, or not at all. */
+/** The sizes that the user asks for, one by one or by a preset, before the store's limit applies. */
 function askedSizes({ values: options, said }: Config, bytesOf: (name: keyof Sizes, value: Size) => Bytes): Sizes {
   const preset = options.preset === undefined ? {} : PRESETS[options.preset];
   const asked = (name: keyof Sizes): Bytes => {
@@ -92,7 +92,7 @@ function askedSizes({ values: options, said }: Config, bytesOf: (name: keyof Siz
   const max = asked("targetMaxBlockSize");
   const min = asked("targetMinBlockSize");
   const limits = options.targetMaxBlockSize !== false && options.targetMinBlockSize !== false;
-  // A minimum that nobody named gives way to the maximum.
+  // A default minimum gives way to the maximum.
   if (limits && options.targetMinBlockSize !== undefined && min > max) {
     throw new OptionError(
       `${said("targetMinBlockSize")}: targetMinBlockSize of ${formatSize(min)} is above targetMaxBlockSize, which is ${formatSize(max)}. Lower targetMinBlockSize or raise targetMaxBlockSize.`,

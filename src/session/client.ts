@@ -1,7 +1,6 @@
 /**
- * The program's end of the socket: starts the supervisor, asks it things, runs jobs, reads blocks from the shared
- * arena. Keeps the program alive exactly while somebody waits for something it asked for: a reader that stopped reading
- * does not.
+ * The program's end of the socket: starts the supervisor, sends it requests, runs jobs, reads blocks from the shared
+ * arena. Keeps the program alive only while a request waits for its answer; a reader that stopped reading does not.
  */
 import type { Socket } from "node:net";
 import { crc32 } from "node:zlib";
@@ -36,7 +35,7 @@ import { type SupervisorProcess, startSupervisor, sweepAfterLoss } from "./start
 
 type Welcome = Extract<ToProgram, { type: "welcome" }>;
 type Asking = Extract<ProgramMessage, { request: number }>;
-/** A message without the number that the client gives it; distributed over the union. */
+/** A message without its request number, which the client adds; distributed over the union. */
 type Unnumbered<M> = M extends { request: number } ? Omit<M, "request"> : never;
 
 interface Question {
@@ -44,7 +43,7 @@ interface Question {
   readonly reject: (error: Error) => void;
 }
 
-/** Who is told what the supervisor says unasked. */
+/** Receives messages that the supervisor sends unasked. */
 interface ClientListener {
   notice(text: string): void;
   event(event: TimedEvent): void;
@@ -78,7 +77,7 @@ export class Client {
     container: string | null = null,
     starting: Promise<SupervisorProcess> = startSupervisor(options),
   ): Promise<Client> {
-    // The C boundary is loaded while the supervisor starts, and not with the package.
+    // The C boundary is loaded while the supervisor starts, not when the package is imported.
     const loading = import("../store/mapping.ts");
     loading.catch(() => {});
     const supervisor = await starting;
@@ -146,7 +145,7 @@ export class Client {
     if (answer.type !== "limitSet") unexpected(answer);
   }
 
-  /** Room in the arena, written by `write`, sealed as a block that the program holds. */
+  /** Reserves room in the arena, lets `write` fill it, and seals it as a block that the program holds. */
   async put(bytes: Bytes, rows: number, write: (target: Uint8Array) => void): Promise<BlockRef> {
     const granted = await this.#ask({ type: "reserve", bytes });
     if (granted.type !== "reserved") return unexpected(granted);
@@ -161,7 +160,7 @@ export class Client {
     return this.arena.view(range);
   }
 
-  /** For who is about to read views: they stay readable until what it gives is called, also when the session ends. */
+  /** Keeps views of the arena readable until the returned function is called, also when the session ends. */
   holdArena(): () => void {
     if (this.#closed !== null) throw this.#closed;
     return this.arena.hold();
@@ -171,7 +170,7 @@ export class Client {
     if (blocks.length > 0) this.send({ type: "release", blocks });
   }
 
-  /** Somebody waits for what the supervisor says next, until the result of the call is called. */
+  /** Keeps the program alive until the returned function is called, because a call waits for the supervisor. */
   waits(): () => void {
     this.#waiting++;
     this.#hold();
@@ -198,21 +197,21 @@ export class Client {
     this.#wire.send(message);
   }
 
-  /** The supervisor ends everything and says so last. */
+  /** The supervisor ends everything, and answers last. */
   async close(): Promise<void> {
     if (this.#closed !== null) return sweepAfterLoss(this.options);
     const ended = new Promise<void>((resolve) => this.#wire.onClose(() => resolve()));
     try {
       await this.#ask({ type: "close" });
     } catch (error) {
-      // Killed before it had answered.
+      // The supervisor was killed before it answered.
       if (error !== this.#closed) throw error;
       return sweepAfterLoss(this.options);
     }
     this.socket.ref();
     this.#wire.close();
     await ended;
-    // Its end of the socket keeps the file system of the local directory busy.
+    // The supervisor's end of the socket keeps the file system of the local directory busy.
     await this.supervisor.exited();
   }
 
@@ -249,7 +248,7 @@ export class Client {
     }
   }
 
-  /** Releases what nothing refers to any more. */
+  /** Collects garbage, so that blocks without references are released. */
   async #collect(): Promise<void> {
     const start = performance.now();
     try {
@@ -269,7 +268,7 @@ export class Client {
   }
 
   #hold(): void {
-    // A socket that is gone would wait for a connection to do it.
+    // `ref` of a closed socket would wait for a connection.
     if (this.#closed !== null) return;
     if (this.#questions.size > 0 || this.#waiting > 0) this.socket.ref();
     else this.socket.unref();

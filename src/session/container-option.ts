@@ -1,10 +1,13 @@
-/** The option `data`: checked and captured where it is given, so that what cannot travel is an error on that line. */
+/**
+ * The option `data`: checked and captured when the session is made, so that a value that cannot travel is an error
+ * there.
+ */
 import { captureFunction } from "../closure/index.ts";
 import { type ContainerFactory, type ContainerOption, isMapLike, missingMethods } from "../container/index.ts";
 import { CaptureError, OptionError } from "../errors/index.ts";
 import { payloadText } from "./payload.ts";
 
-/** As base64; each worker makes a container of its own from it. */
+/** The payload as base64; each worker makes its own worker data from it. */
 export function containerPayload(data: ContainerOption): string {
   const { factory, args } = madeBy(data);
   try {
@@ -15,7 +18,7 @@ export function containerPayload(data: ContainerOption): string {
   }
 }
 
-/** The function that it travels with is ours, and no help to its owner. */
+/** The captured function is ours, so its name would not help the user: the message names only the value. */
 function noCopy({ message, variable, location }: CaptureError): CaptureError {
   const why = /, which (is .*?) and cannot travel/s.exec(message)?.[1] ?? "cannot be copied";
   return new CaptureError(
@@ -31,7 +34,7 @@ interface Making {
 }
 
 function madeBy(data: unknown): Making {
-  // Built in: it cannot be told from a function there, and needs `new`.
+  // A built-in class cannot be told from a function in the worker, and needs `new`.
   if (data === Map) return madeBy(new Map());
   if (isFactory(data)) return { factory: data, args: [] };
   if (isMapLike(data)) return { factory: itself, args: [data] };

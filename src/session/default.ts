@@ -1,6 +1,6 @@
 /**
- * The session behind the functions that the package exports: made at the first use, and anew after a `close()`; gone
- * with the program.
+ * The default session, used by the functions that the package exports. Made at the first use, and again after a
+ * `close()`; ends with the program.
  */
 import type {
   AnyRow,
@@ -19,15 +19,13 @@ import { Session } from "./session.ts";
 let current: Session | null = null;
 let configured: SessionOptions = {};
 
-/**
- * The session behind the exported functions, for what only a session can do: `memory()`, `run`, `onEvent`, `close()`.
- */
+/** The default session, for what only a session can do: `memory()`, `run`, `onEvent`, `close()`. */
 export function defaultSession(): Session {
   if (current === null || current.isClosed) current = new Session(configured);
   return current;
 }
 
-/** Options of the default session; an error once it has started. */
+/** Sets the options of the default session; an error once it has started. */
 export function configure(options: SessionOptions): void {
   if (current === null || current.isClosed) current = new Session(options);
   else current.configure(options);

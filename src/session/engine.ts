@@ -1,6 +1,6 @@
 /**
- * What datasets need of a session, done by real processes: one supervisor with its workers and its store, started at
- * the first consuming call.
+ * Implements what datasets need of a session with real processes: one supervisor with its workers and its store,
+ * started at the first consuming call.
  */
 import { randomBytes } from "node:crypto";
 import { planBlock, type RecordBatch } from "../arrow/index.ts";
@@ -26,7 +26,7 @@ import { type ResolvedOptions, resolveOptions, type SessionOptions, supervisorOp
 import { progressLine, silent } from "./progress.ts";
 import { statePlace } from "./state-root.ts";
 
-/** What `session.rebalance()` has done. */
+/** Result of `session.rebalance()`. */
 export interface Rebalanced {
   readonly blocks: number;
   readonly bytes: Bytes;
@@ -37,9 +37,9 @@ export class SessionEngine implements Engine {
   #given: SessionOptions;
   #options: ResolvedOptions;
   #client: Promise<Client> | null = null;
-  /** The same, once it is there. */
+  /** The client, once it is connected. */
   #started: Client | null = null;
-  /** Its end, once somebody has asked for it. */
+  /** Set by the first `close()`. */
   #closing: Promise<void> | null = null;
   readonly #listeners = new Set<(event: TimedEvent) => void>();
 
@@ -52,7 +52,7 @@ export class SessionEngine implements Engine {
     return this.#options;
   }
 
-  /** Other options, as long as nothing has been started with the old ones. */
+  /** Replaces the options, as long as nothing has started with the old ones. */
   configure(options: SessionOptions): void {
     if (this.#client !== null) {
       throw new OptionError(
@@ -76,11 +76,11 @@ export class SessionEngine implements Engine {
     const { workerMemory, workerHeap, managedTarget, notices, ...others } = resolveOptions(given);
     this.#given = given;
     const said = new Set(this.#options.notices);
-    // Blocks have to fit into the heap.
+    // Block sizes depend on the heap, so they are computed again.
     const { targetMaxBlockSize, targetMinBlockSize, targetShuffleMaxBlockSize } = others;
     const sizes = { targetMaxBlockSize, targetMinBlockSize, targetShuffleMaxBlockSize };
     this.#options = { ...this.#options, workerMemory, workerHeap, managedTarget, ...sizes, notices };
-    // Workers that have not been started yet will be with it, and the user is told then.
+    // Later workers start with the new limit, and the notices are shown then.
     if (this.#client === null) return;
     for (const text of notices) if (!said.has(text)) notice(text);
     await (await this.#client).setMemoryLimit(workerMemory, workerHeap);
@@ -145,7 +145,7 @@ export class SessionEngine implements Engine {
     return randomBytes(4).toString("hex") as JobId;
   }
 
-  /** Ends every process of the session and frees its memory and files. Whoever asks waits until that is done. */
+  /** Ends every process of the session and frees its memory and files. All callers wait until that is done. */
   close(): Promise<void> {
     this.#closing ??= this.#end();
     return this.#closing;
@@ -180,7 +180,7 @@ export class SessionEngine implements Engine {
   }
 }
 
-/** What a listener throws is thrown where nothing of the session is in its way. */
+/** An error of a listener is thrown outside the session's own code. */
 function heard(listener: (event: TimedEvent) => void, event: TimedEvent): void {
   try {
     listener(event);

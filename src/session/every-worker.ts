@@ -1,24 +1,24 @@
-/** What a program asks all workers at once: a function's answers, and how much memory they gave back. */
+/** Requests to all workers at once: the results of a function, and the memory that was returned. */
 import { deserialize } from "node:v8";
 import { captureFunction } from "../closure/index.ts";
 import { fromWire, OptionError } from "../errors/index.ts";
 import type { Bytes, TrimReport, WorkerAnswer, WorkerId } from "../protocol/index.ts";
 import { payloadText } from "./payload.ts";
 
-/** What `session.run` returns of one worker. */
+/** Result of `session.run` for one worker. */
 export interface WorkerValue<Value> {
   readonly worker: WorkerId;
   readonly value: Value;
 }
 
-/** What `session.trim` returns. */
+/** Result of `session.trim`. */
 export interface Trimmed {
-  /** Of all workers together. */
+  /** Sum over all workers. */
   readonly returned: Bytes;
   readonly workers: readonly (TrimReport & { readonly returned: Bytes })[];
 }
 
-/** A function with its arguments as base64, captured where it is given. */
+/** A function with its arguments as base64, captured at the call. */
 export function callPayload(fn: unknown, args: readonly unknown[]): string {
   if (typeof fn !== "function") throw new OptionError(`run: give a function, not ${typeof fn}.`);
   const { payload, isClass } = captureFunction(fn, { operator: "run", constructorArgs: args });
@@ -26,7 +26,7 @@ export function callPayload(fn: unknown, args: readonly unknown[]): string {
   return payloadText("run", payload);
 }
 
-/** Throws what the first worker of them threw. */
+/** The values of all workers; throws the error of the first worker that failed. */
 export function workerValues<Value>(answers: readonly WorkerAnswer[]): WorkerValue<Value>[] {
   const failed = answers.filter(({ error }) => error !== null);
   const [first] = failed;

@@ -1,4 +1,4 @@
-/** Sessions: starting the processes, and the program's end of them. */
+/** Sessions: starting the processes, and the program's connection to them. */
 
 export type { Duration, Preset, ResourceLimits, SessionOptions, Size, WorkerOptions } from "../config/index.ts";
 export type {

@@ -1,4 +1,4 @@
-/** A job under way, as the program sees it: a stream of blocks with credit, an end, a way out. */
+/** A running job as the program sees it: a stream of blocks with credit, an end, and cancelling. */
 import { type RecordBatch, readBlock, sliceBatch } from "../arrow/index.ts";
 import type { FinishedJob, ReceivedBlock, RunningJob } from "../dataset/index.ts";
 import { CancelledError, fromWire } from "../errors/index.ts";
@@ -7,14 +7,14 @@ import type { Client } from "./client.ts";
 
 type JobMessage = Extract<ToProgram, { job: JobId }>;
 
-/** A block that came, and its bytes where they were copied out of the store at once. */
+/** A received block, with its bytes if they were copied out of the store at once. */
 interface Output {
   readonly slice: BlockSlice;
   readonly range: ArenaRange;
   readonly copied: Uint8Array | null;
 }
 
-/** Who wants to see how a job goes on: the progress line. */
+/** Watches the progress of a job: the progress line. */
 export interface JobObserver {
   progress(stats: JobStats): void;
   ended(stats: JobStats | null): void;
@@ -33,14 +33,14 @@ export class Job implements RunningJob {
     private readonly id: JobId,
     private readonly client: Client,
     private readonly observer: JobObserver,
-    /** Its blocks stay in the store, whoever reads them. */
+    /** Its blocks stay in the store after they are read. */
     private readonly keeps: boolean,
     private readonly onEnd: () => void,
   ) {
     const { promise, resolve, reject } = deferred<FinishedJob>();
     this.finished = promise;
     this.#settle = { resolve, reject };
-    // Whoever iterates sees the error there; not awaiting `finished` as well is no mistake.
+    // The iteration throws the same error, so `finished` need not be awaited as well.
     this.finished.catch(() => {});
   }
 
@@ -63,7 +63,7 @@ export class Job implements RunningJob {
     this.#wake?.();
   }
 
-  /** Several workers may notice the same thing: the user is told once. */
+  /** Several workers may send the same notice: the user sees it once. */
   isNews(what: string): boolean {
     const news = !this.#told.has(what);
     this.#told.add(what);
@@ -185,7 +185,7 @@ function deferred<T>(): { promise: Promise<T>; resolve(value: T): void; reject(e
   return { promise, resolve, reject };
 }
 
-/** A job whose session is only just being started. */
+/** A job whose session is still starting. */
 export class StartingJob implements RunningJob {
   readonly finished: Promise<FinishedJob>;
 
@@ -194,7 +194,7 @@ export class StartingJob implements RunningJob {
     this.finished.catch(() => {});
   }
 
-  /** A job that could not be started has nothing to cancel; its reader learns why. */
+  /** A job that could not be started has nothing to cancel; its reader gets the error. */
   async cancel(): Promise<void> {
     const running = await this.job.catch(() => null);
     await running?.cancel();

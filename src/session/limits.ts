@@ -1,4 +1,4 @@
-/** How much of the machine a session may have: what the user limits, and what there is where nothing is said. */
+/** The part of the machine that a session may use: the user's limits, or else what the machine has. */
 import { readdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import type { Config } from "../config/index.ts";
@@ -34,7 +34,7 @@ function cores(value: number | string): number {
   return typeof value === "number" ? value : Math.max(1, (availableParallelism() * Number.parseFloat(value)) / 100);
 }
 
-/** The user's word counts, also where the machine shows no GPU. */
+/** The user's number counts, even if the machine shows fewer GPUs. */
 function declared(count: number, source: string): readonly string[] {
   const allowed = allowedDevices();
   if (allowed !== null && count > allowed.length) {
@@ -49,7 +49,7 @@ function visibleDevices(): readonly string[] {
   return allowedDevices() ?? installedDevices();
 }
 
-/** What whoever started the program leaves to it. */
+/** The devices that the environment allows; null if it sets no limit. */
 function allowedDevices(): readonly string[] | null {
   const names = process.env.CUDA_VISIBLE_DEVICES;
   return names === undefined ? null : names.split(",").filter((name) => name !== "" && name !== "-1");

@@ -1,6 +1,6 @@
 /**
- * What the settings of a session come to on this machine, and what its supervisor is told of it. What there is to set
- * is src/config's.
+ * Works out what the settings mean on this machine, and what the supervisor is told. The settings themselves are in
+ * src/config.
  */
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
@@ -37,20 +37,20 @@ export type { SessionOptions } from "../config/index.ts";
 
 /** What the session's processes are told, and what stays in the program. */
 export interface ResolvedOptions extends ResolvedSettings {
-  /** The user's container, as it travels to workers. */
+  /** The payload of the option `data`. */
   readonly container: string | null;
-  /** What the user should know about how the options were met. */
+  /** Notices about options that were changed to fit. */
   readonly notices: readonly string[];
 }
 
-/** Below this a block is not worth its messages. */
+/** Smaller blocks cost more in messages than they are worth. */
 const SMALLEST_BLOCK: Bytes = 64 << 10;
 
 export function resolveOptions(options: SessionOptions = {}): ResolvedOptions {
   return onThisMachine(readConfig({ code: options }));
 }
 
-/** What the settings in force come to here. */
+/** Resolves the settings in force on this machine. */
 export function onThisMachine(config: Config): ResolvedOptions {
   const { values, said } = config;
   const total = nodeMemory();
@@ -58,7 +58,7 @@ export function onThisMachine(config: Config): ResolvedOptions {
     parseSize(value, { name: `${said(name)}: ${name}`, whole: total });
   const limits = resolveLimits(config, total);
   const capacity = Math.min(size("objectStoreMemory", values.objectStoreMemory), limits.objectStoreMemory);
-  // What tasks may ask for is the user's word; what processes are given is there.
+  // Tasks may ask for what the user allows; processes are given only what exists.
   const memory = Math.min(limits.memory, total);
   const node = { memory, cores: Math.max(1, Math.floor(limits.cpu)), store: capacity };
   const workers = values.workers ?? workersThatFit(node);
@@ -99,7 +99,7 @@ export function onThisMachine(config: Config): ResolvedOptions {
   };
 }
 
-/** `state`: where logs stay. */
+/** `state`: the directory of the logs. */
 export function supervisorOptions(options: ResolvedOptions, state: string): SupervisorOptions {
   const { container, notices, ...settings } = options;
   const stamp = new Date().toISOString().replace(/[-:]/g, "").slice(0, 15);

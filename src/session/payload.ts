@@ -1,6 +1,6 @@
 /**
- * A captured function as text in a message. What belongs to a job goes through the store instead, which has no such
- * bound.
+ * A captured function as text in a message, with a limit of size. Functions of a job go through the store instead,
+ * without this limit.
  */
 import { OptionError } from "../errors/index.ts";
 import type { Bytes } from "../protocol/index.ts";

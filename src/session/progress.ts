@@ -1,6 +1,6 @@
 /**
- * How a job goes on, on stderr: one line that is rewritten on a terminal, a plain line every ten seconds elsewhere,
- * nothing for jobs that are over before anyone would look.
+ * Shows the progress of a job on stderr: on a terminal one line that is rewritten, elsewhere a plain line every ten
+ * seconds, and nothing for jobs that end sooner than a person would look.
  */
 import type { JobStats } from "../protocol/index.ts";
 import { formatSize } from "../units/index.ts";
@@ -8,7 +8,7 @@ import type { JobObserver } from "./job.ts";
 
 const FIRST_MS = 500;
 const PLAIN_EVERY_MS = 10_000;
-/** Where the width is not known: as narrow as terminals are, because a line that is wrapped cannot be rewritten. */
+/** Used if the width is unknown: narrow, because a wrapped line cannot be rewritten. */
 const NARROW = 80;
 
 export const silent: JobObserver = { progress() {}, ended() {} };
@@ -16,8 +16,8 @@ export const silent: JobObserver = { progress() {}, ended() {} };
 export function progressLine(stream: NodeJS.WriteStream): JobObserver {
   const started = Date.now();
   const terminal = stream.isTTY === true;
-  // A terminal that does not know its width says 0, or nothing; one character less than there are, since the last one
-  // may begin a new line.
+  // A terminal that does not know its width says 0 or nothing. One column less than there are, because writing the last
+  // column may wrap.
   const width = () => (stream.columns || NARROW) - 1;
   let last = terminal ? started + FIRST_MS - 100 : started;
   let shown = false;

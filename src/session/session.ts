@@ -1,4 +1,4 @@
-/** A session as users hold it: the sources as methods, and an end. Everything else is its engine's. */
+/** A session as users see it: the sources as methods, and `close`. The engine does the work. */
 
 import { STAYS, type Stays } from "../closure/index.ts";
 import type {
@@ -30,7 +30,7 @@ export class Session {
     this.#engine = new SessionEngine(options);
   }
 
-  /** @internal A function that captured it is refused with this. */
+  /** @internal The error for a function that captured the session. */
   get [STAYS](): Stays {
     return SESSION_STAYS;
   }
@@ -43,7 +43,7 @@ export class Session {
     return sources.range(this.#engine, first, second);
   }
 
-  /** Rows that the program has, or an iterator of them, which is read as far as it is needed. */
+  /** Rows that the program has, or an iterator of rows, which is read only as far as rows are needed. */
   fromItems<R extends AnyRow>(rows: Iterable<R> | AsyncIterable<R>, options?: ItemsOptions): Dataset<R> {
     return sources.fromItems(this.#engine, rows, options);
   }
@@ -66,7 +66,7 @@ export class Session {
     return sources.readJson<R>(this.#engine, paths, options);
   }
 
-  /** A row a line, in the column `text`. */
+  /** One row per line, in the column `text`. */
   readText(
     paths: Paths,
     options?: Omit<ReadOptions, "schema" | "unionByName"> & TextOptions,
@@ -79,7 +79,7 @@ export class Session {
     return sources.readArrow<R>(this.#engine, paths, options);
   }
 
-  /** A row a file: `path` and `bytes`. */
+  /** One row per file: `path` and `bytes`. */
   readBinary(
     paths: Paths,
     options?: Omit<ReadOptions, "schema" | "unionByName" | "includePaths">,
@@ -87,34 +87,34 @@ export class Session {
     return sources.readBinary(this.#engine, paths, options);
   }
 
-  /** What the session has and what of it is in use now. Starts its processes where they have not been started. */
+  /** The session's resources, and the part of them that is in use. Starts the processes if necessary. */
   resources(): Promise<SessionResources> {
     return this.#engine.resources();
   }
 
-  /** Where the memory is: of the machine, the program, the supervisor, the store, and of every worker by kind. */
+  /** Shows where the memory is: machine, program, supervisor, store, and every worker by kind of memory. */
   memory(): Promise<SessionMemory> {
     return this.#engine.memory();
   }
 
   /**
-   * Another `memoryLimit` for every worker, from now on: "2 GiB", a share of the machine, "auto", or 0 for none.
-   * Thresholds follow at once; workers are replaced one after another, because V8 keeps the heap that it was started
-   * with.
+   * Sets another `memoryLimit` for every worker: "2 GiB", a share of the machine, "auto", or 0 for no limit. Thresholds
+   * change at once. Workers are replaced one after another, because V8 keeps the heap limit that it was started with.
    */
   setMemoryLimit(limit: NonNullable<SessionOptions["memoryLimit"]>): Promise<void> {
     return this.#engine.setMemoryLimit(limit);
   }
 
-  /** Evens out the blocks that workers are answerable for. Nothing is copied: blocks are in memory that all share. */
+  /**
+   * Evens out the blocks that workers are answerable for. Nothing is copied: all workers share the memory of blocks.
+   */
   rebalance(): Promise<Rebalanced> {
     return this.#engine.rebalance();
   }
 
   /**
-   * Calls a function in every worker, busy or not, and returns what each returned, in the order of the workers. It
-   * travels as functions of datasets do, its arguments with it. Where it throws, or a worker ends meanwhile, that is
-   * thrown here.
+   * Calls a function in every worker, busy or not, and returns the result of each, in the order of the workers. The
+   * function travels like functions of datasets, with its arguments. Throws if the function throws, or if a worker ends.
    */
   async run<Args extends readonly unknown[], Value>(
     fn: (...args: Args) => Value,
@@ -124,17 +124,17 @@ export class Session {
     return workerValues<Awaited<Value>>(await this.#engine.call(payload));
   }
 
-  /** Gives memory that no worker needs back to the system, and says how much that was. */
+  /** Returns memory that no worker needs to the system, and reports how much. */
   async trim(): Promise<Trimmed> {
     return trimmed(await this.#engine.trim());
   }
 
-  /** Calls the listener with what happens to memory and workers, as it happens; the result of the call ends that. */
+  /** Calls the listener with the events of memory and workers; the returned function ends that. */
   onEvent(listener: (event: TimedEvent) => void): () => void {
     return this.#engine.onEvent(listener);
   }
 
-  /** `close()` was called. */
+  /** Whether `close()` was called. */
   get isClosed(): boolean {
     return this.#engine.isClosed;
   }
@@ -148,7 +148,7 @@ export class Session {
     return this.close();
   }
 
-  /** For the default session: other options, as long as nothing has started with the old ones. */
+  /** For the default session: replaces the options, as long as nothing has started with the old ones. */
   configure(options: SessionOptions): void {
     this.#engine.configure(options);
   }

@@ -1,4 +1,4 @@
-/** Where blocks go when they leave memory: local directories, quota, compression. */
+/** Where spilled blocks go: local directories, quota, compression. */
 import { tmpdir } from "node:os";
 import type { ResolvedSettings, Settings, Size } from "../config/index.ts";
 import { OptionError } from "../errors/index.ts";

@@ -1,6 +1,6 @@
 /**
- * Starts the supervisor's process and waits until it listens. Whatever goes wrong on the way, the process is ended,
- * what it made is removed, and the error says why.
+ * Starts the supervisor process and waits until it listens. If anything fails, the process is ended, its files are
+ * removed, and the error says why.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -13,24 +13,24 @@ import type { Milliseconds } from "../protocol/index.ts";
 import { MARK, type Ready, SUPERVISOR_LOG, SUPERVISOR_MARK, type SupervisorOptions } from "../supervisor/index.ts";
 
 export interface SupervisorProcess {
-  /** The session's, with the socket in it. */
+  /** The session's directory, with the socket in it. */
   readonly directory: string;
-  /** For who cannot use it after all: comes back when the process is gone, and what it made. */
+  /** Ends a supervisor that is not used after all; resolves when the process and its files are gone. */
   end(): Promise<void>;
-  /** It is ending by itself. */
+  /** Resolves when the process, which is ending by itself, has ended. */
   exited(): Promise<void>;
 }
 
-/** It takes 0.2 s, on a busy machine twenty times that; one that has not answered within a minute will not. */
+/** A start takes 0.2 s, on a busy machine up to twenty times that; a supervisor that needs a minute hangs. */
 const START: Milliseconds = 60_000;
-/** One that is asked to end cleans up in this time, or is killed. */
+/** A supervisor that is asked to end may clean up for this long, then it is killed. */
 const END_GRACE: Milliseconds = 2_000;
-/** One that was killed takes this long to end at most, on a busy machine too, unless it hangs in a system call. */
+/** A killed process ends within this time, also on a busy machine, unless it hangs in a system call. */
 const SWEEP: Milliseconds = 10_000;
 const SWEEP_RETRY: Milliseconds = 20;
 const LOG_LINES = 12;
 
-/** `program` and `patience`: others than a supervisor's, for tests. */
+/** `program` and `patience` are replaced in tests. */
 export async function startSupervisor(
   options: SupervisorOptions,
   program = supervisorProgram(),
@@ -41,11 +41,12 @@ export async function startSupervisor(
   const child = spawn(process.execPath, [program, options.session], {
     detached: true,
     stdio: ["pipe", "pipe", stderr],
-    // Inside a worker of another session, this one is not what that worker leaves behind: it cleans up after itself.
+    // If this program is itself a worker of another session, the mark says that that session must not clean up this
+    // supervisor.
     env: { ...process.env, NODE_OPTIONS: "", [MARK]: SUPERVISOR_MARK },
   });
   closeSync(stderr);
-  // Not in the command line, which everybody can read. One that has ended does not read it; that is told by its exit.
+  // On stdin, because everybody can read a command line. A process that has ended cannot read it; its exit is reported.
   child.stdin?.on("error", () => {});
   child.stdin?.end(JSON.stringify(options));
   let directory: string;
@@ -62,7 +63,7 @@ export async function startSupervisor(
   return { directory, end: () => end(child, options), exited: () => exited(child) };
 }
 
-/** A supervisor that was killed could not clean up after itself. Its connection ends a moment before it does. */
+/** Removes what a killed supervisor has left. Its connection ends a moment before the process does. */
 export async function sweepAfterLoss(options: SupervisorOptions): Promise<void> {
   const { remains, sweep } = await import("../supervisor/sweep.ts");
   const { localDirectories, session } = options;
@@ -96,7 +97,7 @@ function ready(child: ChildProcess, log: string, patience: Milliseconds): Promis
       clearTimeout(timer);
       failed(error.message);
     });
-    // Not its exit: what it said last may still be on its way then.
+    // "close" instead of "exit": its last output may still be on its way at its exit.
     child.once("close", (code, signal) => {
       clearTimeout(timer);
       failed(`it ended with ${signal ?? `code ${code}`}`);
@@ -113,7 +114,7 @@ function ready(child: ChildProcess, log: string, patience: Milliseconds): Promis
   });
 }
 
-/** Thrown from a timer, an error would be the program's; a log that is gone says nothing. */
+/** Never throws: in a timer, an error would end the program. */
 function tailOf(log: string): string {
   try {
     return readFileSync(log, "utf8").trim().split("\n").slice(-LOG_LINES).join("\n");
@@ -128,7 +129,7 @@ async function end(child: ChildProcess, options: SupervisorOptions): Promise<voi
   await sweepAfterLoss(options);
 }
 
-/** Killed where it takes too long. */
+/** Waits for the exit, and kills the process if it takes too long. */
 async function exited(child: ChildProcess): Promise<void> {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   child.ref();

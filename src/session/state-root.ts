@@ -1,7 +1,7 @@
 /**
- * Where logs stay: `spillway` in the user's directory for state, closed to others. A link there is the user's own way
- * to another disk. Where it belongs to somebody else (several users with one HOME), `spillway-<uid>` beside it is used
- * instead.
+ * Where logs stay: `spillway` in the user's state directory, closed to others. A link is allowed there: the user may
+ * keep logs on another disk. If the directory belongs to another user (several users with one HOME), `spillway-<uid>`
+ * beside it is used.
  */
 import { closeSync, constants, fchmodSync, fstatSync, lstatSync, openSync } from "node:fs";
 import { homedir } from "node:os";
@@ -11,13 +11,13 @@ import { isOurs } from "../files/index.ts";
 
 interface StatePlace {
   readonly root: string;
-  /** What the user should know about it. */
+  /** A notice for the user about the place. */
   readonly notice: string | null;
 }
 
 const FOR_OTHERS = 0o077;
 
-/** `~/.local/state/spillway`: what is meant to stay, of the last sessions. */
+/** `~/.local/state/spillway`: the logs of the last sessions. */
 export function stateRoot(): string {
   return join(process.env.XDG_STATE_HOME ?? join(homedir(), ".local", "state"), "spillway");
 }
@@ -39,14 +39,14 @@ export function statePlace(): StatePlace {
   };
 }
 
-/** It is ours, or not there yet. What others could read or write of it so far is closed. */
+/** Whether it is ours or does not exist yet. Access of others to it is removed. */
 function isUsable(path: string): boolean {
   let fd: number;
   try {
     if (!isOurs(lstatSync(path))) return false;
     fd = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY);
   } catch {
-    // Not there; or a link to nowhere, a file: who makes directories in it says so.
+    // Missing, a dangling link or a file: the code that makes directories in it reports that.
     return true;
   }
   try {

@@ -1,6 +1,4 @@
-/**
- * The environment of worker processes: what options about their allocator come to; what `workerEnv` says comes first.
- */
+/** The environment of worker processes, as the allocator options set it. `workerEnv` overrides it. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Settings } from "../config/index.ts";
@@ -9,18 +7,18 @@ import { parseSize } from "../units/index.ts";
 
 export type Allocator = Settings["allocator"];
 
-/** What of the machine it depends on; tests have their own. */
+/** The parts of the machine that it depends on, replaced in tests. */
 export interface Surroundings {
   readonly platform: NodeJS.Platform;
   readonly arch: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Where the file system begins. */
+  /** Root of the file system. */
   readonly root: string;
 }
 
 const HERE: Surroundings = { platform: process.platform, arch: process.arch, env: process.env, root: "/" };
 
-/** glibc reads it once, before a process's own code runs. */
+/** glibc reads it once, before the process runs any code of its own. */
 const TRIM_THRESHOLD = "MALLOC_TRIM_THRESHOLD_";
 
 export function workerEnvironment(
@@ -61,7 +59,7 @@ function findJemalloc(here: Surroundings): string {
 
 const TRIPLETS: Readonly<Record<string, string>> = { x64: "x86_64-linux-gnu", arm64: "aarch64-linux-gnu" };
 
-/** The usual directories of libraries, those for all programs of the user's first. */
+/** The usual library directories, those of LD_LIBRARY_PATH first. */
 function jemallocPlaces({ platform, arch, env }: Surroundings): readonly string[] {
   if (platform === "darwin")
     return ["/opt/homebrew/lib", "/usr/local/lib"].map((path) => `${path}/libjemalloc.2.dylib`);

@@ -1,4 +1,4 @@
-/** What one worker may have: its limit, its heap, and the thresholds that are shares of the limit. */
+/** The memory of one worker: its limit, its heap limit, and the thresholds. */
 import type { Config, ResolvedSettings, Settings } from "../config/index.ts";
 import { OptionError } from "../errors/index.ts";
 import { automaticLimit, heapFor, heapThatFits, type Node } from "../memory/index.ts";
@@ -7,10 +7,10 @@ import { formatSize, parseDuration, parseSize } from "../units/index.ts";
 
 type ResolvedWorkerMemory = Pick<ResolvedSettings, "workerMemory" | "workerHeap" | "managedTarget" | "memory">;
 
-/** Node itself and the kernel's library take about 50 MiB before the first row. */
+/** Node and the kernel's library take about 50 MiB before the first row. */
 const SMALLEST_WORKER: Bytes = 64 << 20;
 
-/** `machine`: all there is, whatever part of it the session may use. */
+/** `machine`: all memory of the machine, including what the session may not use. */
 export function workerMemory(
   config: Config,
   node: Node,
@@ -41,7 +41,7 @@ export function workerMemory(
   };
 }
 
-/** Null: none. */
+/** Null: no limit. */
 function askedLimit({ values: { memoryLimit }, said }: Config, machine: Bytes): Bytes | null {
   const name = `${said("memoryLimit")}: memoryLimit`;
   const bytes = memoryLimit === false ? 0 : parseSize(memoryLimit, { name, whole: machine });
@@ -57,7 +57,7 @@ function memorySettings(settings: Settings): MemorySettings {
     measure: settings.measure,
     recentToOldTime: parseDuration(times.recentToOldTime, "worker.memory.recentToOldTime"),
     pausedTooLong: parseDuration(times.pausedTooLong, "worker.memory.pausedTooLong"),
-    // Without a threshold there is nothing to look for.
+    // Without a threshold there is nothing to measure for.
     memoryUsageThreshold: usage === false ? 1 : usage,
     memoryMonitorRefreshMs: usage === false ? 0 : memoryMonitorRefreshMs,
   };

@@ -1,17 +1,17 @@
-/** What V8 takes for things, in bytes, on 64 bits without pointer compression (Node's builds). */
+/** Bytes that V8 takes for values, on 64 bits without pointer compression (Node's builds). */
 
 /** A pointer, a small integer, or a number in an array of numbers. */
 export const SLOT = 8;
 /** Hidden class, properties, elements. */
 export const OBJECT = 24;
-/** A number that is no small integer, anywhere but in an array of numbers. */
+/** A number that is not a small integer, outside an array of numbers. */
 export const BOXED_NUMBER = 16;
 export const ARRAY = 32 + 16;
 export const FUNCTION = 64;
 export const SYMBOL = 32;
 export const DATE = 96;
 export const REGEXP = 72;
-/** A view, and the object of the memory that it looks at. */
+/** A view, and the object of its buffer. */
 export const VIEW = 104;
 export const BUFFER = 112;
 /** Hash tables grow by doubling: on average a quarter of them is empty. */
@@ -19,7 +19,7 @@ export const MAP = 56;
 export const MAP_ENTRY = 36;
 export const SET = 56;
 export const SET_ENTRY = 26;
-/** From so many properties on, an object is a hash table of its own. */
+/** From this many properties on, an object has a hash table of its own. */
 export const DICTIONARY = 128;
 export const DICTIONARY_ENTRY = 48;
 
@@ -27,7 +27,7 @@ const STRING = 16;
 const BIGINT = 16;
 const NOT_LATIN1 = /[\u0100-\uffff]/;
 
-/** One byte a character, or two where any of them needs it. */
+/** One byte per character, or two if any character needs it. */
 export function sizeOfText(text: string): number {
   const width = NOT_LATIN1.test(text) ? 2 : 1;
   return STRING + padded(text.length * width);

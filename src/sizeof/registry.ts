@@ -1,7 +1,7 @@
-/** Classes whose instances know better than their fields tell how large they are: handles of native memory, caches. */
+/** Classes with a size function of their own: handles of native memory, caches. */
 import { OptionError } from "../errors/index.ts";
 
-/** A class, of whatever constructor. */
+/** A class with any constructor. */
 export type Constructor<T extends object> = abstract new (...args: never[]) => T;
 
 type Measure = (value: object) => number;
@@ -9,7 +9,7 @@ type Measure = (value: object) => number;
 const measures = new Map<object, Measure>();
 
 /**
- * `measure` tells the bytes of an instance of `type`, and of its subclasses unless these have a measure of their own.
+ * `measure` gives the bytes of an instance of `type`, and of its subclasses unless they have a measure of their own.
  */
 export function registerSizeof<T extends object>(type: Constructor<T>, measure: (value: T) => number): void {
   if (typeof type !== "function" || typeof type.prototype !== "object" || typeof measure !== "function") {
@@ -26,7 +26,7 @@ export function registerSizeof<T extends object>(type: Constructor<T>, measure: 
   });
 }
 
-/** What the nearest registered class says; null where there is none. */
+/** The size by the nearest registered class; null if there is none. */
 export function registeredSize(value: object): number | null {
   if (measures.size === 0) return null;
   for (let type: unknown = Object.getPrototypeOf(value); isObject(type); type = Object.getPrototypeOf(type)) {

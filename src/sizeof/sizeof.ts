@@ -1,10 +1,8 @@
 /**
- * Approximate bytes of any JavaScript value, with all that it reaches. An object is counted once, however often it is
- * met, and so is the memory under several views; cycles end there. Getters are not called.
- *
- * Of collections of more than 10,000 items 1,000 are measured: one from each of as many equal stretches. What
- * all items share is met in the first 500 of them; only what the other 500 add of their own is taken for the
- * rest, so that a table to which a million rows refer does not count a million times.
+ * Approximate bytes of a JavaScript value with everything that it reaches. An object counts once, and so does memory
+ * under several views, so cycles end. Getters are not called. In a collection of more than 10,000 items, 1,000 are
+ * measured, one from each of 1,000 equal stretches. Objects that all items share are met in the first 500; only what
+ * the other 500 add is scaled up, so a table that a million rows refer to counts once.
  */
 
 import { isAnyArrayBuffer, isDate, isMap, isRegExp, isSet } from "../realm/index.ts";
@@ -36,16 +34,16 @@ const SAMPLE = 1_000;
 
 export function sizeof(value: unknown): number {
   const bytes = new Measurement().of(value);
-  // On its own a number, true or null is what holds it.
+  // A number, a boolean or null by itself takes the slot that holds it.
   return Math.round(bytes === 0 ? SLOT : bytes);
 }
 
 class Measurement {
   readonly #seen = new Set<object>();
-  /** Instead of recursion: values may be nested as deeply as they like. */
+  /** A list instead of recursion: values may be nested to any depth. */
   #waiting: unknown[] = [];
 
-  /** What the value takes beside the slot that holds it. */
+  /** The bytes of the value beside the slot that holds it. */
   of(value: unknown): number {
     const outer = this.#waiting;
     this.#waiting = [];
@@ -55,7 +53,7 @@ class Measurement {
     return bytes;
   }
 
-  /** Without what it refers to, which waits. */
+  /** Without the values that it refers to, which wait in the list. */
   #alone(value: unknown): number {
     switch (typeof value) {
       case "string":
@@ -85,7 +83,7 @@ class Measurement {
     return this.#builtin(value) + this.#fields(value);
   }
 
-  /** What is not among its fields. */
+  /** The internal memory of built-in objects, which is not in their fields. */
   #builtin(value: object): number {
     if (isMap(value)) {
       const keys = this.#items(value.size, value.keys());
@@ -103,7 +101,7 @@ class Measurement {
 
   #array(array: readonly unknown[]): number {
     const slots = array.length * SLOT;
-    // An array of nothing but numbers holds them itself.
+    // An array with only numbers holds them itself.
     if (sample(array).every((item) => typeof item === "number")) return slots;
     return slots + this.#items(array.length, array.values());
   }
@@ -131,7 +129,7 @@ class Measurement {
   #fields(value: object): number {
     const keys = Reflect.ownKeys(value);
     let bytes = keys.length * (keys.length > DICTIONARY ? DICTIONARY_ENTRY : SLOT);
-    // Names are shared by all objects of a shape; a hash table has its own.
+    // Objects of one shape share their names; a hash table has its own.
     if (keys.length > DICTIONARY) bytes += this.#items(keys.length, keys);
     return bytes + this.#items(keys.length, dataOf(value, keys));
   }
@@ -143,12 +141,15 @@ class Measurement {
   }
 }
 
-/** The values of its fields; nothing for those that are computed. */
+/** The values of the fields; nothing for getters. */
 function* dataOf(value: object, keys: readonly PropertyKey[]): Iterable<unknown> {
   for (const key of keys) yield Reflect.getOwnPropertyDescriptor(value, key)?.value;
 }
 
-/** The place of the i-th item that is measured: somewhere in its stretch, so that a pattern in the data cannot hide. */
+/**
+ * The index of the i-th measured item: a varying place in its stretch, so that patterns in the data do not distort the
+ * result.
+ */
 function placeOf(i: number, count: number): number {
   const stretch = count / SAMPLE;
   const within = (i * 0.6180339887498949) % 1;

@@ -1,4 +1,4 @@
-/** Ends of lines in files: where to cut them, and how many there are before a place. */
+/** Line ends in files: where to cut a file, and how many lines precede an offset. */
 import { createReadStream } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import type { Bytes, TextEncoding } from "../protocol/index.ts";
@@ -7,12 +7,12 @@ const PIECE: Bytes = 2 ** 16;
 const LARGE_PIECE: Bytes = 2 ** 20;
 const LINE_FEED = 10;
 
-/** Places to cut `size` bytes at into so many parts of the same length. */
+/** Offsets that cut `size` bytes into this many parts of equal length. */
 export function cutPoints(size: Bytes, parts: number): readonly Bytes[] {
   return Array.from({ length: Math.max(0, parts - 1) }, (_, i) => Math.floor((size * (i + 1)) / parts));
 }
 
-/** Where lines begin after each of these places; those after which none begins are left out. */
+/** The beginnings of the first lines after these offsets; an offset without a later line is left out. */
 export async function cutAtLines(
   path: string,
   size: Bytes,
@@ -23,7 +23,7 @@ export async function cutAtLines(
   try {
     const cuts: Bytes[] = [];
     for (const point of points) {
-      // A place that lies in the line that the cut before is behind would give the same.
+      // An offset inside the line of the previous cut would give the same cut again.
       if (point <= (cuts.at(-1) ?? 0)) continue;
       const cut = await lineAfter(handle, size, point, encoding);
       if (cut === null || cut >= size) break;
@@ -47,7 +47,7 @@ async function lineAfter(handle: FileHandle, size: Bytes, point: Bytes, encoding
   return null;
 }
 
-/** The offset after the first line end from an offset on; -1 where there is none. */
+/** The offset after the first line end at or after `from`; -1 if there is none. */
 function endOfLine(bytes: Buffer, from: number, encoding: TextEncoding): number {
   if (!isWide(encoding)) return bytes.indexOf(LINE_FEED, from) + 1 || -1;
   const low = encoding === "utf-16le" ? 0 : 1;
@@ -61,7 +61,7 @@ function isWide(encoding: TextEncoding): boolean {
   return encoding === "utf-16le" || encoding === "utf-16be";
 }
 
-/** Line ends in the first bytes of a file. */
+/** Number of line ends in the first `end` bytes of a file. */
 export async function linesBefore(path: string, end: Bytes, encoding: TextEncoding): Promise<number> {
   if (end === 0) return 0;
   let lines = 0;

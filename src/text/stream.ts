@@ -1,6 +1,6 @@
 /**
- * The text of a stream, in UTF-8, piece by piece: unpacked, decoded, with bad bytes replaced or refused and line ends
- * made one kind. A stream that is plain needs none of this: its bytes are the file's.
+ * The text of a stream as UTF-8, piece by piece: unpacked, decoded, with bad bytes replaced or refused, and with
+ * uniform line ends. A plain stream needs none of this: its bytes are those of the file.
  */
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
@@ -17,17 +17,17 @@ const PIECE = 2 ** 18;
 const LINE_FEED = 10;
 const NOTHING = Buffer.alloc(0);
 
-/** The bytes of the file are what comes out. */
+/** Whether the stream gives the bytes of the file unchanged. */
 export function isPlain(stream: TextStream): boolean {
   return stream.packing === null && !stream.marksReturns && !isDecoded(stream);
 }
 
-/** UTF-8 is looked at by the kernel. */
+/** UTF-8 needs no decoding: the kernel checks it. */
 function isDecoded({ encoding, badBytes }: TextStream): boolean {
   return encoding !== "utf-8" || badBytes === "replace";
 }
 
-/** By the file's name, unless said otherwise. */
+/** By the file's name, unless `compression` is given. */
 export function packingOf(path: string, compression: string | null): TextStream["packing"] {
   const named = compression === null || compression.startsWith("auto") ? /\.(gz|zst)$/i.exec(path)?.[1] : compression;
   if (named === undefined) return null;
@@ -45,7 +45,7 @@ export async function* textOf(stream: TextStream): AsyncGenerator<Uint8Array> {
   yield returns === null ? rest : returns.mark(rest, true);
 }
 
-/** Throws where a file's bytes are no UTF-8, with the line. */
+/** Throws an error with the line if a file's bytes are not UTF-8. */
 export async function checkUtf8(path: string): Promise<void> {
   const { size } = await stat(path);
   const stream: TextStream = {
@@ -77,7 +77,7 @@ async function* unpacked(stream: TextStream): AsyncGenerator<Buffer> {
   }
 }
 
-/** Of zlib only newer versions of Node have it. */
+/** Only newer versions of Node have zstd. */
 const { createZstdDecompress } = zlib as { createZstdDecompress?: () => zlib.Gunzip };
 
 function unpacking(bytes: Readable, { path, packing }: TextStream): Readable {
@@ -89,7 +89,7 @@ function unpacking(bytes: Readable, { path, packing }: TextStream): Readable {
       path,
     );
   }
-  // Errors of either end the loop that reads.
+  // The loop that reads gets the errors of both.
   pipeline(bytes, unpacker).catch(() => {});
   return unpacker;
 }
@@ -98,7 +98,7 @@ export const unpacksZstd = createZstdDecompress !== undefined;
 
 const NAMES: Readonly<Record<Exclude<TextEncoding, "latin-1">, string>> = {
   "utf-8": "utf-8",
-  // The name of the standard for the web, where latin-1 means this, too.
+  // In the web standard, latin-1 means windows-1252 as well.
   "windows-1252": "windows-1252",
   "utf-16le": "utf-16le",
   "utf-16be": "utf-16be",
@@ -111,15 +111,15 @@ export function badBytesError(path: string, line: number, encoding: TextEncoding
   );
 }
 
-/** Bytes of an encoding to bytes of UTF-8. */
+/** Converts bytes of an encoding to UTF-8. */
 class Decoder {
   readonly #decoder: InstanceType<typeof TextDecoder> | null;
-  /** Lines before the piece at hand. */
+  /** Lines before the current piece. */
   #lines = 0;
 
   constructor(private readonly stream: TextStream) {
     const { encoding, badBytes, start } = stream;
-    // The mark of the order of bytes is no text at the beginning of a file; further on it is a character.
+    // A byte order mark is dropped at the beginning of a file; elsewhere it is a character.
     const options = { fatal: badBytes === "refuse", ignoreBOM: start > 0 };
     this.#decoder = encoding === "latin-1" ? null : new TextDecoder(NAMES[encoding], options);
   }
@@ -145,9 +145,7 @@ class Decoder {
     return badBytesError(path, line + before, encoding);
   }
 
-  /**
-   * Line ends before the first byte that is wrong; what the piece before ended in the middle of is on the same line.
-   */
+  /** Line ends before the first wrong byte. A character that the previous piece cut off is on the same line. */
   #linesUntilBad(piece: Buffer): number {
     const { encoding } = this.stream;
     if (encoding === "latin-1") return 0;
@@ -172,9 +170,9 @@ class Decoder {
 const RETURN = 13;
 const MARK_BYTES = Buffer.from(RETURN_MARK).toString("latin1");
 
-/** Line ends of two characters made one, and returns that are none marked. */
+/** Replaces line ends of two characters by one, and marks returns that are not line ends. */
 class Returns {
-  /** The last piece ended with a return: what it is, the next one says. */
+  /** The last piece ended with a return: the next piece shows whether it was a line end. */
   #open = false;
 
   mark(piece: Uint8Array, isLast: boolean): Uint8Array {

@@ -1,6 +1,7 @@
 /**
- * Whether a packed file is whole. The kernel reads one that was cut short as if it ended there, in the middle of a row
- * or of a number. A gzip file has to be unpacked to know, down to its checksum; one of zstd says where its blocks end.
+ * Checks whether a compressed file is complete. The kernel reads a truncated file as if it ended there, even in the
+ * middle of a row or a number. A gzip file must be unpacked up to its checksum for this; a zstd file says where its
+ * blocks end.
  */
 import { createReadStream } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
@@ -12,13 +13,13 @@ import { messageOf } from "../realm/index.ts";
 const PIECE = 2 ** 18;
 const AGAIN = "Write or copy it again";
 
-/** What is wrong with it, and what to do; null where it is whole, or nobody wants to know any more. */
+/** What is wrong with the file, and what to do; null if it is complete, or the check was aborted. */
 export async function packedFault({ path, packing }: PackedFile, signal: AbortSignal): Promise<string | null> {
   const fault = packing === "gzip" ? await gzipFault(path, signal) : await zstdFault(path, signal);
   return signal.aborted ? null : fault;
 }
 
-/** What zlib says of a file that cannot be unpacked. */
+/** Words for zlib's errors. */
 export function gzipWords(message: string): string {
   if (/header check|unknown compression/i.test(message)) {
     return 'it is not a gzip file. Give compression: "none", or the right one';
@@ -50,7 +51,7 @@ const CHECKSUM_BYTES = 4;
 const REPEATED = 1;
 const RESERVED = 3;
 
-/** Goes from block to block, as RFC 8878 has them, and reads nothing of what is in them. */
+/** Walks from block to block (RFC 8878) without reading their content. */
 async function zstdFault(path: string, signal: AbortSignal): Promise<string | null> {
   const file = await open(path, "r");
   try {
@@ -67,7 +68,7 @@ async function zstdFault(path: string, signal: AbortSignal): Promise<string | nu
   }
 }
 
-/** Beyond the file where that ends too early; null where no frame begins. */
+/** The end of a frame, beyond the file if that ends too early; null if no frame begins here. */
 async function frameEnd(file: FileHandle, start: number, signal: AbortSignal): Promise<number | null> {
   const head = await bytesAt(file, start, 9);
   const magic = head.readUInt32LE(0);
@@ -83,7 +84,7 @@ async function frameEnd(file: FileHandle, start: number, signal: AbortSignal): P
     const header = block.readUIntLE(0, 3);
     const kind = (header >> 1) & 3;
     isLast = (header & 1) === 1;
-    // Zeros stand for what is not there: an empty block, which is not the last one.
+    // Zeros are read beyond the end, and look like an empty block that is not the last.
     if (kind === RESERVED || (header === 0 && (await file.read(Buffer.alloc(1), 0, 1, at)).bytesRead === 0)) {
       return Number.POSITIVE_INFINITY;
     }
@@ -92,7 +93,7 @@ async function frameEnd(file: FileHandle, start: number, signal: AbortSignal): P
   return at + ((descriptor & 4) === 0 ? 0 : CHECKSUM_BYTES);
 }
 
-/** Zeros where the file has ended. */
+/** Bytes beyond the end of the file are zeros. */
 async function bytesAt(file: FileHandle, at: number, count: number): Promise<Buffer> {
   const bytes = Buffer.alloc(count);
   await file.read(bytes, 0, count, at);

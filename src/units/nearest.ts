@@ -1,4 +1,4 @@
-/** The known name that a mistyped one most likely means, for "did you mean". */
+/** The known name that is nearest to a mistyped one, for "did you mean". */
 
 export function nearest(name: string, known: readonly string[]): string | null {
   let best: string | null = null;
@@ -13,7 +13,7 @@ export function nearest(name: string, known: readonly string[]): string | null {
   return best;
 }
 
-/** Edits (insert, delete, replace, swap of neighbours) from one word to the other; `limit` where it is not below it. */
+/** Number of edits (insert, delete, replace, swap of neighbours) from one word to the other, at most `limit`. */
 function distance(from: string, to: string, limit: number): number {
   if (Math.abs(from.length - to.length) >= limit) return limit;
   let before: number[] = [];

@@ -1,6 +1,6 @@
 /**
- * Sizes as people write them: a number of bytes, or "4 GiB" (2^32), "512 MB" (512·10^6). Where a whole is given, a
- * number in (0, 1] or "50%" is a share of it.
+ * Sizes as people write them: a number of bytes, or "4 GiB" (2^32), "512 MB" (512·10^6). If `whole` is given, a number
+ * in (0, 1] or "50%" is a share of it.
  */
 import { OptionError } from "../errors/index.ts";
 import type { Bytes } from "../protocol/index.ts";
@@ -23,15 +23,15 @@ const UNITS: Readonly<Record<string, number>> = {
 };
 
 interface SizeContext {
-  /** What the size is for, in errors. */
+  /** What the size is for, used in errors. */
   readonly name: string;
-  /** What a fraction is a fraction of. Without it, fractions are refused. */
+  /** The base of fractions. Without it, fractions are refused. */
   readonly whole?: Bytes;
 }
 
 export function parseSize(value: number | string, context: SizeContext): Bytes {
   if (typeof value === "number") return sizeOfNumber(value, value, context);
-  // Whoever writes JavaScript can give anything.
+  // JavaScript callers may pass anything.
   if (typeof value !== "string") throw refused(value, context);
   const match = /^\s*([0-9]*\.?[0-9]+(?:e[0-9]+)?)\s*(%|[a-z]*)\s*$/i.exec(value);
   if (match === null) throw refused(value, context);
@@ -72,7 +72,7 @@ function noShare(value: number | string, { name }: SizeContext): OptionError {
   );
 }
 
-/** What JSON cannot say is NaN, not null. */
+/** JSON would print NaN as null. */
 function shown(value: unknown): string {
   return typeof value === "string" || (typeof value === "object" && value !== null)
     ? JSON.stringify(value)
