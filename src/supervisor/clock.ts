@@ -1,13 +1,13 @@
-/** Time as the supervisor sees it, so that a test need not wait for it, and durations may be as long as users like. */
+/** The supervisor's clock, replaced in tests. Durations may be of any length. */
 import type { Milliseconds } from "../protocol/index.ts";
 
 export interface Clock {
   now(): Milliseconds;
-  /** Calls `then` once, unless what it gives is called before. It keeps nothing alive. */
+  /** Calls `then` once, unless the returned function is called before. Does not keep the process alive. */
   after(pause: Milliseconds, then: () => void): () => void;
 }
 
-/** 25 days: a timer of Node's that is to wait longer fires at once. */
+/** 25 days: a Node timer with a longer delay fires at once. */
 const LONGEST_TIMER: Milliseconds = 2 ** 31 - 1;
 
 export const realClock: Clock = {
@@ -23,7 +23,7 @@ export const realClock: Clock = {
   },
 };
 
-/** Calls `then` again and again, until what it gives is called. */
+/** Calls `then` repeatedly, until the returned function is called. */
 export function every(clock: Clock, pause: Milliseconds, then: () => void): () => void {
   const again = () => {
     cancel = clock.after(pause, again);

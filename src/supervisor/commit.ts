@@ -1,7 +1,7 @@
 /**
- * Puts a finished job's files in their place, all of them or none: tasks wrote them into a staging directory, and only
- * here do they get their names in the directory the user asked for. Where that is not there yet, the staging directory
- * becomes it; an overwrite exchanges the two; else files are moved one by one, new ones in before old ones go.
+ * Puts a finished job's files in place, all or none. Tasks wrote them into a staging directory; here they get their
+ * names in the user's directory. If that does not exist, the staging directory becomes it. An overwrite exchanges the
+ * two. Else files are moved one by one: new files in first, then old files out.
  */
 import { lstat, readdir, rename, rm } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
@@ -26,7 +26,7 @@ import { exchanged } from "./exchange.ts";
 import { discardFiles, Moves, removedIfEmpty, removeEmpty, removeFiles } from "./moves.ts";
 import type { ReplacedDirectory } from "./session-files.ts";
 
-/** `replacing` is told of an old directory before it is taken away. */
+/** `replacing` is called with an old directory before it is replaced. */
 export async function commitFiles(
   { sink, files }: FileOutput,
   replacing: (old: ReplacedDirectory) => void,
@@ -44,7 +44,7 @@ export async function commitFiles(
   }
 }
 
-/** "moved": others were quicker; what there is has to be looked at anew. */
+/** "moved": another process changed the directory; it must be examined again. */
 async function putInPlace(
   sink: FileSink,
   paths: readonly string[],
@@ -69,7 +69,7 @@ async function becomeDirectory({ directory, staging }: FileSink): Promise<"done"
     return "moved";
   }
   try {
-    // A file system that cannot ask for a free name: taking the place of an empty directory does no harm.
+    // For file systems that cannot rename without replacing: replacing an empty directory does no harm.
     await rename(staging, directory);
     return "done";
   } catch (error) {
@@ -125,7 +125,7 @@ async function replaceOneByOne(
     markStaging(aside);
     await moves.all(old, directory, aside);
   } catch (error) {
-    // What cannot be moved back is nobody's to remove.
+    // Files that cannot be moved back are the user's data and must not be removed.
     unmarkStaging(aside);
     await moves.undo();
     await rm(aside, { recursive: true, force: true });
@@ -136,7 +136,7 @@ async function replaceOneByOne(
   await discardFiles(sink);
 }
 
-/** A staging directory that is there, with these files and no others: a dead worker may have left some. */
+/** Makes sure that the staging directory has exactly these files: a dead worker may have left others. */
 async function leaveOnly(staging: string, paths: readonly string[]): Promise<void> {
   makeDirectory(staging);
   const mark = join(staging, STAGING_MARK);

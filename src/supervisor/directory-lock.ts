@@ -1,6 +1,6 @@
 /**
- * One job at a time puts its files into a directory, of all sessions of this machine. The lock is the system's, on the
- * directory itself: it leaves no file, and ends with its process.
+ * Lets one job at a time put its files into a directory, over all sessions of the machine. Uses a system lock on the
+ * directory itself, which leaves no file and ends with the process.
  */
 import { closeSync, constants, fstatSync, lstatSync, openSync } from "node:fs";
 import { setTimeout as after } from "node:timers/promises";
@@ -8,11 +8,11 @@ import { WriteError } from "../errors/index.ts";
 import { tryLock } from "../native/index.ts";
 import { codeOf } from "../realm/index.ts";
 
-/** Putting files in place is a rename each: one that takes so long is stuck. */
+/** Putting files in place is one rename per file: a job that takes this long hangs. */
 const PATIENCE_MS = 120_000;
 const POLL_MS = 10;
 
-/** Runs it with the lock; "moved": the directory is gone, or another has taken its place. */
+/** Calls `run` with the lock; "moved": the directory is gone, or another one is in its place. */
 export async function locked<T>(directory: string, run: () => Promise<T>): Promise<T | "moved"> {
   const fd = openDirectory(directory);
   if (fd === null) return "moved";
@@ -33,7 +33,7 @@ function openDirectory(directory: string): number | null {
   }
 }
 
-/** A file system without locks: then only what one rename does is safe from others. */
+/** On a file system without locks, only single renames are safe from other processes. */
 async function acquire(fd: number, directory: string): Promise<void> {
   for (let waited = 0; tryLock(fd) === "busy"; waited += POLL_MS) {
     if (waited >= PATIENCE_MS) {

@@ -1,6 +1,6 @@
 /**
- * The socket that the program and the workers come in by. Opened again where its file has vanished: whoever clears
- * temporary directories away would else keep every new worker out.
+ * The socket that the program and the workers connect to. Opened again if its file vanishes: a cleaner of temporary
+ * directories would otherwise keep every new worker out.
  */
 import { chmodSync, existsSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
@@ -23,10 +23,10 @@ export class Door {
     chmodSync(this.path, 0o600);
   }
 
-  /** Its directory is there. Connections that came in before stay. */
+  /** Its directory must exist. Existing connections stay. */
   async openAgain(): Promise<void> {
     if (this.#server === null || existsSync(this.path)) return;
-    // First: closing removes whatever file is at the path.
+    // Closed first, because closing removes the file at the path.
     this.close();
     await this.open();
   }

@@ -1,7 +1,7 @@
 /**
- * Questions to all workers at once: a function to call, memory to give back. Each waits until the workers that are
- * starting are up, asks every one of them once, busy or not, and is answered when all have answered or died. Knows
- * nothing of what is asked.
+ * Requests to all workers at once: call a function, return memory. A request waits until starting workers are
+ * connected, asks every worker once, busy or not, and is answered when all have answered or died. Knows nothing about
+ * the content of requests.
  */
 import { toWire, type WireError, WorkerDiedError } from "../errors/index.ts";
 import type { ProgramMessage, ToProgram, ToWorker, TrimReport, WorkerAnswer, WorkerId } from "../protocol/index.ts";
@@ -10,9 +10,9 @@ import type { WorkerKind } from "./worker-pool.ts";
 
 type Asked = Extract<ProgramMessage, { type: "call" | "trim" }>;
 
-/** The workers, as far as this needs them. */
+/** The part of the worker pool that this needs. */
 export interface AskedPool {
-  /** Those that can be spoken to. */
+  /** Workers that can be reached. */
   readonly connected: readonly { readonly worker: WorkerId; readonly kind: WorkerKind }[];
   send(worker: WorkerId, message: ToWorker): void;
 }
@@ -27,9 +27,9 @@ type Answer = WorkerAnswer | TrimReport | WorkerEnd;
 
 interface Question {
   readonly asked: Asked;
-  /** In the order in which they were asked; null: not answered yet. */
+  /** In the order of asking; null: not answered yet. */
   readonly answers: Map<WorkerId, Answer | null>;
-  /** Who comes up from now on is not asked. */
+  /** Workers that connect from now on are not asked. */
   isWhole: boolean;
 }
 
@@ -47,7 +47,7 @@ export class EveryWorker {
     this.changed();
   }
 
-  /** A worker has come up, or waits for a pause to be over. */
+  /** A worker has connected, or its restart is delayed. */
   changed(): void {
     for (const question of this.#questions) {
       if (!question.isWhole) this.#askThose(question);
@@ -67,7 +67,7 @@ export class EveryWorker {
     for (const question of this.#questions) {
       const { answers, isWhole } = question;
       if (end.cause === "asked" && (!isWhole || answers.get(worker) === null)) {
-        // The one that takes its place answers for it.
+        // Its replacement is asked instead.
         answers.delete(worker);
         question.isWhole = false;
       } else if (answers.get(worker) === null) answers.set(worker, end);
@@ -75,7 +75,7 @@ export class EveryWorker {
     this.changed();
   }
 
-  /** Workers do not come up. */
+  /** Workers cannot be started. */
   unavailable(error: WireError): void {
     for (const question of this.#questions) {
       if (question.answers.size > 0) continue;
@@ -87,7 +87,7 @@ export class EveryWorker {
   #askThose(question: Question): void {
     const { asked, answers } = question;
     for (const { worker, kind } of this.pool.connected) {
-      // The wide kernel runs no functions; it has memory like any other.
+      // The wide kernel runs no functions, but its memory can be trimmed.
       if (answers.has(worker) || (kind === "wide" && asked.type === "call")) continue;
       answers.set(worker, null);
       this.pool.send(worker, asked);
@@ -107,7 +107,7 @@ export class EveryWorker {
           : { type: "trimmed", request, workers: [...answers.values()].flatMap(trimmed) },
       );
     } catch (error) {
-      // More than a message can hold.
+      // The answer is larger than a message can be.
       this.reply({ type: "refused", request, error: toWire(error) });
     }
   }
@@ -125,7 +125,7 @@ function diedUnder(worker: WorkerId, end: WorkerEnd): WorkerDiedError {
   return new WorkerDiedError(message, "run", exitCode, signal, cause, exitTypeOf(end));
 }
 
-/** One that died has given everything back, and cannot tell. */
+/** A worker that died has returned all its memory, and gives no report. */
 function trimmed(answer: Answer | null): TrimReport[] {
   return answer !== null && "before" in answer ? [answer] : [];
 }

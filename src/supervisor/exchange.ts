@@ -1,6 +1,6 @@
 /**
- * Replaces a directory by the staged one in one step of the file system: who reads sees the old data or the new, and
- * whoever is killed leaves one of the two.
+ * Replaces a directory by the staged one in one step of the file system: readers see the old data or the new, and a
+ * killed process leaves one of the two.
  */
 import { lstatSync } from "node:fs";
 import { access, chmod, chown, constants, link, readdir, stat } from "node:fs/promises";
@@ -13,16 +13,16 @@ import { Moves, removedIfEmpty, removeFiles } from "./moves.ts";
 import type { ReplacedDirectory } from "./session-files.ts";
 import { identityOf } from "./staged-files.ts";
 
-/** `staging` has exactly the new files. False: it cannot be done here, and nothing was changed. */
+/** `staging` has exactly the new files. Returns false if an exchange is not possible here; nothing is changed then. */
 export async function exchanged(
   { directory, staging }: FileSink,
   tree: DatasetTree,
   replacing: (old: ReplacedDirectory) => void,
 ): Promise<boolean> {
-  // What others stage inside would move away under them, and an access list would be lost.
+  // Files that other jobs stage inside would move away, and an access list would be lost.
   if (dirname(staging) !== dirname(directory) || tree.isShared || hasAccessList(directory)) return false;
   try {
-    // What cannot be emptied later is not taken away: moving its files one by one says why.
+    // A directory that cannot be emptied later is not exchanged: moving its files one by one gives the error.
     for (const folder of tree.folders) await access(join(directory, folder), constants.W_OK | constants.X_OK);
     await likeBefore(directory, staging, tree.kept);
   } catch {
@@ -43,13 +43,13 @@ export async function exchanged(
   try {
     await removeOld(staging, directory, tree);
   } catch (error) {
-    // The new data is in place; of the old only space is lost.
+    // The new data is in place; only the space of the old data is lost.
     process.stderr.write(`${staging} could not be removed: ${messageOf(error)}\n`);
   }
   return true;
 }
 
-/** The new directory has the owner and the permissions of the old one, and the files that stay. */
+/** Gives the new directory the owner and permissions of the old one, and the files that stay. */
 async function likeBefore(directory: string, staging: string, kept: readonly string[]): Promise<void> {
   const { uid, gid, mode } = await stat(directory);
   const own = await stat(staging);
@@ -61,7 +61,7 @@ async function likeBefore(directory: string, staging: string, kept: readonly str
   }
 }
 
-/** Only what was judged is removed: a file that somebody put there at the last moment goes to the new directory. */
+/** Removes only entries that were checked: a file that appeared since is moved to the new directory. */
 async function removeOld(old: string, directory: string, { replaced, kept, folders }: DatasetTree): Promise<void> {
   await removeFiles(old, [...replaced, ...kept], folders);
   if (await removedIfEmpty(old)) return;

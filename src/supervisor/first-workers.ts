@@ -1,18 +1,17 @@
 /**
- * Who asks a session that has just begun about its workers wants to see all of them: the answer waits until they are
- * up. Only then; later on, an answer is of the moment, whoever is being replaced. And not for ever: workers may take
- * their time, or not come up.
+ * A request about the workers of a new session waits until all of them are connected. Later requests are answered at
+ * once, even while a worker is being replaced. The wait has a limit, because workers may be slow or fail to start.
  */
 import type { Milliseconds } from "../protocol/index.ts";
 import type { Clock } from "./clock.ts";
 
-/** Five times what they take on a busy machine. */
+/** Five times the duration of a start on a busy machine. */
 const PATIENCE: Milliseconds = 10_000;
 
 export class FirstWorkers {
   readonly #pool: { readonly isComplete: boolean };
   readonly #clock: Clock;
-  /** Null: they have been up, or nobody waits for them any more. */
+  /** Null: all were connected once, or the wait is over. */
   #waiting: (() => void)[] | null = [];
   #cancel: (() => void) | null = null;
 
@@ -21,7 +20,7 @@ export class FirstWorkers {
     this.#clock = clock;
   }
 
-  /** At once, or when they are up. */
+  /** Calls `then` at once, or when the workers are connected. */
   when(then: () => void): void {
     this.changed();
     if (this.#waiting === null) {
@@ -32,7 +31,7 @@ export class FirstWorkers {
     this.#cancel ??= this.#clock.after(PATIENCE, () => this.#goOn());
   }
 
-  /** A worker has come up, or has ended. */
+  /** A worker has connected or ended. */
   changed(): void {
     if (this.#waiting !== null && this.#pool.isComplete) this.#goOn();
   }

@@ -1,7 +1,4 @@
-/**
- * A connection that has not said who it is: the program, a worker or an observer, each by its first message, or nobody
- * we know.
- */
+/** A new connection: its first message says whether it is the program, a worker or an observer. Others are refused. */
 import { timingSafeEqual } from "node:crypto";
 import type { Socket } from "node:net";
 import type { ObserverMessage, ToObserver } from "../events/index.ts";
@@ -20,12 +17,12 @@ export type Greeting =
   | Extract<WorkerMessage, { type: "ready" }>
   | ObserverMessage;
 
-/** Longer than this, and it will not say. */
+/** A connection that says nothing for this long is closed. */
 const TIMEOUT: Milliseconds = 10_000;
 
 /**
- * `admit` says whether it is one of ours; from then on the connection speaks the program's, the worker's or the
- * observer's part of the protocol.
+ * `admit` decides whether the connection is accepted; from then on it speaks the protocol of the program, of a worker
+ * or of an observer.
  */
 export function greet(socket: Socket, admit: (greeting: Greeting, wire: AnyWire) => boolean): void {
   const wire: AnyWire = new Wire(socket);
@@ -41,7 +38,7 @@ export function greet(socket: Socket, admit: (greeting: Greeting, wire: AnyWire)
   });
 }
 
-/** Takes as long for a good guess as for a bad one. */
+/** Takes the same time for right and wrong tokens. */
 export function isToken(shown: unknown, token: string): boolean {
   const [guess, right] = [Buffer.from(String(shown)), Buffer.from(token)];
   return guess.length === right.length && timingSafeEqual(guess, right);

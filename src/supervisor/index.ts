@@ -1,6 +1,6 @@
 /**
- * What a program needs to start a supervisor and to find its files. The supervisor itself is a process of its own,
- * which begins in main.ts.
+ * What a program needs to start a supervisor and to find its files. The supervisor is a process of its own; its program
+ * is main.ts.
  */
 export {
   checkSocketPath,

@@ -1,6 +1,6 @@
 /**
- * The files that jobs write: staged (and written down, so that a later session can clean up after a crash), then put in
- * place or removed, in the background.
+ * The files that jobs write: staged, recorded so that a later session can clean up after a crash, then put in place or
+ * removed, in the background.
  */
 import { rmSync } from "node:fs";
 import { toWire } from "../errors/index.ts";
@@ -13,7 +13,7 @@ import type { ReplacedDirectory } from "./session-files.ts";
 type FilesCommand = Extract<Command, { type: "stage" | "commit" | "discard" }>;
 type FilesDone = Extract<Event, { type: "committed" | "discarded" }>;
 
-/** What would have to be removed after a crash. */
+/** What must be removed after a crash. */
 interface FilesRecord {
   staging(directories: readonly string[]): void;
   replaced(directories: readonly ReplacedDirectory[]): void;
@@ -44,7 +44,7 @@ export class JobFiles {
         return;
       case "commit":
         this.#inBackground(job, "committed", async () => {
-          // With the C boundary, which a session's start does not wait for.
+          // Loads the C boundary, for which a session's start must not wait.
           const { commitFiles } = await import("./commit.ts");
           for (const output of command.outputs) await commitFiles(output, (one) => this.#recordReplaced(job, one));
         });
@@ -57,7 +57,7 @@ export class JobFiles {
     }
   }
 
-  /** Waits for what is under way, and removes what is staged. */
+  /** Waits for running work, and removes staged files. */
   async close(): Promise<void> {
     await Promise.allSettled(this.#work);
     for (const directory of [...this.#staging.values()].flat()) rmSync(directory, { recursive: true, force: true });

@@ -1,15 +1,15 @@
 #!/usr/bin/env node
 /**
- * The supervisor process. Its options (SupervisorOptions) come as JSON on its standard input; argv[2], the session's
- * name, is there for people. Prints one line of JSON to stdout: where the session is, when it listens (Ready), or why
- * it cannot start, a WireError; nobody reads on. What goes wrong later goes to stderr, its log.
+ * The supervisor process. Its options (SupervisorOptions) come as JSON on stdin; argv[2], the session's name, is only
+ * for people who list processes. Prints one line of JSON to stdout: the session's directory when it listens (Ready), or
+ * a WireError if it cannot start. Later errors go to stderr, its log.
  */
 import { readFileSync } from "node:fs";
 import { SpillwayError, toWire } from "../errors/index.ts";
 import type { Ready, SupervisorOptions } from "./options.ts";
 import { Supervisor } from "./supervisor.ts";
 
-// The terminal's Ctrl-C and hang-up are the program's; its end is our signal.
+// Ctrl-C and hang-up are for the program; the supervisor ends when the program does.
 process.on("SIGINT", () => {});
 process.on("SIGHUP", () => {});
 
@@ -30,7 +30,7 @@ function started(options: SupervisorOptions): Supervisor {
   } catch (error) {
     const wire = toWire(error);
     process.stderr.write(`${wire.stack ?? wire.message}\n`);
-    // What has a class of its own says all there is to say; the rest needs the log.
+    // Errors of our own classes say everything; others need the log.
     if (error instanceof SpillwayError) process.stdout.write(`${JSON.stringify(wire)}\n`);
     process.exit(1);
   }
@@ -42,7 +42,7 @@ function fail(error: unknown): void {
   process.exitCode = 1;
   if (failing) process.exit(1);
   failing = true;
-  // Cleaning up may be what failed.
+  // The clean-up itself may have failed.
   setTimeout(() => process.exit(1), CLEANUP_MS);
   void supervisor.close();
 }

@@ -1,4 +1,4 @@
-/** Files moved one by one into and out of a directory, all of which can be taken back. */
+/** Moves files one by one into and out of a directory, and can undo all moves. */
 import { access, rename, rm, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { WriteError } from "../errors/index.ts";
@@ -13,13 +13,10 @@ interface Move {
 
 export class Moves {
   readonly #done: Move[] = [];
-  /** Outermost directories that were made, each with the innermost. */
+  /** The outermost directories that were made, each with the innermost. */
   readonly #made: { readonly outermost: string; readonly innermost: string }[] = [];
 
-  /**
-   * Files at these paths below one directory get the same below the other; where one is there already, it is not
-   * replaced.
-   */
+  /** Moves files to the same relative paths below another directory; an existing file is never replaced. */
   async all(paths: readonly string[], from: string, to: string): Promise<void> {
     for (const path of paths) {
       const target = join(to, path);
@@ -30,7 +27,7 @@ export class Moves {
     }
   }
 
-  /** Everything is where it was; a file that cannot be moved back is where the error says. */
+  /** Moves everything back; the error names a file that cannot be moved back. */
   async undo(): Promise<void> {
     for (const { from, to } of this.#done.reverse()) {
       try {
@@ -50,7 +47,7 @@ export class Moves {
   }
 }
 
-/** Removes what a job has staged. */
+/** Removes a job's staged files. */
 export async function discardFiles({ staging }: Pick<FileSink, "staging">): Promise<void> {
   await rm(staging, { recursive: true, force: true });
 }
@@ -62,7 +59,7 @@ export async function removeEmpty(innermost: string, outermost: string): Promise
   }
 }
 
-/** False where something is in it. */
+/** False if the directory is not empty. */
 export async function removedIfEmpty(directory: string): Promise<boolean> {
   try {
     await rmdir(directory);
@@ -75,7 +72,7 @@ export async function removedIfEmpty(directory: string): Promise<boolean> {
   }
 }
 
-/** Files and the folders that this empties; folders come in the order in which they lie in each other. */
+/** Removes files, and folders that become empty; `folders` lists parents before children. */
 export async function removeFiles(
   directory: string,
   paths: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * What a supervisor is started with, and the places that follow from it. The program fills it in; the supervisor checks
- * nothing twice. It comes as JSON on its standard input: everybody can read a command line.
+ * The options of a supervisor, and the paths that follow from them. The program checks them; the supervisor trusts
+ * them. They come as JSON on stdin, because everybody can read a command line.
  */
 import { join } from "node:path";
 import type { ResolvedSettings } from "../config/index.ts";
@@ -10,19 +10,19 @@ import { SOCKET } from "../protocol/index.ts";
 export interface SupervisorOptions extends ResolvedSettings {
   /** Unique, and short: the socket's path may have 107 bytes. */
   readonly session: string;
-  /** Whoever connects must show it. */
+  /** Every connection must show it. */
   readonly token: string;
-  /** Logs of this session; its siblings are the sessions before. */
+  /** Logs of this session; directories beside it belong to earlier sessions. */
   readonly stateDirectory: string;
-  /** The program. */
+  /** Pid of the program. */
   readonly parentPid: number;
-  /** Another worker program than the one next door (tests). */
+  /** Another worker program, for tests. */
   readonly workerProgram?: string;
 }
 
-/** What a supervisor says when it listens. */
+/** What a supervisor prints when it listens. */
 export interface Ready {
-  /** The session's, with the socket in it. */
+  /** The session's directory, with the socket in it. */
   readonly directory: string;
 }
 
@@ -31,7 +31,7 @@ export function sessionsDirectory(localDirectory: string): string {
   return join(localDirectory, `spillway-${process.geteuid?.() ?? 0}`);
 }
 
-/** Where nobody has taken its place (see places.ts). */
+/** Applies if the name is not taken (see places.ts). */
 export function sessionDirectory(options: Pick<SupervisorOptions, "localDirectory" | "session">): string {
   return join(sessionsDirectory(options.localDirectory), options.session);
 }
@@ -42,7 +42,7 @@ export function socketPath(sessionDirectory: string): string {
 
 const LONGEST_SOCKET_PATH = 107;
 
-/** The system cuts longer paths of sockets without a word. */
+/** The system cuts longer socket paths silently. */
 export function checkSocketPath(sessionDirectory: string, localDirectory: string): void {
   const bytes = Buffer.byteLength(socketPath(sessionDirectory));
   if (bytes <= LONGEST_SOCKET_PATH) return;

@@ -1,24 +1,23 @@
 /**
- * What workers have started and left without a parent: the system gives it to this process, and here it ends, also
- * where it has a session of its own and an empty environment. Linux only; elsewhere nobody comes.
- *
- * Whose it is can be told by its mark, by its session, or by the moment: who comes when a worker dies is that worker's.
- * One that came while all were alive (its parent was no worker) and has no sign of any stays until the session ends.
+ * Ends processes that workers have started and left without a parent. Linux makes the supervisor their parent, even if
+ * they have a session of their own and an empty environment. On other systems there are none. An orphan's worker is
+ * recognised by its mark, by its session, or by the time: an orphan that appears when a worker dies belongs to that
+ * worker. An orphan that appears while all workers live, without mark or session, stays until the session ends.
  */
 import { childrenOf, listsChildren, systemFiles } from "../memory/index.ts";
 import type { Milliseconds, WorkerId } from "../protocol/index.ts";
 import { isAlive, type ProcessIdentity } from "./process-identity.ts";
 import { kill, markIn, markOf, SUPERVISOR_MARK, sessionOf } from "./process-tree.ts";
 
-/** Whoever was killed is gone after this time, unless it hangs in a system call. */
+/** A killed process is gone after this time, unless it hangs in a system call. */
 const END: Milliseconds = 500;
 const LOOK_AGAIN: Milliseconds = 5;
 
-/** What this needs of the system. */
+/** The system calls that this needs. */
 export interface Adoption {
-  /** From now on orphans come here. */
+  /** Makes this process the parent of orphans. */
   adoptOrphans(): void;
-  /** Asks how a child has ended; false: it has not. */
+  /** Collects the exit of a child; false: it has not ended. */
   reap(pid: number): boolean;
 }
 
@@ -31,42 +30,42 @@ export class Orphans {
   readonly #session: string;
   readonly #workers: () => readonly LivingWorker[];
   #system: Adoption | null = null;
-  /** Came while all workers were alive. */
+  /** Orphans that appeared while all workers were alive. */
   readonly #earlier = new Set<number>();
-  /** Ended from here, and not gone yet. */
+  /** Killed, but not gone yet. */
   readonly #doomed = new Set<number>();
   readonly #onChild = () => this.#reap();
 
-  /** `workers`: those whose end has not been told; Node itself asks how they ended. */
+  /** `workers`: workers whose end has not been reported; Node itself collects their exits. */
   constructor(session: string, workers: () => readonly LivingWorker[]) {
     this.#session = session;
     this.#workers = workers;
   }
 
   adopt(system: Adoption): void {
-    // Whom the system does not list nobody could ask after: all that ends would stay as a zombie.
+    // If the system does not list children, exits could not be collected, and every orphan would stay as a zombie.
     if (!listsChildren(systemFiles)) return;
     system.adoptOrphans();
     this.#system = system;
     process.on("SIGCHLD", this.#onChild);
   }
 
-  /** Now and then: who is here already is not what the next worker leaves. */
+  /** Called now and then: orphans that are already here do not belong to the next worker that dies. */
   look(): void {
     const here = this.#here();
     for (const pid of this.#earlier) if (!here.includes(pid)) this.#earlier.delete(pid);
     for (const pid of this.#doomed) if (!isAlive({ pid, started: null })) this.#doomed.delete(pid);
-    // In this order: who died after they were listed has left nothing among them.
+    // The order matters: a worker that dies after this list was made has left nothing in it.
     if (here.length === 0 || !this.#workers().every(({ identity }) => isAlive(identity))) return;
     for (const pid of here) if (!this.#doomed.has(pid)) this.#earlier.add(pid);
   }
 
-  /** A worker has ended, and is no longer among the workers. */
+  /** A worker has ended and is no longer in the list of workers. */
   workerGone(): void {
     for (const pid of this.#here()) if (!this.#earlier.has(pid) && !this.#isSpared(pid)) this.#end(pid);
   }
 
-  /** The session ends, and nobody stays. Comes back when they are gone. */
+  /** Ends all orphans, and resolves when they are gone. */
   async close(): Promise<void> {
     for (let waited = 0; waited < END; waited += LOOK_AGAIN) {
       this.#reap();
@@ -78,7 +77,7 @@ export class Orphans {
     process.off("SIGCHLD", this.#onChild);
   }
 
-  /** Children of this process that it has not started. */
+  /** Children of this process that it has not started itself. */
   #here(): readonly number[] {
     if (this.#system === null) return [];
     const workers = new Set(this.#workers().map(({ identity }) => identity.pid));
@@ -86,7 +85,8 @@ export class Orphans {
   }
 
   /**
-   * The supervisor of a session inside a worker cleans up after itself; what is a living worker's ends with that one.
+   * The supervisor of a session inside a worker cleans up after itself. Processes of a living worker end with that
+   * worker.
    */
   #isSpared(pid: number): boolean {
     const mark = markIn(pid);
@@ -101,7 +101,7 @@ export class Orphans {
     const tree = new Set([root]);
     for (const pid of tree) {
       this.#doomed.add(pid);
-      // Before its children are listed: from now on it starts none.
+      // Killed before its children are listed, so that it starts no more.
       kill(pid);
       for (const child of childrenOf(pid, systemFiles)) if (markIn(child) !== SUPERVISOR_MARK) tree.add(child);
     }
@@ -112,7 +112,7 @@ export class Orphans {
     for (const pid of this.#here()) {
       if (this.#system?.reap(pid) === true && this.#doomed.delete(pid)) hasEnded = true;
     }
-    // What it had started at the last moment has come here with its end.
+    // Children that it started at the last moment have become orphans here.
     if (hasEnded) this.workerGone();
   }
 }

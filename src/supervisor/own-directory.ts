@@ -1,7 +1,6 @@
 /**
- * The session's directories, one in each local directory, and that they leave no trace: they are made with what is
- * missing above them, made again where somebody cleared them away, and removed at the end together with what was not
- * there before.
+ * The session's directories, one in each local directory. Missing parents are made, too. Directories that were cleared
+ * away are made again. At the end they are removed, together with the parents that were made.
  */
 import { rmSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -12,13 +11,13 @@ import { checkSocketPath, type SupervisorOptions } from "./options.ts";
 import { type Place, placeIn } from "./places.ts";
 import { removeEmptyDirectories } from "./session-files.ts";
 
-/** Another session may remove the empty parent at the same moment, or somebody take the place that was free. */
+/** Another session may remove the empty parent at the same moment, or another user may take the name. */
 const TRIES = 10;
 
 export class OwnDirectory {
-  /** The first: of the socket, the record, the kernels' files. */
+  /** The first directory: holds the socket, the record and the kernels' files. */
   readonly path: string;
-  /** One in each local directory. */
+  /** One directory in each local directory. */
   readonly spill: readonly string[];
   /** What the user should know about where it is. */
   readonly notices: readonly Notice[];
@@ -41,7 +40,7 @@ export class OwnDirectory {
     this.notices = this.#places.flatMap(({ notice }) => notice ?? []);
   }
 
-  /** For a later session. A disk that is full or gone is no reason to end this one; the log has it. */
+  /** Writes a record for later sessions. A full or missing disk is only logged: it must not end this session. */
   note(write: (directory: string) => void): void {
     try {
       const made = makeIn(this.#root, this.#session, write);
@@ -53,7 +52,7 @@ export class OwnDirectory {
     }
   }
 
-  /** Throws where one of the spill directories is no longer where only we can write. */
+  /** Throws if other users could write to one of the spill directories. */
   check(spill: string): void {
     const place = this.#places[this.spill.indexOf(spill)];
     if (place !== undefined) {
@@ -62,8 +61,8 @@ export class OwnDirectory {
   }
 
   /**
-   * And what is above it: the directory of sessions, as long as others have nothing there, and a local directory that
-   * was not there before, unless others use it now.
+   * Also removes parents: the directory of sessions if it is empty, and local directories that this session made,
+   * unless others use them now.
    */
   remove(): void {
     this.#removeOwn();
@@ -79,27 +78,27 @@ export class OwnDirectory {
         rmSync(root.at(this.#session), { recursive: true, force: true }),
       );
     } catch (error) {
-      // Cleared away by somebody, with all that was in it; anything else is worth a line in the log.
+      // A directory that was cleared away needs no message; other errors are logged.
       const { code, message } = error as NodeJS.ErrnoException;
       if (code !== "ENOENT") process.stderr.write(`${message}\n`);
     }
   }
 }
 
-/** Answers with the outermost directory that had to be made. */
+/** Returns the outermost directory that had to be made. */
 function makeIn(root: string, session: string, use: (directory: string) => void): string | null {
   const made = makeDirectory(root, 0o700);
   try {
     using(PrivateDirectory.open(root), (opened) => using(opened.makeInside(session), (own) => use(own.at(""))));
   } catch (error) {
-    // A file system may give all that is made to somebody else, or to everybody.
+    // Some file systems give new directories to another user, or to everybody.
     if (made !== null && error instanceof NotPrivate) removeEmptyDirectories(root, made);
     throw error;
   }
   return made;
 }
 
-/** A directory that cannot be had is the user's to change. */
+/** Throws an error for the user if the directory cannot be made. */
 function firstPlace(localDirectory: string, session: string): { readonly place: Place; readonly made: string | null } {
   for (let tries = 1; ; tries++) {
     const place = placeIn(localDirectory);

@@ -1,7 +1,7 @@
 /**
- * Where a user's sessions are in a local directory: `spillway-<uid>`, which they share. Where that name is taken
- * (somebody else was first, it is a link, others may write to it), a session has a directory of its own beside it, with
- * a name that nobody can guess.
+ * Where a user's sessions are in a local directory: `spillway-<uid>`, which they share. If that name is taken (another
+ * user made it, it is a link, others may write to it), a session makes its own directory beside it, with a name that
+ * cannot be guessed.
  */
 import { randomBytes } from "node:crypto";
 import { readdirSync, statSync } from "node:fs";
@@ -11,7 +11,7 @@ import type { Notice } from "../protocol/index.ts";
 import { sessionsDirectory } from "./options.ts";
 
 export interface Place {
-  /** The directory that sessions are in. */
+  /** The directory that holds sessions. */
   readonly root: string;
   /** What the user should know about it. */
   readonly notice: Notice | null;
@@ -21,7 +21,7 @@ const OWN_SUFFIX = /^-[0-9a-f]{8}$/;
 const WRITABLE_BY_ALL = 0o002;
 const STICKY = 0o1000;
 
-/** Looked at, not made: who makes it looks again. */
+/** Only examines the place; the code that makes the directory checks again. */
 export function placeIn(localDirectory: string): Place {
   const usual = sessionsDirectory(localDirectory);
   const why = whyTaken(usual);
@@ -33,19 +33,19 @@ export function placeIn(localDirectory: string): Place {
   };
 }
 
-/** Those that sessions of this user may have, here now. */
+/** The directories here that may hold sessions of this user. */
 export function rootsIn(localDirectory: string): readonly string[] {
   try {
     return readdirSync(localDirectory)
       .map((name) => join(localDirectory, name))
       .filter(isRoot);
   } catch {
-    // It is gone, or cannot be listed: nothing to be found.
+    // It is gone, or cannot be listed.
     return [];
   }
 }
 
-/** By its name alone: whether it is ours is to be looked at. */
+/** Checks only the name, not the owner. */
 export function isRoot(path: string): boolean {
   const usual = basename(sessionsDirectory(dirname(path)));
   const name = basename(path);

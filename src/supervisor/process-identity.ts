@@ -1,7 +1,4 @@
-/**
- * Which process is meant: a pid alone may have been given to another one since, so it is kept together with the time
- * at which that process began.
- */
+/** Identifies a process by its pid and its start time, because a pid may have been given to another process since. */
 import { STAT, statFields, systemFiles } from "../memory/index.ts";
 
 export interface ProcessIdentity {
@@ -29,19 +26,19 @@ export function isAlive({ pid, started }: ProcessIdentity): boolean {
   return started === null || startTime(pid) === started;
 }
 
-/** The process that is meant, and surely: it began then, and runs as this user. */
+/** Whether this process still runs, with the same start time and as this user. */
 export function isOurProcess({ pid, started }: ProcessIdentity): boolean {
   return started !== null && startTime(pid) === started && runsAsUs(pid);
 }
 
-/** By all of its ids: real, effective, saved. */
+/** Compares all its user ids: real, effective, saved. */
 export function runsAsUs(pid: number): boolean {
   const status = systemFiles.read(`/proc/${pid}/status`) ?? "";
   const ids = /^Uid:\s+(\d+)\s+(\d+)\s+(\d+)/m.exec(status)?.slice(1);
   return ids?.every((id) => Number(id) === process.geteuid?.()) === true;
 }
 
-/** Null also for a zombie, which has ended while its parent has not asked how, and where there is no /proc. */
+/** Null also for a zombie (it has ended, but its parent has not collected its exit), and if there is no /proc. */
 function startTime(pid: number): number | null {
   const fields = statFields(pid, systemFiles);
   return fields === null || fields[STAT.state] === "Z" ? null : Number(fields[STAT.startTime]);

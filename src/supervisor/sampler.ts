@@ -1,8 +1,7 @@
 /**
- * Looks at memory, and tells what it saw: the session's processes every `interval`, the node every
- * `memoryMonitorRefreshMs`. It looks while there is a job, and after that until no worker has more of its own than its
- * share for spilling: one that leaks is seen also where it has nothing to do. What follows from the figures is the
- * scheduler's.
+ * Measures memory and reports it: the session's processes every `interval`, the node every `memoryMonitorRefreshMs`. It
+ * measures while there is a job, and afterwards until every worker is below its spill threshold, so that a leaking idle
+ * worker is noticed. The scheduler decides what follows.
  */
 import type { MemoryGauge } from "../memory/index.ts";
 import type {
@@ -19,15 +18,15 @@ import { every, realClock } from "./clock.ts";
 
 interface Sampled {
   readonly settings: MemorySettings;
-  /** The program. */
+  /** Pid of the program. */
   readonly program: number;
   workers(): readonly { readonly worker: WorkerId; readonly pid: number }[];
-  /** Null: it has none. */
+  /** Null: no limit. */
   limitOf(worker: WorkerId): Bytes | null;
   tell(event: Event): void;
 }
 
-/** Ten seconds of a worker's life, with the usual interval. */
+/** Ten seconds of a worker's life with the default interval. */
 const CURVE_LENGTH = 50;
 const NOTHING: ProcessMemory = { private: 0, shared: 0, children: 0 };
 
@@ -38,7 +37,7 @@ export class Sampler {
   #readings: readonly WorkerReading[] = [];
   #node: NodeMemory | null = null;
   #busy = false;
-  /** What ends the looking; none: nobody looks. */
+  /** Functions that stop the timers; empty: nothing is measured. */
   #timers: readonly (() => void)[] = [];
 
   constructor(sampled: Sampled, gauge: MemoryGauge) {
@@ -55,7 +54,7 @@ export class Sampler {
     const timers = [every(realClock, interval, () => this.#lookAtWorkers())];
     if (watchesNode) timers.push(every(realClock, memoryMonitorRefreshMs, () => this.#lookAtNode()));
     this.#timers = timers;
-    // Not from within the handling of an event.
+    // Deferred, so that it does not run inside the handling of an event.
     setImmediate(() => {
       if (this.#timers !== timers) return;
       this.#lookAtWorkers();
@@ -63,23 +62,23 @@ export class Sampler {
     });
   }
 
-  /** At once, and at everything; at workers first, so that who looks at the node knows them. */
+  /** Measures everything at once; workers first, because the node's reading uses theirs. */
   look(): void {
     this.#lookAtWorkers();
     this.#lookAtNode();
   }
 
-  /** A worker's last readings, oldest first; also of one that has just ended. */
+  /** A worker's last readings, oldest first; also of a worker that has just ended. */
   curveOf(worker: WorkerId): WorkerEnd["curve"] {
     return this.#curves.get(worker) ?? [];
   }
 
-  /** As they were last seen. */
+  /** The last readings. */
   readings(): readonly WorkerReading[] {
     return this.#readings;
   }
 
-  /** As it was last seen; null: nobody has looked yet. */
+  /** The last reading of the node; null: not measured yet. */
   get node(): NodeMemory | null {
     return this.#node;
   }
@@ -97,7 +96,7 @@ export class Sampler {
       return memory === null ? [] : [{ worker, ...memory }];
     });
     this.#keepCurves(workers.map(({ worker }) => worker));
-    // Alone: what they have started are the session's own processes.
+    // Without descendants: those are the session's own processes.
     const supervisor = this.#gauge.process(process.pid, "alone") ?? NOTHING;
     const wasBusy = this.#busy;
     tell({

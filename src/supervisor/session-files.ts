@@ -1,8 +1,8 @@
 /**
- * What a running session keeps on disk so that the next one could clean up after it: who it is (pids.json) and where
- * its jobs stage files (staging.json), which old data they are about to remove (replaced.json); and, next to its logs
- * and its spill files elsewhere, whose they are (owner.json). Each is written whole or not at all. What is read is
- * believed only where this user wrote it, and only as far as it has the shape that is written here.
+ * Files that a running session keeps so that a later session can clean up after it: its processes (pids.json), where
+ * its jobs stage files (staging.json), which old data they are about to remove (replaced.json), and the owner of logs
+ * and of spill files in other directories (owner.json). Each file is written whole or not at all. A file is trusted
+ * only if this user wrote it and it has the expected shape.
  */
 import { renameSync, rmdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -13,7 +13,7 @@ import { isIdentity, type ProcessIdentity } from "./process-identity.ts";
 export interface SessionRecord {
   readonly supervisor: ProcessIdentity;
   readonly workers: readonly ProcessIdentity[];
-  /** The arena's path; null before there is one. */
+  /** Path of the arena; null before it exists. */
   readonly arena: string | null;
   readonly spill: readonly string[];
 }
@@ -21,8 +21,8 @@ export interface SessionRecord {
 const LEFT_ALONE: ReadonlySet<string> = new Set(["ENOTEMPTY", "EEXIST", "ENOENT", "ENOTDIR"]);
 
 /**
- * Removes empty directories from `directory` outwards, up to and with `outermost`. Who starts at this moment makes them
- * again.
+ * Removes empty directories from `directory` outwards, up to and including `outermost`. A session that starts at this
+ * moment makes them again.
  */
 export function removeEmptyDirectories(directory: string, outermost: string = directory): void {
   for (let at = directory; at.startsWith(outermost); at = dirname(at)) {
@@ -30,8 +30,8 @@ export function removeEmptyDirectories(directory: string, outermost: string = di
       rmdirSync(at);
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
-      // Others use it, it is gone already, or a link of the user's; anything else is no reason not to end, but worth a
-      // line in the log.
+      // Others use it, it is already gone, or it is a link of the user. Other errors are logged, and do not stop the
+      // end of the session.
       if (!LEFT_ALONE.has(code ?? "")) process.stderr.write(`${message}\n`);
       return;
     }
@@ -57,12 +57,13 @@ export function readStaging(directory: string): readonly string[] {
 }
 
 /**
- * A directory whose place a staged one takes: it is then where that was, and nothing but what was judged goes from it.
+ * A directory that a staged one replaces: after the exchange, its old content is at the staged path, and only entries
+ * that were checked are removed.
  */
 export interface ReplacedDirectory {
-  /** Of the staged one, and after the exchange of the old one. */
+  /** Path of the staged directory; after the exchange, of the old one. */
   readonly path: string;
-  /** Device and inode of the old one. */
+  /** Device and inode of the old directory. */
   readonly identity: string;
   readonly files: readonly string[];
   readonly folders: readonly string[];
@@ -83,7 +84,7 @@ function isReplaced(value: unknown): value is ReplacedDirectory {
   return typeof path === "string" && typeof identity === "string" && areTexts(files) && areTexts(folders);
 }
 
-/** Whose logs or spill files a directory holds: those of a running session are not old, whatever their name says. */
+/** The owner of a directory with logs or spill files: those of a running session are kept, whatever their age. */
 export const OWNER_FILE = "owner.json";
 
 export function writeOwner(directory: string, owner: ProcessIdentity): void {
@@ -105,7 +106,7 @@ function readJson(path: string): unknown {
   try {
     return text === null ? null : JSON.parse(text);
   } catch {
-    // Half a file, of a disk that was full, says as little as none.
+    // An incomplete file (of a full disk) counts as missing.
     return null;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The scheduler's orders to the disks, carried out by the spill files; what came of them goes back as events. Also the
- * lines that tell the user about it (D2).
+ * Carries out the scheduler's orders to spill and restore, and reports the results as events. Also prints the lines
+ * about spilling for users (D2).
  */
 import { hostname } from "node:os";
 import { SpillDamagedError, toWire } from "../errors/index.ts";
@@ -42,12 +42,12 @@ export class Spilling {
     }
   }
 
-  /** Waits for what is under way, and removes everything. */
+  /** Waits for running work, and removes all files. */
   async close(): Promise<void> {
     await (await this.#files)?.close();
   }
 
-  /** Loaded at the first spill: most sessions never do, and the first result of each would wait for it. */
+  /** Loaded at the first spill, so that sessions that never spill start faster. */
   #open(): Promise<SpillFiles> {
     this.#files ??= this.#load();
     return this.#files;

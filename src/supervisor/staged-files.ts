@@ -1,8 +1,7 @@
 /**
- * Removes a staging directory that a killed session has left among a user's files, where others may have more to say
- * than in the directories of sessions. It is opened first, and what is removed is what was opened: a real directory of
- * ours with the name and the mark of staging. Somebody who puts another one in its place, a link to it or one that we
- * own, changes nothing but that the name stays.
+ * Removes a staging directory that a killed session has left among a user's files, where other users may also write.
+ * The directory is opened first, and only the opened directory is removed: a real directory of ours with the name and
+ * the mark of staging. If another user replaces it by a link or another directory, only the name stays.
  */
 import {
   type BigIntStats,
@@ -21,7 +20,7 @@ import { isOurs, isStagingName, STAGING_MARK } from "../files/index.ts";
 import { type ReplacedDirectory, removeEmptyDirectories } from "./session-files.ts";
 
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
-/** Somebody may use it meanwhile, or it may be gone. */
+/** Another process may use it, or it may be gone. */
 const STAYS: ReadonlySet<string> = new Set(["ENOENT", "ENOTEMPTY", "EEXIST", "ENOTDIR"]);
 
 export function removeStaging(path: string): void {
@@ -30,14 +29,14 @@ export function removeStaging(path: string): void {
   try {
     fd = openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   } catch {
-    // Gone, or no directory: none that we made.
+    // Gone, or not a directory: not ours.
     return;
   }
   try {
     if (!isOurs(fstatSync(fd))) return;
     const here = existsSync(`/proc/self/fd/${fd}`) ? `/proc/self/fd/${fd}` : path;
     if (isMarked(here)) empty(here);
-    // One without a mark goes only where it is empty: a worker may have ended before it had set it.
+    // A directory without a mark is removed only if it is empty: its worker may have ended before it wrote the mark.
     rmdirSync(path);
   } catch (error) {
     if (!STAYS.has((error as NodeJS.ErrnoException).code ?? "")) throw error;
@@ -50,9 +49,7 @@ export function identityOf({ dev, ino }: BigIntStats): string {
   return `${dev}:${ino}`;
 }
 
-/**
- * The old data of a directory that a staged one has replaced: the same directory, found in the place of the staged one.
- */
+/** Removes the old data of a replaced directory, which is now at the path of the staged one. */
 export function removeReplaced({ path, identity, files, folders }: ReplacedDirectory): void {
   if (!isAbsolute(path) || !isStagingName(path)) return;
   const there = lstatSync(path, { bigint: true, throwIfNoEntry: false });
@@ -67,7 +64,7 @@ function isMarked(directory: string): boolean {
   return stats?.isFile() === true && isOurs(stats);
 }
 
-/** The mark last: who is interrupted leaves what the next one can go on with. */
+/** The mark is removed last, so that a later session can continue after an interruption. */
 function empty(directory: string): void {
   for (const name of readdirSync(directory)) {
     if (name !== STAGING_MARK) rmSync(join(directory, name), { recursive: true, force: true });

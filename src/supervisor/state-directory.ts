@@ -1,6 +1,6 @@
 /**
- * Logs that stay after the session: one directory each, `latest` points to the newest, the last ten are kept, and
- * those of sessions that still run.
+ * Logs that stay after the session, one directory for each session. `latest` links to the newest. The last ten are
+ * kept, and those of running sessions.
  */
 import { readdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -19,7 +19,7 @@ export function openStateDirectory(directory: string): void {
   rmSync(link, { force: true });
   symlinkSync(basename(directory), link);
   renameSync(link, join(root, LATEST));
-  // Session names begin with their time, so the order of names is the order of sessions.
+  // Session names begin with their time, so their order is chronological.
   const sessions = readdirSync(root, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && entry.name !== basename(directory))
     .map((entry) => entry.name)
@@ -29,7 +29,7 @@ export function openStateDirectory(directory: string): void {
   }
 }
 
-/** Another session that starts at this moment removes it, too: old logs are no reason not to start. */
+/** Another starting session may remove it, too. Errors are ignored: old logs must not prevent a start. */
 function removeUnlessInUse(directory: string): void {
   try {
     if (!isInUse(directory)) rmSync(directory, { recursive: true, force: true });

@@ -1,6 +1,6 @@
 /**
- * What the user is told about workers that died: not one by one (each may be retried, and all be well), but once a
- * minute, as long as some do; and at the end, what has not been told yet.
+ * Tells the user about dead workers: not each death, because retries may succeed, but a summary per minute with deaths,
+ * and the rest at the end.
  */
 import { isMemoryReason } from "../errors/index.ts";
 import type { DeathReason, MemorySettings, Milliseconds, Notice } from "../protocol/index.ts";
@@ -10,7 +10,7 @@ const PERIOD: Milliseconds = 60_000;
 
 interface SummaryOptions {
   readonly host: string;
-  /** Where the logs of the session are. */
+  /** Directory of the session's logs. */
   readonly logs: string;
   readonly memory: Pick<MemorySettings, "memoryUsageThreshold" | "memoryMonitorRefreshMs">;
 }
@@ -36,7 +36,7 @@ export class DeathSummary {
     this.#cancel ??= this.#clock.after(PERIOD, () => this.tellPending());
   }
 
-  /** The period ends now; the next begins with the next death. */
+  /** Ends the period; the next one begins with the next death. */
   tellPending(): void {
     if (this.#cancel === null) return;
     this.#cancel();

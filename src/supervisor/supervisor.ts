@@ -1,6 +1,6 @@
 /**
- * The supervisor: the scheduler with real workers, a real program, real files and a real clock around it. It decides
- * nothing itself; it carries the scheduler's commands out in order and tells it what happened. It lives as long as the
+ * The supervisor: the scheduler with real workers, a real program, real files and a real clock. It decides nothing
+ * itself: it carries out the scheduler's commands in order, and reports what happened. It lives as long as the
  * program's connection, and leaves nothing behind.
  */
 import { existsSync } from "node:fs";
@@ -46,10 +46,10 @@ import { WorkerPool } from "./worker-pool.ts";
 
 type ProgramWire = Wire<ProgramMessage, ToProgram>;
 
-/** Until the program has connected, only its pid tells whether it is still there. */
+/** Until the program has connected, only its pid shows whether it is alive. */
 const PROGRAM_POLL: Milliseconds = 1_000;
 
-/** Each of them costs a little with every batch of events. */
+/** Each observer costs a little for every batch of events. */
 const MOST_OBSERVERS = 16;
 
 export class Supervisor {
@@ -60,15 +60,15 @@ export class Supervisor {
   readonly #pool: WorkerPool;
   readonly #everyWorker: EveryWorker;
   readonly #firstWorkers: FirstWorkers;
-  /** The user's container for workers, as the program sent it. */
+  /** The payload of the worker data, as the program sent it. */
   #container: string | null = null;
-  /** Workers that were up before the program had connected, or before what they leave behind would have come here. */
+  /** Workers that connected before the program did, or before this process adopts orphans. */
   readonly #early: (() => void)[] = [];
   #isAdopting = true;
   readonly #spilling: Spilling;
   readonly #door: Door;
   readonly #limits: WorkerLimits;
-  /** Of workers that start and are not raised. */
+  /** Heap limit of workers that start without a limit of their own. */
   #workerHeap: Bytes | null;
   readonly #sampler: Sampler;
   readonly #witness: Witness;
@@ -80,7 +80,7 @@ export class Supervisor {
   #cancelAlarm: () => void = () => {};
   #programPoll: NodeJS.Timeout | null = null;
   #punchHole: ((fd: number, offset: number, length: number) => void) | null = null;
-  /** Commands that wait until `punchHole` is loaded: what follows a punch may only be told after it. */
+  /** Commands that wait until `punchHole` is loaded: commands after a punch may run only after it. */
   #backlog: Command[] | null = null;
   #state: "open" | "closing" = "open";
   readonly #onClosed: () => void;
@@ -178,12 +178,12 @@ export class Supervisor {
     );
   }
 
-  /** The session's, with the socket in it. */
+  /** The session's directory, with the socket in it. */
   get directory(): string {
     return this.#directory.path;
   }
 
-  /** Listens, says so, starts workers, then looks for what earlier sessions left behind. */
+  /** Listens, reports it, starts workers, then cleans up after earlier sessions. */
   async open(): Promise<void> {
     await this.#door.open();
     this.#tell({ type: "open" });
@@ -198,9 +198,7 @@ export class Supervisor {
     });
   }
 
-  /**
-   * Without it, what leaves its worker, its session and its environment stays behind: worth a line in the log, no more.
-   */
+  /** Without adoption, processes that have left their worker, session and environment stay behind: only logged. */
   async #adoptOrphans(): Promise<void> {
     try {
       if (process.platform === "linux") this.#pool.adoptOrphans(await import("../native/index.ts"));
@@ -249,7 +247,7 @@ export class Supervisor {
         this.#tell({ type: "fromProgram", message });
       }
     });
-    // Its end, however it came, is ours.
+    // When the program's connection ends, the session ends.
     wire.onClose(() => void this.close());
     this.#welcomeEarly();
   }
@@ -262,7 +260,7 @@ export class Supervisor {
     return true;
   }
 
-  /** Of this moment. */
+  /** Answers with the memory at this moment. */
   #answerMemory(message: Extract<ProgramMessage, { type: "memory" }>): void {
     if (this.#state !== "open") return;
     this.#sampler.look();
@@ -354,7 +352,7 @@ export class Supervisor {
         return;
       }
       case "spawn":
-        // Not from within the handling of an event.
+        // Deferred, so that it does not run inside the handling of an event.
         setImmediate(() => this.#pool.spawn(command.memory));
         return;
       case "spawnWide":
@@ -378,7 +376,7 @@ export class Supervisor {
     }
   }
 
-  /** The C boundary is loaded after the start, or here: a session's first result does not wait for it. */
+  /** The C boundary is loaded after the start, or here, so that a session's first result does not wait for it. */
   #punch(ranges: readonly ArenaRange[]): void {
     if (this.#punchHole !== null) {
       for (const { offset, length } of ranges) this.#punchHole(this.#arena.fd, offset, length);
@@ -450,12 +448,12 @@ export class Supervisor {
   }
 }
 
-/** As events have it: to the tenth of a millisecond, by the clock that the scheduler is told. */
+/** Time for events: in tenths of a millisecond, by the scheduler's clock. */
 function now(): Milliseconds {
   return Math.round(performance.now() * 10) / 10;
 }
 
-/** What is known at the start, without anything that could be secret: no token, no environment, no arguments. */
+/** What is known at the start, without secrets: no token, no environment, no arguments. */
 function startedEvent(options: SupervisorOptions): Extract<StreamEvent, { type: "sessionStarted" }> {
   const { session, parentPid, workers, capacity, workerMemory, memory } = options;
   return {

@@ -1,10 +1,9 @@
 /**
- * Finds what sessions left behind whose supervisor was killed, and removes it: arena, staged files, directory, and
- * workers that outlived it, with what they had started. A session that still runs, or is just starting, is left alone.
- *
- * Nothing is believed because of its name. What says what to remove is read only in directories that are ours and
- * closed to others; a process ends only where its start, its user and its mark are a worker's of that session; what is
- * removed lies in such a directory, or is a staging directory (staged-files.ts).
+ * Removes the remains of sessions whose supervisor was killed: arena, staged files, directory, and surviving workers
+ * with everything that they started. Running and starting sessions are left alone. A name proves nothing: records are
+ * read only in directories that are ours and closed to others. A process is killed only if its start time, user and
+ * mark are those of a worker of that session. Only entries of such directories and staging directories
+ * (staged-files.ts) are removed.
  */
 import { lstatSync, readdirSync, rmSync } from "node:fs";
 import { basename, dirname, isAbsolute, join } from "node:path";
@@ -23,10 +22,10 @@ import {
 } from "./session-files.ts";
 import { removeReplaced, removeStaging } from "./staged-files.ts";
 
-/** A directory without a record this old is no session that is about to write one. */
+/** A session writes its record within this time: an older directory without a record is abandoned. */
 const NEWBORN_MS = 60_000;
 
-/** The sessions that were cleaned up after. */
+/** Returns the sessions that were cleaned up. */
 export function sweep(localDirectory: string, ownSession: string): string[] {
   return rootsIn(localDirectory).flatMap((path) => {
     const swept = inPrivate(path, (root) => sweepRoot(root, ownSession)) ?? [];
@@ -35,7 +34,7 @@ export function sweep(localDirectory: string, ownSession: string): string[] {
   });
 }
 
-/** Whether there is anything of the session in these local directories. */
+/** Whether these local directories have anything of the session. */
 export function remains(localDirectories: readonly string[], session: string): boolean {
   return localDirectories.some((local) =>
     rootsIn(local).some((path) => inPrivate(path, (root) => directoriesIn(root).includes(session)) === true),
@@ -48,7 +47,7 @@ function sweepRoot(root: PrivateDirectory, ownSession: string): string[] {
     try {
       return sweepOne(root, session);
     } catch (error) {
-      // Somebody else's remains are no reason not to start; they stay for the next one, and in the log.
+      // A failed clean-up must not prevent a start; the remains stay for the next session, and the log has the error.
       process.stderr.write(`The remains of session ${session} could not be removed: ${(error as Error).message}\n`);
       return false;
     }
@@ -58,7 +57,7 @@ function sweepRoot(root: PrivateDirectory, ownSession: string): string[] {
 function sweepOne(root: PrivateDirectory, session: string): boolean {
   const isDead = using(root.inside(session), (directory) => {
     const record = readRecord(directory.at(""));
-    // Only the first of a session's local directories has its record; in the others is written whose they are.
+    // Only the first local directory of a session has its record; the others have a file that names the owner.
     const owner = record?.supervisor ?? readOwner(directory.at(""));
     if (owner === null ? ageOf(directory) < NEWBORN_MS : isAlive(owner)) return false;
     if (record !== null) {
@@ -70,7 +69,7 @@ function sweepOne(root: PrivateDirectory, session: string): boolean {
     return true;
   });
   if (!isDead) return false;
-  // Also of one that was killed before it wrote down that there is an arena.
+  // Also for a session that was killed before it recorded its arena.
   removeArenaOf(session);
   rmSync(root.at(session), { recursive: true, force: true });
   return true;
@@ -102,7 +101,7 @@ function ageOf(directory: PrivateDirectory): number {
   return Date.now() - directory.stats().mtimeMs;
 }
 
-/** Null where there is no such directory (any more), or where it is not to be trusted. */
+/** Null if the directory does not exist, or cannot be trusted. */
 function inPrivate<Result>(path: string, use: (directory: PrivateDirectory) => Result): Result | null {
   let directory: PrivateDirectory;
   try {

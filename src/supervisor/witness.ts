@@ -1,6 +1,6 @@
 /**
- * What was seen before a worker died: its memory in its last seconds, how often the system's OOM killer has struck, and
- * who uses the node's memory. Looks on, decides nothing.
+ * Gathers the facts about a worker's death: its memory in its last seconds, the counters of the system's OOM killer,
+ * and the users of the node's memory. Decides nothing.
  */
 import { hostname } from "node:os";
 import type { MemoryGauge, OomKills } from "../memory/index.ts";
@@ -10,14 +10,14 @@ import { type Clock, realClock } from "./clock.ts";
 
 const TOP_USERS = 10;
 /**
- * Kills that were counted before this are no part of a death now; those since are, of every worker that died meanwhile:
- * the system may count one kill for several processes.
+ * OOM kills older than this are not a cause of a death now. Later kills count for every worker that died since: the
+ * system may count one kill for several processes.
  */
 const SAME_TIME: Milliseconds = 2_000;
 
 export class Witness {
   readonly #gauge: MemoryGauge;
-  /** Above this share the monitor ends workers; null: there is none. */
+  /** The monitor ends workers above this share; null: there is no monitor. */
   readonly #threshold: number | null;
   readonly #clock: Clock;
   /** The newest counters from before SAME_TIME, and those since. */
@@ -36,7 +36,7 @@ export class Witness {
     this.#counters = [{ at: clock.now(), kills: gauge.oomKills() }];
   }
 
-  /** Looked at now and then, so that an old kill is not taken for a new one. */
+  /** Reads the counters now and then, so that an old kill is not taken for a new one. */
   look(): void {
     this.oomKills();
   }
@@ -49,26 +49,26 @@ export class Witness {
     return kills;
   }
 
-  /** How much the counters have risen within the last moments, or since somebody last looked. */
+  /** By how much the counters have risen in the last moments, or since they were last read. */
   recentOomKills(): OomKills {
     const now = this.oomKills();
     return risen(this.#counters[0]?.kills ?? now, now);
   }
 
-  /** `names`: what we call processes of ours. */
+  /** `names`: names for our own processes. */
   snapshot(names: ReadonlyMap<number, string>): NodeSnapshot {
     const users = this.#gauge.users(TOP_USERS).map((user) => ({ ...user, name: names.get(user.pid) ?? user.name }));
     return { host: hostname(), ...this.#gauge.node(), threshold: this.#threshold, users };
   }
 }
 
-/** The node as it was with a process that is gone now, and had so much when it was last seen. */
+/** The node as it was while a now dead process had this much memory. */
 export function beforeItsEnd(node: NodeSnapshot, dead: MemoryUser): NodeSnapshot {
   const users = [...node.users.filter(({ pid }) => pid !== dead.pid), dead].sort((a, b) => b.private - a.private);
   return { ...node, used: Math.min(node.total, node.used + dead.private), users: users.slice(0, TOP_USERS) };
 }
 
-/** Of both the fewer: kills of the last moments, and not from before the worker was there. */
+/** The smaller counts: kills of the last moments that are not older than the worker. */
 export function fewer(one: OomKills, other: OomKills): OomKills {
   return {
     container: Math.min(one.container, other.container),

@@ -1,4 +1,4 @@
-/** How much memory each worker may have, and what it is therefore allowed to allocate. */
+/** The memory limit of each worker, and how much it may allocate. */
 import type { Bytes, WorkerId } from "../protocol/index.ts";
 import type { WorkerPool } from "./worker-pool.ts";
 
@@ -6,7 +6,7 @@ type Limited = Pick<WorkerPool, "workers" | "kindOf" | "memoryOf" | "send">;
 
 export class WorkerLimits {
   readonly #pool: Limited;
-  /** Of workers that have none of their own. */
+  /** Limit of workers without a limit of their own. */
   #ordinary: Bytes | null;
 
   constructor(pool: Limited, ordinary: Bytes | null) {
@@ -14,17 +14,17 @@ export class WorkerLimits {
     this.#ordinary = ordinary;
   }
 
-  /** Null: none. One that was raised keeps its own for as long as that is the larger one. */
+  /** Null: no limit. A raised worker keeps its own limit as long as that is the larger one. */
   of(worker: WorkerId): Bytes | null {
     return this.#ordinary === null ? null : Math.max(this.#ordinary, this.#pool.memoryOf(worker) ?? 0);
   }
 
-  /** The wide kernel runs no functions and has its own limit; and it keeps mapped what it does not use. */
+  /** Null for the wide kernel: it runs no functions, has its own limit, and keeps unused memory mapped. */
   allowanceOf(worker: WorkerId): Bytes | null {
     return this.#pool.kindOf(worker) === "wide" ? null : this.of(worker);
   }
 
-  /** From now on. The heap of a running worker stays as it is. */
+  /** Applies from now on. The heap limit of a running worker stays. */
   set(ordinary: Bytes | null): void {
     this.#ordinary = ordinary;
     for (const { worker } of this.#pool.workers) {

@@ -1,7 +1,6 @@
 /**
- * The log of a process: its stdout and stderr in one file, bounded, and its last lines. The process writes to the file
- * itself, through a descriptor that it was given, so the file stays the same one: where it has grown too long, its
- * newest half is written anew at its beginning.
+ * The log of a process: stdout and stderr in one bounded file. The process writes through a descriptor, so the file
+ * must stay the same: when it is too long, its newest half is rewritten at its beginning.
  */
 import { closeSync, fstatSync, ftruncateSync, openSync, readSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -9,16 +8,16 @@ import { makeDirectory } from "../files/index.ts";
 import type { Bytes, WorkerId } from "../protocol/index.ts";
 import { formatSize } from "../units/index.ts";
 
-/** Of one process. It is looked at a few times a second, and may be longer by what is printed in between. */
+/** Limit for one process. It is checked a few times a second, so a log may be longer in between. */
 const LIMIT: Bytes = 10 * 2 ** 20;
-/** Of workers that have ended; those of a crash that repeats itself all say the same. */
+/** Number of kept logs of ended workers; the logs of a repeated crash are all alike. */
 const ENDED_LOGS = 50;
 const LINE_END = 10;
 
-/** V8's last words are a stack trace of some 4 KB, after the line that matters. */
+/** V8's last message is a stack trace of about 4 KB, after the line that matters. */
 const TAIL_BYTES = 16 * 1024;
 const TAIL_LINES = 20;
-/** A frame of V8's own stack trace: many of them, below the line that matters, and nobody can read them. */
+/** A frame of V8's native stack trace: many lines that do not help users. */
 const NATIVE_FRAME = /^ *\d+: 0x[0-9a-f]+ /;
 
 export const SUPERVISOR_LOG = "supervisor.log";
@@ -31,22 +30,19 @@ export class ProcessLog {
   #dropped: Bytes = 0;
 
   private constructor(
-    /** Whose it is, for messages: "worker 3". */
+    /** The owner of the log, for messages: "worker 3". */
     private readonly owner: string,
-    /** For appending: whatever is done to the file, what the worker writes comes at its end. */
+    /** Opened for appending: the worker's output always goes to the end of the file. */
     readonly fd: number,
     private readonly limit: Bytes,
   ) {}
 
-  /**
-   * Somebody may have cleared old logs away meanwhile. Null: it cannot be had (a full disk, say); a worker is started
-   * all the same.
-   */
+  /** Null: the log cannot be opened (a full disk, or a cleared directory); the worker is started without it. */
   static open(stateDirectory: string, worker: WorkerId, limit: Bytes = LIMIT): ProcessLog | null {
     return ProcessLog.#openAt(stateDirectory, workerLog(stateDirectory, worker), `worker ${worker}`, limit);
   }
 
-  /** The supervisor's own, which it was given as its stderr. */
+  /** The supervisor's own log, which is its stderr. */
   static ofSupervisor(stateDirectory: string, limit: Bytes = LIMIT): ProcessLog | null {
     return ProcessLog.#openAt(stateDirectory, join(stateDirectory, SUPERVISOR_LOG), "the supervisor", limit);
   }
@@ -70,8 +66,7 @@ export class ProcessLog {
   }
 
   /**
-   * Drops the oldest lines where it is too long. Also of a file that was removed: the disk has it as long as it is
-   * open.
+   * Drops the oldest lines of a log that is too long. Also for a removed file: it takes disk space while it is open.
    */
   bound(): void {
     const { size } = fstatSync(this.fd);
@@ -79,7 +74,7 @@ export class ProcessLog {
     try {
       const newest = this.#read(size - Math.floor(this.limit / 2), size);
       const kept = newest.subarray(newest.indexOf(LINE_END) + 1);
-      // What has come in the meantime; what comes between this and the next line is lost.
+      // Output since the first read; output between this line and the next is lost.
       const last = this.#read(size, fstatSync(this.fd).size);
       ftruncateSync(this.fd, 0);
       this.#dropped += size - kept.length;
@@ -101,7 +96,7 @@ export class ProcessLog {
   }
 }
 
-/** Which logs of ended workers stay: the newest. */
+/** Keeps the newest logs of ended workers. */
 export class EndedLogs {
   readonly #paths: string[] = [];
 
@@ -119,13 +114,13 @@ export class EndedLogs {
 }
 
 interface LastWords {
-  /** As much as tells what it died of. */
+  /** Long enough to find the cause of the death. */
   readonly words: string;
-  /** As much as a person reads. */
+  /** Long enough for a person. */
   readonly tail: string;
 }
 
-/** A log that cannot be read, removed meanwhile, say, says nothing; that is no reason to fail here. */
+/** A log that cannot be read (removed, for example) gives empty texts. */
 export function lastWords(path: string): LastWords {
   let fd: number;
   try {

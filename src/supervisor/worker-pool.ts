@@ -33,7 +33,7 @@ interface PoolOptions extends StartOptions {
   readonly names: ReadonlyMap<number, string>;
 }
 
-/** An ordinary worker, or the wide kernel, which is beside them and is only started when it is asked for. */
+/** An ordinary worker, or the wide kernel, which is an additional process that starts on demand. */
 export type WorkerKind = "worker" | "wide";
 
 interface PoolEvents {
@@ -44,13 +44,13 @@ interface PoolEvents {
   changed(): void;
 }
 
-/** Loading the kernel takes 0.2 s, on a busy machine ten times that; a minute is a worker that hangs. */
+/** Loading the kernel takes 0.2 s, on a busy machine ten times that; a worker that needs a minute hangs. */
 const START_TIMEOUT: Milliseconds = 60_000;
 /** How often the length of logs is looked at. */
 const LOGS: Milliseconds = 250;
 /** A worker whose connection is closed has nothing left to do but end. */
 const CLOSED_GRACE: Milliseconds = 1_000;
-/** At the end: asked, told, and ended. What they hold matters to nobody any more, so all of it is short. */
+/** Delays at the end: ask, SIGTERM, SIGKILL. All short, because the workers' data is no longer needed. */
 const EXIT_GRACE: Milliseconds = 250;
 const TERM_GRACE: Milliseconds = 250;
 
@@ -59,7 +59,7 @@ const NO_KILLS: OomKills = { container: 0, machine: 0, ours: 0 };
 interface WorkerProcess {
   readonly id: WorkerId;
   readonly kind: WorkerKind;
-  /** Its limit, where it is not the session's. */
+  /** Its limit, if it differs from the session's. */
   readonly memory: Bytes | null;
   readonly child: ChildProcess;
   readonly log: ProcessLog | null;
@@ -67,11 +67,11 @@ interface WorkerProcess {
   /** The counters when it began. */
   readonly oomKills: OomKills;
   wire: Wire<WorkerMessage, ToWorker> | null;
-  /** Why it is ended from here. */
+  /** Why the session ends it. */
   order: KillReason | "asked" | null;
-  /** Killed because nothing can be told to it. */
+  /** Killed because its connection never came up, or broke. */
   connection: "never" | "broken" | null;
-  /** The node when it was ended from here for memory. */
+  /** The node's memory when the session ended it for memory. */
   node: NodeSnapshot | null;
   ended: { readonly exitCode: number | null; readonly signal: string | null } | null;
   timer: NodeJS.Timeout;
@@ -85,7 +85,7 @@ export class WorkerPool {
   readonly #workers = new Map<WorkerId, WorkerProcess>();
   readonly #endedLogs = new EndedLogs();
   readonly #logTimer: NodeJS.Timeout;
-  /** The supervisor's, which is bounded with those of the workers. */
+  /** The supervisor's own log, bounded like those of the workers. */
   readonly #ownLog: ProcessLog | null;
   #lastId = 0;
   #state: "open" | "closing" = "open";
@@ -105,7 +105,7 @@ export class WorkerPool {
     this.#orphans.adopt(system);
   }
 
-  /** Now and then, so that it is known what the next worker to die has left, and what not. */
+  /** Called now and then, so that the orphans of the next dead worker can be told from earlier ones. */
   lookAtOrphans(): void {
     this.#orphans.look();
   }
@@ -126,7 +126,7 @@ export class WorkerPool {
     );
   }
 
-  /** Those that can be spoken to and are to stay. */
+  /** Workers that are connected and will stay. */
   get connected(): readonly { readonly worker: WorkerId; readonly kind: WorkerKind }[] {
     return [...this.#workers.values()].flatMap(({ id, kind, wire, order }) =>
       wire === null || order === "asked" ? [] : [{ worker: id, kind }],
@@ -137,7 +137,7 @@ export class WorkerPool {
     return this.#workers.get(id)?.kind ?? "worker";
   }
 
-  /** Its limit, where it is not the session's. */
+  /** Its limit, if it differs from the session's. */
   memoryOf(id: WorkerId): Bytes | null {
     return this.#workers.get(id)?.memory ?? null;
   }
@@ -173,7 +173,7 @@ export class WorkerPool {
     this.#events.changed();
   }
 
-  /** A connection says that it is worker `id`. False where there is no such worker waiting to connect. */
+  /** Accepts a connection as worker `id`. False if no such worker is starting. */
   connect(id: WorkerId, pid: number, wire: Wire<WorkerMessage, ToWorker>): boolean {
     const worker = this.#workers.get(id);
     if (worker === undefined || worker.wire !== null || worker.child.pid !== pid) return false;
@@ -193,7 +193,7 @@ export class WorkerPool {
     this.#workers.get(id)?.wire?.send(message);
   }
 
-  /** SIGTERM: it may still say something, and put its things in order. */
+  /** SIGTERM: the worker may still answer and clean up. */
   terminate(id: WorkerId): void {
     const worker = this.#workers.get(id);
     if (worker === undefined) return;
@@ -201,7 +201,7 @@ export class WorkerPool {
     worker.child.kill("SIGTERM");
   }
 
-  /** SIGKILL, to it and what it has started. */
+  /** SIGKILL, for the worker and everything that it has started. */
   kill(id: WorkerId, reason: KillReason): void {
     const worker = this.#workers.get(id);
     if (worker === undefined) return;
@@ -240,7 +240,7 @@ export class WorkerPool {
     return this.#witness.snapshot(names);
   }
 
-  /** Of a worker that lives, and whose task has failed for want of memory. */
+  /** For a living worker whose task ran out of memory. */
   sceneOf(worker: WorkerId): Scene {
     return { node: this.#snapshot(), log: workerLog(this.#options.logDirectory, worker) };
   }
@@ -250,7 +250,7 @@ export class WorkerPool {
     return beforeItsEnd(this.#snapshot(), { pid: child.pid ?? 0, name: `worker ${id}`, private: had });
   }
 
-  /** Ends all of them, the unwilling too, and comes back when no process is left. */
+  /** Ends all workers, and resolves when no process is left. */
   async close(): Promise<void> {
     this.#state = "closing";
     if (this.#workers.size > 0) await this.#endWorkers();
@@ -275,7 +275,7 @@ export class WorkerPool {
     };
     for (const worker of workers) {
       worker.order ??= "asked";
-      // One that has not connected cannot be asked.
+      // A worker that has not connected cannot be asked.
       if (worker.wire === null) worker.child.kill("SIGTERM");
       else worker.wire.send({ type: "exit" });
     }
@@ -286,14 +286,14 @@ export class WorkerPool {
     await empty;
     clearTimeout(term);
     clearTimeout(kill);
-    // What they had started and left.
+    // Processes that the workers had started.
     killAll();
   }
 
   #gone(worker: WorkerProcess): void {
     if (!this.#workers.has(worker.id)) return;
     clearTimeout(worker.timer);
-    // Whatever it died of, what it had started is nobody's now; at the end that is done for all of them.
+    // Ends what the dead worker had started; when the session closes, that is done for all at once.
     if (this.#state === "open") this.#killTree(worker);
     const end = this.#endOf(worker);
     this.#workers.delete(worker.id);
@@ -334,7 +334,7 @@ export class WorkerPool {
   }
 }
 
-/** One at a time: a timer that is forgotten would end whoever has the worker's pid by then. */
+/** One timer at a time: a forgotten timer could kill a process that has got the worker's pid. */
 function setTimer(worker: WorkerProcess, pause: Milliseconds, then: () => void): void {
   clearTimeout(worker.timer);
   worker.timer = setTimeout(then, pause);

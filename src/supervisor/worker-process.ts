@@ -1,4 +1,4 @@
-/** The start of a worker's process: its log, its mark, and what the system is to know of it. */
+/** Starts a worker process: its log, its mark, its OOM score. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import type { Bytes, WorkerId } from "../protocol/index.ts";
@@ -6,22 +6,24 @@ import { MARK, markOf } from "./process-tree.ts";
 import { ProcessLog } from "./worker-log.ts";
 
 export interface StartOptions {
-  /** The command line of worker `id`, after the Node executable; `memory`: its limit, where it is not the session's. */
+  /**
+   * The command line of worker `id`, after the Node executable; `memory`: its limit, if it differs from the session's.
+   */
   readonly commandLine: (id: WorkerId, memory: Bytes | null) => readonly string[];
   readonly env: NodeJS.ProcessEnv;
   readonly logDirectory: string;
-  /** What it shows when it connects. It comes on its standard input: everybody can read a command line. */
+  /** Shown when the worker connects. Sent on stdin, because everybody can read a command line. */
   readonly token: string;
-  /** The session's name, by which what its workers have started is known. */
+  /** The session's name, which marks everything that its workers start. */
   readonly session: string;
 }
 
-/** Under memory pressure the kernel shall end a worker, which can be replaced, and not the program. */
+/** Linux's OOM killer should pick a worker, which can be replaced, instead of the program. */
 const OOM_SCORE = "1000";
 
 interface StartedWorker {
   readonly child: ChildProcess;
-  /** Null where it cannot be had. */
+  /** Null: the log cannot be opened. */
   readonly log: ProcessLog | null;
 }
 
@@ -31,10 +33,10 @@ export function startWorker(options: StartOptions, id: WorkerId, memory: Bytes |
   const child = spawn(process.execPath, options.commandLine(id, memory), {
     stdio: ["pipe", output, output],
     env: { ...options.env, [MARK]: markOf(options.session, id) },
-    // A session and group of its own, by which what it starts is found.
+    // A session and group of its own, so that its children can be found.
     detached: true,
   });
-  // It may have ended before it has read it; that is told by its exit.
+  // It may have ended before it has read it; its exit is reported.
   child.stdin?.on("error", () => {});
   child.stdin?.end(options.token);
   if (child.pid !== undefined) preferForOomKiller(child.pid);
@@ -46,9 +48,9 @@ function preferForOomKiller(pid: number): void {
     writeFileSync(`/proc/${pid}/oom_score_adj`, OOM_SCORE);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    // No /proc (macOS), or the process has ended already: either way there is nothing to prefer.
+    // No /proc (macOS), or the process has already ended.
     if (code === "ENOENT" || code === "ESRCH") return;
-    // A container may have /proc to read only; the worker is as good without.
+    // A container may have a read-only /proc; the worker works without it.
     process.stderr.write(`the OOM killer cannot be told to prefer the process ${pid}: ${message}\n`);
   }
 }
