@@ -14,35 +14,35 @@ const TEXTS: Texts = {
   restored: (notice) => `Restored ${totals(notice, "read")}`,
   waitsForDisk: ({ error }) => `Work waits for the disk: ${error}`,
   kernelSpilled: ({ operator, bytes }) =>
-    `${operator}: the kernel has put ${formatSize(bytes)} on disk, of what its memory does not hold.`,
+    `${operator}: the kernel has spilled ${formatSize(bytes)} to disk, because its memory is too small.`,
   storeOnDisk: ({ sharedMemory, free, capacity, directory }) =>
     `${sharedMemory} has ${formatSize(free)} free, less than the store's ${formatSize(capacity)}: the store is a file in ` +
     `${directory}. A larger ${sharedMemory} (docker run --shm-size) or a smaller objectStoreMemory is faster.`,
   placeTaken: ({ usual, why, used }) =>
-    `${usual} ${why}: nothing in it is read or used, and this session uses ${used} instead. Have it removed, or give the ` +
+    `${usual} ${why}: this session does not read or use it, and uses ${used} instead. Remove it, or give the ` +
     "session another localDirectory.",
   placeExposed: ({ directory }) =>
-    `${directory} can be written to by everybody and has no sticky bit: other users could put a directory of theirs in ` +
-    `the place of the session's. chmod +t ${directory}, or give the session another localDirectory.`,
+    `${directory} is writable by everybody and has no sticky bit: other users could replace the session's directory ` +
+    `with their own. Run chmod +t ${directory}, or give the session another localDirectory.`,
   outOfMemory: ({ operator, cause, retry }) =>
-    `${operator}: a task ran out of memory (${cause}). It is run again, and so are those after it: ${retryText(retry)}.`,
+    `${operator}: a task ran out of memory (${cause}). It runs again, and so do the tasks after it: ${retryText(retry)}.`,
   pausedTooLong: ({ worker, pid, seconds, cause }) =>
     `Worker ${worker} (process ${pid}) has been paused for ${seconds} s and has nothing left to spill: ${cause}`,
   unmanaged: ({ worker, pid, operator, process, limit, unmanaged }) =>
     `Worker ${worker} (process ${pid})${operator === null ? "" : ` (${operator})`} has ${formatSize(process)} of its ` +
-    `${formatSize(limit)}, ${formatSize(unmanaged)} of it unmanaged, and nothing left to spill. The causes can be two: ` +
+    `${formatSize(limit)}, ${formatSize(unmanaged)} of it unmanaged, and nothing left to spill. There are two possible causes: ` +
     `${TWO_CAUSES}.`,
   replaced: ({ worker, pid, why }) =>
-    `Worker ${worker} (process ${pid}) is replaced: ${why}. What classes have constructed in it is constructed anew.`,
+    `Worker ${worker} (process ${pid}) is replaced: ${why}. Class instances in it are constructed again.`,
   deaths: deathsText,
   batchCut: ({ operator, bytes, rows, target, fitting }) =>
-    `${operator}: a batch of ${formatSize(bytes)} came back for ${rows} rows, and is cut into blocks of at most ` +
+    `${operator}: the function returned a batch of ${formatSize(bytes)} for ${rows} rows, which is cut into blocks of at most ` +
     `${formatSize(target)} (targetMaxBlockSize). With batchSize: ${fitting} it would fit.`,
   largeRow: ({ operator, bytes, target }) =>
-    `${operator}: one row takes ${formatSize(bytes)}, more than the ${formatSize(target)} that a block should have ` +
-    "(targetMaxBlockSize). Rows are never cut: it gets a block of its own, and so does every such row.",
+    `${operator}: one row takes ${formatSize(bytes)}, more than the ${formatSize(target)} of a block ` +
+    "(targetMaxBlockSize). Rows are never cut: each such row gets a block of its own.",
   lateDispose: ({ operator, seconds }) =>
-    `${operator}: its dispose() has not ended after ${seconds} s; the job goes on without it.`,
+    `${operator}: its dispose() has not ended after ${seconds} s; the job continues without it.`,
   workerData: ({ problem }) => `data: ${problem}.`,
   releasedTwice: ({ error }) => `A block was released twice: ${error}`,
 };
@@ -50,7 +50,7 @@ const TEXTS: Texts = {
 const HEAVY_ADVICE =
   " This is heavy spilling: more memory per CPU, more machines, or a local NVMe directory (localDirectory) make it faster.";
 
-/** Why a worker has memory that is no block's. */
+/** Why a worker has unmanaged memory. */
 export const TWO_CAUSES =
   "a leak (a function that keeps what it made), or the allocator, which has not given back what was freed (session.trim())";
 
@@ -72,7 +72,7 @@ function totals({ bytes, objects, seconds, pid, host }: Of<"spilled" | "restored
 function retryText({ need, isWide, dropsRows }: RetryPlan): string {
   const asked = needText(need);
   const how = isWide ? "with fewer threads or more memory" : asked === "" ? "as it was" : asked;
-  return dropsRows ? `${how}, without the rows that ask for more than there is (onError)` : how;
+  return dropsRows ? `${how}, without the rows that need more memory than there is (onError)` : how;
 }
 
 function deathsText({
@@ -91,9 +91,9 @@ function deathsText({
     memoryMonitorRefreshMs === 0
       ? "The node's monitor is off (memoryUsageThreshold, memoryMonitorRefreshMs)."
       : `The node's monitor ends workers above memoryUsageThreshold (${memoryUsageThreshold}) of the memory; ` +
-        `memoryMonitorRefreshMs (${memoryMonitorRefreshMs}) is how often it looks, 0 turns it off.`;
+        `it measures every memoryMonitorRefreshMs (${memoryMonitorRefreshMs}) milliseconds; 0 turns it off.`;
   return (
-    `${told}\nTo have fewer of them killed: ask for the memory that a function needs (its option memory), use a smaller ` +
+    `${told}\nTo lose fewer workers: reserve the memory that a function needs (its option memory), use a smaller ` +
     `batchSize, more partitions, fewer workers, or more memory per core.\n${monitor}`
   );
 }

@@ -101,7 +101,7 @@ const WORKERS = `
 try {
   await range(1).map((row) => row, { numCpus: 99 }).takeAll();
 } catch (error) {
-  console.log(/the session has ([0-9]+) in all/.exec(error.message)?.[1] ?? error.message);
+  console.log(/the session has ([0-9]+) in total/.exec(error.message)?.[1] ?? error.message);
 }
 `;
 

@@ -297,7 +297,7 @@ describe("[A18] columns that differ", () => {
 
   test("[A18] other columns are an error that names file, columns and remedy", async () => {
     await expect(read(two())).rejects.toThrow(
-      /1\.csv has no column "a", which .*0\.csv has, and has column "c", which .*0\.csv has not\. With unionByName: true/,
+      /1\.csv has no column "a", which .*0\.csv has, and has column "c", which .*0\.csv lacks\. With unionByName: true/,
     );
     expect((await read(two(), { columns: ["b"] })).rows).toEqual([["x"], ["y"]]);
   });

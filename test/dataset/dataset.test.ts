@@ -74,7 +74,7 @@ describe("[A2] functions", () => {
     for (const size of ["2 GiB", "512 MB", 2 ** 31, "1e9", 0]) expect(asks(size)).not.toThrow();
     for (const share of [0.5, 1, "50%"]) {
       expect(asks(share)).toThrow(OptionError);
-      expect(asks(share)).toThrow(/^map: memory: .* is a share, .* a string such as "4 GiB"/);
+      expect(asks(share)).toThrow(/^map: memory: .* is a share of the machine, .* a string such as "4 GiB"/);
     }
     for (const none of ["auto", "lots", -1, Number.NaN]) expect(asks(none)).toThrow(/^map: memory: .* is not a size/);
   });

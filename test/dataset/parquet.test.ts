@@ -127,7 +127,7 @@ describe("[A1] readParquet", () => {
     sql(`COPY (SELECT 1::INTEGER AS x, 'a' AS y) TO '${at("mixed/1.parquet")}'`);
     sql(`COPY (SELECT 'b' AS y, 2::BIGINT AS x, 5 AS extra) TO '${at("mixed/2.parquet")}'`);
     await expect(readParquet(engine, at("mixed")).count()).rejects.toThrow(
-      /2\.parquet has column "extra", which .*1\.parquet has not\. With unionByName: true/,
+      /2\.parquet has column "extra", which .*1\.parquet lacks\. With unionByName: true/,
     );
     const ds = readParquet(engine, at("mixed"), { columns: ["x", "y"] });
     expect((await ds.schema()).toString()).toBe("x: BIGINT\ny: VARCHAR");

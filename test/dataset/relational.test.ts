@@ -172,7 +172,7 @@ describe("[A9] joins, orders, partitions", () => {
             .groupBy("city")
             .mapGroups((g) => g)
             .window({ blocks: 1 }),
-        "window: mapGroups is over",
+        "window: mapGroups needs the whole dataset",
       ],
     ];
     for (const [build, message] of wrong) {

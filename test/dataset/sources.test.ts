@@ -214,7 +214,7 @@ describe("[A1] readArrow with folders, paths and types", () => {
     ]);
     arrow("ipc-mixed/3.arrow", { s: ["c"], y: Int32Array.of(7) });
     await expect(readArrow(engine, at("ipc-mixed")).count()).rejects.toThrow(
-      /3\.arrow has no column "x", which .* has, and has column "y", which .* has not\. With unionByName: true/,
+      /3\.arrow has no column "x", which .* has, and has column "y", which .* lacks\. With unionByName: true/,
     );
     const all = readArrow(engine, at("ipc-mixed"), { unionByName: true, includePaths: true });
     expect((await all.schema()).toString()).toBe("x: DOUBLE\ns: VARCHAR\ny: INTEGER\npath: VARCHAR");

@@ -66,7 +66,7 @@ describe("arguments", () => {
   test("[A11] a directory that cannot be made is a WriteError before anything runs", async () => {
     await expect(s.range(1).writeParquet("/dev/null/out")).rejects.toMatchObject({
       name: "WriteError",
-      message: "writeParquet: /dev/null/out cannot be made: /dev/null is no directory.",
+      message: "writeParquet: /dev/null/out cannot be made: /dev/null is not a directory.",
     });
   });
 });

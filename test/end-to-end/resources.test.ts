@@ -61,7 +61,9 @@ test("[O5] what can never be had is an error before anything runs", async () => 
   await expect(s.range(1).map(double, { numCpus: 3 }).takeAll()).rejects.toThrow(
     "map(double): a task needs numCpus 3, but the session has 2 in total. Lower numCpus, or give the session more workers",
   );
-  await expect(s.range(1).map(double, { memory: "2 GiB" }).takeAll()).rejects.toThrow("the session has 1.0 GiB in all");
+  await expect(s.range(1).map(double, { memory: "2 GiB" }).takeAll()).rejects.toThrow(
+    "the session has 1.0 GiB in total",
+  );
   await expect(s.range(1).map(double, { numGpus: 64 }).takeAll()).rejects.toBeInstanceOf(OptionError);
   for (const bad of [
     { numCpus: -1 },

@@ -27,7 +27,7 @@ test("[M3] each retry has a smaller batch, later tasks of the operator begin wit
   expect(table.retries).toMatchObject([{ operator: "op0", attempt: 1, need: { batchSize: 512, alone: false } }]);
   expect(table.notices()).toEqual([
     "op0: a task ran out of memory (the system's OOM killer ended its worker: the container (control group) was at its limit). " +
-      "It is run again, and so are those after it: batches of 512 rows.",
+      "It runs again, and so do the tasks after it: batches of 512 rows.",
   ]);
 });
 
@@ -87,7 +87,7 @@ describe("[M3] a worker that was full when the task came", () => {
     table.reads({ 1: 490 * MIB });
     table.endsAndComesAgain(1, TERMINATED, 2);
     expect(table.needs).toEqual([NO_NEED]);
-    expect(table.notices().at(-1)).toContain("It is run again, and so are those after it: as it was.");
+    expect(table.notices().at(-1)).toContain("It runs again, and so do the tasks after it: as it was.");
     expect(table.taskOf(2).batchSize).toBeUndefined();
     // But once only.
     table.endsAndComesAgain(2, TERMINATED, 3);
@@ -365,7 +365,7 @@ describe("memory that is refused to a task that has all there is", () => {
     expect(table.taskOf(1).blamesRows).toBeUndefined();
     refuses(table);
     expect(table.taskOf(1)).toMatchObject({ blamesRows: true, attempt: 1 });
-    expect(table.notices().at(-1)).toMatch(/without the rows that ask for more than there is \(onError\)\.$/);
+    expect(table.notices().at(-1)).toMatch(/without the rows that need more memory than there is \(onError\)\.$/);
     // Its worker was full, not the row too large.
     refuses(table);
     expect(table.error?.name).toBe("OutOfMemoryError");

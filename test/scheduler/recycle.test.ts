@@ -55,7 +55,7 @@ describe("a worker above pause between tasks", () => {
     ]);
     const told = () => table.notices().filter((text) => text.includes("is replaced"));
     expect(told()).toHaveLength(1);
-    expect(told()[0]).toMatch(/constructed anew/);
+    expect(told()[0]).toMatch(/constructed again/);
     table.dies(1);
     table.up(2);
     expect(table.tasksOf(2)).toHaveLength(1);

@@ -109,7 +109,7 @@ test("[M5] a minute after the first kill, then after every minute with kills, an
   expect(told).toEqual([
     "3 workers (tasks / actors) killed due to memory pressure (OOM), 1 workers crashed due to other reasons at node node-1 over " +
       "the last time period. Their logs: tail -n 20 /logs/worker-*.log\n" +
-      "To have fewer of them killed: ask for the memory that a function needs (its option memory), use a smaller batchSize, more " +
+      "To lose fewer workers: reserve the memory that a function needs (its option memory), use a smaller batchSize, more " +
       "partitions, fewer workers, or more memory per core.\n" +
       "The node's monitor ends workers above memoryUsageThreshold (0.95) of the memory; it measures every " +
       "memoryMonitorRefreshMs (250) milliseconds; 0 turns it off.",

@@ -269,6 +269,6 @@ describe("[A8] mapGroups over streams", () => {
     await step.push(sorted);
     step.close();
     for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
-    expect(String(ended)).toMatch(/is over/);
+    expect(String(ended)).toMatch(/its task has ended/);
   });
 });

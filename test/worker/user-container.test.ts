@@ -242,7 +242,7 @@ test("[K14] a container that cannot be measured is told of once", () => {
   });
   const container = new UserContainer(broken, heard);
   container.lookNow();
-  expect(heard.failures).toEqual(["the container cannot be measured: Error: closed"]);
+  expect(heard.failures).toEqual(["worker data cannot be measured: Error: closed"]);
 });
 
 test("[K14] one that cannot evict is left alone", async () => {
