@@ -114,7 +114,8 @@ export class Session {
 
   /**
    * Calls a function in every worker, busy or not, and returns the result of each, in the order of the workers. The
-   * function travels like functions of datasets, with its arguments. Throws if the function throws, or if a worker ends.
+   * function travels like functions of datasets, with its arguments. Throws if the function throws, or if a worker
+   * ends.
    */
   async run<Args extends readonly unknown[], Value>(
     fn: (...args: Args) => Value,
