@@ -1,7 +1,8 @@
 /** The arithmetic of budgets and estimates alone. */
 import { expect, test } from "vitest";
 import type { BlockId, BlockRef } from "../../src/protocol/index.ts";
-import { budgetLeft, bytesOfInput, OutputEstimate } from "../../src/scheduler/flow/budget.ts";
+import { budgetLeft, bytesOfInput } from "../../src/scheduler/flow/budget.ts";
+import { OutputEstimate } from "../../src/scheduler/state/index.ts";
 
 test("[O4] half of the store is reserved evenly, the other half is for whoever comes first", () => {
   const fresh = { usage: 0, block: 10 };

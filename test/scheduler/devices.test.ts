@@ -1,6 +1,6 @@
 /** Giving GPUs away, device by device. */
 import { expect, test } from "vitest";
-import { DevicePool } from "../../src/scheduler/resources/devices.ts";
+import { DevicePool } from "../../src/scheduler/state/index.ts";
 
 test("[O9] whole requests get devices of their own", () => {
   const pool = new DevicePool(["0", "1", "2"]);

@@ -1,6 +1,7 @@
 /** What the next attempt asks for, by itself. */
 import { expect, test } from "vitest";
-import { NO_NEED, nextNeed, type Shortage, stricter } from "../../src/scheduler/needs/need.ts";
+import { NO_NEED, nextNeed, stricter } from "../../src/scheduler/needs/need.ts";
+import type { Shortage } from "../../src/scheduler/state/index.ts";
 import { needText } from "../../src/units/index.ts";
 
 const MIB = 2 ** 20;

@@ -11,7 +11,7 @@ import {
   TASK_MOVES,
   WORKER_MOVES,
 } from "../../src/scheduler/phases/index.ts";
-import type { JobState, State, TaskState } from "../../src/scheduler/state/state.ts";
+import type { JobState, State, TaskState } from "../../src/scheduler/state/index.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 

@@ -1,8 +1,9 @@
 /** What is advised, with an operator's own numbers. */
 import { expect, test } from "vitest";
 import type { Step } from "../../src/protocol/index.ts";
-import { NO_NEED, type Shortage } from "../../src/scheduler/needs/need.ts";
+import { NO_NEED } from "../../src/scheduler/needs/need.ts";
 import { remedies } from "../../src/scheduler/oom/remedies.ts";
+import type { Shortage } from "../../src/scheduler/state/index.ts";
 import { PAYLOAD, tasks } from "../simulate/plans.ts";
 import { splits } from "./table.ts";
 

@@ -15,12 +15,13 @@ export function blockWatch(stream: EventStream): BlockWatch {
 
 export function noteMemory(state: State): void {
   if (state.stream === null) return;
-  const { ledger, processes } = state;
+  const { ledger } = state;
+  const { processes } = state.memory;
   const store = { resident: ledger.live, onDisk: ledger.onDisk, files: ledger.spilledBytes };
   note(state, { type: "memory", workers: allWorkers(state).flatMap(readingOf), ...processes, store });
 }
 
-function readingOf({ id, reading, kinds, standing }: WorkerState): readonly WorkerMemoryReading[] {
+function readingOf({ id, memory: { reading, kinds, standing } }: WorkerState): readonly WorkerMemoryReading[] {
   if (reading === null) return [];
   const { private: own, children } = reading;
   return [{ worker: id, private: own, children, pressure: standing.pressure, ...kinds }];
@@ -28,7 +29,8 @@ function readingOf({ id, reading, kinds, standing }: WorkerState): readonly Work
 
 export function noteGone(state: State, worker: WorkerState, end: WorkerEnd): void {
   if (state.stream === null) return;
-  const { id, pid, task, memory, endedFor } = worker;
+  const { id, pid, task } = worker;
+  const { limit: memory, endedFor } = worker.memory;
   const { exitCode, signal, cause, curve, node, log } = end;
   note(state, {
     type: "workerGone",
@@ -50,12 +52,13 @@ export function noteGone(state: State, worker: WorkerState, end: WorkerEnd): voi
 
 function besides(state: State, worker: WorkerState): readonly BesideWorker[] {
   return allWorkers(state).flatMap((other) => {
-    const { id, task, reading } = other;
+    const { id, task } = other;
+    const { reading } = other.memory;
     if (other === worker || task === null) return [];
     return [{ worker: id, task: task.id, operator: task.operator.spec.name, private: reading?.private ?? null }];
   });
 }
 
-function allWorkers({ workers, wide }: State): readonly WorkerState[] {
-  return wide.worker === null ? [...workers.values()] : [...workers.values(), wide.worker];
+function allWorkers({ workers, phases: { wide } }: State): readonly WorkerState[] {
+  return wide === null ? [...workers.values()] : [...workers.values(), wide];
 }

@@ -22,11 +22,11 @@ export function fromProgram(state: State, message: JobMessage): void {
       return;
     case "release":
       // The program is active: the time that others wait for it to release blocks begins again.
-      state.storeStallSince = null;
+      state.placement.storeStallSince = null;
       for (const id of message.blocks) releaseForProgram(state, id);
       return;
     case "keep":
-      state.storeStallSince = null;
+      state.placement.storeStallSince = null;
       for (const id of message.blocks) outputRead(state, id);
       return;
     case "collected":
@@ -36,7 +36,7 @@ export function fromProgram(state: State, message: JobMessage): void {
       workComes(state);
       if (state.starts.error === null) {
         const { request, sql, maxRetries } = message;
-        state.inspections.push({ request, sql, maxRetries, attempts: 0, relief: false });
+        state.phases.inspections.push({ request, sql, maxRetries, attempts: 0, relief: false });
       } else tell(state, { type: "refused", request: message.request, error: state.starts.error });
       return;
     case "resources":
@@ -59,8 +59,8 @@ export function fromProgram(state: State, message: JobMessage): void {
     case "want": {
       const job = state.jobs.get(message.job);
       if (job === undefined) return;
-      job.credit += message.blocks;
-      job.movedAt = state.now;
+      job.output.credit += message.blocks;
+      job.output.movedAt = state.now;
       return;
     }
     case "cancel": {
@@ -73,7 +73,7 @@ export function fromProgram(state: State, message: JobMessage): void {
 
 function sealForProgram(state: State, message: Extract<JobMessage, { type: "seal" }>): void {
   const { request, range, length, rows, checksum } = message;
-  const granted = state.programRanges.get(range.offset);
+  const granted = state.placement.programRanges.get(range.offset);
   if (granted === undefined || length > granted.length) {
     const error = new StoreError(
       `The program sealed ${length} bytes at ${range.offset}, where it was given no such room.`,
@@ -81,7 +81,7 @@ function sealForProgram(state: State, message: Extract<JobMessage, { type: "seal
     tell(state, { type: "refused", request, error: toWire(error) });
     return;
   }
-  state.programRanges.delete(range.offset);
+  state.placement.programRanges.delete(range.offset);
   const block = state.ledger.seal(granted, length, rows, checksum, "program", null);
   note(state, { type: "blockMade", block: block.id, bytes: length, rows, task: null, worker: null });
   tell(state, { type: "sealed", request, block });

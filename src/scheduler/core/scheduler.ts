@@ -9,8 +9,8 @@
  *                                                      then finished jobs end (job.ts) ──▶ commands
  */
 
-import type { Bytes, Milliseconds, ProcessMemory, RecordedEvent, WorkerId } from "../../protocol/index.ts";
-import { Ledger } from "../../store/index.ts";
+import type { Bytes, Milliseconds, RecordedEvent, WorkerId } from "../../protocol/index.ts";
+import type { Ledger } from "../../store/index.ts";
 import {
   blockDamaged,
   blockNotRestored,
@@ -70,10 +70,9 @@ import {
   startWide,
   yieldDeadline,
 } from "../placement/index.ts";
-import { DevicePool, instanceGone, workerLost } from "../resources/index.ts";
+import { instanceGone, workerLost } from "../resources/index.ts";
 import {
   isComplete,
-  noStarts,
   openStarts,
   releaseDue,
   replenish,
@@ -92,7 +91,6 @@ import {
   note,
   PROGRESS_INTERVAL,
   passNotice,
-  Resources,
   type SchedulerOptions,
   type State,
   type TaskMessage,
@@ -103,86 +101,19 @@ import {
   watch,
   YIELD_GRACE,
 } from "../state/index.ts";
-import {
-  blocksNotSpilled,
-  blocksSpilled,
-  diskDeadline,
-  noCollection,
-  spillOverTarget,
-  spillUnderPressure,
-} from "../store/index.ts";
-import { blockWatch, noteGone, noteMemory } from "./noting.ts";
+import { blocksNotSpilled, blocksSpilled, diskDeadline, spillOverTarget, spillUnderPressure } from "../store/index.ts";
+import { newState } from "./new-state.ts";
+import { noteGone, noteMemory } from "./noting.ts";
 import { fromProgram } from "./program.ts";
 import { type Standing, standingOf } from "./standing.ts";
 
-/** Each level of a pipeline, and each job inside a job, can need one more worker; needing many means a loop. */
-const MAX_EXTRA_WORKERS = 8;
-
 const NO_EVENTS: readonly RecordedEvent[] = [];
-const NOTHING: ProcessMemory = { private: 0, shared: 0, children: 0 };
 
 export class Scheduler {
   readonly #state: State;
 
   constructor(options: SchedulerOptions) {
-    const { arenaSize, capacity, workers, workerHeap, workerMemory, managedTarget, pool } = options;
-    const stream = options.streams ? { at: 0, events: [] } : null;
-    this.#state = {
-      options,
-      ledger: new Ledger(arenaSize, capacity, managedTarget, stream === null ? null : blockWatch(stream)),
-      slots: workers,
-      extraSlots: Math.min(MAX_EXTRA_WORKERS, options.extraWorkers),
-      heapLimit: workerHeap,
-      memory: options.memory,
-      node: null,
-      processes: { supervisor: NOTHING, program: NOTHING },
-      paused: new Set(),
-      heavy: new Set(),
-      unfit: new Set(),
-      warned: new Set(),
-      managedTarget,
-      workerMemory: workerMemory ?? Number.POSITIVE_INFINITY,
-      total: new Resources(options.resources),
-      used: Resources.none,
-      devices: new DevicePool(options.devices),
-      raising: [],
-      jobs: new Map(),
-      failing: [],
-      workers: new Map(),
-      idle: new Set(),
-      raised: new Set(),
-      ending: new Set(),
-      wide: { worker: null, isOrdered: false, heldUpSince: null },
-      lease: pool === null ? null : { pool, told: null, isParked: false, reclaimed: "no" },
-      alone: new Set(),
-      nextAlone: null,
-      isParked: false,
-      unplaced: new Set(),
-      resting: new Set(),
-      feeding: new Set(),
-      askers: new Set(),
-      askingTasks: 0,
-      fetching: new Set(),
-      yieldsTo: null,
-      repairs: [],
-      lost: new Map(),
-      disk: { writing: 0, restoring: new Set(), refusal: null, toldAt: Number.NEGATIVE_INFINITY, spokenFor: 0 },
-      collection: noCollection(),
-      programAsks: [],
-      programRanges: new Map(),
-      unreadBytes: 0,
-      outputs: new Map(),
-      inspections: [],
-      cancelling: new Set(),
-      commands: [],
-      stream,
-      starts: noStarts(),
-      now: 0,
-      order: 0,
-      slotStallSince: null,
-      stillJobServedAt: Number.NEGATIVE_INFINITY,
-      storeStallSince: null,
-    };
+    this.#state = newState(options);
   }
 
   get ledger(): Ledger {
@@ -229,12 +160,12 @@ export class Scheduler {
       yieldDeadline(state),
       startDeadline(state),
     );
-    for (const task of state.cancelling) {
+    for (const task of state.phases.cancelling) {
       at = Math.min(at, cancelDeadline(task));
       if (!isWide(task.operator)) break;
     }
     for (const job of state.jobs.values()) {
-      if (job.changed && !job.told) at = Math.min(at, job.progressAt + PROGRESS_INTERVAL);
+      if (job.report.changed && !job.report.told) at = Math.min(at, job.report.progressAt + PROGRESS_INTERVAL);
     }
     return at === Number.POSITIVE_INFINITY ? null : at;
   }
@@ -268,9 +199,9 @@ function settle(state: State): void {
   do {
     do {
       endFailing(state);
-      state.disk.spokenFor = 0;
+      state.store.spokenFor = 0;
       endStandingBack(state);
-      for (const task of state.feeding) if (!yields(state, task)) feedTask(state, task, "cold");
+      for (const task of state.phases.feeding) if (!yields(state, task)) feedTask(state, task, "cold");
       for (const job of state.jobs.values()) deliverOutput(state, job);
       // Before room is given: an operator that must wait for the kernel no longer holds up tasks that ask for room.
       startWide(state);
@@ -279,13 +210,13 @@ function settle(state: State): void {
       lower(state);
       dispatch(state);
       spillOverTarget(state);
-    } while (state.failing.length > 0 || resolveStall(state));
+    } while (state.phases.failing.length > 0 || resolveStall(state));
     jobs = state.jobs.size;
     for (const job of state.jobs.values()) settleJob(state, job);
     // Another job may wait for what an ended job has released.
   } while (state.jobs.size < jobs);
   for (const job of state.jobs.values()) tellProgress(state, job);
-  for (const task of state.cancelling) {
+  for (const task of state.phases.cancelling) {
     const { worker } = task;
     if (state.now < cancelDeadline(task)) {
       // The wide kernel's task has more time to answer than the other cancelled tasks.
@@ -300,13 +231,13 @@ function settle(state: State): void {
   replenish(state);
 }
 
-function cancelDeadline({ cancelledAt, standsBack, operator }: TaskState): Milliseconds {
+function cancelDeadline({ cancel: { at: cancelledAt, standsBack }, operator }: TaskState): Milliseconds {
   return (cancelledAt ?? 0) + (standsBack && isWide(operator) ? YIELD_GRACE : CANCEL_GRACE);
 }
 
 function dismissExtraWorkers(state: State): void {
-  if (state.workers.size <= state.slots) return;
-  let extra = state.workers.size - state.slots;
+  if (state.workers.size <= state.options.workers) return;
+  let extra = state.workers.size - state.options.workers;
   for (const worker of state.workers.values()) if (worker.phase === "stopping") extra -= 1;
   for (const worker of withoutTask(state)) {
     if (extra <= 0) return;
@@ -323,7 +254,7 @@ function receive(state: State, event: Event): void {
       return;
     case "workerStarting":
       if (event.memory !== undefined) raisedStarting(state, event.memory);
-      addWorker(state, event.worker, event.memory ?? state.workerMemory, event.isWide === true);
+      addWorker(state, event.worker, event.memory ?? state.memory.workerMemory, event.isWide === true);
       return;
     case "workerReady":
       workerReady(state, event.worker, event.pid);
@@ -399,14 +330,14 @@ function workerGone(state: State, id: WorkerId, end: WorkerEnd): void {
   if (worker.phase !== "stopping" || end.cause !== "asked") watch(state, diedEvent(worker, end));
   noteGone(state, worker, end);
   if (workerEnded(state, worker, end)) cannotStart(state, workersDoNotStart(end));
-  if (worker === state.wide.worker) state.wide.worker = null;
+  if (worker === state.phases.wide) state.phases.wide = null;
   state.workers.delete(id);
-  state.raised.delete(worker);
-  state.ending.delete(worker);
+  state.memory.raised.delete(worker);
+  state.memory.ending.delete(worker);
   workerLost(state, worker);
   stopping(state, worker);
   // A dead worker cannot dispose its instances: stop waiting for that.
-  for (const job of state.jobs.values()) for (const operator of job.operators) operator.retiring.delete(worker);
+  for (const job of state.jobs.values()) for (const operator of job.operators) operator.phases.retiring.delete(worker);
   state.ledger.forgetMaker(id);
   if (worker.task !== null) taskDied(state, worker.task, worker, end);
   inspectionDied(state, worker, end);
@@ -443,7 +374,7 @@ function fromWorker(state: State, worker: WorkerState, event: Extract<Event, { t
   if (task === null || task.id !== message.task) return;
   switch (message.type) {
     case "reserve":
-      if (task.cancelledAt === null && worker.endedFor === null) askForRoom(state, task, message.bytes);
+      if (task.cancel.at === null && worker.memory.endedFor === null) askForRoom(state, task, message.bytes);
       return;
     case "output":
       taskOutput(state, task, message);
@@ -469,12 +400,12 @@ function fromWorker(state: State, worker: WorkerState, event: Extract<Event, { t
 const TOLD_FROM: Bytes = 64 * 2 ** 20;
 
 function kernelHolds(state: State, worker: WorkerState, memory: Bytes, spilled: Bytes): void {
-  worker.kernelBytes = memory;
+  worker.memory.kernelBytes = memory;
   const { task } = worker;
   if (task === null) return;
   const { job, spec } = task.operator;
-  const before = job.kernelSpilled;
-  job.kernelSpilled = Math.max(before, spilled);
+  const before = job.memory.kernelSpilled;
+  job.memory.kernelSpilled = Math.max(before, spilled);
   const toTell = Math.max(TOLD_FROM, 2 ** Math.floor(Math.log2(Math.max(1, spilled))));
   if (spilled < toTell || before >= toTell) return;
   tellNotice(state, { kind: "kernelSpilled", operator: spec.name, bytes: spilled });
@@ -485,7 +416,7 @@ function retired(state: State, worker: WorkerState, message: Extract<TaskMessage
   const job = state.jobs.get(message.job);
   if (job === undefined) return;
   for (const operator of job.operators) {
-    if (operator.spec.id === message.operator) operator.retiring.delete(worker);
+    if (operator.spec.id === message.operator) operator.phases.retiring.delete(worker);
   }
   if (message.error !== null) failJob(state, job, message.error);
 }

@@ -24,20 +24,23 @@ export interface JobStanding {
 }
 
 export function standingOf(state: State): Standing {
-  const { wide, workers, jobs, ledger } = state;
-  const all = wide.worker === null ? [...workers.values()] : [...workers.values(), wide.worker];
+  const { workers, jobs, ledger } = state;
+  const { wide } = state.phases;
+  const all = wide === null ? [...workers.values()] : [...workers.values(), wide];
   const tasks = [...jobs.values()].flatMap((job) => job.operators.flatMap(tasksOf));
   return {
     workers: new Map(all.map(({ id, phase, pid, task }) => [id, { phase, pid, task: task?.id ?? null }])),
     tasks: new Map(
-      [...tasks, ...state.repairs].map(({ id, phase, worker }) => [id, { phase, worker: worker?.id ?? null }]),
+      [...tasks, ...state.phases.repairs].map(({ id, phase, worker }) => [id, { phase, worker: worker?.id ?? null }]),
     ),
     jobs: new Map([...jobs.values()].map((job) => [job.id, jobStanding(job)])),
     blocks: new Map(ledger.states()),
   };
 }
 
-function tasksOf({ running, again, fetching, aside, resting, repairing }: OperatorState): readonly TaskState[] {
+function tasksOf({
+  phases: { running, again, fetching, aside, resting, repairing },
+}: OperatorState): readonly TaskState[] {
   return [...running.values(), ...again, ...fetching, ...aside, ...resting, ...repairing];
 }
 

@@ -3,19 +3,19 @@ import { moveTask } from "../phases/index.ts";
 import { type State, send, type TaskState } from "../state/index.ts";
 
 export function cancelTask(state: State, task: TaskState): void {
-  if (task.cancelledAt !== null || task.worker === null) return;
-  task.cancelledAt = state.now;
+  if (task.cancel.at !== null || task.worker === null) return;
+  task.cancel.at = state.now;
   moveTask(state, task, "cancelling");
   send(state, task.worker, { type: "cancel", task: task.id });
 }
 
 /** Cancels a task only to make room: it is run again when there is more room. */
 export function standBack(state: State, task: TaskState): void {
-  task.standsBack = true;
+  task.cancel.standsBack = true;
   cancelTask(state, task);
 }
 
 /** This task takes nothing before another task is over. */
-export function yields({ yieldsTo }: State, task: TaskState | null): boolean {
+export function yields({ placement: { yieldsTo } }: State, task: TaskState | null): boolean {
   return yieldsTo !== null && yieldsTo !== task;
 }

@@ -17,24 +17,24 @@ const MAX_AWAITED = 16;
 /** Hands the program what it has credit for; what is on disk is fetched first. */
 export function deliverOutput(state: State, job: JobState): void {
   const output = outputOf(job);
-  while (job.credit > 0 && mayTakeMore(state, job, output)) {
+  while (job.output.credit > 0 && mayTakeMore(state, job, output)) {
     const delivery = deliver(state, output);
     if (delivery === null) break;
     const { slice, range } = delivery;
-    job.credit -= 1;
-    job.unread += 1;
-    job.movedAt = state.now;
+    job.output.credit -= 1;
+    job.output.unread += 1;
+    job.output.movedAt = state.now;
     const { id } = slice.block;
-    state.outputs.set(id, [...(state.outputs.get(id) ?? []), job]);
-    job.rowsDelivered += slice.end - slice.start;
-    const isAlone = state.unreadBytes === 0;
-    state.unreadBytes += wholePages(slice.block.length);
-    const copy = !isAlone && state.unreadBytes > state.ledger.capacity * UNREAD_SHARE;
+    state.flow.outputs.set(id, [...(state.flow.outputs.get(id) ?? []), job]);
+    job.output.rowsDelivered += slice.end - slice.start;
+    const isAlone = state.flow.unreadBytes === 0;
+    state.flow.unreadBytes += wholePages(slice.block.length);
+    const copy = !isAlone && state.flow.unreadBytes > state.ledger.capacity * UNREAD_SHARE;
     note(state, { type: "blockDelivered", block: slice.block.id, job: job.id, rows: slice.end - slice.start });
     tell(state, { type: "output", job: job.id, slice, range, copy });
   }
-  job.readerIsFull = !mayTakeMore(state, job, output);
-  if (job.readerIsFull || state.ledger.isAllInMemory) return;
+  job.output.readerIsFull = !mayTakeMore(state, job, output);
+  if (job.output.readerIsFull || state.ledger.isAllInMemory) return;
   for (const id of awaited(job)) {
     if (!state.ledger.isInMemory(id)) bringBack(state, id);
     // In order: a later block would take the room that the next one waits for.
@@ -43,16 +43,16 @@ export function deliverOutput(state: State, job: JobState): void {
 }
 
 /** A reader has at least one block, and more where blocks are small: blocks that wait in the queue can leave memory. */
-function mayTakeMore({ unreadBytes, ledger }: State, job: JobState, output: Edge): boolean {
+function mayTakeMore({ flow: { unreadBytes }, ledger }: State, job: JobState, output: Edge): boolean {
   const next = output.queue.peek();
-  if (next === undefined || job.unread === 0) return true;
+  if (next === undefined || job.output.unread === 0) return true;
   return unreadBytes + bytesOf(next) <= ledger.capacity * UNREAD_SHARE;
 }
 
 /** The next output blocks that the program has credit for. */
 export function awaited(job: JobState): readonly BlockId[] {
   const ids: BlockId[] = [];
-  const most = job.readerIsFull ? 0 : Math.min(job.credit, MAX_AWAITED);
+  const most = job.output.readerIsFull ? 0 : Math.min(job.output.credit, MAX_AWAITED);
   if (most <= 0) return ids;
   for (const { flow } of outputOf(job).queue) {
     if (ids.length >= most) break;
@@ -63,13 +63,13 @@ export function awaited(job: JobState): readonly BlockId[] {
 
 /** The program has read an output block and no longer needs it in memory; false if it has no such block. */
 export function outputRead(state: State, id: BlockId): boolean {
-  const jobs = state.outputs.get(id);
+  const jobs = state.flow.outputs.get(id);
   const job = jobs?.pop();
   if (job === undefined) return false;
-  job.unread -= 1;
-  state.unreadBytes -= wholePages(state.ledger.lengthOf(id));
-  job.movedAt = state.now;
-  if (jobs?.length === 0) state.outputs.delete(id);
+  job.output.unread -= 1;
+  state.flow.unreadBytes -= wholePages(state.ledger.lengthOf(id));
+  job.output.movedAt = state.now;
+  if (jobs?.length === 0) state.flow.outputs.delete(id);
   state.ledger.unpin(id);
   return true;
 }

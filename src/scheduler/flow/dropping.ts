@@ -11,7 +11,7 @@ import { unpinAll } from "./pins.ts";
 export function dropTask(state: State, task: TaskState): void {
   moveTask(state, task, "over");
   unpinAll(state, task);
-  for (const piece of task.pieces) drop(state, piece, task.operator.job.taskHolder);
+  for (const piece of task.input.pieces) drop(state, piece, task.operator.job.holders.tasks);
   dropHidden(state, task);
-  if (task.feed !== null) dropFed(state, task.feed.queue);
+  if (task.input.feed !== null) dropFed(state, task.input.feed.queue);
 }

@@ -52,7 +52,7 @@ export function gatherPiece(state: State, operator: OperatorState, fed: Fed, tab
 }
 
 /** None of the gathered input is read for now. */
-export function keepGathered(state: State, { fed }: OperatorState): void {
+export function keepGathered(state: State, { input: { fed } }: OperatorState): void {
   if (fed?.gather.kind === "all") for (const fedPiece of fed.pools[0] ?? []) keep(state, fedPiece);
 }
 
@@ -64,25 +64,25 @@ function keep(state: State, fedPiece: FedPiece): void {
   const { job } = piece.flow.origin;
   taken(piece);
   const holder = holderOf(piece.flow);
-  if (holder !== job.keptHolder) state.ledger.pass(piece.flow.block.id, holder, job.keptHolder);
+  if (holder !== job.holders.kept) state.ledger.pass(piece.flow.block.id, holder, job.holders.kept);
   departed(piece.flow);
 }
 
 /** A task can be formed: its input is complete or, for `all`, may begin. */
 export function isFormable(state: State, operator: OperatorState, fed: Fed): boolean {
-  if (fed.gather.kind === "all") return operator.nextIndex === 0;
-  return inputEnded(operator) && operator.nextIndex < fedInputs(state, operator, fed).length;
+  if (fed.gather.kind === "all") return operator.input.nextIndex === 0;
+  return inputEnded(operator) && operator.input.nextIndex < fedInputs(state, operator, fed).length;
 }
 
 /** Every task of it has been formed. */
 export function areAllFormed(state: State, operator: OperatorState, fed: Fed): boolean {
-  if (fed.gather.kind === "all") return operator.nextIndex > 0;
-  return operator.nextIndex >= fedInputs(state, operator, fed).length;
+  if (fed.gather.kind === "all") return operator.input.nextIndex > 0;
+  return operator.input.nextIndex >= fedInputs(state, operator, fed).length;
 }
 
 export function nextFeed(state: State, operator: OperatorState, fed: Fed): Feed {
-  const queue = fed.gather.kind === "all" ? fed.pools[0] : fedInputs(state, operator, fed)[operator.nextIndex];
-  if (queue === undefined) throw new Error(`${operator.spec.name} has no input ${operator.nextIndex}`);
+  const queue = fed.gather.kind === "all" ? fed.pools[0] : fedInputs(state, operator, fed)[operator.input.nextIndex];
+  if (queue === undefined) throw new Error(`${operator.spec.name} has no input ${operator.input.nextIndex}`);
   return { queue, next: 0, bytes: 0, inFlight: [], ended: false };
 }
 
@@ -128,7 +128,7 @@ function shapesMissing(state: State, input: readonly FedPiece[], all: readonly F
   for (const fedPiece of all) missing.set(fedPiece.table, fedPiece);
   for (const { table } of input) missing.delete(table);
   return [...missing.values()].map(({ table, piece }) => {
-    state.ledger.retain(piece.flow.block.id, piece.flow.origin.job.keptHolder);
+    state.ledger.retain(piece.flow.block.id, piece.flow.origin.job.holders.kept);
     return { table, piece: { ...piece, end: piece.start }, isKept: true };
   });
 }
@@ -154,7 +154,7 @@ function cut(state: State, whole: readonly FedPiece[], ends: readonly number[]):
         continue;
       }
       const end = Math.min(piece.end, start + left);
-      if (start > piece.start) state.ledger.retain(piece.flow.block.id, piece.flow.origin.job.keptHolder);
+      if (start > piece.start) state.ledger.retain(piece.flow.block.id, piece.flow.origin.job.holders.kept);
       stretch.push({ table, piece: { ...piece, start, end }, isKept: true });
       at += end - start;
       start = end;
@@ -166,8 +166,9 @@ function cut(state: State, whole: readonly FedPiece[], ends: readonly number[]):
 
 /** Hands the task what it can take; false if the next block is on disk and cannot come back. */
 export function feedTask(state: State, task: TaskState, leaving: Leaving): boolean {
-  const { feed, worker } = task;
-  if (feed === null || worker === null || task.cancelledAt !== null) return true;
+  const { worker } = task;
+  const { feed } = task.input;
+  if (feed === null || worker === null || task.cancel.at !== null) return true;
   while (feed.inFlight.length < MAX_FEEDS && feed.next < feed.queue.length) {
     const bundle = nextBundle(state, feed);
     const [first] = bundle;
@@ -216,21 +217,21 @@ function nextBundle({ ledger }: State, { queue, next }: Feed): FedPiece[] {
 }
 
 function isComplete({ operator }: TaskState): boolean {
-  return operator.fed?.gather.kind !== "all" || inputEnded(operator);
+  return operator.input.fed?.gather.kind !== "all" || inputEnded(operator);
 }
 
 /** The task has read the oldest block that it was sent. */
 export function taskFed(state: State, task: TaskState): void {
-  for (const fedPiece of task.feed?.inFlight.shift() ?? []) {
+  for (const fedPiece of task.input.feed?.inFlight.shift() ?? []) {
     state.ledger.unpin(fedPiece.piece.flow.block.id);
     keep(state, fedPiece);
   }
-  task.operator.job.changed = true;
+  task.operator.job.report.changed = true;
 }
 
 /** The task is no longer fed; a later attempt is fed from the beginning. */
 export function stopFeeding(state: State, task: TaskState): void {
-  const { feed } = task;
+  const { feed } = task.input;
   if (feed === null) return;
   for (const { piece } of feed.inFlight.flat()) state.ledger.unpin(piece.flow.block.id);
   feed.inFlight.length = 0;
@@ -241,7 +242,7 @@ export function stopFeeding(state: State, task: TaskState): void {
 
 export function dropFed(state: State, pieces: FedPiece[]): void {
   for (const { piece, isKept } of pieces.splice(0)) {
-    if (isKept) state.ledger.release(piece.flow.block.id, piece.flow.origin.job.keptHolder);
+    if (isKept) state.ledger.release(piece.flow.block.id, piece.flow.origin.job.holders.kept);
     else {
       taken(piece);
       drop(state, piece, holderOf(piece.flow));
@@ -251,18 +252,18 @@ export function dropFed(state: State, pieces: FedPiece[]): void {
 
 /** Releases what was gathered for tasks that will not be formed. */
 export function dropGathered(state: State, operator: OperatorState): void {
-  const { fed } = operator;
+  const { fed } = operator.input;
   if (fed === null) return;
   if (fed.gather.kind === "all") {
-    if (operator.nextIndex === 0) dropFed(state, fed.pools[0] ?? []);
+    if (operator.input.nextIndex === 0) dropFed(state, fed.pools[0] ?? []);
     return;
   }
-  const left = fed.inputs === null ? fed.pools : fed.inputs.slice(operator.nextIndex);
+  const left = fed.inputs === null ? fed.pools : fed.inputs.slice(operator.input.nextIndex);
   for (const pieces of left) dropFed(state, pieces);
 }
 
 /** It runs and waits for input: for its producers, or (`isHungry`) for a block on disk. */
-export function isStarving({ feed, worker, asking, cancelledAt }: TaskState): boolean {
+export function isStarving({ input: { feed }, worker, asking, cancel: { at: cancelledAt } }: TaskState): boolean {
   return (
     worker !== null &&
     feed !== null &&
@@ -274,5 +275,5 @@ export function isStarving({ feed, worker, asking, cancelledAt }: TaskState): bo
 }
 
 export function isHungry(task: TaskState): boolean {
-  return isStarving(task) && task.feed !== null && task.feed.next < task.feed.queue.length;
+  return isStarving(task) && task.input.feed !== null && task.input.feed.next < task.input.feed.queue.length;
 }

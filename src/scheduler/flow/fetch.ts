@@ -17,13 +17,13 @@ import { repair } from "./repair.ts";
 const MAX_RESTORES = 4;
 
 /** One at a time while a worker is paused (K6). */
-function mostRestores({ paused }: State): number {
+function mostRestores({ memory: { paused } }: State): number {
   return paused.size > 0 ? 1 : MAX_RESTORES;
 }
 
 /** Asks for the block to come back, unless it is on its way; true if the block, or room for it, is on its way. */
 export function bringBack(state: State, id: BlockId, leaving: Leaving = "cold"): boolean {
-  const { ledger, disk } = state;
+  const { ledger, store: disk } = state;
   if (ledger.stateOf(id) === "lost") repair(state, id);
   if (ledger.stateOf(id) !== "spilled" || disk.restoring.size >= mostRestores(state)) return true;
   if (disk.refusal?.isReading === true && state.now < disk.refusal.retryAt) return true;
@@ -43,11 +43,11 @@ export function bringBack(state: State, id: BlockId, leaving: Leaving = "cold"):
 /** True if more of its input comes, or is there. */
 export function advance(state: State, task: TaskState, leaving: Leaving): boolean {
   let moves = true;
-  for (const [i, id] of task.needs.entries()) {
+  for (const [i, id] of task.input.blocks.entries()) {
     // A block that is lost for good fails the job.
     if (isFailing(task.operator.job)) return true;
-    if (task.pins[i] !== null) continue;
-    if (state.ledger.isInMemory(id)) task.pins[i] = state.ledger.pin(id);
+    if (task.input.pins[i] !== null) continue;
+    if (state.ledger.isInMemory(id)) task.input.pins[i] = state.ledger.pin(id);
     else moves = bringBack(state, id, leaving) && moves;
   }
   if (isPinned(task)) comesAgain(state, task);
@@ -55,27 +55,27 @@ export function advance(state: State, task: TaskState, leaving: Leaving): boolea
 }
 
 export function blockRestored(state: State, id: BlockId): void {
-  state.disk.restoring.delete(id);
+  state.store.restoring.delete(id);
   state.ledger.restored(id);
   // Pinned now, before another task's need for room can send it to disk again.
-  for (const task of state.fetching) if (!yields(state, task)) pinOne(state, task, id);
+  for (const task of state.phases.fetching) if (!yields(state, task)) pinOne(state, task, id);
 }
 
 function pinOne(state: State, task: TaskState, id: BlockId): void {
-  const at = task.needs.indexOf(id);
-  if (at !== -1 && task.pins[at] === null) task.pins[at] = state.ledger.pin(id);
+  const at = task.input.blocks.indexOf(id);
+  if (at !== -1 && task.input.pins[at] === null) task.input.pins[at] = state.ledger.pin(id);
 }
 
 export function blockNotRestored(state: State, id: BlockId, error: WireError): void {
-  state.disk.restoring.delete(id);
+  state.store.restoring.delete(id);
   state.ledger.notRestored(id);
   diskRefused(state, error, true);
 }
 
 export function blockDamaged(state: State, id: BlockId, error: WireError): void {
-  state.disk.restoring.delete(id);
+  state.store.restoring.delete(id);
   state.ledger.damaged(id);
   if (!state.ledger.has(id)) return;
-  state.lost.set(id, { error, isBeingMade: false });
+  state.flow.lost.set(id, { error, isBeingMade: false });
   repair(state, id);
 }

@@ -35,8 +35,10 @@ export function handOver(
   partition: number | null,
 ): void {
   const { operator } = task;
-  const { input, index, handedOver, worker: maker } = task;
-  const batchSize = task.need?.batchSize ?? null;
+  const { index, worker: maker } = task;
+  const { source: input } = task.input;
+  const { handedOver } = task.output;
+  const batchSize = task.run.need?.batchSize ?? null;
   const recipe = { input, index, handedOver, number: handedOver.length - 1, batchSize };
   const rests = isWide(operator);
   const flow: Flow = {
@@ -52,17 +54,17 @@ export function handOver(
   operator.figures.blocks += 1;
   const piece: Piece = { flow, start: 0, end: block.rows, from: operator };
   if (rests) {
-    operator.liveBytes -= bytesOf(piece);
+    operator.budget.liveBytes -= bytesOf(piece);
     hide(state, task, piece);
     return;
   }
-  if (!operator.ordered || task.index === operator.head) {
+  if (!operator.ordered || task.index === operator.output.head) {
     emit(state, operator, piece);
     return;
   }
   heldBackOf(operator, task.index).pieces.push(piece);
-  operator.heldBackBlocks += 1;
-  operator.heldBackBytes += bytesOf(piece);
+  operator.output.heldBackBlocks += 1;
+  operator.output.heldBackBytes += bytesOf(piece);
 }
 
 /** A task is over, done or dropped: pieces that waited behind it in plan order move on. */
@@ -70,32 +72,32 @@ export function taskOver(state: State, operator: OperatorState, index: number): 
   if (!operator.ordered || operator.ended || isFailing(operator.job)) return;
   heldBackOf(operator, index).done = true;
   for (;;) {
-    const next = operator.heldBack.get(operator.head);
+    const next = operator.output.heldBack.get(operator.output.head);
     if (next === undefined) return;
     for (let piece = next.pieces.shift(); piece !== undefined; piece = next.pieces.shift()) {
-      operator.heldBackBlocks -= 1;
-      operator.heldBackBytes -= bytesOf(piece);
+      operator.output.heldBackBlocks -= 1;
+      operator.output.heldBackBytes -= bytesOf(piece);
       emit(state, operator, piece);
     }
     // A slice that is satisfied midway has ended this operator, too.
     if (operator.ended || !next.done) return;
-    operator.heldBack.delete(operator.head);
-    operator.head += 1;
+    operator.output.heldBack.delete(operator.output.head);
+    operator.output.head += 1;
   }
 }
 
 function heldBackOf(operator: OperatorState, index: number) {
-  let held = operator.heldBack.get(index);
+  let held = operator.output.heldBack.get(index);
   if (held === undefined) {
     held = { pieces: [], done: false };
-    operator.heldBack.set(index, held);
+    operator.output.heldBack.set(index, held);
   }
   return held;
 }
 
 /** Passes a piece on to every consumer that still wants input; the piece's one reference becomes one for each. */
 export function emit(state: State, operator: OperatorState, piece: Piece): void {
-  const open = operator.consumers.filter((edge) => !edge.closed);
+  const open = operator.edges.consumers.filter((edge) => !edge.closed);
   const holder = holderOf(piece.flow);
   for (let extra = 1; extra < open.length; extra++) {
     state.ledger.retain(piece.flow.block.id, holder);
@@ -113,21 +115,20 @@ function arrive(state: State, edge: Edge, piece: Piece): void {
     drop(state, piece, holderOf(piece.flow));
     return;
   }
-  piece.from.queuedBlocks += 1;
-  piece.from.queuedBytes += bytesOf(piece);
+  piece.from.output.queuedBlocks += 1;
   if (consumer === null) edge.queue.push(piece);
   else if (edge.isBroadcast) keepForAll(state, consumer, edge.table, piece);
-  else if (consumer.ordered && consumer.inputs[consumer.currentInput] !== edge) edge.queue.push(piece);
+  else if (consumer.ordered && consumer.edges.inputs[consumer.input.currentInput] !== edge) edge.queue.push(piece);
   else accept(state, consumer, edge.table, piece);
 }
 
 /** Every task of the consumer will have it: it waits without flowing. */
 function keepForAll(state: State, consumer: OperatorState, table: number, piece: Piece): void {
-  const { keptHolder } = consumer.job;
+  const { kept: keptHolder } = consumer.job.holders;
   taken(piece);
   if (!piece.flow.rests) state.ledger.pass(piece.flow.block.id, holderOf(piece.flow), keptHolder);
   departed(piece.flow);
-  consumer.broadcast[table]?.push(piece);
+  consumer.input.broadcast[table]?.push(piece);
 }
 
 /** Columns of the last block where they are the same: a million blocks do not remember a million lists. */
@@ -138,46 +139,46 @@ function sameColumns(
 ): BlockColumns | null {
   if (names === undefined) return null;
   const columns = { names, types: types ?? null };
-  const { lastColumns } = operator;
+  const { lastColumns } = operator.output;
   if (lastColumns !== null && areSame(lastColumns, columns)) return lastColumns;
-  operator.lastColumns = columns;
+  operator.output.lastColumns = columns;
   return columns;
 }
 
 function checkColumns(state: State, { consumer, producer, table, isBroadcast }: Edge, { flow, from }: Piece): void {
   if (flow.columns === null) return;
-  const place = consumer ?? producer.job;
+  const { columns } = consumer?.input ?? producer.job.output;
   const seen = { columns: flow.columns, from: from.spec.name };
   const number = isBroadcast ? -1 - table : table;
-  const first = place.columns.get(number);
+  const first = columns.get(number);
   if (first?.columns === seen.columns) return;
   const met = first === undefined ? seen : meetingColumns(first, seen, (consumer ?? producer).spec.name);
   if (met instanceof RowShapeError) failJob(state, producer.job, toWire(met));
-  else place.columns.set(number, met);
+  else columns.set(number, met);
 }
 
 /** The same for columns in files: they meet when the files are read. */
 export function checkWritten(state: State, operator: OperatorState, columns: BlockColumns): void {
   const { job, spec } = operator;
   const seen = { columns, from: spec.name };
-  const first = job.columns.get(0);
+  const first = job.output.columns.get(0);
   const met = first === undefined ? seen : meetingColumns(first, seen, spec.name);
   if (met instanceof RowShapeError) failJob(state, job, toWire(met));
-  else job.columns.set(0, met);
+  else job.output.columns.set(0, met);
 }
 
 function accept(state: State, operator: OperatorState, table: number, piece: Piece): void {
-  if (operator.fed !== null) {
-    gatherPiece(state, operator, operator.fed, table, piece);
+  if (operator.input.fed !== null) {
+    gatherPiece(state, operator, operator.input.fed, table, piece);
     return;
   }
   if (operator.spec.kind === "slice") {
     passThroughSlice(state, operator, operator.spec, piece);
     return;
   }
-  operator.ready.push(piece);
-  operator.readyRows += piece.end - piece.start;
-  operator.readyBytes += bytesOf(piece);
+  operator.input.ready.push(piece);
+  operator.input.readyRows += piece.end - piece.start;
+  operator.input.readyBytes += bytesOf(piece);
 }
 
 function passThroughSlice(
@@ -186,27 +187,28 @@ function passThroughSlice(
   { offset, limit }: { readonly offset: number; readonly limit: number | null },
   piece: Piece,
 ): void {
-  const before = operator.rowsSeen;
+  const before = operator.input.rowsSeen;
   const rows = piece.end - piece.start;
   const stop = limit === null ? Number.POSITIVE_INFINITY : offset + limit;
   const from = Math.max(0, offset - before);
   const to = Math.min(rows, stop - before);
-  operator.rowsSeen += rows;
+  operator.input.rowsSeen += rows;
   taken(piece);
   if (to > from) {
     operator.figures.blocks += 1;
     operator.figures.rowsPassed += to - from;
     emit(state, operator, { flow: piece.flow, start: piece.start + from, end: piece.start + to, from: operator });
   } else drop(state, piece, holderOf(piece.flow));
-  if (operator.rowsSeen >= stop) endOperator(state, operator);
+  if (operator.input.rowsSeen >= stop) endOperator(state, operator);
 }
 
 /** Ends the operator when nothing is left for it to do. */
 export function endIfDone(state: State, operator: OperatorState): void {
-  if (operator.ended || isFailing(operator.job) || hasTasks(operator) || operator.ready.length > 0) return;
-  const { spec, fed } = operator;
+  if (operator.ended || isFailing(operator.job) || hasTasks(operator) || operator.input.ready.length > 0) return;
+  const { spec } = operator;
+  const { fed } = operator.input;
   if (spec.kind === "tasks" && spec.input.kind === "splits") {
-    if (operator.nextSplit < spec.input.splits.length) return;
+    if (operator.input.nextSplit < spec.input.splits.length) return;
   } else if (!inputEnded(operator) || (fed !== null && !areAllFormed(state, operator, fed))) return;
   endOperator(state, operator);
 }
@@ -220,40 +222,41 @@ export function endOperator(state: State, operator: OperatorState): void {
   operator.ended = true;
   note(state, { type: "operatorEnded", job: operator.job.id, operator: operator.spec.id });
   state.alone.delete(operator);
-  for (const task of unfinished(operator)) operator.figures.taskCut(task.handedOver, state.now - task.startedAt);
-  for (const task of operator.running.values()) cancelTask(state, task);
+  for (const task of unfinished(operator))
+    operator.figures.taskCut(task.output.handedOver, state.now - task.run.startedAt);
+  for (const task of operator.phases.running.values()) cancelTask(state, task);
   for (const task of notWithWorkers(operator)) dropTask(state, task);
-  for (const { pieces } of operator.heldBack.values()) {
+  for (const { pieces } of operator.output.heldBack.values()) {
     for (const piece of pieces.splice(0)) drop(state, piece, holderOf(piece.flow));
   }
-  operator.heldBackBlocks = 0;
-  operator.heldBackBytes = 0;
-  dropQueued(state, operator.ready.drain());
-  operator.readyRows = 0;
-  operator.readyBytes = 0;
+  operator.output.heldBackBlocks = 0;
+  operator.output.heldBackBytes = 0;
+  dropQueued(state, operator.input.ready.drain());
+  operator.input.readyRows = 0;
+  operator.input.readyBytes = 0;
   dropGathered(state, operator);
-  for (const edge of operator.inputs) closeEdge(state, edge);
-  for (const edge of operator.broadcasts) closeEdge(state, edge);
+  for (const edge of operator.edges.inputs) closeEdge(state, edge);
+  for (const edge of operator.edges.broadcasts) closeEdge(state, edge);
   dropBroadcast(state, operator);
   retire(state, operator);
-  for (const edge of operator.consumers) edgeEnded(state, edge);
+  for (const edge of operator.edges.consumers) edgeEnded(state, edge);
 }
 
 /** Tasks that the end of their operator cuts short; their output so far has been used. */
-function unfinished({ running, again, aside, resting }: OperatorState): readonly TaskState[] {
+function unfinished({ phases: { running, again, aside, resting } }: OperatorState): readonly TaskState[] {
   return [...running.values(), ...again, ...aside, ...resting];
 }
 
 /** Only the operator's own tasks; tasks that make lost blocks again are dropped with their job. */
-function notWithWorkers({ again, aside, resting, fetching }: OperatorState): readonly TaskState[] {
+function notWithWorkers({ phases: { again, aside, resting, fetching } }: OperatorState): readonly TaskState[] {
   return [...again, ...resting, ...[...aside, ...fetching].filter(({ repairs }) => repairs === null)];
 }
 
 /** Only when the operator has ended and no task reads them any more, repairs included. */
 export function dropBroadcast(state: State, operator: OperatorState): void {
   if (!isThrough(state, operator)) return;
-  for (const table of operator.broadcast) {
-    for (const { flow } of table.splice(0)) state.ledger.release(flow.block.id, operator.job.keptHolder);
+  for (const table of operator.input.broadcast) {
+    for (const { flow } of table.splice(0)) state.ledger.release(flow.block.id, operator.job.holders.kept);
   }
 }
 
@@ -261,7 +264,7 @@ export function closeEdge(state: State, edge: Edge): void {
   if (edge.closed) return;
   edge.closed = true;
   dropQueued(state, edge.queue.drain());
-  if (edge.producer.consumers.every((other) => other.closed)) endOperator(state, edge.producer);
+  if (edge.producer.edges.consumers.every((other) => other.closed)) endOperator(state, edge.producer);
 }
 
 function dropQueued(state: State, pieces: readonly Piece[]): void {
@@ -281,9 +284,9 @@ function edgeEnded(state: State, edge: Edge): void {
 
 /** Ordered: the current input has ended, so the waiting pieces of the next input follow. */
 function moveToNextInput(state: State, operator: OperatorState): void {
-  while (operator.inputs[operator.currentInput]?.ended === true) {
-    operator.currentInput += 1;
-    const next = operator.inputs[operator.currentInput];
+  while (operator.edges.inputs[operator.input.currentInput]?.ended === true) {
+    operator.input.currentInput += 1;
+    const next = operator.edges.inputs[operator.input.currentInput];
     if (next === undefined) return;
     while (!operator.ended) {
       const piece = next.queue.shift();
@@ -295,7 +298,7 @@ function moveToNextInput(state: State, operator: OperatorState): void {
 
 /** The task is done: its output is handed on as a whole. */
 export function reveal(state: State, task: TaskState): void {
-  for (const piece of task.hidden.splice(0)) {
+  for (const piece of task.output.hidden.splice(0)) {
     if (task.operator.ended) state.ledger.release(piece.flow.block.id, holderOf(piece.flow));
     else emit(state, task.operator, piece);
   }

@@ -6,16 +6,17 @@ import { holderOf } from "./pieces.ts";
 /** The block is not handed on yet. It does not flow: while it waits for the others it may go to disk. */
 export function hide(state: State, task: TaskState, piece: Piece): void {
   const { operator } = task;
-  state.ledger.pass(piece.flow.block.id, operator.job.holder, holderOf(piece.flow));
-  task.hidden.push(piece);
+  state.ledger.pass(piece.flow.block.id, operator.job.holders.queues, holderOf(piece.flow));
+  task.output.hidden.push(piece);
 }
 
 /** Throws away what the attempt has made. */
 export function dropHidden(state: State, task: TaskState): void {
-  const { operator, hidden } = task;
+  const { operator } = task;
+  const { hidden } = task.output;
   if (hidden.length === 0) return;
   operator.figures.blocks -= hidden.length;
-  task.handedOver.length = 0;
-  task.bytesOut = 0;
+  task.output.handedOver.length = 0;
+  task.output.bytesOut = 0;
   for (const { flow } of hidden.splice(0)) state.ledger.release(flow.block.id, holderOf(flow));
 }

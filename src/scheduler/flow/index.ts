@@ -1,5 +1,5 @@
 export { comesAgain } from "./again.ts";
-export { type Account, budgetLeft, bytesOfSlice, OutputEstimate } from "./budget.ts";
+export { type Account, budgetLeft, bytesOfSlice } from "./budget.ts";
 export { cancelTask, standBack, yields } from "./cancel.ts";
 export { awaited, deliverOutput, outputRead } from "./delivery.ts";
 export { dropTask } from "./dropping.ts";

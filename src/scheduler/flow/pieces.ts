@@ -5,19 +5,17 @@ import type { Flow, OperatorState, Piece, State } from "../state/index.ts";
 
 /** A consumer has taken the piece: the producer has one fewer undelivered. */
 export function taken(piece: Piece): void {
-  piece.from.queuedBlocks -= 1;
-  piece.from.queuedBytes -= bytesOf(piece);
+  piece.from.output.queuedBlocks -= 1;
 }
 
 /** A part of a piece that was taken is first in the queue again, with a reference of its own. */
 export function putBack(state: State, operator: OperatorState, piece: Piece): void {
   state.ledger.retain(piece.flow.block.id, holderOf(piece.flow));
   piece.flow.uses += 1;
-  piece.from.queuedBlocks += 1;
-  piece.from.queuedBytes += bytesOf(piece);
-  operator.ready.unshift(piece);
-  operator.readyRows += piece.end - piece.start;
-  operator.readyBytes += bytesOf(piece);
+  piece.from.output.queuedBlocks += 1;
+  operator.input.ready.unshift(piece);
+  operator.input.readyRows += piece.end - piece.start;
+  operator.input.readyBytes += bytesOf(piece);
 }
 
 /** The piece leaves the job, and with it one reference. */
@@ -28,7 +26,7 @@ export function drop(state: State, piece: Piece, holder: Holder): void {
 
 export function departed(flow: Flow): void {
   flow.uses -= 1;
-  if (flow.uses === 0 && !flow.rests) flow.origin.liveBytes -= wholePages(flow.block.length);
+  if (flow.uses === 0 && !flow.rests) flow.origin.budget.liveBytes -= wholePages(flow.block.length);
 }
 
 export function bytesOf(piece: Piece): Bytes {
@@ -37,5 +35,5 @@ export function bytesOf(piece: Piece): Bytes {
 
 /** The holder of the reference of a queued piece. */
 export function holderOf({ rests, origin: { job } }: Flow): Holder {
-  return rests ? job.keptHolder : job.holder;
+  return rests ? job.holders.kept : job.holders.queues;
 }

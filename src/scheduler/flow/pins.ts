@@ -4,13 +4,13 @@ import type { State, TaskState } from "../state/index.ts";
 
 /** Pins all that the task reads; everything is in memory. */
 export function isPinned(task: TaskState): boolean {
-  return task.pins.every((pin) => pin !== null);
+  return task.input.pins.every((pin) => pin !== null);
 }
 
 export function pinAll(state: State, task: TaskState): readonly ArenaRange[] {
-  return task.needs.map((id, i) => {
-    const range = task.pins[i] ?? state.ledger.pin(id);
-    task.pins[i] = range;
+  return task.input.blocks.map((id, i) => {
+    const range = task.input.pins[i] ?? state.ledger.pin(id);
+    task.input.pins[i] = range;
     return range;
   });
 }
@@ -18,9 +18,9 @@ export function pinAll(state: State, task: TaskState): readonly ArenaRange[] {
 /** Works also when only some of it was pinned. */
 export function unpinAll(state: State, task: TaskState): boolean {
   let any = false;
-  for (const [i, id] of task.needs.entries()) {
-    if (task.pins[i] === null) continue;
-    task.pins[i] = null;
+  for (const [i, id] of task.input.blocks.entries()) {
+    if (task.input.pins[i] === null) continue;
+    task.input.pins[i] = null;
     state.ledger.unpin(id);
     any = true;
   }

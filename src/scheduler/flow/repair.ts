@@ -16,7 +16,7 @@ import { formTask } from "./form-task.ts";
 
 /** Has the block made again, or fails the jobs that need it. */
 export function repair(state: State, id: BlockId): void {
-  const lost = state.lost.get(id);
+  const lost = state.flow.lost.get(id);
   if (lost === undefined || lost.isBeingMade) return;
   for (const job of state.jobs.values()) {
     if (!isGoingOn(job) || !isNeededBy(job, id)) continue;
@@ -35,16 +35,12 @@ export function repair(state: State, id: BlockId): void {
 function repairTask(state: State, flow: Flow, error: WireError): TaskState | null {
   const { origin, recipe, block } = flow;
   // The tables that every task reads are gone with the last task.
-  if (origin.broadcasts.length > 0 && isThrough(state, origin)) return null;
+  if (origin.edges.broadcasts.length > 0 && isThrough(state, origin)) return null;
   if (origin.spec.kind !== "tasks" || recipe.input.kind === "fed" || origin.spec.input.kind !== "splits") return null;
   const id = `${origin.job.id}/${origin.spec.id}/${recipe.index}~${block.id}` as TaskId;
-  return formTask(state, origin, {
-    id,
-    index: recipe.index,
-    input: recipe.input,
-    pieces: [],
-    feed: null,
-    repairs: { flow, error },
+  const read = { source: recipe.input, pieces: [], feed: null };
+  return formTask(state, origin, id, recipe.index, read, {
+    lost: { flow, error },
     handedOver: recipe.handedOver.slice(0, recipe.number + 1),
     need: { ...NO_NEED, batchSize: recipe.batchSize },
   });
@@ -52,18 +48,18 @@ function repairTask(state: State, flow: Flow, error: WireError): TaskState | nul
 
 function isNeededBy(job: JobState, id: BlockId): boolean {
   if (flowOf(job, id) !== null) return true;
-  return job.operators.some((operator) => [...operator.fetching].some((task) => task.needs.includes(id)));
+  return job.operators.some((operator) => [...operator.phases.fetching].some((task) => task.input.blocks.includes(id)));
 }
 
 /** Where the block waits in the job: as a task's input, or as output for the program. */
 function flowOf(job: JobState, id: BlockId): Flow | null {
   for (const operator of job.operators) {
-    for (const task of operator.fetching) {
-      for (const { flow } of task.pieces) if (flow.block.id === id) return flow;
+    for (const task of operator.phases.fetching) {
+      for (const { flow } of task.input.pieces) if (flow.block.id === id) return flow;
     }
   }
-  for (const { fed, running } of job.operators) {
-    for (const task of fed === null ? [] : running.values()) {
+  for (const { input, phases } of job.operators) {
+    for (const task of input.fed === null ? [] : phases.running.values()) {
       for (const { flow } of stillToRead(task)) if (flow.block.id === id) return flow;
     }
   }
@@ -72,24 +68,26 @@ function flowOf(job: JobState, id: BlockId): Flow | null {
 }
 
 /** The operator has ended, and no task of it is left, also of those that make a lost block again. */
-export function isThrough({ repairs }: State, operator: OperatorState): boolean {
-  const { ended, running, repairing, fetching, aside } = operator;
+export function isThrough({ phases: { repairs } }: State, operator: OperatorState): boolean {
+  const { ended } = operator;
+  const { running, repairing, fetching, aside } = operator.phases;
   if (!ended || running.size + repairing.size + fetching.size + aside.size > 0) return false;
   return repairs.every((task) => task.operator !== operator);
 }
 
 /** The task has made its lost block again. */
 export function repaired(state: State, task: TaskState): void {
-  const { operator, granted, repairs } = task;
+  const { operator, repairs } = task;
+  const { granted } = task.output;
   if (granted === null || repairs === null) return;
-  task.granted = null;
-  operator.liveBytes -= granted.length;
-  operator.grantedBytes -= granted.length;
-  operator.grantedTasks -= 1;
+  task.output.granted = null;
+  operator.budget.liveBytes -= granted.length;
+  operator.budget.grantedBytes -= granted.length;
+  operator.budget.grantedTasks -= 1;
   const { id } = repairs.flow.block;
   if (isStillLost(state, task)) state.ledger.repaired(id, granted);
   else state.ledger.abandon(granted);
-  state.lost.delete(id);
+  state.flow.lost.delete(id);
 }
 
 /** The block is still wanted, and was not made again before the task's worker died. */
@@ -103,12 +101,12 @@ export function isStillLost({ ledger }: State, { repairs }: TaskState): boolean 
 export function repairOver(state: State, task: TaskState): void {
   if (task.repairs === null) return;
   const { flow, error } = task.repairs;
-  if (!state.ledger.has(flow.block.id)) state.lost.delete(flow.block.id);
-  else if (state.lost.has(flow.block.id)) failJob(state, task.operator.job, error);
+  if (!state.ledger.has(flow.block.id)) state.flow.lost.delete(flow.block.id);
+  else if (state.flow.lost.has(flow.block.id)) failJob(state, task.operator.job, error);
 }
 
 /** The task is not wanted any more. Whoever else needs the block finds out again that it is lost. */
 export function repairGivenUp(state: State, { repairs }: TaskState): void {
-  const lost = repairs === null ? undefined : state.lost.get(repairs.flow.block.id);
+  const lost = repairs === null ? undefined : state.flow.lost.get(repairs.flow.block.id);
   if (lost !== undefined) lost.isBeingMade = false;
 }

@@ -10,12 +10,12 @@ import { isThrough } from "./repair.ts";
  */
 export function retire(state: State, operator: OperatorState): void {
   if (!isThrough(state, operator)) return;
-  for (const worker of operator.workers) retireFrom(state, operator, worker);
+  for (const worker of operator.phases.workers) retireFrom(state, operator, worker);
 }
 
 export function retireFrom(state: State, operator: OperatorState, worker: WorkerState): void {
   forgetOperator(worker, operator);
-  worker.history.classes.delete(operator);
-  if (operator.isClass) operator.retiring.add(worker);
+  worker.recycling.history.classes.delete(operator);
+  if (operator.isClass) operator.phases.retiring.add(worker);
   send(state, worker, { type: "retire", job: operator.job.id, operator: operator.spec.id });
 }

@@ -17,10 +17,10 @@ type Answer = Extract<WorkerMessage, { type: "inspected" | "refused" }>;
 
 /** False: there is no idle worker, or no question. */
 export function inspectNext(state: State): boolean {
-  const inspection = state.inspections[0];
-  const [worker] = state.idle;
+  const inspection = state.phases.inspections[0];
+  const [worker] = state.phases.idle;
   if (inspection === undefined || worker === undefined) return false;
-  state.inspections.shift();
+  state.phases.inspections.shift();
   moveWorker(state, worker, "inspecting");
   worker.inspection = inspection;
   const { request, sql, relief } = inspection;
@@ -41,7 +41,7 @@ export function inspectionAnswered(state: State, worker: WorkerState, answer: An
   const had = kernelLimitOf(answer.error);
   if (!inspection.relief && had !== null && (reliefLease(state, worker).memory ?? 0) > had) {
     inspection.relief = true;
-    state.inspections.unshift(inspection);
+    state.phases.inspections.unshift(inspection);
     return;
   }
   tell(state, { ...answer, error: outOfMemory(answer.error, inspection.relief) });
@@ -53,7 +53,7 @@ export function inspectionDied(state: State, worker: WorkerState, end: WorkerEnd
   worker.inspection = null;
   inspection.attempts += 1;
   if (inspection.attempts <= inspection.maxRetries && end.cause !== "heap") {
-    state.inspections.unshift(inspection);
+    state.phases.inspections.unshift(inspection);
     return;
   }
   const error = toWire(deathError("inspect", worker.pid, end, inspection.attempts, heapOf(state, worker)));
@@ -61,7 +61,7 @@ export function inspectionDied(state: State, worker: WorkerState, end: WorkerEnd
 }
 
 function reliefLease(state: State, worker: WorkerState): KernelLease {
-  return kernelLease(Math.min(roomForTasks(state), worker.memory), 1, true);
+  return kernelLease(Math.min(roomForTasks(state), worker.memory.limit), 1, true);
 }
 
 function outOfMemory({ message }: WireError, isSecond: boolean): WireError {

@@ -1,17 +1,7 @@
 /** A job from its start to its end: its operators wired up, its phases, what the program is told. */
 
 import { CancelledError, OptionError, StoreError, toWire, type WireError } from "../../errors/index.ts";
-import type {
-  Bytes,
-  FileSink,
-  JobId,
-  JobSpec,
-  JobStats,
-  Operator,
-  OperatorId,
-  OperatorPlan,
-  TaskOperator,
-} from "../../protocol/index.ts";
+import type { FileSink, JobId, JobSpec, JobStats, OperatorId, OperatorPlan } from "../../protocol/index.ts";
 import {
   cancelTask,
   closeEdge,
@@ -20,7 +10,6 @@ import {
   endIfDone,
   endOperator,
   fedState,
-  OutputEstimate,
   repairGivenUp,
   repairOver,
 } from "../flow/index.ts";
@@ -32,14 +21,15 @@ import {
   failJob,
   inputsOf,
   type JobState,
+  newJob,
+  newOperator,
+  nextOrder,
   note,
-  OperatorFigures,
   type OperatorState,
   orderedOperators,
   outputOf,
   type Piece,
   PROGRESS_INTERVAL,
-  Resources,
   type State,
   type TaskState,
   tell,
@@ -72,7 +62,7 @@ export function startJob(state: State, spec: JobSpec): void {
       }
     }
     const job = wire(state, spec);
-    for (const id of spec.holds) state.ledger.retain(id, job.inputHolder);
+    for (const id of spec.holds) state.ledger.retain(id, job.holders.inputs);
     state.jobs.set(spec.id, job);
     noteStarted(state, job);
     begin(state, job);
@@ -113,49 +103,18 @@ function begin(state: State, job: JobState): void {
 }
 
 function wire(state: State, spec: JobSpec): JobState {
-  const job: JobState = {
-    id: spec.id,
-    spec,
-    holder: `job:${spec.id}`,
-    taskHolder: `task:${spec.id}`,
-    inputHolder: `input:${spec.id}`,
-    keptHolder: `kept:${spec.id}`,
-    operators: [],
-    blockOperators: spec.operators.filter((one) => one.kind === "tasks" && one.sink.kind === "blocks").length,
-    startedAt: state.now,
-    order: state.order++,
-    lastServed: 0,
-    columns: new Map(),
-    phase: "running",
-    told: false,
-    error: null,
-    credit: 0,
-    unread: 0,
-    readerIsFull: false,
-    movedAt: state.now,
-    rowsDelivered: 0,
-    erroredTasks: 0,
-    runningTasks: 0,
-    waitsSince: null,
-    askingTasks: 0,
-    changed: false,
-    progressAt: state.now,
-    peakStoreBytes: state.ledger.live,
-    kernelSpilled: 0,
-    spillsBefore: { ...state.ledger.totals },
-    peakWorkerMemory: 0,
-    peakSupervisorMemory: 0,
-    peakProgramMemory: 0,
-  };
+  const job = newJob(state, spec, nextOrder(state));
   const ordered = orderedOperators(spec);
   const byId = new Map<OperatorId, OperatorState>();
   for (const [depth, operator] of spec.operators.entries()) {
-    const made = operatorState(job, operator, depth, ordered.has(operator.id), state.ledger.capacity * MAX_BUNDLE);
+    const place = { depth, ordered: ordered.has(operator.id) };
+    const fed = operator.kind === "tasks" ? fedState(operator) : null;
+    const made = newOperator(job, operator, place, fed, state.ledger.capacity * MAX_BUNDLE);
     if (operator.kind === "tasks") learn(state, made, operator.learned);
     for (const { id, table, isBroadcast } of inputsOf(operator)) {
       const producer = byId.get(id);
       if (producer === undefined) throw new OptionError(`${operator.name} needs operator ${id}, not listed before it.`);
-      (isBroadcast ? made.broadcasts : made.inputs).push(edgeFrom(producer, made, table, isBroadcast));
+      (isBroadcast ? made.edges.broadcasts : made.edges.inputs).push(edgeFrom(producer, made, table, isBroadcast));
     }
     byId.set(operator.id, made);
     job.operators.push(made);
@@ -169,80 +128,8 @@ function wire(state: State, spec: JobSpec): JobState {
 function edgeFrom(producer: OperatorState, consumer: OperatorState | null, table = 0, isBroadcast = false): Edge {
   const queue = new Fifo<Piece>();
   const edge: Edge = { producer, consumer, table, isBroadcast, queue, ended: false, closed: false };
-  producer.consumers.push(edge);
+  producer.edges.consumers.push(edge);
   return edge;
-}
-
-/** Tasks that the operator has in any case; the others are counted as they are formed. */
-function tasksKnown({ input }: TaskOperator): number {
-  if (input.kind === "splits") return input.splits.length;
-  return input.kind === "fed" && input.gather.kind === "all" ? 1 : 0;
-}
-
-function operatorState(
-  job: JobState,
-  spec: Operator,
-  depth: number,
-  ordered: boolean,
-  maxBundle: Bytes,
-): OperatorState {
-  const figures = new OperatorFigures();
-  if (spec.kind === "tasks") figures.tasks = tasksKnown(spec);
-  return {
-    job,
-    spec,
-    depth,
-    ordered,
-    isClass: spec.kind === "tasks" && spec.steps.some((step) => step.kind === "function" && step.isClass),
-    // The wide kernel is not among the workers, so its resources come on top.
-    request:
-      spec.kind === "tasks" && spec.place === "worker" ? new Resources({ ...spec.request, gpu: 0 }) : Resources.none,
-    learned: null,
-    kernelRanOut: false,
-    gpus: spec.kind === "tasks" ? spec.request.gpu : 0,
-    inputs: [],
-    broadcasts: [],
-    broadcast: spec.kind === "tasks" ? spec.broadcast.map(() => []) : [],
-    fed: spec.kind === "tasks" ? fedState(spec) : null,
-    consumers: [],
-    figures,
-    columns: new Map(),
-    lastColumns: null,
-    ended: false,
-    ready: new Fifo<Piece>(),
-    readyRows: 0,
-    readyBytes: 0,
-    maxBundle,
-    payloads:
-      spec.kind === "tasks" ? spec.steps.flatMap((step) => (step.kind === "function" ? step.payload.id : [])) : [],
-    currentInput: 0,
-    rowsSeen: 0,
-    nextSplit: 0,
-    nextIndex: 0,
-    again: [],
-    fetching: new Set(),
-    aside: new Set(),
-    resting: new Set(),
-    running: new Map(),
-    repairing: new Set(),
-    asking: new Set(),
-    askingBytes: 0,
-    head: 0,
-    heldBack: new Map(),
-    heldBackBlocks: 0,
-    heldBackBytes: 0,
-    queuedBlocks: 0,
-    queuedBytes: 0,
-    liveBytes: 0,
-    grantedBytes: 0,
-    grantedTasks: 0,
-    largestReservation: 0,
-    estimate: new OutputEstimate(),
-    heldBy: null,
-    workers: new Set(),
-    idle: new Set(),
-    retiring: new Set(),
-  };
 }
 
 function fileSinks(job: JobState): readonly FileSink[] {
@@ -253,7 +140,7 @@ function fileSinks(job: JobState): readonly FileSink[] {
  * Ends the jobs that cannot go on. The program is told at once; of a job that writes files, when none of them is left.
  */
 export function endFailing(state: State): void {
-  for (const job of state.failing.splice(0)) {
+  for (const job of state.phases.failing.splice(0)) {
     if (job.error !== null) noteFailed(state, job.id, job.error);
     stop(state, job);
     if (fileSinks(job).length === 0) tellFailed(state, job);
@@ -262,7 +149,7 @@ export function endFailing(state: State): void {
 
 /** The program cancels the job. Files that are being moved to their place get there: half of them would be worse. */
 export function cancelJob(state: State, job: JobState, tells: boolean): void {
-  job.told = !tells;
+  job.report.told = !tells;
   if (job.phase !== "running") return;
   if (tells) failJob(state, job, toWire(new CancelledError("The job was cancelled.")));
   else stop(state, job);
@@ -276,7 +163,7 @@ function stop(state: State, job: JobState): void {
 }
 
 function dropRepairs(state: State, job: JobState): void {
-  for (const { repairing } of job.operators) for (const task of repairing) cancelTask(state, task);
+  for (const { phases } of job.operators) for (const task of phases.repairing) cancelTask(state, task);
   for (const task of repairsOf(state, job)) {
     dropTask(state, task);
     repairOver(state, task);
@@ -285,13 +172,13 @@ function dropRepairs(state: State, job: JobState): void {
 
 /** Tasks that are to make a lost block of the job again, and have no worker. */
 function repairsOf(state: State, job: JobState): readonly TaskState[] {
-  const held = job.operators.flatMap(({ fetching, aside }) => [...fetching, ...aside]);
-  return [...state.repairs, ...held].filter(({ repairs, operator }) => repairs !== null && operator.job === job);
+  const held = job.operators.flatMap(({ phases: { fetching, aside } }) => [...fetching, ...aside]);
+  return [...state.phases.repairs, ...held].filter(({ repairs, operator }) => repairs !== null && operator.job === job);
 }
 
 function tellFailed(state: State, job: JobState): void {
-  if (job.told || job.error === null) return;
-  job.told = true;
+  if (job.report.told || job.error === null) return;
+  job.report.told = true;
   tell(state, { type: "failed", job: job.id, error: job.error, stats: jobStats(state, job, true) });
 }
 
@@ -301,7 +188,9 @@ export function settleJob(state: State, job: JobState): void {
     const output = outputOf(job);
     if (!output.ended || output.queue.length > 0) return;
     if (
-      job.operators.some((operator) => operator.retiring.size > 0 || (operator.isClass && operator.running.size > 0))
+      job.operators.some(
+        (operator) => operator.phases.retiring.size > 0 || (operator.isClass && operator.phases.running.size > 0),
+      )
     ) {
       return;
     }
@@ -314,7 +203,7 @@ export function settleJob(state: State, job: JobState): void {
       state.commands.push({ type: "commit", job: job.id, outputs });
     } else finishJob(state, job);
   }
-  if (job.phase === "stopping" && job.runningTasks === 0) {
+  if (job.phase === "stopping" && job.phases.runningTasks === 0) {
     const sinks = fileSinks(job);
     // No task can be writing there any more.
     if (sinks.length > 0) {
@@ -338,12 +227,12 @@ export function jobDiscarded(state: State, job: JobState): void {
 
 function finishJob(state: State, job: JobState): void {
   note(state, { type: "jobFinished", job: job.id, rows: rowsOut(job) });
-  if (!job.told) {
-    job.told = true;
+  if (!job.report.told) {
+    job.report.told = true;
     tell(state, { type: "finished", job: job.id, stats: jobStats(state, job, true), rows: rowsOut(job) });
   }
   // Tasks that a satisfied slice has cancelled may still be ending; what they read is kept until they have.
-  if (job.runningTasks === 0) leave(state, job);
+  if (job.phases.runningTasks === 0) leave(state, job);
   else moveJob(state, job, "stopping");
 }
 
@@ -354,27 +243,27 @@ function leave(state: State, job: JobState): void {
     repairGivenUp(state, task);
   }
   for (const operator of job.operators) dropBroadcast(state, operator);
-  for (const id of job.spec.holds) state.ledger.release(id, job.inputHolder);
-  const holders = [job.holder, job.taskHolder, job.keptHolder];
+  for (const id of job.spec.holds) state.ledger.release(id, job.holders.inputs);
+  const holders = [job.holders.queues, job.holders.tasks, job.holders.kept];
   const left = holders.reduce((sum, holder) => sum + state.ledger.holds(holder).references, 0);
-  const live = job.operators.reduce((sum, operator) => sum + operator.liveBytes, 0);
+  const live = job.operators.reduce((sum, operator) => sum + operator.budget.liveBytes, 0);
   if (left !== 0 || live !== 0) {
     throw new StoreError(`The job ${job.id} has ended and still holds ${left} references and ${live} bytes.`);
   }
-  for (const id of state.lost.keys()) if (!state.ledger.has(id)) state.lost.delete(id);
+  for (const id of state.flow.lost.keys()) if (!state.ledger.has(id)) state.flow.lost.delete(id);
   moveJob(state, job, "gone");
 }
 
 function rowsOut(job: JobState): number {
   const last = job.operators.at(-1);
   if (last?.spec.kind === "tasks" && last.spec.sink.kind !== "blocks") return last.figures.rowsReported;
-  return job.rowsDelivered;
+  return job.output.rowsDelivered;
 }
 
 export function tellProgress(state: State, job: JobState): void {
-  if (!job.changed || job.told || state.now < job.progressAt + PROGRESS_INTERVAL) return;
-  job.changed = false;
-  job.progressAt = state.now;
+  if (!job.report.changed || job.report.told || state.now < job.report.progressAt + PROGRESS_INTERVAL) return;
+  job.report.changed = false;
+  job.report.progressAt = state.now;
   tell(state, { type: "progress", job: job.id, stats: jobStats(state, job, false) });
 }
 
@@ -385,11 +274,11 @@ function jobStats(state: State, job: JobState, whole: boolean): JobStats {
     operators: job.operators.map(({ spec, figures }) => figures.stats(spec)),
     seconds: (state.now - job.startedAt) / 1000,
     files: whole ? job.operators.flatMap(({ figures }) => figures.files) : [],
-    peakWorkerMemory: Math.max(job.peakWorkerMemory, ...reported),
-    peakSupervisorMemory: job.peakSupervisorMemory,
-    peakProgramMemory: job.peakProgramMemory,
-    peakStoreBytes: job.peakStoreBytes,
-    spilledBytes: state.ledger.totals.spilledBytes - job.spillsBefore.spilledBytes + job.kernelSpilled,
-    restoredBytes: state.ledger.totals.restoredBytes - job.spillsBefore.restoredBytes,
+    peakWorkerMemory: Math.max(job.memory.peakWorkerMemory, ...reported),
+    peakSupervisorMemory: job.memory.peakSupervisorMemory,
+    peakProgramMemory: job.memory.peakProgramMemory,
+    peakStoreBytes: job.memory.peakStoreBytes,
+    spilledBytes: state.ledger.totals.spilledBytes - job.memory.spillsBefore.spilledBytes + job.memory.kernelSpilled,
+    restoredBytes: state.ledger.totals.restoredBytes - job.memory.spillsBefore.restoredBytes,
   };
 }

@@ -45,6 +45,7 @@ import {
   type OperatorState,
   type State,
   send,
+  type TaskSource,
   type TaskState,
   type WorkerState,
 } from "../state/index.ts";
@@ -53,7 +54,7 @@ import {
 export function startTask(state: State, task: TaskState, spec: TaskOperator, worker: WorkerState): void {
   const { operator, repairs } = task;
   const { job } = operator;
-  if (!operator.workers.has(worker)) {
+  if (!operator.phases.workers.has(worker)) {
     knowOperator(worker, operator);
     const { name, steps, sink, maxRowsPerTask } = spec;
     const order: OperatorOrder = {
@@ -69,18 +70,21 @@ export function startTask(state: State, task: TaskState, spec: TaskOperator, wor
     send(state, worker, { type: "operator", order });
   }
   task.worker = worker;
-  task.need = needOf(task);
-  task.startedAt = state.now;
-  task.startedWith = worker.reading?.private ?? null;
+  task.run.need = needOf(task);
+  task.run.startedAt = state.now;
+  task.run.startedWith = worker.memory.reading?.private ?? null;
   claim(state, task, worker);
   moveTask(state, task, "running");
-  if (repairs === null) operator.estimate.began(task);
-  job.waitsSince = null;
-  job.changed = true;
+  if (repairs === null) operator.budget.estimate.began(task.output);
+  job.placement.waitsSince = null;
+  job.report.changed = true;
   moveWorker(state, worker, "busy");
   worker.task = task;
   const ranges = pinAll(state, task);
-  const { id, index, attempt, input, handedOver } = task;
+  const { id, index } = task;
+  const { attempt } = task.oom;
+  const { source: input } = task.input;
+  const { handedOver } = task.output;
   const order: TaskOrder = {
     id,
     job: job.id,
@@ -88,24 +92,24 @@ export function startTask(state: State, task: TaskState, spec: TaskOperator, wor
     index,
     attempt,
     input: placed(input, spec, ranges),
-    payloads: ranges.slice(ranges.length - operator.payloads.length),
+    payloads: ranges.slice(ranges.length - operator.input.payloads.length),
     broadcast: broadcastOf(operator, ranges),
     handedOver: [...handedOver],
-    devices: state.devices.count === 0 ? null : task.devices,
-    ...(task.need?.batchSize == null ? {} : { batchSize: task.need.batchSize }),
-    ...fewerCalls(spec, task.need),
-    ...(task.blamesRows ? { blamesRows: true } : {}),
+    devices: state.resources.devices.count === 0 ? null : task.resources.devices,
+    ...(task.run.need?.batchSize == null ? {} : { batchSize: task.run.need.batchSize }),
+    ...fewerCalls(spec, task.run.need),
+    ...(task.oom.blamesRows ? { blamesRows: true } : {}),
     ...leaseOf(state, worker, task),
     ...(repairs === null ? {} : { repair: repairs.flow.recipe.number }),
   };
   send(state, worker, { type: "run", task: order });
-  if (task.feed !== null) feedTask(state, task, "cold");
+  if (task.input.feed !== null) feedTask(state, task, "cold");
 }
 
 /** The need as learned by now; but the batch size stays once a block was made from such batches. */
-function needOf({ operator, need, handedOver, repairs }: TaskState): LearnedNeed | null {
-  if (handedOver.length === 0 && repairs === null) return operator.learned;
-  return { ...(operator.learned ?? NO_NEED), batchSize: need?.batchSize ?? null };
+function needOf({ operator, run: { need }, output: { handedOver }, repairs }: TaskState): LearnedNeed | null {
+  if (handedOver.length === 0 && repairs === null) return operator.needs.learned;
+  return { ...(operator.needs.learned ?? NO_NEED), batchSize: need?.batchSize ?? null };
 }
 
 function fewerCalls({ steps }: TaskOperator, need: LearnedNeed | null): Pick<TaskOrder, "maxInFlight"> {
@@ -115,12 +119,19 @@ function fewerCalls({ steps }: TaskOperator, need: LearnedNeed | null): Pick<Tas
 }
 
 /** The kernel may use more in a raised worker, and for a task that is alone because a kernel ran out of memory. */
-function leaseOf(state: State, { memory }: WorkerState, { operator, need }: TaskState): Pick<TaskOrder, "lease"> {
-  if (need?.alone === true && operator.kernelRanOut) return { lease: leaseAlone(state) };
-  return memory > state.workerMemory ? { lease: kernelLease(memory, 1) } : {};
+function leaseOf(
+  state: State,
+  { memory: { limit: memory } }: WorkerState,
+  { operator, run: { need } }: TaskState,
+): Pick<TaskOrder, "lease"> {
+  if (need?.alone === true && operator.needs.kernelRanOut) return { lease: leaseAlone(state) };
+  return memory > state.memory.workerMemory ? { lease: kernelLease(memory, 1) } : {};
 }
 
-function broadcastOf({ broadcast, payloads }: OperatorState, ranges: readonly ArenaRange[]): TaskOrder["broadcast"] {
+function broadcastOf(
+  { input: { broadcast, payloads } }: OperatorState,
+  ranges: readonly ArenaRange[],
+): TaskOrder["broadcast"] {
   let at = ranges.length - payloads.length - broadcast.reduce((sum, table) => sum + table.length, 0);
   return broadcast.map((table) =>
     table.map(({ start, end }) => {
@@ -131,7 +142,7 @@ function broadcastOf({ broadcast, payloads }: OperatorState, ranges: readonly Ar
   );
 }
 
-function placed(input: TaskState["input"], spec: TaskOperator, ranges: readonly ArenaRange[]): TaskInput {
+function placed(input: TaskSource, spec: TaskOperator, ranges: readonly ArenaRange[]): TaskInput {
   if (input.kind === "fed") {
     if (spec.input.kind !== "fed") return { kind: "fed", tables: [] };
     const { tables, reads } = spec.input;
@@ -159,14 +170,15 @@ export function taskOutput(
     readonly types?: readonly TypeFamily[];
   },
 ): void {
-  const { operator, granted } = task;
+  const { operator } = task;
+  const { granted } = task.output;
   if (granted === null || output.length > granted.length) {
     const had = granted === null ? "no room" : `room for ${granted.length} bytes`;
     const error = new StoreError(`${operator.spec.name} wrote a block of ${output.length} bytes, having ${had}.`);
     failJob(state, operator.job, toWire(error));
     return;
   }
-  if (task.cancelledAt !== null) {
+  if (task.cancel.at !== null) {
     giveBackGrant(state, task);
     return;
   }
@@ -174,42 +186,43 @@ export function taskOutput(
     repaired(state, task);
     return;
   }
-  task.granted = null;
-  operator.grantedBytes -= granted.length;
-  operator.grantedTasks -= 1;
+  task.output.granted = null;
+  operator.budget.grantedBytes -= granted.length;
+  operator.budget.grantedTasks -= 1;
   const { length, rows, checksum } = output;
   const maker = task.worker?.id ?? null;
-  const block: BlockRef = state.ledger.seal(granted, length, rows, checksum, operator.job.holder, maker);
+  const block: BlockRef = state.ledger.seal(granted, length, rows, checksum, operator.job.holders.queues, maker);
   note(state, { type: "blockMade", block: block.id, bytes: length, rows, task: task.id, worker: maker });
-  operator.liveBytes -= granted.length - wholePages(length);
-  task.bytesOut += wholePages(length);
-  operator.estimate.grew(task, wholePages(length));
-  task.handedOver.push({ rows, length, checksum });
-  operator.job.changed = true;
+  operator.budget.liveBytes -= granted.length - wholePages(length);
+  task.output.bytesOut += wholePages(length);
+  operator.budget.estimate.grew(task.output, wholePages(length));
+  task.output.handedOver.push({ rows, length, checksum });
+  operator.job.report.changed = true;
   handOver(state, task, block, output, output.partition ?? null);
 }
 
 function giveBackGrant(state: State, task: TaskState): void {
-  const { operator, granted } = task;
+  const { operator } = task;
+  const { granted } = task.output;
   if (granted === null) return;
-  task.granted = null;
-  operator.liveBytes -= granted.length;
-  operator.grantedBytes -= granted.length;
-  operator.grantedTasks -= 1;
+  task.output.granted = null;
+  operator.budget.liveBytes -= granted.length;
+  operator.budget.grantedBytes -= granted.length;
+  operator.budget.grantedTasks -= 1;
   state.ledger.abandon(granted);
 }
 
 export function taskDone(state: State, task: TaskState, report: TaskReport): void {
   const { operator } = task;
-  operator.job.changed = true;
-  if (task.cancelledAt === null) {
+  operator.job.report.changed = true;
+  if (task.cancel.at === null) {
     operator.figures.taskDone(report);
     noteDone(state, task, report);
-    operator.estimate.done(task);
+    operator.budget.estimate.done(task.output);
     if (report.written !== undefined) checkWritten(state, operator, report.written);
   }
   leaveWorker(state, task);
-  if (task.cancelledAt === null) reveal(state, task);
+  if (task.cancel.at === null) reveal(state, task);
   forget(state, task);
 }
 
@@ -227,11 +240,11 @@ export function taskStopped(state: State, task: TaskState): void {
 
 /** The task has stood back, and is run again later. */
 function resumesLater(state: State, task: TaskState): boolean {
-  if (!task.standsBack || !isStillWanted(state, task)) return false;
-  task.standsBack = false;
-  task.cancelledAt = null;
+  if (!task.cancel.standsBack || !isStillWanted(state, task)) return false;
+  task.cancel.standsBack = false;
+  task.cancel.at = null;
   unpinAll(state, task);
-  if (state.yieldsTo === null) comesAgain(state, task);
+  if (state.placement.yieldsTo === null) comesAgain(state, task);
   else moveTask(state, task, "aside");
   return true;
 }
@@ -245,14 +258,14 @@ export function taskFailed(
   const { operator, worker } = task;
   const { job } = operator;
   leaveWorker(state, task);
-  if (task.cancelledAt === null && isStillWanted(state, task)) {
+  if (task.cancel.at === null && isStillWanted(state, task)) {
     const cause = oomCause({ error }) ?? oomKill ?? null;
     const evidence = scene === undefined ? { error } : { error, scene };
     const lack = cause === null || worker === null ? error : ranOutOfMemory(state, task, worker, cause, evidence);
     if (lack === null) return;
     note(state, { type: "taskFailed", task: task.id, error: { name: lack.name, message: lack.message } });
-    const tolerated = lack.name === "FunctionError" && job.erroredTasks < job.spec.maxErroredBlocks;
-    job.erroredTasks += 1;
+    const tolerated = lack.name === "FunctionError" && job.report.erroredTasks < job.spec.maxErroredBlocks;
+    job.report.erroredTasks += 1;
     unpinAll(state, task);
     if (!tolerated) failJob(state, job, lack);
   }
@@ -264,7 +277,7 @@ export function taskDied(state: State, task: TaskState, worker: WorkerState, end
   const { operator } = task;
   leaveWorker(state, task);
   if (resumesLater(state, task)) return;
-  if (task.cancelledAt !== null || !isStillWanted(state, task)) {
+  if (task.cancel.at !== null || !isStillWanted(state, task)) {
     forget(state, task);
     return;
   }
@@ -284,14 +297,16 @@ function isStillWanted(state: State, task: TaskState): boolean {
 
 /** Null: the task is run again. */
 function crashed(state: State, task: TaskState, worker: WorkerState, end: WorkerEnd): WireError | null {
-  const { operator, shortages } = task;
+  const { operator } = task;
+  const { shortages } = task.oom;
   const { spec } = operator;
-  task.attempt += 1;
-  const crashes = task.attempt - shortages.length;
-  if (isWide(operator) && end.signal === "SIGKILL") task.kills += 1;
+  task.oom.attempt += 1;
+  const crashes = task.oom.attempt - shortages.length;
+  if (isWide(operator) && end.signal === "SIGKILL") task.oom.kills += 1;
   if (spec.kind === "tasks" && crashes <= spec.maxRetries) {
     operator.figures.retries += 1;
-    const { id, attempt } = task;
+    const { id } = task;
+    const { attempt } = task.oom;
     note(state, { type: "retry", task: id, operator: spec.name, attempt, reason: end.cause });
     comesAgain(state, task);
     return null;
@@ -306,11 +321,11 @@ function leaveWorker(state: State, task: TaskState): void {
   giveBackGrant(state, task);
   giveBack(state, task);
   stopFeeding(state, task);
-  if (task.repairs === null) operator.estimate.left(task);
+  if (task.repairs === null) operator.budget.estimate.left(task.output);
   task.worker = null;
   if (worker === null) return;
   worker.task = null;
-  worker.kernelBytes = 0;
+  worker.memory.kernelBytes = 0;
   taskLeft(worker, operator);
   if (worker.phase === "busy") moveWorker(state, worker, "idle");
 }

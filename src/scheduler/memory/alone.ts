@@ -17,36 +17,39 @@ const LONG: Milliseconds = 10_000;
 /** Share of the memory for tasks. */
 const LITTLE = 0.1;
 
-export function runsAlone({ learned }: OperatorState): boolean {
+export function runsAlone({ needs: { learned } }: OperatorState): boolean {
   return learned?.alone === true;
 }
 
 /** Tasks that must be alone do not keep a task of the operator from starting. */
 export function isItsTurn(state: State, operator: OperatorState): boolean {
   if (state.alone.size === 0) return true;
-  return runsAlone(operator) ? !isAnybodyComputing(state) : state.nextAlone === null && !isSomebodyAlone(state);
+  return runsAlone(operator)
+    ? !isAnybodyComputing(state)
+    : state.placement.nextAlone === null && !isSomebodyAlone(state);
 }
 
 /** A task that must be alone is computing. */
 export function isSomebodyAlone(state: State): boolean {
-  for (const { running } of state.alone) {
-    for (const task of running.values()) if (task.need?.alone === true && isComputing(task)) return true;
+  for (const { phases } of state.alone) {
+    for (const task of phases.running.values()) if (task.run.need?.alone === true && isComputing(task)) return true;
   }
   return false;
 }
 
 function isAnybodyComputing(state: State): boolean {
-  const { workers, wide } = state;
+  const { workers } = state;
+  const { wide } = state.phases;
   const isAtWork = (worker: WorkerState) => {
     const { phase, task } = worker;
     return phase === "inspecting" || (task !== null && isComputing(task) && !isNegligible(state, worker, task));
   };
-  if (wide.worker !== null && isAtWork(wide.worker)) return true;
+  if (wide !== null && isAtWork(wide)) return true;
   for (const worker of workers.values()) if (isAtWork(worker)) return true;
   return false;
 }
 
-function isNegligible(state: State, { reading }: WorkerState, { startedAt }: TaskState): boolean {
+function isNegligible(state: State, { memory: { reading } }: WorkerState, { run: { startedAt } }: TaskState): boolean {
   if (reading === null || state.now - startedAt < LONG) return false;
   return reading.private <= LITTLE * roomForTasks(state);
 }
@@ -57,7 +60,7 @@ function isComputing(task: TaskState): boolean {
 
 /** A task begins in the worker. If it must be alone, idle workers end; if not, those that had ended come back. */
 export function makeWay(state: State, operator: OperatorState, worker: WorkerState): void {
-  state.isParked = runsAlone(operator);
+  state.memory.isParked = runsAlone(operator);
   dismissIdle(state, worker);
 }
 
@@ -65,12 +68,12 @@ export function makeWay(state: State, operator: OperatorState, worker: WorkerSta
  * Called with every event: workers that have only just started end, too, and workers that are wanted again come back.
  */
 export function settleAlone(state: State): void {
-  if (!state.isParked) return;
-  if (state.alone.size === 0) state.isParked = false;
+  if (!state.memory.isParked) return;
+  if (state.alone.size === 0) state.memory.isParked = false;
   else if (isSomebodyAlone(state)) dismissIdle(state, null);
 }
 
 function dismissIdle(state: State, except: WorkerState | null): void {
-  if (!state.isParked) return;
+  if (!state.memory.isParked) return;
   for (const worker of withoutTask(state)) if (worker !== except) dismiss(state, worker);
 }

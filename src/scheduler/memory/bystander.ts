@@ -15,16 +15,22 @@ const HARDLY_GROWN: Bytes = 32 * 2 ** 20;
 
 /** Memory on the node that is not the session's; null if the session itself has the larger part. */
 export function foreignPart(state: State, used: Bytes): Bytes | null {
-  const { ledger, processes, workers, wide } = state;
+  const { ledger, workers } = state;
+  const { processes } = state.memory;
+  const { wide } = state.phases;
   let own = ledger.live + ledger.cached + processes.supervisor.private + processes.program.private;
-  for (const { reading } of workers.values()) own += reading?.private ?? 0;
-  own += wide.worker?.reading?.private ?? 0;
+  for (const { memory } of workers.values()) own += memory.reading?.private ?? 0;
+  own += wide?.memory.reading?.private ?? 0;
   const foreign = used - own;
   return foreign > own ? foreign : null;
 }
 
 /** `seen`: the most that the worker had. */
-export function isBystander({ foreign, memory }: WorkerState, { startedWith }: TaskState, seen: Bytes): boolean {
+export function isBystander(
+  { memory: { foreign, limit: memory } }: WorkerState,
+  { run: { startedWith } }: TaskState,
+  seen: Bytes,
+): boolean {
   if (foreign === null || seen === 0 || seen > LITTLE * memory) return false;
   return seen <= fixedShares.worker || (startedWith !== null && seen - startedWith <= HARDLY_GROWN);
 }

@@ -7,7 +7,7 @@ import { stopping } from "./workers.ts";
 /** The worker is given nothing more; its task stays with it until `workerGone`. */
 export function endWorker(state: State, worker: WorkerState, why: string): void {
   stopping(state, worker);
-  worker.endedFor = why;
-  state.ending.add(worker);
+  worker.memory.endedFor = why;
+  state.memory.ending.add(worker);
   if (worker.task?.phase === "asking") moveTask(state, worker.task, "running");
 }

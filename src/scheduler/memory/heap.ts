@@ -11,22 +11,6 @@ import { heapFor } from "../../memory/index.ts";
 import type { Bytes, HeapUse } from "../../protocol/index.ts";
 import type { State, WorkerState } from "../state/index.ts";
 
-export interface HeapPast {
-  /** As last reported; null: never reported. */
-  now: HeapUse | null;
-  /** What it had after its first task. */
-  first: Bytes | null;
-  /**
-   * Heap after its first task, or after the first task of its latest class, less what trims have freed; null: unknown.
-   */
-  settled: Bytes | null;
-  /** What the last trim left. */
-  kept: Bytes;
-  /** How many tasks go by after a trim, and how many of them are still to come. */
-  patience: number;
-  waits: number;
-}
-
 /** Share of the limit: past it, the next task may not get the memory it needs. */
 const FULL = 0.5;
 /** Share of what the last trim left free. */
@@ -36,12 +20,8 @@ const GROWN_BEYOND = 0.1;
 const GROWN_AGAIN = 0.05;
 const MOST_PATIENCE = 64;
 
-export function noHeapPast(): HeapPast {
-  return { now: null, first: null, settled: null, kept: 0, patience: 1, waits: 0 };
-}
-
 /** A task has left the worker. */
-export function heapAfterTask({ heap }: WorkerState, now: HeapUse): void {
+export function heapAfterTask({ recycling: { heap } }: WorkerState, now: HeapUse): void {
   heap.now = now;
   heap.first ??= now.used;
   heap.settled ??= now.used;
@@ -49,7 +29,7 @@ export function heapAfterTask({ heap }: WorkerState, now: HeapUse): void {
 }
 
 export function heapAfterTrim(state: State, worker: WorkerState, now: HeapUse): void {
-  const { heap } = worker;
+  const { heap } = worker.recycling;
   heap.now = now;
   const hasGrown = now.used > heap.kept + GROWN_AGAIN * heapLimitOf(state, worker);
   heap.patience = hasGrown ? 1 : Math.min(MOST_PATIENCE, 2 * heap.patience);
@@ -60,19 +40,19 @@ export function heapAfterTrim(state: State, worker: WorkerState, now: HeapUse): 
 
 /** The heap may be filling up: a trim will show. */
 export function isHeapSuspect(state: State, worker: WorkerState): boolean {
-  const { now, kept, waits } = worker.heap;
+  const { now, kept, waits } = worker.recycling.heap;
   return now !== null && waits === 0 && now.used > kept + SUSPECT * (heapLimitOf(state, worker) - kept);
 }
 
 /** Past half of its limit; after a trim, counting only what is in use. */
 export function isHeapHigh(state: State, worker: WorkerState): boolean {
-  const { now } = worker.heap;
+  const { now } = worker.recycling.heap;
   return now !== null && now.used > FULL * heapLimitOf(state, worker);
 }
 
 /** After a trim: tasks have filled the heap beyond what its first task or its class instances needed. */
 export function isHeapFilled(state: State, worker: WorkerState): boolean {
-  const { now, settled } = worker.heap;
+  const { now, settled } = worker.recycling.heap;
   if (now === null || settled === null || !isHeapHigh(state, worker)) return false;
   return now.used > settled + GROWN_BEYOND * heapLimitOf(state, worker);
 }
@@ -80,13 +60,14 @@ export function isHeapFilled(state: State, worker: WorkerState): boolean {
 /** V8's figure includes its young generation: at the limit of the old one it gives up. */
 export function heapLimitOf(state: State, worker: WorkerState): Bytes {
   return Math.min(
-    worker.heap.now?.limit ?? Number.POSITIVE_INFINITY,
+    worker.recycling.heap.now?.limit ?? Number.POSITIVE_INFINITY,
     heapOf(state, worker) ?? Number.POSITIVE_INFINITY,
   );
 }
 
 /** V8's part of what the worker may have. */
 export function heapOf(state: State, worker: WorkerState): Bytes | null {
-  if (state.heapLimit === null || worker.memory <= state.workerMemory) return state.heapLimit;
-  return heapFor(worker.memory);
+  if (state.memory.heapLimit === null || worker.memory.limit <= state.memory.workerMemory)
+    return state.memory.heapLimit;
+  return heapFor(worker.memory.limit);
 }

@@ -1,8 +1,8 @@
 export { isItsTurn, isSomebodyAlone, makeWay, runsAlone, settleAlone } from "./alone.ts";
 export { isBystander } from "./bystander.ts";
-export { type HeapPast, heapOf } from "./heap.ts";
+export { heapOf } from "./heap.ts";
 export { pauseDeadline, reportPauses } from "./ladder.ts";
-export { beginLease, type LeaseState, reclaim, relieve, settleLease } from "./lease.ts";
+export { beginLease, reclaim, relieve, settleLease } from "./lease.ts";
 export { replaceUnfit, setMemoryLimit } from "./memory-limit.ts";
 export { memoryReport } from "./memory-report.ts";
 export { watchNode } from "./monitor.ts";
@@ -11,10 +11,8 @@ export { containerHolds, containerSpent, heapTold, memoryRead } from "./readings
 export {
   mayBeFullOfOthers,
   settleTrims,
-  type Trimming,
   taskLeft,
   trimDeadline,
   trimmed,
-  type WorkerHistory,
 } from "./recycle.ts";
 export { addWorker, dismiss, stopping, withoutTask, workerOf } from "./workers.ts";

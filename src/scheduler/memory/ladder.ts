@@ -24,27 +24,28 @@ import { endWorker } from "./ending.ts";
  * alone never ends a process.
  */
 export function stand(state: State, worker: WorkerState, by: "reading" | "word"): void {
-  const { memory } = state;
-  if (memory === null || worker.reading === null) return;
-  if (worker.standing.pressure === "terminating") {
+  const { memory } = state.options;
+  if (memory === null || worker.memory.reading === null) return;
+  if (worker.memory.standing.pressure === "terminating") {
     if (by === "word") return;
     state.commands.push({ type: "kill", worker: worker.id, reason: "terminate" });
     return;
   }
   if (worker.phase === "stopping") return;
-  const before = worker.standing;
+  const before = worker.memory.standing;
   const thresholds = thresholdsOf(state, worker);
-  worker.standing = climb(
+  worker.memory.standing = climb(
     before,
     pressingBytes(state, worker),
-    worker.memory,
+    worker.memory.limit,
     by === "reading" ? thresholds : { ...thresholds, terminate: false },
   );
-  if (worker.standing.pressure !== before.pressure) moved(state, worker, before.pressure);
+  if (worker.memory.standing.pressure !== before.pressure) moved(state, worker, before.pressure);
 }
 
 function moved(state: State, worker: WorkerState, from: Pressure): void {
-  const { id, pid, memory, standing } = worker;
+  const { id, pid } = worker;
+  const { limit: memory, standing } = worker.memory;
   const to = standing.pressure;
   watch(state, {
     type: "pressure",
@@ -56,8 +57,8 @@ function moved(state: State, worker: WorkerState, from: Pressure): void {
     limit: memory,
   });
   if (to === "paused") {
-    worker.paused = { since: state.now, isReported: false };
-    state.paused.add(worker);
+    worker.memory.paused = { since: state.now, isReported: false };
+    state.memory.paused.add(worker);
   } else leavePause(state, worker);
   if (to === "terminating") {
     endWorker(state, worker, whyTerminated(state, worker));
@@ -67,26 +68,26 @@ function moved(state: State, worker: WorkerState, from: Pressure): void {
 
 function whyTerminated(state: State, worker: WorkerState): string {
   const { terminate } = thresholdsOf(state, worker);
-  const kind = state.memory?.measure === "managed" ? "managed memory" : "memory";
+  const kind = state.options.memory?.measure === "managed" ? "managed memory" : "memory";
   const has = formatSize(pressingBytes(state, worker));
-  return `its ${kind} of ${has} was above ${terminate} of its limit of ${formatSize(worker.memory)} (worker.memory.terminate)`;
+  return `its ${kind} of ${has} was above ${terminate} of its limit of ${formatSize(worker.memory.limit)} (worker.memory.terminate)`;
 }
 
 function leavePause(state: State, worker: WorkerState): void {
-  worker.paused = null;
-  state.paused.delete(worker);
+  worker.memory.paused = null;
+  state.memory.paused.delete(worker);
 }
 
 /** True also if none of its blocks has to leave. */
-export function hasNothingToSpill({ standing, foundNothingToSpill }: WorkerState): boolean {
+export function hasNothingToSpill({ memory: { standing }, store: { foundNothingToSpill } }: WorkerState): boolean {
   return foundNothingToSpill || !standing.spills;
 }
 
 /** When the next worker will have been paused for too long. */
-export function pauseDeadline({ paused, memory, now }: State): Milliseconds {
+export function pauseDeadline({ memory: { paused }, options: { memory }, now }: State): Milliseconds {
   let at = Number.POSITIVE_INFINITY;
   for (const worker of paused) {
-    const due = (worker.paused?.since ?? 0) + (memory?.pausedTooLong ?? 0);
+    const due = (worker.memory.paused?.since ?? 0) + (memory?.pausedTooLong ?? 0);
     // A worker that still has something to spill is checked again at the next reading.
     if (due > now) at = Math.min(at, due);
   }
@@ -95,11 +96,12 @@ export function pauseDeadline({ paused, memory, now }: State): Milliseconds {
 
 /** Reports workers that are paused for too long with nothing left to spill: once for each pause. */
 export function reportPauses(state: State): void {
-  for (const worker of state.paused) {
-    const { paused, id, pid } = worker;
+  for (const worker of state.memory.paused) {
+    const { id, pid } = worker;
+    const { paused } = worker.memory;
     if (paused === null || paused.isReported || !hasNothingToSpill(worker)) continue;
     const elapsed = state.now - paused.since;
-    if (elapsed < (state.memory?.pausedTooLong ?? 0)) continue;
+    if (elapsed < (state.options.memory?.pausedTooLong ?? 0)) continue;
     paused.isReported = true;
     const seconds = Math.round(elapsed / 1000);
     const cause = causeOfPause(state, worker);
@@ -109,10 +111,12 @@ export function reportPauses(state: State): void {
 }
 
 function causeOfPause(state: State, worker: WorkerState): string {
-  const { task, memory, kinds, history } = worker;
+  const { task } = worker;
+  const { limit: memory, kinds } = worker.memory;
+  const { history } = worker.recycling;
   const has = `${formatSize(kinds.process)} of its ${formatSize(memory)}`;
   if (task !== null) {
-    const runs = Math.round((state.now - task.startedAt) / 1000);
+    const runs = Math.round((state.now - task.run.startedAt) / 1000);
     return (
       `its task of ${task.operator.spec.name} has run for ${runs} s and has ${has}. It goes on; a smaller batchSize, or more ` +
       "memory for the function (its option memory) or for all (memoryLimit), keeps it below."
@@ -125,10 +129,11 @@ function causeOfPause(state: State, worker: WorkerState): string {
 
 /** Memory outside of blocks is high, so spilling more would not help (K11). Said once for each operator. */
 export function warnOfUnmanaged(state: State, worker: WorkerState): void {
-  const { kinds, memory, id, pid } = worker;
+  const { id, pid } = worker;
+  const { kinds, limit: memory } = worker.memory;
   const unmanaged = kinds.unmanaged + kinds.recent;
-  if (!worker.standing.spills || !worker.foundNothingToSpill || unmanaged * 2 < kinds.process) return;
-  const operator = worker.task?.operator.spec.name ?? worker.history.operator;
+  if (!worker.memory.standing.spills || !worker.store.foundNothingToSpill || unmanaged * 2 < kinds.process) return;
+  const operator = worker.task?.operator.spec.name ?? worker.recycling.history.operator;
   const { process } = kinds;
   once(state, `unmanaged/${operator}`, {
     kind: "unmanaged",
@@ -142,7 +147,7 @@ export function warnOfUnmanaged(state: State, worker: WorkerState): void {
 }
 
 export function once(state: State, about: string, notice: Notice): void {
-  if (state.warned.has(about)) return;
-  state.warned.add(about);
+  if (state.memory.warned.has(about)) return;
+  state.memory.warned.add(about);
   tellNotice(state, notice);
 }

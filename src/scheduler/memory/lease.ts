@@ -5,23 +5,12 @@
  * process has more than its buffers.
  */
 
-import { kernelLease, type MemoryPool, squeezed } from "../../memory/index.ts";
+import { kernelLease, squeezed } from "../../memory/index.ts";
 import type { Bytes } from "../../protocol/index.ts";
 import { isRunnable } from "../flow/index.ts";
 import { inputEnded, isWide, type State, send, type TaskState, type WorkerState } from "../state/index.ts";
 import { makeRoom } from "../store/index.ts";
 import { dismiss, withoutTask } from "./workers.ts";
-
-/** What the wide kernel has at this moment. */
-export interface LeaseState {
-  readonly pool: MemoryPool;
-  /** Null: the kernel has not been told a lease yet. */
-  told: Bytes | null;
-  /** Workers have ended to give it their memory. */
-  isParked: boolean;
-  /** The store needs what it has lent, and lends no more: while the task is fed, or for as long as it runs. */
-  reclaimed: "no" | "feeding" | "for good";
-}
 
 /** Shares of the pool: while functions run beside the kernel, and when it is alone. */
 const SHARE_BESIDE = 0.5;
@@ -42,9 +31,10 @@ const NOTABLE = 0.1;
 
 /** Called with every event: works out what is lent. */
 export function settleLease(state: State): void {
-  const { lease, wide } = state;
+  const { lease } = state.memory;
+  const { wide } = state.phases;
   if (lease === null) return;
-  const task = wide.worker?.task ?? null;
+  const task = wide?.task ?? null;
   if (task !== null) tellLease(state, task);
   // A task that is about to run again will need all the memory that it had.
   else if (!isOneToComeAgain(state)) {
@@ -57,11 +47,11 @@ export function settleLease(state: State): void {
 
 /** A wide task ran out of memory, or was killed, and has not started again yet. */
 function isOneToComeAgain({ jobs }: State): boolean {
-  const hasLacked = ({ relief, kills }: TaskState) => relief + kills > 0;
+  const hasLacked = ({ oom: { relief, kills } }: TaskState) => relief + kills > 0;
   for (const { operators } of jobs.values()) {
     for (const operator of operators) {
       if (!isWide(operator)) continue;
-      if ([...operator.again, ...operator.aside, ...operator.resting].some(hasLacked)) return true;
+      if ([...operator.phases.again, ...operator.phases.aside, ...operator.phases.resting].some(hasLacked)) return true;
     }
   }
   return false;
@@ -69,14 +59,16 @@ function isOneToComeAgain({ jobs }: State): boolean {
 
 /** The kernel is about to get the task: the lease of its previous task no longer applies. */
 export function beginLease(state: State, task: TaskState): void {
-  if (state.lease !== null) state.lease.told = null;
+  if (state.memory.lease !== null) state.memory.lease.told = null;
   tellLease(state, task);
 }
 
 /** What the wide kernel may have for the task. */
-function tellLease(state: State, { operator, relief, kills }: TaskState): void {
-  const { lease, ledger, wide } = state;
-  if (lease === null || wide.worker === null) return;
+function tellLease(state: State, { operator, oom: { relief, kills } }: TaskState): void {
+  const { ledger } = state;
+  const { lease } = state.memory;
+  const { wide } = state.phases;
+  if (lease === null || wide === null) return;
   const { pool } = lease;
   const isAlone = inputEnded(operator) && isQuiet(state);
   const share = isAlone ? SHARE_ALONE : SHARE_BESIDE;
@@ -89,13 +81,13 @@ function tellLease(state: State, { operator, relief, kills }: TaskState): void {
   const free = rest - workers * pool.worker;
   const mostLent = !isAlone ? MOST_LENT_BESIDE : relief < MOST_RELIEF ? MOST_LENT_ALONE : 1;
   const most = Math.min(ledger.capacity * mostLent, ledger.capacity - 2 * largestBlock(state));
-  if (lease.reclaimed === "feeding" && isFed(wide.worker.task)) lease.reclaimed = "no";
+  if (lease.reclaimed === "feeding" && isFed(wide.task)) lease.reclaimed = "no";
   if (lease.reclaimed === "no") lend(state, Math.min(most, wanted - free));
   const process = isAlone ? free + ledger.lent : Math.min(pool.memory * share, free + ledger.lent);
   if (lease.told !== null && Math.abs(process - lease.told) < lease.told * NOTABLE) return;
   lease.told = process;
   const own = kernelLease(process, relief > 0 ? 1 : pool.threads, relief === MOST_RELIEF);
-  send(state, wide.worker, { type: "lease", lease: kills === 0 ? own : squeezed(own, kills) });
+  send(state, wide, { type: "lease", lease: kills === 0 ? own : squeezed(own, kills) });
 }
 
 /**
@@ -113,25 +105,25 @@ function largestBlock({ jobs }: State): Bytes {
 }
 
 /** Nothing can go on for lack of room: takes lent memory back. True if there was any. */
-export function reclaim({ lease, ledger, wide }: State): boolean {
+export function reclaim({ memory: { lease }, ledger, phases: { wide } }: State): boolean {
   if (lease === null || ledger.lent === 0) return false;
-  lease.reclaimed = isFed(wide.worker?.task ?? null) ? "for good" : "feeding";
+  lease.reclaimed = isFed(wide?.task ?? null) ? "for good" : "feeding";
   ledger.lend(0);
   return true;
 }
 
 /** All of its input is in the kernel. */
 function isFed(task: TaskState | null): boolean {
-  const feed = task?.feed ?? null;
+  const feed = task?.input.feed ?? null;
   return feed?.ended === true && feed.inFlight.length === 0;
 }
 
 /** The kernel ran out of memory. True if its task can be run again with more memory for each thread. */
-export function relieve({ lease, wide }: State, task: TaskState, worker: WorkerState): boolean {
-  if (lease === null || worker !== wide.worker || task.relief >= MOST_RELIEF) return false;
-  task.relief += 1;
+export function relieve({ memory: { lease }, phases: { wide } }: State, task: TaskState, worker: WorkerState): boolean {
+  if (lease === null || worker !== wide || task.oom.relief >= MOST_RELIEF) return false;
+  task.oom.relief += 1;
   // One thread already: only more memory helps.
-  if (lease.told !== null && kernelLease(lease.told, lease.pool.threads).threads === 1) task.relief = MOST_RELIEF;
+  if (lease.told !== null && kernelLease(lease.told, lease.pool.threads).threads === 1) task.oom.relief = MOST_RELIEF;
   return true;
 }
 
@@ -146,11 +138,12 @@ function lend(state: State, bytes: Bytes): void {
 
 /** No worker has anything to do, and nothing waits for one. */
 function isQuiet(state: State): boolean {
-  if (state.inspections.length + state.repairs.length > 0) return false;
+  if (state.phases.inspections.length + state.phases.repairs.length > 0) return false;
   for (const { phase } of state.workers.values()) {
-    if (phase === "busy" || phase === "inspecting" || (phase === "starting" && !state.lease?.isParked)) return false;
+    if (phase === "busy" || phase === "inspecting" || (phase === "starting" && !state.memory.lease?.isParked))
+      return false;
   }
-  if (state.fetching.size > 0 || state.programAsks.length > 0) return false;
+  if (state.phases.fetching.size > 0 || state.placement.programAsks.length > 0) return false;
   for (const job of state.jobs.values()) {
     if (job.phase === "running" && job.operators.some((operator) => isRunnable(state, operator, true))) return false;
   }
@@ -158,12 +151,12 @@ function isQuiet(state: State): boolean {
 }
 
 function park(state: State): void {
-  if (state.lease === null) return;
-  state.lease.isParked = true;
+  if (state.memory.lease === null) return;
+  state.memory.lease.isParked = true;
   // Workers that have only just started end, too.
   for (const worker of withoutTask(state)) dismiss(state, worker);
 }
 
 function unpark(state: State): void {
-  if (state.lease !== null) state.lease.isParked = false;
+  if (state.memory.lease !== null) state.memory.lease.isParked = false;
 }

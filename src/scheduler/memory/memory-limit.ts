@@ -12,17 +12,17 @@ import { dismiss } from "./workers.ts";
 /** `limit`, `heap`: of a worker that was not raised; null: none. */
 export function setMemoryLimit(state: State, limit: Bytes | null, heap: Bytes | null): void {
   const memory = limit ?? Number.POSITIVE_INFINITY;
-  const target = state.memory?.thresholds.target ?? false;
-  state.workerMemory = memory;
-  state.heapLimit = heap;
-  state.managedTarget = limit === null || target === false ? null : Math.floor(limit * target);
-  state.ledger.target = state.managedTarget;
+  const target = state.options.memory?.thresholds.target ?? false;
+  state.memory.workerMemory = memory;
+  state.memory.heapLimit = heap;
+  state.memory.managedTarget = limit === null || target === false ? null : Math.floor(limit * target);
+  state.ledger.target = state.memory.managedTarget;
   for (const worker of state.workers.values()) {
-    if (state.raised.has(worker) && worker.memory > memory) continue;
-    state.raised.delete(worker);
-    worker.memory = memory;
-    if (worker.phase === "stopping" || worker.startedWith === memory) state.unfit.delete(worker);
-    else state.unfit.add(worker);
+    if (state.memory.raised.has(worker) && worker.memory.limit > memory) continue;
+    state.memory.raised.delete(worker);
+    worker.memory.limit = memory;
+    if (worker.phase === "stopping" || worker.memory.startedWith === memory) state.memory.unfit.delete(worker);
+    else state.memory.unfit.add(worker);
   }
   standAgain(state);
   watch(state, { type: "memoryLimit", limit });
@@ -30,9 +30,9 @@ export function setMemoryLimit(state: State, limit: Bytes | null, heap: Bytes | 
 
 /** Called before tasks are given out: replaces workers whose heap does not fit their limit. */
 export function replaceUnfit(state: State): void {
-  if (state.unfit.size === 0) return;
+  if (state.memory.unfit.size === 0) return;
   for (const { phase } of state.workers.values()) if (phase === "starting" || phase === "stopping") return;
-  for (const worker of state.unfit) {
+  for (const worker of state.memory.unfit) {
     if (worker.phase !== "idle" || hasInstance(worker)) continue;
     dismiss(state, worker);
     return;

@@ -6,7 +6,10 @@ import type { State, WorkerState } from "../state/index.ts";
 import { pressingBytes, thresholdsOf } from "../store/index.ts";
 
 export function memoryReport(state: State): SessionMemory {
-  const { node, memory, processes, ledger, workers, wide } = state;
+  const { ledger, workers } = state;
+  const { node, processes } = state.memory;
+  const { memory } = state.options;
+  const { wide } = state.phases;
   const threshold = memory === null || memory.memoryMonitorRefreshMs === 0 ? null : memory.memoryUsageThreshold;
   return {
     node: { ...(node ?? { used: 0, total: 0 }), threshold },
@@ -14,15 +17,16 @@ export function memoryReport(state: State): SessionMemory {
     store: { capacity: ledger.capacity, resident: ledger.live, spilled: ledger.spilledBytes },
     workers: [
       ...[...workers.values()].map((worker) => memoryOf(state, worker, "worker")),
-      ...(wide.worker === null ? [] : [memoryOf(state, wide.worker, "wide")]),
+      ...(wide === null ? [] : [memoryOf(state, wide, "wide")]),
     ],
   };
 }
 
 function memoryOf(state: State, worker: WorkerState, kind: WorkerMemory["kind"]): WorkerMemory {
-  const { id, pid, phase, kinds, standing, task } = worker;
+  const { id, pid, phase, task } = worker;
+  const { kinds, standing } = worker.memory;
   // The wide kernel stands on no ladder.
-  const limit = kind === "wide" ? Number.POSITIVE_INFINITY : worker.memory;
+  const limit = kind === "wide" ? Number.POSITIVE_INFINITY : worker.memory.limit;
   const bytes = pressingBytes(state, worker);
   return {
     ...kinds,

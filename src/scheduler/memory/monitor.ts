@@ -31,18 +31,18 @@ interface Candidate {
 
 /** The node was looked at. */
 export function watchNode(state: State, node: NodeMemory): void {
-  state.node = node;
-  const { memory } = state;
+  state.memory.node = node;
+  const { memory } = state.options;
   if (memory === null || memory.memoryMonitorRefreshMs === 0) return;
   const threshold = memory.memoryUsageThreshold * node.total;
   const returned = relieveNode(state, node.used - (threshold - RELIEF_MARGIN * node.total));
   const excess = node.used - returned - threshold;
   // A victim's memory is free only when its process is gone: no other worker is ended for the same bytes.
-  if (excess <= 0 || state.ending.size > 0) return;
+  if (excess <= 0 || state.memory.ending.size > 0) return;
   const candidates = candidatesOf(state);
   const foreign = foreignPart(state, node.used - returned);
   for (const victim of victimsOf(candidates, excess)) {
-    victim.worker.foreign = foreign;
+    victim.worker.memory.foreign = foreign;
     end(state, node, victim, candidates);
   }
 }
@@ -61,29 +61,30 @@ function relieveNode(state: State, bytes: Bytes): Bytes {
 function candidatesOf(state: State): Candidate[] {
   const candidates: Candidate[] = [];
   for (const worker of state.workers.values()) addCandidate(candidates, worker);
-  if (state.wide.worker !== null) addCandidate(candidates, state.wide.worker);
+  if (state.phases.wide !== null) addCandidate(candidates, state.phases.wide);
   return candidates.sort(
     (a, b) => COSTS.indexOf(a.cost) - COSTS.indexOf(b.cost) || b.since - a.since || b.private - a.private,
   );
 }
 
 function addCandidate(candidates: Candidate[], worker: WorkerState): void {
-  const { phase, task, reading } = worker;
+  const { phase, task } = worker;
+  const { reading } = worker.memory;
   if (reading === null) return;
   if (phase === "busy" && task !== null) {
-    candidates.push({ worker, private: reading.private, cost: costOf(task), since: task.startedAt });
-  } else if (phase === "idle" && worker.history.tasks > 0 && reading.private >= WORTH_IT) {
+    candidates.push({ worker, private: reading.private, cost: costOf(task), since: task.run.startedAt });
+  } else if (phase === "idle" && worker.recycling.history.tasks > 0 && reading.private >= WORTH_IT) {
     // A worker without a first task has nothing to give back: its replacement would have the same.
     candidates.push({ worker, private: reading.private, cost: "a restart", since: 0 });
   }
 }
 
 function costOf(task: TaskState): Cost {
-  if (task.cancelledAt !== null) return "a restart";
+  if (task.cancel.at !== null) return "a restart";
   return isRetriable(task) ? "a retry" : "the last retry";
 }
 
-function isRetriable({ operator: { spec }, shortages }: TaskState): boolean {
+function isRetriable({ operator: { spec }, oom: { shortages } }: TaskState): boolean {
   return spec.kind === "tasks" && shortages.length < spec.maxOomRetries;
 }
 

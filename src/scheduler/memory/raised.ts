@@ -12,38 +12,38 @@ import { dismiss, stopping, withoutTask } from "./workers.ts";
 
 /** The limit that a worker must have for the operator: what a task asks for, or all memory for tasks. */
 export function neededFor(state: State, operator: OperatorState): Bytes {
-  return runsAlone(operator) ? roomForTasks(state) : operator.request.memory;
+  return runsAlone(operator) ? roomForTasks(state) : operator.needs.request.memory;
 }
 
 export function isLargeEnough(state: State, worker: WorkerState, operator: OperatorState): boolean {
-  return neededFor(state, operator) <= Math.max(worker.memory, state.workerMemory);
+  return neededFor(state, operator) <= Math.max(worker.memory.limit, state.memory.workerMemory);
 }
 
 /** Orders a worker for the operator, if an idle one can make room for it and none is on its way. */
 export function raise(state: State, operator: OperatorState): void {
   const needed = neededFor(state, operator);
-  if (needed <= state.workerMemory || areStartsPaused(state)) return;
-  if (state.raising.some((memory) => memory >= needed)) return;
+  if (needed <= state.memory.workerMemory || areStartsPaused(state)) return;
+  if (state.memory.raising.some((memory) => memory >= needed)) return;
   for (const worker of state.workers.values()) {
     if (worker.phase === "starting" && isLargeEnough(state, worker, operator)) return;
   }
   for (const worker of withoutTask(state)) {
     if (hasInstance(worker)) continue;
     stopping(state, worker);
-    state.raising.push(needed);
+    state.memory.raising.push(needed);
     orderReplacement(state, worker, needed);
     return;
   }
 }
 
 export function raisedStarting(state: State, memory: Bytes): void {
-  const at = state.raising.indexOf(memory);
-  if (at !== -1) state.raising.splice(at, 1);
+  const at = state.memory.raising.indexOf(memory);
+  if (at !== -1) state.memory.raising.splice(at, 1);
 }
 
 /** Dismisses raised workers that no operator needs. */
 export function lower(state: State): void {
-  for (const worker of state.raised) {
+  for (const worker of state.memory.raised) {
     if (worker.phase !== "idle" || hasInstance(worker) || isNeeded(state)) continue;
     dismiss(state, worker);
   }
@@ -52,7 +52,7 @@ export function lower(state: State): void {
 /** The limit of a worker that can run any of these; null if an ordinary worker is enough. */
 export function raisedFor(state: State, operators: readonly OperatorState[]): Bytes | null {
   const memory = Math.max(0, ...operators.map((operator) => neededFor(state, operator)));
-  return memory > state.workerMemory ? memory : null;
+  return memory > state.memory.workerMemory ? memory : null;
 }
 
 function isNeeded(state: State): boolean {

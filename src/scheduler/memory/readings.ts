@@ -12,24 +12,24 @@ import { isHeavy, noteGrowth } from "./recycle.ts";
 import { workerOf } from "./workers.ts";
 
 export function memoryRead(state: State, event: Extract<Event, { type: "memory" }>): void {
-  state.processes = { supervisor: event.supervisor, program: event.program };
+  state.memory.processes = { supervisor: event.supervisor, program: event.program };
   for (const reading of event.workers) {
     const worker = workerOf(state, reading.worker);
     if (worker === undefined) continue;
-    worker.reading = reading;
-    worker.readAt = state.now;
-    worker.containerRead = worker.container?.bytes ?? 0;
-    worker.isAskedToEvict = false;
-    worker.kinds = kindsOf(useOf(state, worker), worker.unmanaged, state.now);
+    worker.memory.reading = reading;
+    worker.memory.readAt = state.now;
+    worker.memory.containerRead = worker.memory.container?.bytes ?? 0;
+    worker.store.isAskedToEvict = false;
+    worker.memory.kinds = kindsOf(useOf(state, worker), worker.memory.unmanaged, state.now);
     noteGrowth(worker);
   }
   for (const worker of state.workers.values()) settleWorker(state, worker, "reading");
   spillUnderPressure(state);
-  for (const worker of state.heavy) warnOfUnmanaged(state, worker);
+  for (const worker of state.memory.heavy) warnOfUnmanaged(state, worker);
   for (const job of state.jobs.values()) {
-    job.peakWorkerMemory = Math.max(job.peakWorkerMemory, ...event.workers.map(resident));
-    job.peakSupervisorMemory = Math.max(job.peakSupervisorMemory, resident(event.supervisor));
-    job.peakProgramMemory = Math.max(job.peakProgramMemory, resident(event.program));
+    job.memory.peakWorkerMemory = Math.max(job.memory.peakWorkerMemory, ...event.workers.map(resident));
+    job.memory.peakSupervisorMemory = Math.max(job.memory.peakSupervisorMemory, resident(event.supervisor));
+    job.memory.peakProgramMemory = Math.max(job.memory.peakProgramMemory, resident(event.program));
   }
 }
 
@@ -41,23 +41,23 @@ export function standAgain(state: State): void {
 
 /** The size of the worker data has changed: a worker that has too much gets no task, even before the next reading. */
 export function containerHolds(state: State, worker: WorkerState, bytes: Bytes, evicts: boolean): void {
-  worker.container = { bytes, evicts, hasNothingToEvict: false };
-  worker.isAskedToEvict = false;
-  if (worker.reading === null) return;
+  worker.memory.container = { bytes, evicts, hasNothingToEvict: false };
+  worker.store.isAskedToEvict = false;
+  if (worker.memory.reading === null) return;
   settleWorker(state, worker, "word");
   spillUnderPressure(state);
 }
 
 /** The worker data has freed all that it can: other memory must be freed instead. */
 export function containerSpent(state: State, worker: WorkerState): void {
-  if (worker.container === null) return;
-  worker.container = { ...worker.container, hasNothingToEvict: true };
+  if (worker.memory.container === null) return;
+  worker.memory.container = { ...worker.memory.container, hasNothingToEvict: true };
   spillUnderPressure(state);
 }
 
 /** After a task. The wide kernel has no functions that could keep anything. */
 export function heapTold(state: State, worker: WorkerState, heap: HeapUse): void {
-  if (worker === state.wide.worker) return;
+  if (worker === state.phases.wide) return;
   heapAfterTask(worker, heap);
   settleHeavy(state, worker);
 }
@@ -68,8 +68,8 @@ function settleWorker(state: State, worker: WorkerState, by: "reading" | "word")
 }
 
 function settleHeavy(state: State, worker: WorkerState): void {
-  if (isHeavy(state, worker)) state.heavy.add(worker);
-  else state.heavy.delete(worker);
+  if (isHeavy(state, worker)) state.memory.heavy.add(worker);
+  else state.memory.heavy.delete(worker);
 }
 
 function resident(memory: ProcessMemory): Bytes {

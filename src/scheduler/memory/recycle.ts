@@ -29,7 +29,10 @@ import {
   type State,
   send,
   type TaskState,
+  type Trimming,
+  type TrimReason,
   tell,
+  type WorkerHistory,
   type WorkerState,
   watch,
 } from "../state/index.ts";
@@ -37,36 +40,6 @@ import { heapAfterTrim, heapLimitOf, isHeapFilled, isHeapHigh, isHeapSuspect } f
 import { hasNothingToSpill, once } from "./ladder.ts";
 import { instancesIn } from "./raised.ts";
 import { dismiss } from "./workers.ts";
-
-/** A worker's private memory over time. */
-export interface WorkerHistory {
-  /** When the worker was first measured. */
-  first: Bytes | null;
-  /** Private memory after its last tasks, the oldest first. */
-  readonly after: Bytes[];
-  /** Tasks that have left it, and how many of them are in the list above. */
-  tasks: number;
-  noted: number;
-  /** The operator of the last task, and whether there were others. */
-  operator: string | null;
-  isMixed: boolean;
-  /**
-   * Its classes that have run a task in it, and its memory after the first task of the latest of them; null: not
-   * measured yet.
-   */
-  readonly classes: Set<OperatorState>;
-  settled: Bytes | null;
-}
-
-type Reason = "paused" | "unmanaged" | "growing" | "heap";
-
-export interface Trimming {
-  readonly reason: Reason;
-  readonly since: Milliseconds;
-  answeredAt: Milliseconds | null;
-  /** A trim did not help, and replacing the worker would not help either. */
-  isVain: boolean;
-}
 
 /** A worker that has not answered in this time has freed nothing. */
 const TRIM_GRACE: Milliseconds = 2_000;
@@ -81,22 +54,25 @@ const GROWN_BEYOND = 0.1;
 const UNSEEN = 2;
 
 export function taskLeft(worker: WorkerState, operator: OperatorState): void {
-  const { history, container } = worker;
+  const { history } = worker.recycling;
+  const { container } = worker.memory;
   const { name } = operator.spec;
   // What the task used may leave memory now.
-  if (container?.hasNothingToEvict) worker.container = { ...container, hasNothingToEvict: false };
+  if (container?.hasNothingToEvict) worker.memory.container = { ...container, hasNothingToEvict: false };
   history.tasks += 1;
   history.isMixed ||= history.operator !== null && history.operator !== name;
   history.operator = name;
   if (!operator.isClass || history.classes.has(operator)) return;
   history.classes.add(operator);
   history.settled = null;
-  worker.heap.settled = null;
+  worker.recycling.heap.settled = null;
 }
 
 /** Called with each reading. */
 export function noteGrowth(worker: WorkerState): void {
-  const { history, reading, phase } = worker;
+  const { phase } = worker;
+  const { history } = worker.recycling;
+  const { reading } = worker.memory;
   if (reading === null || phase === "starting") return;
   history.first ??= reading.private;
   if (history.noted === history.tasks) return;
@@ -108,7 +84,8 @@ export function noteGrowth(worker: WorkerState): void {
 
 /** Its memory is that of its class instances: the next worker would have as much after its first task. */
 function isAsConstructed(worker: WorkerState): boolean {
-  const { history, reading, memory } = worker;
+  const { history } = worker.recycling;
+  const { reading, limit: memory } = worker.memory;
   const instances = instancesIn(worker);
   if (instances === 0) return false;
   if (instances !== history.classes.size || history.settled === null) return true;
@@ -117,16 +94,18 @@ function isAsConstructed(worker: WorkerState): boolean {
 
 /** The answer to `trim`. */
 export function trimmed(state: State, worker: WorkerState, { before, after }: TrimReport, heap: HeapUse): void {
-  const { id, pid, trimming } = worker;
+  const { id, pid } = worker;
+  const { trimming } = worker.recycling;
   if (trimming !== null) trimming.answeredAt ??= state.now;
   heapAfterTrim(state, worker, heap);
   watch(state, { type: "trimmed", worker: id, pid, returned: Math.max(0, before - after) });
 }
 
-export function trimDeadline({ heavy, now }: State): Milliseconds {
+export function trimDeadline({ memory: { heavy }, now }: State): Milliseconds {
   let at = Number.POSITIVE_INFINITY;
-  for (const { trimming } of heavy) {
-    if (trimming !== null && graceEnds(trimming) > now) at = Math.min(at, graceEnds(trimming));
+  for (const { recycling } of heavy) {
+    if (recycling.trimming !== null && graceEnds(recycling.trimming) > now)
+      at = Math.min(at, graceEnds(recycling.trimming));
   }
   return at;
 }
@@ -137,20 +116,20 @@ function graceEnds({ since, reason }: Trimming): Milliseconds {
 
 /** Called before tasks are given out: which workers must be trimmed, and which are done with it. */
 export function settleTrims(state: State): void {
-  for (const worker of state.heavy) {
+  for (const worker of state.memory.heavy) {
     if (worker.phase !== "idle") continue;
-    if (worker.trimming === null) beginTrimming(state, worker);
-    else endTrimming(state, worker, worker.trimming);
+    if (worker.recycling.trimming === null) beginTrimming(state, worker);
+    else endTrimming(state, worker, worker.recycling.trimming);
   }
-  if (state.paused.size > 0) failInVain(state);
+  if (state.memory.paused.size > 0) failInVain(state);
 }
 
 /** The worker spills, is paused or being trimmed, or may have a reason to be trimmed after its task. */
 export function isHeavy(state: State, worker: WorkerState): boolean {
   if (worker.phase === "stopping") return false;
   return (
-    worker.standing.pressure !== "normal" ||
-    worker.trimming !== null ||
+    worker.memory.standing.pressure !== "normal" ||
+    worker.recycling.trimming !== null ||
     isPastHalf(state, worker) ||
     isUnmanagedHigh(state, worker) ||
     (counts(state) && isHeapSuspect(state, worker))
@@ -160,14 +139,15 @@ export function isHeavy(state: State, worker: WorkerState): boolean {
 function beginTrimming(state: State, worker: WorkerState): void {
   const reason = reasonToRest(state, worker);
   if (reason === null) return;
-  worker.trimming = { reason, since: state.now, answeredAt: null, isVain: false };
+  worker.recycling.trimming = { reason, since: state.now, answeredAt: null, isVain: false };
   settleIdle(state, worker);
   send(state, worker, { type: "trim", request: null });
 }
 
-function reasonToRest(state: State, worker: WorkerState): Reason | null {
-  const { history, memory } = worker;
-  if (worker.paused !== null) return hasNothingToSpill(worker) ? "paused" : null;
+function reasonToRest(state: State, worker: WorkerState): TrimReason | null {
+  const { history } = worker.recycling;
+  const { limit: memory } = worker.memory;
+  if (worker.memory.paused !== null) return hasNothingToSpill(worker) ? "paused" : null;
   if (history.tasks === 0) return null;
   if (Number.isFinite(memory) && !isAsConstructed(worker)) {
     if (isUnmanagedHigh(state, worker) && hasNothingToSpill(worker)) return "unmanaged";
@@ -176,10 +156,10 @@ function reasonToRest(state: State, worker: WorkerState): Reason | null {
   return counts(state) && isHeapSuspect(state, worker) ? "heap" : null;
 }
 
-function isStillSo(state: State, worker: WorkerState, reason: Reason): boolean {
+function isStillSo(state: State, worker: WorkerState, reason: TrimReason): boolean {
   switch (reason) {
     case "paused":
-      return worker.paused !== null;
+      return worker.memory.paused !== null;
     case "unmanaged":
       return isUnmanagedHigh(state, worker);
     case "growing":
@@ -190,22 +170,22 @@ function isStillSo(state: State, worker: WorkerState, reason: Reason): boolean {
 }
 
 function isUnmanagedHigh(state: State, worker: WorkerState): boolean {
-  const spill = state.memory?.thresholds.spill ?? false;
-  return counts(state) && spill !== false && unmanagedOf(worker) > spill * worker.memory;
+  const spill = state.options.memory?.thresholds.spill ?? false;
+  return counts(state) && spill !== false && unmanagedOf(worker) > spill * worker.memory.limit;
 }
 
 function isPastHalf(state: State, worker: WorkerState): boolean {
-  return counts(state) && unmanagedOf(worker) > GROWN_PAST * worker.memory;
+  return counts(state) && unmanagedOf(worker) > GROWN_PAST * worker.memory.limit;
 }
 
 /** A threshold that depends on unmanaged memory is set. */
-function counts({ memory }: State): boolean {
+function counts({ options: { memory } }: State): boolean {
   if (memory === null || memory.measure === "managed") return false;
   const { spill, pause, terminate } = memory.thresholds;
   return spill !== false || pause !== false || terminate !== false;
 }
 
-function unmanagedOf({ kinds }: WorkerState): Bytes {
+function unmanagedOf({ memory: { kinds } }: WorkerState): Bytes {
   return kinds.unmanaged + kinds.recent;
 }
 
@@ -218,60 +198,65 @@ function isGrowing({ after }: WorkerHistory): boolean {
  * was in use after the last, or it has not been measured since. In a fresh worker the task may then succeed unchanged.
  */
 export function mayBeFullOfOthers(state: State, worker: WorkerState, task: TaskState): boolean {
-  const { now, memory } = state;
-  const { history } = worker;
+  const { now } = state;
+  const { memory } = state.options;
+  const { history } = worker.recycling;
   if (history.tasks < 2) return false;
-  return isGrowing(history) || isHeapHigh(state, worker) || now - task.startedAt < UNSEEN * (memory?.interval ?? 0);
+  return isGrowing(history) || isHeapHigh(state, worker) || now - task.run.startedAt < UNSEEN * (memory?.interval ?? 0);
 }
 
 function endTrimming(state: State, worker: WorkerState, trimming: Trimming): void {
   const { since, answeredAt, reason } = trimming;
   // The answer reports the heap; the rest is known only after a reading.
-  const isTold = reason === "heap" ? answeredAt !== null : worker.readAt > since;
+  const isTold = reason === "heap" ? answeredAt !== null : worker.memory.readAt > since;
   if (isTold && !isStillSo(state, worker, reason)) {
-    worker.trimming = null;
-    worker.history.after.length = 0;
+    worker.recycling.trimming = null;
+    worker.recycling.history.after.length = 0;
     settleIdle(state, worker);
     return;
   }
-  const isKnown = answeredAt !== null && (reason === "heap" || worker.readAt > answeredAt);
+  const isKnown = answeredAt !== null && (reason === "heap" || worker.memory.readAt > answeredAt);
   if (trimming.isVain || (!isKnown && state.now < graceEnds(trimming))) return;
-  if (worker.history.tasks === 0 && state.ledger.managed(worker.id) === 0) trimming.isVain = true;
+  if (worker.recycling.history.tasks === 0 && state.ledger.managed(worker.id) === 0) trimming.isVain = true;
   else recycle(state, worker, reason);
 }
 
-function recycle(state: State, worker: WorkerState, reason: Reason): void {
-  const { id, pid, history, reading } = worker;
+function recycle(state: State, worker: WorkerState, reason: TrimReason): void {
+  const { id, pid } = worker;
+  const { history } = worker.recycling;
+  const { reading } = worker.memory;
   const why = reason === "heap" ? whyForHeap(state, worker) : whyRecycled(state, worker);
   watch(state, { type: "recycled", worker: id, pid, private: reading?.private ?? 0, why });
   once(state, `recycled/${history.operator}`, { kind: "replaced", worker: id, pid, why });
   dismiss(state, worker);
 }
 
-function whyRecycled({ ledger, memory }: State, worker: WorkerState): string {
-  const { id, history, reading, container } = worker;
+function whyRecycled({ ledger, options: { memory } }: State, worker: WorkerState): string {
+  const { id } = worker;
+  const { history } = worker.recycling;
+  const { reading, container } = worker.memory;
   const now = reading?.private ?? 0;
   const blocks = ledger.managed(id);
   if (blocks > now) {
     return `it is answerable for ${formatSize(blocks)} of blocks in memory that cannot leave: they are being read, or the disks refuse`;
   }
   if (container !== null && container.bytes * 2 > now) {
-    const has = `${formatSize(container.bytes)} of its ${formatSize(worker.memory)}`;
+    const has = `${formatSize(container.bytes)} of its ${formatSize(worker.memory.limit)}`;
     const no = container.evicts ? ", and lets go of no more" : "";
     return `its container (data) holds ${has}${no}; with more memory (memoryLimit) it would stay`;
   }
   if (isAsConstructed(worker)) {
     const needed = formatSize(Math.ceil(now / (memory?.thresholds.spill || 1)));
-    return `what classes have constructed in it takes ${formatSize(now)} of its ${formatSize(worker.memory)}; with more than ${needed} (the function's option memory) it would stay`;
+    return `what classes have constructed in it takes ${formatSize(now)} of its ${formatSize(worker.memory.limit)}; with more than ${needed} (the function's option memory) it would stay`;
   }
   return `its memory has grown from ${formatSize(history.first ?? 0)} to ${formatSize(now)} over ${tasksText(history)}: ${TWO_CAUSES}`;
 }
 
 function whyForHeap(state: State, worker: WorkerState): string {
-  const { first, now } = worker.heap;
+  const { first, now } = worker.recycling.heap;
   const grown = `from ${formatSize(first ?? 0)} to ${formatSize(now?.used ?? 0)} of its ${formatSize(heapLimitOf(state, worker))}`;
   return (
-    `its JavaScript heap has grown ${grown} over ${tasksText(worker.history)}: a leak (a function that keeps what it made, in a variable ` +
+    `its JavaScript heap has grown ${grown} over ${tasksText(worker.recycling.history)}: a leak (a function that keeps what it made, in a variable ` +
     "outside of it)"
   );
 }
@@ -282,9 +267,13 @@ function tasksText({ tasks, isMixed, operator }: WorkerHistory): string {
 
 /** No worker may have a task, and none ever will: waiting jobs fail, with the figures. */
 function failInVain(state: State): void {
-  const { workers, jobs, inspections, memory, workerMemory } = state;
-  for (const { trimming } of workers.values()) if (trimming?.isVain !== true) return;
-  const [{ kinds } = { kinds: null }] = state.paused;
+  const { workers, jobs } = state;
+  const { inspections } = state.phases;
+  const { memory } = state.options;
+  const { workerMemory } = state.memory;
+  for (const { recycling } of workers.values()) if (recycling.trimming?.isVain !== true) return;
+  const [first] = state.memory.paused;
+  const kinds = first?.memory.kinds ?? null;
   const pause = memory?.thresholds.pause ?? false;
   if (kinds === null || pause === false) return;
   const has = formatSize(kinds.process);
@@ -294,7 +283,7 @@ function failInVain(state: State): void {
   const remedies = [`memoryLimit above ${formatSize(Math.ceil(kinds.process / pause))}`, "worker.memory.pause: false"];
   for (const job of jobs.values()) {
     const waiting = job.operators.find((one) => !isWide(one) && isRunnable(state, one, true));
-    if (job.phase !== "running" || job.runningTasks > 0 || waiting === undefined) continue;
+    if (job.phase !== "running" || job.phases.runningTasks > 0 || waiting === undefined) continue;
     const { name } = waiting.spec;
     failJob(state, job, toWire(new OutOfMemoryError(`${name}: ${message}`, name, "pause", kinds.process, 0, remedies)));
   }

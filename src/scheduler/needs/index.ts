@@ -5,6 +5,5 @@ export {
   isOfTheWorker,
   NO_NEED,
   nextNeed,
-  type Shortage,
   stricter,
 } from "./need.ts";

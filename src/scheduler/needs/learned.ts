@@ -7,17 +7,17 @@ import { isWide, Resources } from "../state/index.ts";
 export function learn(state: State, operator: OperatorState, need: LearnedNeed | null): void {
   const { spec } = operator;
   if (need === null || spec.kind !== "tasks" || isWide(operator)) return;
-  operator.learned = need;
+  operator.needs.learned = need;
   operator.figures.learned = need;
   if (need.alone) state.alone.add(operator);
   const { cpu, memory } = spec.request;
   const learned = need.atOnce === null || need.memory === null ? 0 : Math.min(need.memory, roomForTasks(state));
   // A task that is alone needs no more reserved.
-  operator.request = new Resources({ cpu, memory: need.alone ? memory : Math.max(memory, learned) });
+  operator.needs.request = new Resources({ cpu, memory: need.alone ? memory : Math.max(memory, learned) });
 }
 
 /** What tasks can have together: all but the store, the program and the supervisor. */
-export function roomForTasks({ lease, ledger, total }: State): Bytes {
+export function roomForTasks({ memory: { lease }, ledger, resources: { total } }: State): Bytes {
   if (lease === null) return total.memory;
   const { memory, overhead } = lease.pool;
   return Math.max(0, Math.min(total.memory, memory - overhead - ledger.capacity));

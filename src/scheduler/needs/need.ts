@@ -20,36 +20,7 @@
 import { ENDS, type MemoryReason } from "../../errors/index.ts";
 import { kernelLease } from "../../memory/index.ts";
 import type { Bytes, LearnedNeed } from "../../protocol/index.ts";
-
-/** An attempt that ran out of memory. */
-export interface Shortage {
-  readonly cause: MemoryReason;
-  /** What it had asked for. */
-  readonly need: LearnedNeed;
-  /** Rows of its largest batch; null: it has no batches. */
-  readonly batchSize: number | null;
-  /** It has handed blocks over: other batches could make other blocks. */
-  readonly isFixed: boolean;
-  /** Running tasks of the operator, this one included. */
-  readonly atOnce: number;
-  /** The most memory that it was measured with. */
-  readonly memory: Bytes | null;
-  /** Its worker's limit; infinite if it has none. */
-  readonly limit: Bytes;
-  /** Memory for all tasks together. */
-  readonly room: Bytes;
-  /** Memory of processes outside the session, if these filled the node. Null: the task may have had a part in it. */
-  readonly foreign: Bytes | null;
-  /** The kernel that ran out of memory; null: it was something else, or the kernel had no limit. */
-  readonly kernel: KernelShortage | null;
-}
-
-interface KernelShortage {
-  /** What the kernel could use. */
-  readonly had: Bytes;
-  /** What the kernel of a task that is alone can use. */
-  readonly most: Bytes;
-}
+import type { Shortage } from "../state/index.ts";
 
 export const NO_NEED: LearnedNeed = { batchSize: null, atOnce: null, alone: false, memory: null };
 

@@ -6,7 +6,7 @@
 import type { MemoryReason } from "../../errors/index.ts";
 import type { Bytes, NodeSnapshot } from "../../protocol/index.ts";
 import { formatSize, needText } from "../../units/index.ts";
-import type { Shortage } from "../needs/index.ts";
+import type { Shortage } from "../state/index.ts";
 
 interface OomStory {
   readonly operator: string;

@@ -17,12 +17,13 @@ import type { Bytes, KernelLease, LearnedNeed, Milliseconds } from "../../protoc
 import { needText } from "../../units/index.ts";
 import { comesAgain, unpinAll } from "../flow/index.ts";
 import { heapOf, isBystander, mayBeFullOfOthers, relieve } from "../memory/index.ts";
-import { isOfTheWorker, learn, NO_NEED, nextNeed, roomForTasks, type Shortage, stricter } from "../needs/index.ts";
+import { isOfTheWorker, learn, NO_NEED, nextNeed, roomForTasks, stricter } from "../needs/index.ts";
 import { moveTask } from "../phases/index.ts";
 import type { Scene, WorkerEnd } from "../state/index.ts";
 import {
   isWide,
   type OperatorState,
+  type Shortage,
   type State,
   type TaskState,
   tellNotice,
@@ -66,7 +67,8 @@ export function ranOutOfMemory(
   cause: MemoryReason,
   evidence: Evidence,
 ): WireError | null {
-  const { operator, shortages } = task;
+  const { operator } = task;
+  const { shortages } = task.oom;
   const shortage = shortageOf(state, task, worker, cause, evidence);
   shortages.push(shortage);
   const isPardoned = isNotItsDoing(state, task, worker, shortage);
@@ -74,12 +76,12 @@ export function ranOutOfMemory(
   const need = shortages.length <= oomRetriesOf(operator) ? next() : null;
   if (need === null) {
     if (!mayBlameRows(task, shortage)) return failure(state, task, worker, shortage, evidence);
-    task.blamesRows = true;
+    task.oom.blamesRows = true;
   }
-  task.attempt += 1;
+  task.oom.attempt += 1;
   operator.figures.oomRetries += 1;
-  operator.kernelRanOut ||= cause === "engineMemory";
-  if (!isPardoned) learn(state, operator, stricter(operator.learned, need ?? shortage.need));
+  operator.needs.kernelRanOut ||= cause === "engineMemory";
+  if (!isPardoned) learn(state, operator, stricter(operator.needs.learned, need ?? shortage.need));
   tellRetry(state, task, causeOf(state, worker, shortage, evidence));
   rest(state, task);
   return null;
@@ -89,7 +91,7 @@ export function ranOutOfMemory(
  * Nothing is left to try, and memory was refused: the function asked for more than there is. If its `onError` drops
  * rows, the task is run once more and drops this row.
  */
-function mayBlameRows({ operator, blamesRows }: TaskState, shortage: Shortage): boolean {
+function mayBlameRows({ operator, oom: { blamesRows } }: TaskState, shortage: Shortage): boolean {
   if (blamesRows || shortage.cause !== "allocation" || oomRetriesOf(operator) === 0) return false;
   return nextNeed(shortage) === null && dropsRows(operator);
 }
@@ -102,15 +104,15 @@ function dropsRows({ spec }: OperatorState): boolean {
 
 /** Tasks whose pause is over wait for a worker again. */
 export function endResting(state: State): void {
-  for (const task of state.resting) {
-    if (state.now < task.restsUntil) continue;
+  for (const task of state.phases.resting) {
+    if (state.now < task.oom.restsUntil) continue;
     comesAgain(state, task);
   }
 }
 
-export function restDeadline({ resting }: State): Milliseconds {
+export function restDeadline({ phases: { resting } }: State): Milliseconds {
   let at = Number.POSITIVE_INFINITY;
-  for (const { restsUntil } of resting) at = Math.min(at, restsUntil);
+  for (const { oom } of resting) at = Math.min(at, oom.restsUntil);
   return at;
 }
 
@@ -129,18 +131,18 @@ function batchSizeOf({ spec }: OperatorState): number | null {
 function isNotItsDoing(state: State, task: TaskState, worker: WorkerState, shortage: Shortage): boolean {
   if (isWide(task.operator)) return false;
   if (shortage.foreign !== null) return true;
-  return task.shortages.length === 1 && isOfTheWorker(shortage.cause) && mayBeFullOfOthers(state, worker, task);
+  return task.oom.shortages.length === 1 && isOfTheWorker(shortage.cause) && mayBeFullOfOthers(state, worker, task);
 }
 
 function nextAttempt(state: State, task: TaskState, worker: WorkerState, shortage: Shortage): LearnedNeed | null {
   if (!isWide(task.operator)) return withinSlots(state, nextNeed(shortage));
-  if (shortage.cause !== "engineMemory") task.kills += 1;
+  if (shortage.cause !== "engineMemory") task.oom.kills += 1;
   else if (!relieve(state, task, worker)) return null;
   return NO_NEED;
 }
 
 /** There are no more tasks at once than workers, even if memory would hold more. */
-function withinSlots({ slots }: State, need: LearnedNeed | null): LearnedNeed | null {
+function withinSlots({ options: { workers: slots } }: State, need: LearnedNeed | null): LearnedNeed | null {
   return need === null || need.atOnce === null ? need : { ...need, atOnce: Math.min(need.atOnce, slots) };
 }
 
@@ -153,20 +155,20 @@ function shortageOf(
 ): Shortage {
   const { operator } = task;
   const given = batchSizeOf(operator);
-  const asked = task.need?.batchSize ?? null;
+  const asked = task.run.need?.batchSize ?? null;
   const curve = "end" in evidence ? evidence.end.curve.map((point) => point.private) : [];
-  const seen = Math.max(0, worker.reading?.private ?? 0, ...curve);
+  const seen = Math.max(0, worker.memory.reading?.private ?? 0, ...curve);
   const had = "error" in evidence ? kernelLimitOf(evidence.error) : null;
   return {
     cause,
-    need: task.need ?? NO_NEED,
+    need: task.run.need ?? NO_NEED,
     batchSize: given === null || asked === null ? given : Math.min(given, asked),
-    isFixed: task.handedOver.length > 0,
-    atOnce: operator.running.size + 1,
+    isFixed: task.output.handedOver.length > 0,
+    atOnce: operator.phases.running.size + 1,
     memory: seen === 0 ? null : seen,
-    limit: worker.memory,
+    limit: worker.memory.limit,
     room: roomForTasks(state),
-    foreign: cause === "monitor" && isBystander(worker, task, seen) ? worker.foreign : null,
+    foreign: cause === "monitor" && isBystander(worker, task, seen) ? worker.memory.foreign : null,
     kernel: had === null ? null : { had, most: leaseAlone(state).memory ?? had },
   };
 }
@@ -194,33 +196,35 @@ function rest(state: State, task: TaskState): void {
   }
   // Its input may leave memory meanwhile.
   unpinAll(state, task);
-  task.restsUntil = state.now + Math.min(LONGEST_REST, FIRST_REST * 2 ** (task.shortages.length - 1));
+  task.oom.restsUntil = state.now + Math.min(LONGEST_REST, FIRST_REST * 2 ** (task.oom.shortages.length - 1));
   moveTask(state, task, "resting");
 }
 
 function tellRetry(state: State, task: TaskState, cause: string): void {
-  const { operator, shortages } = task;
+  const { operator } = task;
+  const { shortages } = task.oom;
   const { job, spec } = operator;
-  const need = operator.learned ?? NO_NEED;
+  const need = operator.needs.learned ?? NO_NEED;
   const event = { type: "oomRetry", operator: spec.name, task: task.id, attempt: shortages.length, need } as const;
   watch(state, event);
-  const { blamesRows } = task;
+  const { blamesRows } = task.oom;
   const retry = { need, isWide: isWide(operator), dropsRows: blamesRows };
   const what = `${spec.id}/oom/${needText({ ...need, memory: null })}/${blamesRows}`;
   tellNotice(state, { kind: "outOfMemory", operator: spec.name, cause, retry }, { job: job.id, what });
 }
 
 function failure(state: State, task: TaskState, worker: WorkerState, last: Shortage, evidence: Evidence): WireError {
-  const { operator, shortages } = task;
+  const { operator } = task;
+  const { shortages } = task.oom;
   const seen = shortages.flatMap(({ memory }) => memory ?? []);
   const memory = seen.length === 0 ? null : Math.max(...seen);
   const advice = remedies({
     operator: operator.spec,
     shortages,
-    workers: state.slots,
-    workerMemory: state.workerMemory,
-    total: state.node?.total ?? state.lease?.pool.memory ?? null,
-    allowed: state.total.memory,
+    workers: state.options.workers,
+    workerMemory: state.memory.workerMemory,
+    total: state.memory.node?.total ?? state.memory.lease?.pool.memory ?? null,
+    allowed: state.resources.total.memory,
     isWide: isWide(operator),
   });
   const scene = "end" in evidence ? evidence.end : evidence.scene;
@@ -232,7 +236,7 @@ function failure(state: State, task: TaskState, worker: WorkerState, last: Short
     had: last.memory,
     cause: causeOf(state, worker, last, evidence),
     // If the system killed the worker first, the scheduler's own reason to end it is left out.
-    why: last.cause === "monitor" || last.cause === "terminate" ? worker.endedFor : null,
+    why: last.cause === "monitor" || last.cause === "terminate" ? worker.memory.endedFor : null,
     node: scene?.node ?? nodeOf(state),
     names: namesOf(state, task, worker),
     shortages,
@@ -248,7 +252,7 @@ function failure(state: State, task: TaskState, worker: WorkerState, last: Short
 function causeOf(state: State, worker: WorkerState, { cause, foreign }: Shortage, evidence: Evidence): string {
   const victim = "end" in evidence ? "its worker" : "a process that its function had started";
   if (cause === "heap" && "end" in evidence && isFullBesideHeap(state, worker, peakOf(evidence.end) ?? 0)) {
-    return refusedText(worker.memory);
+    return refusedText(worker.memory.limit);
   }
   const systemKills = "end" in evidence ? Math.max(evidence.end.oomKills.container, evidence.end.oomKills.machine) : 0;
   const text = causeText(cause, limitOf(state, worker, cause), victim, systemKills);
@@ -260,15 +264,15 @@ function causeOf(state: State, worker: WorkerState, { cause, foreign }: Shortage
  */
 function isFullBesideHeap(state: State, worker: WorkerState, peak: Bytes): boolean {
   const heap = heapOf(state, worker);
-  return heap !== null && peak >= FULL * worker.memory && peak >= BESIDE_HEAP * heap;
+  return heap !== null && peak >= FULL * worker.memory.limit && peak >= BESIDE_HEAP * heap;
 }
 
 /** The limit at which it failed. */
 function limitOf(state: State, worker: WorkerState, cause: MemoryReason): Bytes | null {
-  return cause === "heap" ? heapOf(state, worker) : worker.memory;
+  return cause === "heap" ? heapOf(state, worker) : worker.memory.limit;
 }
 
-function nodeOf({ node, memory }: State) {
+function nodeOf({ memory: { node }, options: { memory } }: State) {
   if (node === null) return null;
   return { ...node, host: null, threshold: memory?.memoryUsageThreshold ?? null, users: [] };
 }
@@ -279,9 +283,8 @@ function namesOf(state: State, task: TaskState, worker: WorkerState): ReadonlyMa
   for (const one of state.workers.values()) {
     names.set(one.pid, `worker ${one.id} (${one.task?.operator.spec.name ?? "idle"})`);
   }
-  const { wide } = state;
-  if (wide.worker !== null)
-    names.set(wide.worker.pid, `wide kernel (${wide.worker.task?.operator.spec.name ?? "idle"})`);
+  const { wide } = state.phases;
+  if (wide !== null) names.set(wide.pid, `wide kernel (${wide.task?.operator.spec.name ?? "idle"})`);
   names.set(worker.pid, `worker ${worker.id} (${task.operator.spec.name}), this task`);
   return names;
 }

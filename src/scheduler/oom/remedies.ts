@@ -5,7 +5,8 @@
 
 import { type Bytes, MAX_IN_FLIGHT, type Operator, type Step } from "../../protocol/index.ts";
 import { formatSize } from "../../units/index.ts";
-import { isOfTheMachine, type Shortage } from "../needs/index.ts";
+import { isOfTheMachine } from "../needs/index.ts";
+import type { Shortage } from "../state/index.ts";
 
 interface FailedTask {
   readonly operator: Operator;

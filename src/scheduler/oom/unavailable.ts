@@ -26,7 +26,7 @@ export function failIfNoneIsLeft(state: State): void {
 
 function failAll(state: State, error: WireError): void {
   for (const job of state.jobs.values()) failJob(state, job, error);
-  for (const { request } of state.inspections.splice(0)) tell(state, { type: "refused", request, error });
+  for (const { request } of state.phases.inspections.splice(0)) tell(state, { type: "refused", request, error });
   state.commands.push({ type: "unavailable", error });
 }
 

@@ -13,7 +13,7 @@ export function phaseFaults(state: State): readonly string[] {
   const expect = (holds: boolean, sentence: () => string) => {
     if (!holds) faults.push(sentence());
   };
-  expect(state.unplaced.size === 0, () => `${namesOf(state.unplaced)} have no place after the event`);
+  expect(state.phases.unplaced.size === 0, () => `${namesOf(state.phases.unplaced)} have no place after the event`);
   for (const job of state.jobs.values()) faults.push(...faultsOfJob(job));
   faults.push(...faultsOfIndexes(state));
   for (const worker of state.workers.values()) faults.push(...faultsOfWorker(state, worker));
@@ -27,23 +27,23 @@ const OPERATOR_SETS: readonly {
   readonly repairs: "never" | "only" | "too";
   of(operator: OperatorState): Iterable<TaskState>;
 }[] = [
-  { name: "again", phases: ["waiting"], repairs: "never", of: ({ again }) => again },
-  { name: "fetching", phases: ["fetching"], repairs: "too", of: ({ fetching }) => fetching },
-  { name: "aside", phases: ["aside"], repairs: "too", of: ({ aside }) => aside },
-  { name: "resting", phases: ["resting"], repairs: "never", of: ({ resting }) => resting },
+  { name: "again", phases: ["waiting"], repairs: "never", of: ({ phases: { again } }) => again },
+  { name: "fetching", phases: ["fetching"], repairs: "too", of: ({ phases: { fetching } }) => fetching },
+  { name: "aside", phases: ["aside"], repairs: "too", of: ({ phases: { aside } }) => aside },
+  { name: "resting", phases: ["resting"], repairs: "never", of: ({ phases: { resting } }) => resting },
   {
     name: "running",
     phases: ["running", "asking", "cancelling", "killing"],
     repairs: "never",
-    of: ({ running }) => running.values(),
+    of: ({ phases: { running } }) => running.values(),
   },
   {
     name: "repairing",
     phases: ["running", "asking", "cancelling", "killing"],
     repairs: "only",
-    of: ({ repairing }) => repairing,
+    of: ({ phases: { repairing } }) => repairing,
   },
-  { name: "asking", phases: ["asking"], repairs: "too", of: ({ asking }) => asking },
+  { name: "asking", phases: ["asking"], repairs: "too", of: ({ phases: { asking } }) => asking },
 ];
 
 function faultsOfJob(job: JobState): readonly string[] {
@@ -57,13 +57,16 @@ function faultsOfJob(job: JobState): readonly string[] {
         if (!fits || task.operator !== operator) faults.push(`${task.id} is ${task.phase} and in the set ${name}`);
       }
     }
-    running += operator.running.size + operator.repairing.size;
-    asking += operator.asking.size;
-    const bytes = [...operator.asking].reduce((sum, task) => sum + (task.asking?.bytes ?? 0), 0);
-    if (bytes !== operator.askingBytes) faults.push(`${operator.spec.name} asks for ${bytes} bytes and counts others`);
+    running += operator.phases.running.size + operator.phases.repairing.size;
+    asking += operator.phases.asking.size;
+    const bytes = [...operator.phases.asking].reduce((sum, task) => sum + (task.asking?.bytes ?? 0), 0);
+    if (bytes !== operator.phases.askingBytes)
+      faults.push(`${operator.spec.name} asks for ${bytes} bytes and counts others`);
   }
-  if (running !== job.runningTasks) faults.push(`${job.id} has ${running} tasks with workers, not ${job.runningTasks}`);
-  if (asking !== job.askingTasks) faults.push(`${job.id} has ${asking} tasks that ask, not ${job.askingTasks}`);
+  if (running !== job.phases.runningTasks)
+    faults.push(`${job.id} has ${running} tasks with workers, not ${job.phases.runningTasks}`);
+  if (asking !== job.phases.askingTasks)
+    faults.push(`${job.id} has ${asking} tasks that ask, not ${job.phases.askingTasks}`);
   if (job.phase === "gone") faults.push(`${job.id} is gone and among the jobs`);
   return faults;
 }
@@ -71,20 +74,36 @@ function faultsOfJob(job: JobState): readonly string[] {
 /** The sets of the session hold exactly what those of its operators do. */
 function faultsOfIndexes(state: State): readonly string[] {
   const operators = [...state.jobs.values()].flatMap((job) => job.operators);
-  const withWorkers = operators.flatMap(({ running, repairing }) => [...running.values(), ...repairing]);
-  const askers = operators.filter(({ asking }) => asking.size > 0);
+  const withWorkers = operators.flatMap(({ phases: { running, repairing } }) => [...running.values(), ...repairing]);
+  const askers = operators.filter(({ phases: { asking } }) => asking.size > 0);
   return [
-    ...differences("fetching", state.fetching, new Set(operators.flatMap(({ fetching }) => [...fetching]))),
-    ...differences("resting", state.resting, new Set(operators.flatMap(({ resting }) => [...resting]))),
-    ...differences("cancelling", state.cancelling, new Set(withWorkers.filter(({ phase }) => phase === "cancelling"))),
-    ...differences("feeding", state.feeding, new Set(withWorkers.filter(({ feed }) => feed !== null))),
-    ...(askers.length === state.askers.size && askers.every((operator) => state.askers.has(operator))
+    ...differences(
+      "fetching",
+      state.phases.fetching,
+      new Set(operators.flatMap(({ phases: { fetching } }) => [...fetching])),
+    ),
+    ...differences(
+      "resting",
+      state.phases.resting,
+      new Set(operators.flatMap(({ phases: { resting } }) => [...resting])),
+    ),
+    ...differences(
+      "cancelling",
+      state.phases.cancelling,
+      new Set(withWorkers.filter(({ phase }) => phase === "cancelling")),
+    ),
+    ...differences(
+      "feeding",
+      state.phases.feeding,
+      new Set(withWorkers.filter(({ input: { feed } }) => feed !== null)),
+    ),
+    ...(askers.length === state.phases.askers.size && askers.every((operator) => state.phases.askers.has(operator))
       ? []
       : ["the set askers is not that of the operators with tasks that ask"]),
-    ...state.repairs
+    ...state.phases.repairs
       .filter(({ phase, repairs }) => phase !== "waiting" || repairs === null)
       .map(({ id, phase }) => `${id} is ${phase} and in the set repairs`),
-    ...state.repairs
+    ...state.phases.repairs
       .filter(({ operator }) => operator.job.phase === "gone")
       .map(({ id }) => `${id} waits to make a block again, and its job is gone`),
     ...withWorkers
@@ -108,9 +127,10 @@ function faultsOfWorker(state: State, worker: WorkerState): readonly string[] {
   if (phase === "busy" && task === null) faults.push(`worker ${id} is busy without a task`);
   if (task !== null && phase !== "busy" && phase !== "stopping") faults.push(`worker ${id} is ${phase} with a task`);
   if (task !== null && !isWithWorker(task)) faults.push(`worker ${id} has ${task.id}, which is ${task.phase}`);
-  if (state.idle.has(worker) !== isReady(state, worker)) faults.push(`worker ${id} is ${phase}: wrong in the set idle`);
+  if (state.phases.idle.has(worker) !== isReady(state, worker))
+    faults.push(`worker ${id} is ${phase}: wrong in the set idle`);
   for (const operator of worker.knows) {
-    if (operator.idle.has(worker) !== isReady(state, worker))
+    if (operator.phases.idle.has(worker) !== isReady(state, worker))
       faults.push(`worker ${id} is ${phase}: wrong in the idle workers of ${operator.spec.name}`);
   }
   return faults;

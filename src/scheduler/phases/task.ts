@@ -60,14 +60,15 @@ export function isWithWorker({ phase }: TaskState): boolean {
 }
 
 /** The operator has tasks that are not over, or one that makes a block of it again. */
-export function hasTasks({ running, again, fetching, aside, resting }: OperatorState): boolean {
+export function hasTasks({ phases: { running, again, fetching, aside, resting } }: OperatorState): boolean {
   return running.size + again.length + fetching.size + aside.size + resting.size > 0;
 }
 
 /** The task was formed; it is moved on within the same event. */
 export function addTask(state: State, task: TaskState): void {
-  state.unplaced.add(task);
-  const { id, operator, index, bytesIn, repairs } = task;
+  state.phases.unplaced.add(task);
+  const { id, operator, index, repairs } = task;
+  const { bytesIn } = task.output;
   note(state, {
     type: "taskFormed",
     task: id,
@@ -99,27 +100,27 @@ function leave(state: State, task: TaskState): void {
   const { operator, repairs } = task;
   switch (task.phase) {
     case "unplaced":
-      state.unplaced.delete(task);
+      state.phases.unplaced.delete(task);
       return;
     case "waiting":
-      remove(repairs === null ? operator.again : state.repairs, task);
+      remove(repairs === null ? operator.phases.again : state.phases.repairs, task);
       return;
     case "fetching":
-      operator.fetching.delete(task);
-      state.fetching.delete(task);
+      operator.phases.fetching.delete(task);
+      state.phases.fetching.delete(task);
       return;
     case "aside":
-      operator.aside.delete(task);
+      operator.phases.aside.delete(task);
       return;
     case "resting":
-      operator.resting.delete(task);
-      state.resting.delete(task);
+      operator.phases.resting.delete(task);
+      state.phases.resting.delete(task);
       return;
     case "asking":
       leaveAskers(state, task);
       return;
     case "cancelling":
-      state.cancelling.delete(task);
+      state.phases.cancelling.delete(task);
       return;
     case "running":
     case "killing":
@@ -132,28 +133,28 @@ function enter(state: State, task: TaskState): void {
   const { operator, repairs } = task;
   switch (task.phase) {
     case "unplaced":
-      state.unplaced.add(task);
+      state.phases.unplaced.add(task);
       return;
     case "waiting":
-      if (repairs === null) insertByIndex(operator.again, task);
-      else state.repairs.push(task);
+      if (repairs === null) insertByIndex(operator.phases.again, task);
+      else state.phases.repairs.push(task);
       return;
     case "fetching":
-      operator.fetching.add(task);
-      state.fetching.add(task);
+      operator.phases.fetching.add(task);
+      state.phases.fetching.add(task);
       return;
     case "aside":
-      operator.aside.add(task);
+      operator.phases.aside.add(task);
       return;
     case "resting":
-      operator.resting.add(task);
-      state.resting.add(task);
+      operator.phases.resting.add(task);
+      state.phases.resting.add(task);
       return;
     case "asking":
       joinAskers(state, task);
       return;
     case "cancelling":
-      state.cancelling.add(task);
+      state.phases.cancelling.add(task);
       return;
     case "running":
     case "killing":
@@ -163,39 +164,40 @@ function enter(state: State, task: TaskState): void {
 }
 
 function joinWorkers(state: State, task: TaskState): void {
-  const { operator, repairs, feed } = task;
-  if (repairs === null) operator.running.set(task.index, task);
-  else operator.repairing.add(task);
-  operator.job.runningTasks += 1;
-  if (feed !== null) state.feeding.add(task);
+  const { operator, repairs } = task;
+  const { feed } = task.input;
+  if (repairs === null) operator.phases.running.set(task.index, task);
+  else operator.phases.repairing.add(task);
+  operator.job.phases.runningTasks += 1;
+  if (feed !== null) state.phases.feeding.add(task);
 }
 
 function leaveWorkers(state: State, task: TaskState): void {
   const { operator, repairs } = task;
-  if (repairs === null) operator.running.delete(task.index);
-  else operator.repairing.delete(task);
-  operator.job.runningTasks -= 1;
-  state.feeding.delete(task);
+  if (repairs === null) operator.phases.running.delete(task.index);
+  else operator.phases.repairing.delete(task);
+  operator.job.phases.runningTasks -= 1;
+  state.phases.feeding.delete(task);
 }
 
 function joinAskers(state: State, task: TaskState): void {
   const { operator, asking } = task;
   if (asking === null) throw new Error(`The task ${task.id} asks for no bytes.`);
-  operator.asking.add(task);
-  operator.askingBytes += asking.bytes;
-  operator.job.askingTasks += 1;
-  state.askers.add(operator);
-  state.askingTasks += 1;
+  operator.phases.asking.add(task);
+  operator.phases.askingBytes += asking.bytes;
+  operator.job.phases.askingTasks += 1;
+  state.phases.askers.add(operator);
+  state.phases.askingTasks += 1;
 }
 
 function leaveAskers(state: State, task: TaskState): void {
   const { operator } = task;
-  operator.askingBytes -= task.asking?.bytes ?? 0;
+  operator.phases.askingBytes -= task.asking?.bytes ?? 0;
   task.asking = null;
-  operator.job.askingTasks -= 1;
-  operator.asking.delete(task);
-  if (operator.asking.size === 0) state.askers.delete(operator);
-  state.askingTasks -= 1;
+  operator.job.phases.askingTasks -= 1;
+  operator.phases.asking.delete(task);
+  if (operator.phases.asking.size === 0) state.phases.askers.delete(operator);
+  state.phases.askingTasks -= 1;
 }
 
 function insertByIndex(tasks: TaskState[], task: TaskState): void {

@@ -32,29 +32,31 @@ export function moveWorker(state: State, worker: WorkerState, to: WorkerPhase): 
 /** To be called when a pause or a trim of the worker begins or ends: it gets no task meanwhile. */
 export function settleIdle(state: State, worker: WorkerState): void {
   const mayWork = isReady(state, worker);
-  if (mayWork) state.idle.add(worker);
-  else state.idle.delete(worker);
-  for (const { idle } of worker.knows) {
-    if (mayWork) idle.add(worker);
-    else idle.delete(worker);
+  if (mayWork) state.phases.idle.add(worker);
+  else state.phases.idle.delete(worker);
+  for (const { phases } of worker.knows) {
+    if (mayWork) phases.idle.add(worker);
+    else phases.idle.delete(worker);
   }
 }
 
 /** The wide kernel is in no such set: there is only one. */
-export function isReady({ wide }: State, worker: WorkerState): boolean {
-  const { phase, paused, trimming } = worker;
-  return phase === "idle" && paused === null && trimming === null && worker !== wide.worker;
+export function isReady({ phases: { wide } }: State, worker: WorkerState): boolean {
+  const { phase } = worker;
+  const { paused } = worker.memory;
+  const { trimming } = worker.recycling;
+  return phase === "idle" && paused === null && trimming === null && worker !== wide;
 }
 
 /** The worker was sent the operator. */
 export function knowOperator(worker: WorkerState, operator: OperatorState): void {
-  operator.workers.add(worker);
+  operator.phases.workers.add(worker);
   worker.knows.add(operator);
 }
 
 /** The worker is asked to forget the operator. */
 export function forgetOperator(worker: WorkerState, operator: OperatorState): void {
-  operator.workers.delete(worker);
-  operator.idle.delete(worker);
+  operator.phases.workers.delete(worker);
+  operator.phases.idle.delete(worker);
   worker.knows.delete(operator);
 }

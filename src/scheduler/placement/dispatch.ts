@@ -44,7 +44,7 @@ export const STRICT: Leniency = { overBound: false, partial: false };
 export function dispatch(state: State): void {
   readAhead(state);
   while (
-    state.idle.size > 0 &&
+    state.phases.idle.size > 0 &&
     !isSomebodyAlone(state) &&
     (inspectNext(state) || repairNext(state) || startNext(state))
   ) {
@@ -54,11 +54,13 @@ export function dispatch(state: State): void {
 
 /** A task for a block that was lost, which somebody waits for; none where the program has stopped reading. */
 function repairNext(state: State): boolean {
-  const task = state.repairs.find(({ operator }) => mayRepair(operator.job) && idleWorkerFor(state, operator) !== null);
+  const task = state.phases.repairs.find(
+    ({ operator }) => mayRepair(operator.job) && idleWorkerFor(state, operator) !== null,
+  );
   if (task === undefined || task.operator.spec.kind !== "tasks") return false;
   const worker = idleWorkerFor(state, task.operator);
   if (worker === null) return false;
-  if (isAllInMemory(state, task.needs)) startTask(state, task, task.operator.spec, worker);
+  if (isAllInMemory(state, task.input.blocks)) startTask(state, task, task.operator.spec, worker);
   else moveTask(state, task, "fetching");
   return true;
 }
@@ -70,12 +72,12 @@ function mayRepair(job: JobState): boolean {
 /** Forms the tasks whose input has to come from disk, those downstream first: no more than there are workers. */
 function readAhead(state: State): void {
   if (state.ledger.isAllInMemory || yields(state, null)) return;
-  const most = state.paused.size > 0 ? 1 : Math.min(state.slots, MAX_FETCHES);
+  const most = state.memory.paused.size > 0 ? 1 : Math.min(state.options.workers, MAX_FETCHES);
   for (const job of state.jobs.values()) {
     for (let depth = job.operators.length - 1; depth >= 0; depth--) {
       const operator = job.operators[depth];
       if (operator === undefined) continue;
-      while (state.fetching.size < most && mayFetch(state, operator, STRICT)) fetchNext(state, operator);
+      while (state.phases.fetching.size < most && mayFetch(state, operator, STRICT)) fetchNext(state, operator);
     }
   }
 }
@@ -92,10 +94,10 @@ export function fetchNext(state: State, operator: OperatorState): void {
 
 function startNext(state: State): boolean {
   const jobs = state.jobs.size === 1 ? state.jobs.values() : [...state.jobs.values()].sort(byTurn);
-  state.nextAlone = null;
+  state.placement.nextAlone = null;
   for (const job of jobs) {
     if (startOneOf(state, job, STRICT)) return true;
-    if (state.nextAlone !== null) return false;
+    if (state.placement.nextAlone !== null) return false;
   }
   return false;
 }
@@ -111,7 +113,7 @@ function waitsToBeAlone(state: State, operator: OperatorState): boolean {
 }
 
 function byTurn(a: JobState, b: JobState): number {
-  return a.runningTasks - b.runningTasks || a.lastServed - b.lastServed;
+  return a.phases.runningTasks - b.phases.runningTasks || a.placement.lastServed - b.placement.lastServed;
 }
 
 /**
@@ -131,7 +133,7 @@ function startFrom(state: State, job: JobState, leniency: Leniency, onHeadPath: 
     if (operator === undefined || leniency.helps?.(operator) === false) continue;
     if (waitsToBeAlone(state, operator)) {
       // It would have to wait for any task that starts before it.
-      state.nextAlone ??= operator;
+      state.placement.nextAlone ??= operator;
       return false;
     }
     if (!mayStart(state, operator, leniency) || operator.spec.kind !== "tasks") continue;
@@ -142,7 +144,7 @@ function startFrom(state: State, job: JobState, leniency: Leniency, onHeadPath: 
       else raise(state, operator);
       continue;
     }
-    job.lastServed = state.order++;
+    job.placement.lastServed = state.order++;
     makeWay(state, operator, worker);
     startTask(state, nextTask(state, operator, operator.spec), operator.spec, worker);
     return true;
@@ -154,7 +156,7 @@ function startFrom(state: State, job: JobState, leniency: Leniency, onHeadPath: 
  * The operator's instances are in workers with too little memory for its tasks: they are constructed again elsewhere.
  */
 function leaveSmallWorkers(state: State, operator: OperatorState): void {
-  for (const worker of [...operator.idle]) {
+  for (const worker of [...operator.phases.idle]) {
     if (!isLargeEnough(state, worker, operator)) retireFrom(state, operator, worker);
   }
 }
@@ -172,7 +174,7 @@ export function mayStart(state: State, operator: OperatorState, leniency: Lenien
 export function waitsForOthers(state: State, operator: OperatorState): boolean {
   if (isHeldUp(state, operator)) return true;
   if (!isWanted(state, operator, STRICT)) return false;
-  return state.idle.size === 0 || !isFree(state, operator, "count") || !isItsTurn(state, operator);
+  return state.phases.idle.size === 0 || !isFree(state, operator, "count") || !isItsTurn(state, operator);
 }
 
 /** There is input for the operator's next task, and only what other tasks have keeps it from starting. */
@@ -198,46 +200,50 @@ function mayBegin(state: State, operator: OperatorState, leniency: Leniency): bo
  */
 function idleWorkerFor(state: State, operator: OperatorState): WorkerState | null {
   const maker = state.options.localityWithOutput ? makerOfInput(operator) : null;
-  if (maker !== null && state.idle.has(maker) && mayHave(state, operator, maker)) return maker;
+  if (maker !== null && state.phases.idle.has(maker) && mayHave(state, operator, maker)) return maker;
   const known = leastLoaded(state, operator);
   if (known !== null) return known;
   if (operator.isClass && isSpread(operator)) return null;
-  const needsRaised = neededFor(state, operator) > state.workerMemory;
+  const needsRaised = neededFor(state, operator) > state.memory.workerMemory;
   let best: WorkerState | null = null;
   let compared = 0;
-  for (const worker of needsRaised ? state.raised : state.idle) {
-    if (!state.idle.has(worker) || !mayHave(state, operator, worker)) continue;
+  for (const worker of needsRaised ? state.memory.raised : state.phases.idle) {
+    if (!state.phases.idle.has(worker) || !mayHave(state, operator, worker)) continue;
     if (best === null || isBetter(state, worker, best)) best = worker;
-    if (worker.memory > state.workerMemory) continue;
+    if (worker.memory.limit > state.memory.workerMemory) continue;
     compared += 1;
-    if (state.memory === null || compared === MOST_COMPARED) break;
+    if (state.options.memory === null || compared === MOST_COMPARED) break;
   }
   return best;
 }
 
 /** A raised worker is left to the operators that need it. */
 function isBetter(state: State, worker: WorkerState, other: WorkerState): boolean {
-  const limit = Math.max(worker.memory, state.workerMemory);
-  const otherLimit = Math.max(other.memory, state.workerMemory);
+  const limit = Math.max(worker.memory.limit, state.memory.workerMemory);
+  const otherLimit = Math.max(other.memory.limit, state.memory.workerMemory);
   return limit < otherLimit || (limit === otherLimit && loadOf(state, worker) < loadOf(state, other));
 }
 
 /** The operator may run in the worker. */
 function mayHave(state: State, operator: OperatorState, worker: WorkerState): boolean {
-  if (operator.workers.has(worker)) return isLargeEnough(state, worker, operator);
+  if (operator.phases.workers.has(worker)) return isLargeEnough(state, worker, operator);
   // The worker is still disposing its earlier instance of the operator.
-  if (operator.retiring.has(worker) || (operator.isClass && isSpread(operator))) return false;
-  return isLargeEnough(state, worker, operator) && (operator.gpus === 0 || state.devices.canTake(operator.gpus));
+  if (operator.phases.retiring.has(worker) || (operator.isClass && isSpread(operator))) return false;
+  return (
+    isLargeEnough(state, worker, operator) &&
+    (operator.needs.gpus === 0 || state.resources.devices.canTake(operator.needs.gpus))
+  );
 }
 
 /** The worker that made the first block that the operator's next task reads. */
-function makerOfInput({ again, ready }: OperatorState): WorkerState | null {
-  const piece = again.length > 0 ? again[0]?.pieces[0] : ready.peek();
+function makerOfInput({ phases: { again }, input: { ready } }: OperatorState): WorkerState | null {
+  const piece = again.length > 0 ? again[0]?.input.pieces[0] : ready.peek();
   return piece?.flow.maker ?? null;
 }
 
 /** A class operator that may have no instance in yet another worker. */
 export function isSpread(operator: OperatorState): boolean {
-  const { spec, workers, retiring } = operator;
+  const { spec } = operator;
+  const { workers, retiring } = operator.phases;
   return spec.kind === "tasks" && workers.size + retiring.size >= mostAtOnce(operator);
 }

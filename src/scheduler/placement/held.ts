@@ -40,14 +40,14 @@ export function noteHeldBack(state: State): void {
  * worker.
  */
 function heldBy(state: State, operator: OperatorState): string | null {
-  for (const { asking, index } of operator.asking) {
+  for (const { asking, index } of operator.phases.asking) {
     if (asking === null) continue;
     const view = viewOf(state, operator, isHeadTask(operator, index));
     // A full store counts as a used-up budget.
     return (roomPolicies.find((policy) => !policy.mayWrite(view, wholePages(asking.bytes))) ?? resourceBudget).name;
   }
   if (isHeldUp(state, operator)) return WIDE_KERNEL;
-  if (state.idle.size === 0 || !isRunnable(state, operator, false)) return null;
+  if (state.phases.idle.size === 0 || !isRunnable(state, operator, false)) return null;
   const index = nextIndex(operator);
   const view = viewOf(state, operator, isHeadTask(operator, index));
   const holding = ALL.find((policy) => !policy.mayStart(view));

@@ -12,7 +12,7 @@ import type { OperatorState, State, WorkerState } from "../state/index.ts";
 export const MOST_COMPARED = 64;
 
 /** Memory that a worker is likely to keep: recent memory may be gone with the next collection. */
-export function loadOf({ memory }: State, { kinds }: WorkerState): Bytes {
+export function loadOf({ options: { memory } }: State, { memory: { kinds } }: WorkerState): Bytes {
   switch (memory?.measure) {
     case undefined:
       return 0;
@@ -29,11 +29,11 @@ export function loadOf({ memory }: State, { kinds }: WorkerState): Bytes {
 export function leastLoaded(state: State, operator: OperatorState): WorkerState | null {
   let found: WorkerState | null = null;
   let compared = 0;
-  for (const worker of operator.idle) {
+  for (const worker of operator.phases.idle) {
     if (!isLargeEnough(state, worker, operator)) continue;
     if (found === null || loadOf(state, worker) < loadOf(state, found)) found = worker;
     compared += 1;
-    if (state.memory === null || compared === MOST_COMPARED) break;
+    if (state.options.memory === null || compared === MOST_COMPARED) break;
   }
   return found;
 }

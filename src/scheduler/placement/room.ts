@@ -41,7 +41,7 @@ export function askForRoom(state: State, task: TaskState, bytes: Bytes): void {
     failJob(state, operator.job, toWire(error));
     return;
   }
-  operator.largestReservation = Math.max(operator.largestReservation, wholePages(bytes));
+  operator.budget.largestReservation = Math.max(operator.budget.largestReservation, wholePages(bytes));
   task.asking = { bytes, order: state.order++, since: state.now };
   moveTask(state, task, "asking");
 }
@@ -53,7 +53,7 @@ export function askForProgram(state: State, request: number, bytes: Bytes): void
     tell(state, { type: "refused", request, error: toWire(error) });
     return;
   }
-  state.programAsks.push({ request, bytes, order: state.order++ });
+  state.placement.programAsks.push({ request, bytes, order: state.order++ });
 }
 
 /**
@@ -61,14 +61,14 @@ export function askForProgram(state: State, request: number, bytes: Bytes): void
  * input is still on disk; the program, which feeds every job, last.
  */
 export function grantRoom(state: State): void {
-  if (state.askers.size > 0 || state.fetching.size > 0) {
-    const waiting = new Set(state.askers);
-    for (const { operator } of state.fetching) waiting.add(operator);
+  if (state.phases.askers.size > 0 || state.phases.fetching.size > 0) {
+    const waiting = new Set(state.phases.askers);
+    for (const { operator } of state.phases.fetching) waiting.add(operator);
     let isShort = false;
     const inTurn = waiting.size === 1 ? waiting : [...waiting].sort(byDownstream);
     for (const operator of inTurn) isShort = serveOperator(state, operator, isShort);
   }
-  while (state.programAsks.length > 0 && grantProgram(state, "all")) {
+  while (state.placement.programAsks.length > 0 && grantProgram(state, "all")) {
     // One after the other, in the order of asking.
   }
 }
@@ -79,13 +79,13 @@ export function grantRoom(state: State): void {
  * the room that a running task waits for. True if there was too little room.
  */
 function serveOperator(state: State, operator: OperatorState, wasShort: boolean): boolean {
-  const head = operator.ordered ? operator.running.get(operator.head) : undefined;
+  const head = operator.ordered ? operator.phases.running.get(operator.output.head) : undefined;
   let isShort = wasShort;
   if (head !== undefined && head.asking !== null && grant(state, head, "all") === "room") isShort = true;
-  const fetches = [...operator.fetching].filter((task) => !yields(state, task)).sort(byUrgency);
+  const fetches = [...operator.phases.fetching].filter((task) => !yields(state, task)).sort(byUrgency);
   const urgent = operator.ordered && !isShort ? fetches.find(isUrgent) : undefined;
   if (urgent !== undefined) advance(state, urgent, "cold");
-  for (const task of operator.asking) {
+  for (const task of operator.phases.asking) {
     const lack = task === head ? null : grant(state, task, "all");
     if (lack === "room") isShort = true;
     if (lack !== null) break;
@@ -114,10 +114,10 @@ function grant(state: State, task: TaskState, strictness: Strictness, mayEvict =
   const range = room < promised ? null : take(state, asking.bytes, mayEvict);
   if (range === null) return "room";
   moveTask(state, task, "running");
-  task.granted = range;
-  operator.liveBytes += range.length;
-  operator.grantedBytes += range.length;
-  operator.grantedTasks += 1;
+  task.output.granted = range;
+  operator.budget.liveBytes += range.length;
+  operator.budget.grantedBytes += range.length;
+  operator.budget.grantedTasks += 1;
   send(state, worker, { type: "reserved", task: task.id, range });
   notePeak(state);
   return null;
@@ -125,7 +125,7 @@ function grant(state: State, task: TaskState, strictness: Strictness, mayEvict =
 
 /** A range for the task; null if room has to be made first: that room is then reserved for it. */
 function take(state: State, bytes: Bytes, mayEvict: boolean): ArenaRange | null {
-  const { ledger, disk } = state;
+  const { ledger, store: disk } = state;
   const whole = wholePages(bytes);
   const isComing = mayEvict && makeRoom(state, whole + disk.spokenFor, "cold");
   const allocation = ledger.room - disk.spokenFor >= whole ? ledger.reserve(bytes) : null;
@@ -139,7 +139,7 @@ function take(state: State, bytes: Bytes, mayEvict: boolean): ArenaRange | null 
 
 /** The program is upstream of every job. */
 export function grantProgram(state: State, strictness: Strictness): boolean {
-  const ask = state.programAsks[0];
+  const ask = state.placement.programAsks[0];
   if (ask === undefined) return false;
   const room = availableRoom(state) - wholePages(ask.bytes);
   let promised = 0;
@@ -150,8 +150,8 @@ export function grantProgram(state: State, strictness: Strictness): boolean {
   if (room < promised) return false;
   const range = take(state, ask.bytes, true);
   if (range === null) return false;
-  state.programAsks.shift();
-  state.programRanges.set(range.offset, range);
+  state.placement.programAsks.shift();
+  state.placement.programRanges.set(range.offset, range);
   tell(state, { type: "reserved", request: ask.request, range });
   notePeak(state);
   return true;
@@ -187,18 +187,19 @@ function promisedAfter(state: State, operators: readonly OperatorState[], depth:
 
 /** The operator's bytes that are on their way. A block that waits for an earlier task's output is not on its way. */
 function inTurn(operator: OperatorState): Bytes {
-  if (!operator.ordered) return operator.liveBytes;
-  const toHead = operator.running.get(operator.head)?.granted?.length ?? 0;
-  return operator.liveBytes - operator.heldBackBytes - (operator.grantedBytes - toHead);
+  if (!operator.ordered) return operator.budget.liveBytes;
+  const toHead = operator.phases.running.get(operator.output.head)?.output.granted?.length ?? 0;
+  return operator.budget.liveBytes - operator.output.heldBackBytes - (operator.budget.grantedBytes - toHead);
 }
 
 /** Room for a block of the size it is asked to make, or the largest it has made. */
-function promise(state: State, { job, spec, largestReservation }: OperatorState): Bytes {
+function promise(state: State, { job, spec, budget: { largestReservation } }: OperatorState): Bytes {
   if (spec.kind !== "tasks" || spec.sink.kind !== "blocks") return 0;
   const expected = Math.max(largestReservation, wholePages(spec.sink.targetBytes * OVER_TARGET));
   return Math.min(expected, state.ledger.capacity / (job.blockOperators + 1));
 }
 
 function notePeak(state: State): void {
-  for (const job of state.jobs.values()) job.peakStoreBytes = Math.max(job.peakStoreBytes, state.ledger.live);
+  for (const job of state.jobs.values())
+    job.memory.peakStoreBytes = Math.max(job.memory.peakStoreBytes, state.ledger.live);
 }

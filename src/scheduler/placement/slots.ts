@@ -15,6 +15,9 @@ import { BESIDE_GRACE, isPaused, isWide, SLOT_GRACE } from "../state/index.ts";
 import { isSpread, isWanted, type Leniency, mayStart, STRICT, startOneOf } from "./dispatch.ts";
 import { byUrgency, isOnHeadPath, isUrgent } from "./view.ts";
 
+/** Each level of a pipeline, and each job inside a job, can need one more worker; needing many means a loop. */
+const MAX_EXTRA_WORKERS = 8;
+
 export const ANYTHING: Leniency = { overBound: true, partial: true };
 
 /** A task that has computed for this long may never end: an instance does not wait for its worker. */
@@ -24,17 +27,17 @@ const LONG: Milliseconds = 10_000;
 export function findWorker(state: State): "changed" | "coming" | "none" {
   const waiting = [...state.jobs.values()].flatMap((job) => (isPaused(job) ? [] : startable(state, job)));
   if (waiting.some((operator) => moveInstance(state, operator, 0))) return "changed";
-  if ((!waiting.some(mayHaveAnother) && state.inspections.length === 0) || state.workers.size === 0) {
-    state.slotStallSince = null;
+  if ((!waiting.some(mayHaveAnother) && state.phases.inspections.length === 0) || state.workers.size === 0) {
+    state.placement.slotStallSince = null;
     return "none";
   }
   if (areAllStarted(state)) {
-    state.slotStallSince = null;
+    state.placement.slotStallSince = null;
     return takeWorkerFromPaused(state) ? "changed" : "none";
   }
-  state.slotStallSince ??= state.now;
-  if (state.now - state.slotStallSince >= SLOT_GRACE && !areStartsPaused(state)) {
-    state.slotStallSince = null;
+  state.placement.slotStallSince ??= state.now;
+  if (state.now - state.placement.slotStallSince >= SLOT_GRACE && !areStartsPaused(state)) {
+    state.placement.slotStallSince = null;
     orderWorker(state, raisedFor(state, waiting));
   }
   return "coming";
@@ -44,13 +47,13 @@ export function findWorker(state: State): "changed" | "coming" | "none" {
 export function findWorkerBeside(state: State, job: JobState): boolean {
   const waiting = startable(state, job);
   if (waiting.length === 0) {
-    job.waitsSince = null;
+    job.placement.waitsSince = null;
     return false;
   }
   // The cores of waiting tasks are in fact free.
   const lenient = { headOnly: true, helps: helpful(state, job), overCores: true };
   if (startOneOf(state, job, { ...STRICT, ...lenient })) return true;
-  job.waitsSince ??= state.now;
+  job.placement.waitsSince ??= state.now;
   if (!isOverdue(state, job)) return false;
   // The task for which a worker is started begins in it.
   if (startOneOf(state, job, { ...lenient, ...ANYTHING })) return true;
@@ -59,10 +62,10 @@ export function findWorkerBeside(state: State, job: JobState): boolean {
   if (!isNextDue(state) || areStartsPaused(state)) return false;
   if (areAllStarted(state)) {
     if (!takeWorkerFromPaused(state)) return false;
-    state.stillJobServedAt = state.now;
+    state.placement.stillJobServedAt = state.now;
     return true;
   }
-  state.stillJobServedAt = state.now;
+  state.placement.stillJobServedAt = state.now;
   orderWorker(state, raisedFor(state, waiting));
   return false;
 }
@@ -84,13 +87,14 @@ export function giveWorkerUp(state: State, job: JobState): boolean {
     heldTasks(state).filter(({ operator }) => (operator.job === job) === isOwn),
   );
   for (const task of [own, others].flatMap((tasks = []) => tasks.sort((a, b) => byUrgency(b, a)))) {
-    const { operator, claimed } = task;
-    const left = state.used.subtract(claimed);
+    const { operator } = task;
+    const { claimed } = task.resources;
+    const left = state.resources.used.subtract(claimed);
     const isNext = (one: OperatorState) =>
-      one.request.fitsBeside(left, state.total) &&
+      one.needs.request.fitsBeside(left, state.resources.total) &&
       (one.job === operator.job ? startsBefore(one, operator) : goesBefore(one.job, operator.job));
     if (task.repairs !== null || !waiting.some(isNext)) continue;
-    state.stillJobServedAt = state.now;
+    state.placement.stillJobServedAt = state.now;
     standBack(state, task);
     return true;
   }
@@ -104,45 +108,49 @@ function startsBefore(operator: OperatorState, other: OperatorState): boolean {
 
 /** As dispatch.ts orders them, once the other job has one task fewer. */
 function goesBefore(job: JobState, other: JobState): boolean {
-  const more = other.runningTasks - 1 - job.runningTasks;
-  return more > 0 || (more === 0 && job.lastServed < other.lastServed);
+  const more = other.phases.runningTasks - 1 - job.phases.runningTasks;
+  return more > 0 || (more === 0 && job.placement.lastServed < other.placement.lastServed);
 }
 
 /** When to check again; anything overdue waits for the next event. */
 export function slotDeadline(state: State): Milliseconds {
   const deadlines: Milliseconds[] = [];
-  for (const { waitsSince, operators } of state.jobs.values()) {
-    if (waitsSince === null) continue;
-    deadlines.push(waitsSince + BESIDE_GRACE);
-    for (const { workers } of operators.filter(isTied)) {
-      for (const { task } of workers) if (task !== null) deadlines.push(task.startedAt + LONG);
+  for (const { placement, operators } of state.jobs.values()) {
+    if (placement.waitsSince === null) continue;
+    deadlines.push(placement.waitsSince + BESIDE_GRACE);
+    for (const { phases } of operators.filter(isTied)) {
+      for (const { task } of phases.workers) if (task !== null) deadlines.push(task.run.startedAt + LONG);
     }
   }
   if (deadlines.length === 0) return Number.POSITIVE_INFINITY;
-  deadlines.push(state.stillJobServedAt + BESIDE_GRACE);
+  deadlines.push(state.placement.stillJobServedAt + BESIDE_GRACE);
   for (const { asking } of asksInWorkers(state)) if (asking !== null) deadlines.push(asking.since + BESIDE_GRACE);
   return Math.min(...deadlines.filter((at) => at > state.now));
 }
 
-function isOverdue(state: State, { waitsSince }: JobState): boolean {
+function isOverdue(state: State, { placement: { waitsSince } }: JobState): boolean {
   return waitsSince !== null && state.now >= waitsSince + BESIDE_GRACE;
 }
 
 /** Start one worker at a time: the previous one may be enough. */
 function isNextDue(state: State): boolean {
-  return state.now >= state.stillJobServedAt + BESIDE_GRACE;
+  return state.now >= state.placement.stillJobServedAt + BESIDE_GRACE;
 }
 
 /** Includes workers that are about to start. */
 function areAllStarted(state: State): boolean {
-  return presentWorkers(state) + comingWorkers(state) >= state.slots + state.extraSlots;
+  const { workers, extraWorkers } = state.options;
+  const most = workers + Math.min(MAX_EXTRA_WORKERS, extraWorkers);
+  return presentWorkers(state) + comingWorkers(state) >= most;
 }
 
 /** So many tasks wait in their workers that fewer tasks compute than the session is to have workers. */
 function isAnyHeld(state: State): boolean {
-  const { workers, slots, paused } = state;
+  const { workers } = state;
+  const { workers: slots } = state.options;
+  const { paused } = state.memory;
   // A paused worker falls below its threshold or is replaced, unless that was tried without success.
-  for (const { trimming } of paused) if (trimming?.isVain !== true) return false;
+  for (const { recycling } of paused) if (recycling.trimming?.isVain !== true) return false;
   return workers.size >= slots && workers.size - heldTasks(state).length < slots;
 }
 
@@ -152,7 +160,7 @@ function heldTasks(state: State): TaskState[] {
 }
 
 function asksInWorkers(state: State): TaskState[] {
-  return [...state.askers].flatMap((operator) => (isWide(operator) ? [] : [...operator.asking]));
+  return [...state.phases.askers].flatMap((operator) => (isWide(operator) ? [] : [...operator.phases.asking]));
 }
 
 function isWaiting({ task }: WorkerState): boolean {
@@ -161,10 +169,10 @@ function isWaiting({ task }: WorkerState): boolean {
 
 /** There can be no more workers: a waiting task of a job that the program has stopped reading gives its worker up. */
 function takeWorkerFromPaused(state: State): boolean {
-  for (const { job, asking } of state.askers) {
+  for (const { job, phases } of state.phases.askers) {
     if (!isPaused(job)) continue;
-    for (const task of asking) {
-      if (task.cancelledAt !== null) continue;
+    for (const task of phases.asking) {
+      if (task.cancel.at !== null) continue;
       standBack(state, task);
       return true;
     }
@@ -182,14 +190,14 @@ function startable(state: State, job: JobState): OperatorState[] {
 export function helpful(state: State, job: JobState): (operator: OperatorState) => boolean {
   let depth = -1;
   for (const { operator } of asksOf(state, job).filter(isUrgent)) depth = Math.max(depth, operator.depth);
-  return (operator) => depth < 0 || (operator.depth > depth && operator.inputs.length > 0);
+  return (operator) => depth < 0 || (operator.depth > depth && operator.edges.inputs.length > 0);
 }
 
 /** Operators of one job, or of all jobs that the program reads; the most urgent first. */
 export function asksOf(state: State, only: JobState | null): TaskState[] {
   const asks: TaskState[] = [];
-  for (const { job, asking } of state.askers) {
-    if (only === null ? !isPaused(job) : job === only) asks.push(...asking);
+  for (const { job, phases } of state.phases.askers) {
+    if (only === null ? !isPaused(job) : job === only) asks.push(...phases.asking);
   }
   return asks.sort(byUrgency);
 }
@@ -209,10 +217,10 @@ function mayHaveAnother(operator: OperatorState): boolean {
  */
 function moveInstance(state: State, operator: OperatorState, patience: Milliseconds): boolean {
   if (!isTied(operator)) return false;
-  for (const worker of operator.workers) {
+  for (const worker of operator.phases.workers) {
     const { task, phase } = worker;
     if (phase !== "busy" || task === null || task.operator === operator) continue;
-    if (!isWaiting(worker) && state.now < task.startedAt + patience) continue;
+    if (!isWaiting(worker) && state.now < task.run.startedAt + patience) continue;
     retireFrom(state, operator, worker);
     return true;
   }

@@ -85,13 +85,13 @@ export function resolveStall(state: State): boolean {
   if (!isDiskBusy(state) && makeRoomForProgram(state)) return true;
   // A request that could not be served at once may have started writes or reads.
   if (anybodyActive || isDiskBusy(state)) {
-    state.slotStallSince = null;
-    state.storeStallSince = null;
+    state.placement.slotStallSince = null;
+    state.placement.storeStallSince = null;
     return false;
   }
   const found = findWorker(state);
   if (found !== "none") {
-    state.storeStallSince = null;
+    state.placement.storeStallSince = null;
     return found === "changed";
   }
   return overruleStore(state);
@@ -99,32 +99,33 @@ export function resolveStall(state: State): boolean {
 
 /** When to check again if no event comes. */
 export function stallDeadline(state: State): Milliseconds {
-  if (state.slotStallSince !== null) return Math.max(state.slotStallSince + SLOT_GRACE, state.starts.pausedUntil);
-  if (state.storeStallSince === null) return slotDeadline(state);
+  const { slotStallSince, storeStallSince } = state.placement;
+  if (slotStallSince !== null) return Math.max(slotStallSince + SLOT_GRACE, state.starts.pausedUntil);
+  if (storeStallSince === null) return slotDeadline(state);
   // Its answer will be an event.
-  if (state.collection.isAsked) return Number.POSITIVE_INFINITY;
-  return storeDeadline(state, state.storeStallSince);
+  if (state.store.collection.isAsked) return Number.POSITIVE_INFINITY;
+  return storeDeadline(state, storeStallSince);
 }
 
-function isDiskBusy({ disk }: State): boolean {
+function isDiskBusy({ store: disk }: State): boolean {
   return disk.writing > 0 || disk.restoring.size > 0;
 }
 
 /** A worker that computes, ends, starts or answers will cause an event by itself. */
 function isAnybodyActive(state: State): boolean {
   // A resting task is run again by itself.
-  if (isDiskBusy(state) || state.ending.size + state.resting.size > 0) return true;
-  const { worker, isOrdered } = state.wide;
-  if (isOrdered) return true;
+  if (isDiskBusy(state) || state.memory.ending.size + state.phases.resting.size > 0) return true;
+  const worker = state.phases.wide;
+  if (state.placement.isWideOrdered) return true;
   // The wide kernel is not counted as a worker, but its task is among those that ask or wait to be fed.
   const wide = worker !== null && worker.phase !== "idle" ? 1 : 0;
-  let waiting = state.askingTasks;
-  for (const task of state.feeding) if (isStarving(task)) waiting += 1;
+  let waiting = state.phases.askingTasks;
+  for (const task of state.phases.feeding) if (isStarving(task)) waiting += 1;
   // A paused worker falls below its threshold or is replaced, unless that was tried without success.
-  for (const { trimming } of state.paused) if (trimming?.isVain === true) waiting += 1;
-  if (state.workers.size + wide - state.idle.size - waiting > 0) return true;
+  for (const { recycling } of state.memory.paused) if (recycling.trimming?.isVain === true) waiting += 1;
+  if (state.workers.size + wide - state.phases.idle.size - waiting > 0) return true;
   for (const job of state.jobs.values()) {
-    if (job.operators.some((operator) => operator.retiring.size > 0)) return true;
+    if (job.operators.some((operator) => operator.phases.retiring.size > 0)) return true;
   }
   return false;
 }
@@ -132,15 +133,15 @@ function isAnybodyActive(state: State): boolean {
 function isStill(job: JobState): boolean {
   return (
     job.phase === "running" &&
-    job.runningTasks === job.askingTasks + starvingOf(job) &&
-    !job.operators.some((operator) => operator.retiring.size > 0)
+    job.phases.runningTasks === job.phases.askingTasks + starvingOf(job) &&
+    !job.operators.some((operator) => operator.phases.retiring.size > 0)
   );
 }
 
 function starvingOf(job: JobState): number {
   let tasks = 0;
-  for (const { fed, running } of job.operators) {
-    if (fed !== null) for (const task of running.values()) if (isStarving(task)) tasks += 1;
+  for (const { input, phases } of job.operators) {
+    if (input.fed !== null) for (const task of phases.running.values()) if (isStarving(task)) tasks += 1;
   }
   return tasks;
 }
@@ -153,8 +154,8 @@ function readsUntil(state: State): Milliseconds {
   let until = 0;
   for (const job of state.jobs.values()) {
     if (job.phase !== "running") continue;
-    if (job.unread === 0 && !(isPaused(job) && outputOf(job).queue.length > 0)) continue;
-    until = Math.max(until, state.jobs.size > 1 ? job.movedAt + READING_GRACE : Number.POSITIVE_INFINITY);
+    if (job.output.unread === 0 && !(isPaused(job) && outputOf(job).queue.length > 0)) continue;
+    until = Math.max(until, state.jobs.size > 1 ? job.output.movedAt + READING_GRACE : Number.POSITIVE_INFINITY);
   }
   return until;
 }
@@ -163,7 +164,7 @@ function readsUntil(state: State): Milliseconds {
 function storeDeadline(state: State, since: Milliseconds): Milliseconds {
   const until = readsUntil(state);
   if (state.now < until) return until;
-  return since + (state.outputs.size > 0 || state.programRanges.size > 0 ? STORE_GRACE : 0);
+  return since + (state.flow.outputs.size > 0 || state.placement.programRanges.size > 0 ? STORE_GRACE : 0);
 }
 
 function overrulePolicies(state: State, job: JobState, anybodyActive: boolean): boolean {
@@ -184,13 +185,13 @@ function overrulePolicies(state: State, job: JobState, anybodyActive: boolean): 
 
 /** What the program puts into the store comes before what it has stopped reading. */
 function makeRoomForProgram(state: State): boolean {
-  const [ask] = state.programAsks;
+  const [ask] = state.placement.programAsks;
   return ask !== undefined && changes(state, () => makeRoom(state, wholePages(ask.bytes), "paused"));
 }
 
 /** Input on disk, if nothing is fetched for the job yet. */
 function fetchOneOf(state: State, job: JobState, leniency: Leniency): boolean {
-  if (job.operators.some(({ fetching }) => fetching.size > 0)) return false;
+  if (job.operators.some(({ phases: { fetching } }) => fetching.size > 0)) return false;
   const operator = job.operators.findLast(
     (one) => leniency.helps?.(one) !== false && isOnHeadPath(one) && mayFetch(state, one, leniency),
   );
@@ -209,8 +210,8 @@ function breakPromise(state: State): boolean {
 
 /** Tasks whose input is to come from disk: all of it before they start, or the next block of a fed one. */
 function fetchesOf(state: State): TaskState[] {
-  const hungry = [...state.feeding].filter(isHungry);
-  return [...state.fetching, ...hungry].filter(({ operator: { job } }) => !isPaused(job));
+  const hungry = [...state.phases.feeding].filter(isHungry);
+  return [...state.phases.fetching, ...hungry].filter(({ operator: { job } }) => !isPaused(job));
 }
 
 /**
@@ -228,7 +229,7 @@ function serve(state: State, only: JobState | null, leaving: Leaving): boolean {
   if (first !== undefined && (only === null || first.operator.job === only)) {
     return changes(state, () => makeRoomFor(state, first, leaving));
   }
-  const ask = only === null ? state.programAsks[0] : undefined;
+  const ask = only === null ? state.placement.programAsks[0] : undefined;
   return ask !== undefined && changes(state, () => makeRoom(state, wholePages(ask.bytes), leaving));
 }
 
@@ -238,7 +239,7 @@ function waitingTasks(state: State): TaskState[] {
 
 /** The task that everything waits for. If others have stood back for a task, it is that task until it is over. */
 function firstWaiting(state: State): TaskState | undefined {
-  const { yieldsTo } = state;
+  const { yieldsTo } = state.placement;
   const waiting = waitingTasks(state);
   if (yieldsTo === null || !isUnderWay(yieldsTo)) return waiting[0];
   // It may have all of its input and wait for a worker: no other task is served before it.
@@ -265,10 +266,16 @@ function makeRoomFor(state: State, task: TaskState, leaving: Leaving): void {
 }
 
 function changes(state: State, run: () => void): boolean {
-  const { ledger, disk } = state;
+  const { ledger, store: disk } = state;
   // Room that this step reserves is not reserved for tasks that could not be served before.
   disk.spokenFor = 0;
-  const figures = () => [ledger.room, ledger.leaving, disk.restoring.size, state.fetching.size, state.failing.length];
+  const figures = () => [
+    ledger.room,
+    ledger.leaving,
+    disk.restoring.size,
+    state.phases.fetching.size,
+    state.phases.failing.length,
+  ];
   const before = figures();
   run();
   return figures().some((now, i) => now !== before[i]);
@@ -277,12 +284,12 @@ function changes(state: State, run: () => void): boolean {
 /** The least urgent task that keeps something in memory stands back; never the one that everything waits for. */
 function letSomebodyStandBack(state: State): boolean {
   if (letSomebodyUnpin(state)) return true;
-  const first = state.yieldsTo;
+  const first = state.placement.yieldsTo;
   if (first === null) return false;
   const others = othersThan(state, first);
   // The task needs memory that others read or, if it only has to begin, the worker or the resources of any of them.
   const hasToBegin = waitsInItsOperator(first);
-  const next = others.find((task) => task.asking !== null && (hasToBegin || task.needs.length > 0));
+  const next = others.find((task) => task.asking !== null && (hasToBegin || task.input.blocks.length > 0));
   if (next === undefined) return false;
   standBack(state, next);
   return true;
@@ -290,13 +297,13 @@ function letSomebodyStandBack(state: State): boolean {
 
 /** The same for tasks that have not begun: they lose no work. */
 function letSomebodyUnpin(state: State): boolean {
-  const { yieldsTo } = state;
+  const { yieldsTo } = state.placement;
   const first = yieldsTo !== null && isUnderWay(yieldsTo) ? yieldsTo : firstWaiting(state);
   if (first === undefined) return false;
-  state.yieldsTo = first;
+  state.placement.yieldsTo = first;
   for (const job of state.jobs.values()) {
-    for (const { again } of job.operators) {
-      if (again.some((task) => task !== first && unpinAll(state, task))) return true;
+    for (const { phases } of job.operators) {
+      if (phases.again.some((task) => task !== first && unpinAll(state, task))) return true;
     }
   }
   return othersThan(state, first).some((task) => task.asking === null && unpinAll(state, task));
@@ -304,7 +311,9 @@ function letSomebodyUnpin(state: State): boolean {
 
 /** Tasks that wait with something in memory, the least urgent first. */
 function othersThan(state: State, first: TaskState): readonly TaskState[] {
-  const all = [...state.askers].flatMap(({ asking }) => [...asking]).concat(...state.fetching);
+  const all = [...state.phases.askers]
+    .flatMap(({ phases: { asking } }) => [...asking])
+    .concat(...state.phases.fetching);
   return all.filter((task) => task !== first).sort((a, b) => byUrgency(b, a));
 }
 
@@ -313,18 +322,18 @@ function othersThan(state: State, first: TaskState): readonly TaskState[] {
  * job.
  */
 export function endStandingBack(state: State): void {
-  const { yieldsTo } = state;
+  const { yieldsTo } = state.placement;
   if (yieldsTo === null) return;
   if (!isUnderWay(yieldsTo) || isPaused(yieldsTo.operator.job)) bringBackAside(state);
 }
 
 function bringBackAside(state: State): boolean {
   let any = false;
-  state.yieldsTo = null;
+  state.placement.yieldsTo = null;
   for (const job of state.jobs.values()) {
-    for (const { aside } of job.operators) {
-      any ||= aside.size > 0;
-      for (const task of aside) comesAgain(state, task);
+    for (const { phases } of job.operators) {
+      any ||= phases.aside.size > 0;
+      for (const task of phases.aside) comesAgain(state, task);
     }
   }
   return any;
@@ -336,7 +345,7 @@ function bringBackAside(state: State): boolean {
  */
 function moveDevices(state: State, job: JobState, anybodyActive: boolean): boolean {
   for (const operator of [...job.operators].reverse()) {
-    if (operator.gpus === 0 || hasDevices(state, operator) || !isWanted(state, operator, ANYTHING)) continue;
+    if (operator.needs.gpus === 0 || hasDevices(state, operator) || !isWanted(state, operator, ANYTHING)) continue;
     const idle = idleInstance(anybodyActive ? [job] : state.jobs.values(), operator);
     if (idle === null) continue;
     retireFrom(state, idle.operator, idle.worker);
@@ -351,27 +360,27 @@ function moveDevices(state: State, job: JobState, anybodyActive: boolean): boole
  */
 function overruleStore(state: State): boolean {
   if (!isAnybodyWaiting(state)) {
-    state.storeStallSince = null;
-    return state.yieldsTo !== null && bringBackAside(state);
+    state.placement.storeStallSince = null;
+    return state.placement.yieldsTo !== null && bringBackAside(state);
   }
   if (reclaim(state)) return true;
   const isReading = state.now < readsUntil(state);
   if (!isReading && makeDo(state)) return true;
-  const { refusal } = state.disk;
+  const { refusal } = state.store;
   // If the disks may be tried again and no task has tried, they are not what everything waits for.
   if (refusal !== null && state.now < refusal.retryAt) {
-    state.storeStallSince = null;
+    state.placement.storeStallSince = null;
     if (!isReading && letSomebodyUnpin(state)) return true;
     if (state.now - refusal.since < DISK_GRACE || mayCollectSince(state, refusal.since)) return false;
     // The next job waits for the disks anew: they may work by then.
-    state.disk.refusal = null;
+    state.store.refusal = null;
     return giveUp(state, () => refusal.error);
   }
   if (!isReading && letSomebodyStandBack(state)) return true;
-  state.storeStallSince ??= state.now;
-  if (mayCollectSince(state, state.storeStallSince)) return false;
-  if (state.now < storeDeadline(state, state.storeStallSince)) return false;
-  state.storeStallSince = null;
+  state.placement.storeStallSince ??= state.now;
+  if (mayCollectSince(state, state.placement.storeStallSince)) return false;
+  if (state.now < storeDeadline(state, state.placement.storeStallSince)) return false;
+  state.placement.storeStallSince = null;
   return giveUp(state, (who, bytes) => full(state, who, bytes));
 }
 
@@ -381,7 +390,7 @@ function makeDo(state: State): boolean {
 }
 
 function isAnybodyWaiting(state: State): boolean {
-  if (state.programAsks.length > 0 || waitingTasks(state).length > 0) return true;
+  if (state.placement.programAsks.length > 0 || waitingTasks(state).length > 0) return true;
   for (const job of state.jobs.values()) if (job.phase === "running" && awaited(job).length > 0) return true;
   return false;
 }
@@ -400,7 +409,7 @@ function giveUp(state: State, error: (who: string, bytes: number) => WireError):
     failJob(state, job, error("The program", ledger.lengthOf(next)));
     return true;
   }
-  const ask = state.programAsks.shift();
+  const ask = state.placement.programAsks.shift();
   if (ask === undefined) return false;
   tell(state, { type: "refused", request: ask.request, error: error("The program", ask.bytes) });
   return true;
@@ -408,7 +417,7 @@ function giveUp(state: State, error: (who: string, bytes: number) => WireError):
 
 function bytesToRead(ledger: State["ledger"], task: TaskState): number {
   for (const { flow } of stillToRead(task)) return flow.block.length;
-  return task.needs.reduce((sum, id) => sum + ledger.lengthOf(id), 0);
+  return task.input.blocks.reduce((sum, id) => sum + ledger.lengthOf(id), 0);
 }
 
 function full(state: State, who: string, bytes: number): WireError {

@@ -20,11 +20,11 @@ class View implements OperatorView {
     private readonly operator: OperatorState,
     isHead: boolean,
   ) {
-    this.queuedBlocks = queuedBy(operator) + (isHead ? 0 : operator.heldBackBlocks);
+    this.queuedBlocks = queuedBy(operator) + (isHead ? 0 : operator.output.heldBackBlocks);
   }
 
   get running(): number {
-    return this.operator.running.size;
+    return this.operator.phases.running.size;
   }
 
   get maxRunning(): number {
@@ -32,7 +32,7 @@ class View implements OperatorView {
   }
 
   get blockBound(): number {
-    return 2 * this.state.slots + 2;
+    return 2 * this.state.options.workers + 2;
   }
 
   get consumerGathers(): boolean {
@@ -49,13 +49,13 @@ class View implements OperatorView {
 }
 
 /** The user's `concurrency`, or fewer if that many tasks ran out of memory. */
-export function mostAtOnce({ spec, learned }: OperatorState): number {
+export function mostAtOnce({ spec, needs: { learned } }: OperatorState): number {
   if (spec.kind !== "tasks") return 0;
   return Math.min(spec.concurrency.max, learned?.atOnce ?? Number.POSITIVE_INFINITY);
 }
 
 /** A slice has no tasks: pieces that it passed on and no consumer took count as its producer's backlog. */
-function queuedBy({ queuedBlocks, consumers }: OperatorState): number {
+function queuedBy({ output: { queuedBlocks }, edges: { consumers } }: OperatorState): number {
   let blocks = queuedBlocks;
   for (const { consumer, closed } of consumers) {
     if (!closed && consumer?.spec.kind === "slice") blocks += queuedBy(consumer);
@@ -64,7 +64,7 @@ function queuedBy({ queuedBlocks, consumers }: OperatorState): number {
 }
 
 /** A consumer, possibly behind a slice, gathers rows for its next task. */
-function isAwaited({ consumers }: OperatorState): boolean {
+function isAwaited({ edges: { consumers } }: OperatorState): boolean {
   return consumers.some(({ consumer, closed }) => {
     if (closed || consumer === null) return false;
     return consumer.spec.kind === "slice" ? isAwaited(consumer) : isGathering(consumer, consumer.spec);
@@ -73,8 +73,8 @@ function isAwaited({ consumers }: OperatorState): boolean {
 
 function isGathering(consumer: OperatorState, spec: TaskOperator): boolean {
   // A fed consumer takes what it can as it comes: more input would not help it to start.
-  if (consumer.fed !== null) return false;
-  return !isBundle(consumer, spec, consumer.readyRows, consumer.readyBytes) && !inputEnded(consumer);
+  if (consumer.input.fed !== null) return false;
+  return !isBundle(consumer, spec, consumer.input.readyRows, consumer.input.readyBytes) && !inputEnded(consumer);
 }
 
 /**
@@ -82,20 +82,20 @@ function isGathering(consumer: OperatorState, spec: TaskOperator): boolean {
  * spilling, because one worker may make all of it.
  */
 function budgetOf(state: State, operator: OperatorState): Bytes {
-  const whole = Math.min(state.ledger.capacity, state.managedTarget ?? Number.POSITIVE_INFINITY);
+  const whole = Math.min(state.ledger.capacity, state.memory.managedTarget ?? Number.POSITIVE_INFINITY);
   let part = whole / Math.max(1, state.jobs.size);
   const accounts: Account[] = [];
   for (const other of operator.job.operators) {
     if (!makesBlocks(other)) continue;
     // An operator that has ended needs no reservation; the rest of its output counts against the pool.
-    if (other.ended) part -= other.liveBytes;
+    if (other.ended) part -= other.budget.liveBytes;
     else accounts.push(accountOf(other));
   }
   return budgetLeft(accountOf(operator), accounts, Math.max(0, part));
 }
 
 function accountOf(operator: OperatorState): Account {
-  return { usage: operator.liveBytes, block: blockOf(operator) };
+  return { usage: operator.budget.liveBytes, block: blockOf(operator) };
 }
 
 function makesBlocks({ spec }: OperatorState): boolean {
@@ -103,7 +103,7 @@ function makesBlocks({ spec }: OperatorState): boolean {
 }
 
 /** A block of the size that it is asked to make, or the largest that it has made. */
-function blockOf({ spec, largestReservation }: OperatorState): Bytes {
+function blockOf({ spec, budget: { largestReservation } }: OperatorState): Bytes {
   if (spec.kind !== "tasks" || spec.sink.kind !== "blocks") return 0;
   return Math.max(largestReservation, wholePages(spec.sink.targetBytes));
 }
@@ -115,14 +115,15 @@ function blockOf({ spec, largestReservation }: OperatorState): Bytes {
 function expectedOf(operator: OperatorState): Bytes {
   const block = blockOf(operator);
   if (block === 0) return 0;
-  const { estimate, running, askingBytes, grantedTasks, grantedBytes } = operator;
+  const { estimate, grantedTasks, grantedBytes } = operator.budget;
+  const { running, askingBytes } = operator.phases;
   const rest = (estimate.rest ?? Number.POSITIVE_INFINITY) - grantedBytes;
   const ofRunning = Math.min(block * (running.size - grantedTasks), Math.max(askingBytes, rest));
   return Math.min(block, estimate.of(nextInput(operator)) ?? block) + ofRunning;
 }
 
 /** Bytes that the operator's next task will read; null where that is not known. */
-function nextInput({ spec, ready }: OperatorState): Bytes | null {
+function nextInput({ spec, input: { ready } }: OperatorState): Bytes | null {
   if (spec.kind !== "tasks" || spec.minRowsPerTask > 1) return null;
   const piece = ready.peek();
   if (piece === undefined) return null;
@@ -131,11 +132,11 @@ function nextInput({ spec, ready }: OperatorState): Bytes | null {
 
 /** Everything after the operator waits for its output, not for another input before it. */
 export function isOnHeadPath(operator: OperatorState): boolean {
-  for (const edge of operator.consumers) {
+  for (const edge of operator.edges.consumers) {
     const { consumer } = edge;
     if (edge.closed) continue;
     if (consumer === null) return true;
-    if (consumer.ordered && !edge.isBroadcast && consumer.inputs[consumer.currentInput] !== edge) continue;
+    if (consumer.ordered && !edge.isBroadcast && consumer.edges.inputs[consumer.input.currentInput] !== edge) continue;
     if (isOnHeadPath(consumer)) return true;
   }
   return false;
@@ -143,7 +144,7 @@ export function isOnHeadPath(operator: OperatorState): boolean {
 
 /** The one task of an ordered operator that its consumer waits for; of any other operator, every task. */
 export function isHeadTask(operator: OperatorState, index: number): boolean {
-  return !operator.ordered || index === operator.head;
+  return !operator.ordered || index === operator.output.head;
 }
 
 /** Everything waits for the task: its output is next in plan order, or it makes a lost block again. */

@@ -57,20 +57,26 @@ function withoutWideBefore({ operators }: JobState): readonly OperatorState[] {
   const first: OperatorState[] = [];
   for (const operator of operators) {
     if (operator.ended) continue;
-    const isBehind = [...operator.inputs, ...operator.broadcasts].some(({ producer }) => behind.has(producer));
+    const isBehind = [...operator.edges.inputs, ...operator.edges.broadcasts].some(({ producer }) =>
+      behind.has(producer),
+    );
     if (isWide(operator) && !isBehind) first.push(operator);
     if (isWide(operator) || isBehind) behind.add(operator);
   }
   return first;
 }
 
-function mayBegin({ running, aside, resting, broadcasts, again, nextIndex }: OperatorState): boolean {
+function mayBegin({
+  phases: { running, aside, resting, again },
+  edges: { broadcasts },
+  input: { nextIndex },
+}: OperatorState): boolean {
   if (running.size + aside.size + resting.size > 0 || broadcasts.some((edge) => !edge.ended)) return false;
   return again.length > 0 || nextIndex === 0;
 }
 
 /** Without anything to read, the task would only take memory that others need. */
-function hasInput({ again, fed }: OperatorState): boolean {
+function hasInput({ phases: { again }, input: { fed } }: OperatorState): boolean {
   return again.length > 0 || fed?.pools[0]?.length !== 0;
 }
 
@@ -79,7 +85,7 @@ function hasInput({ again, fed }: OperatorState): boolean {
  * order.
  */
 export function isHeldUp(state: State, operator: OperatorState): boolean {
-  if (!waitsForWide(state, operator) && !isBefore(operator, state.wide.worker?.task?.operator)) return false;
+  if (!waitsForWide(state, operator) && !isBefore(operator, state.phases.wide?.task?.operator)) return false;
   return inputEnded(operator) && inTurn(operator.job).includes(operator);
 }
 
@@ -90,26 +96,26 @@ function isBefore(operator: OperatorState, other: OperatorState | undefined): bo
 
 /** The kernel's task stands back, if it has made another wait for long enough. */
 export function yieldInTurn(state: State): void {
-  const { wide } = state;
-  const task = wide.worker?.task ?? null;
+  const { placement } = state;
+  const task = state.phases.wide?.task ?? null;
   if (task === null || !waitsForProducers(task) || isSomebodyAlone(state) || !isAnybodyHeldUp(state)) {
-    wide.heldUpSince = null;
+    placement.wideHeldUpSince = null;
     return;
   }
-  wide.heldUpSince ??= state.now;
+  placement.wideHeldUpSince ??= state.now;
   if (state.now < yieldDeadline(state)) return;
-  wide.heldUpSince = null;
+  placement.wideHeldUpSince = null;
   standBack(state, task);
 }
 
 /** When the kernel's task will have made another wait for long enough. */
-export function yieldDeadline({ wide }: State): Milliseconds {
-  const feed = wide.worker?.task?.feed ?? null;
-  if (wide.heldUpSince === null || feed === null) return Number.POSITIVE_INFINITY;
-  return wide.heldUpSince + GRACE + feed.bytes / REFED;
+export function yieldDeadline({ phases, placement: { wideHeldUpSince } }: State): Milliseconds {
+  const feed = phases.wide?.task?.input.feed ?? null;
+  if (wideHeldUpSince === null || feed === null) return Number.POSITIVE_INFINITY;
+  return wideHeldUpSince + GRACE + feed.bytes / REFED;
 }
 
-function waitsForProducers({ operator, feed, cancelledAt }: TaskState): boolean {
+function waitsForProducers({ operator, input: { feed }, cancel: { at: cancelledAt } }: TaskState): boolean {
   return feed !== null && cancelledAt === null && !inputEnded(operator);
 }
 

@@ -14,20 +14,21 @@ import { isAnyWanted, nextInTurn, yieldInTurn } from "./wide-turn.ts";
 
 /** Starts the next wide task, or the process for it; a task that waits for input may have to stand back first. */
 export function startWide(state: State): void {
-  const { wide } = state;
-  if (wide.worker === null) {
-    if (wide.isOrdered || areStartsPaused(state) || isSomebodyAlone(state) || !isAnyWanted(state)) return;
-    wide.isOrdered = true;
+  const { placement } = state;
+  const { wide } = state.phases;
+  if (wide === null) {
+    if (placement.isWideOrdered || areStartsPaused(state) || isSomebodyAlone(state) || !isAnyWanted(state)) return;
+    placement.isWideOrdered = true;
     state.commands.push({ type: "spawnWide" });
     return;
   }
   yieldInTurn(state);
-  if (wide.worker.phase !== "idle" || isSomebodyAlone(state)) return;
+  if (wide.phase !== "idle" || isSomebodyAlone(state)) return;
   const operator = nextInTurn(state);
   if (operator === undefined || operator.spec.kind !== "tasks") return;
   const task = nextTask(state, operator, operator.spec);
   beginLease(state, task);
-  startTask(state, task, operator.spec, wide.worker);
+  startTask(state, task, operator.spec, wide);
   for (const job of state.jobs.values()) {
     for (const other of job.operators) if (waitsForWide(state, other)) keepGathered(state, other);
   }

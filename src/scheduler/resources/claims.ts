@@ -12,61 +12,63 @@ import { Resources } from "../state/index.ts";
  * that would let them go on may have them.
  */
 export function isFree(state: State, operator: OperatorState, waiting: "count" | "overlook"): boolean {
-  let { used } = state;
+  let { used } = state.resources;
   if (waiting === "overlook") {
-    for (const { asking, request } of state.askers) {
-      used = used.subtract(new Resources({ cpu: request.cpu * asking.size }));
+    for (const { phases, needs } of state.phases.askers) {
+      used = used.subtract(new Resources({ cpu: needs.request.cpu * phases.asking.size }));
     }
   }
-  return operator.request.fitsBeside(used, state.total) && hasDevices(state, operator);
+  return operator.needs.request.fitsBeside(used, state.resources.total) && hasDevices(state, operator);
 }
 
 export function hasDevices(state: State, operator: OperatorState): boolean {
-  if (operator.gpus === 0) return true;
-  if (operator.isClass && operator.idle.size > 0) return true;
-  return state.devices.canTake(operator.gpus);
+  if (operator.needs.gpus === 0) return true;
+  if (operator.isClass && operator.phases.idle.size > 0) return true;
+  return state.resources.devices.canTake(operator.needs.gpus);
 }
 
 export function claim(state: State, task: TaskState, worker: WorkerState): void {
   const { operator } = task;
   // Remembered: what the operator asks for may change while the task runs.
-  task.claimed = operator.request;
-  state.used = state.used.add(task.claimed);
-  if (operator.gpus === 0) return;
-  const instance = worker.instances.get(keyOf(operator));
-  task.devices = instance?.devices ?? take(state, operator, worker);
+  task.resources.claimed = operator.needs.request;
+  state.resources.used = state.resources.used.add(task.resources.claimed);
+  if (operator.needs.gpus === 0) return;
+  const instance = worker.resources.instances.get(keyOf(operator));
+  task.resources.devices = instance?.devices ?? take(state, operator, worker);
   if (!operator.isClass || instance !== undefined) return;
-  worker.instances.set(keyOf(operator), { devices: task.devices, amount: operator.gpus });
+  worker.resources.instances.set(keyOf(operator), { devices: task.resources.devices, amount: operator.needs.gpus });
 }
 
 function take(state: State, operator: OperatorState, worker: WorkerState): readonly string[] {
   // A process that has used a device can hardly be moved to another.
-  const devices = state.devices.take(operator.gpus, worker.lastDevices);
+  const devices = state.resources.devices.take(operator.needs.gpus, worker.resources.lastDevices);
   if (devices === null) throw new Error(`${operator.spec.name} was started without GPUs for it`);
-  worker.lastDevices = devices;
+  worker.resources.lastDevices = devices;
   return devices;
 }
 
 export function giveBack(state: State, task: TaskState): void {
-  const { operator, devices } = task;
-  state.used = state.used.subtract(task.claimed);
-  task.claimed = Resources.none;
-  task.devices = [];
-  if (!operator.isClass) state.devices.giveBack(devices, operator.gpus);
+  const { operator } = task;
+  const { devices } = task.resources;
+  state.resources.used = state.resources.used.subtract(task.resources.claimed);
+  task.resources.claimed = Resources.none;
+  task.resources.devices = [];
+  if (!operator.isClass) state.resources.devices.giveBack(devices, operator.needs.gpus);
 }
 
 /** A class instance is gone. */
 export function instanceGone(state: State, worker: WorkerState, job: JobId, operator: OperatorId): void {
   const key = `${job}/${operator}`;
-  const instance = worker.instances.get(key);
+  const instance = worker.resources.instances.get(key);
   if (instance === undefined) return;
-  worker.instances.delete(key);
-  state.devices.giveBack(instance.devices, instance.amount);
+  worker.resources.instances.delete(key);
+  state.resources.devices.giveBack(instance.devices, instance.amount);
 }
 
 export function workerLost(state: State, worker: WorkerState): void {
-  for (const { devices, amount } of worker.instances.values()) state.devices.giveBack(devices, amount);
-  worker.instances.clear();
+  for (const { devices, amount } of worker.resources.instances.values())
+    state.resources.devices.giveBack(devices, amount);
+  worker.resources.instances.clear();
 }
 
 /** An instance that has GPUs and no task, so that another operator could have them. */
@@ -76,8 +78,8 @@ export function idleInstance(
 ): { readonly operator: OperatorState; readonly worker: WorkerState } | null {
   for (const job of jobs) {
     for (const operator of job.operators) {
-      if (operator === except || !operator.isClass || operator.gpus === 0) continue;
-      for (const worker of operator.workers) if (worker.task?.operator !== operator) return { operator, worker };
+      if (operator === except || !operator.isClass || operator.needs.gpus === 0) continue;
+      for (const worker of operator.phases.workers) if (worker.task?.operator !== operator) return { operator, worker };
     }
   }
   return null;

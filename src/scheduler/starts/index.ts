@@ -1,9 +1,8 @@
-export { type Birth, bornInto, comingWorkers, releaseDue, workComes, workDone } from "./restarts.ts";
+export { bornInto, comingWorkers, releaseDue, workComes, workDone } from "./restarts.ts";
 export {
   areStartsPaused,
   isComplete,
   isNoneLeft,
-  noStarts,
   openStarts,
   orderReplacement,
   orderWorker,
@@ -11,7 +10,6 @@ export {
   replenish,
   START_FAILURES,
   startDeadline,
-  type WorkerStarts,
   workerBegins,
   workerConnected,
   workerEnded,

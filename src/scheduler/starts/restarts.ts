@@ -4,38 +4,11 @@
  * Workers that die together count once. Workers that died of anything else are replaced at once.
  */
 import type { Milliseconds } from "../../protocol/index.ts";
-import type { State, WorkerEnd } from "../state/index.ts";
+import type { Birth, State, WorkerEnd } from "../state/index.ts";
 
 const FIRST_PAUSE: Milliseconds = 1_000;
 const LONGEST_PAUSE: Milliseconds = 30_000;
 const IN_A_ROW = 5;
-
-/** Deaths for memory in a row; another object once a task was done. */
-interface Row {
-  deaths: number;
-}
-
-/** The row when a worker was started, and how many had died in it. */
-export interface Birth {
-  readonly row: Row;
-  readonly deaths: number;
-}
-
-export interface Restarts {
-  row: Row;
-  /** When replacements that are held back may start. */
-  dueAt: readonly Milliseconds[];
-  /** Replacements that wait for new work. */
-  withheld: number;
-  /** How the last worker that died for memory ended. */
-  lastEnd: WorkerEnd | null;
-  /** The program knows that no worker is left. */
-  isTold: boolean;
-}
-
-export function noRestarts(): Restarts {
-  return { row: { deaths: 0 }, dueAt: [], withheld: 0, lastEnd: null, isTold: false };
-}
 
 export function bornInto({ starts: { restarts } }: State): Birth {
   return { row: restarts.row, deaths: restarts.row.deaths };

@@ -7,11 +7,10 @@
  *                              └──ended: no process starts for 100 ms, then 200 ms, … 5 s; after five in a row jobs
  *                                 fail until a worker connects
  */
-import type { WireError } from "../../errors/index.ts";
 import { isMemoryReason } from "../../errors/index.ts";
 import type { Bytes, Milliseconds } from "../../protocol/index.ts";
 import type { State, WorkerEnd, WorkerState } from "../state/index.ts";
-import { diedForMemory, hasGivenUp, heldBack, noRestarts, type Restarts, restartDeadline } from "./restarts.ts";
+import { diedForMemory, hasGivenUp, heldBack, restartDeadline } from "./restarts.ts";
 
 /** The other workers do not wait longer than this for the first one. */
 const OTHERS_LATEST: Milliseconds = 500;
@@ -19,31 +18,6 @@ const FIRST_PAUSE: Milliseconds = 100;
 const LONGEST_PAUSE: Milliseconds = 5_000;
 /** So many workers in a row that ended before they had connected: workers cannot be started. */
 export const START_FAILURES = 5;
-
-export interface WorkerStarts {
-  /** When all wanted workers may start; before, only the first may. Null: the session is not open yet. */
-  allFrom: Milliseconds | null;
-  /** Workers that were ordered and have not begun to start; without the wide kernel. */
-  ordered: number;
-  /** Workers in a row that ended before they had connected. */
-  failures: number;
-  /** No process starts before this time. */
-  pausedUntil: Milliseconds;
-  /** Why workers cannot be started: new jobs fail with it. */
-  error: WireError | null;
-  readonly restarts: Restarts;
-}
-
-export function noStarts(): WorkerStarts {
-  return {
-    allFrom: null,
-    ordered: 0,
-    failures: 0,
-    pausedUntil: Number.NEGATIVE_INFINITY,
-    error: null,
-    restarts: noRestarts(),
-  };
-}
 
 /**
  * The session is open: the first worker starts at once, the others when it has connected. If all loaded the kernel
@@ -85,7 +59,7 @@ export function workerConnected({ starts, now }: State): void {
 export function workerEnded(state: State, worker: WorkerState, end: WorkerEnd): boolean {
   if (!hasConnected(worker)) return startFailed(state);
   // The wide kernel is started again when it is needed.
-  if (worker !== state.wide.worker && isMemoryReason(end.cause)) diedForMemory(state, worker.birth, end);
+  if (worker !== state.phases.wide && isMemoryReason(end.cause)) diedForMemory(state, worker.birth, end);
   return false;
 }
 
@@ -111,17 +85,17 @@ export function replenish(state: State): void {
 }
 
 /** How many workers the session is to have at this moment. */
-function wantedWorkers({ lease, isParked, slots }: State): number {
+function wantedWorkers({ memory: { lease, isParked }, options }: State): number {
   if (lease?.isParked === true) return 0;
-  return isParked ? 1 : slots;
+  return isParked ? 1 : options.workers;
 }
 
 /** Those that are held back are some of all: if fewer are wanted, they are not missed. */
 function dueWorkers(state: State): number {
-  const { starts, slots, now } = state;
+  const { starts, options, now } = state;
   if (starts.allFrom === null) return 0;
   const most = now < starts.allFrom ? 1 : wantedWorkers(state);
-  return Math.min(most, slots - heldBack(state));
+  return Math.min(most, options.workers - heldBack(state));
 }
 
 /** No worker is there or will be started by itself, though one is wanted. */

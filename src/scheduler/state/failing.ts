@@ -4,12 +4,13 @@
  */
 
 import type { WireError } from "../../errors/index.ts";
-import type { JobState, State } from "./state.ts";
+import type { JobState } from "./job-state.ts";
+import type { State } from "./state.ts";
 
 export function failJob(state: State, job: JobState, error: WireError): void {
   if (isFailing(job) || (job.phase !== "running" && job.phase !== "committing")) return;
   job.error = error;
-  state.failing.push(job);
+  state.phases.failing.push(job);
 }
 
 /** The job's operators may begin something. */

@@ -1,57 +1,65 @@
-/** A running job: its operators, how far the program has read, its peaks. Plain data. */
+/** A running job: its operators, and what each room keeps of it. Plain data. */
 
 import type { WireError } from "../../errors/index.ts";
-import type { Bytes, JobId, JobPhase, JobSpec, Milliseconds } from "../../protocol/index.ts";
-import type { Holder, SpillTotals } from "../../store/index.ts";
-import type { SeenColumns } from "./columns.ts";
+import type { JobId, JobPhase, JobSpec, Milliseconds } from "../../protocol/index.ts";
+import type { Holder } from "../../store/index.ts";
+import { type JobOutput, newJobOutput } from "./flow-state.ts";
+import { type JobReport, newJobReport } from "./jobs-state.ts";
+import { type JobMemory, newJobMemory } from "./memory-state.ts";
 import type { OperatorState } from "./operator-state.ts";
+import { type JobPhases, newJobPhases } from "./phases-state.ts";
+import { type JobPlacement, newJobPlacement } from "./placement-state.ts";
+import type { State } from "./state.ts";
 
 export interface JobState {
   readonly id: JobId;
   readonly spec: JobSpec;
-  /** Holders of references: for its queues, for its tasks' inputs, and for what it reads. */
-  readonly holder: Holder;
-  readonly taskHolder: Holder;
-  readonly inputHolder: Holder;
-  /** Holder of blocks that wait without flowing: input that is kept in case a task dies, and output of wide tasks. */
-  readonly keptHolder: Holder;
   readonly operators: OperatorState[];
   /** How many of them hand over blocks. */
   readonly blockOperators: number;
   readonly startedAt: Milliseconds;
-  /** The order of starting, and of being served: the job served longest ago goes first. */
+  /** The order of starting. */
   readonly order: number;
-  lastServed: number;
-  /** Columns of the first block that went to the program, as table 0. */
-  readonly columns: Map<number, SeenColumns>;
+  readonly holders: JobHolders;
   /** Written by `moveJob` alone (phases/job.ts). */
   phase: JobPhase;
-  /** The program has been told how the job ended, or no longer wants to know. */
-  told: boolean;
+  /** Why it fails; written by `failJob` alone (phases/failing.ts). */
   error: WireError | null;
-  /** Output blocks that the program can take. */
-  credit: number;
-  /** Output blocks that the program has and will give back when it has read them. */
-  unread: number;
-  /** The program has so many of them that it must give some back before it gets more. */
-  readerIsFull: boolean;
-  /** When the program last got a block of the job, gave one back, or asked for more. */
-  movedAt: Milliseconds;
-  rowsDelivered: number;
-  erroredTasks: number;
-  runningTasks: number;
-  /** Since when the job has stood still for lack of a worker; null: it does not. */
-  waitsSince: Milliseconds | null;
-  /** Its running tasks that wait for room. */
-  askingTasks: number;
-  changed: boolean;
-  progressAt: Milliseconds;
-  peakStoreBytes: Bytes;
-  /** The most that kernels have had on disk for it. */
-  kernelSpilled: Bytes;
-  /** The store's totals when the job began. */
-  readonly spillsBefore: SpillTotals;
-  peakWorkerMemory: Bytes;
-  peakSupervisorMemory: Bytes;
-  peakProgramMemory: Bytes;
+  readonly phases: JobPhases;
+  readonly output: JobOutput;
+  readonly report: JobReport;
+  readonly memory: JobMemory;
+  readonly placement: JobPlacement;
+}
+
+/** Holders of references in the ledger. */
+interface JobHolders {
+  readonly queues: Holder;
+  /** Inputs of its tasks. */
+  readonly tasks: Holder;
+  /** What the job reads. */
+  readonly inputs: Holder;
+  /** Blocks that wait without flowing: input that is kept in case a task dies, and output of wide tasks. */
+  readonly kept: Holder;
+}
+
+/** A job without operators; `order`: the order of starting. */
+export function newJob({ now, ledger }: State, spec: JobSpec, order: number): JobState {
+  const { id, operators } = spec;
+  return {
+    id,
+    spec,
+    operators: [],
+    blockOperators: operators.filter((one) => one.kind === "tasks" && one.sink.kind === "blocks").length,
+    startedAt: now,
+    order,
+    holders: { queues: `job:${id}`, tasks: `task:${id}`, inputs: `input:${id}`, kept: `kept:${id}` },
+    phase: "running",
+    error: null,
+    phases: newJobPhases(),
+    output: newJobOutput(now),
+    report: newJobReport(now),
+    memory: newJobMemory(ledger.live, { ...ledger.totals }),
+    placement: newJobPlacement(),
+  };
 }

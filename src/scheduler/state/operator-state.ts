@@ -1,17 +1,21 @@
-/**
- * An operator of a running job: its queues, its tasks, its bytes in the store, the workers that have it. Plain data.
- */
+/** An operator of a running job: where it stands in the plan, and what each room keeps of it. Plain data. */
 
-import type { BlockId, Bytes, LearnedNeed, Operator } from "../../protocol/index.ts";
-import type { OutputEstimate } from "../flow/index.ts";
-import type { BlockColumns, SeenColumns } from "./columns.ts";
-import type { Fifo } from "./fifo.ts";
-import type { Edge, Fed, HeldBack, Piece } from "./flow-state.ts";
+import type { Bytes, Operator, TaskOperator } from "../../protocol/index.ts";
+import {
+  newOperatorBudget,
+  newOperatorEdges,
+  newOperatorInput,
+  newOperatorOutput,
+  type OperatorBudget,
+  type OperatorEdges,
+  type OperatorInput,
+  type OperatorOutput,
+} from "./flow-state.ts";
 import type { JobState } from "./job-state.ts";
-import type { Resources } from "./resources.ts";
-import type { OperatorFigures } from "./stats.ts";
-import type { TaskState } from "./task-state.ts";
-import type { WorkerState } from "./worker-state.ts";
+import { newOperatorNeeds, type OperatorNeeds } from "./needs-state.ts";
+import { newOperatorPhases, type OperatorPhases } from "./phases-state.ts";
+import type { Fed } from "./pieces.ts";
+import { OperatorFigures } from "./stats.ts";
 
 export interface OperatorState {
   readonly job: JobState;
@@ -21,82 +25,48 @@ export interface OperatorState {
   /** Takes its input and hands over its output in plan order. */
   readonly ordered: boolean;
   readonly isClass: boolean;
-  /** Cores and memory of a running task of it: what its functions ask for, and what was learned. */
-  request: Resources;
-  /** Null: no task of it has run out of memory. */
-  learned: LearnedNeed | null;
-  /** The kernel ran out of memory in one of its tasks: a task that runs alone gets more for its kernel than usual. */
-  kernelRanOut: boolean;
-  /** GPUs that a task of it, or an instance of its class, has. */
-  readonly gpus: number;
-  readonly inputs: Edge[];
-  /** Inputs that every task reads whole, and their blocks so far. */
-  readonly broadcasts: Edge[];
-  readonly broadcast: readonly Piece[][];
-  /** Null: its tasks have all of their input when they start. */
-  readonly fed: Fed | null;
-  readonly consumers: Edge[];
   readonly figures: OperatorFigures;
-  /** Columns of the first input block, by table: fed tables from 0 up, broadcast tables from -1 down. */
-  readonly columns: Map<number, SeenColumns>;
-  /** Columns of the last block that it made. */
-  lastColumns: BlockColumns | null;
+  readonly needs: OperatorNeeds;
+  readonly phases: OperatorPhases;
+  /** Written by the room `flow`, as are the next four. */
   ended: boolean;
-
-  /** Input that waits for a task, in the order in which it will be taken. */
-  readonly ready: Fifo<Piece>;
-  readyRows: number;
-  readyBytes: Bytes;
-  /** The input of one task takes no more of the store than this, if it is more than one block. */
-  readonly maxBundle: Bytes;
-  /** The payloads of its functions. */
-  readonly payloads: readonly BlockId[];
-  /** Ordered: the input that is read now; later inputs wait in their edges. */
-  currentInput: number;
-  /** Rows that a slice has seen. */
-  rowsSeen: number;
-
-  nextSplit: number;
-  nextIndex: number;
-  /** Tasks whose worker died, that stood back, or whose input has come from disk, ascending by index. */
-  readonly again: TaskState[];
-  /** Tasks whose input is on disk, or on its way from there. */
-  readonly fetching: Set<TaskState>;
-  /** Tasks that have stood back, until the task they made way for is over. */
-  readonly aside: Set<TaskState>;
-  /** Tasks that ran out of memory and wait a while before they run again. */
-  readonly resting: Set<TaskState>;
-  /** By index. */
-  readonly running: Map<number, TaskState>;
-  /** Running to make lost blocks again. */
-  readonly repairing: Set<TaskState>;
-  /** Tasks of both sets that wait for room, in the order of asking, and the room they wait for. */
-  readonly asking: Set<TaskState>;
-  askingBytes: Bytes;
-
-  /** Ordered: the task whose output is next, and what later ones have handed over already. */
-  head: number;
-  readonly heldBack: Map<number, HeldBack>;
-  heldBackBlocks: number;
-  heldBackBytes: Bytes;
-  /** Handed over, in order, and not yet taken by a consumer. */
-  queuedBlocks: number;
-  queuedBytes: Bytes;
-  /** Reserved for it, or made by it and still in the job. */
-  liveBytes: Bytes;
-  /** The part of these bytes that is reserved and not written yet, and the number of tasks it is for. */
-  grantedBytes: Bytes;
-  grantedTasks: number;
-  largestReservation: Bytes;
-  readonly estimate: OutputEstimate;
-  /** The policy that holds it back at this moment. */
+  readonly edges: OperatorEdges;
+  readonly input: OperatorInput;
+  readonly output: OperatorOutput;
+  readonly budget: OperatorBudget;
+  /** The policy that holds it back at this moment; written by the room `placement`. */
   heldBy: string | null;
+}
 
-  /**
-   * Workers that have been sent the operator; the idle ones among them; those that were asked to forget it and have not
-   * answered.
-   */
-  readonly workers: Set<WorkerState>;
-  readonly idle: Set<WorkerState>;
-  readonly retiring: Set<WorkerState>;
+/** `maxBundle`: the most bytes of the store for the input of one task of several blocks. */
+export function newOperator(
+  job: JobState,
+  spec: Operator,
+  place: Pick<OperatorState, "depth" | "ordered">,
+  fed: Fed | null,
+  maxBundle: Bytes,
+): OperatorState {
+  const figures = new OperatorFigures();
+  if (spec.kind === "tasks") figures.tasks = tasksKnown(spec);
+  return {
+    job,
+    spec,
+    ...place,
+    isClass: spec.kind === "tasks" && spec.steps.some((step) => step.kind === "function" && step.isClass),
+    figures,
+    needs: newOperatorNeeds(spec),
+    phases: newOperatorPhases(),
+    ended: false,
+    edges: newOperatorEdges(),
+    input: newOperatorInput(spec, fed, maxBundle),
+    output: newOperatorOutput(),
+    budget: newOperatorBudget(),
+    heldBy: null,
+  };
+}
+
+/** Tasks that the operator has in any case; the others are counted as they are formed. */
+function tasksKnown({ input }: TaskOperator): number {
+  if (input.kind === "splits") return input.splits.length;
+  return input.kind === "fed" && input.gather.kind === "all" ? 1 : 0;
 }

@@ -1,10 +1,11 @@
 /** What follows from an operator's own fields, and from the task that has the wide kernel. */
 import type { Bytes, TaskOperator } from "../../protocol/index.ts";
-import type { OperatorState, State } from "./state.ts";
+import type { OperatorState } from "./operator-state.ts";
+import type { State } from "./state.ts";
 
 export function inputEnded(operator: OperatorState): boolean {
-  if (operator.ordered) return operator.currentInput >= operator.inputs.length;
-  return operator.inputs.every((edge) => edge.ended);
+  if (operator.ordered) return operator.input.currentInput >= operator.edges.inputs.length;
+  return operator.edges.inputs.every((edge) => edge.ended);
 }
 
 export function isWide({ spec }: OperatorState): boolean {
@@ -13,11 +14,11 @@ export function isWide({ spec }: OperatorState): boolean {
 
 /** Enough input for a task: the rows it prefers, or the most bytes of the store that one task may read. */
 export function isBundle(operator: OperatorState, spec: TaskOperator, rows: number, bytes: Bytes): boolean {
-  return rows >= spec.minRowsPerTask || bytes >= operator.maxBundle;
+  return rows >= spec.minRowsPerTask || bytes >= operator.input.maxBundle;
 }
 
 /** The kernel is with another job's task. */
-export function waitsForWide({ wide }: State, operator: OperatorState): boolean {
-  const busyWith = wide.worker?.task?.operator.job;
+export function waitsForWide({ phases: { wide } }: State, operator: OperatorState): boolean {
+  const busyWith = wide?.task?.operator.job;
   return isWide(operator) && !operator.ended && busyWith !== undefined && busyWith !== operator.job;
 }

@@ -1,58 +1,46 @@
-/** A worker process as the scheduler knows it: what it does, its memory, the operators that it has. Plain data. */
+/** A worker process as the scheduler knows it: what it does, and what each room keeps of it. Plain data. */
 
-import type { LeastOverTime, Standing } from "../../memory/index.ts";
-import type { Bytes, MemoryKinds, Milliseconds, WorkerId, WorkerPhase, WorkerReading } from "../../protocol/index.ts";
-import type { HeapPast, Trimming, WorkerHistory } from "../memory/index.ts";
-import type { Birth } from "../starts/index.ts";
+import type { Bytes, Milliseconds, WorkerId, WorkerPhase } from "../../protocol/index.ts";
+import { newWorkerMemory, newWorkerRecycling, type WorkerMemory, type WorkerRecycling } from "./memory-state.ts";
 import type { OperatorState } from "./operator-state.ts";
+import { newWorkerResources, type WorkerResources } from "./resources-state.ts";
+import type { Birth } from "./starts-state.ts";
+import { newWorkerStore, type WorkerStore } from "./store-state.ts";
 import type { TaskState } from "./task-state.ts";
 
 export interface WorkerState {
   readonly id: WorkerId;
-  /** 0: it has not connected. */
+  /** Written by the room `core` when the worker connects; 0 before. */
   pid: number;
   readonly birth: Birth;
-  /** Its memory limit, and the one that its process was started with. */
-  memory: Bytes;
-  readonly startedWith: Bytes;
   /** Written by `moveWorker` alone (phases/worker.ts). */
   phase: WorkerPhase;
-  task: TaskState | null;
-  /** What its kernel holds in memory for a fed task, as it last said. */
-  kernelBytes: Bytes;
-  /**
-   * Size of the worker data, and whether it frees memory when asked. Spent: when it was last asked it had nothing more
-   * to free, and since then its size is the same and no task has ended. Null: there is none.
-   */
-  container: { readonly bytes: Bytes; readonly evicts: boolean; readonly hasNothingToEvict: boolean } | null;
-  /** Its size at the last reading of memory: growth since then is in no reading yet. */
-  containerRead: Bytes;
-  /** It was asked to free memory, and neither an answer nor a reading has come since. */
-  isAskedToEvict: boolean;
-  /** Its last reading, and when; null: never measured. */
-  reading: WorkerReading | null;
-  readAt: Milliseconds;
-  /** The same by kind; what is unmanaged, over time. */
-  kinds: MemoryKinds;
-  readonly unmanaged: LeastOverTime;
-  /** Its step of the ladder. */
-  standing: Standing;
-  /** When blocks of it last had to leave memory, none could. */
-  foundNothingToSpill: boolean;
-  paused: { readonly since: Milliseconds; isReported: boolean } | null;
-  readonly history: WorkerHistory;
-  readonly heap: HeapPast;
-  /** The worker gets no task until it is known whether a trim has helped. */
-  trimming: Trimming | null;
-  /** Why the scheduler chose it to be ended; null: it did not. */
-  endedFor: string | null;
-  /** Memory of processes outside the session, if these filled the node and the worker was ended for that. */
-  foreign: Bytes | null;
-  inspection: Inspection | null;
+  /** The operators that it has been sent; written by the room `phases`. */
   readonly knows: Set<OperatorState>;
-  /** Classes' instances that have GPUs, by job and operator. */
-  readonly instances: Map<string, { readonly devices: readonly string[]; readonly amount: number }>;
-  lastDevices: readonly string[];
+  /** What it does; written by the room `jobs`. */
+  task: TaskState | null;
+  inspection: Inspection | null;
+  readonly memory: WorkerMemory;
+  readonly recycling: WorkerRecycling;
+  readonly store: WorkerStore;
+  readonly resources: WorkerResources;
+}
+
+/** `recent`: how long unmanaged memory counts as recent. */
+export function newWorker(id: WorkerId, birth: Birth, limit: Bytes, recent: Milliseconds): WorkerState {
+  return {
+    id,
+    pid: 0,
+    birth,
+    phase: "starting",
+    knows: new Set(),
+    task: null,
+    inspection: null,
+    memory: newWorkerMemory(limit, recent),
+    recycling: newWorkerRecycling(),
+    store: newWorkerStore(),
+    resources: newWorkerResources(),
+  };
 }
 
 export interface Inspection {

@@ -14,35 +14,21 @@ const PAUSE: Milliseconds = 1_000;
 /** After several collections that freed nothing: the program still refers to what it keeps. */
 const LONGEST_PAUSE: Milliseconds = 60_000;
 
-export interface Collection {
-  /** The program has been asked and has not answered. */
-  isAsked: boolean;
-  answeredAt: Milliseconds;
-  /** How long the program is not asked again just to make room. */
-  pause: Milliseconds;
-  /** What it kept when it was asked. */
-  keptBefore: Bytes;
-}
-
-export function noCollection(): Collection {
-  return { isAsked: false, answeredAt: Number.NEGATIVE_INFINITY, pause: 0, keptBefore: 0 };
-}
-
 /** Room has to be made. No task waits for the answer. */
 export function askToCollect(state: State): void {
-  const { isAsked, answeredAt, pause } = state.collection;
+  const { isAsked, answeredAt, pause } = state.store.collection;
   if (!isAsked && state.now >= answeredAt + pause && isWorthIt(state)) ask(state);
 }
 
 /** Nothing has gone on since `since`. True while a collection may still help: the program has been asked. */
 export function mayCollectSince(state: State, since: Milliseconds): boolean {
-  const { collection } = state;
+  const { collection } = state.store;
   if (!collection.isAsked && collection.answeredAt < since && isWorthIt(state)) ask(state);
   return collection.isAsked;
 }
 
 export function collected(state: State, took: Milliseconds): void {
-  const { collection } = state;
+  const { collection } = state.store;
   const found = keptBytes(state) < collection.keptBefore;
   collection.isAsked = false;
   collection.answeredAt = state.now;
@@ -50,8 +36,8 @@ export function collected(state: State, took: Milliseconds): void {
 }
 
 function ask(state: State): void {
-  state.collection.isAsked = true;
-  state.collection.keptBefore = keptBytes(state);
+  state.store.collection.isAsked = true;
+  state.store.collection.keptBefore = keptBytes(state);
   tell(state, { type: "collect" });
 }
 
@@ -60,6 +46,6 @@ function isWorthIt(state: State): boolean {
 }
 
 /** What the program holds and does not read at this moment. */
-function keptBytes({ ledger, unreadBytes }: State): Bytes {
+function keptBytes({ ledger, flow: { unreadBytes } }: State): Bytes {
   return ledger.holds("program").bytes - unreadBytes;
 }

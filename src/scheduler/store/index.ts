@@ -1,4 +1,4 @@
-export { type Collection, collected, mayCollectSince, noCollection } from "./collect.ts";
+export { collected, mayCollectSince } from "./collect.ts";
 export { pressingBytes, thresholdsOf, useOf } from "./pressure.ts";
 export { rebalance } from "./rebalance.ts";
 export {

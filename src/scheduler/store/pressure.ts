@@ -6,7 +6,8 @@ import type { State, WorkerState } from "../state/index.ts";
 
 /** As it is now: blocks come and go between readings. */
 export function useOf({ ledger }: State, worker: WorkerState): MemoryUse {
-  const { id, reading, kernelBytes, container, containerRead } = worker;
+  const { id } = worker;
+  const { reading, kernelBytes, container, containerRead } = worker.memory;
   return {
     private: Math.max(0, (reading?.private ?? 0) + (container?.bytes ?? 0) - containerRead),
     blocks: ledger.managed(id),
@@ -19,7 +20,7 @@ export function useOf({ ledger }: State, worker: WorkerState): MemoryUse {
 /** The part of a worker's memory that its thresholds apply to (K13). */
 export function pressingBytes(state: State, worker: WorkerState): Bytes {
   const use = useOf(state, worker);
-  return state.memory?.measure === "managed" ? managedOf(use) : processOf(use);
+  return state.options.memory?.measure === "managed" ? managedOf(use) : processOf(use);
 }
 
 export const NO_THRESHOLDS: Thresholds = { target: false, spill: false, pause: false, terminate: false };
@@ -28,7 +29,7 @@ export const NO_THRESHOLDS: Thresholds = { target: false, spill: false, pause: f
  * In a worker with worker data, blocks do not leave in place of that data. Worker data that can free memory is asked to
  * above `spill`, like the store, for enough to bring the worker below `target`.
  */
-export function thresholdsOf({ memory }: State, { container }: WorkerState): Thresholds {
+export function thresholdsOf({ options: { memory } }: State, { memory: { container } }: WorkerState): Thresholds {
   const thresholds = memory?.thresholds ?? NO_THRESHOLDS;
   if (container === null || container.evicts) return thresholds;
   return { ...thresholds, target: false, spill: false };

@@ -31,7 +31,7 @@ export function availableRoom(state: State): Bytes {
 }
 
 /** The disks have refused, and it is too early to try again. */
-function isRefusing({ disk, now }: State): boolean {
+function isRefusing({ store: disk, now }: State): boolean {
   return disk.refusal !== null && now < disk.refusal.retryAt;
 }
 
@@ -70,7 +70,7 @@ function* candidates(state: State, leaving: Leaving): IterableIterator<BlockId> 
 function isOfPausedJobs(state: State, id: BlockId): boolean {
   const holders = state.ledger.heldBy(id);
   if (holders.some((holder) => holder.startsWith("task:"))) return false;
-  for (const job of state.jobs.values()) if (holders.includes(job.holder) && !isPaused(job)) return false;
+  for (const job of state.jobs.values()) if (holders.includes(job.holders.queues) && !isPaused(job)) return false;
   return true;
 }
 
@@ -91,38 +91,39 @@ export function spillCold(state: State, bytes: Bytes): void {
  * (K14).
  */
 export function spillOverTarget(state: State): void {
-  const { ledger, managedTarget, disk } = state;
+  const { ledger, store: disk } = state;
+  const { managedTarget } = state.memory;
   if (managedTarget === null || disk.writing > 0) return;
   for (const worker of ledger.overTarget) {
-    if (state.workers.get(worker)?.container !== null) continue;
+    if (state.workers.get(worker)?.memory.container !== null) continue;
     spillOf(state, worker, ledger.managed(worker) - managedTarget);
   }
 }
 
 /** The blocks of workers whose memory is above `spill` leave, until it is below `target` (K5). */
 export function spillUnderPressure(state: State): void {
-  for (const worker of state.heavy) {
-    if (state.disk.writing >= MAX_WRITES) return;
-    if (!worker.standing.spills) continue;
+  for (const worker of state.memory.heavy) {
+    if (state.store.writing >= MAX_WRITES) return;
+    if (!worker.memory.standing.spills) continue;
     // Spilling ends below the target, not at it.
-    const until = Math.ceil(spillsUntil(worker.memory, thresholdsOf(state, worker))) - 1;
+    const until = Math.ceil(spillsUntil(worker.memory.limit, thresholdsOf(state, worker))) - 1;
     const missing = pressingBytes(state, worker) - until - state.ledger.leaving;
-    worker.foundNothingToSpill = false;
+    worker.store.foundNothingToSpill = false;
     if (missing <= 0) continue;
     const left = state.ledger.managed(worker.id) === 0 ? 0 : spillOf(state, worker.id, missing);
-    worker.foundNothingToSpill = left === 0 && !canEvict(worker);
+    worker.store.foundNothingToSpill = left === 0 && !canEvict(worker);
     if (left < missing) askToEvict(state, worker, missing - left);
   }
 }
 
-function canEvict({ container }: WorkerState): boolean {
+function canEvict({ memory: { container } }: WorkerState): boolean {
   return container?.evicts === true && container.bytes > 0 && !container.hasNothingToEvict;
 }
 
 /** Asked once until more is known: its next report, or the next reading, shows what the worker data has freed (K14). */
 function askToEvict(state: State, worker: WorkerState, bytes: Bytes): void {
-  if (!canEvict(worker) || worker.isAskedToEvict) return;
-  worker.isAskedToEvict = true;
+  if (!canEvict(worker) || worker.store.isAskedToEvict) return;
+  worker.store.isAskedToEvict = true;
   send(state, worker, { type: "evict", bytes });
 }
 
@@ -146,7 +147,7 @@ class Writer {
   constructor(private readonly state: State) {}
 
   get isFull(): boolean {
-    return this.state.disk.writing >= MAX_WRITES;
+    return this.state.store.writing >= MAX_WRITES;
   }
 
   /** Returns the bytes that become free, now or when they are written. */
@@ -162,7 +163,7 @@ class Writer {
   flush(): void {
     if (this.#batch.length === 0) return;
     this.state.commands.push({ type: "spill", blocks: this.#batch });
-    this.state.disk.writing += 1;
+    this.state.store.writing += 1;
     this.#batch = [];
     this.#bytes = 0;
   }
@@ -179,8 +180,8 @@ export function blocksSpilled(
   blocks: readonly { readonly id: BlockId; readonly place: SpillPlace }[],
 ): void {
   for (const { id, place } of blocks) state.ledger.written(id, place);
-  state.disk.writing -= 1;
-  state.disk.refusal = null;
+  state.store.writing -= 1;
+  state.store.refusal = null;
 }
 
 /**
@@ -189,12 +190,12 @@ export function blocksSpilled(
  */
 export function blocksNotSpilled(state: State, blocks: readonly BlockId[], error: WireError): void {
   for (const id of blocks) state.ledger.notWritten(id);
-  state.disk.writing -= 1;
+  state.store.writing -= 1;
   if (!state.ledger.dropFilesOfPinned()) diskRefused(state, error);
 }
 
 export function diskRefused(state: State, error: WireError, isReading = false): void {
-  const { disk, now } = state;
+  const { store: disk, now } = state;
   const { refusal } = disk;
   // Without a retry for a while, this counts as a new refusal.
   const isSame = refusal !== null && now - refusal.retryAt < DISK_GRACE;
@@ -209,7 +210,13 @@ export function diskRefused(state: State, error: WireError, isReading = false): 
 }
 
 /** When to try the disks again, if somebody waits for them. */
-export function diskDeadline({ disk, now, askingTasks, fetching, programAsks, jobs }: State): Milliseconds {
+export function diskDeadline({
+  store: disk,
+  now,
+  phases: { askingTasks, fetching },
+  placement: { programAsks },
+  jobs,
+}: State): Milliseconds {
   const waits = askingTasks > 0 || fetching.size > 0 || programAsks.length > 0 || jobs.size > 0;
   const retryAt = disk.refusal?.retryAt ?? 0;
   return waits && retryAt > now ? retryAt : Number.POSITIVE_INFINITY;

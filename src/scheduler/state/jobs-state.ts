@@ -1,0 +1,30 @@
+/** What the room `jobs` keeps and alone writes: what the program was told of a job, and a task's present attempt. */
+import type { Bytes, LearnedNeed, Milliseconds } from "../../protocol/index.ts";
+
+export interface JobReport {
+  /** Something has happened since progress was last told. */
+  changed: boolean;
+  progressAt: Milliseconds;
+  /** The program has been told how the job ended, or no longer wants to know. */
+  told: boolean;
+  erroredTasks: number;
+}
+
+export function newJobReport(now: Milliseconds): JobReport {
+  return { changed: false, progressAt: now, told: false, erroredTasks: 0 };
+}
+
+export interface TaskRun {
+  /**
+   * The need of its present attempt, and when the attempt began. The batch size stays once the task has handed a block
+   * over.
+   */
+  need: LearnedNeed | null;
+  startedAt: Milliseconds;
+  /** Its worker's memory then; null: never measured. */
+  startedWith: Bytes | null;
+}
+
+export function newTaskRun(need: LearnedNeed | null): TaskRun {
+  return { need, startedAt: 0, startedWith: null };
+}

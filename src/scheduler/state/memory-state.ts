@@ -1,0 +1,219 @@
+/**
+ * What the room `memory` keeps and alone writes: limits and readings, which workers need attention, a worker's memory
+ * and its past, the lease of the wide kernel, a job's peaks.
+ */
+import { GROUND, LeastOverTime, type MemoryPool, type Standing } from "../../memory/index.ts";
+import type {
+  Bytes,
+  HeapUse,
+  MemoryKinds,
+  Milliseconds,
+  NodeMemory,
+  ProcessMemory,
+  WorkerReading,
+} from "../../protocol/index.ts";
+import type { SpillTotals } from "../../store/index.ts";
+import type { OperatorState } from "./operator-state.ts";
+import type { WorkerState } from "./worker-state.ts";
+
+/** Of the session. */
+export interface MemoryState {
+  /** Memory limit of a worker that was not raised, and of its heap. */
+  workerMemory: Bytes;
+  heapLimit: Bytes | null;
+  /** Resident bytes of a worker's own blocks above which the least recently used of them leave; null: no such bound. */
+  managedTarget: Bytes | null;
+  /** The last reading of the node and of the processes that are not workers. */
+  node: NodeMemory | null;
+  processes: { readonly supervisor: ProcessMemory; readonly program: ProcessMemory };
+  readonly paused: Set<WorkerState>;
+  /** Workers whose memory needs attention: checked with every event, the others only at a reading. */
+  readonly heavy: Set<WorkerState>;
+  /** Workers that were started with another memory limit than they have now. */
+  readonly unfit: Set<WorkerState>;
+  /** Notices that the user is given only once. */
+  readonly warned: Set<string>;
+  /** Limits of workers that were ordered (raised.ts) and have not been started; the raised workers. */
+  readonly raising: Bytes[];
+  readonly raised: Set<WorkerState>;
+  /** Workers that were ordered to end to free memory (ending.ts), and are not gone yet. */
+  readonly ending: Set<WorkerState>;
+  /** Null: memory is not counted. */
+  readonly lease: LeaseState | null;
+  /** Workers have ended so that a task has the memory to itself (alone.ts). */
+  isParked: boolean;
+}
+
+const NOTHING: ProcessMemory = { private: 0, shared: 0, children: 0 };
+
+export function newMemoryState(
+  limits: Pick<MemoryState, "workerMemory" | "heapLimit" | "managedTarget">,
+  pool: MemoryPool | null,
+): MemoryState {
+  return {
+    ...limits,
+    node: null,
+    processes: { supervisor: NOTHING, program: NOTHING },
+    paused: new Set(),
+    heavy: new Set(),
+    unfit: new Set(),
+    warned: new Set(),
+    raising: [],
+    raised: new Set(),
+    ending: new Set(),
+    lease: pool === null ? null : { pool, told: null, isParked: false, reclaimed: "no" },
+    isParked: false,
+  };
+}
+
+/** What the wide kernel has at this moment. */
+export interface LeaseState {
+  readonly pool: MemoryPool;
+  /** Null: the kernel has not been told a lease yet. */
+  told: Bytes | null;
+  /** Workers have ended to give it their memory. */
+  isParked: boolean;
+  /** The store needs what it has lent, and lends no more: while the task is fed, or for as long as it runs. */
+  reclaimed: "no" | "feeding" | "for good";
+}
+
+export interface WorkerMemory {
+  /** Its memory limit, and the one that its process was started with. */
+  limit: Bytes;
+  readonly startedWith: Bytes;
+  /** Its last reading, and when; null: never measured. */
+  reading: WorkerReading | null;
+  readAt: Milliseconds;
+  /** The same by kind; what is unmanaged, over time. */
+  kinds: MemoryKinds;
+  readonly unmanaged: LeastOverTime;
+  /** What its kernel holds in memory for a fed task, as it last said. */
+  kernelBytes: Bytes;
+  /**
+   * Size of the worker data, and whether it frees memory when asked. Spent: when it was last asked it had nothing more
+   * to free, and since then its size is the same and no task has ended. Null: there is none.
+   */
+  container: { readonly bytes: Bytes; readonly evicts: boolean; readonly hasNothingToEvict: boolean } | null;
+  /** Its size at the last reading of memory: growth since then is in no reading yet. */
+  containerRead: Bytes;
+  /** Its step of the ladder. */
+  standing: Standing;
+  paused: { readonly since: Milliseconds; isReported: boolean } | null;
+  /** Why the scheduler chose it to be ended; null: it did not. */
+  endedFor: string | null;
+  /** Memory of processes outside the session, if these filled the node and the worker was ended for that. */
+  foreign: Bytes | null;
+}
+
+/** `recent`: how long unmanaged memory counts as recent. */
+export function newWorkerMemory(limit: Bytes, recent: Milliseconds): WorkerMemory {
+  return {
+    limit,
+    startedWith: limit,
+    reading: null,
+    readAt: 0,
+    kinds: { process: 0, managed: 0, unmanaged: 0, recent: 0, spilled: 0 },
+    unmanaged: new LeastOverTime(recent),
+    kernelBytes: 0,
+    container: null,
+    containerRead: 0,
+    standing: GROUND,
+    paused: null,
+    endedFor: null,
+    foreign: null,
+  };
+}
+
+/** What a worker keeps from task to task, and what is done about it (recycle.ts). */
+export interface WorkerRecycling {
+  readonly history: WorkerHistory;
+  readonly heap: HeapPast;
+  /** The worker gets no task until it is known whether a trim has helped. */
+  trimming: Trimming | null;
+}
+
+export function newWorkerRecycling(): WorkerRecycling {
+  return {
+    history: {
+      first: null,
+      after: [],
+      tasks: 0,
+      noted: 0,
+      operator: null,
+      isMixed: false,
+      classes: new Set(),
+      settled: null,
+    },
+    heap: { now: null, first: null, settled: null, kept: 0, patience: 1, waits: 0 },
+    trimming: null,
+  };
+}
+
+/** A worker's private memory over time. */
+export interface WorkerHistory {
+  /** When the worker was first measured. */
+  first: Bytes | null;
+  /** Private memory after its last tasks, the oldest first. */
+  readonly after: Bytes[];
+  /** Tasks that have left it, and how many of them are in the list above. */
+  tasks: number;
+  noted: number;
+  /** The operator of the last task, and whether there were others. */
+  operator: string | null;
+  isMixed: boolean;
+  /**
+   * Its classes that have run a task in it, and its memory after the first task of the latest of them; null: not
+   * measured yet.
+   */
+  readonly classes: Set<OperatorState>;
+  settled: Bytes | null;
+}
+
+export type TrimReason = "paused" | "unmanaged" | "growing" | "heap";
+
+export interface Trimming {
+  readonly reason: TrimReason;
+  readonly since: Milliseconds;
+  answeredAt: Milliseconds | null;
+  /** A trim did not help, and replacing the worker would not help either. */
+  isVain: boolean;
+}
+
+export interface HeapPast {
+  /** As last reported; null: never reported. */
+  now: HeapUse | null;
+  /** What it had after its first task. */
+  first: Bytes | null;
+  /**
+   * Heap after its first task, or after the first task of its latest class, less what trims have freed; null: unknown.
+   */
+  settled: Bytes | null;
+  /** What the last trim left. */
+  kept: Bytes;
+  /** How many tasks go by after a trim, and how many of them are still to come. */
+  patience: number;
+  waits: number;
+}
+
+/** A job's peaks. */
+export interface JobMemory {
+  peakStoreBytes: Bytes;
+  /** The most that kernels have had on disk for it. */
+  kernelSpilled: Bytes;
+  /** The store's totals when the job began. */
+  readonly spillsBefore: SpillTotals;
+  peakWorkerMemory: Bytes;
+  peakSupervisorMemory: Bytes;
+  peakProgramMemory: Bytes;
+}
+
+export function newJobMemory(storeBytes: Bytes, spillsBefore: SpillTotals): JobMemory {
+  return {
+    peakStoreBytes: storeBytes,
+    kernelSpilled: 0,
+    spillsBefore,
+    peakWorkerMemory: 0,
+    peakSupervisorMemory: 0,
+    peakProgramMemory: 0,
+  };
+}
