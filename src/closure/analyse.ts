@@ -1,5 +1,18 @@
 /** Walks a parsed script once and notes its lexical structure: scopes, declarations, references, borrowed words. */
-import type { AnyNode, Class, Identifier, Function as JsFunction, Pattern, Program, PropertyDefinition } from "acorn";
+import type {
+  AnyNode,
+  Class,
+  ForInStatement,
+  ForOfStatement,
+  Identifier,
+  Function as JsFunction,
+  MemberExpression,
+  Pattern,
+  Program,
+  PropertyDefinition,
+  StaticBlock,
+  VariableDeclaration,
+} from "acorn";
 import {
   type Binding,
   type BindingKind,
@@ -13,63 +26,126 @@ import {
 } from "./lexical.ts";
 
 export function analyse(ast: Program): Lexical {
-  const functions: FunctionSite[] = [];
-  const references: Reference[] = [];
-  const borrowed: Borrowed[] = [];
+  return new Analysis().of(ast);
+}
 
-  function open(kind: Scope["kind"], node: { start: number; end: number }, parent: Scope | null): Scope {
-    return { kind, start: node.start, end: node.end, parent, bindings: new Map() };
-  }
+class Analysis {
+  readonly #functions: FunctionSite[] = [];
+  readonly #references: Reference[] = [];
+  readonly #borrowed: Borrowed[] = [];
 
-  function declare(scope: Scope, name: string, kind: BindingKind, node: AnyNode, start: number): void {
-    let target = scope;
-    if (kind === "var") while (target.kind === "block" && target.parent !== null) target = target.parent;
-    const known = target.bindings.get(name);
-    // `var x` over a parameter x is the same variable; a function declared over it is an assignment to it.
-    if (known === undefined) target.bindings.set(name, { name, kind, scope: target, node, start, assigned: false });
-    else known.assigned = true;
-  }
-
-  function refer(node: Identifier, scope: Scope, write: boolean, member: string | null): void {
-    if (node.name === "arguments" && ownerOf(scope).kind !== "program") {
-      borrowed.push({ word: "arguments", start: node.start, owner: ownerOf(scope) });
-      return;
+  of(ast: Program): Lexical {
+    const isStrict = ast.sourceType === "module" || ast.body.some(isUseStrict);
+    const program = open("program", ast, null, isStrict);
+    this.#visitAll(ast.body, program);
+    this.#references.sort((a, b) => a.start - b.start);
+    for (const reference of this.#references) {
+      reference.binding = lookUp(reference.scope, reference.name);
+      if (reference.write && reference.binding !== null) reference.binding.assigned = true;
     }
-    references.push({ name: node.name, start: node.start, scope, write, member, binding: null });
+    return { program, functions: this.#functions, references: this.#references, borrowed: this.#borrowed };
   }
 
-  /** Names that a pattern declares (`kind`) or writes to (kind null); its defaults and computed keys are read. */
-  function pattern(node: Pattern, scope: Scope, kind: BindingKind | null, declarer: AnyNode): void {
+  #visitAll(nodes: Iterable<AnyNode>, scope: Scope): void {
+    for (const node of nodes) this.#visit(node, scope);
+  }
+
+  /** `holder`: the property or member whose value the node is. */
+  #visit(node: AnyNode, scope: Scope, holder: AnyNode | null = null): void {
+    switch (node.type) {
+      case "FunctionDeclaration":
+        if (node.id) declare(scope, node.id.name, "function", node, node.id.start);
+        this.#function(node, scope, holder);
+        break;
+      case "FunctionExpression":
+      case "ArrowFunctionExpression":
+        this.#function(node, scope, holder);
+        break;
+      case "ClassDeclaration":
+        if (node.id) declare(scope, node.id.name, "class", node, node.id.start);
+        this.#class(node, scope, holder);
+        break;
+      case "ClassExpression":
+        this.#class(node, scope, holder);
+        break;
+      case "VariableDeclaration":
+        this.#variables(node, scope);
+        break;
+      case "ImportDeclaration":
+        for (const { local } of node.specifiers) declare(scope, local.name, "import", node, local.start);
+        break;
+      case "ExportNamedDeclaration":
+        if (node.declaration) this.#visit(node.declaration, scope);
+        break;
+      case "BlockStatement":
+      case "ForStatement":
+      case "SwitchStatement":
+        this.#visitAll(childrenOf(node), open("block", node, scope));
+        break;
+      case "ForInStatement":
+      case "ForOfStatement":
+        this.#loop(node, open("block", node, scope));
+        break;
+      case "CatchClause": {
+        const inner = open("block", node, scope);
+        if (node.param) this.#pattern(node.param, inner, "catch", node);
+        this.#visit(node.body, inner);
+        break;
+      }
+      case "LabeledStatement":
+        this.#visit(node.body, scope);
+        break;
+      case "ExportAllDeclaration":
+      case "BreakStatement":
+      case "ContinueStatement":
+        break;
+      default:
+        this.#expression(node, scope);
+    }
+  }
+
+  #expression(node: AnyNode, scope: Scope): void {
     switch (node.type) {
       case "Identifier":
-        if (kind === null) refer(node, scope, true, null);
-        else declare(scope, node.name, kind, declarer, node.start);
-        return;
-      case "ObjectPattern":
-        for (const property of node.properties) {
-          if (property.type === "RestElement") pattern(property.argument, scope, kind, declarer);
-          else {
-            if (property.computed) visit(property.key, scope, false);
-            pattern(property.value, scope, kind, declarer);
-          }
-        }
-        return;
-      case "ArrayPattern":
-        for (const element of node.elements) if (element !== null) pattern(element, scope, kind, declarer);
-        return;
-      case "RestElement":
-        pattern(node.argument, scope, kind, declarer);
-        return;
-      case "AssignmentPattern":
-        pattern(node.left, scope, kind, declarer);
-        visit(node.right, scope, false);
-        return;
+        this.#refer(node, scope, false, null);
+        break;
+      case "AssignmentExpression":
+        this.#pattern(node.left, scope, null, node);
+        this.#visit(node.right, scope);
+        break;
+      case "UpdateExpression":
+        if (node.argument.type === "Identifier") this.#refer(node.argument, scope, true, null);
+        else this.#visit(node.argument, scope);
+        break;
+      case "MemberExpression":
+        this.#member(node, scope);
+        break;
+      case "Property":
+        if (node.computed) this.#visit(node.key, scope);
+        this.#visit(node.value, scope, node);
+        break;
+      case "PrivateIdentifier":
+        this.#borrow("private", node.start, scope);
+        break;
+      case "MetaProperty":
+        this.#borrow(node.meta.name === "import" ? "import.meta" : "new.target", node.start, scope);
+        break;
+      case "ThisExpression":
+        this.#borrow("this", node.start, scope);
+        break;
+      case "Super":
+        this.#borrow("super", node.start, scope);
+        break;
+      case "CallExpression":
+        if (node.callee.type === "Identifier" && node.callee.name === "eval") this.#borrow("eval", node.start, scope);
+        this.#visitAll(childrenOf(node), scope);
+        break;
       default:
-        visit(node, scope, false);
+        this.#visitAll(childrenOf(node), scope);
     }
   }
 
-  function enterFunction(node: JsFunction, outer: Scope, strict: boolean, holder: AnyNode | null): void {
+  #function(node: JsFunction, outer: Scope, holder: AnyNode | null): void {
     const isMethod = holder !== null && isMethodHolder(holder);
     const form = node.type === "ArrowFunctionExpression" ? "arrow" : isMethod ? "method" : "function";
     let around = outer;
@@ -77,165 +153,109 @@ export function analyse(ast: Program): Lexical {
       around = open("self", node, outer);
       declare(around, node.id.name, "self", node as AnyNode, node.start);
     }
-    const inner = open(form === "arrow" ? "arrow" : "function", node, around);
     const body = node.body as AnyNode;
-    const isStrict = strict || hasDirective(body);
-    functions.push({ node, form, holder, start: node.start, end: node.end, outer, inner, strict: isStrict });
-    for (const param of node.params) pattern(param, inner, "param", node as AnyNode);
-    if (body.type === "BlockStatement") for (const statement of body.body) visit(statement, inner, isStrict);
-    else visit(body, inner, isStrict);
+    const isStrict = outer.isStrict || hasDirective(body);
+    const inner = open(form === "arrow" ? "arrow" : "function", node, around, isStrict);
+    this.#functions.push({ node, form, holder, start: node.start, end: node.end, outer, inner });
+    for (const param of node.params) this.#pattern(param, inner, "param", node as AnyNode);
+    if (body.type === "BlockStatement") this.#visitAll(body.body, inner);
+    else this.#visit(body, inner);
   }
 
-  function enterClass(node: Class, outer: Scope, holder: AnyNode | null): void {
-    const inner = open("class", node, outer);
+  #class(node: Class, outer: Scope, holder: AnyNode | null): void {
+    const inner = open("class", node, outer, true);
     if (node.id) declare(inner, node.id.name, "self", node as AnyNode, node.start);
-    functions.push({ node, form: "class", holder, start: node.start, end: node.end, outer, inner, strict: true });
-    if (node.superClass) visit(node.superClass, inner, true);
+    this.#functions.push({ node, form: "class", holder, start: node.start, end: node.end, outer, inner });
+    if (node.superClass) this.#visit(node.superClass, inner);
     for (const member of node.body.body) {
-      if (member.type === "StaticBlock") {
-        const scope = open("field", member, inner);
-        for (const statement of member.body) visit(statement, scope, true);
-        continue;
-      }
-      if (member.computed) visit(member.key, inner, true);
-      if (member.type === "MethodDefinition") enterFunction(member.value, inner, true, member);
-      else enterField(member, inner);
+      if (member.type !== "StaticBlock" && member.computed) this.#visit(member.key, inner);
+      if (member.type === "MethodDefinition") this.#function(member.value, inner, member);
+      else this.#field(member, inner);
     }
   }
 
-  function enterField(member: PropertyDefinition, scope: Scope): void {
-    if (member.value) visit(member.value, open("field", member, scope), true, member);
+  /** What runs when the class or an instance is made. */
+  #field(member: PropertyDefinition | StaticBlock, inner: Scope): void {
+    const scope = open("field", member, inner);
+    if (member.type === "StaticBlock") this.#visitAll(member.body, scope);
+    else if (member.value) this.#visit(member.value, scope, member);
   }
 
-  function visitAll(nodes: Iterable<AnyNode>, scope: Scope, strict: boolean): void {
-    for (const node of nodes) visit(node, scope, strict);
+  #variables({ kind, declarations }: VariableDeclaration, scope: Scope): void {
+    for (const declarator of declarations) {
+      this.#pattern(declarator.id, scope, kind === "var" || kind === "let" ? kind : "const", declarator);
+      if (declarator.init) this.#visit(declarator.init, scope);
+    }
   }
 
-  function visit(node: AnyNode, scope: Scope, strict: boolean, holder: AnyNode | null = null): void {
+  #loop(node: ForInStatement | ForOfStatement, inner: Scope): void {
+    if (node.left.type === "VariableDeclaration") this.#variables(node.left, inner);
+    else this.#pattern(node.left, inner, null, node);
+    this.#visit(node.right, inner);
+    this.#visit(node.body, inner);
+  }
+
+  #member(node: MemberExpression, scope: Scope): void {
+    const name = staticName(node.property as AnyNode, node.computed);
+    if (node.object.type === "Identifier") this.#refer(node.object, scope, false, name);
+    else this.#visit(node.object as AnyNode, scope);
+    if (node.computed || node.property.type === "PrivateIdentifier") this.#visit(node.property, scope);
+  }
+
+  /** Names that a pattern declares (`kind`) or writes to (kind null); its defaults and computed keys are read. */
+  #pattern(node: Pattern, scope: Scope, kind: BindingKind | null, declarer: AnyNode): void {
     switch (node.type) {
       case "Identifier":
-        refer(node, scope, false, null);
-        return;
-      case "FunctionDeclaration":
-        if (node.id) declare(scope, node.id.name, "function", node, node.id.start);
-        enterFunction(node, scope, strict, null);
-        return;
-      case "FunctionExpression":
-      case "ArrowFunctionExpression":
-        enterFunction(node, scope, strict, holder);
-        return;
-      case "ClassDeclaration":
-        if (node.id) declare(scope, node.id.name, "class", node, node.id.start);
-        enterClass(node, scope, holder);
-        return;
-      case "ClassExpression":
-        enterClass(node, scope, holder);
-        return;
-      case "VariableDeclaration":
-        for (const declarator of node.declarations) {
-          pattern(declarator.id, scope, node.kind === "var" || node.kind === "let" ? node.kind : "const", declarator);
-          if (declarator.init) visit(declarator.init, scope, strict);
+        if (kind === null) this.#refer(node, scope, true, null);
+        else declare(scope, node.name, kind, declarer, node.start);
+        break;
+      case "ObjectPattern":
+        for (const property of node.properties) {
+          if (property.type !== "RestElement" && property.computed) this.#visit(property.key, scope);
+          this.#pattern(property.type === "RestElement" ? property.argument : property.value, scope, kind, declarer);
         }
-        return;
-      case "ImportDeclaration":
-        for (const specifier of node.specifiers) {
-          declare(scope, specifier.local.name, "import", node, specifier.local.start);
-        }
-        return;
-      case "ExportNamedDeclaration":
-        if (node.declaration) visit(node.declaration, scope, strict);
-        return;
-      case "ExportAllDeclaration":
-        return;
-      case "BlockStatement":
-      case "ForStatement":
-      case "ForInStatement":
-      case "ForOfStatement":
-      case "SwitchStatement": {
-        const inner = open("block", node, scope);
-        if (
-          (node.type === "ForInStatement" || node.type === "ForOfStatement") &&
-          node.left.type !== "VariableDeclaration"
-        )
-          pattern(node.left, inner, null, node);
-        visitAll(
-          childrenOf(node).filter((child) => !("left" in node) || child !== node.left || isDeclaration(child)),
-          inner,
-          strict,
-        );
-        return;
-      }
-      case "CatchClause": {
-        const inner = open("block", node, scope);
-        if (node.param) pattern(node.param, inner, "catch", node);
-        visit(node.body, inner, strict);
-        return;
-      }
-      case "AssignmentExpression":
-        pattern(node.left, scope, null, node);
-        visit(node.right, scope, strict);
-        return;
-      case "UpdateExpression":
-        if (node.argument.type === "Identifier") refer(node.argument, scope, true, null);
-        else visit(node.argument, scope, strict);
-        return;
-      case "MemberExpression": {
-        const name = staticName(node.property as AnyNode, node.computed);
-        if (node.object.type === "Identifier") refer(node.object, scope, false, name);
-        else visit(node.object as AnyNode, scope, strict);
-        if (node.property.type === "PrivateIdentifier") noteBorrowed("private", node.property.start, scope);
-        else if (node.computed) visit(node.property, scope, strict);
-        return;
-      }
-      case "PrivateIdentifier":
-        noteBorrowed("private", node.start, scope);
-        return;
-      case "Property":
-        if (node.computed) visit(node.key, scope, strict);
-        visit(node.value, scope, strict, node);
-        return;
-      case "LabeledStatement":
-        visit(node.body, scope, strict);
-        return;
-      case "BreakStatement":
-      case "ContinueStatement":
-        return;
-      case "MetaProperty":
-        noteBorrowed(node.meta.name === "import" ? "import.meta" : "new.target", node.start, scope);
-        return;
-      case "ThisExpression":
-        noteBorrowed("this", node.start, scope);
-        return;
-      case "Super":
-        noteBorrowed("super", node.start, scope);
-        return;
-      case "CallExpression":
-        if (node.callee.type === "Identifier" && node.callee.name === "eval") noteBorrowed("eval", node.start, scope);
-        visitAll(childrenOf(node), scope, strict);
-        return;
+        break;
+      case "ArrayPattern":
+        for (const element of node.elements) if (element !== null) this.#pattern(element, scope, kind, declarer);
+        break;
+      case "RestElement":
+        this.#pattern(node.argument, scope, kind, declarer);
+        break;
+      case "AssignmentPattern":
+        this.#pattern(node.left, scope, kind, declarer);
+        this.#visit(node.right, scope);
+        break;
       default:
-        visitAll(childrenOf(node), scope, strict);
-        return;
+        this.#visit(node, scope);
     }
   }
 
-  function noteBorrowed(word: Borrowed["word"], start: number, scope: Scope): void {
-    borrowed.push({ word, start, owner: ownerOf(scope) });
+  #refer(node: Identifier, scope: Scope, write: boolean, member: string | null): void {
+    if (node.name === "arguments" && ownerOf(scope).kind !== "program") this.#borrow("arguments", node.start, scope);
+    else this.#references.push({ name: node.name, start: node.start, scope, write, member, binding: null });
   }
 
-  const program = open("program", ast, null);
-  const strict = ast.sourceType === "module" || ast.body.some(isUseStrict);
-  visitAll(ast.body, program, strict);
-  references.sort((a, b) => a.start - b.start);
-  for (const reference of references) {
-    reference.binding = lookUp(reference.scope, reference.name);
-    if (reference.write && reference.binding !== null) reference.binding.assigned = true;
+  #borrow(word: Borrowed["word"], start: number, scope: Scope): void {
+    this.#borrowed.push({ word, start, owner: ownerOf(scope) });
   }
-  return { program, functions, references, borrowed };
 }
 
-function isDeclaration(node: AnyNode): boolean {
-  return node.type === "VariableDeclaration";
+function open(
+  kind: Scope["kind"],
+  { start, end }: { start: number; end: number },
+  parent: Scope | null,
+  isStrict = parent?.isStrict ?? false,
+): Scope {
+  return { kind, start, end, parent, isStrict, bindings: new Map() };
+}
+
+function declare(scope: Scope, name: string, kind: BindingKind, node: AnyNode, start: number): void {
+  let target = scope;
+  if (kind === "var") while (target.kind === "block" && target.parent !== null) target = target.parent;
+  const known = target.bindings.get(name);
+  // `var x` over a parameter x is the same variable; a function declared over it is an assignment to it.
+  if (known === undefined) target.bindings.set(name, { name, kind, scope: target, node, start, assigned: false });
+  else known.assigned = true;
 }
 
 function isMethodHolder(holder: AnyNode): boolean {

@@ -214,7 +214,8 @@ function isGenerator(site: FunctionSite): boolean {
 }
 
 function makePiece(script: Script, site: FunctionSite, edits: Edit[]): Piece {
-  const { start, end, strict, node } = site;
+  const { start, end, node } = site;
+  const strict = site.inner.isStrict;
   if (site.form === "method") {
     const isAsync = "async" in node && node.async;
     const before = `{${isAsync ? "async " : ""}${isGenerator(site) ? "*" : ""}m`;

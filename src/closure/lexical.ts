@@ -24,6 +24,8 @@ export interface Scope {
   readonly start: number;
   readonly end: number;
   readonly parent: Scope | null;
+  /** Its code runs in strict mode. */
+  readonly isStrict: boolean;
   readonly bindings: Map<string, Binding>;
 }
 
@@ -54,7 +56,6 @@ export interface FunctionSite {
   readonly outer: Scope;
   /** The function's own scope, parameters included. */
   readonly inner: Scope;
-  readonly strict: boolean;
 }
 
 export interface Lexical {
