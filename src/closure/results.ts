@@ -10,11 +10,11 @@ import type {
   Function as JsFunction,
   ObjectExpression,
 } from "acorn";
-import type { Source, Takes } from "./input-uses.ts";
+import type { Takes } from "./input-uses.ts";
 import { bare, globalMember, type Inside, isCalled, isWritten } from "./inside.ts";
 import { type Binding, childrenOf, staticName } from "./lexical.ts";
 import { EMPTY, either, forget, type Proof, put, putInput, type Shape } from "./passed-shape.ts";
-import { givenByMethod, isIndex } from "./row-arrays.ts";
+import { type Source, Sources } from "./sources.ts";
 
 /**
  * What one call gives: a row (map), rows (flatMap), a batch of columns or an array of rows (mapBatches). "group" is any of these:
@@ -32,7 +32,6 @@ export const TAKES: Readonly<Record<Gives, Takes | null>> = {
   table: null,
 };
 
-const NO_NAMES: ReadonlySet<string> = new Set();
 /** Values of a variable that are new arrays. */
 const MADE_ROWS = /^(Array|Call|Await)Expression$/;
 
@@ -43,93 +42,80 @@ interface Results {
 }
 
 export function results(inside: Inside, sources: ReadonlyMap<Binding, Source>, gives: Gives): Results {
-  const returned = new Set<AnyNode>();
-  const locals = { row: new Map<Binding, Proof>(), rows: new Map<Binding, Proof>() };
+  return new Following(inside, new Sources(inside, sources), gives).results();
+}
+
+class Following {
+  readonly #inside: Inside;
+  readonly #sources: Sources;
+  readonly #gives: Gives;
+  readonly #returned = new Set<AnyNode>();
+  /** What is known of local variables that hold a row, or rows. */
+  readonly #locals = { row: new Map<Binding, Proof>(), rows: new Map<Binding, Proof>() };
   /** Uses of local objects and arrays that are harmless if they turn out to be results. */
-  const handedOut: Identifier[] = [];
+  readonly #handedOut: Identifier[] = [];
 
-  const sourceOf = (node: AnyNode): Source | null => {
-    const at = bare(node);
-    if (at.type === "Identifier") {
-      const binding = inside.meaning(at);
-      return binding === null ? null : (sources.get(binding) ?? null);
-    }
-    if (at.type === "CallExpression") return ofCall(at);
-    if (at.type === "ArrayExpression") {
-      const [only, ...others] = at.elements;
-      return only?.type === "SpreadElement" && others.length === 0 ? arrayOf(only.argument) : null;
-    }
-    if (at.type !== "MemberExpression") return null;
-    const held = sourceOf(at.object as AnyNode);
-    if (held?.kind === "inputs") return isIndex(at) ? { kind: "input", without: NO_NAMES } : null;
-    const name = staticName(at.property as AnyNode, at.computed);
-    if (held?.kind !== "input" || name === null || held.without.has(name)) return null;
-    return { kind: "column", name };
-  };
+  constructor(inside: Inside, sources: Sources, gives: Gives) {
+    this.#inside = inside;
+    this.#sources = sources;
+    this.#gives = gives;
+  }
 
-  const arrayOf = (node: AnyNode): Source | null => {
-    const source = sourceOf(node);
-    return source?.kind === "inputs" ? source : null;
-  };
-
-  /** Of an array of the input's rows: some of them, or one. */
-  function ofCall({ callee, arguments: [first, ...others] }: CallExpression): Source | null {
-    if (globalMember(inside, callee) === "Array.from" && first !== undefined && others.length === 0) {
-      return arrayOf(first);
-    }
-    const method = bare(callee);
-    if (method.type !== "MemberExpression") return null;
-    const gives = givenByMethod(staticName(method.property as AnyNode, method.computed) ?? "");
-    if (gives !== "rows" && gives !== "row") return null;
-    const array = arrayOf(method.object as AnyNode);
-    return array === null || gives === "rows" ? array : { kind: "input", without: NO_NAMES };
+  results(): Results {
+    const { node } = this.#inside;
+    const isLoose = node.generator && this.#gives === "row";
+    const proof = isLoose ? null : this.#given(node, this.#followed());
+    const isProven = this.#handedOut.every((use) => this.#returned.has(use));
+    return { proof: isProven ? proof : null, returned: this.#returned };
   }
 
   /** What an expression gives that is to be a row, or a batch. */
-  function row(node: AnyNode): Proof {
+  readonly #row = (node: AnyNode): Proof => {
     const at = bare(node);
-    const source = sourceOf(at);
+    const source = this.#sources.of(at);
     if (source?.kind === "input") {
-      returned.add(at);
+      this.#returned.add(at);
       return putInput(EMPTY, source.without);
     }
     switch (at.type) {
       case "ObjectExpression":
-        return literal(EMPTY, at);
+        return this.#literal(EMPTY, at);
       case "CallExpression":
-        return globalMember(inside, at.callee) === "Object.assign" ? assigned(at) : null;
+        return globalMember(this.#inside, at.callee) === "Object.assign" ? this.#assigned(at) : null;
       case "Identifier":
-        returned.add(at);
+        this.#returned.add(at);
         if (source !== null) return null;
-        return at.name === "undefined" && inside.meaning(at) === null ? "no row" : local(at, "row");
+        return at.name === "undefined" && this.#inside.meaning(at) === null ? "no row" : this.#local(at, "row");
       case "ArrayExpression":
         return at.elements.length === 0 ? "no row" : null;
       default:
-        return branches(at, row);
+        return this.#branches(at, this.#row);
     }
-  }
+  };
 
   /** What an expression gives that is to be an array of rows. */
-  function rows(node: AnyNode): Proof {
+  readonly #rows = (node: AnyNode): Proof => {
     const at = bare(node);
-    if (arrayOf(at) !== null) {
-      returned.add(at);
-      return putInput(EMPTY, NO_NAMES);
+    if (this.#sources.array(at) !== null) {
+      this.#returned.add(at);
+      return putInput(EMPTY, new Set());
     }
     switch (at.type) {
       case "ArrayExpression":
-        return elements(at.elements);
+        return this.#elements(at.elements);
       case "CallExpression":
-        return globalMember(inside, at.callee) === "Promise.all" ? promised(at.arguments[0]) : mapped(at);
+        return globalMember(this.#inside, at.callee) === "Promise.all"
+          ? this.#promised(at.arguments[0])
+          : this.#mapped(at);
       case "Identifier":
-        returned.add(at);
-        return at.name === "undefined" && inside.meaning(at) === null ? "no row" : local(at, "rows");
+        this.#returned.add(at);
+        return at.name === "undefined" && this.#inside.meaning(at) === null ? "no row" : this.#local(at, "rows");
       default:
-        return branches(at, rows);
+        return this.#branches(at, this.#rows);
     }
-  }
+  };
 
-  function branches(at: AnyNode, follow: (node: AnyNode) => Proof): Proof {
+  #branches(at: AnyNode, follow: (node: AnyNode) => Proof): Proof {
     switch (at.type) {
       case "ConditionalExpression":
         return either(follow(at.consequent), follow(at.alternate));
@@ -149,68 +135,71 @@ export function results(inside: Inside, sources: ReadonlyMap<Binding, Source>, g
     }
   }
 
-  function elements(nodes: ArrayExpression["elements"]): Proof {
+  #elements(nodes: ArrayExpression["elements"]): Proof {
     let proof: Proof = "no row";
     for (const node of nodes) {
-      if (node !== null) proof = either(proof, node.type === "SpreadElement" ? rows(node.argument) : row(node));
+      if (node !== null)
+        proof = either(proof, node.type === "SpreadElement" ? this.#rows(node.argument) : this.#row(node));
     }
     return proof;
   }
 
   /** `….map((x) => row)`, `….flatMap((x) => rows)`, `Array.from(…, (x) => row)`; an array of them filtered or cut. */
-  function mapped(call: CallExpression): Proof {
-    if (globalMember(inside, call.callee) === "Array.from") return called(call.arguments[1], row);
+  #mapped(call: CallExpression): Proof {
+    if (globalMember(this.#inside, call.callee) === "Array.from") return this.#called(call.arguments[1], this.#row);
     const callee = bare(call.callee);
     if (callee.type !== "MemberExpression") return null;
     switch (staticName(callee.property as AnyNode, callee.computed)) {
       case "map":
-        return called(call.arguments[0], row);
+        return this.#called(call.arguments[0], this.#row);
       case "flatMap":
-        return called(call.arguments[0], (node) => (bare(node).type === "ObjectExpression" ? row(node) : rows(node)));
+        return this.#called(call.arguments[0], (node) =>
+          bare(node).type === "ObjectExpression" ? this.#row(node) : this.#rows(node),
+        );
       case "filter":
       case "slice":
-        return bare(callee.object as AnyNode).type === "Identifier" ? null : rows(callee.object as AnyNode);
+        return bare(callee.object as AnyNode).type === "Identifier" ? null : this.#rows(callee.object as AnyNode);
       default:
         return null;
     }
   }
 
   /** `Promise.all(….map(async (x) => row))`. */
-  function promised(node: AnyNode | undefined): Proof {
+  #promised(node: AnyNode | undefined): Proof {
     const call = node === undefined ? null : bare(node);
     if (call?.type !== "CallExpression") return null;
     const callee = bare(call.callee);
     if (callee.type !== "MemberExpression") return null;
     const isMap = staticName(callee.property as AnyNode, callee.computed) === "map";
-    return isMap ? called(call.arguments[0], row, true) : null;
+    return isMap ? this.#called(call.arguments[0], this.#row, true) : null;
   }
 
-  function called(node: AnyNode | undefined, follow: (node: AnyNode) => Proof, isAwaited = false): Proof {
+  #called(node: AnyNode | undefined, follow: (node: AnyNode) => Proof, isAwaited = false): Proof {
     const fn = node === undefined ? null : bare(node);
     if (fn?.type !== "ArrowFunctionExpression" && fn?.type !== "FunctionExpression") return null;
-    return (fn.async && !isAwaited) || fn.generator ? null : given(fn, follow);
+    return (fn.async && !isAwaited) || fn.generator ? null : this.#given(fn, follow);
   }
 
-  function assigned({ arguments: [target, ...others] }: CallExpression): Proof {
+  #assigned({ arguments: [target, ...others] }: CallExpression): Proof {
     const start = target === undefined ? null : bare(target);
     if (start?.type !== "ObjectExpression" && start?.type !== "CallExpression") return null;
-    const made = row(start);
+    const made = this.#row(start);
     if (made === null || made === "no row") return null;
     return others.reduce<Shape | null>((shape, other) => {
       if (shape === null || other.type === "SpreadElement") return null;
       // The input itself is only read here, as by a spread.
-      if (bare(other).type === "Identifier") returned.add(bare(other));
-      return spread(shape, other);
+      if (bare(other).type === "Identifier") this.#returned.add(bare(other));
+      return this.#spread(shape, other);
     }, made);
   }
 
-  function literal(start: Shape, node: ObjectExpression): Shape | null {
-    returned.add(node);
+  #literal(start: Shape, node: ObjectExpression): Shape | null {
+    this.#returned.add(node);
     let shape: Shape | null = start;
     for (const property of node.properties) {
       if (shape === null) return null;
       if (property.type === "SpreadElement") {
-        shape = spread(shape, property.argument);
+        shape = this.#spread(shape, property.argument);
         continue;
       }
       const name = staticName(property.key, property.computed);
@@ -218,7 +207,7 @@ export function results(inside: Inside, sources: ReadonlyMap<Binding, Source>, g
       if (property.kind !== "init" || (name === "__proto__" && !property.computed && !property.shorthand)) return null;
       if (name === null) shape = forget(shape);
       else {
-        const source = sourceOf(property.value);
+        const source = this.#sources.of(property.value);
         shape = put(shape, name, source?.kind === "column" ? source.name : null);
       }
     }
@@ -226,17 +215,17 @@ export function results(inside: Inside, sources: ReadonlyMap<Binding, Source>, g
   }
 
   /** The shape after `...node`. */
-  function spread(shape: Shape, node: AnyNode): Shape | null {
+  #spread(shape: Shape, node: AnyNode): Shape | null {
     const at = bare(node);
-    const source = sourceOf(at);
+    const source = this.#sources.of(at);
     if (source?.kind === "input") return putInput(shape, source.without);
     switch (at.type) {
       case "ObjectExpression":
-        return literal(shape, at);
+        return this.#literal(shape, at);
       case "ConditionalExpression":
-        return union(spread(shape, at.consequent), spread(shape, at.alternate));
+        return union(this.#spread(shape, at.consequent), this.#spread(shape, at.alternate));
       case "LogicalExpression":
-        return at.operator === "&&" ? union(shape, spread(shape, at.right)) : forget(shape);
+        return at.operator === "&&" ? union(shape, this.#spread(shape, at.right)) : forget(shape);
       case "Literal":
         return typeof at.value === "string" ? forget(shape) : shape;
       default:
@@ -245,57 +234,59 @@ export function results(inside: Inside, sources: ReadonlyMap<Binding, Source>, g
   }
 
   /** A variable that holds a literal, and what is done to it before it is returned. */
-  function local(use: Identifier, kind: "row" | "rows"): Proof {
-    const binding = inside.meaning(use);
+  #local(use: Identifier, kind: "row" | "rows"): Proof {
+    const binding = this.#inside.meaning(use);
     if (binding === null || binding.assigned || binding.node.type !== "VariableDeclarator") return null;
     const { init, id } = binding.node;
-    if (!init || id.type !== "Identifier" || init.start < inside.node.start || init.end > inside.node.end) return null;
-    const known = locals[kind].get(binding);
+    if (!init || id.type !== "Identifier" || init.start < this.#inside.node.start || init.end > this.#inside.node.end)
+      return null;
+    const known = this.#locals[kind].get(binding);
     if (known !== undefined) return known;
     // A variable within its own value proves nothing.
-    locals[kind].set(binding, null);
+    this.#locals[kind].set(binding, null);
     const value = bare(init);
     const fits = kind === "rows" ? MADE_ROWS.test(value.type) : value.type !== "Identifier";
-    let proof = fits ? (kind === "rows" ? rows(value) : row(value)) : null;
-    for (const one of inside.uses.get(binding) ?? []) {
-      proof = proof === null ? null : kind === "rows" ? pushed(proof, one) : written(proof, one);
+    let proof = fits ? (kind === "rows" ? this.#rows(value) : this.#row(value)) : null;
+    for (const one of this.#inside.uses.get(binding) ?? []) {
+      proof = proof === null ? null : kind === "rows" ? this.#pushed(proof, one) : this.#written(proof, one);
     }
-    locals[kind].set(binding, proof);
+    this.#locals[kind].set(binding, proof);
     return proof;
   }
 
-  function written(proof: Proof, use: Identifier): Proof {
-    const around = inside.around(use);
+  #written(proof: Proof, use: Identifier): Proof {
+    const around = this.#inside.around(use);
     if (around.type !== "MemberExpression" || bare(around.object as AnyNode) !== use) {
-      handedOut.push(use);
+      this.#handedOut.push(use);
       return proof;
     }
     const name = staticName(around.property as AnyNode, around.computed);
-    if (!isWritten(inside, around)) return gives === "batch" || isCalled(inside, around) ? null : proof;
+    if (!isWritten(this.#inside, around))
+      return this.#gives === "batch" || isCalled(this.#inside, around) ? null : proof;
     return name === null || proof === null || proof === "no row" ? null : put(proof, name, null);
   }
 
-  function pushed(proof: Proof, use: Identifier): Proof {
-    const around = inside.around(use);
+  #pushed(proof: Proof, use: Identifier): Proof {
+    const around = this.#inside.around(use);
     if (around.type !== "MemberExpression" || bare(around.object as AnyNode) !== use) {
-      handedOut.push(use);
+      this.#handedOut.push(use);
       return proof;
     }
     const name = staticName(around.property as AnyNode, around.computed);
-    if (name === "length" && !isWritten(inside, around)) return proof;
-    const call = inside.around(around);
+    if (name === "length" && !isWritten(this.#inside, around)) return proof;
+    const call = this.#inside.around(around);
     if (name !== "push" || call.type !== "CallExpression" || bare(call.callee) !== around) return null;
-    return either(proof, elements(call.arguments));
+    return either(proof, this.#elements(call.arguments));
   }
 
   /** What a function gives, over all its returns, or yields. */
-  function given(fn: JsFunction, follow: (node: AnyNode) => Proof): Proof {
+  #given(fn: JsFunction, follow: (node: AnyNode) => Proof): Proof {
     if (fn.body.type !== "BlockStatement") return follow(fn.body as AnyNode);
     let proof: Proof = "no row";
     const stack: AnyNode[] = [fn.body as AnyNode];
     for (let at = stack.pop(); at !== undefined && proof !== null; at = stack.pop()) {
       if (at.type === "YieldExpression") {
-        if (at.argument) proof = either(proof, at.delegate ? each(at.argument) : follow(at.argument));
+        if (at.argument) proof = either(proof, at.delegate ? this.#each(at.argument) : follow(at.argument));
       } else if (at.type === "ReturnStatement" && at.argument && !fn.generator) {
         proof = either(proof, follow(at.argument));
       }
@@ -305,20 +296,15 @@ export function results(inside: Inside, sources: ReadonlyMap<Binding, Source>, g
   }
 
   /** What `yield*` gives one after the other: of a batch function not rows, but batches. */
-  function each(node: AnyNode): Proof {
-    return gives === "row batch" ? null : rows(node);
+  #each(node: AnyNode): Proof {
+    return this.#gives === "row batch" ? null : this.#rows(node);
   }
 
-  function followed(): (node: AnyNode) => Proof {
-    if (gives === "group" || gives === "table") return (at) => rows(at) ?? row(at);
-    if (gives === "row batch") return rows;
-    return gives === "rows" && !node.generator ? rows : row;
+  #followed(): (node: AnyNode) => Proof {
+    if (this.#gives === "group" || this.#gives === "table") return (at) => this.#rows(at) ?? this.#row(at);
+    if (this.#gives === "row batch") return this.#rows;
+    return this.#gives === "rows" && !this.#inside.node.generator ? this.#rows : this.#row;
   }
-
-  const { node } = inside;
-  const isLoose = node.generator && gives === "row";
-  const proof = isLoose ? null : given(node, followed());
-  return { proof: handedOut.every((use) => returned.has(use)) ? proof : null, returned };
 }
 
 function union(a: Shape | null, b: Shape | null): Shape | null {
