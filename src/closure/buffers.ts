@@ -5,7 +5,7 @@
 import { types } from "node:util";
 import type { Origin } from "./payload.ts";
 
-interface Buffers {
+export interface CollectedBuffers {
   origin(value: object): Origin;
   /** Bytes of each buffer; origins given before are complete only after this. */
   finish(): readonly Uint8Array[];
@@ -19,7 +19,7 @@ interface Stretch {
   readonly views: { offset: number; readonly at: number }[];
 }
 
-export function collectBuffers(): Buffers {
+export function collectBuffers(): CollectedBuffers {
   const stretches = new Map<ArrayBuffer, Stretch>();
 
   function stretchOf(memory: ArrayBuffer, start: number, end: number): Stretch {

@@ -8,13 +8,12 @@ import { CaptureError } from "../errors/index.ts";
 import { messageOf } from "../realm/index.ts";
 import { calledMethod } from "./called-method.ts";
 import { columnsRead } from "./columns.ts";
-import { createFunctions, type Found, nameOf } from "./functions.ts";
-import { createGraph, emptySlots } from "./graph.ts";
-import { type Inspector, openInspector } from "./inspect.ts";
+import { type Found, Functions, nameOf } from "./functions.ts";
+import { Inspector } from "./inspect.ts";
 import { programLoaders } from "./loaders.ts";
 import type { PassedColumns, ReturnedNames } from "./passed-shape.ts";
 import { columnsTold, NOTHING_TOLD, type ToldColumns } from "./passes.ts";
-import { PAYLOAD_VERSION, type Payload } from "./payload.ts";
+import { emptySlots, PAYLOAD_VERSION, type Payload } from "./payload.ts";
 import type { Gives } from "./results.ts";
 import { showPosition } from "./script.ts";
 import type { Trail } from "./trail.ts";
@@ -52,7 +51,7 @@ export function captureFunction(fn: Function, options: CaptureOptions): Captured
   if (typeof fn !== "function") {
     throw new CaptureError(`${options.operator}: expected a function or a class, got ${typeof fn}.`, "", null);
   }
-  const inspector = openInspector();
+  const inspector = new Inspector();
   try {
     return capture(fn, options, inspector);
   } finally {
@@ -61,9 +60,8 @@ export function captureFunction(fn: Function, options: CaptureOptions): Captured
 }
 
 function capture(fn: object, options: CaptureOptions, inspector: Inspector): CapturedFunction {
-  const functions = createFunctions(options.operator, inspector, fn);
-  const graph = createGraph(options.operator, functions);
-  functions.use(graph);
+  const functions = new Functions(options.operator, inspector, fn);
+  const { graph } = functions;
   const place = functions.find(fn);
   const location = place === null ? null : showPosition(place.script.original(place.site.start));
   const name = nameOf(fn);
@@ -96,7 +94,7 @@ function capture(fn: object, options: CaptureOptions, inspector: Inspector): Cap
     constructorArgs,
   };
   const told = (gives: Gives): ToldColumns => {
-    const called = isClass ? calledMethod(fn, functions.find) : place;
+    const called = isClass ? calledMethod(fn, (one) => functions.find(one)) : place;
     return called === null ? NOTHING_TOLD : columnsTold(called.script.lexical, called.site, gives);
   };
   const node = place === null || place.site.form === "class" ? null : (place.site.node as JsFunction);

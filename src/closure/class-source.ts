@@ -4,8 +4,8 @@
  * shipped. Methods come with the source; what was added to the class or its prototype afterwards is shipped too.
  */
 import type { AnyNode, Class, MethodDefinition } from "acorn";
-import type { Edit } from "./emit.ts";
 import { staticName } from "./lexical.ts";
+import type { Edit } from "./mapped-text.ts";
 import type { Script } from "./script.ts";
 
 export function classEdits(node: Class, script: Script, parentName: string | null): Edit[] {

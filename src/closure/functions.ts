@@ -9,13 +9,15 @@ import { ownUrl } from "../place/index.ts";
 import { settleBorrowed } from "./borrowed.ts";
 import { builtinModulePath, builtinOf, builtinPath, isBuiltinGlobal } from "./builtins.ts";
 import { classEdits, extraKeys, privateMembers } from "./class-source.ts";
-import { type Edit, emitProgram, type Piece, parentName } from "./emit.ts";
-import { emptySlots, type FunctionEncoder, type Graph, nodeModule } from "./graph.ts";
+import { emitProgram, type Piece, parentName } from "./emit.ts";
+import { Graph } from "./graph.ts";
 import { exportedName, isEntry, isRunnersModule } from "./imports.ts";
 import type { Inspector, LiveFunction } from "./inspect.ts";
 import type { FunctionSite } from "./lexical.ts";
+import type { Edit } from "./mapped-text.ts";
 import { namespaceMembers } from "./namespaces.ts";
-import type { ModuleRequest, PayloadProgram, ValueNode } from "./payload.ts";
+import type { FunctionEncoder } from "./objects.ts";
+import { emptySlots, type ModuleRequest, nodeModule, type PayloadProgram, type ValueNode } from "./payload.ts";
 import { encodeProperties } from "./properties.ts";
 import { makeInstance, resolveChain } from "./scopes.ts";
 import { type Script, siteAt } from "./script.ts";
@@ -31,75 +33,107 @@ export interface Found {
   readonly live: LiveFunction;
 }
 
-interface Functions extends FunctionEncoder {
-  use(graph: Graph): void;
-  /** null for a function that has no source of the user's: native ones and Node's own. */
-  find(fn: object): Found | null;
-  programs(): readonly PayloadProgram[];
-}
-
 const { cache } = createRequire(ownUrl);
 
-/** `root` is the function that the user gave: shipped as source even where a module exports it. */
-export function createFunctions(operator: string, inspector: Inspector, root: object): Functions {
-  const drafts: ProgramDraft[] = [];
-  const found = new Map<object, Found | null>();
-  const obstacles = new Map<object, string | null>();
-  const namespaces = namespaceMembers();
-  let graph: Graph;
+export class Functions implements FunctionEncoder {
+  readonly #operator: string;
+  readonly #inspector: Inspector;
+  /** The function that the user gave: shipped as source even where a module exports it. */
+  readonly #root: object;
+  readonly #drafts: ProgramDraft[] = [];
+  readonly #found = new Map<object, Found | null>();
+  readonly #obstacles = new Map<object, string | null>();
+  readonly #namespaces = namespaceMembers();
+  readonly graph: Graph;
 
-  function find(fn: object): Found | null {
-    const known = found.get(fn);
+  constructor(operator: string, inspector: Inspector, root: object) {
+    this.#operator = operator;
+    this.#inspector = inspector;
+    this.#root = root;
+    this.graph = new Graph(operator, this);
+  }
+
+  isSource(fn: object): boolean {
+    return this.find(fn) !== null;
+  }
+
+  isClass(fn: object): boolean {
+    return this.find(fn)?.site.form === "class";
+  }
+
+  obstacle(maker: object): string | null {
+    const known = this.#obstacles.get(maker);
     if (known !== undefined) return known;
-    const live = inspector.describe(fn);
+    const obstacle = obstacleOf(maker, this.find(maker));
+    this.#obstacles.set(maker, obstacle);
+    return obstacle;
+  }
+
+  prototypeExtras(maker: object, prototype: object): readonly (string | symbol)[] {
+    const place = this.find(maker);
+    return place === null ? [] : extrasOf(place.site, place.script, prototype);
+  }
+
+  programs(): readonly PayloadProgram[] {
+    return this.#drafts.map(({ script, root, pieces, variables }) => ({
+      ...emitProgram(root, script, pieces),
+      variables,
+    }));
+  }
+
+  /** null for a function that has no source of the user's: native ones and Node's own. */
+  find(fn: object): Found | null {
+    const known = this.#found.get(fn);
+    if (known !== undefined) return known;
+    const live = this.#inspector.describe(fn);
     let result: Found | null = null;
-    if (live.location !== null && !inspector.scriptUrl(live.location.scriptId).startsWith("node:")) {
-      const script = inspector.script(live.location.scriptId);
+    if (live.location !== null && !this.#inspector.scriptUrl(live.location.scriptId).startsWith("node:")) {
+      const script = this.#inspector.script(live.location.scriptId);
       const offset = script.offsetAt(live.location.lineNumber, live.location.columnNumber);
       const site = siteAt(script, offset, Function.prototype.toString.call(fn));
       if (site !== null) result = { script, site, live };
     }
-    found.set(fn, result);
+    this.#found.set(fn, result);
     return result;
   }
 
-  function encode(fn: object, trail: Trail): ValueNode {
-    if (types.isProxy(fn)) throw refuse(operator, trail, "a Proxy", OPEN_INSIDE);
-    const place = find(fn);
-    if (place === null) return encodeForeign(fn, trail);
-    const exported = fn === root ? null : exportOf(fn, place);
-    if (exported !== null) return importing(exported.request, exported.path);
-    return encodeSource(fn, place, trail);
+  encode(fn: object, trail: Trail): ValueNode {
+    if (types.isProxy(fn)) throw refuse(this.#operator, trail, "a Proxy", OPEN_INSIDE);
+    const place = this.find(fn);
+    if (place === null) return this.#encodeForeign(fn, trail);
+    const exported = fn === this.#root ? null : this.#exportOf(fn, place);
+    if (exported !== null) return this.#importing(exported.request, exported.path);
+    return this.#encodeSource(fn, place, trail);
   }
 
-  function importing(request: ModuleRequest, path: readonly string[]): ValueNode {
-    return { origin: { kind: "import", module: graph.module(request), path } };
+  #importing(request: ModuleRequest, path: readonly string[]): ValueNode {
+    return { origin: { kind: "import", module: this.graph.module(request), path } };
   }
 
   /** Native functions, bound ones, and those of Node's own JavaScript. */
-  function encodeForeign(fn: object, trail: Trail): ValueNode {
+  #encodeForeign(fn: object, trail: Trail): ValueNode {
     const path = builtinPath(fn);
     if (path !== null) return { origin: { kind: "builtin", path } };
-    const { bound } = inspector.describe(fn);
+    const { bound } = this.#inspector.describe(fn);
     if (bound !== null) {
       const selfAndArgs = emptySlots();
-      graph.put(selfAndArgs, bound.self, below(trail, "this", null));
-      for (const [i, arg] of bound.args.entries()) graph.put(selfAndArgs, arg, below(trail, i, null));
-      return { origin: { kind: "bound", target: graph.node(bound.target as object, trail), selfAndArgs } };
+      this.graph.put(selfAndArgs, bound.self, below(trail, "this", null));
+      for (const [i, arg] of bound.args.entries()) this.graph.put(selfAndArgs, arg, below(trail, i, null));
+      return { origin: { kind: "bound", target: this.graph.node(bound.target as object, trail), selfAndArgs } };
     }
     const [module, ...rest] = builtinModulePath(fn) ?? [];
-    if (module !== undefined) return importing(nodeModule(module), rest);
+    if (module !== undefined) return this.#importing(nodeModule(module), rest);
     const name = String(Reflect.get(fn, "name"));
     if (isBuiltinGlobal(name) && Reflect.get(globalThis, name) === fn) {
       return { origin: { kind: "builtin", path: [name] } };
     }
     const what = `a native function${name ? ` (${name})` : ""} that has no name in a worker`;
-    throw refuse(operator, trail, what, "Wrap it in a function of your own that gets hold of it when it runs.");
+    throw refuse(this.#operator, trail, what, "Wrap it in a function of your own that gets hold of it when it runs.");
   }
 
   /** Under which name another module exports this function: then the worker imports it from there. */
-  function exportOf(fn: object, { script, site }: Found): { request: ModuleRequest; path: readonly string[] } | null {
-    if (!script.url.startsWith("file:") || isEntry(script.url) || script === find(root)?.script) return null;
+  #exportOf(fn: object, { script, site }: Found): { request: ModuleRequest; path: readonly string[] } | null {
+    if (!script.url.startsWith("file:") || isEntry(script.url) || script === this.find(this.#root)?.script) return null;
     if (isRunnersModule(script.url)) return null;
     const request = (form: "import" | "require", specifier: string): ModuleRequest => {
       return { base: script.url, specifier, form, attributes: null, interop: "none" };
@@ -115,16 +149,16 @@ export function createFunctions(operator: string, inspector: Inspector, root: ob
     return null;
   }
 
-  function draftOf(script: Script): number {
-    const known = drafts.findIndex((draft) => draft.script === script);
+  #draftOf(script: Script): number {
+    const known = this.#drafts.findIndex((draft) => draft.script === script);
     if (known >= 0) return known;
     const scope = makeInstance(null, null, { description: "Root", variables: {} });
-    return drafts.push({ script, root: scope, pieces: [], variables: emptySlots() }) - 1;
+    return this.#drafts.push({ script, root: scope, pieces: [], variables: emptySlots() }) - 1;
   }
 
-  function encodeSource(fn: object, { script, site, live }: Found, trail: Trail): ValueNode {
-    const program = draftOf(script);
-    const draft = drafts[program] as ProgramDraft;
+  #encodeSource(fn: object, { script, site, live }: Found, trail: Trail): ValueNode {
+    const program = this.#draftOf(script);
+    const draft = this.#drafts[program] as ProgramDraft;
     const name = nameOf(fn);
     const chain = resolveChain(draft.root, script, site, live.scopes);
     const node = site.node as Class;
@@ -132,12 +166,12 @@ export function createFunctions(operator: string, inspector: Inspector, root: ob
     const parent = isClass ? parentOf(fn, node) : null;
     const edits = isClass ? classEdits(node, script, parent === null ? null : parentName(script)) : [];
     const subject: Subject = { name, script, site, live, draft, chain, edits, trail };
-    const home = settleBorrowed(operator, subject, graph, inspector);
-    settleVariables(operator, subject, graph, namespaces);
+    const home = settleBorrowed(this.#operator, subject, this.graph, this.#inspector);
+    settleVariables(this.#operator, subject, this.graph, this.#namespaces);
 
     const piece = draft.pieces.push(makePiece(script, site, edits)) - 1;
     home.pieces.push(piece);
-    keepPrototype(fn, site, script, trail);
+    this.#keepPrototype(fn, site, script, trail);
     const keys = isClass ? extraKeys(node, script, fn, true) : ownKeys(fn);
     return {
       origin: {
@@ -146,45 +180,20 @@ export function createFunctions(operator: string, inspector: Inspector, root: ob
         piece,
         name,
         isClass,
-        parent: parent === null ? null : graph.node(parent, below(trail, "extends", null)),
+        parent: parent === null ? null : this.graph.node(parent, below(trail, "extends", null)),
       },
-      ...encodeProperties(graph, fn, trail, keys),
+      ...encodeProperties(this.graph, fn, trail, keys),
     };
   }
 
   /** A prototype that the source does not make as it is now becomes a node of its own. */
-  function keepPrototype(fn: object, site: FunctionSite, script: Script, trail: Trail): void {
+  #keepPrototype(fn: object, site: FunctionSite, script: Script, trail: Trail): void {
     const prototype: unknown = Object.getOwnPropertyDescriptor(fn, "prototype")?.value;
     if (typeof prototype !== "object" || prototype === null || isGenerator(site)) return;
     const altered = site.form !== "class" && builtinOf(Object.getPrototypeOf(prototype)) !== "Object";
-    if (altered || extrasOf(site, script, prototype).length > 0) graph.node(prototype, below(trail, "prototype", null));
+    if (altered || extrasOf(site, script, prototype).length > 0)
+      this.graph.node(prototype, below(trail, "prototype", null));
   }
-
-  return {
-    use(given) {
-      graph = given;
-    },
-    find,
-    encode,
-    isSource: (fn) => find(fn) !== null,
-    isClass: (fn) => find(fn)?.site.form === "class",
-    obstacle(maker) {
-      const known = obstacles.get(maker);
-      if (known !== undefined) return known;
-      const obstacle = obstacleOf(maker, find(maker));
-      obstacles.set(maker, obstacle);
-      return obstacle;
-    },
-    prototypeExtras(maker, prototype) {
-      const place = find(maker);
-      return place === null ? [] : extrasOf(place.site, place.script, prototype);
-    },
-    programs: () =>
-      drafts.map(({ script, root: scope, pieces, variables }) => ({
-        ...emitProgram(scope, script, pieces),
-        variables,
-      })),
-  };
 }
 
 /** "" for a function without one, and for a class with a static member of that name. */

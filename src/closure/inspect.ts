@@ -23,16 +23,6 @@ export interface LiveFunction {
   readonly bound: { readonly target: unknown; readonly self: unknown; readonly args: readonly unknown[] } | null;
 }
 
-export interface Inspector {
-  describe(fn: object): LiveFunction;
-  /** Without its source where V8 alone needs it: `node:` scripts are described, never parsed. */
-  scriptUrl(scriptId: string): string;
-  script(scriptId: string): Script;
-  /** The values of `this` in the frames that called us, nearest first, with the place of each frame's function. */
-  callers(): readonly Caller[];
-  close(): void;
-}
-
 interface Caller {
   readonly scriptId: string;
   readonly lineNumber: number;
@@ -44,6 +34,10 @@ interface RemoteValue {
   readonly objectId?: string;
   readonly value?: unknown;
   readonly unserializableValue?: string;
+}
+interface Frame {
+  readonly functionLocation?: NonNullable<LiveFunction["location"]>;
+  readonly this?: RemoteValue;
 }
 interface InternalProperty {
   readonly name: string;
@@ -64,16 +58,103 @@ interface Bridge {
   taken: unknown[];
 }
 
-export function openInspector(): Inspector {
-  const session = new Session();
-  session.connect();
-  const bridge: Bridge = { give: undefined, taken: [] };
-  const main = mainGlobal();
-  Object.defineProperty(main, Symbol.for(SLOT), { value: bridge, configurable: true, enumerable: false });
+export class Inspector {
+  readonly #session = new Session();
+  readonly #bridge: Bridge = { give: undefined, taken: [] };
+  readonly #main = mainGlobal();
+  readonly #descriptions = new Map<string, ScriptDescription>();
+  #isDebugging = false;
 
-  function post<T>(method: string, params: object): T {
+  constructor() {
+    this.#session.connect();
+    const slot = { value: this.#bridge, configurable: true, enumerable: false };
+    Object.defineProperty(this.#main, Symbol.for(SLOT), slot);
+  }
+
+  describe(fn: object): LiveFunction {
+    const asked = { objectId: this.#remote(fn), ownProperties: true };
+    const { internalProperties } = this.#post<{ internalProperties: readonly InternalProperty[] }>(
+      "Runtime.getProperties",
+      asked,
+    );
+    const internal = (name: string) => internalProperties.find((property) => property.name === name)?.value;
+    const place = internal("[[FunctionLocation]]")?.value as LiveFunction["location"] | undefined;
+    const target = internal("[[TargetFunction]]");
+    const [scopes, boundTarget, self, args] = this.#local([
+      internal("[[Scopes]]") ?? {},
+      target ?? {},
+      internal("[[BoundThis]]") ?? {},
+      internal("[[BoundArgs]]") ?? {},
+    ]);
+    return {
+      scopes: Array.from((scopes ?? []) as ArrayLike<{ description: string; object: Record<string, unknown> }>).map(
+        ({ description, object }) => ({ description, variables: readable(object) }),
+      ),
+      location: place ?? null,
+      bound: target === undefined ? null : { target: boundTarget, self, args: Array.from((args ?? []) as unknown[]) },
+    };
+  }
+
+  /** Without its source where V8 alone needs it: `node:` scripts are described, never parsed. */
+  scriptUrl(scriptId: string): string {
+    if (!urls.has(scriptId)) this.#debug();
+    return known(urls.get(scriptId), scriptId);
+  }
+
+  script(scriptId: string): Script {
+    const parsed = scripts.get(scriptId);
+    if (parsed !== undefined) return parsed;
+    this.#debug();
+    const description = known(this.#descriptions.get(scriptId), scriptId);
+    const { scriptSource } = this.#post<{ scriptSource: string }>("Debugger.getScriptSource", { scriptId });
+    const script = makeScript(description, scriptSource);
+    scripts.set(scriptId, script);
+    return script;
+  }
+
+  /** The values of `this` in the frames that called us, nearest first, with the place of each frame's function. */
+  callers(): readonly Caller[] {
+    const callers: Caller[] = [];
+    // A break point on a function of ours, called here: the stack is looked at from inside the pause, and goes on.
+    function here(): void {}
+    const onPause = ({ params }: InspectorNotification<{ callFrames: readonly Frame[] }>) => {
+      const frames = params.callFrames.filter((frame) => frame.functionLocation !== undefined);
+      const selves = this.#local(frames.map((frame) => frame.this ?? {}));
+      frames.forEach((frame, i) => {
+        if (frame.functionLocation !== undefined) callers.push({ ...frame.functionLocation, self: selves[i] });
+      });
+    };
+    this.#session.on("Debugger.paused", onPause);
+    this.#debug();
+    const { breakpointId } = this.#post<{ breakpointId: string }>("Debugger.setBreakpointOnFunctionCall", {
+      objectId: this.#remote(here),
+    });
+    here();
+    this.#post("Debugger.removeBreakpoint", { breakpointId });
+    this.#session.off("Debugger.paused", onPause);
+    return callers;
+  }
+
+  close(): void {
+    if (this.#isDebugging) this.#post("Debugger.disable", {});
+    this.#session.disconnect();
+    Reflect.deleteProperty(this.#main, Symbol.for(SLOT));
+  }
+
+  /** On from the first need until close: each enabling makes V8 name every script again (3 to 5 ms). */
+  #debug(): void {
+    if (this.#isDebugging) return;
+    this.#isDebugging = true;
+    this.#session.on("Debugger.scriptParsed", ({ params }: ScriptParsed) => {
+      this.#descriptions.set(params.scriptId, params);
+      urls.set(params.scriptId, params.url);
+    });
+    this.#post("Debugger.enable", {});
+  }
+
+  #post<T>(method: string, params: object): T {
     let answer: { error: Error | null; result: unknown } | null = null;
-    session.post(method, params, (error, result) => {
+    this.#session.post(method, params, (error, result) => {
       answer = { error, result };
     });
     // Same-thread sessions answer within the call; this is what lets capturing be synchronous.
@@ -83,125 +164,34 @@ export function openInspector(): Inspector {
     return got.result as T;
   }
 
-  function remote(value: unknown): string {
-    bridge.give = value;
-    const { result } = post<{ result: RemoteValue }>("Runtime.evaluate", { expression: GIVEN });
-    bridge.give = undefined;
+  #remote(value: unknown): string {
+    this.#bridge.give = value;
+    const { result } = this.#post<{ result: RemoteValue }>("Runtime.evaluate", { expression: GIVEN });
+    this.#bridge.give = undefined;
     if (result.objectId === undefined) throw new SpillwayError("The inspector gave no handle for a function.");
     return result.objectId;
   }
 
   /** The values behind protocol objects, themselves. */
-  function local(values: readonly RemoteValue[]): unknown[] {
-    bridge.taken = [];
-    post("Runtime.callFunctionOn", {
-      objectId: remote(bridge),
+  #local(values: readonly RemoteValue[]): unknown[] {
+    this.#bridge.taken = [];
+    this.#post("Runtime.callFunctionOn", {
+      objectId: this.#remote(this.#bridge),
       functionDeclaration: "function (...values) { this.taken = values; }",
       arguments: values.map(({ objectId, unserializableValue, value }) =>
         objectId !== undefined ? { objectId } : unserializableValue !== undefined ? { unserializableValue } : { value },
       ),
       silent: true,
     });
-    const taken = bridge.taken;
-    bridge.taken = [];
+    const taken = this.#bridge.taken;
+    this.#bridge.taken = [];
     return taken;
   }
+}
 
-  const descriptions = new Map<string, ScriptDescription>();
-  let debugging = false;
-
-  /** On from the first need until close: each enabling makes V8 name every script again (3 to 5 ms). */
-  function debug(): void {
-    if (debugging) return;
-    debugging = true;
-    session.on("Debugger.scriptParsed", ({ params }: ScriptParsed) => {
-      descriptions.set(params.scriptId, params);
-      urls.set(params.scriptId, params.url);
-    });
-    post("Debugger.enable", {});
-  }
-
-  function known<T>(found: T | undefined, scriptId: string): T {
-    if (found === undefined) throw new SpillwayError(`V8 no longer knows script ${scriptId}, which holds a function.`);
-    return found;
-  }
-
-  return {
-    describe(fn) {
-      const { internalProperties } = post<{ internalProperties: readonly InternalProperty[] }>(
-        "Runtime.getProperties",
-        {
-          objectId: remote(fn),
-          ownProperties: true,
-        },
-      );
-      const internal = (name: string) => internalProperties.find((property) => property.name === name)?.value;
-      const place = internal("[[FunctionLocation]]")?.value as LiveFunction["location"] | undefined;
-      const scopeList = internal("[[Scopes]]");
-      const target = internal("[[TargetFunction]]");
-      const [scopes, boundTarget, self, args] = local([
-        scopeList ?? {},
-        target ?? {},
-        internal("[[BoundThis]]") ?? {},
-        internal("[[BoundArgs]]") ?? {},
-      ]);
-      return {
-        scopes: Array.from((scopes ?? []) as ArrayLike<{ description: string; object: Record<string, unknown> }>).map(
-          ({ description, object }) => ({ description, variables: readable(object) }),
-        ),
-        location: place ?? null,
-        bound: target === undefined ? null : { target: boundTarget, self, args: Array.from((args ?? []) as unknown[]) },
-      };
-    },
-    scriptUrl(scriptId) {
-      if (!urls.has(scriptId)) debug();
-      return known(urls.get(scriptId), scriptId);
-    },
-    script(scriptId) {
-      const parsed = scripts.get(scriptId);
-      if (parsed !== undefined) return parsed;
-      debug();
-      const description = known(descriptions.get(scriptId), scriptId);
-      const { scriptSource } = post<{ scriptSource: string }>("Debugger.getScriptSource", { scriptId });
-      const script = makeScript(description, scriptSource);
-      scripts.set(scriptId, script);
-      return script;
-    },
-    callers() {
-      interface Frame {
-        readonly functionLocation?: {
-          readonly scriptId: string;
-          readonly lineNumber: number;
-          readonly columnNumber: number;
-        };
-        readonly this?: RemoteValue;
-      }
-      const callers: Caller[] = [];
-      // A break point on a function of ours, called here: the stack is looked at from inside the pause, and goes on.
-      function here(): void {}
-      const onPause = ({ params }: InspectorNotification<{ callFrames: readonly Frame[] }>) => {
-        const frames = params.callFrames.filter((frame) => frame.functionLocation !== undefined);
-        const selves = local(frames.map((frame) => frame.this ?? {}));
-        frames.forEach((frame, i) => {
-          if (frame.functionLocation !== undefined) callers.push({ ...frame.functionLocation, self: selves[i] });
-        });
-      };
-      session.on("Debugger.paused", onPause);
-      debug();
-      const { breakpointId } = post<{ breakpointId: string }>("Debugger.setBreakpointOnFunctionCall", {
-        objectId: remote(here),
-      });
-      here();
-      post("Debugger.removeBreakpoint", { breakpointId });
-      session.off("Debugger.paused", onPause);
-      return callers;
-    },
-    close() {
-      if (debugging) post("Debugger.disable", {});
-      session.disconnect();
-      Reflect.deleteProperty(main, Symbol.for(SLOT));
-    },
-  };
+function known<T>(found: T | undefined, scriptId: string): T {
+  if (found === undefined) throw new SpillwayError(`V8 no longer knows script ${scriptId}, which holds a function.`);
+  return found;
 }
 
 /** From Node 22 on, V8 throws where a variable is read that is not initialised yet; before, it gives undefined. */

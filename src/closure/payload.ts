@@ -14,6 +14,10 @@ export interface Slots {
   readonly links: number[];
 }
 
+export function emptySlots(): Slots {
+  return { values: [], links: [] };
+}
+
 export const WRITABLE = 1;
 export const ENUMERABLE = 2;
 export const CONFIGURABLE = 4;
@@ -123,4 +127,12 @@ export interface Payload {
   readonly root: NodeId;
   readonly isClass: boolean;
   readonly constructorArgs: Slots;
+}
+
+/** One origin for all plain objects, which serialising then writes once. */
+export const OBJECT: Origin = { kind: "object" };
+
+/** One of Node's own modules. */
+export function nodeModule(specifier: string): ModuleRequest {
+  return { base: "", specifier, form: "require", attributes: null, interop: "none" };
 }

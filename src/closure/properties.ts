@@ -1,7 +1,15 @@
 /** Own properties of an object as payload properties: values, getters and setters, attributes, frozen or not. */
 import { types } from "node:util";
-import { emptySlots, type Graph } from "./graph.ts";
-import { CONFIGURABLE, ENUMERABLE, type Integrity, ORDINARY, type Properties, WRITABLE } from "./payload.ts";
+import type { Graph } from "./graph.ts";
+import {
+  CONFIGURABLE,
+  ENUMERABLE,
+  emptySlots,
+  type Integrity,
+  ORDINARY,
+  type Properties,
+  WRITABLE,
+} from "./payload.ts";
 import { below, type Trail } from "./trail.ts";
 
 export function emptyProperties(): Properties {

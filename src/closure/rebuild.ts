@@ -34,36 +34,67 @@ interface Rebuilt {
 const ABSENT = Symbol("absent");
 
 export function rebuild(payload: Payload, modules: readonly unknown[], programs: readonly RunningProgram[]): Rebuilt {
-  const { nodes } = payload;
-  const values: unknown[] = nodes.map(() => ABSENT);
-  // Copies: the payload may lie in memory that belongs to someone else.
-  const buffers = payload.buffers.map((bytes) => new Uint8Array(bytes).buffer);
+  return new Rebuilding(payload, modules, programs).all();
+}
 
-  function make(id: NodeId): unknown {
-    const known = values[id];
+class Rebuilding {
+  readonly #payload: Payload;
+  readonly #modules: readonly unknown[];
+  readonly #programs: readonly RunningProgram[];
+  readonly #values: unknown[];
+  readonly #buffers: readonly ArrayBuffer[];
+
+  constructor(payload: Payload, modules: readonly unknown[], programs: readonly RunningProgram[]) {
+    this.#payload = payload;
+    this.#modules = modules;
+    this.#programs = programs;
+    this.#values = payload.nodes.map(() => ABSENT);
+    // Copies: the payload may lie in memory that belongs to someone else.
+    this.#buffers = payload.buffers.map((bytes) => new Uint8Array(bytes).buffer);
+  }
+
+  all(): Rebuilt {
+    const { nodes, root, constructorArgs } = this.#payload;
+    this.#makeWhere(standsAlone);
+    this.#makeWhere(({ origin }) => origin.kind === "function" && !origin.isClass);
+    this.#makeWhere(({ origin }) => origin.kind === "function");
+    this.#makeWhere(() => true);
+    for (const [id, node] of nodes.entries()) this.#fill(id, node);
+    for (const [id, { integrity }] of nodes.entries()) {
+      if (integrity === "frozen") Object.freeze(this.#values[id]);
+      else if (integrity === "sealed") Object.seal(this.#values[id]);
+      else if (integrity === "closed") Object.preventExtensions(this.#values[id]);
+    }
+    return { root: this.#make(root), constructorArgs: this.#resolve(constructorArgs) };
+  }
+
+  #make(id: NodeId): unknown {
+    const known = this.#values[id];
     if (known !== ABSENT) return known;
-    const node = nodes[id];
+    const node = this.#payload.nodes[id];
     if (node === undefined) throw new SpillwayError(`A function's payload has no node ${id}: it is damaged.`);
-    const made = create(node);
-    values[id] = made;
+    const made = this.#create(node);
+    this.#values[id] = made;
     return made;
   }
 
-  function create(node: ValueNode): unknown {
+  #create(node: ValueNode): unknown {
     const { origin, prototype } = node;
     if (origin.kind === "object") {
-      return Object.create(prototype === undefined ? Object.prototype : prototype === null ? null : parent(prototype));
+      return Object.create(
+        prototype === undefined ? Object.prototype : prototype === null ? null : this.#parent(prototype),
+      );
     }
-    const value = fromOrigin(origin);
-    if (prototype !== undefined) Object.setPrototypeOf(value, prototype === null ? null : parent(prototype));
+    const value = this.#fromOrigin(origin);
+    if (prototype !== undefined) Object.setPrototypeOf(value, prototype === null ? null : this.#parent(prototype));
     return value;
   }
 
-  function parent(id: NodeId): object {
-    return Object(make(id));
+  #parent(id: NodeId): object {
+    return Object(this.#make(id));
   }
 
-  function fromOrigin(origin: Exclude<Origin, { kind: "object" }>): unknown {
+  #fromOrigin(origin: Exclude<Origin, { kind: "object" }>): unknown {
     switch (origin.kind) {
       case "array":
         return new Array(origin.length);
@@ -78,9 +109,9 @@ export function rebuild(payload: Payload, modules: readonly unknown[], programs:
       case "boxed":
         return Object(origin.primitive);
       case "buffer":
-        return buffers[origin.buffer];
+        return this.#buffers[origin.buffer];
       case "view": {
-        const memory = buffers[origin.buffer] as ArrayBuffer;
+        const memory = this.#buffers[origin.buffer] as ArrayBuffer;
         if (origin.builtin === "Buffer") return Buffer.from(memory, origin.offset, origin.length);
         return Reflect.construct(constructorAt([origin.builtin]), [memory, origin.offset, origin.length]);
       }
@@ -89,19 +120,19 @@ export function rebuild(payload: Payload, modules: readonly unknown[], programs:
       case "builtin":
         return resolveBuiltin(origin.path);
       case "prototype":
-        return Reflect.get(parent(origin.of), "prototype");
+        return Reflect.get(this.#parent(origin.of), "prototype");
       case "import":
-        return exportAt(payload, modules, origin);
+        return exportAt(this.#payload, this.#modules, origin);
       case "require":
         return requireFrom(origin.from);
       case "bound": {
-        const [self, ...args] = resolve(origin.selfAndArgs);
-        return Function.prototype.bind.call(make(origin.target) as () => unknown, self, ...args);
+        const [self, ...args] = this.#resolve(origin.selfAndArgs);
+        return Function.prototype.bind.call(this.#make(origin.target) as () => unknown, self, ...args);
       }
       case "function": {
-        const piece = programs[origin.program]?.pieces[origin.piece];
+        const piece = this.#programs[origin.program]?.pieces[origin.piece];
         if (piece === undefined) throw new SpillwayError(`A function's payload lacks "${origin.name}": it is damaged.`);
-        const fn = piece(origin.parent === null ? undefined : make(origin.parent));
+        const fn = piece(origin.parent === null ? undefined : this.#make(origin.parent));
         const given: unknown = Reflect.get(fn, "name");
         if (given !== origin.name && typeof given === "string") {
           Object.defineProperty(fn, "name", { value: origin.name, configurable: true });
@@ -111,58 +142,50 @@ export function rebuild(payload: Payload, modules: readonly unknown[], programs:
     }
   }
 
-  function resolve({ values: items, links }: Slots): unknown[] {
+  #resolve({ values: items, links }: Slots): unknown[] {
     const resolved = [...items];
-    for (let i = 0; i + 1 < links.length; i += 2) resolved[links[i] ?? 0] = make(links[i + 1] ?? -1);
+    for (let i = 0; i + 1 < links.length; i += 2) resolved[links[i] ?? 0] = this.#make(links[i + 1] ?? -1);
     return resolved;
   }
 
   /** Sets the variables whose values exist by now. */
-  function setVariables(): void {
-    for (const [index, { variables }] of payload.programs.entries()) {
+  #setVariables(): void {
+    for (const [index, { variables }] of this.#payload.programs.entries()) {
       const isLinked = new Map<number, NodeId>();
       for (let i = 0; i + 1 < variables.links.length; i += 2) {
         isLinked.set(variables.links[i] ?? 0, variables.links[i + 1] ?? -1);
       }
       for (const [at, plain] of variables.values.entries()) {
         const link = isLinked.get(at);
-        const value = link === undefined ? plain : values[link];
-        if (value !== ABSENT) programs[index]?.set[at]?.(value);
+        const value = link === undefined ? plain : this.#values[link];
+        if (value !== ABSENT) this.#programs[index]?.set[at]?.(value);
       }
     }
   }
 
-  function makeWhere(wanted: (node: ValueNode) => boolean): void {
-    for (const [id, node] of nodes.entries()) if (wanted(node)) make(id);
-    setVariables();
+  #makeWhere(wanted: (node: ValueNode) => boolean): void {
+    for (const [id, node] of this.#payload.nodes.entries()) if (wanted(node)) this.#make(id);
+    this.#setVariables();
   }
 
-  function fill(id: NodeId, node: ValueNode): void {
-    const value = values[id];
+  #fill(id: NodeId, node: ValueNode): void {
+    const value = this.#values[id];
     if (node.origin.kind === "map") {
-      const entries = resolve(node.origin.entries);
+      const entries = this.#resolve(node.origin.entries);
       for (let i = 0; i < entries.length; i += 2) Map.prototype.set.call(value, entries[i], entries[i + 1]);
     }
     if (node.origin.kind === "set") {
-      for (const entry of resolve(node.origin.entries)) Set.prototype.add.call(value, entry);
+      for (const entry of this.#resolve(node.origin.entries)) Set.prototype.add.call(value, entry);
     }
     if (node.properties !== undefined)
-      setProperties(Object(value), node.properties, resolve(node.properties.slots), make);
+      setProperties(Object(value), node.properties, this.#resolve(node.properties.slots), (id) => this.#make(id));
   }
+}
 
-  const standsAlone = ({ origin, prototype }: ValueNode) =>
-    prototype === undefined && origin.kind !== "function" && origin.kind !== "prototype" && origin.kind !== "bound";
-  makeWhere(standsAlone);
-  makeWhere(({ origin }) => origin.kind === "function" && !origin.isClass);
-  makeWhere(({ origin }) => origin.kind === "function");
-  makeWhere(() => true);
-  for (const [id, node] of nodes.entries()) fill(id, node);
-  for (const [id, { integrity }] of nodes.entries()) {
-    if (integrity === "frozen") Object.freeze(values[id]);
-    else if (integrity === "sealed") Object.seal(values[id]);
-    else if (integrity === "closed") Object.preventExtensions(values[id]);
-  }
-  return { root: make(payload.root), constructorArgs: resolve(payload.constructorArgs) };
+function standsAlone({ origin, prototype }: ValueNode): boolean {
+  return (
+    prototype === undefined && origin.kind !== "function" && origin.kind !== "prototype" && origin.kind !== "bound"
+  );
 }
 
 function setProperties(

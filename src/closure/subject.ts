@@ -1,7 +1,8 @@
 /** A function that is being captured as source, with what is known of it and what has been decided so far. */
-import type { Edit, Piece } from "./emit.ts";
+import type { Piece } from "./emit.ts";
 import type { LiveFunction } from "./inspect.ts";
 import type { FunctionSite } from "./lexical.ts";
+import type { Edit } from "./mapped-text.ts";
 import type { Slots } from "./payload.ts";
 import type { ScopeInstance } from "./scopes.ts";
 import { type Script, showPosition } from "./script.ts";
