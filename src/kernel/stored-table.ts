@@ -39,7 +39,7 @@ export interface DeclaredColumn {
 export const NO_COLUMN = "__spillway_nothing";
 
 /** Types that Arrow has none for, and that the kernel makes again of what they arrive as. */
-const CONVERTED = /\b(ENUM|UUID|BIT|BIGNUM|TIME WITH TIME ZONE)\b/;
+const CONVERTED = /\b(ENUM|UUID|JSON|BIT|BIGNUM|TIME WITH TIME ZONE)\b/;
 
 let lastNumber = 0;
 

@@ -85,3 +85,29 @@ describe.each(Object.keys(VALUES))("%s", (type) => {
     }
   });
 });
+
+/** Values that SQL computes with as their type alone lets it. */
+const COMPUTED = [
+  ["HUGEINT", "100000000000000000003", "CAST(v // 3 AS VARCHAR)", "33333333333333333334"],
+  ["UHUGEINT", "100000000000000000003", "CAST(v // 3 AS VARCHAR)", "33333333333333333334"],
+  ["HUGEINT[]", "[5, 100000000000000000003]", "CAST(v[2] // 3 AS VARCHAR)", "33333333333333333334"],
+  ["JSON", '{"a": 1}', "CAST(v.a AS VARCHAR)", "1"],
+] as const;
+
+test.each(COMPUTED)(
+  "[A6] %s is computed with as such, whatever it came through",
+  async (type, value, text, expected) => {
+    for (const s of [plain, exchange]) {
+      const table: Dataset<AnyRow> = s.range(1).withColumn("v", sql(`CAST('${value}' AS ${type})`));
+      const ways = [table, filtered(table), table.limit(5), filtered(table).union(table)];
+      for (const each of ways)
+        expect((await each.withColumn("x", sql(text)).select("x").takeAll())[0]).toEqual({ x: expected });
+    }
+  },
+);
+
+test("[A6] JSON is JSON behind a sort, too", async () => {
+  const table: Dataset<AnyRow> = plain.range(3).withColumn("v", sql("CAST('{\"a\": ' || id || '}' AS JSON)"));
+  const sorted = filtered(table).sort("id").withColumn("x", sql("CAST(v.a AS VARCHAR)")).select("x");
+  expect(await sorted.takeAll()).toEqual([{ x: "0" }, { x: "1" }, { x: "2" }]);
+});
