@@ -125,17 +125,25 @@ function fileOf(path: string, info: Stats): SourceFile {
 
 /**
  * Of a local disk, asking on this thread takes a fifth of the time that asking on another does. A disk that is slow to
- * answer is asked many things at once.
+ * answer is asked many things at once; so is one that only seemed slow, because another process had the core, but not
+ * for long: it is tried again after one round, then after two, four, …
  */
 async function statsOf(paths: readonly string[], operator: string): Promise<readonly Stats[]> {
   const infos: Stats[] = [];
-  let isSlow = false;
+  let roundsElsewhere = 0;
+  let penalty = 1;
   for (let at = 0; at < paths.length; at += AT_ONCE) {
     const some = paths.slice(at, at + AT_ONCE);
-    const start = performance.now();
-    if (isSlow) infos.push(...(await Promise.all(some.map((path) => statOf(path, operator)))));
-    else for (const path of some) infos.push(statNow(path, operator));
-    isSlow ||= performance.now() - start > SLOW_MS;
+    if (roundsElsewhere > 0) {
+      roundsElsewhere--;
+      infos.push(...(await Promise.all(some.map((path) => statOf(path, operator)))));
+    } else {
+      const start = performance.now();
+      for (const path of some) infos.push(statNow(path, operator));
+      const isSlow = performance.now() - start > SLOW_MS;
+      roundsElsewhere = isSlow ? penalty : 0;
+      penalty = isSlow ? 2 * penalty : 1;
+    }
     await setImmediate();
   }
   return infos;

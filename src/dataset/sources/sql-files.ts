@@ -162,10 +162,10 @@ class SqlFileReader implements OpenSource {
   async whole(request: ScanRequest): Promise<WholeScan | null> {
     if (this.columns.length === 0) return null;
     const files = await prunePartitions(this.partitions, request.filters, this.engine);
-    checkUnchanged(files, this.format.operator);
     if (files.length === 0 || files.some((file) => this.format.isStream(file))) return null;
     // Tasks read them several times as fast, and hand over the rows.
     if (files.length >= MANY_FILES && this.#holdsContents(files, TASKS_PER_WORKER * MOST_HELD)) return null;
+    checkUnchanged(files, this.format.operator);
     const sql = this.#sql(files, request, new TaskSlot(false));
     return { sql, ...pathsOf(files), ...this.#packed(files), ...this.#report(files, request) };
   }
