@@ -176,7 +176,7 @@ test("[O4] stats() says how long an operator with all of its input has waited fo
   answers(table);
   passes(table, 1_000);
   table.done(WIDE);
-  expect(table.wasTold("finished")[0]?.stats.operators[0]?.heldBack).toEqual({ WideKernel: 0.3 });
+  expect(table.wasTold("finished")[0]?.stats.operators[0]?.heldBack).toEqual({ WideKernelBackpressurePolicy: 0.3 });
 });
 
 /** All rows of two wide operators, of the second one first: what reads for the first one is not next in plan order. */

@@ -123,7 +123,8 @@ test("[A9] functions that take minutes before wide operators: no other job waits
   let heldUp = 0;
   everySeed("waiting", "large", ({ jobs }) => {
     for (const { stats } of jobs) {
-      for (const { heldBack } of stats?.operators ?? []) heldUp += Number((heldBack.WideKernel ?? 0) > 0.25);
+      for (const { heldBack } of stats?.operators ?? [])
+        heldUp += Number((heldBack.WideKernelBackpressurePolicy ?? 0) > 0.25);
     }
   });
   expect(heldUp).toBeGreaterThan(CASES / 50);

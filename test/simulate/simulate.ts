@@ -141,7 +141,7 @@ const PROMPT = 30_000;
 function checkPrompt({ planned, stats, startedAt, endedAt }: RunningJob, everybodyHasWorkers: boolean): void {
   const name = `the job ${planned.spec.id}`;
   for (const { heldBack } of stats?.operators ?? []) {
-    const seconds = heldBack.WideKernel ?? 0;
+    const seconds = heldBack.WideKernelBackpressurePolicy ?? 0;
     if (seconds * 1000 > PROMPT) throw new Error(`${name} waited ${seconds} s for the wide kernel`);
   }
   if (planned.slow !== undefined || endedAt === null || !everybodyHasWorkers) return;

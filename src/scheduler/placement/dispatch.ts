@@ -4,12 +4,11 @@
  * first, so that memory drains before it fills.
  */
 
-import { isAllInMemory, isRunnable, nextIndex, nextNeeds, nextTask, retireFrom, yields } from "../flow/index.ts";
+import { isAllInMemory, isRunnable, nextNeeds, nextTask, retireFrom, yields } from "../flow/index.ts";
 import { inspectNext, startTask } from "../jobs/index.ts";
 import { isItsTurn, isLargeEnough, isSomebodyAlone, makeWay, neededFor, raise, runsAlone } from "../memory/index.ts";
 import { moveTask } from "../phases/index.ts";
-import { concurrencyCap, roomPolicies } from "../policies/index.ts";
-import { isFree } from "../resources/index.ts";
+import { alone, concurrencyCap, freeResources, roomPolicies } from "../policies/index.ts";
 import {
   isGoingOn,
   isPaused,
@@ -19,8 +18,8 @@ import {
   type WorkerState,
 } from "../state/index.ts";
 import { leastLoaded, loadOf, MOST_COMPARED } from "./placement.ts";
-import { hasRoomToStart } from "./room.ts";
-import { isHeadTask, isOnHeadPath, mostAtOnce, viewOf } from "./view.ts";
+import { startViewOf } from "./start-view.ts";
+import { isOnHeadPath, mostAtOnce } from "./view.ts";
 import { isHeldUp } from "./wide-turn.ts";
 
 export interface Leniency {
@@ -163,18 +162,17 @@ function leaveSmallWorkers(state: State, operator: OperatorState): void {
 
 /** The operator's next task lacks only a worker; its input is there. */
 export function mayStart(state: State, operator: OperatorState, leniency: Leniency): boolean {
-  return (
-    isItsTurn(state, operator) &&
-    isWanted(state, operator, leniency) &&
-    isFree(state, operator, leniency.overBound || leniency.overCores === true ? "overlook" : "count")
-  );
+  const waiting = leniency.overBound || leniency.overCores === true ? "overlook" : "count";
+  const view = startViewOf(state, operator, waiting);
+  return alone.mayStart(view) && isWanted(state, operator, leniency) && freeResources.mayStart(view);
 }
 
 /** The operator's next task would run if other tasks did not have the workers or the resources. */
 export function waitsForOthers(state: State, operator: OperatorState): boolean {
   if (isHeldUp(state, operator)) return true;
   if (!isWanted(state, operator, STRICT)) return false;
-  return state.phases.idle.size === 0 || !isFree(state, operator, "count") || !isItsTurn(state, operator);
+  const view = startViewOf(state, operator);
+  return state.phases.idle.size === 0 || !freeResources.mayStart(view) || !alone.mayStart(view);
 }
 
 /** There is input for the operator's next task, and only what other tasks have keeps it from starting. */
@@ -187,11 +185,9 @@ export function isWanted(state: State, operator: OperatorState, leniency: Lenien
 }
 
 function mayBegin(state: State, operator: OperatorState, leniency: Leniency): boolean {
-  const index = nextIndex(operator);
-  const view = viewOf(state, operator, isHeadTask(operator, index));
+  const view = startViewOf(state, operator);
   if (!concurrencyCap.mayStart(view)) return false;
-  if (leniency.overBound) return true;
-  return hasRoomToStart(state, operator, index) && roomPolicies.every((policy) => policy.mayStart(view));
+  return leniency.overBound || roomPolicies.every((policy) => policy.mayStart(view));
 }
 
 /**

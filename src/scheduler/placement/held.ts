@@ -4,17 +4,21 @@
  */
 import type { Milliseconds } from "../../protocol/index.ts";
 import { wholePages } from "../../store/index.ts";
-import { isRunnable, nextIndex } from "../flow/index.ts";
-import { concurrencyCap, resourceBudget, roomPolicies } from "../policies/index.ts";
-import { isFree } from "../resources/index.ts";
+import { isRunnable } from "../flow/index.ts";
+import {
+  MEMORY_RETRY,
+  resourceBudget,
+  roomPolicies,
+  startPolicies,
+  WIDE_KERNEL,
+  WORKER_PAUSE,
+  WORKER_RESTART,
+} from "../policies/index.ts";
+import { areWorkersHeldBack } from "../starts/index.ts";
 import { note, type OperatorState, type State } from "../state/index.ts";
-import { hasRoomToStart } from "./room.ts";
+import { startViewOf } from "./start-view.ts";
 import { isHeadTask, viewOf } from "./view.ts";
 import { isHeldUp } from "./wide-turn.ts";
-
-const ALL = [concurrencyCap, ...roomPolicies];
-/** Not a policy, but shown beside them: another job's task has the wide kernel. */
-const WIDE_KERNEL = "WideKernel";
 
 /** Counts the time since the last event for the policies that were noted then. */
 export function passTime(state: State, elapsed: Milliseconds): void {
@@ -36,8 +40,8 @@ export function noteHeldBack(state: State): void {
 }
 
 /**
- * The name of the policy, or of what the operator waits for; null if it works, has nothing to do, or only lacks a
- * worker.
+ * The name of the policy that refuses the operator's next block or task; null if it works, has nothing to do, or only
+ * lacks a worker because all are busy.
  */
 function heldBy(state: State, operator: OperatorState): string | null {
   for (const { asking, index } of operator.phases.asking) {
@@ -47,11 +51,21 @@ function heldBy(state: State, operator: OperatorState): string | null {
     return (roomPolicies.find((policy) => !policy.mayWrite(view, wholePages(asking.bytes))) ?? resourceBudget).name;
   }
   if (isHeldUp(state, operator)) return WIDE_KERNEL;
-  if (state.phases.idle.size === 0 || !isRunnable(state, operator, false)) return null;
-  const index = nextIndex(operator);
-  const view = viewOf(state, operator, isHeadTask(operator, index));
-  const holding = ALL.find((policy) => !policy.mayStart(view));
-  if (holding !== undefined) return holding.name;
-  const hasRoom = hasRoomToStart(state, operator, index) && isFree(state, operator, "count");
-  return hasRoom ? null : resourceBudget.name;
+  const missing = state.phases.idle.size === 0 ? missingWorker(state) : null;
+  if (state.phases.idle.size === 0 && missing === null) return null;
+  if (!isRunnable(state, operator, false)) return rests(operator) ? MEMORY_RETRY : null;
+  if (missing !== null) return missing;
+  const view = startViewOf(state, operator);
+  return startPolicies.find((policy) => !policy.mayStart(view))?.name ?? null;
+}
+
+function rests({ phases: { resting, running } }: OperatorState): boolean {
+  return resting.size > 0 && running.size === 0;
+}
+
+/** Why there is no worker to give a task to, if not all of them are busy. */
+function missingWorker(state: State): string | null {
+  // None is in the set of idle workers: one without a task is paused, or being trimmed.
+  for (const { phase } of state.memory.heavy) if (phase === "idle") return WORKER_PAUSE;
+  return areWorkersHeldBack(state) ? WORKER_RESTART : null;
 }

@@ -12,15 +12,18 @@ export function viewOf(state: State, operator: OperatorState, isHead: boolean): 
 }
 
 /** Computed only when asked for: most of the time operators are far from any bound. */
-class View implements OperatorView {
-  readonly queuedBlocks: number;
+export class View implements OperatorView {
+  #queuedBlocks: number | null = null;
 
   constructor(
-    private readonly state: State,
-    private readonly operator: OperatorState,
-    isHead: boolean,
-  ) {
-    this.queuedBlocks = queuedBy(operator) + (isHead ? 0 : operator.output.heldBackBlocks);
+    protected readonly state: State,
+    protected readonly operator: OperatorState,
+    private readonly isHead: boolean,
+  ) {}
+
+  get queuedBlocks(): number {
+    this.#queuedBlocks ??= queuedBy(this.operator) + (this.isHead ? 0 : this.operator.output.heldBackBlocks);
+    return this.#queuedBlocks;
   }
 
   get running(): number {

@@ -1,12 +1,19 @@
+import { AloneBackpressurePolicy } from "./alone.ts";
 import { ConcurrencyCapBackpressurePolicy } from "./concurrency-cap.ts";
 import { DownstreamCapacityBackpressurePolicy } from "./downstream-capacity.ts";
-import type { BackpressurePolicy } from "./policy.ts";
+import { FreeResourcesPolicy } from "./free-resources.ts";
+import type { BackpressurePolicy, StartPolicy } from "./policy.ts";
 import { ResourceBudgetBackpressurePolicy } from "./resource-budget.ts";
 
-export type { BackpressurePolicy, OperatorView } from "./policy.ts";
+export type { BackpressurePolicy, OperatorView, StartPolicy, StartView } from "./policy.ts";
+export { MEMORY_RETRY, WIDE_KERNEL, WORKER_PAUSE, WORKER_RESTART } from "./waits.ts";
 export { ConcurrencyCapBackpressurePolicy, DownstreamCapacityBackpressurePolicy, ResourceBudgetBackpressurePolicy };
 
 export const concurrencyCap: BackpressurePolicy = new ConcurrencyCapBackpressurePolicy();
 export const resourceBudget: BackpressurePolicy = new ResourceBudgetBackpressurePolicy();
 /** These share out the room of the store; stall.ts overrules them if they would stop everything. */
 export const roomPolicies: readonly BackpressurePolicy[] = [new DownstreamCapacityBackpressurePolicy(), resourceBudget];
+export const freeResources: StartPolicy = new FreeResourcesPolicy();
+export const alone: StartPolicy = new AloneBackpressurePolicy();
+/** Whatever can refuse a start for what is known of an operator; the first that does is the one that users see. */
+export const startPolicies: readonly StartPolicy[] = [alone, concurrencyCap, ...roomPolicies, freeResources];

@@ -1,6 +1,6 @@
 /**
- * A backpressure policy: two questions and a name. Users see the name of the policy that refused. Policies only make
- * things wait; stall.ts makes sure that nothing waits for ever.
+ * A backpressure policy: a question or two and a name. Nothing refuses a start but a policy, and users see its name.
+ * Policies only make things wait; stall.ts makes sure that nothing waits for ever.
  */
 import type { Bytes } from "../../protocol/index.ts";
 
@@ -19,10 +19,23 @@ export interface OperatorView {
   readonly consumerGathers: boolean;
 }
 
-export interface BackpressurePolicy {
+/** The same of an operator whose next task could start. */
+export interface StartView extends OperatorView {
+  /** The store has room for the task's first block, and for the input that is not in memory. */
+  readonly hasRoom: boolean;
+  /** The cores, memory and GPUs that the task asks for are free. */
+  readonly hasResources: boolean;
+  /** Neither this task nor another one has to compute alone first. */
+  readonly isItsTurn: boolean;
+}
+
+/** May another task of the operator begin? */
+export interface StartPolicy {
   readonly name: string;
-  /** May another task of the operator begin? */
-  mayStart(view: OperatorView): boolean;
+  mayStart(view: StartView): boolean;
+}
+
+export interface BackpressurePolicy extends StartPolicy {
   /** May one of its tasks be given room for another block, of so many bytes? */
   mayWrite(view: OperatorView, bytes: Bytes): boolean;
 }

@@ -1,6 +1,7 @@
 export { bornInto, comingWorkers, releaseDue, workComes, workDone } from "./restarts.ts";
 export {
   areStartsPaused,
+  areWorkersHeldBack,
   isComplete,
   isNoneLeft,
   openStarts,

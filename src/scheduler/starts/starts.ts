@@ -32,6 +32,11 @@ export function areStartsPaused({ starts, now }: State): boolean {
   return now < starts.pausedUntil;
 }
 
+/** Workers are missing that may not start now. */
+export function areWorkersHeldBack(state: State): boolean {
+  return (heldBack(state) > 0 || areStartsPaused(state)) && presentWorkers(state) < wantedWorkers(state);
+}
+
 /** Orders one more worker. `memory`: its limit, if it is not the session's. */
 export function orderWorker({ starts, commands }: State, memory: Bytes | null): void {
   starts.ordered += 1;
