@@ -109,6 +109,7 @@ test("[A15] logs of the last ten sessions stay, `latest` points to the newest", 
   await supervisor.inspect("a worker is up");
   await supervisor.close();
   expect(readdirSync(options.stateDirectory).sort()).toEqual([
+    "events.jsonl",
     "owner.json",
     "supervisor.log",
     "worker-1.log",
