@@ -13,6 +13,7 @@ import {
   isGoingOn,
   isPaused,
   type JobState,
+  nextOrder,
   type OperatorState,
   type State,
   type WorkerState,
@@ -143,7 +144,7 @@ function startFrom(state: State, job: JobState, leniency: Leniency, onHeadPath: 
       else raise(state, operator);
       continue;
     }
-    job.placement.lastServed = state.order++;
+    job.placement.lastServed = nextOrder(state);
     makeWay(state, operator, worker);
     startTask(state, nextTask(state, operator, operator.spec), operator.spec, worker);
     return true;

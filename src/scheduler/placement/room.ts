@@ -23,7 +23,16 @@ import { wholePages } from "../../store/index.ts";
 import { advance, nextNeeds, yields } from "../flow/index.ts";
 import { moveTask } from "../phases/index.ts";
 import { roomPolicies } from "../policies/index.ts";
-import { failJob, isPaused, type OperatorState, type State, send, type TaskState, tell } from "../state/index.ts";
+import {
+  failJob,
+  isPaused,
+  nextOrder,
+  type OperatorState,
+  type State,
+  send,
+  type TaskState,
+  tell,
+} from "../state/index.ts";
 import { availableRoom, makeRoom } from "../store/index.ts";
 import { byDownstream, byUrgency, isHeadTask, isOnHeadPath, isUrgent, viewOf } from "./view.ts";
 
@@ -42,7 +51,7 @@ export function askForRoom(state: State, task: TaskState, bytes: Bytes): void {
     return;
   }
   operator.budget.largestReservation = Math.max(operator.budget.largestReservation, wholePages(bytes));
-  task.asking = { bytes, order: state.order++, since: state.now };
+  task.asking = { bytes, order: nextOrder(state), since: state.now };
   moveTask(state, task, "asking");
 }
 
@@ -53,7 +62,7 @@ export function askForProgram(state: State, request: number, bytes: Bytes): void
     tell(state, { type: "refused", request, error: toWire(error) });
     return;
   }
-  state.placement.programAsks.push({ request, bytes, order: state.order++ });
+  state.placement.programAsks.push({ request, bytes, order: nextOrder(state) });
 }
 
 /**

@@ -35,7 +35,7 @@ export { newPlacementState } from "./placement-state.ts";
 export { Resources } from "./resources.ts";
 export { newResourcesState } from "./resources-state.ts";
 export { type Birth, newStartsState } from "./starts-state.ts";
-export { command, nextOrder, type SchedulerOptions, type State, send, tell } from "./state.ts";
+export { nextOrder, type SchedulerOptions, type State, send, tell } from "./state.ts";
 export { newStoreState } from "./store-state.ts";
 export { type EventStream, note, passNotice, tellNotice, watch } from "./stream.ts";
 export { newTask, type RepairOf, type TaskState } from "./task-state.ts";

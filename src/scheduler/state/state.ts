@@ -8,7 +8,7 @@
  *
  * Each of these, and the session itself, is divided by owner. What a room keeps is one object in the file named after
  * the room (flow-state.ts, memory-state.ts …). Every room may read it; only its owner writes it, and other rooms call
- * the owner's functions.
+ * the owner's functions (test/owners.test.ts).
  */
 
 import type { ResolvedSettings } from "../../config/index.ts";
@@ -66,10 +66,6 @@ export interface State {
 /** The next in the order of asking, of starting, of being served. */
 export function nextOrder(state: State): number {
   return state.order++;
-}
-
-export function command({ commands }: State, one: Command): void {
-  commands.push(one);
 }
 
 export function send(state: State, worker: WorkerState, message: Extract<Command, { type: "toWorker" }>["message"]) {
