@@ -35,7 +35,7 @@ test("[A15] a worker's log keeps its newest lines, says what it dropped, and gro
   print(2);
   log.close();
   const [first, second = "", ...rest] = readFileSync(path, "utf8").trimEnd().split("\n");
-  expect(first).toMatch(/^\[spillway\] [\d.]+ KiB of older lines were dropped: a log has 64\.0 KiB at most\.$/);
+  expect(first).toMatch(/^\[spillway\] [\d.]+ KiB of older lines were dropped: a log has at most 64\.0 KiB\.$/);
   // Whole lines, and none is missing from there on.
   const numbers = [second, ...rest].map((text) => Number(/^line (\d+)$/.exec(text)?.[1]));
   expect(numbers).toEqual(Array.from({ length: numbers.length }, (_, i) => line - numbers.length + 1 + i));
