@@ -135,7 +135,8 @@ test("[A15] a session whose logs were removed under it goes on, and so does its 
   const splits = [split({ rows: 1, blocks: 1, bytes: 1 })];
   const end = await supervisor.run(job("j", [tasks(0, { kind: "splits", splits })]));
   expect(end.type).toBe("finished");
-  expect(readdirSync(supervisor.options.stateDirectory).sort()).toEqual(["events.jsonl", "worker-2.log"]);
+  const logs = () => readdirSync(supervisor.options.stateDirectory).sort();
+  await expect.poll(logs).toEqual(["events.jsonl", "worker-2.log"]);
 });
 
 test("nobody gets in without the token", async () => {
