@@ -14,7 +14,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   units: ["errors", "protocol"],
   lz4: [],
   files: [],
-  csv: [],
+  csv: ["protocol"],
   text: ["errors", "protocol"],
   arrow: ["errors", "lz4"],
   protocol: ["errors", "arrow"],

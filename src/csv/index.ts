@@ -2,4 +2,5 @@
 export { CutStates, canBeCut } from "./cut-states.ts";
 export { type Dialect, type FoundDialect, findDialect, type GivenDialect } from "./dialect.ts";
 export { MISFIT, type Misfit } from "./misfit.ts";
+export { isProvable, RecordProver } from "./proof/prover.ts";
 export { type CsvRecord, RecordScanner } from "./records.ts";

@@ -1,3 +1,4 @@
+export * from "./csv-proof.ts";
 export * from "./families.ts";
 export * from "./frames.ts";
 export * from "./job.ts";

@@ -3,6 +3,7 @@
  * (functions with what they captured, rows) are blocks in the store, named by reference.
  */
 import type { ValueOptions } from "../arrow/index.ts";
+import type { CsvProof } from "./csv-proof.ts";
 import type { ComparedKeys } from "./join-keys.ts";
 import type { LearnedNeed } from "./memory.ts";
 import type { NameUse } from "./name-uses.ts";
@@ -101,6 +102,8 @@ export type Split =
       readonly contents?: FileContents;
       /** Those of the files that have to be found whole before the task is done. */
       readonly packed?: readonly PackedFile[];
+      /** What makes another way to read the same rows right, which is faster. */
+      readonly proof?: CsvProof;
     }
   /** Arrow IPC files, read whole, in order. */
   | { readonly kind: "arrow"; readonly files: readonly string[] }

@@ -208,8 +208,9 @@ export function foldedSplits(draft: Draft): readonly Split[] | null {
   const folded: Split[] = [];
   for (const split of draft.input.splits) {
     if (split.kind !== "sql") return null;
-    const { rows: _, ...rest } = split;
-    folded.push({ ...rest, sql: `(${fillPlaceholders(sql, new Map([[INPUT, split.sql]]))})` });
+    const { rows: _, proof, ...rest } = split;
+    const over = (table: string) => `(${fillPlaceholders(sql, new Map([[INPUT, table]]))})`;
+    folded.push({ ...rest, sql: over(split.sql), ...(proof && { proof: { ...proof, sql: over(proof.sql) } }) });
   }
   return folded;
 }

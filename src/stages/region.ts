@@ -94,7 +94,9 @@ class Region {
 
   async #twoPhases(plan: AggregateNode, above: Names): Promise<Select | null> {
     const phases = twoPhase(plan);
-    if (phases === null || holdsAllToAll(plan.input) || (await this.#isInline(plan.input))) return null;
+    if (phases === null || holdsAllToAll(plan.input)) return null;
+    if ((await this.#isInline(plan.input)) && !(plan.keys.length === 0 && (await this.#isFasterSplit(plan.input))))
+      return null;
     const [needed = above] = neededOf(plan, above);
     const { table, cut } = await this.feeding.partial(plan.input, phases, needed);
     this.#named(nodeName(plan));
@@ -114,6 +116,13 @@ class Region {
     if (plan.kind === "sample" && plan.size.kind === "rows") return false;
     for (const input of inputsOf(plan)) if (!(await this.#isInline(input))) return false;
     return true;
+  }
+
+  /** One scan, and what is done to each of its rows. */
+  async #isFasterSplit(plan: Plan): Promise<boolean> {
+    if (plan.kind === "scan") return (await this.#whole(plan))?.splitsAreFaster ?? false;
+    const [input, ...others] = inputsOf(plan);
+    return input !== undefined && others.length === 0 && this.#isFasterSplit(input);
   }
 
   async #whole(scan: ScanNode): Promise<WholeScan | null> {

@@ -38,6 +38,7 @@ import {
 import { messageOf } from "../realm/index.ts";
 import { badTextError } from "./bad-text.ts";
 import { buildChain, type Chain, filePrefix } from "./chain.ts";
+import { isProved } from "./csv-proof.ts";
 import { FedTables } from "./fed-tables.ts";
 import { type FedBlocks, Feed } from "./feed.ts";
 import { readContents } from "./file-contents.ts";
@@ -183,7 +184,7 @@ export class RunningTask implements TaskScope {
     const [first, ...rest] = this.operator.order.steps;
     if (input.kind === "sql") {
       if (input.contents !== undefined) return this.#overContents(input.sql, input.contents);
-      return this.#overSource(this.#overStream(input), "async");
+      return this.#overSource(await this.#overFiles(input), "async");
     }
     if (input.kind === "fed") {
       return first?.kind === "sql" ? this.#overFed(first, rest, input.tables) : this.#fromFed();
@@ -235,10 +236,13 @@ export class RunningTask implements TaskScope {
     }
   }
 
-  #overStream({ sql, stream }: Extract<TaskInput, { kind: "sql" }>): string {
-    if (stream === undefined) return sql;
+  async #overFiles({ sql, stream, proof }: Extract<TaskInput, { kind: "sql" }>): Promise<string> {
+    // A task that is done after some rows would look at all of them.
+    const isProvable = proof !== undefined && this.operator.order.maxRowsPerTask === null;
+    const table = isProvable && (await isProved(proof, () => this.turn())) ? proof.sql : sql;
+    if (stream === undefined) return table;
     this.#stream = new OpenStream(stream);
-    return fillPlaceholders(sql, new Map([[STREAM_PATH, this.#stream.sql]]));
+    return fillPlaceholders(table, new Map([[STREAM_PATH, this.#stream.sql]]));
   }
 
   #overInput(step: SqlStep, table: string): string {

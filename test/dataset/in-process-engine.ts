@@ -39,6 +39,7 @@ import {
   type WrittenFile,
 } from "../../src/protocol/index.ts";
 import { textOf } from "../../src/text/index.ts";
+import { isProved } from "../../src/worker/csv-proof.ts";
 import { misfitError } from "../../src/worker/misfit.ts";
 import { withColumns } from "../../src/worker/named-columns.ts";
 import { functionStep } from "./in-process-functions.ts";
@@ -214,7 +215,7 @@ export class InProcessEngine implements Engine {
     let batches: RecordBatch[];
     let steps: readonly Step[] = operator.steps;
     if ("kind" in input && input.kind === "sql") {
-      const table = await this.#overStream(input);
+      const table = await this.#overFiles(input);
       const over: Tables = [...named, [INPUT, table]];
       const sql = first?.kind === "sql" ? withColumns(this.connection, first, over) : `SELECT * FROM ${table}`;
       if (first?.kind === "sql") steps = rest;
@@ -237,14 +238,15 @@ export class InProcessEngine implements Engine {
   }
 
   /** What workers read from pipes are files here. */
-  async #overStream({ sql, stream }: Extract<Split, { kind: "sql" }>): Promise<string> {
-    if (stream === undefined) return sql;
+  async #overFiles({ sql, stream, proof }: Extract<Split, { kind: "sql" }>): Promise<string> {
+    const table = proof !== undefined && (await isProved(proof)) ? proof.sql : sql;
+    if (stream === undefined) return table;
     this.#streamed ??= mkdtempSync(join(tmpdir(), "spillway-test-streams-"));
     const path = join(this.#streamed, `${this.#next++}.txt`);
     const pieces: Uint8Array[] = [];
     for await (const piece of textOf(stream)) pieces.push(piece);
     writeFileSync(path, Buffer.concat(pieces));
-    return fillPlaceholders(sql, new Map([[STREAM_PATH, `'${path}'`]]));
+    return fillPlaceholders(table, new Map([[STREAM_PATH, `'${path}'`]]));
   }
 
   /** Tables `{t0}`, `{t1}`, … (or `{b0}`, …) while `work` goes on: those of blocks, or empty ones. */

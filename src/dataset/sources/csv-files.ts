@@ -208,16 +208,25 @@ function typesOf(
   return types;
 }
 
-/** SQL that reads files of one shape as texts, in columns `c0`, `c1`, …, and `filename`. */
+/** An argument of the kernel's reader: an empty field is null, and a quoted one is the empty text. */
+export const EMPTY_IS_NULL = "allow_quoted_nulls=false";
+/** The types of `textTable`'s columns. */
+export const ALL_TEXTS: ReadonlyMap<number, string> = new Map();
+
+/**
+ * SQL that reads files of one shape as texts, in columns `c0`, `c1`, …, and `filename`. `types` are those of columns
+ * that the kernel may make values of, by their place.
+ */
 export function textTable(
   /** SQL for one path or a list of them. */
   paths: string,
   { dialect, header, names, lines }: CsvShape,
   { args, compression, ignoreErrors }: CsvSettings,
   skipsBroken: boolean,
+  types = ALL_TEXTS,
 ): string {
   const { delimiter, quote, comment, skip, mixedLineEnds } = dialect;
-  const columns = names.map((_, i) => `'c${i}': 'VARCHAR'`).join(", ");
+  const columns = names.map((_, i) => `'c${i}': '${types.get(i) ?? "VARCHAR"}'`).join(", ");
   const all = [
     paths,
     "auto_detect=false",

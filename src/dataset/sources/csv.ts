@@ -10,8 +10,17 @@ import { packingOf } from "../../text/index.ts";
 import type { Engine } from "../engine.ts";
 import { checkKeys, describe, oneOf, only, positiveInteger, wholeNumber } from "../options.ts";
 import { cutCsv } from "./csv-cuts.ts";
-import { type CsvFiles, type CsvSettings, type CsvShape, lookAtCsv, textTable } from "./csv-files.ts";
+import {
+  ALL_TEXTS,
+  type CsvFiles,
+  type CsvSettings,
+  type CsvShape,
+  EMPTY_IS_NULL,
+  lookAtCsv,
+  textTable,
+} from "./csv-files.ts";
 import { isPacked } from "./csv-heads.ts";
+import { csvProof, fieldProof } from "./csv-proofs.ts";
 import { castSql, readableSql, valueSql } from "./csv-types.ts";
 import { namesOfAll } from "./differing.ts";
 import type { SourceFile } from "./files.ts";
@@ -115,7 +124,7 @@ export function csvSettings(options: CsvOptions): CsvSettings {
     // By default an empty field is null and a quoted one is the empty text, which is how both are written.
     args:
       nullValues === undefined
-        ? ["allow_quoted_nulls=false"]
+        ? [EMPTY_IS_NULL]
         : [`nullstr=${quoteTextList(typeof nullValues === "string" ? [nullValues] : nullValues)}`],
     maxLineSize: maxLineSize === undefined ? null : positiveInteger("readCsv", "maxLineSize", maxLineSize),
   };
@@ -161,9 +170,14 @@ export function csvFormat(
       if (shape === undefined || settings.ignoreErrors || isPacked(file, settings.compression)) return [];
       return cutCsv(file, shape, points);
     },
-    tableSql(files, columns, includePaths, slot) {
+    proof(files, columns) {
+      const [group, ...others] = sameShape(files, shapes);
+      if (group === undefined || others.length > 0) return null;
+      return csvProof(group[1], group[0], columns, settings);
+    },
+    tableSql(files, columns, includePaths, slot, proved) {
       const parts = sameShape(files, shapes).map(([shape, group]) =>
-        partSql(group, shape, columns, settings, schema, includePaths, slot),
+        partSql(group, shape, columns, settings, schema, includePaths, slot, proved),
       );
       if (parts.length === 0) return emptyTable(columns, includePaths);
       return `(${parts.join(" UNION ALL ")})`;
@@ -195,6 +209,7 @@ function partSql(
   schema: Readonly<Record<string, string>>,
   includePaths: boolean,
   slot: TaskSlot,
+  proved: boolean,
 ): string {
   const [first, ...others] = files;
   // The kernel's column costs a twentieth of all the reading, and only an error of several files needs it.
@@ -202,9 +217,14 @@ function partSql(
   const places = new Map(shape.names.map((name, index) => [foldedName(name), index]));
   const conditions: string[] = [];
   const casts: string[] = [];
+  const types = new Map(ALL_TEXTS);
   const items = columns.map(({ name, type }) => {
     const index = places.get(foldedName(name));
     if (index === undefined) return `CAST(NULL AS ${type}) AS ${quoteIdentifier(name)}`;
+    if (proved && fieldProof(type, settings) !== null) {
+      types.set(index, type);
+      return `c${index} AS ${quoteIdentifier(name)}`;
+    }
     const declared = schema[name] !== undefined;
     const column = { name, type, declared };
     const readable = settings.ignoreErrors ? readableSql(`c${index}`, column, settings) : null;
@@ -219,8 +239,8 @@ function partSql(
   const where = conditions.length === 0 ? "" : ` WHERE ${conditions.join(" AND ")}`;
   const texts =
     first?.part === undefined
-      ? textTable(pathListSql(files), shape, settings, false)
-      : textTable(slot.take(partStream(first)), partShape(shape, first.part.start), settings, false);
+      ? textTable(pathListSql(files), shape, settings, false, types)
+      : textTable(slot.take(partStream(first)), partShape(shape, first.part.start), settings, false, types);
   const table = casts.length === 0 ? texts : `(SELECT *, filename, ${casts.join(", ")} FROM ${texts})`;
   return `SELECT ${items.join(", ")} FROM ${table}${where}`;
 }

@@ -17,6 +17,7 @@ import {
 import {
   type Bytes,
   CONTENTS,
+  type CsvProof,
   type FileContents,
   type PackedFile,
   type Split,
@@ -46,8 +47,19 @@ export interface SqlFormat {
   readonly leavesOutRows: boolean;
   /** Finds the columns (without partitions, whose names are given, and `path`) by looking at the files. */
   columns(files: readonly SourceFile[], partitioned: readonly string[]): Promise<readonly Column[]>;
-  /** SQL that reads files into those columns, or those of them that are needed, and `path` where asked for. */
-  tableSql(files: readonly SourceFile[], columns: readonly Column[], includePaths: boolean, slot: TaskSlot): string;
+  /**
+   * SQL that reads files into those columns, or those of them that are needed, and `path` where asked for. `proved`:
+   * what `proof` says of them is true.
+   */
+  tableSql(
+    files: readonly SourceFile[],
+    columns: readonly Column[],
+    includePaths: boolean,
+    slot: TaskSlot,
+    proved: boolean,
+  ): string;
+  /** What has to be true of files to be read faster; null where nothing makes it so. Absent: always. */
+  proof?(files: readonly SourceFile[], columns: readonly Column[]): Omit<CsvProof, "sql"> | null;
   /** Whether `tableSql` reads this file, or part of one, as a stream. */
   isStream(file: SourceFile): boolean;
   /** As the kernel unpacks it; absent: nothing is. */
@@ -91,6 +103,8 @@ const MANY_FILES = 256;
 const MOST_HELD: Bytes = 8 * 2 ** 20;
 /** What opening a file takes, as bytes that could be read in the same time. */
 const OPENING: Bytes = 16 * 1024;
+/** From here on tasks that prove what they read are done before a kernel with all threads that does not. */
+const WORTH_SPLITTING: Bytes = 64 * 2 ** 20;
 /** Below this a part of a file costs more than it saves. */
 const SMALLEST_PART: Bytes = 8 * 2 ** 20;
 
@@ -166,16 +180,25 @@ class SqlFileReader implements OpenSource {
     // Tasks read them several times as fast, and hand over the rows.
     if (files.length >= MANY_FILES && this.#holdsContents(files, TASKS_PER_WORKER * MOST_HELD)) return null;
     checkUnchanged(files, this.format.operator);
-    const sql = this.#sql(files, request, new TaskSlot(false));
-    return { sql, ...pathsOf(files), ...this.#packed(files), ...this.#report(files, request) };
+    const sql = this.#sql(files, request, new TaskSlot(false), false);
+    const splitsAreFaster = bytesOf(files) >= WORTH_SPLITTING && this.#proof(files, request).proof !== undefined;
+    return { sql, splitsAreFaster, ...pathsOf(files), ...this.#packed(files), ...this.#report(files, request) };
   }
 
   #split(bundle: readonly PartitionedFile[], request: ScanRequest): Split {
     const slot = new TaskSlot(this.#holdsContents(bundle));
-    const sql = this.#sql(bundle, request, slot);
+    const sql = this.#sql(bundle, request, slot, false);
     const stream = slot.stream !== null && { stream: slot.stream };
     const contents = slot.contents !== null && { contents: slot.contents };
-    return { kind: "sql", sql, ...pathsOf(bundle), ...stream, ...contents, ...this.#packed(bundle) };
+    const proof = slot.contents === null && this.#proof(bundle, request);
+    return { kind: "sql", sql, ...pathsOf(bundle), ...stream, ...contents, ...this.#packed(bundle), ...proof };
+  }
+
+  #proof(bundle: readonly PartitionedFile[], request: ScanRequest): { proof?: CsvProof } {
+    // Where no value is wanted, none is made.
+    if (request.columns?.length === 0) return {};
+    const proof = this.format.proof?.(bundle, this.#wanted(request.columns)) ?? null;
+    return proof === null ? {} : { proof: { ...proof, sql: this.#sql(bundle, request, new TaskSlot(false), true) } };
   }
 
   /** Several files of one partition folder, with little in them. */
@@ -259,7 +282,7 @@ class SqlFileReader implements OpenSource {
     });
   }
 
-  #sql(files: readonly PartitionedFile[], { columns, samples }: ScanRequest, slot: TaskSlot): string {
+  #sql(files: readonly PartitionedFile[], { columns, samples }: ScanRequest, slot: TaskSlot, proved: boolean): string {
     const wanted = this.#wanted(columns);
     const names = wanted.map(({ name }) => quoteIdentifier(name));
     if (this.options.includePaths) names.push("path");
@@ -267,7 +290,7 @@ class SqlFileReader implements OpenSource {
     const groups = sameValues(files);
     const parts = groups.map((group) => {
       const constants = partitionItems(this.partitions.columns, group[0]?.values ?? []);
-      const table = this.format.tableSql(group, read, this.options.includePaths, slot);
+      const table = this.format.tableSql(group, read, this.options.includePaths, slot, proved);
       return `SELECT ${[...names, ...constants].join(", ")} FROM ${table}`;
     });
     const all = parts.length === 1 ? parts.join("") : parts.map((part) => `(${part})`).join(" UNION ALL ");

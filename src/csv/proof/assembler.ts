@@ -1,0 +1,120 @@
+/**
+ * As much of WebAssembly's binary format as one function over one memory takes: expressions as the bytes of their code.
+ * It knows nothing of CSV.
+ */
+
+/** Code that leaves one value, or none where it is a statement. */
+export type Code = readonly number[];
+
+const BLOCK = 0x02;
+const LOOP = 0x03;
+const IF = 0x04;
+const ELSE = 0x05;
+const END = 0x0b;
+const NO_RESULT = 0x40;
+const I32 = 0x7f;
+const V128 = 0x7b;
+const FUNCTION = 0x60;
+const SIMD = 0xfd;
+/** Of a load that may begin at any byte. */
+const UNALIGNED = 0;
+const PAGE = 2 ** 16;
+
+const unary = (opcode: Code) => (value: Code) => [...value, ...opcode];
+const binary = (opcode: Code) => (left: Code, right: Code) => [...left, ...right, ...opcode];
+
+export const constant = (value: number): Code => [0x41, ...signed(value)];
+export const get = (local: number): Code => [0x20, ...unsigned(local)];
+export const set = (local: number, value: Code): Code => [...value, 0x21, ...unsigned(local)];
+export const isZero = unary([0x45]);
+export const trailingZeros = unary([0x68]);
+export const equal = binary([0x46]);
+export const differs = binary([0x47]);
+/** Of numbers without a sign. */
+export const less = binary([0x49]);
+export const more = binary([0x4b]);
+export const add = binary([0x6a]);
+export const subtract = binary([0x6b]);
+export const multiply = binary([0x6c]);
+export const remainder = binary([0x70]);
+export const both = binary([0x71]);
+export const either = binary([0x72]);
+export const shiftedRight = binary([0x76]);
+/** The byte, or the 16 bytes, at an address. */
+export const byteAt = (address: Code, offset = 0): Code => [...address, 0x2d, UNALIGNED, ...unsigned(offset)];
+export const bytesAt = (address: Code, offset = 0): Code => [...address, SIMD, 0x00, UNALIGNED, ...unsigned(offset)];
+/** Sixteen of one byte. */
+export const sixteen = (byte: number): Code => [...constant(byte), SIMD, 0x0f];
+export const bytesEqual = binary([SIMD, 0x23]);
+export const bytesLess = binary([SIMD, 0x26]);
+export const bytesEither = binary([SIMD, 0x50]);
+export const bytesMinus = binary([SIMD, ...unsigned(0x71)]);
+/** A bit for each of 16 bytes that is true. */
+export const bitOfEach = unary([SIMD, ...unsigned(0x64)]);
+
+export const block = (...body: readonly Code[]): Code => [BLOCK, NO_RESULT, ...body.flat(), END];
+export const loop = (...body: readonly Code[]): Code => [LOOP, NO_RESULT, ...body.flat(), END];
+export const when = (condition: Code, then: readonly Code[], otherwise: readonly Code[] = []): Code => [
+  ...condition,
+  IF,
+  NO_RESULT,
+  ...then.flat(),
+  ...(otherwise.length === 0 ? [] : [ELSE, ...otherwise.flat()]),
+  END,
+];
+/** Out of as many blocks, or to the beginning of a loop: 0 is the innermost. */
+export const leave = (depth: number): Code => [0x0c, ...unsigned(depth)];
+export const leaveIf = (depth: number, condition: Code): Code => [...condition, 0x0d, ...unsigned(depth)];
+export const giveBack = (value: Code): Code => [...value, 0x0f];
+
+/** As much of it as is used here: the types of the language have it only beside a browser's. */
+declare const WebAssembly: {
+  readonly Module: new (bytes: Uint8Array) => object;
+  readonly Instance: new (module: object) => { readonly exports: { readonly run: Run; readonly memory: Memory } };
+};
+type Run = (parameter: number) => number;
+interface Memory {
+  readonly buffer: ArrayBuffer;
+}
+
+/**
+ * A function of one number to another that works on bytes. Local 0 is the parameter, then come numbers, then vectors.
+ */
+export interface Program {
+  readonly body: Code;
+  readonly numbers: number;
+  readonly vectors: number;
+  /** Whole pages of 64 KiB. */
+  readonly bytes: number;
+}
+
+export function assembled(program: Program): { readonly run: Run; readonly bytes: Uint8Array } {
+  const { run, memory } = new WebAssembly.Instance(new WebAssembly.Module(moduleOf(program))).exports;
+  return { run, bytes: new Uint8Array(memory.buffer) };
+}
+
+function moduleOf({ body, numbers, vectors, bytes }: Program): Uint8Array {
+  const locals = [2, ...unsigned(numbers), I32, ...unsigned(vectors), V128];
+  const code = [...locals, ...body, END];
+  return Uint8Array.from([
+    ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00],
+    ...section(1, [1, FUNCTION, 1, I32, 1, I32]),
+    ...section(3, [1, 0]),
+    ...section(5, [1, 0, ...unsigned(bytes / PAGE)]),
+    ...section(7, [2, ...name("run"), 0, 0, ...name("memory"), 2, 0]),
+    ...section(10, [1, ...unsigned(code.length), ...code]),
+  ]);
+}
+
+const section = (id: number, content: Code): Code => [id, ...unsigned(content.length), ...content];
+const name = (text: string): Code => [text.length, ...Buffer.from(text)];
+
+/** Seven bits a byte, the lowest first. */
+function unsigned(value: number): Code {
+  return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...unsigned(value >>> 7)];
+}
+
+function signed(value: number): Code {
+  const isLast = value >= -0x40 && value < 0x40;
+  return isLast ? [value & 0x7f] : [(value & 0x7f) | 0x80, ...signed(value >> 7)];
+}
