@@ -43,6 +43,8 @@ export class Segments {
   /** What is on disk is not all: a snapshot has to come before anything else. */
   #hasGap = false;
   #reported: string | undefined;
+  /** Of the state after all lines that were given. */
+  #snapshot: () => string = () => "";
   #working: Promise<void> | null = null;
 
   /** `now`: a clock that never goes back. */
@@ -58,6 +60,7 @@ export class Segments {
 
   /** `snapshot`: of the state after these lines. */
   append(lines: string, snapshot: () => string): void {
+    this.#snapshot = snapshot;
     if (this.#waiting > MOST_WAITING) this.#hasGap = true;
     if (this.#hasGap) {
       if (this.#waiting === 0) this.#begin(snapshot());
@@ -115,9 +118,9 @@ export class Segments {
   async #write(text: string): Promise<void> {
     const path = join(this.#directory, EVENTS_FILE);
     if (this.#written > 0 && !existsSync(path)) {
-      // The logs were cleared away: the next batch begins a new file with a snapshot.
+      // The logs were cleared away: a new file begins with a snapshot, which has these lines in it.
       this.#written = 0;
-      this.#hasGap = true;
+      this.#begin(this.#snapshot());
       return;
     }
     makeDirectory(this.#directory, 0o700);

@@ -194,7 +194,7 @@ describe("what cannot travel says why", () => {
 
   test("[A5] a dataset and a session", () => {
     expect(() => bad.map(async (row) => ({ n: row.id + (await other.count()) }))).toThrow(
-      /^map: its function uses "other" \(.*\), which is a Dataset and cannot travel to a worker\. .*join.*takeAll/s,
+      /^map: its function uses "other" \(.*\), which is a Dataset and cannot travel to a worker\. .*Join the two.*takeAll/s,
     );
     expect(() => bad.map(async () => ({ n: await s.range(3).count() }))).toThrow(
       /which is a Session and cannot travel to a worker\. .*outside/s,
@@ -226,9 +226,9 @@ describe("a dead-letter directory", () => {
     const give = (deadLetter: string) => s.range(1).map((row) => row, { onError: { deadLetter } });
     expect(() => give(join(file, "letters"))).toThrow(WriteError);
     expect(() => give(join(file, "letters"))).toThrow(
-      `map: onError.deadLetter: ${join(file, "letters")} cannot be made: ${file} is no directory.`,
+      `map: onError.deadLetter: ${join(file, "letters")} cannot be made: ${file} is not a directory.`,
     );
-    expect(() => give(file)).toThrow(/is no directory/);
+    expect(() => give(file)).toThrow(/is not a directory/);
     expect(() => give(join(sessions.directory, "new", "letters"))).not.toThrow();
   });
 });

@@ -73,7 +73,7 @@ describe("paths", () => {
     symlinkSync(fresh(), nowhere);
     for (const mode of ["error", "append", "overwrite"] as const) {
       await expect(s.range(3).writeParquet(file, { mode })).rejects.toThrow(/is a file/);
-      await expect(s.range(3).writeParquet(join(file, "below"), { mode })).rejects.toThrow(/is no directory/);
+      await expect(s.range(3).writeParquet(join(file, "below"), { mode })).rejects.toThrow(/is not a directory/);
       await expect(s.range(3).writeParquet(broken, { mode })).rejects.toThrow(/is a link to/);
       await expect(s.range(3).writeParquet(nowhere, { mode })).rejects.toThrow(/is a link to/);
     }
@@ -101,7 +101,7 @@ describe("paths", () => {
         },
         { onError: { deadLetter } },
       );
-    expect(() => lettersTo("/dev/null/letters")).toThrow("/dev/null/letters cannot be made: /dev/null is no directory");
+    expect(() => lettersTo("/dev/null/letters")).toThrow("/dev/null/letters cannot be made: /dev/null is not a directory");
     const at = fresh();
     const failing = lettersTo(join(at, "letters"));
     writeFileSync(at, "a file has come in its place");
