@@ -38,7 +38,9 @@ describe("[A15] a local directory that cannot be used", () => {
     vi.stubEnv("XDG_STATE_HOME", "/proc/nope");
     const failure = startIn(sessions.localDirectory);
     await expect(failure).rejects.toBeInstanceOf(OptionError);
-    await expect(failure).rejects.toThrow(/log directory \/proc\/nope\/spillway\/.* cannot be used: ENOENT.*XDG_STATE_HOME/);
+    await expect(failure).rejects.toThrow(
+      /log directory \/proc\/nope\/spillway\/.* cannot be used: ENOENT.*XDG_STATE_HOME/,
+    );
     expect(
       readdirSync(sessions.localDirectory).flatMap((user) => readdirSync(join(sessions.localDirectory, user))),
     ).toEqual([]);

@@ -101,7 +101,9 @@ describe("paths", () => {
         },
         { onError: { deadLetter } },
       );
-    expect(() => lettersTo("/dev/null/letters")).toThrow("/dev/null/letters cannot be made: /dev/null is not a directory");
+    expect(() => lettersTo("/dev/null/letters")).toThrow(
+      "/dev/null/letters cannot be made: /dev/null is not a directory",
+    );
     const at = fresh();
     const failing = lettersTo(join(at, "letters"));
     writeFileSync(at, "a file has come in its place");
