@@ -1,6 +1,6 @@
 /**
- * What DuckDB is told to keep to in a box. Its limit covers its buffers, not all that it allocates, and Node takes some
- * too; the rest of the box is for these. Spillway finds out about a box by itself.
+ * The limits that DuckDB is given in a box. Its own limit covers its buffers but not everything that it allocates, and
+ * Node needs some memory, too; the rest of the box is for these. Spillway finds the box's limit by itself.
  */
 import type { Bytes } from "./workload.ts";
 

@@ -1,4 +1,4 @@
-/** The benchmark: prepares data and peers, runs the workloads, reports. `--help` says what can be chosen. */
+/** The benchmark: prepares data and peers, runs the workloads, reports. `--help` lists the options. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
@@ -97,7 +97,7 @@ function tables(names: readonly TableName[], rows: number): Promise<MadeTables> 
   });
 }
 
-/** The exit code: 1 when our own run failed or answers differ, or, if asked to be strict, when a target is missed. */
+/** The exit code: 1 if our own run failed or answers differ or, if asked to be strict, if a target is missed. */
 async function report(results: readonly WorkloadResult[], python: OwnPython, options: BenchOptions): Promise<number> {
   const verdicts = results.flatMap(judge);
   const known = await facts(places.project, python.kind === "ready" ? python.versions : {});

@@ -1,10 +1,10 @@
-/** Values of command lines, and what is said of wrong ones. */
+/** Values of command lines, and errors for wrong ones. */
 
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** Names between commas, all of them known; null where there is no text. */
+/** A list of names with commas between them, all of them known; null if there is no text. */
 export function names<Name extends string>(
   text: string | undefined,
   known: readonly Name[],
@@ -22,7 +22,7 @@ export function names<Name extends string>(
   });
 }
 
-/** A whole number above 0, also as 6e6 or 6_000_000; null where there is no text. */
+/** A whole number above 0, also written as 6e6 or 6_000_000; null if there is no text. */
 export function count(text: string | undefined, option: string): number | null {
   if (text === undefined) {
     return null;

@@ -31,7 +31,7 @@ npm run bench -- survive [options]    work that memory is too small for, in a bo
 The report is printed, and written to bench/.out/report.md and bench/.out/report.json (survive.md and survive.json).
 `;
 
-/** Null when help is wanted. */
+/** Null if help is wanted. */
 export function parseOptions(args: readonly string[], workloads: readonly string[]): BenchOptions | null {
   const { values } = parse(args);
   if (values.help) {

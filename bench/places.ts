@@ -1,4 +1,4 @@
-/** Where things are: the folders of the benchmark and what it makes in them (all of it ignored by git). */
+/** Paths: the folders of the benchmark, and what it makes in them (all of it ignored by git). */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 

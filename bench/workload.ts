@@ -6,8 +6,8 @@
  *   run      one fresh process of one engine doing the work once, after a warm-up on a thousand rows
  *   answer   what the run computed; engines must agree on it
  *   figure   a number about our own run, such as a worker's peak memory
- *   box      a memory limit that the kernel enforces on the run
- *   unboxed  an engine that is ours, without the workload's box: what the box costs
+ *   box      a memory limit that the system enforces on the run
+ *   unboxed  our engine without the workload's box, to show what the box costs
  */
 import type { MadeTables, TableName } from "./data/index.ts";
 
@@ -38,27 +38,30 @@ export type Target =
 
 export interface Workload {
   readonly name: string;
-  /** Of workloads that are asked for together, by this name in `--only`. */
+  /** Workloads with the same group can be chosen together in `--only`, by this name. */
   readonly group?: string;
-  /** What does it, where that is not named like the workload. */
+  /** The program that does it, if its name differs from the workload's. */
   readonly program?: string;
-  /** One line: what is done. */
+  /** One line that says what is done. */
   readonly title: string;
-  /** Rows of lineitem (or of whatever the work is counted in). */
+  /** Rows of lineitem (or the number of units that the work consists of). */
   readonly rows: number;
-  /** `--rows` changes `rows`; false where the scale is part of what is measured. */
+  /** `--rows` changes `rows`; false if the scale is part of what is measured. */
   readonly scales: boolean;
   readonly tables: readonly TableName[];
   readonly peers: readonly PeerName[];
   /** Runs per engine, in turns; the median counts. */
   readonly runs: number;
-  /** "work": from the first call to the answer, engine warm. "process": from the spawn to the answer, all cold. */
+  /**
+   * "work": from the first call to the answer, with a warm engine. "process": from the start of the process to the
+   * answer, all cold.
+   */
   readonly clock: "work" | "process";
-  /** Which one of a program's several questions. */
+  /** Selects one of several queries of a program. */
   readonly query?: string;
-  /** Tasks that the work is cut into, where a time per task is wanted. */
+  /** How many tasks the work has, if a time per task is wanted. */
   readonly tasks?: number;
-  /** Engines write files: this query over them is the answer. `{written}` stands for a glob of the files. */
+  /** If engines write files, this query over them is the answer. `{written}` stands for a glob of the files. */
   readonly answerOfFiles?: string;
   readonly box: Bytes | null;
   readonly targets: readonly Target[];
@@ -68,17 +71,17 @@ export interface Workload {
 export interface Job {
   readonly rows: number;
   readonly tasks: number;
-  /** Empty where the program has one question only. */
+  /** Empty if the program has a single query. */
   readonly query: string;
   readonly files: MadeTables;
-  /** A directory, not there yet, for what the program writes. */
+  /** A directory for what the program writes; it does not exist yet. */
   readonly written: string;
 }
 
 /** What a program gets, as JSON, in its last argument. */
 export interface Assignment {
   readonly cores: number;
-  /** The memory that the run is limited to; null: as much as there is. */
+  /** The memory limit of the run; null: no limit. */
   readonly box: Bytes | null;
   /** The same work on a thousand rows, done first and not timed. */
   readonly warmUp: Job;
@@ -97,7 +100,10 @@ export interface ProgramReport {
 /** The supervisor stays small whatever the work is. */
 export const SUPERVISOR_TARGET: Target = { kind: "below", figure: "supervisorResident", limit: 150e6 };
 
-/** For work that is all functions and streams: our processes must stay small. Relational work takes what it is lent. */
+/**
+ * For work that consists of functions and streams: our processes must stay small. Relational work takes what it is
+ * lent.
+ */
 export const MEMORY_TARGETS: readonly Target[] = [
   { kind: "below", figure: "workerPrivate", limit: 300e6 },
   SUPERVISOR_TARGET,

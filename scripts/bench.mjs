@@ -1,10 +1,10 @@
-// `npm run bench`: builds the package, because what is measured is what users get, then runs bench/main.ts.
+// `npm run bench`: builds the package, because the benchmark measures what users get, then runs bench/main.ts.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
 const project = fileURLToPath(new URL("..", import.meta.url));
 
-// What is measured is the defaults, not what this user has set.
+// Measures the defaults, not this user's settings.
 const env = { ...process.env, SPILLWAY_CONFIG: "/dev/null" };
 
 function node(args) {

@@ -1,11 +1,11 @@
-// `npm run compare`: the CPU time of the work tree's build against that of a commit's build (bench/compare/).
+// `npm run compare`: compares the CPU time of the work tree's build with that of a commit's build (bench/compare/).
 import { ensureBuild, ensureDependencies, ensureNode } from "./ensure.mjs";
 
 ensureNode();
 ensureDependencies();
-// What is measured is the defaults, not what this user has set.
+// Measures the defaults, not this user's settings.
 Object.assign(process.env, { SPILLWAY_CONFIG: "/dev/null" });
-// In this process, which is the one that Ctrl-C and the clearing up after it are about.
+// Runs in this process, which receives Ctrl-C and then cleans up.
 const { register } = await import("tsx/esm/api");
 register();
 const { compare } = await import("../bench/compare/index.ts");

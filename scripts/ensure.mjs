@@ -1,12 +1,13 @@
 /**
- * Set-up that every command does for itself: the right Node, the dependencies of the lock file, a fresh build.
- * Each step is skipped when it has nothing to do. What cannot be had is named in one line.
+ * Set-up that every command does for itself: the right Node, the dependencies of the lock file, a fresh build. A step
+ * with nothing to do is skipped. If a step cannot be done, one line says why.
  */
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { buildPages } from "./pages.mjs";
 
 export const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -41,9 +42,9 @@ export function ensureDependencies() {
 }
 
 /**
- * Types by the compiler, JavaScript as a few large files: a process that loads two hundred small ones is ready 100 ms
- * later, and three processes stand between a program and its first row. Every output lies one folder below `dist/`, so
- * that `new URL("../…", import.meta.url)` means the same as in the source.
+ * The compiler makes types, and esbuild makes JavaScript as a few large files. A process that loads two hundred small
+ * files is ready 100 ms later, and three processes start before a program gets its first row. Every output lies one
+ * folder below `dist/`, so that `new URL("../…", import.meta.url)` means the same as in the source.
  */
 async function build(dist) {
   const status = run(process.execPath, [
@@ -54,7 +55,7 @@ async function build(dist) {
     "--outDir",
     dist,
   ]);
-  if (status !== 0) fail("the build failed: the messages above are the compiler's.");
+  if (status !== 0) fail("the build failed; see the compiler's messages above.");
   const { build: bundle } = await import("esbuild");
   const common = {
     absWorkingDir: root,
@@ -73,6 +74,7 @@ async function build(dist) {
       "api/index": "src/index.ts",
       "cli/main": "src/cli/main.ts",
       "supervisor/main": "src/supervisor/main.ts",
+      "dashboard/main": "src/dashboard/main.ts",
       "worker/main": "src/worker/main.ts",
       "worker/stream-thread": "src/worker/streams/stream-thread.ts",
     },
@@ -81,16 +83,34 @@ async function build(dist) {
     splitting: true,
     format: "esm",
   });
-  // For `require` where Node, or a test runner in its place, cannot load ES modules with it.
+  // The script inside an HTML file with a flame graph.
   await bundle({
     ...common,
-    entryPoints: { "api/index": "src/index.ts" },
+    entryPoints: { "profile/flame-page": "src/profile/drawing/page.ts" },
+    outdir: dist,
+    format: "iife",
+    platform: "browser",
+    target: "es2022",
+    keepNames: false,
+    sourcemap: false,
+    minify: true,
+  });
+  // For `require` on a Node version, or in a test runner, that cannot load ES modules with it.
+  await bundle({
+    ...common,
+    entryPoints: {
+      "api/index": "src/index.ts",
+      // Loaded with `require`, because a function may ask for a profile in its middle and cannot wait.
+      "profile/recorder": "src/profile/recorder.ts",
+      "profile/thread": "src/profile/thread.ts",
+    },
     outdir: dist,
     outExtension: { ".js": ".cjs" },
     format: "cjs",
     banner: { js: 'const importMetaUrl = require("node:url").pathToFileURL(__filename).href;' },
     define: { "import.meta.url": "importMetaUrl" },
   });
+  await buildPages(root, join(dist, "dashboard/web"));
 }
 
 export async function ensureBuild() {
@@ -99,11 +119,12 @@ export async function ensureBuild() {
   const sources = contentHash([
     join(root, "src"),
     join(root, "scripts/ensure.mjs"),
+    join(root, "scripts/pages.mjs"),
     join(root, "tsconfig.json"),
     join(root, "package-lock.json"),
   ]);
   if (existsSync(join(dist, stamp)) && readFileSync(join(dist, stamp), "utf8") === sources) return;
-  // Made beside the old one: a build that fails leaves what worked.
+  // Built beside the old build, so that a failed build leaves the old one in place.
   const next = join(root, "dist.next");
   rmSync(next, { recursive: true, force: true });
   await build(next);
@@ -112,15 +133,45 @@ export async function ensureBuild() {
   renameSync(next, dist);
 }
 
-/** For the test of `allocator: "jemalloc"`, which is skipped without it. Tried where it costs nobody a password. */
+/** For the test of `allocator: "jemalloc"`, which is skipped without jemalloc. */
 export function ensureJemalloc() {
-  if (process.platform !== "linux" || process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) return;
+  if (process.platform !== "linux") return;
   if (spawnSync("ldconfig", ["-p"], { encoding: "utf8" }).stdout?.includes("libjemalloc.so.2")) return;
-  process.stderr.write("spillway: installing libjemalloc2 for a test (apt-get) …\n");
-  const options = { stdio: "ignore", timeout: 60_000 };
-  if (spawnSync("apt-get", ["install", "-y", "libjemalloc2"], options).status === 0) return;
+  if (canInstall()) install("a test", 60_000, "libjemalloc2");
+}
+
+/** For the tests of the dashboard's pages, which are skipped without Chromium. */
+export function ensureChromium() {
+  if (process.platform !== "linux" || existsSync("/usr/bin/chromium")) return;
+  if (canInstall() && install("the dashboard's tests", 300_000, "chromium", "fonts-dejavu-core")) return;
+  process.stderr.write(
+    "spillway: no /usr/bin/chromium, and apt-get could not install it: browser tests are skipped.\n",
+  );
+}
+
+/** For the tests of completion, which are skipped without these shells. */
+export function ensureShells() {
+  const missing = ["zsh", "fish"].filter((shell) => spawnSync(shell, ["-c", "true"]).status !== 0);
+  if (process.platform !== "linux" || missing.length === 0) return;
+  if (canInstall() && install("the tests of completion", 120_000, ...missing)) return;
+  process.stderr.write(
+    `spillway: no ${missing.join(", no ")}, and apt-get could not install it: their completion is not tested.\n`,
+  );
+}
+
+/** Only root installs, because nobody should be asked for a password. */
+function canInstall() {
+  return process.getuid?.() === 0 && existsSync("/usr/bin/apt-get");
+}
+
+function install(purpose, timeout, ...packages) {
+  process.stderr.write(`spillway: installing ${packages.join(", ")} for ${purpose} (apt-get) …\n`);
+  const options = { stdio: "ignore", timeout };
+  const tryIt = () =>
+    spawnSync("apt-get", ["install", "-y", "--no-install-recommends", ...packages], options).status === 0;
+  if (tryIt()) return true;
   spawnSync("apt-get", ["update"], options);
-  spawnSync("apt-get", ["install", "-y", "libjemalloc2"], options);
+  return tryIt();
 }
 
 function contentHash(paths) {

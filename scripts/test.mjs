@@ -1,10 +1,20 @@
-/** Everything: set-up, format, lint, types, tests. Arguments are passed on to vitest and leave the checks out. */
-import { ensureBuild, ensureDependencies, ensureJemalloc, ensureNode, run } from "./ensure.mjs";
+/** Runs everything: set-up, format, lint, types, tests. With arguments, which vitest gets, the checks are left out. */
+import {
+  ensureBuild,
+  ensureChromium,
+  ensureDependencies,
+  ensureJemalloc,
+  ensureNode,
+  ensureShells,
+  run,
+} from "./ensure.mjs";
 
 ensureNode();
 ensureDependencies();
 await ensureBuild();
 ensureJemalloc();
+ensureChromium();
+ensureShells();
 const args = process.argv.slice(2);
 if (args.length === 0) {
   const status = run("npm", ["run", "--silent", "check"]);

@@ -1,14 +1,6 @@
 /** The public API, nothing else. */
 export type { Table as ArrowTable } from "./arrow/index.ts";
 export {
-  type ContainerFactory,
-  type ContainerOption,
-  type ContainerPlace,
-  type EvictingContainer,
-  type MapLike,
-  workerData,
-} from "./container/index.ts";
-export {
   AggregateExpr,
   type AnyRow,
   type BatchClass,
@@ -28,6 +20,7 @@ export {
   type DatasetSchema,
   type DatasetStats,
   type DateUnit,
+  type Diagnosis,
   denseRank,
   type ExplainOptions,
   Expr,
@@ -91,6 +84,7 @@ export {
   WriteError,
   ZipLengthError,
 } from "./errors/index.ts";
+export { type HeapProfile, profileHeap } from "./profile/index.ts";
 export {
   type BlockMove,
   configure,
@@ -101,6 +95,7 @@ export {
   type LearnedNeed,
   type MemoryColour,
   type MemoryKinds,
+  type MemoryPlan,
   type NodeMemory,
   type Preset,
   type Pressure,
@@ -131,3 +126,11 @@ export {
   type WorkerValue,
 } from "./session/index.ts";
 export { type Constructor, registerSizeof, sizeof } from "./sizeof/index.ts";
+export {
+  type EvictingWorkerData,
+  type MapLike,
+  type WorkerDataFactory,
+  type WorkerDataOption,
+  type WorkerDataPlace,
+  workerData,
+} from "./worker-data/index.ts";

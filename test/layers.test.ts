@@ -1,4 +1,6 @@
-/** Arrows point one way: no folder imports from one that stands above it; and they end at a folder's door, its index.ts. */
+/**
+ * Arrows point one way: no folder imports from one that stands above it; and they end at a folder's door, its index.ts.
+ */
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -13,8 +15,11 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   place: ["errors"],
   units: ["errors", "protocol"],
   lz4: [],
+  titles: [],
   files: [],
+  loopback: [],
   csv: ["protocol"],
+  parquet: [],
   text: ["errors", "protocol"],
   arrow: ["errors", "lz4"],
   protocol: ["errors", "arrow"],
@@ -23,22 +28,40 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   kernel: ["errors", "arrow", "native"],
   closure: ["errors", "place"],
   sizeof: ["errors"],
-  container: ["errors", "sizeof"],
+  "worker-data": ["errors", "sizeof"],
   store: ["errors", "protocol", "native", "units", "lz4"],
   scheduler: ["errors", "config", "notices", "protocol", "store", "units", "memory"],
   events: ["errors", "files", "protocol"],
+  diagnose: ["protocol", "titles", "units"],
   notices: ["protocol", "units"],
-  supervisor: ["errors", "config", "events", "files", "protocol", "store", "scheduler", "memory", "native", "units"],
+  supervisor: [
+    "errors",
+    "config",
+    "events",
+    "files",
+    "loopback",
+    "profile",
+    "protocol",
+    "store",
+    "scheduler",
+    "memory",
+    "native",
+    "units",
+  ],
+  profile: ["errors", "place", "files", "protocol", "closure"],
   worker: [
+    "place",
+    "profile",
     "errors",
     "csv",
+    "parquet",
     "text",
     "files",
     "protocol",
     "arrow",
     "kernel",
     "closure",
-    "container",
+    "worker-data",
     "sizeof",
     "native",
     "store",
@@ -47,10 +70,24 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   ],
   plan: ["errors", "arrow", "protocol", "units", "closure"],
   stages: ["errors", "arrow", "protocol", "units", "plan", "closure"],
-  dataset: ["errors", "files", "csv", "text", "arrow", "protocol", "units", "plan", "stages", "closure"],
-  config: ["errors", "container", "memory", "protocol", "units"],
+  dataset: [
+    "errors",
+    "diagnose",
+    "files",
+    "csv",
+    "text",
+    "arrow",
+    "protocol",
+    "titles",
+    "units",
+    "plan",
+    "stages",
+    "closure",
+  ],
+  config: ["errors", "worker-data", "memory", "protocol", "units"],
   session: [
     "errors",
+    "events",
     "notices",
     "place",
     "config",
@@ -60,23 +97,48 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     "units",
     "memory",
     "closure",
-    "container",
+    "worker-data",
     "dataset",
     "store",
     "supervisor",
+    "report",
   ],
-  cli: ["errors", "arrow", "config", "protocol", "units", "session", "supervisor", "memory"],
+  dashboard: ["diagnose", "errors", "events", "loopback", "memory", "profile", "protocol", "report", "titles"],
+  sessions: ["errors", "events", "protocol", "session", "supervisor", "units"],
+  report: ["diagnose", "errors", "events", "memory", "notices", "protocol", "units"],
+  cli: [
+    "errors",
+    "arrow",
+    "config",
+    "dashboard",
+    "events",
+    "files",
+    "protocol",
+    "units",
+    "session",
+    "sessions",
+    "store",
+    "supervisor",
+    "memory",
+    "profile",
+    "report",
+  ],
 };
 
-/** Files that other rooms import past the door, because the door would load too much. Types go through the door all the same. */
+/**
+ * Files that other rooms import past the door, because the door would load too much. Types go through the door all the
+ * same.
+ */
 const OWN_DOORS: Readonly<Record<string, string>> = {
   "closure/revive.ts": "workers revive functions and capture none: the parser and the inspector take 40 ms to load",
+  "closure/stack.ts": "the profiling thread maps positions; as closure/revive.ts",
+  "session/memory-plan.ts": "as session/options.ts",
   "session/options.ts": "the CLI shows the settings and starts no session: the door has all datasets behind it",
   "session/state-root.ts": "as session/options.ts",
   "store/mapping.ts": "loads C code: a program does so with its first result, and a supervisor never",
   "store/spill/index.ts": "loaded at the first spill",
   "store/spill/zstd.ts": "a program checks its options and has no ledger",
-  "supervisor/sweep.ts": "loaded by a program whose supervisor was killed",
+  "supervisor/sweep.ts": "loaded by a program whose supervisor was killed, and by the doctor",
 };
 
 function imports(text: string): string[] {

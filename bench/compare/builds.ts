@@ -1,10 +1,10 @@
 /**
- * The two builds, side by side in a temporary directory and alike in all but what they were built from:
+ * The two builds, side by side in a temporary directory. They differ only in the source they were built from:
  *
  *   node_modules/     a copy of the work tree's, found from both builds; the work tree's own is never written to
  *   base/, current/   package.json, dist/, and in programs/ the same compiled programs, whose `import "spillway"` means
  *                     the package around them
- *   base/node_modules only where the two lock files differ
+ *   base/node_modules only if the two lock files differ
  *
  * Because the work tree's build is copied, a rebuild in the middle of a comparison changes nothing.
  */
@@ -23,13 +23,13 @@ export type Builds = Readonly<Record<BuildName, string>>;
 
 export interface BuildOptions {
   readonly commit: string;
-  /** Empty. */
+  /** An empty directory. */
   readonly directory: string;
   readonly signal: AbortSignal;
   readonly say: (text: string) => void;
 }
 
-/** The full hash of what the user calls a commit. */
+/** The full hash of a commit that the user names. */
 export async function resolveCommit(name: string): Promise<string> {
   const command = ["git", "rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`];
   try {
@@ -39,7 +39,7 @@ export async function resolveCommit(name: string): Promise<string> {
   }
 }
 
-/** The work tree is built already. */
+/** The work tree must be built already. */
 export async function makeBuilds(options: BuildOptions): Promise<Builds> {
   const { directory } = options;
   const copy = { recursive: true, verbatimSymlinks: true };
@@ -80,7 +80,7 @@ async function haveSameLock(worktree: string): Promise<boolean> {
   return ours === theirs;
 }
 
-/** Git keeps a list of work trees: a directory that only vanishes stays on it. */
+/** Git keeps a list of work trees. A directory that is only deleted stays in it. */
 async function removeWorktree(worktree: string): Promise<void> {
   const { project: directory } = places;
   const list = await execute(["git", "worktree", "list", "--porcelain"], { directory });

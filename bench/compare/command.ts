@@ -1,11 +1,11 @@
-/** A command of the preparation, such as `git worktree add`: quiet while all goes well, quoted when it fails. */
+/** A command of the preparation, such as `git worktree add`: quiet if it succeeds, its output quoted if it fails. */
 import { spawn } from "node:child_process";
 
 const OUTPUT_KEPT = 4_000;
 
 /**
- * Gives what it printed on standard output. In a process group of its own: Ctrl-C of a terminal does not reach it, and
- * `signal` ends all of the group.
+ * Returns what the command printed on standard output. It runs in a process group of its own: a terminal's Ctrl-C does
+ * not reach it, and `signal` ends the whole group.
  */
 export function execute(
   command: readonly string[],
@@ -20,7 +20,7 @@ export function execute(
       try {
         if (child.pid !== undefined) process.kill(-child.pid, "SIGTERM");
       } catch (error) {
-        // It was faster.
+        // The process ended first.
         if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
       }
     };

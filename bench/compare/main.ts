@@ -1,6 +1,6 @@
 /**
- * `npm run compare`: what a change costs in CPU time. Makes the builds of a commit and of the work tree, measures both
- * in turns, prints ratios. All that it makes is in one temporary directory, which is gone at the end, after Ctrl-C too.
+ * `npm run compare`: what a change costs in CPU time. Builds a commit and the work tree, measures both in turns, and
+ * prints ratios. Everything that it makes is in one temporary directory, which is removed at the end, after Ctrl-C too.
  */
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
@@ -21,7 +21,10 @@ type Result = CompareResult & { readonly pairs: readonly Pair[] };
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
-/** The exit code. `buildCurrent` builds the work tree; it is called when all that can be refused has been looked at. */
+/**
+ * Returns the exit code. `buildCurrent` builds the work tree. It is called when all checks that could refuse the run
+ * are done.
+ */
 export async function compare(args: readonly string[], buildCurrent: () => Promise<void>): Promise<number> {
   try {
     const names = COMPARED.map(({ name }) => name);
@@ -56,13 +59,13 @@ interface Place {
 async function inTemporaryDirectory<T>(use: (place: Place) => Promise<T>): Promise<T> {
   const interrupted = new AbortController();
   const interrupt = (): void => interrupted.abort(new InterruptedError("Interrupted."));
-  // Until the directory is gone: a second Ctrl-C does not stop the clearing up.
+  // Handled until the directory is removed: a second Ctrl-C does not stop the clean-up.
   process.on("SIGINT", interrupt).on("SIGTERM", interrupt).on("SIGHUP", interrupt);
   const directory = await realpath(await mkdtemp(join(tmpdir(), "spillway-compare-")));
   try {
     return await use({ directory, signal: interrupted.signal });
   } catch (error) {
-    // What was interrupted fails in ways of its own.
+    // After an interrupt, any other error is its consequence.
     interrupted.signal.throwIfAborted();
     throw error;
   } finally {

@@ -1,6 +1,6 @@
 /**
- * A workload in both builds: pairs of runs, each a fresh process in a control group of its own, in the order ABBA…, so
- * that a machine that gets slower is as hard on one build as on the other. Answers must agree, run by run.
+ * Runs a workload in both builds: pairs of runs, each a fresh process in a control group of its own, in the order
+ * ABBA…, so that a machine that gets slower affects both builds equally. Answers must agree, run by run.
  */
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ export interface PairsOptions {
   readonly assignment: Assignment;
   readonly builds: Builds;
   readonly pairs: number;
-  /** Of the comparison's own; logs of sessions go there. */
+  /** A directory of the comparison's own, for the logs of sessions. */
   readonly directory: string;
   /** What programs write; empty at the start of each run. */
   readonly written: string;
@@ -22,7 +22,7 @@ export interface PairsOptions {
   readonly say: (text: string) => void;
 }
 
-/** CPU time cannot be counted, a build's run failed, or answers differ: there is nothing to compare. */
+/** There is nothing to compare: CPU time cannot be counted, a run failed, or answers differ. */
 export class ComparisonError extends Error {
   override readonly name = "ComparisonError";
 }
@@ -38,7 +38,7 @@ export async function measurePairs(options: PairsOptions): Promise<Pair[]> {
   const { workload, pairs: wanted, say } = options;
   const pairs: Pair[] = [];
   let first: { readonly build: BuildName; readonly answer: Answer } | null = null;
-  // The first is the warm-up.
+  // The first pair is the warm-up.
   for (let number = 0; number <= wanted; number++) {
     const pair = { base: 0, current: 0 };
     for (const build of number % 2 === 0 ? BUILD_NAMES : BUILD_NAMES.toReversed()) {

@@ -4,7 +4,7 @@ import { count, names, UsageError } from "../option-values.ts";
 import { FEWEST_PAIRS, MOST_PAIRS } from "./statistics.ts";
 
 export interface CompareOptions {
-  /** As it was written: a hash, a branch, HEAD~1. */
+  /** As the user wrote it: a hash, a branch, HEAD~1. */
   readonly base: string;
   readonly only: readonly string[] | null;
   readonly pairs: number;
@@ -33,7 +33,7 @@ interval is by order statistics (the sign test): it covers the true median with 
 at least 95 % from ${FEWEST_PAIRS} pairs on.
 `;
 
-/** Null when help is wanted. */
+/** Null if help is wanted. */
 export function parseCompareOptions(args: readonly string[], workloads: readonly string[]): CompareOptions | null {
   const { values, positionals } = parse(args);
   if (values.help) return null;

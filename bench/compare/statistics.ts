@@ -1,10 +1,10 @@
 /**
- * From pairs of CPU times to a ratio and how far it can be trusted. Order statistics ask nothing of the noise but that
- * pairs are independent: a run that a busy machine made twice as dear moves the median by one rank at most.
+ * Computes a ratio, and how reliable it is, from pairs of CPU times. Order statistics only assume that pairs are
+ * independent: a run that a busy machine made twice as expensive moves the median by one rank at most.
  */
 import { median } from "../report/index.ts";
 
-/** CPU seconds of two runs, one after the other, of the two builds. */
+/** CPU seconds of two successive runs, one of each build. */
 export interface Pair {
   readonly base: number;
   readonly current: number;
@@ -13,7 +13,7 @@ export interface Pair {
 export interface Interval {
   readonly low: number;
   readonly high: number;
-  /** The probability that the true median lies in it. */
+  /** The probability that the true median lies inside. */
   readonly coverage: number;
 }
 
@@ -28,7 +28,7 @@ export interface Comparison {
 }
 
 const COVERAGE = 0.95;
-/** Below 6, even the lowest and the highest ratio cover less than 95 %. */
+/** With fewer than 6 pairs, even the interval from the lowest to the highest ratio covers less than 95 %. */
 export const FEWEST_PAIRS = 6;
 /** 0.5 ** 1000 is still a number above 0. */
 export const MOST_PAIRS = 1000;
@@ -45,17 +45,18 @@ export function comparisonOf(pairs: readonly Pair[]): Comparison {
 }
 
 /**
- * From the k-th lowest to the k-th highest value, k as large as 95 % allow. The true median is below the k-th lowest
- * only if fewer than k of n values are below the median, and each of them is with a probability of one half. Where 95 %
- * are out of reach, it is all values, with the coverage that they have.
+ * The interval from the k-th lowest to the k-th highest value, with the largest k that still covers 95 %. The true
+ * median is below the k-th lowest value only if fewer than k of n values are below the median, and each value is below
+ * it with a probability of one half. If 95 % cannot be reached, the interval has all values, with the coverage that
+ * they have.
  */
 export function medianInterval(values: readonly number[]): Interval {
   const sorted = [...values].sort((a, b) => a - b);
   const n = sorted.length;
   let rank = 1;
-  /** That exactly `rank` values are below the median. */
+  /** The probability that exactly `rank` values are below the median. */
   let exactly = n * 0.5 ** n;
-  /** That fewer than `rank` are. */
+  /** The probability that fewer than `rank` are. */
   let fewer = 0.5 ** n;
   while (1 - 2 * (fewer + exactly) >= COVERAGE) {
     fewer += exactly;

@@ -1,4 +1,7 @@
-/** The workloads of a comparison: those of the benchmark, at scales of 1 to 4 CPU seconds (tiny-tasks: 2 ms a task). */
+/**
+ * The workloads of a comparison: those of the benchmark, at scales that take 1 to 4 CPU seconds (tiny-tasks: 2 ms a
+ * task).
+ */
 import type { Workload } from "../workload.ts";
 import { join } from "../workloads/join.ts";
 import { rowFunction } from "../workloads/row-function.ts";

@@ -1,4 +1,4 @@
-/** SQL that draws values from the bits of a hash: what all generated tables are made of. */
+/** SQL that draws values from the bits of a hash. All generated tables are made with it. */
 
 const WORDS = (
   "furiously carefully blithely quickly slyly express regular special final ironic pending bold even silent unusual " +
@@ -17,7 +17,10 @@ export const pick = (values: readonly (string | number)[], hash: string, shift: 
 export const uniform = (hash: string, shift: number, low: number, high: number): string =>
   `${low} + ((${hash} >> ${shift}) % ${high - low + 1})::BIGINT`;
 
-/** 10 to `longest` characters of words. Six words of at least three letters are long enough for 23 at any rate. */
+/**
+ * A text of words with 10 to `longest` characters. Six words of at least three letters always have 23 characters or
+ * more.
+ */
 export const comment = (hash: string, longest: number): string => {
   const words = [0, 6, 12, 18, 24, 30].map((shift) => pick(WORDS, hash, shift)).join(" || ' ' || ");
   return `left(${words}, (${uniform(hash, 40, 10, longest)})::INTEGER)`;

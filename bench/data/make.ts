@@ -1,6 +1,6 @@
 /**
- * Makes the tables at a scale, or what is missing of them. Files hold 1.5 M rows each, and a larger scale reuses those
- * of a smaller one; a scale that ends inside a file gets a file of its own for the rest.
+ * Makes the tables at a scale, or the missing part of them. Files have 1.5 M rows each, and a larger scale reuses those
+ * of a smaller one. A scale that ends inside a file gets a separate file for the rest.
  */
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -9,7 +9,7 @@ import { dropIfOutdated, type FileOrder } from "./files.ts";
 import { type FlatTable, ROWS_PER_FILE, tableRows, tableSql } from "./tables.ts";
 import { noTpchFiles, TPCH_TABLES, type TpchTable, tpchFiles, tpchScale } from "./tpch/index.ts";
 
-/** "tpch": all eight tables of TPC-H, at the scale at which lineitem has so many rows. */
+/** "tpch": all eight tables of TPC-H, at the scale at which lineitem has this many rows. */
 export type TableName = FlatTable | "tpch";
 
 export const TABLE_NAMES: readonly TableName[] = ["lineitem", "orders", "tpch"];
@@ -19,10 +19,10 @@ export interface MakeOptions {
   /** The compiled make-data program. */
   readonly program: string;
   readonly tables: readonly TableName[];
-  /** Rows of lineitem; other tables follow. */
+  /** Rows of lineitem; the sizes of other tables follow. */
   readonly rows: number;
   readonly onFile: (path: string, left: number) => void;
-  /** Ends the making; files that are not whole are left with another name. */
+  /** Ends the program. Incomplete files are left under another name. */
   readonly signal?: AbortSignal;
 }
 
@@ -81,11 +81,11 @@ function runProgram({ program, onFile, signal }: MakeOptions, files: readonly Fi
       onFile((JSON.parse(line) as { written: string }).written, left);
     }
   });
-  // A program that ends before it has read all of them tells so by how it ends.
+  // If the program ends before it has read everything, its exit tells so.
   child.stdin.on("error", () => undefined);
   child.stdin.end(JSON.stringify(files));
   return new Promise((resolve, reject) => {
-    // An abort is an error too, but until the program has ended it may write files.
+    // An abort is an error, too, but the program may write files until it has ended.
     child.on("error", (error) => child.pid === undefined && reject(error));
     child.on("close", (code, signal) =>
       code === 0 ? resolve() : reject(new Error(`Making the tables failed: ${program} ended with ${signal ?? code}.`)),

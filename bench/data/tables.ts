@@ -1,7 +1,7 @@
 /**
- * The two tables of the benchmarks, as SQL over row numbers: the columns of TPC-H's lineitem and orders, doubles
+ * The two tables of the benchmarks, as SQL over row numbers: the columns of TPC-H's lineitem and orders, with doubles
  * instead of decimals. Every value is a hash of its row's number, so row 17 is the same at every scale and on every
- * machine. Not TPC-H data: totals are not consistent with line items, and keys do not grow with the scale.
+ * machine. This is not TPC-H data: totals do not match the line items, and keys do not grow with the scale.
  */
 import { comment, list, pick, uniform } from "./draw.ts";
 
@@ -9,7 +9,7 @@ export type FlatTable = "lineitem" | "orders";
 
 export const ROWS_PER_FILE = 1_500_000;
 
-/** Seven orders have 28 lines, as many as this each; TPC-H draws 1 to 7 at random, with the same mean of 4. */
+/** Seven orders have 28 lines, distributed like this; TPC-H draws 1 to 7 at random, with the same mean of 4. */
 const LINES_OF_ORDER = [4, 1, 7, 3, 5, 2, 6];
 const LINES = LINES_OF_ORDER.reduce((sum, lines) => sum + lines, 0);
 
@@ -79,7 +79,7 @@ export function tableSql(table: FlatTable, first: number, end: number): string {
   return table === "lineitem" ? lineitem(first, end) : orders(first, end);
 }
 
-/** How many rows a table has when lineitem has this many: orders has exactly those that a line belongs to. */
+/** How many rows a table has if lineitem has this many: orders contains exactly the orders of these lines. */
 export function tableRows(table: FlatTable, lineitems: number): number {
   if (table === "lineitem") {
     return lineitems;

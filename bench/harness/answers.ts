@@ -1,9 +1,9 @@
-/** Whether engines agree. Sums of doubles depend on their order, so numbers may differ in the tenth digit. */
+/** Whether engines agree. Sums of doubles depend on the order of adding, so numbers may differ in the tenth digit. */
 import type { Answer } from "../workload.ts";
 
 const TOLERANCE = 1e-9;
 
-/** What differs, by name; empty when the answers agree. */
+/** What differs, by name; empty if the answers agree. */
 export function differences(ours: Answer, theirs: Answer): string[] {
   const names = new Set([...Object.keys(ours), ...Object.keys(theirs)]);
   return [...names]

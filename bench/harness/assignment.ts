@@ -1,4 +1,4 @@
-/** From a workload at a scale to what its programs get: the work itself, and the same on a thousand rows first. */
+/** What programs get for a workload at a scale: the work itself, and first the same work on a thousand rows. */
 import { join } from "node:path";
 import type { MadeTables } from "../data/index.ts";
 import type { Assignment, Bytes, Workload } from "../workload.ts";

@@ -1,7 +1,7 @@
 /**
- * A memory box: a control group with a limit, in which the kernel really kills. Needs root and a writable cgroup (v1
- * memory controller, or v2); where there is none, asking for a box is an error and not a silent run without one.
- * Tests use it too (test/support/box.ts).
+ * A memory box: a control group with a limit, in which the system's OOM killer acts. Needs root and a writable cgroup
+ * (v1 memory controller, or v2). Without these, asking for a box is an error, and never a run without one. Tests use
+ * it, too (test/support/box.ts).
  */
 import { existsSync, readFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
@@ -9,26 +9,26 @@ import { join } from "node:path";
 import type { Bytes } from "../workload.ts";
 import { type ControlGroup, makeGroup, whyNoGroup } from "./control-group.ts";
 
-/** What processes in the box held at most, and what became of them. */
+/** The most memory that processes in the box held, and what became of them. */
 export interface BoxPeaks {
-  /** Anonymous memory, shared memory and the kernel's own, at one moment: what nobody can take back. */
+  /** Anonymous memory, shared memory and the system's own at one moment: memory that cannot be reclaimed. */
   readonly held: Bytes;
   /** The same with page cache, which grows up to the limit wherever files are read or written. */
   readonly charged: Bytes;
-  /** Of the kernel's OOM killer. */
+  /** Kills of the system's OOM killer. */
   readonly kills: number;
 }
 
 export interface Box {
   readonly path: string;
   /**
-   * The command that runs `command` inside. In a container the box is all that is to be seen of the control groups, which is
-   * where engines that do not look for the group they are in find their limit.
+   * The command that runs `command` inside. In a container, the box is the only control group that is visible, so that
+   * engines which do not look for their own group find its limit.
    */
   enter(command: readonly string[], isContainer?: boolean): string[];
-  /** Looks at its memory from now on, until it is asked for the peaks. */
+  /** Watches the memory from now on, until the returned function is called for the peaks. */
   watch(): () => Promise<BoxPeaks>;
-  /** Ends what still runs inside, which nobody but its user can have started, and takes the group away. */
+  /** Ends the processes inside, which only the user of the box can have started, and removes the group. */
   remove(): Promise<void>;
 }
 
@@ -45,7 +45,7 @@ const V1: Version = {
   limit: "memory.limit_in_bytes",
   kills: "memory.oom_control",
   mostCharged: "memory.max_usage_in_bytes",
-  // The kernel's part has its reclaimable slabs in it, so this is rather too much than too little.
+  // The system's part includes reclaimable slabs, so the figure is rather too high than too low.
   held: (path) =>
     statistics(path, ["total_rss", "total_shmem"]) +
     Number(readFileSync(join(path, "memory.kmem.usage_in_bytes"), "latin1")),
@@ -62,7 +62,7 @@ const V2: Version = {
 
 const LOOK_EVERY_MS = 50;
 
-/** Why no box can be made here; null where it can. */
+/** Why no box can be made here; null if one can. */
 export function whyNoBox(): Promise<string | null> {
   return whyNoGroup(() => makeBox(64 << 20));
 }
@@ -105,7 +105,7 @@ function watch(path: string, version: Version): () => Promise<BoxPeaks> {
   return async () => {
     clearInterval(timer);
     look();
-    // Older kernels with v2 do not keep this one.
+    // Older systems with v2 do not have this file.
     const charged = await readFile(join(path, version.mostCharged), "utf8").catch(() => "0");
     const events = await readFile(join(path, version.kills), "utf8");
     return { held, charged: Number(charged), kills: Number(/^oom_kill (\d+)$/m.exec(events)?.[1] ?? 0) };

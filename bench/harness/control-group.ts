@@ -1,6 +1,6 @@
 /**
- * A control group of a run's own: made, entered, taken away. Knows no controller: box.ts sets a memory limit on a group,
- * cpu-group.ts reads the CPU time of a group.
+ * A control group for a single run: made, entered, removed. Knows no controller: box.ts sets a memory limit on a group,
+ * cpu-group.ts reads a group's CPU time.
  */
 import { mkdir, readFile, rmdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,17 +10,17 @@ export interface ControlGroup {
   readonly path: string;
   /** The command that runs `command` inside. `first` is shell text that runs before it, such as `mount … && `. */
   enter(command: readonly string[], first?: string): string[];
-  /** Ends what still runs inside, which nobody but its user can have started, and takes the group away. */
+  /** Ends the processes inside, which only the user of the group can have started, and removes the group. */
   remove(): Promise<void>;
 }
 
-/** Charges and dead processes linger a moment after the last one has ended. */
+/** Charges and dead processes remain for a moment after the last process has ended. */
 const REMOVE_TRIES = 600;
 const REMOVE_PAUSE_MS = 50;
 
 let made = 0;
 
-/** Below `root`, which is where a controller is mounted. `kind` is a part of its name. */
+/** Below `root`, where a controller is mounted. `kind` is a part of the group's name. */
 export async function makeGroup(root: string, kind: string): Promise<ControlGroup> {
   made += 1;
   const path = join(root, `spillway-${kind}-${process.pid}-${made}`);
@@ -38,7 +38,7 @@ export async function makeGroup(root: string, kind: string): Promise<ControlGrou
   };
 }
 
-/** Why `make` fails here; null where it gives a group, which is removed again. */
+/** Why `make` fails here; null if it returns a group, which is removed again. */
 export async function whyNoGroup(make: () => Promise<Pick<ControlGroup, "remove">>): Promise<string | null> {
   try {
     await (await make()).remove();
@@ -67,7 +67,7 @@ function end(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch (error) {
-    // It was faster.
+    // The process ended first.
     if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
   }
 }

@@ -1,7 +1,7 @@
 /**
  * A control group that counts the CPU time, user and system, of all processes that run or ran in it. It limits nothing.
- * Needs root and a writable cgroup (v1 cpuacct controller, or v2); where there is none, asking for the
- * group is an error: sums of /proc would miss processes that ended between two looks.
+ * Needs root and a writable cgroup (v1 cpuacct controller, or v2). Without these, asking for the group is an error:
+ * sums from /proc would miss processes that ended between two reads.
  */
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -15,7 +15,7 @@ export interface CpuGroup extends ControlGroup {
 
 interface Version {
   readonly root: string;
-  /** Is there wherever this version can count. */
+  /** A file that exists wherever this version can count. */
   readonly mark: string;
   readonly counter: string;
   seconds(text: string): number;
@@ -38,7 +38,7 @@ const V2: Version = {
 
 const TO_DO = "Run it as root on Linux; in a container, with a writable /sys/fs/cgroup (docker run --privileged).";
 
-/** Why no such group can be made here; null where it can. */
+/** Why no such group can be made here; null if one can. */
 export function whyNoCpuGroup(): Promise<string | null> {
   return whyNoGroup(makeCpuGroup);
 }

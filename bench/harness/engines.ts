@@ -19,7 +19,7 @@ export function commandFor(engine: EngineName, program: string, assignment: obje
     default:
       return {
         command: [python, join(places.peers, `${program.replaceAll("-", "_")}.py`), engine, json],
-        // No engine reports home during a measurement; the peers folder stays free of compiled files.
+        // No engine sends usage data during a measurement, and the peers folder stays free of compiled files.
         env: { ...process.env, ...QUIET, PYTHONDONTWRITEBYTECODE: "1" },
       };
   }

@@ -1,6 +1,6 @@
 /**
- * A workload, from files to results: engines in turns, as many runs as the workload wants, answers compared. A peer
- * that fails is a result like any other; it is not run again.
+ * Measures a workload, from files to results: engines take turns, each runs as often as the workload asks for, and
+ * answers are compared. A peer that fails is a result like any other, and is not run again.
  */
 import { execFile } from "node:child_process";
 import { mkdir, rm } from "node:fs/promises";
@@ -35,7 +35,7 @@ export interface EngineResult {
 export interface WorkloadResult {
   readonly workload: Workload;
   readonly engines: readonly EngineResult[];
-  /** In words; empty when all that answered agree. */
+  /** In words; empty if all answers agree. */
   readonly disagreements: readonly string[];
 }
 
@@ -103,7 +103,7 @@ function aside(done: Run): string {
   return done.leftBehind === 0 ? "" : ` (left ${done.leftBehind} processes behind)`;
 }
 
-/** What a query says of the files that a program wrote. */
+/** What a query returns about the files that a program wrote. */
 export async function answerOf(query: string, directory: string): Promise<Answer> {
   const sql = query.replace("{written}", join(directory, "**", "*.parquet").replaceAll("'", "''"));
   const { stdout } = await promisify(execFile)(process.execPath, [join(places.programs, "query.js"), sql]);

@@ -1,7 +1,7 @@
 /**
- * Watches the memory of a program and of every process it starts, from outside: nothing under measurement reports on
- * itself. Private memory is RSS − SHR, so that the arena, which every process maps, is not counted as each one's own;
- * a total counts the shared part once.
+ * Watches the memory of a program and of every process that it starts, from outside: nothing that is measured reports
+ * on itself. Private memory is RSS − SHR, so that the arena, which every process maps, does not count for each of them.
+ * A total counts the shared part once.
  */
 import type { Bytes } from "../workload.ts";
 import {
@@ -30,9 +30,9 @@ export interface MemoryPeaks {
   readonly total: Bytes;
 }
 
-/** Often enough for a peak that lasts; rare enough not to matter on two cores (five processes cost 0.15 ms). */
+/** Often enough for a peak that lasts, and rare enough not to disturb two cores (five processes cost 0.15 ms). */
 const SAMPLE_EVERY_MS = 20;
-/** Looking through all of /proc for new processes cost 1.8 ms with 80 there. */
+/** Searching all of /proc for new processes cost 1.8 ms with 80 there. */
 const DISCOVER_EVERY_SAMPLES = 5;
 
 interface Watched extends ProcessId {
@@ -58,7 +58,7 @@ export class MemoryWatch {
     }
   }
 
-  /** Those of the watched processes that still run. */
+  /** The watched processes that still run. */
   alive(): ProcessId[] {
     return [...this.#watched.values()].filter(isAlive);
   }
@@ -97,7 +97,7 @@ export class MemoryWatch {
     this.#total = Math.max(this.#total, privateSum + largestShared);
   }
 
-  /** Once found, a process stays watched when its parent ends and another adopts it. */
+  /** Once found, a process stays watched, even if its parent ends and another process adopts it. */
   #discover(): void {
     for (const watched of this.#watched.values()) {
       if (isAlive(watched)) {
@@ -137,7 +137,7 @@ export class MemoryWatch {
     }
   }
 
-  /** Again and again: between fork and exec a process still shows its parent's command. */
+  /** Read again each time: between fork and exec a process still shows its parent's command. */
   #look(watched: Watched): void {
     watched.command = commandOf(watched.pid) || watched.command;
     watched.role = roleOf(watched.command, watched.pid === this.#root);

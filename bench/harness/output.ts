@@ -1,4 +1,4 @@
-/** What a program prints: its report, among an engine's own chatter, and the reason in its last words when it fails. */
+/** What a program prints: its report, among the engine's own output, and the reason in its last lines if it fails. */
 import type { ChildProcessByStdio } from "node:child_process";
 import type { Readable } from "node:stream";
 import type { ProgramReport } from "../workload.ts";
@@ -9,7 +9,7 @@ const STDERR_KEPT = 4_000;
 
 export class Output {
   report: ProgramReport | null = null;
-  /** When the report's line came, on `performance.now()`'s clock. */
+  /** When the line with the report came, on `performance.now()`'s clock. */
   reportedAt = 0;
   #line = "";
   #stderr = "";
@@ -21,7 +21,10 @@ export class Output {
     });
   }
 
-  /** Node prints the error above its stack, Python below it: the last line that names one, else the last line at all. */
+  /**
+   * Node prints the error above its stack, Python below it: the last line that contains an error, otherwise the last
+   * line of all.
+   */
   get reason(): string {
     const lines = this.#stderr.split("\n").filter((line) => line.trim() !== "");
     return lines.findLast((line) => /^[\w.]*(Error|Exception)\b/.test(line)) ?? lines.at(-1) ?? "";
@@ -51,6 +54,6 @@ function parseReport(line: string): ProgramReport | null {
       ? { seconds: value.seconds, startup: value.startup ?? 0, answer: value.answer }
       : null;
   } catch {
-    return null; // not a report: a line of the engine's own
+    return null; // not a report, but a line of the engine's own
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What /proc says about a process and those it started. Linux only; elsewhere there is nothing to read and the report
- * says so. A process is known by its id and the moment it started, because ids are used again.
+ * What /proc says about a process and its descendants. Linux only; elsewhere there is nothing to read, and the report
+ * says so. A process is identified by its id and its start time, because ids are reused.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import type { Bytes } from "../workload.ts";
@@ -13,7 +13,7 @@ export interface ProcessId {
 
 export interface ProcessEntry extends ProcessId {
   readonly parent: number;
-  /** The state letter; Z is a process that has ended and is not yet waited for. */
+  /** The state letter. Z is a process that has ended and was not waited for. */
   readonly state: string;
 }
 
@@ -23,7 +23,7 @@ export interface Resident {
   readonly shared: Bytes;
 }
 
-/** `statm` counts pages: always of 4 KiB on x64, of up to 64 KiB on arm64. */
+/** `statm` counts pages, which have 4 KiB on x64 and up to 64 KiB on arm64. */
 const PAGE: Bytes = process.arch === "arm64" ? pageSizeOfSelf() : 4096;
 
 function pageSizeOfSelf(): Bytes {
@@ -32,7 +32,7 @@ function pageSizeOfSelf(): Bytes {
   return kib === undefined ? 4096 : Number(kib) * 1024;
 }
 
-/** Null when the process has ended meanwhile, which is no error here. */
+/** Null if the process has ended meanwhile, which is no error here. */
 function read(path: string): string | null {
   try {
     return readFileSync(path, "latin1");
@@ -46,7 +46,7 @@ export function processEntry(pid: number): ProcessEntry | null {
   if (stat === null) {
     return null;
   }
-  // The name, in parentheses, may hold anything; fields are counted after the last one.
+  // The name in parentheses may contain anything, so fields are counted after the last parenthesis.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return { pid, state: fields[0] ?? "", parent: Number(fields[1]), started: fields[19] ?? "" };
 }
@@ -58,7 +58,7 @@ export function residentOf(pid: number): Resident | null {
     : { resident: Number(resident) * PAGE, shared: Number(shared) * PAGE };
 }
 
-/** The kernel's own high-water mark of resident memory; what sampling misses, this has. */
+/** The system's own high-water mark of resident memory, which sampling cannot miss. */
 export function peakResidentOf(pid: number): Bytes {
   const kib = /^VmHWM:\s+(\d+) kB/m.exec(read(`/proc/${pid}/status`) ?? "")?.[1];
   return kib === undefined ? 0 : Number(kib) * 1024;

@@ -1,6 +1,6 @@
 /**
- * Compiles programs/ to JavaScript, so that what is measured is `node program.js` and no loader sits in the process.
- * Types are not checked here: `npm run check` does that.
+ * Compiles programs/ to JavaScript, so that `node program.js` is measured without a loader in the process. Types are
+ * not checked here: `npm run check` does that.
  */
 import { execFile } from "node:child_process";
 import { createRequire } from "node:module";

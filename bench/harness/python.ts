@@ -1,6 +1,6 @@
 /**
- * A Python of our own: a virtual environment that is made once, from pinned versions. Where it cannot be
- * made (no Python, no network) the caller goes on without, and says why in one line.
+ * A Python environment that is made once, from pinned versions. If it cannot be made (no Python, no network), the
+ * caller goes on without it, and says why in one line.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -13,7 +13,7 @@ export type OwnPython =
   | { readonly kind: "ready"; readonly python: string; readonly versions: Readonly<Record<string, string>> }
   | { readonly kind: "missing"; readonly reason: string };
 
-/** The installed packages are 850 MB; a slow line must be able to bring them. */
+/** The installed packages have 850 MB, which a slow connection must be able to download. */
 const INSTALL_TIMEOUT_MS = 30 * 60_000;
 
 export interface PythonPlace {
@@ -23,7 +23,7 @@ export interface PythonPlace {
   readonly requirements: string;
 }
 
-/** The benchmark's, with the peers. */
+/** The benchmark's environment, with the peers. */
 export function preparePython(say: (text: string) => void): Promise<OwnPython> {
   return ownPython({ venv: places.venv, requirements: join(places.peers, "requirements.txt") }, say);
 }
@@ -44,7 +44,7 @@ export async function ownPython(place: PythonPlace, say: (text: string) => void)
   return { kind: "ready", python, versions: versionsOf(wanted) };
 }
 
-/** Null when all went well, else the last line of what went wrong. */
+/** Null if it succeeded, otherwise the last line of the error. */
 async function install({ venv, requirements }: PythonPlace, python: string): Promise<string | null> {
   if (!existsSync(python)) {
     await rm(venv, { recursive: true, force: true });

@@ -1,6 +1,6 @@
 /**
- * One run: a command started in a process group of its own, watched from outside until it ends, its last JSON line taken
- * as its report. Whatever it leaves running is ended and told. Knows nothing of engines and workloads.
+ * One run: a command started in a process group of its own, watched from outside until it ends. Its last JSON line is
+ * its report. Processes that it leaves running are ended and reported. Knows nothing of engines and workloads.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -18,41 +18,44 @@ export interface RunOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly timeoutSeconds: number;
   readonly box: Bytes | null;
-  /** The box looks from inside as it does in a container. */
+  /** Inside, the box looks as it does in a container. */
   readonly isContainer?: boolean;
-  /** Counts CPU time; not in a box, because with cgroup v2 a process is in one group only. */
+  /** Counts CPU time. Not in a box, because with cgroup v2 a process is only in one group. */
   readonly countsCpu?: boolean;
 }
 
 export interface Run {
   readonly report: ProgramReport | null;
-  /** Why there is no report; null when there is one. */
+  /** Why there is no report; null if there is one. */
   readonly failure: string | null;
-  /** What ended the program, where a signal did. */
+  /** The signal that ended the program, if any. */
   readonly signal: NodeJS.Signals | null;
   readonly tookTooLong: boolean;
-  /** From the spawn to the program's end. */
+  /** From the start to the program's end. */
   readonly seconds: number;
-  /** From the spawn to the report's line. */
+  /** From the start to the line with the report. */
   readonly secondsToReport: number;
   readonly memory: MemoryPeaks;
-  /** Null: it had none. */
+  /** Null: there was no box. */
   readonly box: BoxPeaks | null;
-  /** CPU time of the program and of all that it started, from the spawn to the last one's end; null: not counted. */
+  /**
+   * CPU time of the program and of all that it started, from the start to the end of the last process; null: not
+   * counted.
+   */
   readonly cpuSeconds: number | null;
   /** Processes that outlived the program and had to be ended. */
   readonly leftBehind: number;
 }
 
-/** Somebody pressed Ctrl-C: the run has been ended, nothing is left of it. */
+/** Somebody pressed Ctrl-C: the run was ended and left nothing behind. */
 export class InterruptedError extends Error {
   override readonly name = "InterruptedError";
 }
 
-/** What a program starts may take this long to end after it: daemons are told by a closing socket. */
+/** Processes that the program has started may end this much later than the program: daemons notice a closing socket. */
 const GRACE_MS = 5_000;
 const LOOK_EVERY_MS = 20;
-/** A daemon that hid from the watch may hold the program's pipes open for ever. */
+/** A daemon that was not found may keep the program's pipes open for ever. */
 const PIPES_MS = 1_000;
 
 export async function run(options: RunOptions): Promise<Run> {
@@ -114,8 +117,8 @@ async function runIn(box: Box | null, cpu: CpuGroup | null, options: RunOptions)
 }
 
 /**
- * Waits for the program's end. A program that takes too long is ended with all it started. On Ctrl-C the program alone
- * is ended: its engine's processes see that, and take their shared memory and files away before they end.
+ * Waits for the program's end. A program that takes too long is ended with everything that it started. On Ctrl-C only
+ * the program is ended: its engine's processes notice that, and remove their shared memory and files before they end.
  */
 async function endOrCut(
   program: Program,
@@ -141,7 +144,10 @@ async function endOrCut(
   return cut;
 }
 
-/** Waits until everything that the program started has ended, and ends what has not after a grace; says how many. */
+/**
+ * Waits until everything that the program started has ended. After a grace period it ends the rest, and returns how
+ * many these were.
+ */
 async function waitForTheRest(watch: MemoryWatch): Promise<number> {
   const deadline = performance.now() + GRACE_MS;
   while (watch.alive().length > 0 && performance.now() < deadline) {

@@ -1,6 +1,7 @@
 /**
- * Columns to an Arrow IPC stream by our writer, by flechette and by apache-arrow: `npx tsx bench/micro/arrow-writers.ts`.
- * CPU time is the median of alternating rounds. The last column is the largest power of two (up to 64) that divides the place of every buffer in the stream.
+ * Writes columns to an Arrow IPC stream with our writer, with flechette and with apache-arrow: `npx tsx
+ * bench/micro/arrow-writers.ts`. CPU time is the median of alternating rounds. The last column is the largest power of
+ * two (up to 64) that divides the offset of every buffer in the stream.
  */
 import * as flechette from "@uwdata/flechette";
 import * as apache from "apache-arrow";
@@ -16,7 +17,7 @@ const columns = {
   comment: index.map((row) => `carefully final deposits ${row}`),
 };
 
-/** As a worker writes a block: the length first, then straight into the place that was granted. */
+/** As a worker writes a block: first the length, then directly into the granted range. */
 function ours(): Uint8Array {
   const plan = planBlock(columnsToBatch(columns));
   const place = new Uint8Array(plan.byteLength);

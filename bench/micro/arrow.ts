@@ -1,6 +1,6 @@
 /**
- * The Arrow layer's hot paths, one after the other, best of several runs: `npx tsx bench/micro/arrow.ts`.
- * Chunks have 2,048 rows, as the kernel makes them. Not a comparison with anyone; for finding what got slower.
+ * The hot paths of the Arrow layer, one after the other, best of several runs: `npx tsx bench/micro/arrow.ts`. Chunks
+ * have 2,048 rows, as the kernel makes them. For finding what got slower, not for comparing with other libraries.
  */
 import {
   BlockBuilder,
@@ -46,7 +46,7 @@ function chunksOf(batch: RecordBatch): RecordBatch[] {
   return chunks;
 }
 
-/** Key, two prices, a comment: what a row function is given. */
+/** The input of a row function: a key, two prices, a comment. */
 function lineItems(rows: number): RecordBatch {
   const index = Array.from({ length: rows }, (_, row) => row);
   return columnsToBatch({

@@ -1,7 +1,8 @@
 /**
- * Texts of a CSV file made values that lose nothing, against the kernel's own typed reading, on one thread in one process:
- * `npx tsx bench/micro/csv-read.ts [rows]`. User and system time, best of several runs that take turns, as a part of the
- * kernel's; `casts` are the same texts cast without being looked at. Not a measurement of jobs: nothing runs beside anything.
+ * Converting the texts of a CSV file without loss, compared with the kernel's own typed reading, on one thread in one
+ * process: `npx tsx bench/micro/csv-read.ts [rows]`. User and system time, best of several alternating runs, as a ratio
+ * to the kernel's; `casts` are plain casts of the same texts without any checks. Not a measurement of jobs: nothing
+ * runs in parallel.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,7 +1,7 @@
 /**
- * A server's load: a small group query over many Parquet files in a session that runs already, beside DuckDB on its own:
- * `npm run build && npx tsx bench/micro/server-load.ts`. One query after another (the middle of several, in milliseconds), and ten at
- * once (queries a second), in turns, so that both see the same machine.
+ * The load of a server: a small group query over many Parquet files in a running session, compared with DuckDB alone:
+ * `npm run build && npx tsx bench/micro/server-load.ts`. One query after another (the median, in milliseconds), and ten
+ * at once (queries a second), in turns, so that both see the same machine.
  */
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";

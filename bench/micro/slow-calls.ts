@@ -1,8 +1,8 @@
 /**
- * What a few slow calls among many fast ones cost: 20,000 rows, 200 calls under way, one of a hundred takes a second. For each form
- * of function the time of its task, against the ideal: calls begun in their order, each as soon as one of 200 slots is free, with
- * timers as exact as this machine's are. Beside it the worker's memory above what the same rows take without waiting.
- * `npm run build && npx tsx bench/micro/slow-calls.ts [rows]`
+ * What a few slow calls among many fast ones cost: 20,000 rows, 200 calls under way, one call in a hundred takes a
+ * second. For each form of function it compares the time of its task with the ideal: calls started in order, each as
+ * soon as one of 200 slots is free, with this machine's timers. It also shows how much more memory the worker takes
+ * than for the same rows without waiting. `npm run build && npx tsx bench/micro/slow-calls.ts [rows]`
  */
 import { type AnyRow, type Dataset, session } from "spillway";
 
@@ -14,7 +14,7 @@ const options = { maxInFlight: AT_ONCE } as const;
 
 const s = session({ workers: 1, progress: false });
 
-/** One of a hundred, not at the same distance each. */
+/** One in a hundred, at varying distances. */
 const isSlow = (id: number) => ((id * 2654435761) >>> 0) % 100 === 7;
 
 async function answer(id: number, slow = SLOW_MS): Promise<{ id: number; text: string }> {

@@ -1,8 +1,8 @@
 /**
- * Spilling and restoring against a plain sequential loop:
- * `npx tsx bench/micro/spill.ts [GiB] [directory] [files at once]`.
- * Both move the same bytes between the arena and the same disk, in slices of 1 MiB, and leave nothing in the page cache;
- * the loop runs synchronously, with nothing else to do. They take turns, and only ratios of one run count.
+ * Spilling and restoring compared with a plain sequential loop: `npx tsx bench/micro/spill.ts [GiB] [directory] [files
+ * at once]`. Both move the same bytes between the arena and the same disk, in slices of 1 MiB, and leave nothing in the
+ * page cache. The loop runs synchronously and does nothing else. They take turns, and only ratios of the same run are
+ * meaningful.
  */
 import {
   closeSync,
@@ -64,7 +64,7 @@ function fillArena(): void {
   closeSync(fd);
 }
 
-/** What dd would do: read, write, write behind, drop. Seconds out, seconds back. */
+/** What dd would do: read, write, write behind, drop. Returns the seconds out and the seconds back. */
 function loop(fileBytes: number): [number, number] {
   const arena = openSync(arenaPath, "r+");
   const paths: string[] = [];
@@ -156,7 +156,7 @@ async function ours(block: number, perFile: number, compression: SpillCompressio
   return { out, back, stored, delays: delayed };
 }
 
-/** Watches the event loop until what it gives is called. */
+/** Watches the delays of the event loop until the returned function is called. */
 function loopDelays(): () => string {
   const delay = monitorEventLoopDelay({ resolution: 1 });
   delay.enable();
@@ -198,7 +198,7 @@ function pieces(name: string, bytes: number, work: () => void): void {
   for (let warm = 0; warm < 20; warm++) work();
   const before = process.cpuUsage();
   for (let round = 0; round < rounds; round++) work();
-  // Of the processor, not of the clock: the machine may have others to serve.
+  // CPU time and not the clock, because other processes use the machine, too.
   const time = process.cpuUsage(before).user / 1e6;
   const each = ((time / rounds) * 1000).toFixed(2);
   console.log(`${name}: ${Math.round((bytes * rounds) / MIB / time)} MiB/s, ${each} ms each`);

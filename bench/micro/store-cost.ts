@@ -1,11 +1,11 @@
 /**
- * What the store costs when everything fits. Two functions run as one operator, and as two between which every block lies in the
- * store; both put the first one's rows into Arrow columns and take them out again for the second. What is added is
- * the store's: rows put together to blocks, room asked for and granted, pages, bytes written and checksummed, messages and
- * the ledger, tasks of a second operator, blocks mapped and read from memory that is in no cache.
- * Compared is the CPU time of all processes of the session and the program, the least of several rounds, run in turns.
- * Below it, what the steps of the worker take by themselves.
- * Linux. `npm run build && npx tsx bench/micro/store-cost.ts [rows]`
+ * What the store costs when everything fits. Two functions run as one operator, and as two operators with every block
+ * passing through the store. Both variants put the first function's rows into Arrow columns and take them out for the
+ * second. The difference is the store's work: combining rows into blocks, asking for room and granting it, pages,
+ * writing bytes and checksums, messages and the ledger, the tasks of a second operator, mapping blocks and reading them
+ * from uncached memory. It compares the CPU time of all processes of the session and the program, the least of several
+ * alternating rounds. Below that it lists what the steps of the worker take by themselves. Linux. `npm run build && npx
+ * tsx bench/micro/store-cost.ts [rows]`
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,7 +18,7 @@ import { MappedArena } from "../../src/store/mapping.ts";
 const ROUNDS = 7;
 const rows = Number(process.argv[2] ?? 2e6);
 
-/** A concurrency of its own keeps a function an operator of its own. */
+/** A concurrency of its own keeps a function in an operator of its own. */
 const APART = { concurrency: { min: 1, max: 64 } } as const;
 
 const PIPELINES: Readonly<Record<string, (s: Session, apart: boolean) => Dataset<{ sum: number }>>> = {
@@ -64,10 +64,10 @@ const PIPELINES: Readonly<Record<string, (s: Session, apart: boolean) => Dataset
 };
 
 interface Figures {
-  /** Of every process, in milliseconds. */
+  /** CPU time of all processes, in milliseconds. */
   readonly cpu: number;
   readonly wall: number;
-  /** Handed over between the two functions. */
+  /** Bytes passed from one function to the other. */
   readonly bytes: number;
 }
 
@@ -81,7 +81,7 @@ async function measure(ds: Dataset<{ sum: number }>): Promise<Figures> {
   return { cpu: cpuOf(process.pid) - before, wall, bytes };
 }
 
-/** Milliseconds that the threads of a process and of all it started have run. */
+/** Milliseconds that the threads of a process and of its descendants have run. */
 function cpuOf(pid: number): number {
   let ms = 0;
   try {
@@ -91,7 +91,7 @@ function cpuOf(pid: number): number {
       for (const child of children) if (child !== "") ms += cpuOf(Number(child));
     }
   } catch {
-    // Ended in the meantime.
+    // The process has ended meanwhile.
   }
   return ms;
 }
@@ -106,7 +106,7 @@ async function compare(s: Session, name: string): Promise<void> {
   for (let round = 0; round <= ROUNDS; round++) {
     const together = await measure(pipeline(s, false));
     const apart = await measure(pipeline(s, true));
-    // The first round compiles.
+    // The first round compiles the code.
     if (round === 0) continue;
     one.push(together);
     two.push(apart);
@@ -123,7 +123,7 @@ async function compare(s: Session, name: string): Promise<void> {
   }
 }
 
-/** One block of text rows through each step, pages touched before, as in a pipeline that flows. */
+/** One block of text rows through each step. Its pages were touched before, as in a pipeline under way. */
 function steps(): void {
   const builder = new RowBuilder();
   for (let id = 0; id < 4096; id++) builder.append({ id, half: id / 2, text: `row ${id} `.padEnd(176, "spillway ") });

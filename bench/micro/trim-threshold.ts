@@ -1,8 +1,9 @@
 /**
- * What `mallocTrimThreshold` costs and brings: `npm run build && npx tsx bench/micro/trim-threshold.ts [rounds]`.
- * Two loads in one worker, with several thresholds in turn: buffers of 4 MB that are allocated, written and dropped, eight alive at
- * a time, as JavaScript's (freed by the collector) and as C's (freed at once); and a row function over a Parquet file.
- * CPU seconds of the worker, because a busy machine stretches the others; memory of its own before and after `session.trim()`.
+ * What `mallocTrimThreshold` costs and gains: `npm run build && npx tsx bench/micro/trim-threshold.ts [rounds]`. Two
+ * loads in one worker, with several thresholds in turn. The first allocates, writes and drops buffers of 4 MB, eight
+ * alive at a time, both JavaScript's (freed by the collector) and C's (freed at once). The second is a row function
+ * over a Parquet file. Shows CPU seconds of the worker, because a busy machine stretches other times, and its private
+ * memory before and after `session.trim()`.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

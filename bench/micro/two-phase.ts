@@ -1,7 +1,8 @@
 /**
- * An aggregate over what a function made, in one phase and in two, with the worker's own code in one process:
- * `npx tsx bench/micro/two-phase.ts`. The time of the map side (one thread) and of the wide side (tables filled, one query), best of
- * several runs, and two phases as a part of one. Not a measurement of jobs: nothing runs beside anything here.
+ * An aggregate over the output of a function, in one phase and in two, with the worker's own code in one process: `npx
+ * tsx bench/micro/two-phase.ts`. Shows the time of the map side (one thread) and of the wide side (filling tables, one
+ * query), best of several runs, and the ratio of two phases to one. Not a measurement of jobs: nothing runs in
+ * parallel.
  */
 import { BlockBuilder, columnsToBatch, type RecordBatch } from "../../src/arrow/index.ts";
 import { type Connection, Kernel, StoredTable } from "../../src/kernel/index.ts";
@@ -9,7 +10,7 @@ import { type AggregateExpression, type AggregateName, aggregate, column } from 
 import { twoPhase } from "../../src/stages/aggregates/two-phase.ts";
 import { relation } from "../../src/stages/sql/relation.ts";
 import { selectFrom, selectSql } from "../../src/stages/sql/select.ts";
-import type { Stage } from "../../src/worker/stage.ts";
+import type { Link } from "../../src/worker/link.ts";
 import { SqlStep } from "../../src/worker/steps/sql-step.ts";
 import { table } from "../../test/plan/fixtures.ts";
 
@@ -45,8 +46,8 @@ const cases: readonly (readonly [string, number, Readonly<Record<string, Aggrega
   ["count and list, 1 k groups", 1000, { n: of("count", null), l: of("list", "x") }],
 ];
 
-/** Puts what comes together into blocks. */
-class Blocks implements Stage {
+/** Combines its input into blocks. */
+class Blocks implements Link {
   readonly wanted = Number.POSITIVE_INFINITY;
   readonly takesEach = true;
   readonly batches: RecordBatch[] = [];

@@ -1,4 +1,4 @@
-/** Ours: a numeric function over columns, one sum per batch. */
+/** Ours: a numeric function over columns, with one sum per batch. */
 import { timed } from "./program.ts";
 
 interface LineItem {

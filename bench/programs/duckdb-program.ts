@@ -1,6 +1,7 @@
 /**
- * The frame of DuckDB's programs, as program.ts is that of ours: the work once on a thousand rows, then on the clock.
- * In a box DuckDB is told to spill before the box is full, on the same disk as everybody else.
+ * The frame of DuckDB's programs, as program.ts is that of ours: the work is done once on a thousand rows, and then
+ * with the clock running. In a box, DuckDB is told to spill before the box is full, on the same disk as the other
+ * engines.
  */
 import { dirname, join } from "node:path";
 import { duckdbLimit } from "../box-limits.ts";
@@ -13,7 +14,7 @@ export type DuckdbWork = (database: Database, job: Job) => Promise<Answer>;
 export const text = (value: string): string => `'${value.replaceAll("'", "''")}'`;
 export const table = (files: readonly string[]): string => `read_parquet([${files.map(text).join(", ")}])`;
 
-/** `answer`, where an answer is to be had only by doing the work again: off the clock. */
+/** `answer` is given if the answer is only known by doing the work again; it is not timed. */
 export async function timedDuckdb(work: DuckdbWork, answer?: DuckdbWork): Promise<void> {
   const assignment: Assignment = JSON.parse(process.argv.at(-1) ?? "{}");
   const begin = performance.now();

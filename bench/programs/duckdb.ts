@@ -1,6 +1,6 @@
 /**
- * DuckDB on its own, through its maker's JavaScript binding and not through this project's kernel: the baseline must
- * not be able to get slower by our doing. It is the same libduckdb that the kernel loads.
+ * DuckDB alone, through its maker's JavaScript binding and not through this project's kernel, so that no change of ours
+ * can make the baseline slower. It is the same libduckdb that the kernel loads.
  */
 import duckdb from "@duckdb/node-bindings";
 
@@ -15,7 +15,7 @@ export interface Database {
 
 export async function openDatabase(threads: number, settings: readonly string[] = []): Promise<Database> {
   const database = await duckdb.open(":memory:");
-  // A connection runs one statement at a time, and callers run several at once: one connection per statement.
+  // A connection runs one statement at a time, and callers run several at once: so each statement gets a connection.
   const withConnection = async <T>(use: (connection: duckdb.Connection) => Promise<T>): Promise<T> => {
     const connection = await duckdb.connect(database);
     try {
@@ -44,7 +44,7 @@ export async function openDatabase(threads: number, settings: readonly string[] 
   };
 }
 
-/** The binding hands out raw vectors: a text is 16 bytes, its length first, then the text itself or a pointer to it. */
+/** The binding returns raw vectors: a text is 16 bytes, its length first, then the text itself or a pointer to it. */
 function firstText(result: duckdb.Result): string {
   const vector = duckdb.data_chunk_get_vector(duckdb.result_get_chunk(result, 0), 0);
   const { buffer, byteOffset } = duckdb.vector_get_data(vector, 16);

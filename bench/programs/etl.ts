@@ -1,4 +1,4 @@
-/** Ours: the same work as one COPY of DuckDB's, from the public API. */
+/** Ours: the same work as one COPY of DuckDB, through the public API. */
 import { col, lit } from "spillway";
 import { timed } from "./program.ts";
 

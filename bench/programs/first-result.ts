@@ -1,4 +1,4 @@
-/** Ours: the smallest program there is. No warm-up: the harness takes the time from the spawn to the line printed. */
+/** Ours: the smallest possible program. No warm-up: the harness measures from the start to the printed line. */
 import { fromItems } from "spillway";
 import { report } from "./program-report.ts";
 

@@ -1,4 +1,4 @@
-/** Ours: a function of each row makes the key, and the groups are counted and summed. */
+/** Ours: a function computes the key of each row; the groups are counted and summed. */
 import { col, count } from "spillway";
 import { timed } from "./program.ts";
 import { answerOfRows } from "./rows-answer.ts";

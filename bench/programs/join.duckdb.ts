@@ -1,4 +1,4 @@
-/** DuckDB on its own: every line with its order, then groups. */
+/** DuckDB alone: every line with its order, then groups. */
 import { table, timedDuckdb } from "./duckdb-program.ts";
 import { answerOfRows } from "./rows-answer.ts";
 

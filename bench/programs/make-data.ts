@@ -1,6 +1,6 @@
 /**
- * Writes table files, two at once (a generating query runs on one thread). Orders come as JSON on stdin: a query
- * per file is more than an argument may hold.
+ * Writes table files, two at a time (a generating query runs on one thread). The list comes as JSON on stdin, because a
+ * query per file is more than an argument can hold.
  */
 import { json } from "node:stream/consumers";
 import { type FileOrder, writeParquet } from "../data/files.ts";

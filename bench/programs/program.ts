@@ -1,6 +1,7 @@
 /**
- * The frame of our programs: starts a session, does the work once on a thousand rows so that every worker is there and
- * has its code, then does it on the clock and prints the report. The peers' frame (peers/harness.py) does the same.
+ * The frame of our programs: starts a session, does the work once on a thousand rows so that every worker is running
+ * and has its code, then does the work with the clock running, and prints the report. The peers' frame
+ * (peers/harness.py) does the same.
  */
 import { type Session, session } from "spillway";
 import type { Answer, Assignment, Job } from "../workload.ts";

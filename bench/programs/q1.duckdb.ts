@@ -1,4 +1,4 @@
-/** DuckDB on its own: TPC-H's first query over doubles. */
+/** DuckDB alone: TPC-H's first query over doubles. */
 import { table, timedDuckdb } from "./duckdb-program.ts";
 import { answerOfRows } from "./rows-answer.ts";
 

@@ -1,4 +1,4 @@
-/** Prints the one row of a query as JSON: the judge of what engines wrote. Arguments: the query. */
+/** Prints the one row of a query as JSON; used to check what engines wrote. Argument: the query. */
 import { openDatabase } from "./duckdb.ts";
 
 const database = await openDatabase(2);

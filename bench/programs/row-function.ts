@@ -1,4 +1,4 @@
-/** Ours: a row function, its results summed batch by batch where they are made. */
+/** Ours: a row function; its results are summed batch by batch in the workers. */
 import { timed } from "./program.ts";
 
 interface LineItem {

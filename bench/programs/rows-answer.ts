@@ -1,6 +1,6 @@
 /**
- * Many rows as an answer that can be compared: for each column a sum in which every row has a weight of its own, so that
- * rows in another order give another one. Only for rows whose order the question says.
+ * Reduces many rows to an answer that can be compared: for each column a sum in which every row has its own weight, so
+ * that rows in another order give another sum. Only for rows whose order is defined.
  */
 import type { Answer } from "../workload.ts";
 
@@ -10,7 +10,7 @@ export function answerOfRows(rows: readonly Readonly<Record<string, unknown>>[])
   return { rows: rows.length, ...Object.fromEntries(sums) };
 }
 
-/** Small, so that no row's value drowns in those of others. */
+/** Small, so that the values of one row do not drown in those of others. */
 const weight = (row: number): number => 1 + (row % 97) / 97;
 
 function numberOf(value: unknown): number {

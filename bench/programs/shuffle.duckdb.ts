@@ -1,4 +1,4 @@
-/** DuckDB on its own: four columns in an order that chance gives, which for DuckDB is a sort by random numbers. */
+/** DuckDB alone: four columns in a random order, which for DuckDB is a sort by random numbers. */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { table, text, timedDuckdb } from "./duckdb-program.ts";

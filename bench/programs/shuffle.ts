@@ -1,4 +1,4 @@
-/** Ours: four columns in an order that chance gives, written. */
+/** Ours: four columns in a random order, written. */
 import { timed } from "./program.ts";
 
 await timed(async (session, job) => {

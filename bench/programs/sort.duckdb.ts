@@ -1,11 +1,14 @@
-/** DuckDB on its own: four columns in the order of two, written. One file: a file per thread would not keep the order. */
+/**
+ * DuckDB alone: four columns in the order of two, written. To one file, because a file per thread would not keep the
+ * order.
+ */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { table, text, timedDuckdb } from "./duckdb-program.ts";
 
 await timedDuckdb(async (database, job) => {
   await mkdir(job.written, { recursive: true });
-  // The order is what was asked for; only what is in no order may lose the one it came in.
+  // Here the order must be kept. Other programs allow any order.
   await database.execute("SET GLOBAL preserve_insertion_order = true");
   await database.execute(`
     COPY (

@@ -1,4 +1,7 @@
-/** Ours: every byte passes through the store, because a concurrency of its own keeps `mapBatches` an operator of its own. */
+/**
+ * Ours: every byte passes through the store, because a concurrency of its own keeps `mapBatches` in an operator of its
+ * own.
+ */
 import { timed } from "./program.ts";
 
 const TEXT_LENGTH = 176;

@@ -1,4 +1,4 @@
-/** Ours of the work that memory is too small for; what each job is, and how it must end, is in survive/jobs.ts. */
+/** Ours: the jobs that memory is too small for. survive/jobs.ts describes each job, and how it must end. */
 import { spawnSync } from "node:child_process";
 import { col, count, type Session, session } from "spillway";
 import type { SurviveAssignment } from "../survive/jobs.ts";
@@ -7,7 +7,7 @@ import { report } from "./program-report.ts";
 
 type Ids = Iterable<number>;
 
-/** Rows in so many tasks, a batch each, through the function; what comes out is summed. */
+/** Rows in this many tasks, one batch each, through the function; the results are summed. */
 async function total(s: Session, rows: number, tasks: number, of: (ids: Ids) => number[]): Promise<number> {
   const { sum } = await s
     .range(rows, { overrideNumBlocks: tasks })

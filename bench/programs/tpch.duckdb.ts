@@ -1,4 +1,4 @@
-/** DuckDB on its own: one of TPC-H's queries. Making its rows JSON, to compare them, is not on the clock. */
+/** DuckDB alone: one of TPC-H's queries. Converting its rows to JSON, to compare them, is not timed. */
 import { pathToFileURL } from "node:url";
 import { QUERY_NAMES } from "../../examples/tpch/queries.ts";
 import { sqlOf, viewsOf } from "../../examples/tpch/reference.ts";

@@ -1,4 +1,4 @@
-/** What a reader needs to know about the machine and the versions to read the figures. */
+/** What a reader must know about the machine and the versions to interpret the figures. */
 import { execFile } from "node:child_process";
 import { availableParallelism, cpus, totalmem } from "node:os";
 import { promisify } from "node:util";
@@ -25,7 +25,7 @@ export async function facts(project: string, peers: Readonly<Record<string, stri
   };
 }
 
-/** A copy without its history has no commit; the report is worth having all the same. */
+/** A copy without git history has no commit; the report is still useful. */
 async function commitOf(project: string): Promise<string> {
   try {
     const { stdout } = await promisify(execFile)("git", ["describe", "--always", "--dirty"], { cwd: project });

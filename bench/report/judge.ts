@@ -1,4 +1,4 @@
-/** From results to verdicts: one per target, and one per peer that was run without a target. */
+/** Verdicts from results: one per target, and one per peer that was run without a target. */
 import type { BoxPeaks, EngineResult, MemoryPeaks, Role, WorkloadResult } from "../harness/index.ts";
 import type { EngineName, Figure, Target } from "../workload.ts";
 import { median } from "./median.ts";
@@ -12,10 +12,10 @@ export interface Verdict {
   readonly ours: number | null;
   readonly peer: EngineName | null;
   readonly theirs: number | null;
-  /** Theirs / ours: above 1 we are faster. */
+  /** The peer's value divided by ours: above 1, we are faster. */
   readonly ratio: number | null;
   readonly target: string;
-  /** Null: no target, or nothing to judge by. */
+  /** Null: there is no target, or no result to judge. */
   readonly met: boolean | null;
   /** Why a value is missing. */
   readonly note: string;
@@ -60,7 +60,7 @@ function verdictOn(target: Target, result: WorkloadResult, ours: EngineResult | 
     : comparison(result, ours, peer, `within ${target.factor}`, 1 / target.factor);
 }
 
-/** `atLeast`: what theirs / ours must reach. */
+/** `atLeast`: the required value of theirs / ours. */
 function comparison(
   result: WorkloadResult,
   ours: EngineResult | undefined,
@@ -89,7 +89,7 @@ function noteOn(engine: EngineResult | undefined): string {
   return engine === undefined || engine.failure === null ? "" : `${engine.engine}: ${engine.failure}`;
 }
 
-/** A target that our own failing run could not reach is missed; one that nobody tried is not judged. */
+/** If our own run failed, the target is missed; if nothing was run, it is not judged. */
 function failed(ours: EngineResult | undefined): false | null {
   return ours === undefined || ours.failure === null ? null : false;
 }
@@ -128,7 +128,7 @@ function figure(name: Figure, result: WorkloadResult, ours: EngineResult | undef
   }
 }
 
-/** Memory is the highest of all runs, not the median: a limit must hold every time. */
+/** Memory is the maximum of all runs, not the median: a limit must hold every time. */
 function peak(engine: EngineResult | undefined, role: Role, kind: "private" | "resident"): number | null {
   const values = (engine?.measurements ?? []).flatMap((measurement) => peaks(measurement.memory, role, kind));
   return values.length === 0 ? null : Math.max(...values);

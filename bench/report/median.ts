@@ -1,4 +1,4 @@
-/** The value in the middle, or the mean of the two there; null where there are none. */
+/** The middle value, or the mean of the two middle ones; null if there are no values. */
 export function median(values: readonly number[]): number | null {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;

@@ -1,6 +1,7 @@
 /**
- * Rows of a kibibyte for the sort and the join: `id` counts, `key` has every number below the half of the rows once in each half of
- * them, `text` fills the row. Small on disk, because a text repeats itself; engines hold it as it is.
+ * Rows of a kibibyte for the sort and the join. `id` counts; `key` contains every number below half of the rows once in
+ * each half of the rows; `text` fills the row. Files are small, because the text repeats itself; in memory engines hold
+ * it in full.
  */
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -11,7 +12,7 @@ import { places } from "../places.ts";
 
 /** Files; the first half of them is the left side of the join. */
 const PARTS = 20;
-/** Shares no divisor with a half of the rows. */
+/** Has no common divisor with half of the rows. */
 const PRIME = 7919;
 
 export async function surviveFiles(rows: number, say: (text: string) => void): Promise<string[]> {

@@ -1,6 +1,6 @@
 /**
- * Work that memory is too small for, and how each piece of it must end. The programs (programs/survive.ts, peers/survive.py) know
- * it by its name. Where nothing could give an answer, an error that reaches the program is the right end.
+ * Jobs that memory is too small for, and how each must end. The programs (programs/survive.ts, peers/survive.py) know a
+ * job by its name. If no engine could give an answer, an error that reaches the program is the right end.
  */
 import type { Answer } from "../workload.ts";
 
@@ -8,9 +8,9 @@ export interface SurviveJob {
   readonly name: string;
   readonly title: string;
   readonly workers: number;
-  /** Null: there is none, it takes more memory than there is. */
+  /** Null: there is no answer, because it takes more memory than there is. */
   readonly answer: Answer | null;
-  /** Of the Parquet files that the job reads; 0: none. */
+  /** Rows of the Parquet files that the job reads; 0: it reads none. */
   readonly rows: number;
   /** The answer is this query over the files that it wrote; `{written}` stands for a glob of them. */
   readonly answerOfFiles?: string;
@@ -34,7 +34,7 @@ const ORDERED_FILES = `
     SELECT id, (key < lag(key) OVER (PARTITION BY filename ORDER BY file_row_number))::INTEGER AS wrong
     FROM read_parquet('{written}', filename = true, file_row_number = true))`;
 
-/** Sort and join are over so many rows of a kibibyte. */
+/** Sort and join have this many rows of a kibibyte. */
 export function surviveJobs(rows: number, cores: number): readonly SurviveJob[] {
   const common = { workers: cores, rows: 0, timeoutSeconds: LIMIT };
   return [

@@ -20,7 +20,7 @@ const ROW: Bytes = 1024;
 
 export const SURVIVE_NAMES = surviveJobs(0, 0).map(({ name }) => name);
 
-/** The exit code: 1 when one of ours did not end as it must. */
+/** Returns the exit code: 1 if one of our jobs did not end as it must. */
 export async function survive(options: BenchOptions, say: (text: string) => void): Promise<number> {
   const box = options.box ?? BOX;
   const jobs = surviveJobs(options.rows ?? (TIMES * box) / ROW, availableParallelism()).filter(
@@ -61,7 +61,7 @@ async function runJob(
   box: Bytes,
   python: string,
 ): Promise<Outcome> {
-  // Its own: two of these may run at once, each with other engines.
+  // A directory of its own, because two of these may run at once with different engines.
   const directory = join(places.written, String(process.pid));
   await mkdir(directory, { recursive: true });
   const written = join(directory, "result");

@@ -7,16 +7,16 @@ export type Ending = "answer" | "error" | "wrong answer" | "program killed" | "p
 
 export interface Outcome {
   readonly ending: Ending;
-  /** The job's only right ends: its answer, or where it has none an error that reached the program. */
+  /** The job ended correctly: with its answer or, if it has none, with an error that reached the program. */
   readonly isRight: boolean;
   /** The error's class and first line, or how the program ended. */
   readonly detail: string;
   readonly seconds: number;
-  /** Of the kernel's OOM killer. */
+  /** Kills of the system's OOM killer. */
   readonly kills: number;
 }
 
-/** `answer`: what the run computed, where that is not in its report; null: it cannot be had. */
+/** `answer`: what the run computed, if that is not in its report; null: unknown. */
 export function outcomeOf(job: SurviveJob, run: Run, answer: Answer | null): Outcome {
   const base = { seconds: run.seconds, kills: run.box?.kills ?? 0 };
   const { report } = run;

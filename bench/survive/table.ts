@@ -1,4 +1,4 @@
-/** Outcomes as Markdown: a row a job, a column an engine; below it, what errors said. */
+/** Outcomes as Markdown: a row for each job, a column for each engine, and the errors below. */
 import type { Facts } from "../report/index.ts";
 import type { EngineName } from "../workload.ts";
 import type { SurviveJob } from "./jobs.ts";
@@ -9,7 +9,7 @@ export interface SurviveResult {
   readonly outcomes: ReadonlyMap<EngineName, Outcome>;
 }
 
-/** Enough to know an error by. */
+/** Long enough to identify an error. */
 const DETAIL_LENGTH = 160;
 
 export function surviveTable(results: readonly SurviveResult[], engines: readonly EngineName[]): string {

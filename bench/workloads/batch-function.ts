@@ -1,4 +1,4 @@
-/** A numeric function over whole columns: the Python engines have numpy's compiled loops here, we have V8's. */
+/** A numeric function over whole columns: Python engines use numpy's compiled loops here, we use V8's. */
 import { MEMORY_TARGETS, type Workload } from "../workload.ts";
 
 export const batchFunction: Workload = {

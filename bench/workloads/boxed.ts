@@ -1,4 +1,4 @@
-/** A workload once more, in a memory box. */
+/** A workload run again in a memory box. */
 import { duckdbLimit } from "../box-limits.ts";
 import type { Bytes, Target, Workload } from "../workload.ts";
 
@@ -10,7 +10,7 @@ export interface BoxedOptions {
   readonly targets: readonly Target[];
 }
 
-/** Beside its own targets: it ends, nothing is killed, and what it holds fits. */
+/** In addition to its own targets: it ends, nothing is killed, and what it holds fits. */
 export function boxed(workload: Workload, box: Bytes, options: BoxedOptions): Workload {
   const size = box % (1024 * MiB) === 0 ? `${box / (1024 * MiB)}GiB` : `${box / MiB}MiB`;
   const peers = options.peers ?? workload.peers;
@@ -33,7 +33,7 @@ export function boxed(workload: Workload, box: Bytes, options: BoxedOptions): Wo
   };
 }
 
-/** The boxes that relational work is measured in: within 1.3 of DuckDB in the large one, to the end in the small one. */
+/** The boxes for relational work: within 1.3 of DuckDB in the large box, and to the end in the small one. */
 export const inBoxes = (workload: Workload): Workload[] => [
   boxed(workload, 2048 * MiB, { targets: [{ kind: "within", of: "duckdb", factor: 1.3 }], peers: ["duckdb"] }),
   boxed(workload, 512 * MiB, { targets: [], peers: ["duckdb"] }),

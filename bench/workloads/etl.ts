@@ -1,4 +1,4 @@
-/** No function at all: what the tasks, processes and files around the kernel cost, against the kernel on its own. */
+/** Without any function: what the tasks, processes and files around the kernel cost, compared with the kernel alone. */
 import { MEMORY_TARGETS, type Workload } from "../workload.ts";
 
 export const etl: Workload = {

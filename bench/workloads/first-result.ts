@@ -1,4 +1,4 @@
-/** How long a person waits for anything at all: a fresh program, three items, one function. */
+/** How long a user waits for the first result: a fresh program, three items, one function. */
 import { MEMORY_TARGETS, type Workload } from "../workload.ts";
 
 export const firstResult: Workload = {

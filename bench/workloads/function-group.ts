@@ -1,10 +1,10 @@
-/** A function makes the key that rows are grouped by: what no engine of SQL alone can do. */
+/** A function computes the key that rows are grouped by, which pure SQL engines cannot do. */
 import { MEMORY_TARGETS, type Workload } from "../workload.ts";
 
 export const functionGroup: Workload = {
   name: "function-group",
   title: "readParquet, 3 columns of lineitem → map(row => {…}) → groupBy on its result → sort",
-  // Python engines take minutes for these; `--rows 60e6` is for those who have the time.
+  // Python engines take minutes for these rows; `--rows 60e6` takes much longer.
   rows: 6e6,
   scales: true,
   tables: ["lineitem"],

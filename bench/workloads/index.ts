@@ -1,4 +1,4 @@
-/** All workloads, in the order they run and are reported. */
+/** All workloads, in the order in which they run and are reported. */
 import type { Workload } from "../workload.ts";
 import { batchFunction } from "./batch-function.ts";
 import { boxed, inBoxes } from "./boxed.ts";

@@ -1,4 +1,4 @@
-/** A plain function called for every row, a string among its columns: what Python engines are slowest at. */
+/** A plain function called for every row, with a string among its columns: the slowest case of Python engines. */
 import { MEMORY_TARGETS, type Workload } from "../workload.ts";
 
 export const rowFunction: Workload = {

@@ -1,4 +1,4 @@
-/** All rows in an order that chance gives, written. */
+/** All rows in a random order, written. */
 import { SUPERVISOR_TARGET, type Workload } from "../workload.ts";
 
 export const shuffle: Workload = {
@@ -10,7 +10,7 @@ export const shuffle: Workload = {
   peers: ["duckdb", "ray"],
   runs: 1,
   clock: "work",
-  // Of rows in an order of chance, half are below the one before; of lines in the order of their orders, none.
+  // In a random order half of the rows are below the previous one; in the order of orders no line is.
   answerOfFiles: `
     WITH steps AS (
       SELECT *, l_orderkey < lag(l_orderkey) OVER () AS back FROM read_parquet('{written}')

@@ -1,7 +1,7 @@
-/** All rows in an order, written: nothing is written before all is read. */
+/** All rows in an order, written: nothing can be written before everything is read. */
 import { SUPERVISOR_TARGET, type Workload } from "../workload.ts";
 
-/** One number that orders as the two keys do. */
+/** A single number with the order of the two keys. */
 const KEY = "(l_shipdate::DATE - DATE '1992-01-01')::BIGINT * 10000000 + l_partkey";
 
 export const sort: Workload = {
@@ -13,7 +13,7 @@ export const sort: Workload = {
   peers: ["duckdb", "daft", "ray", "dask"],
   runs: 1,
   clock: "work",
-  // In order inside of each file, and no file reaches into another. `lag` without an order follows the files' own.
+  // Each file is in order, and no two files overlap. `lag` without an order follows the files' own.
   answerOfFiles: `
     WITH keys AS (
       SELECT filename, l_orderkey, l_extendedprice, ${KEY} AS key

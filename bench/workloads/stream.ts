@@ -1,6 +1,6 @@
 /**
- * Data many times larger than memory: 20 GB of rows made, handed on through the store, looked at and written, in a box
- * of 1 GiB; against the same without a box. In 200 bytes a row, two numbers and a text.
+ * Data many times larger than memory: 20 GB of rows are made, passed through the store, looked at and written, in a box
+ * of 1 GiB, compared with the same work without a box. A row has 200 bytes: two numbers and a text.
  */
 import { MEMORY_TARGETS, type Workload } from "../workload.ts";
 

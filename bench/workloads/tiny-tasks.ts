@@ -1,4 +1,4 @@
-/** What a task costs when it does next to nothing: messages, scheduling, one block sealed and handed over. */
+/** What a task costs that does almost nothing: messages, scheduling, one block sealed and handed over. */
 import { MEMORY_TARGETS, type Workload } from "../workload.ts";
 
 export const tinyTasks: Workload = {

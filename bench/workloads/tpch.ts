@@ -1,4 +1,4 @@
-/** Each of TPC-H's queries against DuckDB's own answer in DuckDB's own time. 6 M rows are a scale of 1. */
+/** Each of TPC-H's queries, compared with DuckDB's own answer and time. 6 M rows are a scale of 1. */
 import { QUERY_NAMES } from "../../examples/tpch/queries.ts";
 import { SUPERVISOR_TARGET, type Workload } from "../workload.ts";
 

@@ -1,4 +1,7 @@
-/** Embeddings: texts through a model that each worker loads once, then the nearest to a question. `embeddings.ts texts.ndjson "a question"` */
+/**
+ * Embeddings: texts through a model that each worker loads once, then the nearest to a question. `embeddings.ts
+ * texts.ndjson "a question"`
+ */
 import { readJson } from "spillway";
 
 const [texts = "", question = ""] = process.argv.slice(2);

@@ -1,4 +1,7 @@
-/** Messy CSV: amounts with signs and commas, dates in two ways, empty fields; rows that make no sense are counted. `messy-csv.ts sales.csv` */
+/**
+ * Messy CSV: amounts with signs and commas, dates in two ways, empty fields; rows that make no sense are counted.
+ * `messy-csv.ts sales.csv`
+ */
 import { col, count, readCsv } from "spillway";
 
 const text = { day: "VARCHAR", shop: "VARCHAR", amount: "VARCHAR" };

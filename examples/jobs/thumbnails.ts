@@ -1,4 +1,7 @@
-/** Thumbnails: pictures (binary PPM, as `convert x.jpg x.ppm` makes them) at half their size, into Parquet. `thumbnails.ts pictures/ out/` */
+/**
+ * Thumbnails: pictures (binary PPM, as `convert x.jpg x.ppm` makes them) at half their size, into Parquet.
+ * `thumbnails.ts pictures/ out/`
+ */
 import { basename } from "node:path";
 import { readBinary } from "spillway";
 

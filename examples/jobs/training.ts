@@ -1,4 +1,7 @@
-/** A training loop: a line through points, by gradient descent over shuffled batches; another order in each epoch. `training.ts points.parquet` */
+/**
+ * A training loop: a line through points, by gradient descent over shuffled batches; another order in each epoch.
+ * `training.ts points.parquet`
+ */
 import { readParquet } from "spillway";
 
 const points = readParquet<{ x: number; y: number }>(process.argv[2] ?? "");

@@ -1,6 +1,7 @@
 /**
- * Runs queries of TPC-H: `npx tsx examples/tpch/run.ts --scale 1 --query 3`. Makes the data once, in .sample/tpch. Shows
- * the rows of one query, the times of several; `--check` compares the answers with DuckDB's, `--explain` shows the plan.
+ * Runs queries of TPC-H: `npx tsx examples/tpch/run.ts --scale 1 --query 3`. Makes the data once, in .sample/tpch.
+ * Shows the rows of one query, the times of several; `--check` compares the answers with DuckDB's, `--explain` shows
+ * the plan.
  */
 import { parseArgs } from "node:util";
 import { session } from "spillway";

@@ -1,6 +1,7 @@
 /**
- * apache-arrow's tables, read by their looks: batches of `Data`, each with a type, buffers by name, children and
- * perhaps a dictionary. Its slices shift values and offsets but keep `offset` for bitmaps; here both become plain.
+ * Reads apache-arrow's tables by their properties: batches of `Data`, each with a type, buffers by name, children and
+ * perhaps a dictionary. Slices of apache-arrow shift values and offsets but keep `offset` for bitmaps; here both become
+ * plain.
  */
 import { ValueError } from "../errors/index.ts";
 import { bitmapBytes, copyBits } from "./bitmap.ts";
@@ -17,7 +18,7 @@ interface ApacheField {
   readonly type: ApacheType;
 }
 
-/** The properties that apache-arrow's type classes have, each where it means something. */
+/** The properties of apache-arrow's type classes, each present where it has a meaning. */
 interface ApacheType {
   readonly typeId: number;
   readonly bitWidth?: number;
@@ -51,7 +52,7 @@ interface ApacheTable {
   readonly batches: readonly { readonly data: ApacheData }[];
 }
 
-/** The first place where someone else's object is believed to be what it looks like. */
+/** The only place that trusts a foreign object to be what its properties suggest. */
 export function isApacheTable(value: unknown): value is ApacheTable {
   if (typeof value !== "object" || value === null || !("schema" in value) || !("batches" in value)) return false;
   const { schema, batches } = value;
@@ -151,7 +152,10 @@ function readType(type: ApacheType, name: string): DataType {
       if (key !== undefined && value !== undefined) return { kind: "map", key, value };
     }
   }
-  throw new ValueError(`Column "${name}" is of apache-arrow's type ${type.typeId}, which is not read here.`, name);
+  throw new ValueError(
+    `Column "${name}" is of apache-arrow's type ${type.typeId}, which Spillway does not read.`,
+    name,
+  );
 }
 
 function bytesOf(view: ArrayBufferView | undefined): Uint8Array {

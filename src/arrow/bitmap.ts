@@ -1,5 +1,5 @@
 /**
- * Arrow bitmaps: bit i of a buffer is bit (i & 7) of byte (i >> 3), set for "there is a value" (or for true).
+ * Arrow bitmaps: bit i of a buffer is bit (i & 7) of byte (i >> 3). A set bit means that there is a value (or true).
  */
 
 const POPULATION = new Uint8Array(256);
@@ -46,8 +46,8 @@ export function clearBits(bits: Uint8Array, start: number, length: number): void
 }
 
 /**
- * Copies `length` bits. Target bits before `targetStart` are kept; those after the copy, up to the end of the last
- * byte touched, are zero, so that equal rows give equal bytes.
+ * Copies `length` bits. Target bits before `targetStart` are kept. Bits after the copy, up to the end of the last byte
+ * touched, become zero, so that equal rows give equal bytes.
  */
 export function copyBits(
   target: Uint8Array,
@@ -90,7 +90,7 @@ export function copyBits(
   }
 }
 
-/** One byte a value (0 or 1) into one bit a value. `target` is overwritten up to its last touched byte. */
+/** Packs one byte a value (0 or 1) into one bit a value. `target` is overwritten up to its last touched byte. */
 export function packBits(target: Uint8Array, flags: Uint8Array, length: number): void {
   const whole = length >>> 3;
   for (let byte = 0, at = 0; byte < whole; byte++, at += 8) {

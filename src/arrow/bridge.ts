@@ -1,7 +1,7 @@
 /**
- * Tables of other Arrow libraries: flechette's is what people are given (it owns its memory), and flechette's,
- * apache-arrow's or plain IPC bytes are what they may give. apache-arrow itself is never imported: its tables are
- * known by their looks.
+ * Tables of other Arrow libraries. Users get tables of flechette (which own their memory); they may give tables of
+ * flechette or apache-arrow, or plain IPC bytes. apache-arrow itself is never imported: its tables are recognised by
+ * their properties.
  */
 import { createRequire } from "node:module";
 import type * as Flechette from "@uwdata/flechette";
@@ -20,12 +20,12 @@ import type { Table } from "./table.ts";
 import type { RecordBatch, Schema, ValueOptions } from "./types.ts";
 import { emptyBatch } from "./vector.ts";
 
-/** Loaded at the first use: most programs and workers never need it, and every one of them would wait for it. */
+/** Loaded when first used: most programs and workers never need it, and loading it would delay all of them. */
 function flechette(): typeof Flechette {
   return createRequire(import.meta.url)("@uwdata/flechette");
 }
 
-/** One table of all the batches, copied. `values` say how flechette hands values out. */
+/** One table of all batches, copied. `values` decide how flechette presents values. */
 export function toFlechette(
   batches: readonly RecordBatch[],
   values: Pick<ValueOptions, "int64" | "timestamp"> = {},
@@ -54,7 +54,9 @@ function inItsWords({ int64, timestamp }: Pick<ValueOptions, "int64" | "timestam
   return { useBigInt: int64 === "bigint", useDate: timestamp !== "bigint" };
 }
 
-/** The batch with its columns in the order and of the types of the schema: nulls of no type become nulls of one. */
+/**
+ * The batch with its columns in the order and types of the schema: nulls of no type become nulls of the column's type.
+ */
 function conformed(batch: RecordBatch, schema: Schema): RecordBatch {
   if (schemaEquals(plainSchema(batch.schema), schema)) return batch;
   const builder = new BlockBuilder();
@@ -81,7 +83,7 @@ function batchesOf(value: unknown): RecordBatch[] {
   );
 }
 
-/** At least one batch: a table without rows has columns. */
+/** Returns at least one batch, because a table without rows still has columns. */
 function readTable(bytes: Uint8Array): RecordBatch[] {
   const { schema, batches } = readArrowBytes(bytes);
   return batches.length === 0 ? [emptyBatch(schema)] : batches;
@@ -93,7 +95,10 @@ function encoded(table: Table): Uint8Array {
   return bytes;
 }
 
-/** Also a table of another copy of flechette: columns with batches, where apache-arrow has batches with columns. */
+/**
+ * Also recognises a table of another copy of flechette: it has columns of batches, where apache-arrow has batches of
+ * columns.
+ */
 function isFlechetteTable(value: unknown): value is Table {
   return (
     typeof value === "object" &&

@@ -1,22 +1,22 @@
 /**
- * Names that columns cannot have: SQL takes those that differ only in case for one, ends at a NUL, has no half
- * characters, and works with columns of its own beside the user's.
+ * Names that columns cannot have. SQL treats names that differ only in case as equal, ends a name at a NUL, and has no
+ * half characters. Some names are used for internal columns.
  */
 import { RowShapeError } from "../errors/index.ts";
 import type { Schema } from "./types.ts";
 import { halfPair } from "./well-formed.ts";
 
-/** Of columns that are there only while an operator works. */
+/** Prefix of columns that exist only while an operator works. */
 const RESERVED = "__spillway_";
 
-/** As the kernel compares names: letters beyond ASCII are told apart. */
+/** A name as the kernel compares it: letters beyond ASCII keep their case. */
 export function foldedName(name: string): string {
   return name.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
-export interface NameFault {
+interface NameFault {
   readonly column: string;
-  /** What is wrong and what to do, to stand behind "operator: ". */
+  /** What is wrong and what to do, as the continuation of "operator: ". */
   readonly reason: string;
 }
 
@@ -32,7 +32,7 @@ export function nameFault(names: Iterable<string>): NameFault | null {
   return null;
 }
 
-/** Of what SQL made, which may call two columns the same. */
+/** Checks columns that SQL made, which may give two columns the same name. */
 export function assertOwnColumns(operator: string, { fields }: Schema): void {
   const names = new Set(fields.map(({ name }) => name));
   if (names.size === fields.length) return;
@@ -43,7 +43,7 @@ export function assertOwnColumns(operator: string, { fields }: Schema): void {
   );
 }
 
-/** Of data that comes from a program. */
+/** Checks names of data that comes from a program. */
 export function assertNames(names: Iterable<string>): void {
   const fault = nameFault(names);
   if (fault === null) return;
@@ -56,7 +56,7 @@ function ownFault(name: string, folded: string): string | null {
     return `the column ${JSON.stringify(name)} has a NUL character in its name. Give it another name where it is made.`;
   }
   const half = halfPair(name);
-  if (half !== null) return `the column ${JSON.stringify(name)} has in its name ${half}.`;
+  if (half !== null) return `the name of the column ${JSON.stringify(name)} has ${half}.`;
   if (!folded.startsWith(RESERVED)) return null;
   return `the column "${name}" has a name that is reserved: "${RESERVED}" begins those of columns that operators work with. Rename it where it is made.`;
 }

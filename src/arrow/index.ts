@@ -1,14 +1,13 @@
-/** The Arrow layer's door: batches to bytes and back, values out of batches and into them. */
+/** The door of the Arrow layer: batches to bytes and back, values out of batches and into them. */
 export { bitAt, copyBits } from "./bitmap.ts";
 export { fromArrowTable, toFlechette } from "./bridge.ts";
-export { assertNames, assertOwnColumns, foldedName, type NameFault, nameFault } from "./column-names.ts";
+export { assertNames, assertOwnColumns, foldedName, nameFault } from "./column-names.ts";
 export { BlockBuilder, concatBatches } from "./concat/block-builder.ts";
 export { evenSlices, nextCut } from "./concat/cut.ts";
 export { dropSpareMemory } from "./concat/growable.ts";
-export { type BlockPlan, blockBytes, planBlock, readBlock } from "./ipc/block.ts";
-export { type ArrowFileWriter, arrowFileWriter } from "./ipc/file-writer.ts";
+export { blockBytes, planBlock, readBlock } from "./ipc/block.ts";
+export { arrowFileWriter } from "./ipc/file-writer.ts";
 export {
-  type ArrowData,
   FILE_TAIL,
   footerLength,
   isArrowFile,
@@ -28,7 +27,6 @@ export { typeName } from "./typename.ts";
 export { parseTypeName } from "./typename-parser.ts";
 export type {
   Columns,
-  ColumnValues,
   DataType,
   Field,
   IntType,

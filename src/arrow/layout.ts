@@ -1,11 +1,11 @@
 /**
- * The physical side of a type: which buffers and children a column of it has, and how wide a value is.
- * What the values mean is none of its business.
+ * The physical side of a type: the buffers and children of its columns, and the width of a value. Knows nothing about
+ * what values mean.
  */
 import type { DataType, Field } from "./types.ts";
 
 type Layout =
-  /** The null type: a length and nothing else. */
+  /** The null type has only a length. */
   | { readonly kind: "none" }
   /** One bit a value. */
   | { readonly kind: "bits" }
@@ -61,7 +61,7 @@ export function layoutOf(type: DataType): Layout {
 
 const NO_FIELDS: readonly Field[] = [];
 
-/** The fields of a type's children, as Arrow nests them: a map has one, the struct of its entries. */
+/** The fields of a type's children, as Arrow nests them: a map has one child, the struct of its entries. */
 export function childFields(type: DataType): readonly Field[] {
   switch (type.kind) {
     case "list":
@@ -76,7 +76,7 @@ export function childFields(type: DataType): readonly Field[] {
   }
 }
 
-/** The same type around other children; the inverse of childFields. */
+/** The same type with other children; the inverse of childFields. */
 export function withChildren(type: DataType, children: readonly Field[]): DataType {
   const [first] = children;
   switch (type.kind) {

@@ -1,10 +1,10 @@
 /**
- * Names and texts as SQL spells them. Everything that comes from a user passes through here, so none of it is read as
- * SQL.
+ * Names and texts in SQL's spelling. Everything that comes from a user passes through here, so that none of it is read
+ * as SQL.
  */
 import { OptionError } from "../errors/index.ts";
 
-/** SQL ends at a NUL for the kernel, and a name has no other spelling for one. */
+/** The kernel ends the SQL at a NUL, and a name has no other spelling for it. */
 export function quoteIdentifier(name: string): string {
   if (name.includes("\0")) {
     throw new OptionError(`The name ${JSON.stringify(name)} has a NUL character, which no name may have.`);
@@ -12,7 +12,7 @@ export function quoteIdentifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** A NUL inside a text is spelled `chr(0)`. */
+/** A NUL inside a text is written as `chr(0)`. */
 export function quoteText(text: string): string {
   if (text.includes("\0")) return `(${text.split("\0").map(quoteText).join(" || chr(0) || ")})`;
   return `'${text.replaceAll("'", "''")}'`;

@@ -1,6 +1,4 @@
-/**
- * Comparing and joining schemas. Only the null type gives way to another; numbers never widen silently.
- */
+/** Compares and combines schemas. Only the null type becomes another type; numbers never widen silently. */
 import { RowShapeError } from "../errors/index.ts";
 import { childFields, layoutOf, withChildren } from "./layout.ts";
 import type { DataType, Field, Schema } from "./types.ts";
@@ -42,7 +40,7 @@ export function typeEquals(a: DataType, b: DataType): boolean {
   return fieldsEqual(childFields(a), childFields(b), a.kind === "struct");
 }
 
-/** Names count for structs; a list's child may be called "item", "element" or "l" by different writers. */
+/** Names count for structs. A list's child may be called "item", "element" or "l", depending on the writer. */
 function fieldsEqual(a: readonly Field[], b: readonly Field[], named: boolean): boolean {
   if (a.length !== b.length) return false;
   return a.every((field, index) => {
@@ -51,12 +49,12 @@ function fieldsEqual(a: readonly Field[], b: readonly Field[], named: boolean): 
   });
 }
 
-/** Same names, same types, same order; whether a column may hold nulls does not matter. */
+/** Same names, same types, same order. Nullability is ignored. */
 export function schemaEquals(a: Schema, b: Schema): boolean {
   return a === b || fieldsEqual(a.fields, b.fields, true);
 }
 
-/** The type without dictionaries: what is written into blocks. */
+/** The type without dictionaries, as it is written into blocks. */
 export function plainType(type: DataType): DataType {
   if (type.kind === "dictionary") return plainType(type.value);
   const children = childFields(type);
@@ -72,7 +70,7 @@ function plainField(field: Field): Field {
 
 const plainSchemas = new WeakMap<Schema, Schema>();
 
-/** The schema without dictionaries; the same object for the same schema, and for one that has none. */
+/** The schema without dictionaries: the same object for the same schema, and the schema itself if it has none. */
 export function plainSchema(schema: Schema): Schema {
   let plain = plainSchemas.get(schema);
   if (plain === undefined) {
@@ -83,7 +81,7 @@ export function plainSchema(schema: Schema): Schema {
   return plain;
 }
 
-/** The one type that both can be seen as, or null. Dictionaries are seen as their values. */
+/** The one type that both can be read as, or null. Dictionaries count as their values. */
 export function unifyTypes(a: DataType, b: DataType): DataType | null {
   const left = plainType(a);
   const right = plainType(b);
@@ -92,7 +90,7 @@ export function unifyTypes(a: DataType, b: DataType): DataType | null {
   if (right.kind === "null") return left;
   if (left.kind !== right.kind || layoutOf(left).kind !== layoutOf(right).kind) return null;
   if (left.kind === "fixedList" && right.kind === "fixedList" && left.size !== right.size) return null;
-  // Large or not is a matter of the writer's; offsets are read as they come and written as the first has them.
+  // Writers differ in whether offsets are large: offsets are read as they come and written as the first type has them.
   if (left.kind === "utf8" || left.kind === "binary") return left;
   const children = unifyFields(childFields(left), childFields(right), left.kind === "struct");
   return children === null || children.length === 0 ? null : withChildren(left, children);
@@ -112,8 +110,8 @@ function unifyFields(a: readonly Field[], b: readonly Field[], named: boolean): 
 }
 
 /**
- * The schema that rows of both fit, in the order of the first, or null where columns or types differ. Columns are
- * matched by name, so the order of the second does not matter.
+ * The schema that rows of both fit, in the order of the first; null if columns or types differ. Columns are matched by
+ * name, so the second may have another order.
  */
 export function unifySchemas(a: Schema, b: Schema): Schema | null {
   if (a === b) return plainSchema(a);
@@ -127,7 +125,7 @@ export function unifySchemas(a: Schema, b: Schema): Schema | null {
   return fields === null ? null : { fields };
 }
 
-/** For each field of `a` its place in `b`, or null where the names are not the same set. */
+/** For each field of `a` its position in `b`; null if the two have different names. */
 export function columnOrder(a: Schema, b: Schema): number[] | null {
   if (a.fields.length !== b.fields.length) return null;
   if (a.fields.every((field, index) => b.fields[index]?.name === field.name)) return a.fields.map((_, index) => index);
@@ -144,7 +142,7 @@ export function columnOrder(a: Schema, b: Schema): number[] | null {
   return order;
 }
 
-/** As columnOrder, but other columns are an error that names the first. */
+/** Like columnOrder, but throws an error that names the first column that differs. */
 export function sameColumns(a: Schema, b: Schema): number[] {
   const order = columnOrder(a, b);
   if (order !== null) return order;

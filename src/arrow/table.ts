@@ -1,7 +1,7 @@
 /**
- * The table that people are given: flechette's, member by member. Its own declaration has an error that shows in every
- * project that compiles with `skipLibCheck: false`, so it must not be reached from ours; the other declarations of the
- * library are sound.
+ * The table that users get: flechette's, member by member. The library's own declaration has an error that appears in
+ * every project that compiles with `skipLibCheck: false`, so our declarations must not refer to it. Other declarations
+ * of the library are sound.
  */
 import type { Column } from "@uwdata/flechette/dist/types/column.js";
 import type { Schema, StructFactory, TypeMap, ValueArray } from "@uwdata/flechette/dist/types/types.js";
@@ -19,7 +19,7 @@ export interface Table<T extends TypeMap = TypeMap> {
   readonly numRows: number;
   getChildAt<R extends T[keyof T]>(index: number): Column<R>;
   getChild<P extends keyof T>(name: P): Column<T[P]>;
-  /** Only these columns, in this order, under other names where some are given. */
+  /** Only these columns, in this order, renamed if names are given. */
   selectAt<V extends T[keyof T]>(indices: number[], as?: string[]): Table<{ [key: string]: V }>;
   select<K extends keyof T>(names: K[], as?: string[]): Table<{ [key: string]: T[keyof T] }>;
   toColumns(): { [P in keyof T]: ValueArray<T[P]> };

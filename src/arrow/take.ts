@@ -1,13 +1,13 @@
 /**
- * Rows of a batch in any order, as a batch in memory of its own. Dictionaries are shared, and not taken from. Written
- * as loops over typed arrays: scattering rows is nothing but this.
+ * Rows of a batch in any order, as a batch in memory of its own. Dictionaries are shared unchanged. Written as loops
+ * over typed arrays, because scattering rows to partitions consists of nothing else.
  */
 import { bitAt } from "./bitmap.ts";
 import { layoutOf } from "./layout.ts";
 import type { RecordBatch, Vector } from "./types.ts";
 import { bufferOf, type Offsets, offsetAt, offsetsOf, validityOf, viewOf } from "./vector.ts";
 
-/** A call for each value costs more than these bytes one by one. */
+/** Up to this length, copying byte by byte costs less than a call. */
 const SHORT_BYTES = 24;
 
 /** Row i of the result is row `rows[i]` of the batch. */
@@ -88,7 +88,7 @@ function takeFixed(vector: Vector, width: number, rows: Int32Array): Uint8Array 
 
 type Words = Uint32Array | Uint16Array | Uint8Array;
 
-/** Eight bytes as two words and not as a double, which need not keep every bit. */
+/** Eight bytes are copied as two words and not as a double, which may not keep every bit. */
 function takePairs(from: Words, to: Words, rows: Int32Array): void {
   for (let row = 0; row < rows.length; row++) {
     const at = (rows[row] as number) * 2;
@@ -104,7 +104,7 @@ function takeWords(from: Words, to: Words, rows: Int32Array, each: number): void
   }
 }
 
-/** The offsets of the rows taken, and how many values they have; a null has none. */
+/** The offsets of the chosen rows, and the number of their values; a null has none. */
 function takenOffsets(vector: Vector, offsets: Offsets, large: boolean, rows: Int32Array) {
   const stride = large ? 2 : 1;
   const validity = validityOf(vector);

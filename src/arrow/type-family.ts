@@ -1,14 +1,14 @@
 /**
- * What a type has in common with those that it can stand beside in one column: numbers are one family, texts another.
- * Small enough to travel with each block, so that blocks of all tasks can be compared where they meet.
+ * The family of a type: types of one family may be in the same column. Numbers are one family, texts another. It is
+ * small enough to travel with each block, so that the blocks of all tasks can be compared where they meet.
  */
 import { childFields } from "./layout.ts";
 import { plainType } from "./schema.ts";
 import type { DataType } from "./types.ts";
 
 /**
- * A word, or a word and what is inside; "?" are nulls of no type, which fit everything. Names of fields begin with a
- * colon.
+ * A word, or a word and what is inside it. "?" stands for nulls of no type, which fit every family. Names of fields
+ * begin with a colon.
  */
 export type TypeFamily = string | readonly TypeFamily[];
 

@@ -1,6 +1,6 @@
 /**
- * Reads SQL type names, as people write them in a declared schema, into Arrow types. Case does not matter; the usual
- * aliases of the kernel's SQL are known.
+ * Parses SQL type names in declared schemas into Arrow types. Case is ignored; the usual aliases of the kernel's SQL
+ * are known.
  */
 import { OptionError } from "../errors/index.ts";
 import type { DataType, Field } from "./types.ts";
@@ -62,7 +62,7 @@ function tokens(sql: string): Token[] {
   while (TOKEN.lastIndex < text.length) {
     const at = TOKEN.lastIndex;
     const match = TOKEN.exec(text);
-    if (match === null) throw new OptionError(`"${sql}" is no type name: cannot read "${text.slice(at)}".`);
+    if (match === null) throw new OptionError(`"${sql}" is not a type name: cannot read "${text.slice(at)}".`);
     const [, quoted, word, number, mark] = match;
     if (quoted !== undefined) found.push({ kind: "quoted", text: quoted.replaceAll('""', '"') });
     else if (word !== undefined) found.push({ kind: "word", text: word });
@@ -72,7 +72,7 @@ function tokens(sql: string): Token[] {
   return found;
 }
 
-/** The type that a SQL type name means, e.g. `DECIMAL(12,2)`, `STRUCT(a INTEGER, b VARCHAR[])`. */
+/** The type that a SQL type name means, such as `DECIMAL(12,2)` or `STRUCT(a INTEGER, b VARCHAR[])`. */
 export function parseTypeName(sql: string): DataType {
   const half = halfPair(sql);
   if (half !== null) throw new OptionError(`The type name ${JSON.stringify(sql)} has ${half}.`);
@@ -81,7 +81,7 @@ export function parseTypeName(sql: string): DataType {
 
   function fail(expected: string): never {
     const rest = input[at]?.text ?? "the end";
-    throw new OptionError(`"${sql}" is no type name: expected ${expected}, found ${rest}.`);
+    throw new OptionError(`"${sql}" is not a type name: expected ${expected}, found ${rest}.`);
   }
   function accept(text: string): boolean {
     const token = input[at];

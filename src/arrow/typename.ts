@@ -1,6 +1,6 @@
 /**
- * Types as SQL spells them (DuckDB's names), for messages, schemas shown to people and casts. parseTypeName, in
- * typename-parser.ts, reads them back.
+ * Types in SQL's spelling (DuckDB's names), for messages, casts, and schemas shown to users. parseTypeName in
+ * typename-parser.ts parses them.
  */
 import type { DataType, TimeUnit } from "./types.ts";
 

@@ -1,6 +1,6 @@
 /**
- * The Arrow data model as this project sees it: plain, immutable descriptions of types and views of buffers.
- * Not a general Arrow library: what people are given is a copy of values, or a table of a real Arrow library.
+ * The Arrow data model of this project: plain, immutable descriptions of types, and views of buffers. Not a general
+ * Arrow library: users get copies of values, or a table of a full Arrow library.
  */
 
 export type TimeUnit = "s" | "ms" | "us" | "ns";
@@ -42,11 +42,11 @@ export interface Schema {
 }
 
 /**
- * One column: views of Arrow buffers in the order of the Arrow columnar format for its type, validity bitmap first
- * (null where there is none; the "null" type has no buffers at all). Variable-size types: [validity, offsets, data].
- * `offset` counts values into the buffers, as in the C data interface, and applies to struct children as well.
- * The views may lie over JavaScript memory, the arena or kernel memory: whoever hands a vector out says until when
- * it holds.
+ * One column: views of Arrow buffers, in the order of the Arrow columnar format for its type, with the validity bitmap
+ * first (null if there is none; the "null" type has no buffers at all). Variable-size types: [validity, offsets, data].
+ * `offset` counts values into the buffers, as in the C data interface, and applies to struct children, too. The views
+ * may be over JavaScript memory, the arena or kernel memory: the code that hands out a vector says how long it is
+ * valid.
  */
 export interface Vector {
   readonly type: DataType;
@@ -55,7 +55,7 @@ export interface Vector {
   readonly nullCount: number;
   readonly offset: number;
   readonly buffers: readonly (Uint8Array | null)[];
-  /** list, fixedList: one; struct: one a field; map: one struct of key and value. */
+  /** list, fixedList: one child; struct: one for each field; map: one struct of key and value. */
   readonly children: readonly Vector[];
   readonly dictionary: Vector | null;
 }
@@ -66,11 +66,11 @@ export interface RecordBatch {
   readonly columns: readonly Vector[];
 }
 
-/** How values cross into JavaScript (A13). The defaults are the first of each. */
+/** How values are converted to JavaScript (A13). The first alternative of each is the default. */
 export interface ValueOptions {
-  /** int64 and uint64 as number (an error past 2^53) or bigint. */
+  /** int64 and uint64 as number (an error past 2^53) or as bigint. */
   readonly int64?: "number" | "bigint";
-  /** decimal as number or as its exact text. */
+  /** decimal as number, or as its exact text. */
   readonly decimal?: "number" | "string";
   /** date and timestamp as Date, or as bigint in the column's own unit. */
   readonly timestamp?: "date" | "bigint";
@@ -89,5 +89,5 @@ export type ColumnValues =
   | BigInt64Array
   | BigUint64Array
   | readonly unknown[];
-/** A batch as a function sees it: one array a column, all of one length. */
+/** A batch as a function sees it: one array a column, all of the same length. */
 export type Columns = Record<string, ColumnValues>;

@@ -1,6 +1,4 @@
-/**
- * Cutting vectors and batches without copying, and looking at their buffers as numbers.
- */
+/** Cuts vectors and batches without copying, and gives access to their buffers as numbers. */
 import { bitAt, countOnes } from "./bitmap.ts";
 import { childFields, layoutOf } from "./layout.ts";
 import type { DataType, RecordBatch, Schema, Vector } from "./types.ts";
@@ -50,7 +48,7 @@ export function emptyBatch(schema: Schema): RecordBatch {
   return { schema, length: 0, columns: schema.fields.map((field) => emptyVector(field.type)) };
 }
 
-/** The validity bitmap where there may be nulls, else null. */
+/** The validity bitmap if there may be nulls, otherwise null. */
 export function validityOf(vector: Vector): Uint8Array | null {
   return vector.nullCount === 0 ? null : (vector.buffers[0] ?? null);
 }
@@ -69,7 +67,7 @@ export function isNullAt(vector: Vector, index: number): boolean {
   return validity !== null && !bitAt(validity, vector.offset + index);
 }
 
-/** The bytes of a buffer; an empty one where the vector has none (C data may leave out what is empty). */
+/** The bytes of a buffer; empty if the vector has none (C data may leave out an empty buffer). */
 export function bufferOf(vector: Vector, index: number): Uint8Array {
   return vector.buffers[index] ?? NO_BYTES;
 }
@@ -80,7 +78,7 @@ type ViewConstructor<T> = {
 };
 
 /**
- * `length` elements of a buffer from element `start`. A view where the memory allows one, else (bytes of a foreign
+ * `length` elements of a buffer from element `start`: a view if the memory is aligned, otherwise (bytes of a foreign
  * file at an odd address) a copy of those elements.
  */
 export function viewOf<T>(View: ViewConstructor<T>, bytes: Uint8Array, start: number, length: number): T {
@@ -93,7 +91,7 @@ export function viewOf<T>(View: ViewConstructor<T>, bytes: Uint8Array, start: nu
   return new View(copy.buffer, 0, length);
 }
 
-/** Offsets of a variable-size vector from its first value on: entry i is at `words[i * stride]`. */
+/** The offsets of a variable-size vector, starting with its first value: entry i is at `words[i * stride]`. */
 export interface Offsets {
   readonly words: Int32Array | Uint32Array;
   readonly stride: 1 | 2;
@@ -101,7 +99,7 @@ export interface Offsets {
 
 const ZERO_OFFSET = new Int32Array(2);
 
-/** Large offsets are seen through their low words: no buffer here reaches 4 GiB, so the high words are zero. */
+/** Large offsets are read through their low words: no buffer here reaches 4 GiB, so the high words are zero. */
 export function offsetsOf(vector: Vector): Offsets {
   const bytes = bufferOf(vector, 1);
   if (bytes.byteLength === 0) return { words: ZERO_OFFSET, stride: 1 };

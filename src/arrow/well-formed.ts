@@ -1,9 +1,10 @@
 /**
- * Texts that UTF-8 cannot hold. Half of a surrogate pair is no character: encoded, every such half becomes the same
- * U+FFFD, so that texts which differ would become equal. `isWellFormed` costs 5 ns for a text of one byte a character.
+ * Texts that UTF-8 cannot encode. Half of a surrogate pair is no character: encoding turns every such half into the
+ * same U+FFFD, so that different texts would become equal. `isWellFormed` costs 5 ns for a text of one byte a
+ * character.
  */
 
-/** What is wrong and what to do, to stand behind the text and "has"; null where nothing is. */
+/** What is wrong and what to do, as the continuation of the text and "has"; null if the text is fine. */
 export function halfPair(text: string): string | null {
   if (text.isWellFormed()) return null;
   const mended = text.toWellFormed();

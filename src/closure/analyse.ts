@@ -1,4 +1,4 @@
-/** Walks a parsed script once and notes its lexical structure: scopes, declarations, references, borrowed words. */
+/** Walks a parsed script once and records its lexical structure: scopes, declarations, references, borrowed words. */
 import type {
   AnyNode,
   Class,
@@ -174,7 +174,7 @@ class Analysis {
     }
   }
 
-  /** What runs when the class or an instance is made. */
+  /** Code that runs when the class or an instance is made. */
   #field(member: PropertyDefinition | StaticBlock, inner: Scope): void {
     const scope = open("field", member, inner);
     if (member.type === "StaticBlock") this.#visitAll(member.body, scope);
@@ -202,7 +202,7 @@ class Analysis {
     if (node.computed || node.property.type === "PrivateIdentifier") this.#visit(node.property, scope);
   }
 
-  /** Names that a pattern declares (`kind`) or writes to (kind null); its defaults and computed keys are read. */
+  /** Names that a pattern declares (`kind`) or writes to (`kind` null). Its defaults and computed keys are read. */
   #pattern(node: Pattern, scope: Scope, kind: BindingKind | null, declarer: AnyNode): void {
     switch (node.type) {
       case "Identifier":
@@ -253,7 +253,7 @@ function declare(scope: Scope, name: string, kind: BindingKind, node: AnyNode, s
   let target = scope;
   if (kind === "var") while (target.kind === "block" && target.parent !== null) target = target.parent;
   const known = target.bindings.get(name);
-  // `var x` over a parameter x is the same variable; a function declared over it is an assignment to it.
+  // `var x` next to a parameter x is the same variable; a function declaration next to it is an assignment to it.
   if (known === undefined) target.bindings.set(name, { name, kind, scope: target, node, start, assigned: false });
   else known.assigned = true;
 }
@@ -271,7 +271,7 @@ function hasDirective(body: AnyNode): boolean {
   return body.type === "BlockStatement" && body.body.some(isUseStrict);
 }
 
-/** The scope that `this` and `arguments` belong to: arrow functions and blocks have none. */
+/** The scope that `this` and `arguments` belong to. Arrow functions and blocks have none of their own. */
 function ownerOf(scope: Scope): Scope {
   let owner = scope;
   while (owner.parent !== null && owner.kind !== "function" && owner.kind !== "field") owner = owner.parent;

@@ -1,6 +1,7 @@
 /**
- * Words of a function that belong to the function or class around it. `this` of a method and `import.meta` are given
- * values under names as long as the words, so that columns stay; `super`, `arguments` and `#private` cannot be had.
+ * Words of a function that belong to the function or class around it. `this` of a method and `import.meta` are passed
+ * as values under names of the same length, so that columns in the source stay. `super`, `arguments` and `#private`
+ * cannot be passed.
  */
 import { metaName, selfName } from "./emit.ts";
 import type { Graph } from "./graph.ts";
@@ -11,7 +12,7 @@ import { lexicalThis } from "./self.ts";
 import { isCut, namedBy, type Subject } from "./subject.ts";
 import { refuse } from "./trail.ts";
 
-/** Settles them all; the answer is the scope in which the function's source must stand. */
+/** Handles all of them. Returns the scope in which the function's source must be placed. */
 export function settleBorrowed(operator: string, subject: Subject, graph: Graph, inspector: Inspector): ScopeInstance {
   const { script, site, draft, chain, edits } = subject;
   const words = borrowedWords(script.lexical, site).filter((use) => !isCut(subject, use.start));

@@ -1,13 +1,13 @@
 /**
  * Captured ArrayBuffers and views of them. Views of one buffer stay views of one buffer (a Float64Array and the
- * Uint32Array that looks at its bits); of a large buffer only the stretch that the views cover is shipped.
+ * Uint32Array over its bits, for example). Of a large buffer only the stretch that the views cover is shipped.
  */
 import { types } from "node:util";
 import type { Origin } from "./payload.ts";
 
 export interface CollectedBuffers {
   origin(value: object): Origin;
-  /** Bytes of each buffer; origins given before are complete only after this. */
+  /** The bytes of each buffer. Origins that were returned earlier are complete only after this call. */
   finish(): readonly Uint8Array[];
 }
 
@@ -53,7 +53,7 @@ export function collectBuffers(): CollectedBuffers {
     },
     finish() {
       return Array.from(stretches.values(), ({ memory, start, end, views }) => {
-        // An 8-byte grid keeps every element type aligned.
+        // Stretches start at multiples of 8, which keeps every element type aligned.
         const from = start - (start % 8);
         for (const view of views) view.offset = view.at - from;
         return new Uint8Array(memory, from, end - from);

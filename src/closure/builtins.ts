@@ -1,6 +1,6 @@
 /**
- * What exists in every Node process and therefore travels by name: `Math.max`, `Map.prototype`, the exports of
- * `node:fs`. Values here are found by identity, never by how they look.
+ * Values that exist in every Node process and therefore travel by name: `Math.max`, `Map.prototype`, the exports of
+ * `node:fs`. They are found by identity, never by their properties.
  */
 import { builtinModules, createRequire } from "node:module";
 import { ownUrl } from "../place/index.ts";
@@ -8,7 +8,7 @@ import { globalObjects, mainGlobal } from "../realm/index.ts";
 
 const require = createRequire(ownUrl);
 
-/** Builtins whose instances are rebuilt exactly by `new` with arguments that can be read back from them. */
+/** Builtins whose instances `new` rebuilds exactly, with arguments that can be read from the instance. */
 const REMADE: ReadonlyMap<string, (value: never) => readonly unknown[]> = new Map<
   string,
   (value: never) => readonly unknown[]
@@ -43,7 +43,7 @@ const REMADE: ReadonlyMap<string, (value: never) => readonly unknown[]> = new Ma
 let prototypesOfRemade: Map<object, string> | null = null;
 const prototypes = new WeakMap<object, string>();
 
-/** "Map" for `Map.prototype`, of this realm or another; "" for what is no prototype of the language's own. */
+/** "Map" for `Map.prototype`, of this realm or another; "" if the object is no prototype of the language. */
 export function builtinOf(prototype: object | null): string {
   if (prototype === null) return "";
   const known = prototypes.get(prototype);
@@ -53,14 +53,14 @@ export function builtinOf(prototype: object | null): string {
   return name;
 }
 
-/** V8 shows native functions of every realm in the same way, and programs cannot imitate it. */
+/** V8 prints native functions of all realms in the same way, and programs cannot imitate it. */
 function nativeName(maker: unknown, prototype: object): string {
   if (typeof maker !== "function" || maker.prototype !== prototype) return "";
   const name = /^function (\w+)\(\) \{ \[native code\] \}$/.exec(Function.prototype.toString.call(maker))?.[1] ?? "";
   return LANGUAGE.has(name) ? name : "";
 }
 
-/** How to make this object again with a builtin's constructor, or null. */
+/** How to make this object again with a builtin's constructor; null if that is impossible. */
 export function remake(value: object): { builtin: string; args: readonly unknown[] } | null {
   prototypesOfRemade ??= new Map(
     globalObjects().flatMap((global) =>
@@ -94,13 +94,13 @@ export function builtinPath(value: unknown): readonly string[] | null {
   );
   const top = named.get(value);
   if (top !== undefined) return top;
-  // Deeper than that there are only functions and prototypes; the whole walk costs 4 ms, and most captures need none.
+  // Only functions and prototypes are nested more deeply. The whole walk costs 4 ms, and most captures do not need it.
   if (typeof value !== "function" && !Object.hasOwn(Object(value), "constructor")) return null;
   known ??= walkGlobals();
   return known.get(value) ?? pathInOtherRealm(value);
 }
 
-/** Of a realm whose global object is out of reach, only constructors and prototypes can be told. */
+/** In a realm whose global object is out of reach, only constructors and prototypes can be recognised. */
 function pathInOtherRealm(value: unknown): readonly string[] | null {
   if (typeof value === "function") {
     const name = builtinOf(value.prototype ?? null);
@@ -110,7 +110,7 @@ function pathInOtherRealm(value: unknown): readonly string[] | null {
   return name === "" ? null : [name, "prototype"];
 }
 
-/** `["node:fs", "readFile"]` for what a loaded builtin module exports, or null. */
+/** `["node:fs", "readFile"]` for an export of a loaded builtin module, or null. */
 export function builtinModulePath(value: unknown): readonly string[] | null {
   const loaded = loadedModules().length;
   if (nodeModules === null || nodeModules.loaded !== loaded) nodeModules = { found: walkModules(), loaded };
@@ -141,7 +141,7 @@ function walkGlobals(): Map<unknown, readonly string[]> {
     }
   };
   for (const [value, path] of globalObjects().flatMap((global) => [...namedGlobals(global)])) {
-    // Of what belongs to the process only methods are the same everywhere.
+    // Of objects that belong to the process, only the methods are the same in every process.
     const isLocal = ["process", "console", "performance"].includes(path[0] ?? "process");
     visit(value, path, path.length === 0 ? 0 : isLocal ? 1 : 3);
   }
@@ -166,7 +166,7 @@ function walkModules(): Map<unknown, readonly string[]> {
   return found;
 }
 
-/** Of the language itself, up to that of Node 24. */
+/** Globals of the language, up to Node 24. */
 const LANGUAGE = new Set(
   `Object Function Array Number parseFloat parseInt Infinity NaN undefined Boolean String Symbol Date Promise RegExp
   Error AggregateError EvalError RangeError ReferenceError SyntaxError TypeError URIError SuppressedError globalThis
@@ -176,7 +176,7 @@ const LANGUAGE = new Set(
   encodeURI encodeURIComponent escape unescape eval isFinite isNaN SharedArrayBuffer WebAssembly Temporal`.split(/\s+/),
 );
 
-/** And of Node; what a program put on the global object is not among them. */
+/** Globals of Node. What a program put on the global object is not included. */
 const GLOBALS = new Set([
   ...LANGUAGE,
   ...`console process global Buffer clearImmediate setImmediate clearInterval clearTimeout setInterval setTimeout

@@ -1,6 +1,7 @@
 /**
- * The method `call` of a class function, where it is certain that its source is what is called: written in the class or in one that it
- * extends, as a method or as a field with a function, and not replaced afterwards, by a constructor or from outside.
+ * The method `call` of a class function, if its source is certain to be what is called. It must be written in the class
+ * or in one that it extends, as a method or as a field with a function, and neither a constructor nor other code may
+ * have replaced it.
  */
 import type { Class, MethodDefinition, PropertyDefinition } from "acorn";
 import { bare } from "./inside.ts";
@@ -24,7 +25,8 @@ export function calledMethod(fn: object, find: (fn: object) => Place | null): Pl
   const definitions = definitionsOf(fn, find);
   const [first, ...others] = definitions ?? [];
   if (first === undefined) return null;
-  // A field is put on the instance, before every method; two of them, or one below a method, are too much to follow.
+  // A field is set on the instance and hides all methods. Two definitions with a field among them are too complex to
+  // follow.
   const isField = [first, ...others].some(({ member }) => member.type === "PropertyDefinition");
   if (isField ? others.length > 0 : !isAsWritten(fn, first)) return null;
   const { script, member } = first;
@@ -33,7 +35,10 @@ export function calledMethod(fn: object, find: (fn: object) => Place | null): Pl
   return site === undefined ? null : { script, site };
 }
 
-/** Of the class and those that it extends, nearest first; null where one of them could replace it. */
+/**
+ * The definitions in the class and in those that it extends, nearest first; null if one of these classes could replace
+ * the method.
+ */
 function definitionsOf(fn: object, find: (fn: object) => Place | null): readonly Definition[] | null {
   const found: Definition[] = [];
   for (let owner: object | null = fn; owner !== null; ) {
@@ -56,8 +61,9 @@ function isCall(member: Class["body"]["body"][number]): member is Member {
 }
 
 /**
- * Without what runs once when the class is made, such as the `static { __name(this, "Model") }` of esbuild and tsx, or what stands after
- * `extends`: whatever it did to the prototype is there to be seen, and a worker does not run it again.
+ * The source without code that runs once when the class is made, such as the `static { __name(this, "Model") }` of
+ * esbuild and tsx, or the expression after `extends`. Its effects on the prototype are already visible, and a worker
+ * does not run it again.
  */
 function instanceSource(script: Script, node: Class): string {
   const once = node.body.body.filter(
@@ -71,12 +77,12 @@ function instanceSource(script: Script, node: Class): string {
   return source + script.source.slice(at, node.end);
 }
 
-/** Another mention of its name, or an instance that is given away or written to by a computed name. */
+/** The source mentions the method's name once more, or gives an instance away, or writes to it by a computed name. */
 function mayReplace(source: string, defined: number): boolean {
   return (source.match(/\bcall\b/g)?.length ?? 0) > defined || /\bthis\b(?!\s*\.)/.test(source);
 }
 
-/** What an instance finds by that name is this very source. */
+/** Whether the property that an instance has by this name has exactly this source. */
 function isAsWritten(fn: object, { script, member }: Definition): boolean {
   if (member.type !== "MethodDefinition" || member.kind !== "method") return false;
   let owner: unknown = Object.getOwnPropertyDescriptor(fn, "prototype")?.value;

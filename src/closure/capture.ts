@@ -1,6 +1,6 @@
 /**
- * Takes a function of the running program, with everything it uses, and makes it a payload that another process can
- * call. Synchronous, so that an impossible capture is an error on the line where the plan is built.
+ * Takes a function of the running program with everything it uses, and makes it a payload that another process can
+ * call. Synchronous, so that an impossible capture is an error on the line that builds the plan.
  */
 import { serialize } from "node:v8";
 import type { Function as JsFunction } from "acorn";
@@ -21,14 +21,14 @@ import type { Trail } from "./trail.ts";
 export interface CaptureOptions {
   /** "map", for messages. */
   readonly operator: string;
-  /** What travels with it as arguments: a class's constructor is given them in the worker. */
+  /** Arguments that travel with it. In the worker they are passed to a class's constructor. */
   readonly constructorArgs?: readonly unknown[];
-  /** What one call gives, where it is asked which columns it passes. */
+  /** The form of what one call returns. Set if the caller wants to know which columns pass through. */
   readonly gives?: Gives;
 }
 
-export interface CapturedFunction {
-  /** Self-contained; `reviveFunction` makes it callable again. What it captured is a copy: each worker has its own. */
+interface CapturedFunction {
+  /** Self-contained; `reviveFunction` makes it callable again. Captured values are copies: each worker has its own. */
   readonly payload: Uint8Array;
   readonly name: string;
   readonly isClass: boolean;
@@ -36,11 +36,11 @@ export interface CapturedFunction {
   readonly isAsync: boolean;
   /** Written as a generator, async or not. */
   readonly isGenerator: boolean;
-  /** Properties of its first argument that it can read, where its source proves that there are no others. */
+  /** The properties of its first argument that it can read, if its source proves that it reads no others. */
   readonly columns: readonly string[] | null;
-  /** Columns that it provably returns as they came; null where none can be told. */
+  /** Columns that it provably returns unchanged; null if none can be proved. */
   readonly passes: PassedColumns | null;
-  /** Columns that its source says it returns; null where it says nothing of them. */
+  /** Columns that it returns according to its source; null if the source does not tell. */
   readonly returns: ReturnedNames | null;
   /** "clean.ts:12:5" in the user's own source. */
   readonly location: string | null;
@@ -72,12 +72,13 @@ function capture(fn: object, options: CaptureOptions, inspector: Inspector): Cap
     where: location,
     user: name,
     userTrail: null,
+    isCaptured: true,
   };
 
   const root = graph.node(fn, trail);
   const constructorArgs = emptySlots();
   for (const [i, arg] of (options.constructorArgs ?? []).entries()) {
-    graph.put(constructorArgs, arg, { ...trail, name: `constructorArgs[${i}]` });
+    graph.put(constructorArgs, arg, { ...trail, name: `constructorArgs[${i}]`, isCaptured: false });
   }
   const buffers = graph.finish();
   const isClass = isClassFunction(fn, place);
@@ -110,7 +111,7 @@ function capture(fn: object, options: CaptureOptions, inspector: Inspector): Cap
   };
 }
 
-/** A class, or what a compiler made of one: a function whose prototype has `call`. */
+/** A class, or a class as a compiler wrote it: a function whose prototype has `call`. */
 function isClassFunction(fn: object, place: Found | null): boolean {
   if (place?.site.form === "class") return true;
   const prototype: unknown = Object.getOwnPropertyDescriptor(fn, "prototype")?.value;

@@ -1,7 +1,7 @@
 /**
- * A class as source and what its source does not say. The worker must not run static initialisers again (they may have
- * effects, and the values have moved on since), nor the expression after `extends`: both are cut out and their values
- * shipped. Methods come with the source; what was added to the class or its prototype afterwards is shipped too.
+ * A class as source, and what its source does not contain. The worker must not run static initialisers again (they may
+ * have effects, and the values may have changed since), nor the expression after `extends`: both are cut out and their
+ * values are shipped. Methods come with the source. What was added to the class or its prototype later is shipped, too.
  */
 import type { AnyNode, Class, MethodDefinition } from "acorn";
 import { staticName } from "./lexical.ts";
@@ -23,12 +23,12 @@ export function classEdits(node: Class, script: Script, parentName: string | nul
   return edits;
 }
 
-/** As many characters and lines of nothing, so that positions after it stay. */
+/** Blank text with the same number of characters and lines, so that later positions stay. */
 function blank(script: Script, node: { start: number; end: number }): string {
   return script.source.slice(node.start, node.end).replace(/[^\n]/g, " ");
 }
 
-/** "has private fields (#key, #count)": what only the class's own constructor can give an instance. */
+/** "has private fields (#key, #count)": state that only the class's own constructor can give to an instance. */
 export function privateMembers(node: Class): string | null {
   const names = new Set<string>();
   for (const member of node.body.body) {
@@ -38,7 +38,7 @@ export function privateMembers(node: Class): string | null {
   return names.size === 0 ? null : `has private members (${[...names].join(", ")})`;
 }
 
-/** Own properties of the class (statics) or of its prototype that its source, as shipped, does not make. */
+/** Own properties of the class (statics) or of its prototype that its shipped source does not make. */
 export function extraKeys(node: Class, script: Script, owner: object, isStatic: boolean): (string | symbol)[] {
   const methods = node.body.body.filter(
     (member): member is MethodDefinition => member.type === "MethodDefinition" && member.static === isStatic,

@@ -1,6 +1,6 @@
 /**
- * Which columns a row or batch function reads, where its source proves it: then a reader can leave the others out.
- * Anything that lets the parameter out of sight (passed on, spread, returned, indexed by a variable) proves nothing.
+ * Which columns a row or batch function reads, if its source proves it: a reader can then leave the others out. Nothing
+ * is proved if the parameter is passed on, spread, returned, or indexed by a variable.
  */
 import type { AnyNode, Identifier, Function as JsFunction, Pattern } from "acorn";
 import { reachesArguments } from "./inside.ts";
@@ -24,7 +24,7 @@ export function columnsRead(lexical: Lexical, site: FunctionSite): readonly stri
   return readsOnly(node as AnyNode, uses, columns) ? [...columns].sort() : null;
 }
 
-/** The properties that a pattern takes; false where it may take others. */
+/** Collects the properties that a pattern takes; false if it may take others. */
 function namesOf(pattern: Pattern, columns: Set<string>): boolean {
   if (pattern.type !== "ObjectPattern") return false;
   return pattern.properties.every((property) => {
@@ -48,7 +48,8 @@ function readsOnly(root: AnyNode, uses: ReadonlySet<number>, columns: Set<string
       columns.add(name);
       continue;
     }
-    // A method of the row would be given all of it as `this`; deleting from it, or writing to it, shows later.
+    // A method of the row would get the whole row as `this`. Deleting from the row, or writing to it, has effects
+    // later.
     if (node.type === "CallExpression" && isMemberOfUse(node.callee as AnyNode, isUse)) return false;
     if (node.type === "TaggedTemplateExpression" && isMemberOfUse(node.tag, isUse)) return false;
     if (node.type === "VariableDeclarator" && isUse(node.init)) {

@@ -1,7 +1,7 @@
 /**
- * Writes the source of a program: every captured function, verbatim, inside functions that declare the variables of
- * its scopes. Pieces are thunks that the reviver calls in order of need; setters fill the variables. Keeps a table
- * from generated positions to the user's own.
+ * Writes the source of a program: every captured function, verbatim, inside functions that declare the variables of its
+ * scopes. Each function is a thunk, which the reviver calls when it needs the function; setters fill the variables.
+ * Keeps a table from generated positions to the user's own.
  */
 import { type Edit, MappedText } from "./mapped-text.ts";
 import type { PayloadProgram } from "./payload.ts";
@@ -18,7 +18,7 @@ export interface Piece {
   readonly strict: boolean;
 }
 
-/** A name for our own use that occurs nowhere in the user's source. */
+/** A name for internal use that does not occur in the user's source. */
 function unusedName(source: string, name: string): string {
   let unused = name;
   for (let n = 0; source.includes(unused); n++) unused = name.slice(0, -1) + n.toString(36);
@@ -69,7 +69,7 @@ function isStrictScript({ isModule, ast }: Script): boolean {
   return isModule || ast.body.some((one) => one.type === "ExpressionStatement" && one.directive === "use strict");
 }
 
-/** Stands for what a class extends. */
+/** The name that stands for the class that a class extends. */
 export function parentName(script: Script): string {
   return `${runtimeName(script)}Parent`;
 }
@@ -78,12 +78,12 @@ function runtimeName(script: Script): string {
   return unusedName(script.source, "$spillway");
 }
 
-/** Stands for the word `import` in `import.meta`; as long as it, so that columns stay. */
+/** Replaces the word `import` in `import.meta`. It has the same length, so that columns stay. */
 export function metaName(script: Script): string {
   return unusedName(script.source, "$mport");
 }
 
-/** Stands for `this` of the function around an arrow function; as long as it. */
+/** Replaces `this` of the function around an arrow function. It has the same length. */
 export function selfName(script: Script): string {
   return unusedName(script.source, "$his");
 }

@@ -1,6 +1,6 @@
 /**
- * Encodes functions: builtins and exports of other modules by name, everything else as a piece of source with the
- * variables that it closes over. What those values are made of is the graph's business.
+ * Encodes functions: builtins and exports of other modules by name, all others as a piece of source with the variables
+ * that they close over. The graph encodes the values of these variables.
  */
 import { createRequire } from "node:module";
 import { types } from "node:util";
@@ -38,7 +38,7 @@ const { cache } = createRequire(ownUrl);
 export class Functions implements FunctionEncoder {
   readonly #operator: string;
   readonly #inspector: Inspector;
-  /** The function that the user gave: shipped as source even where a module exports it. */
+  /** The function that the user gave. It is shipped as source even if a module exports it. */
   readonly #root: object;
   readonly #drafts: ProgramDraft[] = [];
   readonly #found = new Map<object, Found | null>();
@@ -81,7 +81,7 @@ export class Functions implements FunctionEncoder {
     }));
   }
 
-  /** null for a function that has no source of the user's: native ones and Node's own. */
+  /** Null for a function without source of the user's: native functions and those of Node itself. */
   find(fn: object): Found | null {
     const known = this.#found.get(fn);
     if (known !== undefined) return known;
@@ -110,7 +110,7 @@ export class Functions implements FunctionEncoder {
     return { origin: { kind: "import", module: this.graph.module(request), path } };
   }
 
-  /** Native functions, bound ones, and those of Node's own JavaScript. */
+  /** Native functions, bound functions, and those of Node's own JavaScript. */
   #encodeForeign(fn: object, trail: Trail): ValueNode {
     const path = builtinPath(fn);
     if (path !== null) return { origin: { kind: "builtin", path } };
@@ -128,10 +128,10 @@ export class Functions implements FunctionEncoder {
       return { origin: { kind: "builtin", path: [name] } };
     }
     const what = `a native function${name ? ` (${name})` : ""} that has no name in a worker`;
-    throw refuse(this.#operator, trail, what, "Wrap it in a function of your own that gets hold of it when it runs.");
+    throw refuse(this.#operator, trail, what, "Wrap it in a function of your own that obtains it when it runs.");
   }
 
-  /** Under which name another module exports this function: then the worker imports it from there. */
+  /** The name under which another module exports this function: the worker then imports it from there. */
   #exportOf(fn: object, { script, site }: Found): { request: ModuleRequest; path: readonly string[] } | null {
     if (!script.url.startsWith("file:") || isEntry(script.url) || script === this.find(this.#root)?.script) return null;
     if (isRunnersModule(script.url)) return null;
@@ -186,7 +186,7 @@ export class Functions implements FunctionEncoder {
     };
   }
 
-  /** A prototype that the source does not make as it is now becomes a node of its own. */
+  /** A prototype that has changed since its source made it becomes a node of its own. */
   #keepPrototype(fn: object, site: FunctionSite, script: Script, trail: Trail): void {
     const prototype: unknown = Object.getOwnPropertyDescriptor(fn, "prototype")?.value;
     if (typeof prototype !== "object" || prototype === null || isGenerator(site)) return;
@@ -196,7 +196,7 @@ export class Functions implements FunctionEncoder {
   }
 }
 
-/** "" for a function without one, and for a class with a static member of that name. */
+/** "" for a function without a name, and for a class with a static member called `name`. */
 export function nameOf(fn: object): string {
   const name: unknown = Object.getOwnPropertyDescriptor(fn, "name")?.value;
   return typeof name === "string" ? name : "";
@@ -212,7 +212,7 @@ function extrasOf(site: FunctionSite, script: Script, prototype: object): readon
   return Reflect.ownKeys(prototype).filter((key) => key !== "constructor");
 }
 
-/** The class that a class extends, as it is now; null where it extends nothing. */
+/** The class that a class extends at present; null if it extends nothing. */
 function parentOf(fn: object, node: Class): object | null {
   const parent: unknown = Object.getPrototypeOf(fn);
   return node.superClass && typeof parent === "function" && Object.hasOwn(parent, "prototype") ? parent : null;
@@ -230,7 +230,8 @@ function makePiece(script: Script, site: FunctionSite, edits: Edit[]): Piece {
     const before = `{${isAsync ? "async " : ""}${isGenerator(site) ? "*" : ""}m`;
     return { script, start, end, edits, strict, before, after: "}.m" };
   }
-  // As an expression, a declaration would see its own name as itself, not as the variable that may be assigned since.
+  // As an expression, a function declaration would see itself under its name, and not the variable, which may have been
+  // assigned since.
   const own = node.type === "FunctionDeclaration" && node.id ? site.outer.bindings.get(node.id.name) : undefined;
   if (own?.assigned && node.id) {
     edits.push({ start: node.id.start, end: node.id.end, text: " ".repeat(node.id.end - node.id.start) });

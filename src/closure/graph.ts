@@ -1,7 +1,7 @@
 /**
- * Turns captured values into nodes of a payload. One object is one node however many closures hold it. Works through a
- * queue rather than by recursion, because captured data may be deep. What a node says of its value is for others:
- * functions (functions.ts) and objects (objects.ts) come back here for what they hold.
+ * Turns captured values into nodes of a payload. One object is one node, however many closures hold it. Works through a
+ * queue and not by recursion, because captured data may be deep. Functions (functions.ts) and objects (objects.ts) are
+ * encoded elsewhere, and call back for the values they contain.
  */
 import { collectBuffers } from "./buffers.ts";
 import { type FunctionEncoder, ObjectEncoder } from "./objects.ts";
@@ -9,7 +9,7 @@ import { type ModuleRequest, type NodeId, OBJECT, type Slots, type ValueNode } f
 import { plainData } from "./plain-data.ts";
 import type { Trail } from "./trail.ts";
 
-/** Longer lists of names are not looked up. */
+/** Longer lists of names are not shared. */
 const LONGEST_LIST = 64;
 
 export class Graph {
@@ -51,7 +51,7 @@ export class Graph {
     return id;
   }
 
-  /** The node of a value, or null where the value is embedded as it is. */
+  /** The node of a value; null if the value is embedded as plain data. */
   #reach(value: unknown, trail: Trail): NodeId | null {
     if (typeof value === "symbol" || typeof value === "function") return this.node(value, trail);
     if (typeof value !== "object" || value === null) return null;
@@ -79,14 +79,15 @@ export class Graph {
     const key = JSON.stringify([module, path]);
     const id = this.#imports.get(key) ?? this.add({ origin: { kind: "import", module, path } });
     this.#imports.set(key, id);
-    // The same class or function met elsewhere, as the prototype of an instance say, must be the imported one.
+    // If the same class or function is met elsewhere (as the prototype of an instance, for example), it must be the
+    // imported one.
     if ((typeof value === "object" || typeof value === "function") && value !== null && !this.#ids.has(value)) {
       this.#ids.set(value, id);
     }
     return id;
   }
 
-  /** The same list again where there was an equal one: a thousand instances of a class ship their names once. */
+  /** Returns an earlier list that is equal, if there is one: a thousand instances of a class ship their names once. */
   intern(names: (string | NodeId)[]): (string | NodeId)[] {
     if (names.length > LONGEST_LIST) return names;
     const key = JSON.stringify(names);
@@ -95,7 +96,7 @@ export class Graph {
     return known ?? names;
   }
 
-  /** Encodes everything that was reached; then the buffers that views share. */
+  /** Encodes everything that was reached, and then the buffers that views share. */
   finish(): readonly Uint8Array[] {
     for (let item = this.#queue.pop(); item !== undefined; item = this.#queue.pop()) {
       this.#nodes[item.id] = this.#encode(item.value, item.trail);

@@ -1,4 +1,4 @@
-/** Compiles source whose `import()` is resolved from a file of the user's, as if it stood there. */
+/** Compiles source whose `import()` resolves names as if the source were in a file of the user's. */
 import { constants, Script } from "node:vm";
 
 export function compileImporting<T>(code: string, filename: string): T {
@@ -14,8 +14,8 @@ function compile(code: string, filename: string): Script {
 let silenced = false;
 
 /**
- * The first such import makes Node say on stderr, once, that this constant is experimental. The user, whose function
- * it is, has no part in that: a first import of ours, of a module that is there anyway, takes the warning.
+ * At the first such import Node prints a warning on stderr that this constant is experimental. The user has no part in
+ * that. So a first import of our own, of a module that exists anyway, takes the warning.
  */
 function silenceOnce(): void {
   if (silenced) return;

@@ -1,7 +1,7 @@
 /**
- * Which variables of a script are imports, so that the worker repeats the import instead of being sent the module:
- * ESM import declarations, `require` in its compiled disguises, `await import("…")`. Read from the source; the module
- * itself is never looked at here.
+ * Which variables of a script are imports, so that the worker repeats the import instead of receiving the module: ESM
+ * import declarations, `require` in its compiled forms, `await import("…")`. Found in the source; the module itself is
+ * not looked at.
  */
 import { realpathSync } from "node:fs";
 import { pathToFileURL } from "node:url";
@@ -53,7 +53,7 @@ function importAssigned(node: VariableDeclarator, name: string, script: Script):
   return found === null || into === null ? null : { request: found.request, path: [...found.path, ...into] };
 }
 
-/** The path by which a destructuring pattern reaches the name, or null where it cannot be told. */
+/** The path by which a destructuring pattern reaches the name; null if it is unknown. */
 function pathInto(pattern: Pattern, name: string): readonly string[] | null {
   if (pattern.type === "Identifier") return pattern.name === name ? [] : null;
   if (pattern.type !== "ObjectPattern") return null;
@@ -66,7 +66,7 @@ function pathInto(pattern: Pattern, name: string): readonly string[] | null {
   return null;
 }
 
-/** How TypeScript, esbuild and their kin name the functions that they wrap around `require`. */
+/** The names that TypeScript, esbuild and similar compilers give to the functions around `require`. */
 const INTEROP: ReadonlyMap<string, ModuleRequest["interop"]> = new Map([
   ["__importDefault", "default"],
   ["__importStar", "star"],
@@ -127,7 +127,7 @@ export function exportedName(script: Script, site: FunctionSite): string | null 
   return null;
 }
 
-/** `__name(() => …, "f")`: esbuild's way of keeping a function's name. */
+/** `__name(() => …, "f")`: how esbuild keeps a function's name. */
 function unwrapName(init: AnyNode | null | undefined): AnyNode | null {
   if (init?.type === "CallExpression" && calledName(init.callee as AnyNode) === "__name") {
     return init.arguments[0] ?? null;
@@ -142,7 +142,7 @@ function declares(node: AnyNode, name: string): boolean {
 
 let entry: string | null | undefined;
 
-/** Importing the program's own entry in a worker would run the program again there. */
+/** If a worker imported the program's own entry, it would run the program again. */
 export function isEntry(url: string): boolean {
   if (entry === undefined) {
     const path = process.argv[1];
@@ -155,25 +155,26 @@ export function isEntry(url: string): boolean {
   return entry !== null && withoutExtension(url) === withoutExtension(entry);
 }
 
-/** TypeScript sources name each other by the extension of what they compile to. */
+/** TypeScript sources refer to each other by the extension of the compiled file. */
 function withoutExtension(url: string): string {
   return url.replace(/[?#].*$/, "").replace(/\.[cm]?[jt]sx?$/, "");
 }
 
 /**
- * A test runner that gives the program a context of its own also loads the program's modules itself, compiled or mocked, under names that
- * mean nothing to Node. The worker cannot repeat that: they travel by value. Packages are loaded there as ever.
+ * A test runner that runs the program in a context of its own also loads the program's modules itself, compiled or
+ * mocked, under names unknown to Node. The worker cannot repeat that, so such modules travel by value. Packages are
+ * loaded as usual.
  */
 export function isRunnersModule(specifier: string): boolean {
   return isOwnContext() && /^[./]|^file:/.test(specifier) && !specifier.includes("/node_modules/");
 }
 
-/** Can a worker import this in its turn? */
+/** Whether a worker can repeat this import. */
 export function isRepeatable(request: ModuleRequest): boolean {
   return !requestsEntry(request) && !isRunnersModule(request.specifier);
 }
 
-/** Does this request lead to the entry script? Only relative and absolute names can. */
+/** Whether this request leads to the entry script. Only relative and absolute names can. */
 function requestsEntry(request: ModuleRequest): boolean {
   if (!/^[./]|^file:/.test(request.specifier) || !URL.canParse(request.specifier, request.base)) return false;
   return isEntry(new URL(request.specifier, request.base).href);

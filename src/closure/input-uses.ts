@@ -1,7 +1,8 @@
 /**
  * What a function does with its input: which variables stand for the input or for a column of it, which columns may be
- * changed, and whether the input gets out of sight. A row's values are converted to a column's type again whatever was
- * done to their insides; a batch's arrays can be written in place, so for these only plain reading is harmless.
+ * changed, and whether code out of sight gets the input. The values of a row are converted to the column's type again,
+ * even if their insides were changed. The arrays of a batch can be written in place, so only plain reading is harmless
+ * for them.
  */
 import type { AnyNode, CallExpression, Identifier, MemberExpression, ObjectPattern, Pattern } from "acorn";
 import { bare, globalMember, type Inside, isCalled, isWritten } from "./inside.ts";
@@ -9,19 +10,19 @@ import { type Binding, staticName } from "./lexical.ts";
 import { callbackRows, givenByMethod, isIndex } from "./row-arrays.ts";
 import type { Source } from "./sources.ts";
 
-/** What a function is given: a row, a batch of columns, an array of rows. */
+/** What a function gets: a row, a batch of columns, an array of rows. */
 export type Takes = "row" | "columns" | "rows";
 
 export interface InputUses {
   readonly sources: ReadonlyMap<Binding, Source>;
   /**
-   * Columns that may be changed, or null where any may be. `returned` are the literals and names that turned out to
-   * be results: in them the input may stand as it is.
+   * Columns that may be changed; null if any may be. `returned` are the literals and names that turned out to be
+   * results: in them the input may stand unchanged.
    */
   changed(returned: ReadonlySet<AnyNode>): ReadonlySet<string> | null;
 }
 
-/** Methods of arrays and typed arrays that leave them as they are and give no view of them. */
+/** Methods of arrays and typed arrays that do not change them and return no view of them. */
 const READING = new Set(
   (
     "at entries every filter find findIndex findLast findLastIndex forEach includes indexOf join keys lastIndexOf map " +
@@ -32,7 +33,7 @@ const COPYING = /^(Array|(Big)?(Int|Uint|Float)\d+(Clamped)?Array)\.(from|isArra
 const READING_ROWS = /^(Object\.(keys|values|entries|hasOwn)|JSON\.stringify|console\.\w+)$/;
 const READING_BATCHES = /^Object\.(keys|hasOwn)$/;
 const READING_ARRAYS = /^(Object\.keys|Array\.isArray|JSON\.stringify|console\.\w+)$/;
-/** Constructors that copy what they are given. */
+/** Constructors that copy their arguments. */
 const COPIES = /^(Set|Array|(Big)?(Int|Uint|Float)\d+(Clamped)?Array)$/;
 const NO_NAMES: ReadonlySet<string> = new Set();
 
@@ -45,7 +46,7 @@ class Uses implements InputUses {
   readonly #inside: Inside;
   readonly #isBatch: boolean;
   readonly #changed = new Set<string>();
-  /** Harmless if that node is a result; else the column is changed (null: any may be). */
+  /** Harmless if that node is a result; otherwise the column is changed (null: any column). */
   readonly #ifReturned: { readonly node: AnyNode; readonly column: string | null }[] = [];
   /** Variables whose uses have not been looked at yet. */
   readonly #found: Binding[] = [];
@@ -100,7 +101,7 @@ class Uses implements InputUses {
         continue;
       }
       const name = staticName(property.key, property.computed);
-      // What a computed key takes out cannot be told, so nothing can of the rest.
+      // A computed key takes out an unknown property, so nothing is known of the rest either.
       if (name === null) {
         this.#change(null);
         return;
@@ -144,13 +145,13 @@ class Uses implements InputUses {
       }
       case "VariableDeclarator":
         if (around.id.type === "ObjectPattern") this.#addProperties(around.id, without);
-        // Another name of the input; of a row that is taken out of an array it is the first one.
+        // Another name of the input. A row that is taken out of an array gets its first name here.
         else if (around.id.type === "Identifier" && use.type !== "Identifier") this.#addPattern(around.id, without);
         else this.#change(null);
         return;
       case "CallExpression": {
         const callee = globalMember(this.#inside, around.callee);
-        // Copied from, as by a spread.
+        // Its properties are copied, as by a spread.
         if (callee === "Object.assign" && bare(around.arguments[0] ?? around) !== use) {
           if (this.#isBatch) this.#ifReturned.push({ node: use, column: null });
           return;
@@ -231,7 +232,7 @@ class Uses implements InputUses {
     else if (gives === "entries") this.#useEntries(call);
   }
 
-  /** The parameters of a method's callback that are rows; one that could be given the whole array is not followed. */
+  /** The parameters of a method's callback that are rows. A callback that could get the whole array is not followed. */
   #addCallback(method: string, callback: AnyNode): void {
     const fn = bare(callback);
     const rows = callbackRows(method);
@@ -305,7 +306,7 @@ class Uses implements InputUses {
   }
 }
 
-/** Its value goes nowhere: it is compared, tested, or thrown away. */
+/** The value is only looked at: it is compared, tested, or dropped. */
 function isLookedAt(use: AnyNode, around: AnyNode): boolean {
   switch (around.type) {
     case "BinaryExpression":

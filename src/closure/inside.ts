@@ -1,20 +1,20 @@
-/** The inside of one function: what stands around each expression, and what each name in it means. */
+/** The inside of one function: what surrounds each expression, and what each name in it means. */
 import type { AnyNode, Expression, Identifier, Function as JsFunction } from "acorn";
 import { type Binding, childrenOf, type FunctionSite, type Lexical, staticName } from "./lexical.ts";
 
 export interface Inside {
   readonly node: JsFunction;
-  /** Uses of names, by what they mean. */
+  /** Uses of names, by their meaning. */
   readonly uses: ReadonlyMap<Binding, readonly Identifier[]>;
   /** Variables that are used, by the position of their declaration. */
   readonly declared: ReadonlyMap<number, Binding>;
-  /** What a name means; null for one that is declared nowhere, a global. */
+  /** What a name means; null for a global, which is declared nowhere. */
   meaning(use: Identifier): Binding | null;
-  /** What stands around an expression; parentheses and the wrapping of `?.` do not count. */
+  /** The node around an expression, ignoring parentheses and the wrapping of `?.`. */
   around(node: AnyNode): AnyNode;
 }
 
-/** Null where values can be had by other ways than their names: `with`, `eval`, `arguments`. */
+/** Null if values can be reached without their names: `with`, `eval`, `arguments`. */
 export function lookInside(lexical: Lexical, site: FunctionSite): Inside | null {
   if (site.form === "class" || reachesArguments(lexical, site)) return null;
   const node = site.node as JsFunction;
@@ -38,7 +38,7 @@ export function lookInside(lexical: Lexical, site: FunctionSite): Inside | null 
       }
     }
     for (const child of childrenOf(at)) {
-      // The key of `{ a }` is written where its value is, but is no use of it.
+      // In `{ a }` the key is the same text as the value, but it is no use of the variable.
       if (at.type === "Property" && !at.computed && child === at.key) continue;
       parents.set(child, at);
       stack.push(child);
@@ -57,7 +57,7 @@ export function lookInside(lexical: Lexical, site: FunctionSite): Inside | null 
   };
 }
 
-/** Can the function get at its arguments without naming them? */
+/** Whether the function can reach its arguments without naming them. */
 export function reachesArguments(lexical: Lexical, site: FunctionSite): boolean {
   const isInside = ({ start }: { start: number }): boolean => start >= site.start && start < site.end;
   return (
@@ -78,7 +78,7 @@ export function bare(node: AnyNode): AnyNode {
   return at;
 }
 
-/** `Object.keys` where `Object` is the global one: "Object.keys". */
+/** "Object.keys" for `Object.keys`, if `Object` is the global one. */
 export function globalMember(inside: Inside, callee: AnyNode): string | null {
   const node = bare(callee);
   if (node.type !== "MemberExpression" || node.object.type !== "Identifier") return null;
@@ -87,7 +87,7 @@ export function globalMember(inside: Inside, callee: AnyNode): string | null {
   return name === null ? null : `${node.object.name}.${name}`;
 }
 
-/** Is the member expression written to, or deleted? */
+/** Whether the member expression is written to, or deleted. */
 export function isWritten(inside: Inside, member: AnyNode): boolean {
   const around = inside.around(member);
   const isIt = (node: Expression | AnyNode | null | undefined): boolean => !!node && bare(node) === bare(member);
@@ -110,7 +110,7 @@ export function isWritten(inside: Inside, member: AnyNode): boolean {
   }
 }
 
-/** A method is given what it is called on as `this`; so is a template's tag. */
+/** A method gets the object it is called on as `this`; so does the tag of a template. */
 export function isCalled(inside: Inside, member: AnyNode): boolean {
   const around = inside.around(member);
   if (around.type === "CallExpression") return bare(around.callee) === bare(member);

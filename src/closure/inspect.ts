@@ -1,14 +1,14 @@
 /**
  * What V8 knows about a live function: the scopes it closes over with their values, and where its source is. Uses an
- * inspector session of its own on this thread; nothing is printed or kept alive. The debugger is enabled only when a
- * script must be named or read, and off again at `close`, because V8 runs slower under it.
+ * inspector session on this thread; nothing is printed or kept alive. The debugger is enabled only when a script must
+ * be named or read, and disabled at `close`, because V8 runs slower under it.
  */
 import { type InspectorNotification, Session } from "node:inspector";
 import { SpillwayError } from "../errors/index.ts";
 import { isErrorNamed, mainGlobal } from "../realm/index.ts";
 import { makeScript, type Script, type ScriptDescription } from "./script.ts";
 
-/** One level of a scope chain, innermost first in a chain. */
+/** One level of a scope chain. A chain begins with the innermost level. */
 export interface LiveScope {
   /** "Closure (make)", "Block", "Module", "Script", "Global", … */
   readonly description: string;
@@ -18,7 +18,7 @@ export interface LiveScope {
 
 export interface LiveFunction {
   readonly scopes: readonly LiveScope[];
-  /** null for a function that has no source: native ones and bound ones. */
+  /** Null for a function without source: native and bound functions. */
   readonly location: { readonly scriptId: string; readonly lineNumber: number; readonly columnNumber: number } | null;
   readonly bound: { readonly target: unknown; readonly self: unknown; readonly args: readonly unknown[] } | null;
 }
@@ -46,13 +46,19 @@ interface InternalProperty {
 type ScriptParsed = InspectorNotification<ScriptDescription>;
 
 const scripts = new Map<string, Script>();
-/** Of every script that was ever named; the rest of a description may hold a whole source map, and is not kept. */
+/**
+ * The URLs of all scripts that were ever named. The rest of a description is not kept, because it may contain a whole
+ * source map.
+ */
 const urls = new Map<string, string>();
 
 const SLOT = "spillway.closure";
 const GIVEN = `globalThis[Symbol.for("${SLOT}")].give`;
 
-/** Values cross between the protocol and us through one slot of the main global object, there for the call only. */
+/**
+ * Values pass between the protocol and this code through one slot of the main global object, which exists only during
+ * the call.
+ */
 interface Bridge {
   give: unknown;
   taken: unknown[];
@@ -95,7 +101,7 @@ export class Inspector {
     };
   }
 
-  /** Without its source where V8 alone needs it: `node:` scripts are described, never parsed. */
+  /** Named without reading its source if V8 alone needs it: `node:` scripts are described, never parsed. */
   scriptUrl(scriptId: string): string {
     if (!urls.has(scriptId)) this.#debug();
     return known(urls.get(scriptId), scriptId);
@@ -112,10 +118,12 @@ export class Inspector {
     return script;
   }
 
-  /** The values of `this` in the frames that called us, nearest first, with the place of each frame's function. */
+  /**
+   * The values of `this` in the frames that called this code, nearest first, with the place of each frame's function.
+   */
   callers(): readonly Caller[] {
     const callers: Caller[] = [];
-    // A break point on a function of ours, called here: the stack is looked at from inside the pause, and goes on.
+    // A break point on a function that is called here: the stack is read during the pause, then execution goes on.
     function here(): void {}
     const onPause = ({ params }: InspectorNotification<{ callFrames: readonly Frame[] }>) => {
       const frames = params.callFrames.filter((frame) => frame.functionLocation !== undefined);
@@ -141,7 +149,7 @@ export class Inspector {
     Reflect.deleteProperty(this.#main, Symbol.for(SLOT));
   }
 
-  /** On from the first need until close: each enabling makes V8 name every script again (3 to 5 ms). */
+  /** Enabled when first needed, until `close`: each time it is enabled, V8 names every script again (3 to 5 ms). */
   #debug(): void {
     if (this.#isDebugging) return;
     this.#isDebugging = true;
@@ -157,7 +165,7 @@ export class Inspector {
     this.#session.post(method, params, (error, result) => {
       answer = { error, result };
     });
-    // Same-thread sessions answer within the call; this is what lets capturing be synchronous.
+    // A session on the same thread answers within the call, which makes synchronous capturing possible.
     const got = answer as { error: Error | null; result: unknown } | null;
     if (got === null) throw new SpillwayError(`The inspector did not answer ${method}.`);
     if (got.error !== null) throw new SpillwayError(`The inspector refused ${method}: ${got.error.message}.`);
@@ -172,7 +180,7 @@ export class Inspector {
     return result.objectId;
   }
 
-  /** The values behind protocol objects, themselves. */
+  /** The values behind protocol objects. */
   #local(values: readonly RemoteValue[]): unknown[] {
     this.#bridge.taken = [];
     this.#post("Runtime.callFunctionOn", {
@@ -194,7 +202,7 @@ function known<T>(found: T | undefined, scriptId: string): T {
   return found;
 }
 
-/** From Node 22 on, V8 throws where a variable is read that is not initialised yet; before, it gives undefined. */
+/** From Node 22 on, V8 throws when a variable is read that is not initialised yet; earlier it gave undefined. */
 function readable(scope: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const variables: Record<string, unknown> = Object.create(null);
   for (const name of Object.keys(scope)) {

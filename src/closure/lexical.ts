@@ -1,7 +1,7 @@
 /**
  * The lexical structure of one script: which name is declared where, what each function refers to outside itself, and
- * which of `this`, `arguments`, `super` it borrows from around it (analyse.ts finds out). Knows source text only; V8's
- * live scopes hold the values and have the last word about what a name means.
+ * which of `this`, `arguments`, `super` it borrows from the code around it (analyse.ts finds these). Knows source text
+ * only. V8's live scopes have the values, and decide what a name means.
  */
 import type { AnyNode, Class, Function as JsFunction } from "acorn";
 
@@ -14,12 +14,12 @@ export interface Binding {
   /** The declarator, declaration or import specifier; for a parameter the function. */
   readonly node: AnyNode;
   readonly start: number;
-  /** Written to anywhere but in its declaration. */
+  /** Written to anywhere except in its declaration. */
   assigned: boolean;
 }
 
 export interface Scope {
-  /** "field" is a class field's initialiser or a static block: it has a `this` of its own. */
+  /** "field" is a class field's initialiser or a static block, which has a `this` of its own. */
   readonly kind: "program" | "function" | "arrow" | "field" | "block" | "self" | "class";
   readonly start: number;
   readonly end: number;
@@ -34,12 +34,12 @@ export interface Reference {
   readonly start: number;
   readonly scope: Scope;
   readonly write: boolean;
-  /** The member read from it, where that is all that happens: `exports.rate`, `ns["rate"]`. */
+  /** The member that is read, if nothing else is done with the variable here: `exports.rate`, `ns["rate"]`. */
   readonly member: string | null;
   binding: Binding | null;
 }
 
-/** A word whose meaning comes from the function around it. */
+/** A word whose meaning comes from the surrounding function. */
 export interface Borrowed {
   readonly word: "this" | "arguments" | "super" | "new.target" | "import.meta" | "eval" | "private";
   readonly start: number;
@@ -49,7 +49,7 @@ export interface Borrowed {
 export interface FunctionSite {
   readonly node: JsFunction | Class;
   readonly form: "function" | "arrow" | "method" | "class";
-  /** The property or method definition that holds a method or a field's function. */
+  /** The property or method definition that contains a method or a field's function. */
   readonly holder: AnyNode | null;
   readonly start: number;
   readonly end: number;
@@ -83,7 +83,7 @@ export function childrenOf(node: AnyNode): AnyNode[] {
   return children;
 }
 
-/** The name of a property that is written out: `x.a`, `x["a"]`, `{ a: … }`, `{ "a": … }`; null where it is computed. */
+/** The name of a property that is written out: `x.a`, `x["a"]`, `{ a: … }`, `{ "a": … }`; null if it is computed. */
 export function staticName(key: AnyNode, computed: boolean): string | null {
   if (key.type === "Identifier" && !computed) return key.name;
   if (key.type === "Literal" && (typeof key.value === "string" || typeof key.value === "number")) {
@@ -96,7 +96,7 @@ function within(outer: { start: number; end: number }, inner: { start: number; e
   return inner.start >= outer.start && inner.end <= outer.end;
 }
 
-/** References inside the function to what is declared outside it. */
+/** References inside the function to names that are declared outside it. */
 export function freeReferences(lexical: Lexical, site: FunctionSite): Reference[] {
   const free: Reference[] = [];
   for (let i = firstAt(lexical.references, site.start); i < lexical.references.length; i++) {
@@ -107,13 +107,13 @@ export function freeReferences(lexical: Lexical, site: FunctionSite): Reference[
   return free;
 }
 
-/** Words inside the function that mean something of the function around it. */
+/** Words inside the function whose meaning comes from the surrounding function. */
 export function borrowedWords(lexical: Lexical, site: FunctionSite): Borrowed[] {
   const start = site.form === "method" && site.holder !== null ? site.holder.start : site.start;
   return lexical.borrowed.filter((use) => {
     if (use.start < start || use.start >= site.end) return false;
     if (use.word === "import.meta" || use.word === "eval") return true;
-    // `super` and `#private` of a method mean its class, which does not come along when the method goes alone.
+    // `super` and `#private` of a method refer to its class, which is missing when the method is shipped alone.
     if (use.word === "private") return !classWithin(site, use.owner);
     if (use.word === "super" && use.owner === site.inner) return true;
     return !within(site, use.owner);

@@ -1,13 +1,13 @@
 /**
  * Module loaders that the program was started with (`node --import tsx`). A worker that repeats the program's imports
- * may need them too, to load TypeScript; it registers them when the first function that needs one arrives, because
+ * may need them, too, to load TypeScript. It registers them when the first function that needs one arrives, because
  * most functions need none and a TypeScript loader costs 100 ms.
  */
 import { createRequire, register } from "node:module";
 import { pathToFileURL } from "node:url";
 import type { LoaderRequest, ModuleRequest } from "./payload.ts";
 
-/** The program's loaders, where one of these requests may need them. */
+/** The program's loaders, if one of these requests may need them. */
 export function programLoaders(requests: readonly ModuleRequest[]): readonly LoaderRequest[] {
   return requests.some(mayNeedLoader) ? startedWith() : [];
 }
@@ -20,13 +20,13 @@ function mayNeedLoader({ base, specifier }: ModuleRequest): boolean {
     const file = createRequire(base).resolve(specifier);
     return !file.includes("/node_modules/") || /\.[cm]?tsx?$/.test(file);
   } catch {
-    // Only its ESM conditions resolve, or a path alias that the loader itself understands.
+    // Only the package's ESM conditions resolve it, or a path alias that the loader understands.
     return true;
   }
 }
 
 const LOADER_ARGUMENT = /^(--import|--require|-r|--loader|--experimental-loader)(?:=(.*))?$/;
-/** tsx's own preload passes signals on to the `tsx` command; a worker has another parent. */
+/** tsx's own preload passes signals on to the `tsx` command, but a worker has another parent. */
 const NO_LOADER = /\/tsx\/dist\/preflight\.cjs$/;
 
 function startedWith(): LoaderRequest[] {
@@ -41,7 +41,7 @@ function startedWith(): LoaderRequest[] {
   return [...found.values()];
 }
 
-/** A worker may run elsewhere: names are resolved where they were given. */
+/** Resolved in the program, because a worker may run in another directory. */
 function absolute(loader: string): string {
   if (/^(file|data|node):/.test(loader)) return loader;
   const here = pathToFileURL(`${process.cwd()}/[eval]`);
@@ -49,14 +49,14 @@ function absolute(loader: string): string {
   try {
     return pathToFileURL(createRequire(here).resolve(loader)).href;
   } catch {
-    // A package that can only be imported: the worker finds it where this package finds it.
+    // A package that can only be imported: the worker finds it where this package does.
     return loader;
   }
 }
 
 const registered = new Set<string>();
 
-/** In the worker: each loader once, and none that this process was started with itself. */
+/** Called in the worker. Registers each loader once, except those that this process was started with. */
 export async function registerLoaders(loaders: readonly LoaderRequest[]): Promise<void> {
   if (loaders.length === 0) return;
   const own = new Set(startedWith().map(({ url }) => url));

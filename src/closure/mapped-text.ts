@@ -1,9 +1,9 @@
-/** Source text that is put together from pieces of scripts, with a table from its positions to the user's own. */
+/** Source text assembled from pieces of scripts, with a table from its positions to the user's own. */
 import type { PayloadProgram } from "./payload.ts";
 import type { Script } from "./script.ts";
 import { segmentBefore } from "./source-map.ts";
 
-/** Replace source[start, end) by text. */
+/** Replaces source[start, end) by text. */
 export interface Edit {
   readonly start: number;
   readonly end: number;
@@ -27,7 +27,7 @@ export class MappedText {
     }
   }
 
-  /** A stretch of a script, with the edits inside it made. */
+  /** Copies a stretch of a script, with the edits inside it applied. */
   copyEdited(from: Script, stretch: { start: number; end: number; edits: readonly Edit[] }): void {
     let at = stretch.start;
     for (const edit of [...stretch.edits].sort((a, b) => a.start - b.start)) {
@@ -42,7 +42,7 @@ export class MappedText {
     return { code: this.#parts.join(""), positions: Int32Array.from(this.#positions), files: this.#files };
   }
 
-  /** Source text as it stands, with where it came from. */
+  /** Copies source text unchanged and records where it came from. */
   #copy(from: Script, start: number, end: number): void {
     if (end <= start) return;
     const first = from.original(start);
@@ -52,7 +52,7 @@ export class MappedText {
     this.write(from.source.slice(start, end));
   }
 
-  /** The script's own map, as far as it is about this stretch. */
+  /** The part of the script's own map that covers this stretch. */
   #copySegments(from: Script, start: number, end: number): void {
     if (from.map === null) return;
     const at = from.positionAt(start);

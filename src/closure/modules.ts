@@ -1,6 +1,6 @@
 /**
- * Loads in a worker the modules that a function imports, the way the user's file does: same names, looked up from the
- * same place, through the same kind of loading, wrapped as the user's compiler wrapped them.
+ * Loads in a worker the modules that a function imports, as the user's file does: the same names, resolved from the
+ * same place, by the same kind of loading, wrapped in the same way as by the user's compiler.
  */
 import { createRequire } from "node:module";
 import { SpillwayError } from "../errors/index.ts";
@@ -37,7 +37,9 @@ export function requireFrom(base: string): NodeJS.Require {
   return createRequire(base === "" ? import.meta.url : base);
 }
 
-/** `import` as it is in that file: a script that bears its name, since a module cannot resolve for another. */
+/**
+ * `import` as it works in that file: a script with the file's name, because a module cannot resolve names for another.
+ */
 function importFrom(base: string): Importer {
   const known = importers.get(base);
   if (known !== undefined) return known;
@@ -46,7 +48,7 @@ function importFrom(base: string): Importer {
   return made;
 }
 
-/** What `__importDefault`, `__importStar` and `__toESM` of compilers make of a required module. */
+/** What the compilers' `__importDefault`, `__importStar` and `__toESM` make of a required module. */
 function interop(module: unknown, kind: ModuleRequest["interop"]): unknown {
   if (kind === "none") return module;
   const isEsm = Reflect.get(Object(module), "__esModule") === true;

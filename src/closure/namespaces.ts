@@ -1,7 +1,7 @@
 /**
- * Objects that stand for a whole module: `exports` of compiled CommonJS, the import objects of vite, namespace objects.
- * A function that reads `exports.rate` must not drag the module's other exports along, so only the members that
- * captured functions name are shipped, as they are now.
+ * Objects that represent a whole module: `exports` of compiled CommonJS, the import objects of vite, namespace objects.
+ * A function that reads `exports.rate` must not bring the module's other exports along. So only the members that
+ * captured functions name are shipped, with their present values.
  */
 import { types } from "node:util";
 import type { Graph } from "./graph.ts";
@@ -18,9 +18,9 @@ interface Namespace {
 }
 
 export interface Namespaces {
-  /** The namespace that a variable holds, with the members these references add; null where it is none. */
+  /** The namespace that a variable contains, with the members that these references add; null if it contains none. */
   use(value: unknown, references: readonly Reference[], isModule: boolean): Namespace | null;
-  /** Ships what is wanted and not yet there. */
+  /** Ships the wanted members that are not shipped yet. */
   extend(graph: Graph, namespace: Namespace, trail: Trail): NodeId;
 }
 
@@ -32,7 +32,7 @@ export function namespaceMembers(): Namespaces {
       const namespace = known.get(value) ?? { value, node: null, properties: emptyProperties(), wanted: new Set() };
       known.set(value, namespace);
       for (const { member } of references) {
-        // The object itself is passed on: then all of it has to come.
+        // The object itself is passed on: then all its members must be shipped.
         if (member === null) for (const key of Object.keys(value)) namespace.wanted.add(key);
         else namespace.wanted.add(member);
       }
@@ -50,7 +50,7 @@ export function namespaceMembers(): Namespaces {
   };
 }
 
-/** How compilers and runners name the variables that hold a module. */
+/** The names that compilers and runners give to variables that contain a module. */
 export function namesModule(name: string): boolean {
   return name === "exports" || name.startsWith("__vite_ssr_");
 }

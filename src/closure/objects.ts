@@ -1,6 +1,6 @@
 /**
- * Encodes objects and symbols: what makes the object again, its prototype, its properties. What cannot be made again in
- * another process is refused here, with a way out.
+ * Encodes objects and symbols: what makes the object again, its prototype, its properties. An object that another
+ * process cannot make again is refused here, with a remedy.
  */
 import { types } from "node:util";
 import { isWeakRef } from "../realm/index.ts";
@@ -15,12 +15,12 @@ import { AWAIT_IT, below, OPEN_INSIDE, refuse, type Trail } from "./trail.ts";
 /** What objects and the graph ask about functions. */
 export interface FunctionEncoder {
   encode(fn: object, trail: Trail): ValueNode;
-  /** Does it have source that can be shipped? Native functions and Node's own have not. */
+  /** Whether it has source that can be shipped. Native functions and Node's own have none. */
   isSource(fn: object): boolean;
   isClass(fn: object): boolean;
-  /** What an instance of this class cannot be rebuilt for ("has private fields (#key)"), or null. */
+  /** Why an instance of this class cannot be rebuilt ("has private fields (#key)"), or null. */
   obstacle(maker: object): string | null;
-  /** Own properties of a class's or function's prototype that its source does not make. */
+  /** Own properties of the prototype of a class or function that its source does not make. */
   prototypeExtras(maker: object, prototype: object): readonly (string | symbol)[];
 }
 
@@ -77,7 +77,10 @@ export class ObjectEncoder {
     return { origin: { kind: "prototype", of }, ...properties, ...this.#parentPrototype(maker, value, trail) };
   }
 
-  /** Node's own modules are objects whose functions are not the user's; looking them all up is worth it only then. */
+  /**
+   * Node's own modules are objects with functions that are not the user's. Looking all of them up is only worth it for
+   * such objects.
+   */
   #holdsForeign(value: object): boolean {
     if (builtinOf(Object.getPrototypeOf(value)) !== "Object") return false;
     for (const { value: item } of Object.values(Object.getOwnPropertyDescriptors(value))) {
@@ -86,7 +89,7 @@ export class ObjectEncoder {
     return false;
   }
 
-  /** `function Old() {}` may have had its prototype's parent set by hand; a class makes its own. */
+  /** The prototype of `function Old() {}` may have been given another parent by hand; a class sets its own. */
   #parentPrototype(maker: object, value: object, trail: Trail): { prototype?: NodeId | null } {
     const parent: object | null = Object.getPrototypeOf(value);
     if (builtinOf(parent) === "Object" || this.#functions.isClass(maker)) return {};
@@ -130,7 +133,9 @@ export class ObjectEncoder {
     return { origin: OBJECT, natural: natural("Object"), skip: [] };
   }
 
-  /** An instance needs a class that can be shipped, and nothing that only a constructor can make. */
+  /**
+   * The class of an instance must be shippable, and the instance must have nothing that only a constructor can make.
+   */
   #checkInstance(value: object, origin: Origin, natural: object | null, trail: Trail): void {
     for (let at: object | null = Object.getPrototypeOf(value); at !== null && at !== natural; ) {
       if (builtinPath(at) !== null && builtinOf(at) !== "Object") {
@@ -150,14 +155,14 @@ export class ObjectEncoder {
   }
 }
 
-/** The function whose `prototype` this object is. */
+/** The function whose `prototype` is this object. */
 function constructorOf(value: object): { readonly name: string; readonly prototype: object } | null {
   const maker: unknown = Object.getOwnPropertyDescriptor(value, "constructor")?.value;
   if (typeof maker !== "function" || maker.prototype !== value) return null;
   return maker as { name: string; prototype: object } & typeof maker;
 }
 
-/** The prototype that the builtin gives to what it makes, in the realm that this value is of. */
+/** The prototype that the builtin gives to its instances, in the realm of this value. */
 function naturalPrototype(value: object, builtin: "Array" | "Error" | "Map" | "Object" | "Set"): object {
   let at: object | null = Object.getPrototypeOf(value);
   while (at !== null && builtinOf(at) !== builtin) at = Object.getPrototypeOf(at);

@@ -1,22 +1,22 @@
 /**
- * What is known of an object that a function returns: which of its properties are columns of the input, as they came.
- * Properties are put one after the other, as in a literal, and the later one wins; of several objects that may be
- * returned, only what holds for all is known.
+ * What is known about an object that a function returns: which of its properties are unchanged columns of the input.
+ * Properties are added one after the other, as in a literal, and the later one wins. If several objects may be
+ * returned, only what holds for all of them is known.
  */
 
-/** Columns that a function provably returns as they came. */
+/** Columns that a function provably returns unchanged. */
 export interface PassedColumns {
   /** Every column of the input that is not in `made` is returned under its own name. */
   readonly rest: boolean;
   /** Output name to input name: `{ key: row.l_orderkey }`. */
   readonly columns: Readonly<Record<string, string>>;
-  /** Output names that are made anew, or may be. */
+  /** Output names that the function computes, or may compute. */
   readonly made: readonly string[];
 }
 
-/** Names of columns that a function returns, as far as its source shows them. */
+/** Names of the columns that a function returns, as far as its source shows them. */
 export interface ReturnedNames {
-  /** Those of the input as well. */
+  /** Also those of the input. */
   readonly rest: boolean;
   readonly names: readonly string[];
 }
@@ -24,11 +24,11 @@ export interface ReturnedNames {
 export interface Shape {
   /** A property that is not named here is the input's column of that name, if there is one. */
   readonly rest: boolean;
-  /** Property to the input's column, or null where it is not one for sure. */
+  /** From property to the input's column; null if it is not certain to be one. */
   readonly names: ReadonlyMap<string, string | null>;
 }
 
-/** "no row": a value that no row is made of (null, undefined, an empty array); null: anything may come. */
+/** "no row": a value from which no row is made (null, undefined, an empty array). Null: it may be anything. */
 export type Proof = Shape | "no row" | null;
 
 export const EMPTY: Shape = { rest: false, names: new Map() };
@@ -47,7 +47,7 @@ export function putInput(shape: Shape, without: ReadonlySet<string>): Shape {
   return { rest: true, names: new Map([...without].map((name) => [name, columnOf(shape, name)])) };
 }
 
-/** Properties of any name may have been put over what was there. */
+/** Properties of unknown names may have been written over the present ones. */
 export function forget(shape: Shape): Shape {
   return { rest: false, names: new Map([...shape.names.keys()].map((name) => [name, null])) };
 }
@@ -64,7 +64,7 @@ export function either(a: Proof, b: Proof): Proof {
   return { rest: a.rest && b.rest, names };
 }
 
-/** `changed`: columns whose values the function may have changed. Null where nothing is passed. */
+/** `changed`: columns whose values the function may have changed. Null if no column passes through. */
 export function passedColumns(proof: Proof, changed: ReadonlySet<string>): PassedColumns | null {
   if (proof === null || proof === "no row") return null;
   const columns: [string, string][] = [];

@@ -1,7 +1,7 @@
 /**
- * Which columns a function provably returns as they came: `({ ...row, tax: row.price * 0.2 })` passes all but `tax`.
- * JavaScript has one type of number, so this is how a BIGINT stays one. It is told from the source alone, never from
- * values: two tasks could see different ones. What cannot be followed proves nothing.
+ * Which columns a function provably returns unchanged: `({ ...row, tax: row.price * 0.2 })` passes all but `tax`
+ * through. JavaScript has a single number type, so this is how a BIGINT stays a BIGINT. It is decided by the source
+ * alone, never by values, because two tasks could see different values. Code that cannot be followed proves nothing.
  */
 import { type InputUses, inputUses } from "./input-uses.ts";
 import { lookInside } from "./inside.ts";
@@ -11,7 +11,7 @@ import { type Gives, results, TAKES } from "./results.ts";
 
 export interface ToldColumns {
   readonly passes: PassedColumns | null;
-  /** What a result without rows would have had; no proof. */
+  /** The columns that a result without rows would have had; not a proof. */
   readonly returns: ReturnedNames | null;
 }
 

@@ -1,14 +1,14 @@
 /**
  * A captured function as it travels: programs (source with the scopes they need), and a graph of values. Everything
- * here survives v8.serialize. Plain data is embedded as it is; what plain serialising would lose (functions, classes,
- * prototypes, views of one buffer) is a node, and a link says which slot holds which node.
+ * here survives v8.serialize. Plain data is embedded. What plain serialising would lose (functions, classes,
+ * prototypes, views of one buffer) is a node, and a link says which slot contains which node.
  */
 
 export const PAYLOAD_VERSION = 1;
 
 export type NodeId = number;
 
-/** Values in order; `links` holds pairs (index, node) for those that are nodes. */
+/** Values in order. `links` contains pairs (index, node) for the values that are nodes. */
 export interface Slots {
   readonly values: unknown[];
   readonly links: number[];
@@ -34,20 +34,20 @@ interface Accessor {
 export interface Properties {
   names: (string | NodeId)[];
   readonly slots: Slots;
-  /** One for each name, or null where all are ordinary. */
+  /** One for each name; null if all are ordinary. */
   flags: number[] | null;
   accessors: Accessor[] | null;
 }
 
 export type Integrity = "extensible" | "closed" | "sealed" | "frozen";
 
-/** How a node's value comes to be, before its properties are set. */
+/** How a node's value is made, before its properties are set. */
 export type Origin =
   | { readonly kind: "object" }
   | { readonly kind: "array"; readonly length: number }
   | { readonly kind: "map"; readonly entries: Slots }
   | { readonly kind: "set"; readonly entries: Slots }
-  /** `new` of a builtin that keeps nothing but what its arguments say: Date, RegExp, URL, Intl.NumberFormat, … */
+  /** `new` of a builtin that contains only what its arguments say: Date, RegExp, URL, Intl.NumberFormat, … */
   | { readonly kind: "new"; readonly builtin: string; readonly args: readonly unknown[] }
   | { readonly kind: "error" }
   | { readonly kind: "boxed"; readonly primitive: unknown }
@@ -77,20 +77,20 @@ export type Origin =
 
 export interface ValueNode {
   readonly origin: Origin;
-  /** undefined: the origin's own; null: no prototype. */
+  /** undefined: the prototype that the origin gives; null: no prototype. */
   readonly prototype?: NodeId | null;
   readonly properties?: Properties;
   readonly integrity?: Integrity;
 }
 
-/** A module to load in the worker, named as the user's file names it. */
+/** A module to load in the worker, under the name that the user's file uses. */
 export interface ModuleRequest {
-  /** The user's file, as a URL: what relative names and packages are looked up from. */
+  /** The user's file, as a URL: relative names and packages are resolved from it. */
   readonly base: string;
   readonly specifier: string;
   readonly form: "import" | "require";
   readonly attributes: Readonly<Record<string, string>> | null;
-  /** What compilers wrap around `require`, so that `default` and names are where compiled code looks for them. */
+  /** What compilers wrap around `require`, so that compiled code finds `default` and names where it expects them. */
   readonly interop: "none" | "default" | "star" | "node";
 }
 
@@ -100,9 +100,9 @@ export interface LoaderRequest {
   readonly how: "import" | "register";
 }
 
-/** Source of all functions that share an outermost scope. */
+/** The source of all functions that share an outermost scope. */
 export interface PayloadProgram {
-  /** URL of the user's script, "" where it has none. */
+  /** URL of the user's script; "" if it has none. */
   readonly url: string;
   readonly code: string;
   /** Rows of POSITION_WIDTH numbers, in order of generated position. */
@@ -112,13 +112,13 @@ export interface PayloadProgram {
   readonly variables: Slots;
 }
 
-/** Generated line and column, index into `files`, line and column there, 1 where the text after it is verbatim. */
+/** Generated line and column, index into `files`, line and column there, 1 if the text after it is verbatim. */
 export const POSITION_WIDTH = 6;
 
 export interface Payload {
   readonly version: typeof PAYLOAD_VERSION;
   readonly name: string;
-  /** Module loaders of the program (a TypeScript runner, say) to register before anything is imported. */
+  /** Module loaders of the program (a TypeScript runner, for example), to be registered before anything is imported. */
   readonly loaders: readonly LoaderRequest[];
   readonly modules: readonly ModuleRequest[];
   readonly programs: readonly PayloadProgram[];
@@ -129,7 +129,7 @@ export interface Payload {
   readonly constructorArgs: Slots;
 }
 
-/** One origin for all plain objects, which serialising then writes once. */
+/** All plain objects share one origin, which is then serialised only once. */
 export const OBJECT: Origin = { kind: "object" };
 
 /** One of Node's own modules. */

@@ -1,7 +1,7 @@
 /**
- * Tells data that v8.serialize carries exactly from data that it would bend (lost prototypes, getters, symbols, frozen
- * objects, views of a shared buffer) or refuse. Walks without recursion, because data may be deep; the answer for a
- * value is remembered with everything found on the way.
+ * Separates data that v8.serialize carries exactly from data that it would change (lost prototypes, getters, symbols,
+ * frozen objects, views of a shared buffer) or refuse. Walks without recursion, because data may be deep. The answer
+ * for a value is kept, together with everything found on the way.
  */
 import { types } from "node:util";
 import { builtinOf, builtinPath } from "./builtins.ts";
@@ -35,7 +35,7 @@ export function plainData(): PlainData {
       }
     }
     if (good) for (const value of seen) plain.add(value);
-    // Whatever led to the value that is not plain holds it, and so is not plain either.
+    // Everything on the path to a value that is not plain contains it, and so is not plain either.
     else for (const { value } of path) other.add(value);
     return good;
   }
@@ -51,7 +51,7 @@ export function plainData(): PlainData {
   };
 }
 
-/** The objects directly inside, or null where the value itself is not plain. */
+/** The objects directly inside; null if the value itself is not plain. */
 function childrenOfPlain(value: object): object[] | null {
   if (typeof value === "function" || types.isProxy(value) || !Object.isExtensible(value)) return null;
   const prototype: object | null = Object.getPrototypeOf(value);
@@ -75,7 +75,7 @@ function childrenOfPlain(value: object): object[] | null {
   return children;
 }
 
-/** An object with the ordinary prototype that is something else inside. */
+/** An object with the ordinary prototype that is of another kind inside. */
 function isExotic(value: object): boolean {
   return types.isExternal(value) || types.isModuleNamespaceObject(value) || types.isNativeError(value);
 }

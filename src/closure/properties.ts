@@ -1,4 +1,6 @@
-/** Own properties of an object as payload properties: values, getters and setters, attributes, frozen or not. */
+/**
+ * Own properties of an object as payload properties: values, getters and setters, attributes, and whether it is frozen.
+ */
 import { types } from "node:util";
 import type { Graph } from "./graph.ts";
 import {
@@ -16,7 +18,7 @@ export function emptyProperties(): Properties {
   return { names: [], slots: emptySlots(), flags: null, accessors: null };
 }
 
-/** The named own properties; nothing where there are none. */
+/** The named own properties; an empty object if there are none. */
 export function encodeProperties(
   graph: Graph,
   value: object,
@@ -29,7 +31,7 @@ export function encodeProperties(
     if (descriptor === undefined) continue;
     const step = below(trail, key, value);
     const name = typeof key === "symbol" ? graph.node(key, step) : key;
-    // V8 keeps an error's stack behind an accessor of its own; what travels is the text.
+    // V8 keeps an error's stack behind an accessor of its own; only the text travels.
     if (key === "stack" && types.isNativeError(value)) {
       appendProperty(graph, properties, name, String(value.stack), WRITABLE | CONFIGURABLE, step);
     } else if (descriptor.get !== undefined || descriptor.set !== undefined) {

@@ -1,7 +1,7 @@
 /**
- * Makes a payload's values again. First everything exists, then it is filled: cycles need no special care. Functions
- * come before classes and classes before their instances; variables are set as soon as their values exist, because a
- * class may use one while it is being made (a computed method name).
+ * Makes a payload's values again. First everything is created, then it is filled, so that cycles need no special care.
+ * Functions come before classes, and classes before their instances. Variables are set as soon as their values exist,
+ * because a class may use one while it is being made (a computed method name).
  */
 import { types } from "node:util";
 import { SpillwayError } from "../errors/index.ts";
@@ -20,7 +20,7 @@ import {
   WRITABLE,
 } from "./payload.ts";
 
-/** A program that runs: thunks of its functions, setters of its variables. */
+/** A running program: thunks of its functions, setters of its variables. */
 export interface RunningProgram {
   readonly pieces: ((parent: unknown) => object)[];
   readonly set: ((value: unknown) => void)[];
@@ -49,7 +49,7 @@ class Rebuilding {
     this.#modules = modules;
     this.#programs = programs;
     this.#values = payload.nodes.map(() => ABSENT);
-    // Copies: the payload may lie in memory that belongs to someone else.
+    // Copies, because the payload may be in memory that others own.
     this.#buffers = payload.buffers.map((bytes) => new Uint8Array(bytes).buffer);
   }
 
@@ -223,7 +223,7 @@ function constructorAt(path: readonly string[]): Function {
   return found;
 }
 
-/** Its own stack travels as a property. */
+/** An error's stack travels as a property, so none is recorded here. */
 function withoutStack(): Error {
   const error = new Error();
   if (types.isNativeError(error))

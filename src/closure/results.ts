@@ -1,6 +1,6 @@
 /**
- * What a function returns, as far as its source shows it: object literals with the input or columns of it inside,
- * arrays of such, local variables that hold one. Follows every return or yield; anything else may be anything.
+ * What a function returns, as far as its source shows: object literals that contain the input or columns of it, arrays
+ * of such literals, local variables with one. Follows every return and yield. Any other expression may be anything.
  */
 import type {
   AnyNode,
@@ -17,9 +17,9 @@ import { EMPTY, either, forget, type Proof, put, putInput, type Shape } from "./
 import { type Source, Sources } from "./sources.ts";
 
 /**
- * What one call gives: a row (map), rows (flatMap), a batch of columns or an array of rows (mapBatches). "group" is any of these:
- * what mapGroups gives is columns or a row by the values in it, so only its names can be told; "table" the same of a function whose
- * input is none that can be followed.
+ * The form of what one call returns: a row (map), rows (flatMap), a batch of columns or an array of rows (mapBatches).
+ * "group" is any of these: whether a result of mapGroups is columns or a row depends on its values, so only its names
+ * can be found. "table" is the same for a function whose input cannot be followed.
  */
 export type Gives = "row" | "rows" | "batch" | "row batch" | "group" | "table";
 
@@ -32,7 +32,7 @@ export const TAKES: Readonly<Record<Gives, Takes | null>> = {
   table: null,
 };
 
-/** Values of a variable that are new arrays. */
+/** Initial values of a variable that are new arrays. */
 const MADE_ROWS = /^(Array|Call|Await)Expression$/;
 
 interface Results {
@@ -50,7 +50,7 @@ class Following {
   readonly #sources: Sources;
   readonly #gives: Gives;
   readonly #returned = new Set<AnyNode>();
-  /** What is known of local variables that hold a row, or rows. */
+  /** What is known about local variables that contain a row, or rows. */
   readonly #locals = { row: new Map<Binding, Proof>(), rows: new Map<Binding, Proof>() };
   /** Uses of local objects and arrays that are harmless if they turn out to be results. */
   readonly #handedOut: Identifier[] = [];
@@ -69,7 +69,7 @@ class Following {
     return { proof: isProven ? proof : null, returned: this.#returned };
   }
 
-  /** What an expression gives that is to be a row, or a batch. */
+  /** What is known about an expression whose value is a row or a batch. */
   readonly #row = (node: AnyNode): Proof => {
     const at = bare(node);
     const source = this.#sources.of(at);
@@ -93,7 +93,7 @@ class Following {
     }
   };
 
-  /** What an expression gives that is to be an array of rows. */
+  /** What is known about an expression whose value is an array of rows. */
   readonly #rows = (node: AnyNode): Proof => {
     const at = bare(node);
     if (this.#sources.array(at) !== null) {
@@ -144,7 +144,9 @@ class Following {
     return proof;
   }
 
-  /** `….map((x) => row)`, `….flatMap((x) => rows)`, `Array.from(…, (x) => row)`; an array of them filtered or cut. */
+  /**
+   * `….map((x) => row)`, `….flatMap((x) => rows)`, `Array.from(…, (x) => row)`; also such an array filtered or sliced.
+   */
   #mapped(call: CallExpression): Proof {
     if (globalMember(this.#inside, call.callee) === "Array.from") return this.#called(call.arguments[1], this.#row);
     const callee = bare(call.callee);
@@ -203,7 +205,7 @@ class Following {
         continue;
       }
       const name = staticName(property.key, property.computed);
-      // An accessor runs when the row is read; a prototype brings properties along.
+      // An accessor runs when the row is read, and a prototype brings properties along.
       if (property.kind !== "init" || (name === "__proto__" && !property.computed && !property.shorthand)) return null;
       if (name === null) shape = forget(shape);
       else {
@@ -233,7 +235,7 @@ class Following {
     }
   }
 
-  /** A variable that holds a literal, and what is done to it before it is returned. */
+  /** A variable that contains a literal, and what is done to it before it is returned. */
   #local(use: Identifier, kind: "row" | "rows"): Proof {
     const binding = this.#inside.meaning(use);
     if (binding === null || binding.assigned || binding.node.type !== "VariableDeclarator") return null;
@@ -242,7 +244,7 @@ class Following {
       return null;
     const known = this.#locals[kind].get(binding);
     if (known !== undefined) return known;
-    // A variable within its own value proves nothing.
+    // A variable inside its own value proves nothing.
     this.#locals[kind].set(binding, null);
     const value = bare(init);
     const fits = kind === "rows" ? MADE_ROWS.test(value.type) : value.type !== "Identifier";
@@ -279,7 +281,7 @@ class Following {
     return either(proof, this.#elements(call.arguments));
   }
 
-  /** What a function gives, over all its returns, or yields. */
+  /** What a function returns, over all its returns or yields. */
   #given(fn: JsFunction, follow: (node: AnyNode) => Proof): Proof {
     if (fn.body.type !== "BlockStatement") return follow(fn.body as AnyNode);
     let proof: Proof = "no row";
@@ -295,7 +297,7 @@ class Following {
     return proof;
   }
 
-  /** What `yield*` gives one after the other: of a batch function not rows, but batches. */
+  /** What `yield*` gives one after the other: for a batch function these are batches, not rows. */
   #each(node: AnyNode): Proof {
     return this.#gives === "row batch" ? null : this.#rows(node);
   }

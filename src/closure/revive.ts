@@ -1,4 +1,4 @@
-/** Makes a captured function callable in this process: loads what it imports, compiles its source, fills its scopes. */
+/** Makes a captured function callable in this process: loads its imports, compiles its source, fills its scopes. */
 import { pathToFileURL } from "node:url";
 import { deserialize } from "node:v8";
 import { SpillwayError } from "../errors/index.ts";
@@ -7,17 +7,20 @@ import { registerLoaders } from "./loaders.ts";
 import { loadModules, requireFrom } from "./modules.ts";
 import { PAYLOAD_VERSION, type Payload, type PayloadProgram } from "./payload.ts";
 import { type RunningProgram, rebuild } from "./rebuild.ts";
+import { rememberProgram } from "./running-programs.ts";
 import { pathOf } from "./source-map.ts";
 import { type NamedProgram, nameProgram, stackMapper } from "./stack.ts";
 
-export interface RevivedFunction {
+export { programNamed, sourceMapOf } from "./running-programs.ts";
+
+interface RevivedFunction {
   /** The function itself. */
   readonly call: (...args: unknown[]) => unknown;
-  /** For a class: makes an instance with the arguments that were captured with it. */
+  /** For a class: makes an instance with the captured arguments. */
   readonly construct: (() => unknown) | null;
-  /** For a function: the arguments that were captured with it. */
+  /** For a function: the captured arguments. */
   readonly args: readonly unknown[];
-  /** A stack trace with the user's own frames only, in the positions of their own source. */
+  /** A stack trace with only the user's own frames, at the positions in their own source. */
   mapStack(stack: string): string;
 }
 
@@ -32,6 +35,7 @@ export async function reviveFunction(payload: Uint8Array): Promise<RevivedFuncti
   await registerLoaders(content.loaders);
   const modules = await loadModules(content.modules);
   const named = content.programs.map(nameProgram);
+  for (const program of named) rememberProgram(program);
   const programs = content.programs.map((program, i) => run(program, named[i] as NamedProgram));
   const { root, constructorArgs } = rebuild(content, modules, programs);
   if (typeof root !== "function") throw new SpillwayError("A captured function did not arrive as a function.");

@@ -1,11 +1,13 @@
 /**
- * Arrays of rows that a batch function is given: what their methods give, and which parameters of their callbacks are rows. A
- * method that is not named here lets the rows out of sight, or puts others among them.
+ * Arrays of rows that a batch function gets: what their methods return, and which parameters of their callbacks are
+ * rows. A method that is missing here may pass the rows to code out of sight, or mix others with them.
  */
 import type { AnyNode, MemberExpression } from "acorn";
 import { staticName } from "./lexical.ts";
 
-/** "rows": an array of the same rows, or of some; "row": one of them; "value": what the callback makes of them, or no row. */
+/**
+ * "rows": an array of the same rows, or of some; "row": one of them; "value": the results of the callback, or no row.
+ */
 type GivenByMethod = "rows" | "row" | "entries" | "value";
 
 const GIVEN: ReadonlyMap<string, GivenByMethod> = new Map([
@@ -21,11 +23,11 @@ export function givenByMethod(name: string): GivenByMethod | null {
 
 interface CallbackRows {
   readonly at: readonly number[];
-  /** With one parameter more it would be given the array itself. */
+  /** With one more parameter it would get the array itself. */
   readonly most: number;
 }
 
-/** Null where the method takes no callback. */
+/** Null if the method takes no callback. */
 export function callbackRows(name: string): CallbackRows | null {
   if (name === "sort" || name === "toSorted") return { at: [0, 1], most: 2 };
   if (name === "reduce" || name === "reduceRight") return { at: [1], most: 3 };

@@ -1,7 +1,7 @@
 /**
- * The scopes that captured functions share. V8 shows each function a copy of its scope chain and never says whether
- * two copies are of one scope; here they are told apart, so that a variable that two closures share is one variable in
- * the worker and two counters made by one factory stay two.
+ * The scopes that captured functions share. V8 shows each function a copy of its scope chain and never says whether two
+ * copies are of one scope. This file decides that, so that a variable that two closures share is one variable in the
+ * worker, and two counters made by one factory stay two.
  */
 import type { LiveScope } from "./inspect.ts";
 import type { Binding, FunctionSite, Scope } from "./lexical.ts";
@@ -9,11 +9,11 @@ import type { Script } from "./script.ts";
 
 export interface ScopeInstance {
   readonly parent: ScopeInstance | null;
-  /** The scope in the source, where it was recognised. */
+  /** The scope in the source, if it was recognised. */
   readonly lexical: Scope | null;
   readonly live: LiveScope;
   readonly children: ScopeInstance[];
-  /** Variables that captured functions use, by name, to their number in the program. */
+  /** Variables that captured functions use: from the name to the number in the program. */
   readonly variables: Map<string, number>;
   readonly pieces: number[];
   /** The functions that led here. */
@@ -57,7 +57,7 @@ export function resolveChain(
   return chain;
 }
 
-/** Parameters that Node wraps around a CommonJS module: they are in no source. */
+/** Parameters that Node wraps around a CommonJS module; they appear in no source. */
 const WRAPPER = new Set(["exports", "require", "module", "__filename", "__dirname"]);
 
 function recognise(script: Script, site: FunctionSite, scopes: readonly LiveScope[]): (Scope | null)[] {
@@ -78,18 +78,19 @@ function recognise(script: Script, site: FunctionSite, scopes: readonly LiveScop
 
 function isSame(candidate: ScopeInstance, live: LiveScope, lexical: Scope | null, site: FunctionSite): boolean {
   if (candidate.lexical !== lexical || candidate.live.description !== live.description) return false;
-  // A module, and a script's top level, exists once.
+  // A module, or a script's top level, exists only once.
   if (lexical?.kind === "program" || live.description === "Module" || live.description === "Script") return true;
   const names = Object.keys(live.variables);
   for (const name of names) {
     if (!Object.is(live.variables[name], candidate.live.variables[name])) return false;
   }
   const bindings = names.map((name) => lexical?.bindings.get(name)).filter((one) => one !== undefined);
-  // Where nothing is ever assigned, one scope and two with equal values cannot be told apart, nor need they be.
+  // If no variable is ever assigned, one scope and two with equal values behave in the same way.
   if (lexical !== null && !bindings.some((binding) => binding.assigned)) return true;
   if (bindings.some((binding) => isFresh(binding) && isObject(live.variables[binding.name]))) return true;
-  // Left: equal values, something assigned, and no object that only this scope can have made. Two closures of one
-  // source function are then two calls of their maker (two counters); of different source functions, one call.
+  // The remaining case: equal values, something assigned, and no object that only this scope can have made. Two
+  // closures of the same source function then come from two calls of their maker (two counters); closures of different
+  // source functions come from one call.
   return !candidate.sites.has(site);
 }
 

@@ -1,6 +1,6 @@
 /**
- * A script that V8 has loaded: its text as V8 sees it (compiled), parsed once, with positions in the user's own
- * source. Scripts never change, so what is known of them is kept for the life of the process.
+ * A script that V8 has loaded: its text as V8 has it (compiled), parsed once, with positions in the user's own source.
+ * Scripts never change, so what is known about them is kept for the life of the process.
  */
 import { relative } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -11,7 +11,7 @@ import { analyse } from "./analyse.ts";
 import type { FunctionSite, Lexical } from "./lexical.ts";
 import { originalPosition, pathOf, readSourceMap, type SourceMap, type SourcePosition } from "./source-map.ts";
 
-/** What the debugger says when it names a script. */
+/** What the debugger reports when it names a script. */
 export interface ScriptDescription {
   readonly scriptId: string;
   readonly url: string;
@@ -23,20 +23,23 @@ export interface ScriptDescription {
 
 export interface Script {
   readonly id: string;
-  /** A URL for what was loaded from a file, "" or a name like "REPL1" otherwise. */
+  /** A URL if it was loaded from a file; otherwise "" or a name such as "REPL1". */
   readonly url: string;
-  /** What its imports are looked up from: itself, or the working directory for what was typed or evaluated. */
+  /**
+   * The place from which its imports are resolved: the script itself, or the working directory for typed or evaluated
+   * code.
+   */
   readonly base: string;
   readonly isModule: boolean;
   readonly source: string;
   readonly map: SourceMap | null;
   readonly ast: Program;
   readonly lexical: Lexical;
-  /** Offset of a position that V8 gives. */
+  /** The offset of a position that V8 gives. */
   offsetAt(line: number, column: number): number;
   /** Zero-based line and column within the text, without the offsets that V8 adds. */
   positionAt(offset: number): { line: number; column: number };
-  /** Where this is in the user's own source. */
+  /** The position in the user's own source. */
   original(offset: number): SourcePosition;
 }
 
@@ -74,7 +77,7 @@ export function makeScript(description: ScriptDescription, source: string): Scri
     original(offset) {
       const { line, column } = positionAt(offset);
       const found = map === null ? null : originalPosition(map, line, column);
-      // Without a map V8's own offsets belong to the position: they are what a stack trace shows.
+      // Without a map, V8's own offsets are part of the position: a stack trace shows them, too.
       return found ?? { file: pathOf(url), line: line + description.startLine, column };
     },
   };
@@ -106,7 +109,7 @@ function lineStarts(source: string): number[] {
   return starts;
 }
 
-/** The function whose text V8 shows and whose position it gives; null where the script has no such function. */
+/** The function with the text and at the position that V8 gives; null if the script has no such function. */
 export function siteAt(script: Script, offset: number, text: string): FunctionSite | null {
   let best: FunctionSite | null = null;
   for (const site of script.lexical.functions) {
@@ -119,7 +122,7 @@ export function siteAt(script: Script, offset: number, text: string): FunctionSi
   return best;
 }
 
-/** "src/clean.ts:12:5", one-based; relative where the file lies below the working directory. */
+/** "src/clean.ts:12:5", one-based; relative if the file is below the working directory. */
 export function showPosition(position: SourcePosition): string {
   const below = position.file.startsWith("/") ? relative(process.cwd(), position.file) : position.file;
   const file = below.startsWith("..") || below === "" ? position.file : below;

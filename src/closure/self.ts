@@ -1,6 +1,6 @@
 /**
- * `this` of the method around an arrow function. V8 does not show it among a function's scopes, so it is taken from
- * where it must be: the running method that made the arrow function, or the object whose constructor put it there.
+ * `this` of the method around an arrow function. V8 does not show it among a function's scopes, so it is taken from one
+ * of two places: the running method that made the arrow function, or the object whose constructor stored it.
  */
 import type { Inspector } from "./inspect.ts";
 import type { Scope } from "./lexical.ts";
@@ -21,14 +21,14 @@ export function lexicalThis(
   return frame === undefined ? null : { self: frame.self };
 }
 
-/** A class field, or the constructor: what they assign to is the object that holds the function. */
+/** A class field or a constructor: what it assigns to is the object that contains the function. */
 function isConstruction(script: Script, owner: Scope): boolean {
   if (owner.kind === "field") return true;
   const site = script.lexical.functions.find((one) => one.inner === owner);
   return site?.holder?.type === "MethodDefinition" && site.holder.kind === "constructor";
 }
 
-/** The scope of the function that V8 says starts here: at its parameters, after its name. */
+/** The scope of the function that starts here according to V8: at its parameters, after its name. */
 function innermostAt(script: Script, offset: number): Scope | null {
   let best: Scope | null = null;
   for (const site of script.lexical.functions) {

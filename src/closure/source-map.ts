@@ -1,13 +1,13 @@
 /**
- * From compiled positions to the user's own. Reads the source map that a script names (inline, or a file next to it)
- * and answers with segments in order; positions are zero-based here and become one-based when they are shown.
+ * Maps compiled positions to the user's own. Reads the source map that a script names (inline, or a file next to it),
+ * as segments in order. Positions are zero-based here, and one-based when they are shown.
  */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { isErrorNamed } from "../realm/index.ts";
 
 export interface SourcePosition {
-  /** A file path where the source is a file, else what the map calls it. */
+  /** A file path if the source is a file; otherwise the map's own name for it. */
   readonly file: string;
   readonly line: number;
   readonly column: number;
@@ -36,7 +36,7 @@ interface RawMap {
   readonly sourceRoot?: string;
 }
 
-/** The map that `url` (from a sourceMappingURL comment) names, or null where there is none that can be read. */
+/** The map that `url` (from a sourceMappingURL comment) names; null if there is none that can be read. */
 export function readSourceMap(url: string, scriptUrl: string): SourceMap | null {
   const text = url.startsWith("data:") ? readDataUrl(url) : readMapFile(url, scriptUrl);
   if (text === null) return null;
@@ -50,7 +50,7 @@ export function readSourceMap(url: string, scriptUrl: string): SourceMap | null 
       segments: decode(raw.mappings),
     };
   } catch (error) {
-    // A broken map costs exact positions, not the job: the compiled ones are shown instead.
+    // A broken map must not fail the job: compiled positions are shown instead.
     if (isErrorNamed(error, "SyntaxError")) return null;
     throw error;
   }
@@ -77,7 +77,7 @@ function resolveUrl(reference: string, base: string): string {
   return URL.canParse(reference, base) ? new URL(reference, base).href : reference;
 }
 
-/** The path of a file URL; anything else as it is. */
+/** The path of a file URL; any other text unchanged. */
 export function pathOf(url: string): string {
   return url.startsWith("file:") ? fileURLToPath(url) : url;
 }

@@ -1,13 +1,13 @@
-/** What an expression inside a function stands for, where that is the input or a part of it. */
+/** Whether an expression inside a function is the input or a part of it, and which part. */
 import type { AnyNode, CallExpression } from "acorn";
 import { bare, globalMember, type Inside } from "./inside.ts";
 import { type Binding, staticName } from "./lexical.ts";
 import { givenByMethod, isIndex } from "./row-arrays.ts";
 
 export type Source =
-  /** The input, a row of it, or what a pattern left of that. */
+  /** The input, a row of it, or what a pattern left of it. */
   | { readonly kind: "input"; readonly without: ReadonlySet<string> }
-  /** An array of nothing but rows of the input. */
+  /** An array that contains only rows of the input. */
   | { readonly kind: "inputs" }
   | { readonly kind: "column"; readonly name: string };
 
@@ -43,13 +43,13 @@ export class Sources {
     return { kind: "column", name };
   }
 
-  /** Null: no array of nothing but rows of the input. */
+  /** Null: not an array that contains only rows of the input. */
   array(node: AnyNode): Source | null {
     const source = this.of(node);
     return source?.kind === "inputs" ? source : null;
   }
 
-  /** Of an array of the input's rows: some of them, or one. */
+  /** A call on an array of the input's rows that returns some of them, or one. */
   #ofCall({ callee, arguments: [first, ...others] }: CallExpression): Source | null {
     if (globalMember(this.#inside, callee) === "Array.from" && first !== undefined && others.length === 0) {
       return this.array(first);

@@ -1,7 +1,7 @@
 /**
- * Stack traces of shipped functions in the user's own positions. Frames of shipped source are looked up in the tables
- * that came with it, frames of modules that the worker imported by their source maps; frames of Node, of this package
- * and of whoever called the function are left out.
+ * Stack traces of shipped functions, in the user's own positions. Frames of shipped source are looked up in the tables
+ * that came with it, frames of modules that the worker imported by their source maps. Frames of Node, of this package
+ * and of the caller are left out.
  */
 import { readFileSync } from "node:fs";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -10,7 +10,9 @@ import { ownFolder } from "../place/index.ts";
 import { type PayloadProgram, POSITION_WIDTH } from "./payload.ts";
 import { originalPosition, pathOf, readSourceMap, type SourceMap, type SourcePosition } from "./source-map.ts";
 
-/** A program under the name that its frames bear. */
+export { originalPosition, readSourceMap, type SourceMap };
+
+/** A program under the name that its frames have. */
 export interface NamedProgram {
   readonly filename: string;
   readonly files: readonly string[];
@@ -41,12 +43,14 @@ export function stackMapper(programs: readonly NamedProgram[]): (stack: string) 
       frames.push(`${before}${position.file}:${position.line + 1}:${position.column + 1}${after}`);
       if (program !== undefined) ours = frames.length;
     }
-    // Below the last shipped frame stands whoever called it. Where none is left (an error from a timer) all are shown.
+    // The frames below the last shipped frame are the caller's. If there is no shipped frame (an error from a timer),
+    // all frames are shown.
     return [...message, ...(ours > 0 ? frames.slice(0, ours) : frames)].join("\n");
   };
 }
 
-function originalOf(
+/** Where a compiled position is in the user's source; null: nowhere, or as it stands in code of ours or of Node. */
+export function originalOf(
   program: NamedProgram | undefined,
   file: string,
   line: number,
@@ -87,7 +91,7 @@ function isOwn(text: string): boolean {
 
 const maps = new Map<string, SourceMap | null>();
 
-/** The source map that a file on disk names; Node maps frames by itself only where it was told to. */
+/** The source map that a file on disk names. Node maps frames by itself only if it was told to. */
 function mapOfFile(path: string): SourceMap | null {
   const known = maps.get(path);
   if (known !== undefined) return known;
@@ -97,13 +101,13 @@ function mapOfFile(path: string): SourceMap | null {
     const name = names[names.length - 1]?.[1];
     if (name !== undefined) found = readSourceMap(name, pathToFileURL(path).href);
   } catch {
-    // A file that is gone has no map: its frames stay as they are.
+    // A missing file has no map: its frames stay as they are.
   }
   maps.set(path, found);
   return found;
 }
 
-/** Named by what it says: the same function in the next job is not compiled, and not kept by V8, once more. */
+/** The name depends on the content: V8 then does not compile and keep the same function again for the next job. */
 export function nameProgram(program: PayloadProgram): NamedProgram {
   const mark = `${program.code.length.toString(36)}-${crc32(program.code).toString(36)}`;
   const filename = program.url.startsWith("file:") ? `${program.url}?spillway=${mark}` : `spillway:function-${mark}`;

@@ -1,4 +1,7 @@
-/** Objects that can never be of use in a worker, and what to do instead. Classes of this package say so under `STAYS`. */
+/**
+ * Objects that are never useful in a worker, and what to do instead. Classes of this package declare themselves under
+ * `STAYS`.
+ */
 
 /** Shared by all copies of the package. */
 export const STAYS = Symbol.for("spillway.stays");
@@ -10,7 +13,7 @@ export interface Stays {
   readonly remedy: string;
 }
 
-/** zod 4 keeps what it has made in a WeakSet, and each schema reaches all of zod. */
+/** zod 4 keeps everything it has made in a WeakSet, and each schema refers to all of zod. */
 const ZOD: Stays = {
   what: "a zod schema",
   remedy:

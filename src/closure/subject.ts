@@ -1,4 +1,4 @@
-/** A function that is being captured as source, with what is known of it and what has been decided so far. */
+/** A function that is being captured as source, with what is known about it and what has been decided so far. */
 import type { Piece } from "./emit.ts";
 import type { LiveFunction } from "./inspect.ts";
 import type { FunctionSite } from "./lexical.ts";
@@ -8,7 +8,7 @@ import type { ScopeInstance } from "./scopes.ts";
 import { type Script, showPosition } from "./script.ts";
 import type { Trail } from "./trail.ts";
 
-/** All captured functions of one script, on their way to become a program of the payload. */
+/** All captured functions of one script, which become a program of the payload. */
 export interface ProgramDraft {
   readonly script: Script;
   readonly root: ScopeInstance;
@@ -24,19 +24,19 @@ export interface Subject {
   readonly draft: ProgramDraft;
   /** Its scopes, innermost first, without the global one. */
   readonly chain: readonly ScopeInstance[];
-  /** Changes to its source; what they cut out is not looked at. */
+  /** Changes to its source. Text that they cut out is not analysed. */
   readonly edits: Edit[];
   readonly trail: Trail;
 }
 
-/** The trail of something that the function names at this offset of its script. */
+/** The trail of a value that the function names at this offset of its script. */
 export function namedBy(subject: Subject, name: string, offset: number): Trail {
   return {
     name,
     within: null,
     holder: null,
     where: showPosition(subject.script.original(offset)),
-    // The function that was given, where it has no name, is no property of anything either.
+    // If the function that the user gave has no name, it is no property of anything either.
     user: subject.name || (subject.trail.userTrail === null ? "" : subject.trail.name.replace(/^\./, "")),
     userTrail: subject.trail,
   };

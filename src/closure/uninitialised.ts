@@ -1,6 +1,6 @@
 /**
- * A captured `const` that has no value yet reads as undefined in V8's scopes. It is told from a real undefined by what
- * its initialiser can give, or by where the running code of its scope stands.
+ * A captured `const` without a value yet reads as undefined in V8's scopes. Two facts distinguish it from a real
+ * undefined: what its initialiser can give, and where the running code of its scope is.
  */
 import type { Binding } from "./lexical.ts";
 import type { Script } from "./script.ts";
@@ -25,7 +25,7 @@ export function isUninitialised(binding: Binding, script: Script): boolean {
   }
 }
 
-/** Is code of the binding's own scope running now, and has it not come as far as the declaration? */
+/** Whether code of the variable's own scope is running now and has not reached the declaration yet. */
 function standsBefore(binding: Binding, script: Script): boolean {
   for (const { url, line, column } of runningCode()) {
     if (url !== script.url && url !== decodeURI(script.url).replace(/^file:\/\//, "")) continue;
@@ -35,7 +35,7 @@ function standsBefore(binding: Binding, script: Script): boolean {
   return false;
 }
 
-/** The call sites above us, in compiled positions: source maps would bend them. */
+/** The call sites above this one, in compiled positions: source maps would change them. */
 function runningCode(): { url: string; line: number; column: number }[] {
   const { prepareStackTrace, stackTraceLimit } = Error;
   try {

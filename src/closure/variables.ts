@@ -1,6 +1,6 @@
 /**
- * The free variables of a function: found in V8's scopes, shipped once for all the functions that share the scope.
- * Imports are named instead of shipped, Node's own globals left alone.
+ * The free variables of a function: found in V8's scopes, and shipped once for all functions that share the scope.
+ * Imports are named instead of shipped; Node's own globals are left alone.
  */
 import { isBuiltinGlobal } from "./builtins.ts";
 import type { Graph } from "./graph.ts";
@@ -54,18 +54,18 @@ function usesByName(subject: Subject): Map<string, Reference[]> {
   return used;
 }
 
-/** A name's value and the level of its scope (null: the global object); null where it is not ours to ship. */
+/** A name's value and the level of its scope (null: the global object); null if it must not be shipped. */
 function lookUp(subject: Subject, name: string): { level: number | null; value: unknown } | null {
   const scopes = subject.live.scopes.filter((scope) => scope.description !== "Global");
   const level = scopes.findIndex((scope) => Object.hasOwn(scope.variables, name));
   if (level >= 0) return { level, value: scopes[level]?.variables[name] };
-  // Put on the global object by the program, as a REPL does.
+  // The program put it on the global object, as a REPL does.
   const descriptor = Object.getOwnPropertyDescriptor(globalThis, name);
   if (descriptor === undefined || !("value" in descriptor) || isBuiltinGlobal(name)) return null;
   return { level: null, value: descriptor.value };
 }
 
-/** The node of a variable that is known by where it came from: an import, or `require` itself. */
+/** The node of a variable that is identified by its origin: an import, or `require` itself. */
 function namedNode(
   subject: Subject,
   graph: Graph,
@@ -77,13 +77,13 @@ function namedNode(
 ): NodeId | null {
   if (isRequire(value)) return graph.add({ origin: { kind: "require", from: subject.script.base } });
   if (binding === null || imported === null || !isRepeatable(imported.request)) return null;
-  // A module of which only plain constants are used need not be loaded for them.
+  // A module of which only plain constants are used need not be loaded.
   const others = [...used].filter(([, uses]) => uses[0]?.binding?.node === binding.node).map(([other]) => other);
   if ([...others, name].every((other) => isPrimitive(lookUp(subject, other)?.value))) return null;
   return graph.importNode(imported.request, imported.path, value);
 }
 
-/** Of Node, or of a test runner that stands in for it. */
+/** Node's `require`, or that of a test runner in its place. */
 function isRequire(value: unknown): boolean {
   return typeof value === "function" && ["cache", "extensions", "resolve"].every((name) => name in value);
 }

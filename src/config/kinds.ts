@@ -118,6 +118,17 @@ export function wholeNumber(least: number, of = "", most = Number.MAX_SAFE_INTEG
   );
 }
 
+/** The texts 1 and 0 are flags, as everywhere. */
+export const portOrFlag = kind(
+  "flag or port",
+  "true, false or a port from 1 to 65535",
+  (value): boolean | number | undefined => {
+    if (typeof value === "boolean") return value;
+    return typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= 65_535 ? value : undefined;
+  },
+  flag.fromText,
+);
+
 /** A number is always a count of cores, also 1; only a text can be a share. */
 export const cores = kind(
   'number from 1, or "80%"',

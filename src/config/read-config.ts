@@ -4,7 +4,7 @@
  * the first use.
  */
 import { OptionError } from "../errors/index.ts";
-import { entriesOfArguments } from "./arguments.ts";
+import { entriesOfArguments, wordsOfRun } from "./arguments.ts";
 import { configFile, entriesOfFile } from "./file.ts";
 import { SCHEMA, type Settings } from "./schema.ts";
 import type { SessionOptions } from "./session-options.ts";
@@ -40,7 +40,7 @@ export function readConfig({ code = {}, arguments: words = [], environment = pro
     ...entriesOfFile(configFile(environment)),
     ...entriesOfVariables(environment),
     ...entriesOf(code, () => ({ kind: "code", name: "session" })),
-    ...entriesOfArguments(words),
+    ...entriesOfArguments([...wordsOfRun(environment), ...words]),
   ];
   const given = new Map(entries.map((entry) => [entry.path, checked(entry)]));
   const sources = new Map(entries.map(({ path, source }) => [path, source]));

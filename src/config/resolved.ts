@@ -1,7 +1,7 @@
 /**
- * What the settings come to on one machine. The program works it out once (src/session/options.ts); from there it goes
- * to the supervisor and to the scheduler as it is. A setting that means the same on every machine keeps its name and
- * its type on the way; only the others have a line here.
+ * What the settings come to on one machine. The program works them out once (src/session/options.ts) and passes them
+ * unchanged to the supervisor and the scheduler. A setting that means the same on every machine keeps its name and
+ * type; only the others have a field here.
  */
 import type { MemoryPool } from "../memory/index.ts";
 import type { Bytes, KernelLease, MemorySettings, ResourceRequest } from "../protocol/index.ts";
@@ -38,7 +38,7 @@ type PlainSettings = Readonly<ReturnType<typeof plainSettings>>;
 export interface ResolvedSettings extends PlainSettings {
   /** Worker processes kept alive. */
   readonly workers: number;
-  /** How many workers beyond these there is memory for, while work that others wait for has no worker. */
+  /** How many additional workers there is memory for, while blocked work has no worker. */
   readonly extraWorkers: number;
   /** The store's capacity. */
   readonly capacity: Bytes;
@@ -46,7 +46,7 @@ export interface ResolvedSettings extends PlainSettings {
   /** False: batches become blocks as they are. */
   readonly targetMinBlockSize: Bytes | false;
   readonly targetShuffleMaxBlockSize: Bytes;
-  /** Where the session directory is made: the first of the next. */
+  /** Where the session directory is made: the first of `localDirectories`. */
   readonly localDirectory: string;
   /** Each gets a part of the spill files. */
   readonly localDirectories: readonly string[];
@@ -54,18 +54,18 @@ export interface ResolvedSettings extends PlainSettings {
   readonly maxSpill: Bytes | null;
   /** Memory limit of a worker; null: none, hence no threshold. */
   readonly workerMemory: Bytes | null;
-  /** V8 old-space limit of a worker that was not raised; null: V8's own. */
+  /** V8's old-space limit of a worker with the ordinary memory limit; null: V8's own. */
   readonly workerHeap: Bytes | null;
-  /** Resident bytes of a worker's own blocks above which they go to disk; null: only the capacity counts. */
+  /** Resident bytes of a worker's own blocks above which they are spilled; null: only the capacity counts. */
   readonly managedTarget: Bytes | null;
-  /** What the kernel of a worker may use, and at the start the wide one. */
+  /** What the kernel of a worker may use; also the wide kernel's first lease. */
   readonly workerLease: KernelLease;
   readonly wideLease: KernelLease;
   /** The memory that the session's processes share. */
   readonly pool: MemoryPool;
   /** Thresholds of workers and of the node, and how they are measured. */
   readonly memory: MemorySettings;
-  /** What tasks can have at once. */
+  /** What all running tasks together can use. */
   readonly resources: ResourceRequest;
   /** Names of the GPUs, as CUDA_VISIBLE_DEVICES gives them. */
   readonly devices: readonly string[];

@@ -3,7 +3,7 @@
  * the docs come from this one list. The compiler checks `SessionOptions` against it, and a test checks the comments
  * there.
  */
-import { mayBeContainer } from "../container/index.ts";
+import { mayBeWorkerData } from "../worker-data/index.ts";
 import {
   bytesOrFalse,
   choice,
@@ -15,6 +15,7 @@ import {
   interval,
   memoryLimit,
   paths,
+  portOrFlag,
   size,
   sizeOrFalse,
   textByName,
@@ -31,8 +32,8 @@ const PRESETS = ["etl", "image", "analytics", "memoryConstrained", "shuffleHeavy
  */
 const MOST_GPUS = 1024;
 
-const container = inCode("object or function", "an object or a function", (value) =>
-  mayBeContainer(value) ? value : undefined,
+const workerData = inCode("object or function", "an object or a function", (value) =>
+  mayBeWorkerData(value) ? value : undefined,
 );
 
 export const SCHEMA = {
@@ -174,6 +175,11 @@ export const SCHEMA = {
     "Run a task in the worker that made its input, if possible: the input may still be in its caches.",
   ),
   progress: setting(flag, true, "Show the progress of jobs on stderr."),
+  dashboard: setting(
+    portOrFlag,
+    true,
+    "A page that shows the session live, on 127.0.0.1. true: on port 8787. A number: on this port. If the port is taken, the next free one is used.",
+  ),
   eventFileLimit: setting(
     size,
     "64 MiB",
@@ -186,7 +192,7 @@ export const SCHEMA = {
     "A worker's allocator returns free memory at the top of the native heap to the system when there is more than this. false: the allocator's own threshold.",
   ),
   data: optional(
-    container,
+    workerData,
     "none",
     "Worker data: a Map, an object with a Map's methods, or a function that makes one. Each worker gets its own, and its entries count as managed memory.",
   ),

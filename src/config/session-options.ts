@@ -2,7 +2,7 @@
  * The options of a session, as users and their editors see them. The compiler checks that keys and types are the
  * schema's. `vitest run test/config/schema.test.ts -u` writes the schema's words into the comments.
  */
-import type { ContainerOption } from "../container/index.ts";
+import type { WorkerDataOption } from "../worker-data/index.ts";
 import type { Duration, Size } from "./kinds.ts";
 import type { Preset, Schema } from "./schema.ts";
 import type { Given } from "./setting.ts";
@@ -98,6 +98,11 @@ export interface SessionOptions {
   /** Show the progress of jobs on stderr. Default: true. */
   readonly progress?: boolean;
   /**
+   * A page that shows the session live, on 127.0.0.1. true: on port 8787. A number: on this port. If the port is taken,
+   * the next free one is used. Default: true.
+   */
+  readonly dashboard?: boolean | number;
+  /**
    * Most bytes of the session's event file. Beyond it, old events of tasks and blocks are kept as totals. Default: "64
    * MiB".
    */
@@ -113,7 +118,7 @@ export interface SessionOptions {
    * Worker data: a Map, an object with a Map's methods, or a function that makes one. Each worker gets its own, and its
    * entries count as managed memory. Default: none.
    */
-  readonly data?: ContainerOption;
+  readonly data?: WorkerDataOption;
   /** Environment variables of the workers. Default: {}. */
   readonly workerEnv?: Readonly<Record<string, string>>;
   /** Node options of the workers, such as `--inspect`. Default: []. */

@@ -11,6 +11,8 @@ import type { Entry } from "./source.ts";
 const PREFIX = "SPILLWAY_";
 /** Names the configuration file; not a setting. */
 export const CONFIG_VARIABLE = "SPILLWAY_CONFIG";
+/** Options that `spillway run` was given, for the script that it starts; not a setting. */
+export const RUN_VARIABLE = "SPILLWAY_RUN_SETTINGS";
 /** Variables that only the tests of this project read. */
 const TEST_PREFIX = "SPILLWAY_TEST_";
 
@@ -33,7 +35,7 @@ export function entriesOfVariables(environment: Environment): Entry[] {
 }
 
 function isSetting(name: string): boolean {
-  return name.startsWith(PREFIX) && !name.startsWith(TEST_PREFIX) && name !== CONFIG_VARIABLE;
+  return name.startsWith(PREFIX) && !name.startsWith(TEST_PREFIX) && name !== CONFIG_VARIABLE && name !== RUN_VARIABLE;
 }
 
 /** Leaves out settings that can only be given in code: they cannot be advice for a variable. */

@@ -1,12 +1,12 @@
 /**
- * Where records begin in a stretch of CSV whose beginning may lie anywhere, inside quotes or not: all states that the
- * kernel's reader can be in are followed at once. Those that it would refuse to go on from drop out; when a line ends
- * and none of the rest is inside quotes, a record ends there for certain. Nothing is guessed: where states remain,
- * there is no answer.
+ * Finds where records begin in a stretch of CSV that may start anywhere, inside quotes or not. All states that the
+ * kernel's reader could be in are followed at once. A state is dropped at a byte that the reader would refuse in it.
+ * When a line ends and no remaining state is inside quotes, a record ends there for certain. Nothing is guessed:
+ * without certainty there is no answer.
  */
 import type { Marks } from "./records.ts";
 
-/** Sets of states are sums of these. */
+/** A set of states is a sum of these. */
 const START = 1; // of a field
 const SPACES = 2; // at the start of a field
 const PLAIN = 4; // in a field without quotes
@@ -21,17 +21,17 @@ const INSIDE = QUOTED | QUOTED_ESCAPED | ESCAPED;
 const LINE_FEED = 10;
 const RETURN = 13;
 const SPACE = 32;
-/** As many bytes are followed one by one before a quote that comes after many bytes without one. */
+/** Before a mark that follows a long run without marks, this many bytes are followed one by one. */
 const EXACT_BYTES = 4096;
 
 interface MarkBytes {
   readonly delimiter: number;
-  /** -1: none. */
+  /** -1: there is none. */
   readonly quote: number;
   readonly escape: number;
 }
 
-/** Null where the marks are not single bytes, or lines may be something else than records. */
+/** Null if the marks are not single bytes, or if a line may be something other than part of a record. */
 function markBytes({ delimiter, quote, escape: before, comment }: Marks): MarkBytes | null {
   const byte = (text: string) => (text === "" ? -1 : text.length === 1 && text < "\x80" ? text.charCodeAt(0) : null);
   const [separator, mark, other] = [byte(delimiter), byte(quote), byte(before)];
@@ -39,20 +39,20 @@ function markBytes({ delimiter, quote, escape: before, comment }: Marks): MarkBy
   return { delimiter: separator, quote: mark, escape: other };
 }
 
-/** Whether records can be told apart in the middle of a file of this dialect. */
+/** Whether the borders of records can be found in the middle of a file of this dialect. */
 export function canBeCut(marks: Marks): boolean {
   return markBytes(marks) !== null;
 }
 
 export class CutStates {
   readonly #marks: MarkBytes;
-  /** The next set by set and byte, as far as it was asked for; 0: not yet. */
+  /** The next set for a set and a byte, plus one; 0: not computed yet. */
   readonly #next = new Uint16Array(256 * 256);
   #states: number;
   /** Bytes since the last quote. */
   #unquoted = 0;
 
-  /** `longest`: no record has more bytes; `known`: the stretch begins with a record. */
+  /** `longest`: no record has more bytes. `known`: the stretch starts at the beginning of a record. */
   constructor(
     marks: Marks,
     private readonly longest: number,
@@ -64,19 +64,19 @@ export class CutStates {
     this.#states = known ? START : bytes.quote < 0 ? ANYWHERE & ~(QUOTED | QUOTED_ESCAPED | QUOTE_SEEN) : ANYWHERE;
   }
 
-  /** The offset after the next record's end; -1 where the bytes have none for certain. */
+  /** The offset after the end of the next record; -1 if the bytes contain no certain end. */
   push(bytes: Buffer, from = 0): number {
     let at = from;
     let mark = -1;
     while (at < bytes.length) {
       if (at > mark) mark = this.#markFrom(bytes, at);
-      // Inside quotes line ends say nothing: the next quote does.
+      // The ends of lines inside quotes decide nothing: skip to the next mark.
       if ((this.#states & QUOTED) !== 0 && this.#unquoted < this.longest) at = this.#skip(at, mark);
       const byte = bytes[at] ?? 0;
       const states = this.#step(this.#states, byte);
       this.#unquoted = at === mark ? 0 : this.#unquoted + 1;
       at++;
-      // A record cannot be so long: these states were none.
+      // No record is this long, so the stretch cannot be inside quotes.
       const left = this.#unquoted > this.longest ? states & ~(QUOTED | QUOTED_ESCAPED) : states;
       const isEnd = byte === LINE_FEED && (this.#states & INSIDE) === 0 && left === START;
       this.#states = left;
@@ -85,13 +85,16 @@ export class CutStates {
     return -1;
   }
 
-  /** The next quote or escape, or the end. */
+  /** The next quote or escape, or the end of the bytes. */
   #markFrom(bytes: Buffer, at: number): number {
     const places = [this.#marks.quote, this.#marks.escape].map((mark) => (mark < 0 ? -1 : bytes.indexOf(mark, at)));
     return Math.min(bytes.length, ...places.filter((place) => place >= 0));
   }
 
-  /** To the next mark, or shortly before it: what is not inside quotes may be anywhere outside them by then. */
+  /**
+   * Skips to the next mark, or shortly before it if the state is unknown. A state outside quotes may have become any
+   * other state outside quotes by then.
+   */
   #skip(at: number, mark: number): number {
     const isKnown = this.#states === QUOTED;
     const end = Math.min(mark, at + this.longest - this.#unquoted) - (isKnown ? 1 : EXACT_BYTES);
@@ -111,7 +114,7 @@ export class CutStates {
     return next;
   }
 
-  /** What the kernel may do from one state: all that it may, none where it refuses the file. */
+  /** The states that the kernel's reader may go to from one state; none if it refuses the file there. */
   #after(state: number, byte: number): number {
     const { delimiter, quote, escape: before } = this.#marks;
     const isQuote = byte === quote;

@@ -1,15 +1,16 @@
 /**
- * Which delimiter and quotes a CSV file is written with, from its beginning: those with which the most records have as
- * many fields as the first. No line is left out for not fitting: it is an error when the file is read.
+ * Finds the delimiter and the quotes of a CSV file from its beginning. The choice is the pair for which the largest
+ * share of the records has as many fields as the first. A line that does not fit is never left out: it is an error when
+ * the file is read.
  */
 import { type CsvRecord, isBlank, lineAt, type Marks, RecordScanner, withoutMark } from "./records.ts";
 
 export interface Dialect extends Marks {
-  /** Lines before the first record. */
+  /** Lines above the first record. */
   readonly above: number;
-  /** Those of them that are no comments, which is how the kernel counts. */
+  /** Those of them that are not comments; the kernel counts in this way. */
   readonly skip: number;
-  /** `\r\n` and `\n` both end lines. */
+  /** Both `\r\n` and `\n` end lines. */
   readonly mixedLineEnds: boolean;
 }
 
@@ -21,7 +22,10 @@ const QUOTES = [
   { quote: '"', escape: "\\" },
   { quote: "'", escape: "'" },
 ];
-/** From here on a line that has one field above rows of several is a title, not a column. */
+/**
+ * If a first line with one field is followed by rows of which at least this share has the same number of fields (more
+ * than one), the line is a title and not a column name.
+ */
 const MOST = 0.9;
 
 interface Trial {
@@ -29,19 +33,19 @@ interface Trial {
   readonly records: readonly CsvRecord[];
   /** Fields of the first record. */
   readonly width: number;
-  /** Share of the records that have as many. */
+  /** Share of the records with as many fields as the first. */
   readonly share: number;
-  /** Share of those after the first that have the most common number of fields, where that is above one. */
+  /** Share of the records after the first that have the most common number of fields above one. */
   readonly restShare: number;
 }
 
 export interface FoundDialect {
   readonly dialect: Dialect;
-  /** Those of the head; the first names the columns, or is a row. */
+  /** The records of the head. The first one names the columns, or is a row. */
   readonly records: readonly CsvRecord[];
 }
 
-/** Null where the file has no record. `head` is the file's beginning, `isWhole` where that is all of it. */
+/** Null if the file has no record. `head` is the beginning of the file; `isWhole`: it is the whole file. */
 export function findDialect(head: string, isWhole: boolean, given: GivenDialect): FoundDialect | null {
   const { above, skip } = linesAbove(head, given);
   const trials = candidates(head, given).map((marks) => tryMarks(head, isWhole, marks, above));
@@ -51,10 +55,7 @@ export function findDialect(head: string, isWhole: boolean, given: GivenDialect)
   return { dialect: { ...found.marks, above, skip, mixedLineEnds }, records: found.records };
 }
 
-/**
- * Without what is in quotes, as far as that matters for line ends; a quote in a field that has none hides too much of
- * it.
- */
+/** The text without quoted parts, good enough to find line ends. A quote in an unquoted field hides too much of it. */
 function unquoted(head: string, { quote, escape: before }: Marks): string {
   if (quote === "" || before !== quote || !head.includes(quote)) return head;
   return head
@@ -113,7 +114,7 @@ function tryMarks(head: string, isWhole: boolean, marks: Marks, above: number): 
 function chosen(trials: readonly Trial[]): Trial | undefined {
   const several = trials.filter(({ width }) => width > 1);
   if (several.length > 0) return several.reduce((best, trial) => (trial.share > best.share ? trial : best));
-  // Rows below a title: taken for what they are, so that reading says where the file changes.
+  // Rows below a title: choose the marks of the rows, so that the read reports where the file changes.
   const titled = trials.find(({ restShare }) => restShare >= MOST);
   return titled ?? trials.find(({ share }) => share === 1) ?? trials[0];
 }

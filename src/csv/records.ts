@@ -1,13 +1,13 @@
 /**
- * Records of CSV text as the kernel sees them, with the lines they begin at. For headers, samples of a file, and the
- * place of a value that an error is about; the rows themselves are read by the kernel.
+ * Records of CSV text as the kernel sees them, with the lines at which they begin. Used for headers, for samples of a
+ * file, and to find the value that an error is about. The rows themselves are read by the kernel.
  */
 export interface Marks {
   readonly delimiter: string;
   /** Empty: nothing is quoted. */
   readonly quote: string;
   readonly escape: string;
-  /** Lines that begin with it are no records. Empty: none. */
+  /** Lines that begin with this are not records. Empty: there are no such lines. */
   readonly comment: string;
 }
 
@@ -22,13 +22,17 @@ export function isBlank({ fields }: CsvRecord): boolean {
   return fields.length === 1 && fields[0] === "";
 }
 
-/** Text comes in pieces; a record that a piece ends in the middle of waits for the next one. */
+const LONG_RECORD = 2 ** 16;
+
+/** Takes text in pieces. A record that is cut by the end of a piece waits for the next piece. */
 export class RecordScanner {
   #text = "";
   #line = 1;
   #begun = false;
+  /** The length of text from which on it is looked at again. */
+  #enough = 0;
 
-  /** `above`: lines to leave out before anything else. */
+  /** `above`: how many lines are left out before the first record. */
   constructor(
     private readonly marks: Marks,
     private above: number,
@@ -43,6 +47,7 @@ export class RecordScanner {
     this.#text += piece;
     if (!this.#begun) this.#text = withoutMark(this.#text);
     this.#begun ||= this.#text !== "";
+    if (!isLast && this.#text.length < this.#enough) return [];
     const records: CsvRecord[] = [];
     let at = this.#leaveOut();
     while (at < this.#text.length) {
@@ -56,6 +61,8 @@ export class RecordScanner {
       at = found.end;
     }
     this.#text = this.#text.slice(at);
+    // A long record is scanned again from its beginning: once for each doubling, not for each piece.
+    this.#enough = this.#text.length < LONG_RECORD ? 0 : 2 * this.#text.length;
     return records;
   }
 
@@ -71,7 +78,7 @@ export class RecordScanner {
     return this.above > 0 ? this.#text.length : at;
   }
 
-  /** The record at an offset and where the next begins; null where its end is not there yet. */
+  /** The record at an offset, and where the next one begins; null if its end has not come yet. */
   #record(start: number, isLast: boolean): { readonly fields: string[]; readonly end: number } | null {
     const { delimiter } = this.marks;
     const text = this.#text;
@@ -90,13 +97,13 @@ export class RecordScanner {
         continue;
       }
       const isPair = text[end] === "\r" && text[end + 1] === "\n";
-      // A piece may end between the two characters of one line end.
+      // A piece may end between the two characters of a line end.
       if (text[end] === "\r" && end + 1 === text.length && !isLast) return null;
       return { fields, end: end + (isPair ? 2 : 1) };
     }
   }
 
-  /** The quoted value that begins here, after spaces; null where none does, "open" where it does not end. */
+  /** The quoted value that begins here, after spaces; null if none does, "open" if its end has not come yet. */
   #quoted(start: number): { readonly value: string; readonly end: number } | "open" | null {
     const { quote, escape: before } = this.marks;
     const text = this.#text;
@@ -126,7 +133,7 @@ export function withoutMark(text: string): string {
   return text.replace(/^\uFEFF/, "");
 }
 
-/** A line, and where the next one begins: null where it does not end. */
+/** A line, and where the next one begins; null: the line has no end yet. */
 export function lineAt(text: string, at: number): { readonly line: string; readonly next: number | null } {
   let end = at;
   while (end < text.length && !isLineEnd(text, end)) end++;

@@ -1,6 +1,6 @@
 /**
- * What runs a dataset's plan, with the figures of the last run: first of all, of all rows one value, or one row of
- * several.
+ * Methods that run a dataset's plan and give one value of all rows, or one row of several values. Also the base for
+ * other consuming methods: it keeps the figures of the last run.
  */
 import type { ValueOptions } from "../arrow/index.ts";
 import { OptionError } from "../errors/index.ts";
@@ -22,10 +22,16 @@ type Summed<R> = ColumnName<R> | Condition<R>;
 
 export abstract class AggregateMethods<out R extends AnyRow> extends RelationalMethods<R, "dataset"> {
   #stats: JobStats | null = null;
+  #going: JobStats | null = null;
 
-  /** Of the last run. */
+  /** Figures of the last run that ended well. */
   protected get lastStats(): JobStats | null {
     return this.#stats;
+  }
+
+  /** The same, or as far as a later run has come. */
+  protected get latestStats(): JobStats | null {
+    return this.#going ?? this.#stats;
   }
 
   protected run(plan: Plan = this.plan, cancellation: Cancellation = never): Run {
@@ -33,13 +39,17 @@ export abstract class AggregateMethods<out R extends AnyRow> extends RelationalM
       cancellation,
       engine: this.engine,
       plan,
+      going: (stats) => {
+        this.#going = stats;
+      },
       ended: (stats) => {
         this.#stats = stats;
+        this.#going = null;
       },
     };
   }
 
-  /** Runs what the method does, as long as its signal and its timeout allow. */
+  /** Runs the work of a method until it is done, its signal aborts or its timeout has passed. */
   protected async consume<T>(
     operator: string,
     options: CancelOptions,
@@ -61,12 +71,12 @@ export abstract class AggregateMethods<out R extends AnyRow> extends RelationalM
     return this.#row("agg", itemsByName("agg", items), onlyValues("agg", options), options);
   }
 
-  /** Null where there is no value, as of the others but `countDistinct`; nulls are passed over. */
+  /** Null if there is no value to add; likewise for the other aggregates except `countDistinct`. Nulls are left out. */
   sum(of: Summed<R>, options: CancelOptions = {}): Promise<number | null> {
     return this.#value("sum", of, options);
   }
 
-  /** Of numbers a number, of dates and timestamps a timestamp. */
+  /** The mean of numbers is a number; that of dates and timestamps is a timestamp. */
   mean<const I extends Summed<R>, Row = R>(
     of: I,
     options: CancelOptions = {},
@@ -82,17 +92,17 @@ export abstract class AggregateMethods<out R extends AnyRow> extends RelationalM
     return this.#value("max", of, options);
   }
 
-  /** The standard deviation of a sample (n - 1); null of fewer than two values. */
+  /** The standard deviation of a sample (n - 1); null for fewer than two values. */
   std(of: Summed<R>, options: CancelOptions = {}): Promise<number | null> {
     return this.#value("std", of, options);
   }
 
-  /** The variance of a sample (n - 1); null of fewer than two values. */
+  /** The variance of a sample (n - 1); null for fewer than two values. */
   var(of: Summed<R>, options: CancelOptions = {}): Promise<number | null> {
     return this.#value("var", of, options);
   }
 
-  /** The value below which a fraction of the values lies, computed between two of them where it falls there. */
+  /** The value below which this fraction of the values lies, interpolated if it falls between two values. */
   quantile<const I extends Summed<R>, Row = R>(
     of: I,
     fraction: number,
@@ -108,7 +118,7 @@ export abstract class AggregateMethods<out R extends AnyRow> extends RelationalM
     return this.#value("quantile", of, options, 0.5, "median");
   }
 
-  /** How many different values there are, null not counted. */
+  /** How many different values there are, not counting null. */
   countDistinct(of: Summed<R>, options: CancelOptions = {}): Promise<number> {
     return this.#value("countDistinct", of, options);
   }

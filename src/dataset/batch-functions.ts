@@ -1,4 +1,4 @@
-/** What `mapBatches` takes, as types. */
+/** Types of what `mapBatches` takes. */
 import type { BatchFunctionOptions } from "./functions.ts";
 import type { BatchResult } from "./row-types.ts";
 
@@ -12,7 +12,7 @@ export type BatchClass<In, Out, Args extends readonly unknown[]> = new (
 export type ClassOptions<Args extends readonly unknown[]> = BatchFunctionOptions &
   (Args extends readonly [] ? { readonly constructorArgs?: Args } : { readonly constructorArgs: Args });
 
-/** Accepts options whose format is only known when it runs; the others have overloads of their own. */
+/** For options whose format is only known at run time; the known formats have overloads of their own. */
 export type AnyFormat<Options extends BatchFunctionOptions> = BatchFormat extends Options["batchFormat"]
   ? unknown
   : never;

@@ -1,7 +1,7 @@
 /**
- * What every dataset and pipeline has inside: an engine and a plan, out of sight of the program (a function that
- * captured one must not take them along). Methods that build on it are in classes of their own, one for each idea; they
- * are the same for datasets and pipelines, each of which says what it makes of a plan.
+ * What every dataset and pipeline contains: an engine and a plan, hidden from the program, because a function that
+ * captures a dataset must not capture them. Methods are in classes above this one, one class for each idea. They are
+ * the same for datasets and pipelines; each of the two says what it makes of a plan.
  */
 import { STAYS, type Stays } from "../closure/index.ts";
 import { OptionError } from "../errors/index.ts";
@@ -19,10 +19,10 @@ interface Kinds<O extends AnyRow> {
 
 export type DerivedKind = keyof Kinds<AnyRow>;
 
-/** What a method gives: a dataset from a dataset, a pipeline from a pipeline. */
+/** What a method returns: a dataset for a dataset, a pipeline for a pipeline. */
 export type Derived<Kind extends DerivedKind, O extends AnyRow> = Kinds<O>[Kind];
 
-/** @internal What pipelines build on. */
+/** @internal Gives pipelines access to the parts of a dataset. */
 export let insideOf: (dataset: DatasetCore<"dataset">) => { readonly engine: Engine; readonly plan: Plan };
 
 export const DATASET_STAYS: Stays = {
@@ -46,10 +46,10 @@ export abstract class DatasetCore<Kind extends DerivedKind> {
 
   protected abstract readonly kind: Kind;
 
-  /** What becomes of a node over this one's plan; `operator` is the method that made it. */
+  /** Makes a dataset or pipeline of a plan over this one's plan; `operator` is the method that was called. */
   protected abstract derive<O extends AnyRow>(operator: string, plan: Plan): Derived<Kind, O>;
 
-  /** @internal A function that captured it is refused with this. */
+  /** @internal The reason why a function that captures a dataset is refused. */
   get [STAYS](): Stays {
     return DATASET_STAYS;
   }
@@ -62,7 +62,7 @@ export abstract class DatasetCore<Kind extends DerivedKind> {
     return this.#plan;
   }
 
-  /** The plan of another dataset that is put together with this one. */
+  /** The plan of another dataset, which is to be combined with this one. */
   protected planOf(operator: string, other: unknown): Plan {
     if (!(other instanceof DatasetCore)) throw new OptionError(`${operator}: ${describe(other)} is not a dataset.`);
     if (other.kind !== "dataset") {

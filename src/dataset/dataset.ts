@@ -1,7 +1,6 @@
 /**
- * A dataset: a lazy plan over an engine. Methods that transform build a node and give a new dataset; methods that
- * consume run the plan (their work is in consume/, write.ts and explain.ts). Immutable but for the figures of its last
- * run.
+ * A dataset: a lazy plan over an engine. Transforming methods add a node and return a new dataset. Consuming methods
+ * run the plan (their work is in consume/, write.ts and explain.ts). Immutable except for the figures of the last run.
  */
 import { Readable } from "node:stream";
 import { emptyBatch, type Table, toFlechette, type ValueOptions } from "../arrow/index.ts";
@@ -18,6 +17,7 @@ import { collectRows, RowIterator } from "./consume/rows.ts";
 import { type DatasetSchema, schemaOf } from "./consume/schema.ts";
 import { showRows } from "./consume/show.ts";
 import { splitRows, type TrainTestOptions, trainTestRows } from "./consume/split.ts";
+import { type Diagnosis, diagnosis } from "./diagnosis.ts";
 import type { Engine } from "./engine.ts";
 import { type ExplainOptions, explained } from "./explain.ts";
 import { checkedValues, onlyValues, valueKeys } from "./functions.ts";
@@ -29,14 +29,14 @@ import { type DatasetStats, datasetStats } from "./stats.ts";
 import { type WriteOptions, type WriteSummary, writeFiles, writerNames } from "./write.ts";
 
 /**
- * `R` is the row type. Where a method's types are computed from it, that is said as a default of a type parameter (`Row
- * = R`), which nobody gives: so a dataset of more columns can stand where one of fewer is wanted, which the compiler
- * could not prove otherwise.
+ * `R` is the row type. A method's types that are computed from it are defaults of a type parameter (`Row = R`) that
+ * callers leave alone. So a dataset with more columns can be passed where fewer are needed, which the compiler could
+ * not prove otherwise.
  */
 export class Dataset<out R extends AnyRow = AnyRow> extends AggregateMethods<R> {
   readonly #eager: boolean;
 
-  /** @internal Datasets come from sources and from each other. */
+  /** @internal Datasets come from sources and from other datasets. */
   constructor(engine: Engine, plan: Plan, eager: boolean = engine.settings.eager) {
     super(engine, plan);
     this.#eager = eager;
@@ -44,12 +44,12 @@ export class Dataset<out R extends AnyRow = AnyRow> extends AggregateMethods<R> 
 
   // Pipelines
 
-  /** The rows a window at a time: what follows runs per window, and only one is ever in the store. */
+  /** The rows in windows: what follows runs on one window at a time, and only one window is ever in the store. */
   window(options: WindowOptions): DatasetPipeline<R> {
     return new DatasetPipeline<R>(windowed(this.engine, this.plan, options));
   }
 
-  /** The rows again and again, read anew each time: so many epochs, or without end. */
+  /** The rows several times over, read anew each time: this many epochs, or without end. */
   repeat(epochs?: number): DatasetPipeline<R> {
     return new DatasetPipeline<R>(repeated(whole(this.engine, this.plan), epochs));
   }
@@ -65,7 +65,7 @@ export class Dataset<out R extends AnyRow = AnyRow> extends AggregateMethods<R> 
     return this.consume("takeAll", options, (run) => collectRows(run, values));
   }
 
-  /** Prints the first rows as a table, and gives its text. */
+  /** Prints the first rows as a table and returns its text. */
   async show(rows = 20, options: CancelOptions = {}): Promise<string> {
     checkKeys("show", options, cancelKeys);
     return showRows((count, values) => this.#take("show", count, { ...values, ...options }), rows);
@@ -115,19 +115,24 @@ export class Dataset<out R extends AnyRow = AnyRow> extends AggregateMethods<R> 
     return stream;
   }
 
-  /** Runs now and keeps the result in the store until it is disposed of or collected. */
+  /** Runs the plan now and keeps the result in the store until it is disposed of or garbage-collected. */
   async materialize(options: CancelOptions = {}): Promise<MaterializedDataset<R>> {
     checkKeys("materialize", options, cancelKeys);
     return new MaterializedDataset<R>(this.engine, await this.consume("materialize", options, materialized));
   }
 
-  /** How many partitions the rows are in: the tasks of a read, or the blocks. Runs the plan where only that tells. */
+  /**
+   * How many partitions the rows are in: the tasks of a read, or the blocks. Runs the plan if it cannot tell otherwise.
+   */
   async numPartitions(options: CancelOptions = {}): Promise<number> {
     checkKeys("numPartitions", options, cancelKeys);
     return this.consume("numPartitions", options, countPartitions);
   }
 
-  /** Runs now and cuts the result, in its order, into so many datasets of equally many rows (or one more). */
+  /**
+   * Runs the plan now and cuts the result, in order, into this many datasets with the same number of rows (or one
+   * more).
+   */
   async split(parts: number, options: CancelOptions = {}): Promise<MaterializedDataset<R>[]> {
     checkKeys("split", options, cancelKeys);
     const count = positiveInteger("split", "the number of parts", parts);
@@ -135,7 +140,9 @@ export class Dataset<out R extends AnyRow = AnyRow> extends AggregateMethods<R> 
     return held.map((part) => new MaterializedDataset<R>(this.engine, part));
   }
 
-  /** Runs now and cuts the result in two: the last rows are for the test. `shuffle` mixes them before. */
+  /**
+   * Runs the plan now and cuts the result in two; the last rows are the test rows. `shuffle` shuffles before the cut.
+   */
   async trainTestSplit(
     options: TrainTestOptions,
   ): Promise<{ train: MaterializedDataset<R>; test: MaterializedDataset<R> }> {
@@ -160,7 +167,7 @@ export class Dataset<out R extends AnyRow = AnyRow> extends AggregateMethods<R> 
     return this.#write("csv", directory, options);
   }
 
-  /** A JSON object a line. */
+  /** Writes one JSON object a line. */
   writeJson(
     directory: string | URL,
     options: WriteOptions<ColumnName<R>, "gzip" | "zstd" | "none"> = {},
@@ -174,20 +181,28 @@ export class Dataset<out R extends AnyRow = AnyRow> extends AggregateMethods<R> 
 
   // About
 
-  /** Figures of this dataset's last run. */
+  /** Figures of this dataset's last run; while it runs, or where it failed, as far as it has come. */
   stats(): DatasetStats {
-    return datasetStats(this.lastStats);
+    return datasetStats(this.latestStats);
+  }
+
+  /** What stands out in the figures of `stats()`, with numbers and what to do about it. */
+  diagnose(): Diagnosis {
+    return diagnosis(this.latestStats);
   }
 
   /**
    * The plan, what the rules made of it, and the stages that will run, with estimates and, after a run, its figures.
-   * Reads metadata; runs nothing unless `analyze` says so.
+   * Reads metadata only; `analyze` runs the plan.
    */
   explain(options: ExplainOptions = {}): Promise<string> {
     return this.consume("explain", options, (run) => explained(run, this.lastStats, options));
   }
 
-  /** The same dataset, from here on without running anything before it is consumed (see `session({ eager: true })`). */
+  /**
+   * The same dataset, but operators added from here on run only when the result is consumed (see `session({ eager: true
+   * })`).
+   */
   lazy(): Dataset<R> {
     return new Dataset<R>(this.engine, this.plan, false);
   }
@@ -220,11 +235,11 @@ export class Dataset<out R extends AnyRow = AnyRow> extends AggregateMethods<R> 
     return "dataset";
   }
 
-  /** An eager one starts at once and keeps its result. */
+  /** An eager dataset starts to run at once and keeps its result. */
   protected override derive<O extends AnyRow>(operator: string, plan: Plan): Dataset<O> {
     if (!this.#eager) return new Dataset<O>(this.engine, plan, false);
-    const result = materialized({ engine: this.engine, plan, ended: () => {}, cancellation: never });
-    // Its error is told to whoever consumes it.
+    const result = materialized({ engine: this.engine, plan, going: () => {}, ended: () => {}, cancellation: never });
+    // The error is thrown by the method that consumes the dataset.
     result.catch(() => {});
     return new Dataset<O>(this.engine, scan(heldSource(this.engine, operator, result, isOrdered(plan))), true);
   }
@@ -251,7 +266,7 @@ export class MaterializedDataset<out R extends AnyRow = AnyRow> extends Dataset<
     );
   }
 
-  /** Frees the blocks. Datasets built on this one cannot run any more. */
+  /** Frees the blocks. Datasets built on this one can no longer run. */
   dispose(): void {
     this.#held.hold.release();
   }

@@ -1,6 +1,6 @@
 /**
- * Types that users declare for columns, checked where they are written: what is no type is told with the operator and
- * the column.
+ * Column types that users declare, checked when the method is called. An error names the operator, the column and the
+ * text that is not a type.
  */
 import { type DataType, parseTypeName } from "../arrow/index.ts";
 import { OptionError } from "../errors/index.ts";
@@ -8,7 +8,7 @@ import { checkText, checkTypeName } from "../plan/index.ts";
 
 interface DeclaredColumn {
   readonly name: string;
-  /** As it was written. */
+  /** As the user wrote it. */
   readonly text: string;
   readonly type: DataType;
 }

@@ -1,6 +1,6 @@
 /**
- * What a dataset needs of a session: metadata, room in the store, and jobs that run. The session implements it;
- * datasets, sources and writers know nothing else of processes, sockets or the store.
+ * What a dataset needs from a session: metadata, room in the store, and jobs. The session implements it. Datasets,
+ * sources and writers know nothing else of processes, sockets or the store.
  */
 import type { RecordBatch } from "../arrow/index.ts";
 import type {
@@ -12,22 +12,24 @@ import type {
   JobId,
   JobSpec,
   JobStats,
+  QuickQuestion,
   ResourceRequest,
+  WrittenFile,
 } from "../protocol/index.ts";
 
 export interface EngineSettings {
   readonly workers: number;
-  /** All that tasks can have at once. */
+  /** What all running tasks together can use. */
   readonly resources: ResourceRequest;
-  /** Of the store. */
+  /** The capacity of the store. */
   readonly capacity: Bytes;
   readonly targetMaxBlockSize: Bytes;
-  /** False: blocks are not put together. */
+  /** False: small blocks are not combined. */
   readonly targetMinBlockSize: Bytes | false;
   readonly targetShuffleMaxBlockSize: Bytes;
   readonly eager: boolean;
   readonly preserveOrder: boolean;
-  /** Sorts, groups and joins by partitions in the workers instead of in one kernel with all threads. */
+  /** Sorts, groups and joins run by partitions in the workers, instead of in one kernel with all threads. */
   readonly exchange: boolean;
   readonly maxErroredBlocks: number;
   readonly maxRetries: number;
@@ -37,13 +39,16 @@ export interface EngineSettings {
 
 export interface Engine {
   readonly settings: EngineSettings;
-  /** Throws where the session has been closed. */
+  /** Throws if the session is closed. */
   checkOpen(): void;
-  /** A small metadata query, run in a worker; bigints arrive as text. */
-  inspect(sql: string): Promise<readonly InspectedRow[]>;
+  /**
+   * A small metadata query, run in a worker; bigints arrive as text. `quick`: how the worker may answer it without the
+   * query.
+   */
+  inspect(sql: string, quick?: QuickQuestion | null): Promise<readonly InspectedRow[]>;
   /** Rows into the store; the program holds one reference. */
   put(batch: RecordBatch): Promise<BlockRef>;
-  /** A payload into the store; the program holds one reference. */
+  /** Puts a payload into the store; the program holds one reference. */
   putBytes(bytes: Uint8Array): Promise<BlockRef>;
   release(blocks: readonly BlockId[]): void;
   run(job: JobSpec, options: RunOptions): RunningJob;
@@ -51,34 +56,37 @@ export interface Engine {
 }
 
 export interface RunOptions {
-  /** Output blocks that may wait for the reader. */
+  /** How many output blocks may wait for the reader. */
   readonly wantBlocks: number;
   /** The reader keeps the blocks, instead of reading and releasing them. */
   readonly keeps: boolean;
-  /** The job's end is waited for, from its beginning; else whoever reads its blocks waits for the next one. */
+  /** The caller waits for the end of the job from the start; otherwise it reads blocks, one after the other. */
   readonly toEnd: boolean;
+  /** Called with the figures so far, a few times a second. */
+  going(stats: JobStats): void;
 }
 
-/** Iterating pulls; leaving early (`return()`) cancels the job and frees what it holds. */
+/** Iterating pulls blocks. Leaving early (`return()`) cancels the job and frees what it holds. */
 export interface RunningJob extends AsyncIterable<ReceivedBlock> {
   /** Rejects with the job's typed error. */
   readonly finished: Promise<FinishedJob>;
-  /** Nobody wants to know any more what becomes of it. */
+  /** Ends the job; its result is of no interest any more. */
   cancel(): Promise<void>;
-  /** Asks it to end; `finished` tells how it did. Files on their way to their place still get there. */
+  /** Asks the job to end; `finished` tells how it ended. Files that are being moved into place are still moved. */
   stop(): void;
 }
 
 export interface FinishedJob {
   readonly stats: JobStats;
   readonly rows: number;
+  readonly files: readonly WrittenFile[];
 }
 
 export interface ReceivedBlock {
   readonly slice: BlockSlice;
-  /** A borrowed view, until `release` or `keep`. */
+  /** A borrowed view, valid until `release` or `keep`. */
   read(): RecordBatch;
-  /** Instead of `release`: the block stays in the store, and its reference is the caller's. */
+  /** Called instead of `release`: the block stays in the store, and the caller owns its reference. */
   keep(): BlockSlice;
   release(): void;
 }

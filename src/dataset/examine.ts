@@ -1,4 +1,4 @@
-/** Asks a worker what raw SQL holds, each text and each function once a session. */
+/** Asks a worker what raw SQL contains: each text and each function once a session. */
 import { KernelError } from "../errors/index.ts";
 import { type Examine, examined, type Plan, type RawSeen } from "../plan/index.ts";
 import {
@@ -14,7 +14,7 @@ import type { Engine } from "./engine.ts";
 
 const examiners = new WeakMap<Engine, Examiner>();
 
-/** The plan with what its raw SQL holds. */
+/** The plan, with the findings about its raw SQL. */
 export function examinedBy(engine: Engine, plan: Plan): Promise<Plan> {
   const examiner = examiners.get(engine) ?? new Examiner(engine);
   examiners.set(engine, examiner);
@@ -24,7 +24,7 @@ export function examinedBy(engine: Engine, plan: Plan): Promise<Plan> {
 class Examiner {
   readonly #seen = new Map<string, RawSeen>();
   readonly #kinds = new Map<string, FunctionKind>();
-  /** One question after another: the next may know the answer from the one before. */
+  /** The latest question. Questions wait for each other, because an answer may save the next question. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly engine: Engine) {}
@@ -61,7 +61,7 @@ class Examiner {
     );
   }
 
-  /** The kinds of the functions that texts name. */
+  /** Learns the kinds of the functions that the texts name. */
   async #learn(parsed: Iterable<Parsed>): Promise<void> {
     const names = new Set([...parsed].flatMap(({ functions, reaching }) => [...functions, ...reaching]));
     const unknown = [...names].filter((name) => !this.#kinds.has(name));
@@ -78,7 +78,7 @@ class Examiner {
     }
   }
 
-  /** A function that is SQL itself is what the functions in it are. */
+  /** A function that is defined in SQL has the kind of the functions in its definition. */
   #kindOf(name: string, isAggregate: boolean, definition: Parsed | undefined): FunctionKind {
     const inside = [...(definition?.functions ?? [])].map((each) => this.#kinds.get(each));
     return {
@@ -88,7 +88,7 @@ class Examiner {
   }
 }
 
-/** Told here, where the user's text is not yet a part of ours. */
+/** Reported here, while the text is still the user's own and not yet a part of our SQL. */
 function refuseFaulty(text: string, tree: string): void {
   const fault = syntaxFault(text, tree);
   if (fault !== null) throw new KernelError(fault, "Parser", text);

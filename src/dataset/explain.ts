@@ -1,7 +1,6 @@
 /**
- * A plan before and after the rules, and the stages that run: with their SQL, estimates, what is skipped, where fusion
- * stopped; and, once the dataset has run, what really came of each stage. As text, or the stages as a Mermaid
- * flowchart.
+ * A plan before and after the rules, and the stages that run: with their SQL, estimates, what is skipped, and where
+ * fusion stopped. After a run, also the real figures of each stage. As text, or the stages as a Mermaid flowchart.
  */
 import { OptionError } from "../errors/index.ts";
 import { planLines } from "../plan/index.ts";
@@ -25,7 +24,7 @@ import { optimised, planningOf } from "./run.ts";
 export interface ExplainOptions extends CancelOptions {
   /** "mermaid": the stages as a flowchart. Default "text". */
   readonly format?: "text" | "mermaid";
-  /** Runs the plan to its end first, keeping and writing nothing, for real figures. Default false. */
+  /** Runs the plan to its end first, without keeping or writing anything, to get real figures. Default false. */
   readonly analyze?: boolean;
 }
 
@@ -38,7 +37,7 @@ export async function explained(run: Run, last: JobStats | null, options: Explai
   }
   const { engine, plan } = run;
   engine.checkOpen();
-  // What would be read is not read before it runs.
+  // `reads: false`: nothing is read before the plan runs.
   const best = await optimised(engine, plan, { reads: false, check: () => run.cancellation.check() });
   const stages = await buildStages(best, false, planningOf(engine));
   const estimates = await estimatesOf(stages);
@@ -74,7 +73,7 @@ function operatorLine(operator: OperatorStats): string {
   return `Stage ${operator.id + 1} ${operator.name}: ${figuresText(operator)}${memory}`;
 }
 
-/** By stage; null where the run was of other stages: `take` adds a limit, `count` leaves out sorts. */
+/** Figures by stage. Null if the run had other stages: `take` adds a limit, `count` leaves out sorts. */
 function figuresOf({ stages }: Stages, job: JobStats | null): ReadonlyMap<OperatorId, OperatorStats> | null {
   if (job === null) return null;
   const more = job.operators.slice(stages.length);
@@ -82,7 +81,7 @@ function figuresOf({ stages }: Stages, job: JobStats | null): ReadonlyMap<Operat
   return isSame ? new Map(job.operators.map((operator) => [operator.id, operator])) : null;
 }
 
-/** Added for sinks that take rows themselves. */
+/** An operator that is added for sinks that take rows themselves. */
 const isGathering = ({ name }: OperatorStats) => name === "gather";
 
 async function runThrough(run: Run): Promise<JobStats | null> {

@@ -1,4 +1,7 @@
-/** Users' functions as plan nodes: captured at once, so that what cannot travel is an error where it is written. */
+/**
+ * Users' functions as plan nodes. They are captured at once, so that the error for a function that cannot travel is
+ * thrown where the function was given.
+ */
 import { resolve } from "node:path";
 import type { ValueOptions } from "../arrow/index.ts";
 import { type CaptureOptions, captureFunction } from "../closure/index.ts";
@@ -13,28 +16,33 @@ import { amount, checkKeys, describe, oneOf, positiveInteger, text, textList, wh
 
 /** Options of every function. */
 export interface RowFunctionOptions extends ValueOptions {
-  /** The columns the function reads; only these are read from files. Default: found out where it can be. */
+  /**
+   * The columns that the function reads; only these are read from files. Default: found out from its source where
+   * possible.
+   */
   readonly columns?: readonly string[];
-  /** Rows of an async function under way at once in a worker. Default 16. */
+  /** How many rows of an async function are under way at once in a worker. Default 16. */
   readonly maxInFlight?: number;
-  /** What happens to a row the function throws on. Default "fail". */
+  /** What happens to a row for which the function throws. Default "fail". */
   readonly onError?: OnError;
-  /** Types of result columns, as SQL spells them; the others are inferred. */
+  /** Types of result columns, in SQL's spelling; other types are inferred. */
   readonly schema?: Readonly<Record<string, string>>;
-  /** Workers that run it at once. Default: all. */
+  /** How many workers run it at once. Default: all. */
   readonly concurrency?: number | { readonly min: number; readonly max: number };
-  /** Cores that a task of it takes, also a part of one. Default 1. */
+  /** Cores that each of its tasks takes; fractions are allowed. Default 1. */
   readonly numCpus?: number;
-  /** GPUs that a task of it has to itself: a whole number, or a part of one. Default 0. */
+  /** GPUs that each of its tasks has to itself: a whole number, or a fraction of one GPU. Default 0. */
   readonly numGpus?: number;
-  /** Memory that a task of it needs, such as "4 GiB": bytes of the session's. Default: none asked for. */
+  /** Memory that each of its tasks needs, such as "4 GiB", out of the session's. Default: no request. */
   readonly memory?: number | string;
-  /** Small blocks are put together until a task has this many rows. Default 1. */
+  /** Small blocks are combined until a task has this many rows. Default 1. */
   readonly batchSize?: number;
-  /** Retries of a task whose worker died. Default: the session's. */
+  /** Retries of a task whose worker died. Default: the session's setting. */
   readonly maxRetries?: number;
-  /** Retries of a task that ran out of memory, each of which asks for less. Default: the session's. */
+  /** Retries of a task that ran out of memory, each with a smaller demand. Default: the session's setting. */
   readonly maxOomRetries?: number;
+  /** Heap profiles of its tasks, one file for each worker. Default false. */
+  readonly profile?: boolean;
 }
 
 export interface BatchFunctionOptions extends RowFunctionOptions {
@@ -55,6 +63,7 @@ const rowKeys = [
   "batchSize",
   "maxRetries",
   "maxOomRetries",
+  "profile",
   "int64",
   "decimal",
   "timestamp",
@@ -81,6 +90,8 @@ export function functionOver(
   const { constructorArgs, columns, stream = false } = options;
   if (typeof stream !== "boolean")
     throw new OptionError(`${form}: stream is ${describe(stream)}; it must be true or false.`);
+  if (constructorArgs !== undefined && !Array.isArray(constructorArgs))
+    throw new OptionError(`${form}: constructorArgs is ${describe(constructorArgs)}; it must be an array.`);
   const gives = givenBy(form, options, stream);
   const captured = captureFunction(fn, {
     operator: form,
@@ -117,12 +128,15 @@ export function functionOver(
   });
 }
 
-/** Null: the session's. */
+/** Null: the session's setting. */
 function retries(form: string, name: string, times: number | undefined): number | null {
   return times === undefined ? null : wholeNumber(form, name, times);
 }
 
-/** What a call of it gives, where its source can tell columns of that; a filter's rows are never rebuilt. */
+/**
+ * The form of what a call returns, for finding columns that pass through the function unchanged. Null for a filter: its
+ * rows are never rebuilt.
+ */
 function givenBy(
   form: FunctionNode["form"],
   { batchFormat = "columns" }: BatchFunctionOptions,
@@ -138,6 +152,9 @@ function givenBy(
 
 function checkedOptions(form: FunctionNode["form"], options: BatchFunctionOptions): FunctionOptions {
   const { batchFormat = "columns", maxInFlight = MAX_IN_FLIGHT, onError = "fail", schema } = options;
+  const { profile = false } = options;
+  if (typeof profile !== "boolean")
+    throw new OptionError(`${form}: profile is ${describe(profile)}; it must be true or false.`);
   const { batchSize = takesClass(form) ? 1024 : 1 } = options;
   return {
     batchSize: positiveInteger(form, "batchSize", batchSize),
@@ -146,12 +163,13 @@ function checkedOptions(form: FunctionNode["form"], options: BatchFunctionOption
     onError: checkedOnError(form, onError),
     ...checkedValues(form, options),
     ...(schema === undefined ? {} : { schema: checkedSchema(form, schema) }),
+    ...(profile ? { profile } : {}),
   };
 }
 
 export const valueKeys = ["int64", "decimal", "timestamp"] as const;
 
-/** How values cross into JavaScript, checked; only what was given. */
+/** How values are converted to JavaScript, checked; only the options that were given. */
 export function checkedValues(operator: string, { int64, decimal, timestamp }: ValueOptions): ValueOptions {
   return {
     ...(int64 === undefined ? {} : { int64: oneOf(operator, "int64", int64, ["number", "bigint"]) }),
@@ -160,7 +178,7 @@ export function checkedValues(operator: string, { int64, decimal, timestamp }: V
   };
 }
 
-/** As `checkedValues`, for consuming methods that take no other options. */
+/** Like `checkedValues`, for consuming methods without other options. */
 export function onlyValues(operator: string, options: ValueOptions & CancelOptions): ValueOptions {
   checkKeys(operator, options, [...valueKeys, ...cancelKeys]);
   return checkedValues(operator, options);
@@ -172,7 +190,7 @@ function checkedOnError(form: string, onError: OnError): OnError {
     const given = text(form, "onError.deadLetter", onError.deadLetter);
     const path = localPath(given);
     if (path === null) throw new OptionError(`${form}: onError.deadLetter ${notLocal(given, "written")}`);
-    // Here, where the user's working directory is known.
+    // Resolved here, in the program, because the path is relative to its working directory.
     const directory = resolve(path);
     const why = whyNotMade(directory);
     if (why === null) return { deadLetter: directory };
@@ -181,7 +199,7 @@ function checkedOnError(form: string, onError: OnError): OnError {
   throw new OptionError(`${form}: onError is ${describe(onError)}; it must be "fail", "skip" or { deadLetter: path }.`);
 }
 
-/** Without a prototype: a column may be called "constructor" and have no type declared. */
+/** Has no prototype: a column may be called "constructor" and have no declared type. */
 function checkedSchema(form: string, schema: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const checked: Record<string, string> = Object.create(null);
   for (const { name, text } of declaredColumns(form, schema)) checked[name] = text;

@@ -1,4 +1,4 @@
-/** A dataset's rows by keys, waiting to be told what becomes of each group. Building the plan is all it does. */
+/** A dataset's rows grouped by keys. Its methods say what is made of each group; they only build the plan. */
 import type { Table } from "../arrow/index.ts";
 import { STAYS, type Stays } from "../closure/index.ts";
 import { OptionError } from "../errors/index.ts";
@@ -20,9 +20,12 @@ import type { Aggregated, AggregateItems, GroupRow } from "./relational-types.ts
 import type { AnyRow, BatchResult, ColumnName, ColumnsBatch, Flat, Middle, RowOfGroup } from "./row-types.ts";
 
 export interface GroupFunctionOptions extends BatchFunctionOptions {
-  /** Rows in a batch of a streamed group; a group that is not streamed is one batch. Default 1024. */
+  /** Rows in a batch of a streamed group. A group that is not streamed is one batch. Default 1024. */
   readonly batchSize?: number;
-  /** The function gets a group as an async iterable of batches, so that it may be larger than memory. Default false. */
+  /**
+   * The function gets a group as an async iterable of batches, so that a group may be larger than memory. Default
+   * false.
+   */
   readonly stream?: boolean;
 }
 
@@ -31,7 +34,7 @@ type Streamed = { readonly stream: true };
 
 type Derive<Kind extends DerivedKind> = <O extends AnyRow>(operator: string, plan: Plan) => Derived<Kind, O>;
 
-/** `R` is the type of the rows, `Keys` that of the keys of a group; `Kind` says what its methods give. */
+/** `R` is the row type, `Keys` the type of a group's keys; `Kind` says what the methods return. */
 export class GroupedDataset<out R extends AnyRow, out Keys extends AnyRow, Kind extends DerivedKind = "dataset"> {
   readonly #input: Plan;
   readonly #keys: readonly NamedExpression[];
@@ -44,24 +47,24 @@ export class GroupedDataset<out R extends AnyRow, out Keys extends AnyRow, Kind 
     this.#derive = derive;
   }
 
-  /** @internal A function that captured it is refused with this. */
+  /** @internal The reason why a function that captures it is refused. */
   get [STAYS](): Stays {
     return DATASET_STAYS;
   }
 
-  /** A row for each group: its keys, and what the aggregates give of its rows. */
+  /** One row for each group: its keys and its aggregates. */
   agg<const Items extends AggregateItems<R, Keys>, Row = R, K = Keys>(
     items: Items,
   ): Derived<Kind, Aggregated<Row, K, Items>> {
     return this.#aggregate("agg", itemsByName("agg", items));
   }
 
-  /** The number of rows of each group, as `count`. */
+  /** The number of rows of each group, in a column `count`. */
   count<K = Keys>(): Derived<Kind, Flat<K & { count: number }>> {
     return this.#aggregate("count", [{ name: "count", expression: aggregateOf("count", null) }]);
   }
 
-  /** The sums of these columns, each under the column's own name; the others are like it. */
+  /** The sums of these columns, each under the column's own name. The methods below work in the same way. */
   sum<const N extends ColumnName<R>, K = Keys>(
     ...columns: readonly N[]
   ): Derived<Kind, Flat<K & { [C in N]: number }>> {
@@ -111,9 +114,9 @@ export class GroupedDataset<out R extends AnyRow, out Keys extends AnyRow, Kind 
   }
 
   /**
-   * Each group whole through a function or a class, which gives rows as a batch function does, or one row: an object
-   * whose values are not all arrays. In the group's rows a computed key is a column, too. With `stream` the function
-   * gets the group's batches one after the other.
+   * Calls a function or a class with each whole group. It returns rows as a batch function does, or one row: an object
+   * whose values are not all arrays. Computed keys are columns of the group's rows, too. With `stream`, the function
+   * gets the batches of the group one after the other.
    */
   mapGroups<C extends AnyRow, Batch = ColumnsBatch<GroupRow<R, Keys>>>(
     fn: (group: Batch) => BatchResult<C>,

@@ -1,4 +1,4 @@
-/** Datasets as users see them: sources, transformations, consumption, and what they need of a session. */
+/** Datasets as users see them: sources, transformations, consumption, and what they need from a session. */
 
 export type { BatchClass, BatchFormat, ClassOptions } from "./batch-functions.ts";
 export type { IterBatchesOptions } from "./consume/batch-options.ts";
@@ -6,6 +6,7 @@ export type { CancelOptions } from "./consume/cancellation.ts";
 export type { DatasetSchema } from "./consume/schema.ts";
 export type { TrainTestOptions } from "./consume/split.ts";
 export { Dataset, MaterializedDataset } from "./dataset.ts";
+export type { Diagnosis } from "./diagnosis.ts";
 export type { Engine, EngineSettings, FinishedJob, ReceivedBlock, RunningJob, RunOptions } from "./engine.ts";
 export type { ExplainOptions } from "./explain.ts";
 export {

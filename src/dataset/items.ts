@@ -1,4 +1,4 @@
-/** Columns as `select` and `groupBy` take them: names, or expressions that have one. */
+/** Columns as `select` and `groupBy` take them: names, or expressions with a name. */
 import { OptionError } from "../errors/index.ts";
 import { column, type NamedExpression } from "../plan/index.ts";
 import { Expr } from "./expressions/index.ts";

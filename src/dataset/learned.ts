@@ -1,8 +1,8 @@
 /**
- * What running out of memory has taught a session about its functions: kept from run to run, so that the next one
- * begins where the last one ended. A stage is known again by its name and the functions in it, with what they have
- * captured and the options that say how much they take at once: whoever has changed one of them wants to see what that
- * does. One without functions is known by its SQL.
+ * What running out of memory has taught a session about its functions. It is kept from run to run, so that the next run
+ * starts with what the last one learned. A stage is recognised by its name and its functions, including what they
+ * capture and the options that say how much they take at once: a user who changes one of them wants to see the effect.
+ * A stage without functions is recognised by its SQL.
  */
 import { createHash } from "node:crypto";
 import type { LearnedNeed, OperatorId, OperatorStats } from "../protocol/index.ts";
@@ -16,12 +16,12 @@ export function learnedOf(engine: Engine, stage: TaskStage): LearnedNeed | null 
   return needs === undefined ? null : (needs.get(keyOf(stage)) ?? null);
 }
 
-/** Of all stages that have learned something. */
+/** The needs of all stages that have learned something. */
 export function learnedBy(engine: Engine, { stages }: Stages): ReadonlyMap<OperatorId, LearnedNeed> {
   const found = new Map<OperatorId, LearnedNeed>();
-  for (const stage of stages) {
+  for (const [id, stage] of stages.entries()) {
     const learned = stage.kind === "tasks" ? learnedOf(engine, stage) : null;
-    if (learned !== null) found.set(stage.id, learned);
+    if (learned !== null) found.set(id, learned);
   }
   return found;
 }
@@ -30,7 +30,7 @@ interface Learnt {
   readonly operators: readonly Pick<OperatorStats, "learned">[];
 }
 
-/** A run of these stages has ended well. */
+/** Keeps what a run of these stages has learned, after it has ended well. */
 export function remember(engine: Engine, { stages }: Stages, { operators }: Learnt): void {
   for (const [i, stage] of stages.entries()) {
     const learned = operators[i]?.learned ?? null;
@@ -47,7 +47,7 @@ function keyOf({ name, steps, request, concurrency }: TaskStage): string {
     const { batchSize, maxInFlight, stream } = options;
     hash.update(fn.payload).update(JSON.stringify([batchSize, maxInFlight, stream, request, concurrency]));
   }
-  // What is read beside functions may be another part of the same data.
+  // Next to functions the SQL does not count: it may read another part of the same data.
   if (functions.length === 0) for (const step of steps) if (step.kind === "sql") hash.update(step.sql);
   return hash.digest("hex");
 }

@@ -1,4 +1,4 @@
-/** Runs a plan now and keeps its blocks, so that what is built on the result does not run it again. */
+/** Runs a plan now and keeps its blocks, so that datasets built on the result do not run it again. */
 import { type Schema, unifySchemas } from "../arrow/index.ts";
 import { StoreError } from "../errors/index.ts";
 import { type Column, isOrdered, type Source } from "../plan/index.ts";
@@ -13,7 +13,7 @@ export interface Materialized {
   readonly slices: readonly BlockSlice[];
   readonly columns: readonly Column[] | null;
   readonly hold: BlockHold;
-  /** The blocks are in an order that was asked for, and are read in it. */
+  /** The order of the blocks was asked for, and they are read in that order. */
   readonly ordered: boolean;
 }
 
@@ -24,7 +24,7 @@ export async function materialized(run: Run): Promise<Materialized> {
     for await (const block of blocksOf(run, DEFAULT_PREFETCH, undefined, true)) {
       const found = block.read().schema;
       slices.push(block.keep());
-      // A block of nothing but nulls says less of a type than a later one.
+      // A later block may know a type better: a block with only nulls in a column does not tell its type.
       schema = schema === null ? found : (unifySchemas(schema, found) ?? schema);
     }
   } catch (error) {
@@ -40,7 +40,7 @@ export async function materialized(run: Run): Promise<Materialized> {
   return { slices, columns, hold, ordered };
 }
 
-/** The blocks as a source, which keeps them as long as something can read from it. */
+/** The blocks as a source. It keeps them as long as the program can read from it. */
 export function heldSource(engine: Engine, name: string, result: Promise<Materialized>, ordered: boolean): Source {
   const blocks = blocksSource(engine, name, "rows in the store", async () => {
     const { hold, slices, columns } = await result;

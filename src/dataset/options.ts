@@ -1,4 +1,4 @@
-/** Checks of arguments and options: each refuses with what was given, what is allowed, and the nearest name. */
+/** Checks of arguments and options. An error names what was given, what is allowed, and the most similar name. */
 import { OptionError } from "../errors/index.ts";
 import { checkText } from "../plan/index.ts";
 import { nearest } from "../units/index.ts";
@@ -15,9 +15,9 @@ export function checkKeys(operator: string, options: object, known: readonly str
   }
 }
 
-export function positiveInteger(operator: string, name: string, value: unknown): number {
+export function positiveInteger(operator: string, name: string, value: unknown, or = ""): number {
   if (typeof value === "number" && Number.isSafeInteger(value) && value > 0) return value;
-  throw new OptionError(`${operator}: ${name} is ${describe(value)}; it must be a whole number above 0.`);
+  throw new OptionError(`${operator}: ${name} is ${describe(value)}; it must be a whole number above 0${or}.`);
 }
 
 export function wholeNumber(operator: string, name: string, value: unknown): number {
@@ -25,12 +25,12 @@ export function wholeNumber(operator: string, name: string, value: unknown): num
   throw new OptionError(`${operator}: ${name} is ${describe(value)}; it must be a whole number from 0 to 2^53 - 1.`);
 }
 
-/** A seed as given, or one that chance draws. */
+/** The seed as given, or a random one. */
 export function seedOf(operator: string, seed: unknown): number {
   return seed === undefined ? Math.floor(Math.random() * 2 ** 31) : wholeNumber(operator, "seed", seed);
 }
 
-/** Of something that can be had in parts; smaller ones than a ten-thousandth are not told apart. */
+/** An amount that may have a fraction, down to a ten-thousandth. */
 export function amount(operator: string, name: string, value: unknown): number {
   if (typeof value === "number" && Number.isFinite(value) && (value === 0 || value >= 0.0001)) {
     return Math.round(value * 10_000) / 10_000;
@@ -64,13 +64,13 @@ export function textList(operator: string, name: string, value: unknown): readon
   return names;
 }
 
-/** What an object is called in messages. */
+/** The key under which an object has its name for messages. */
 export const SHOWN: unique symbol = Symbol("shown");
 
 export function describe(value: unknown): string {
   if (typeof value === "object" && value !== null && SHOWN in value) return String(value[SHOWN]);
   if (typeof value === "string") return JSON.stringify(value);
-  // Not as JSON, which has no NaN and no Infinity.
+  // JSON has neither NaN nor Infinity.
   if (typeof value === "number" || typeof value === "boolean" || value === null || value === undefined) {
     return String(value);
   }
@@ -79,7 +79,7 @@ export function describe(value: unknown): string {
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 
-/** Those of the options that are given. */
+/** The given options among `keys`. */
 export function only<T extends object, K extends keyof T>(options: T, keys: readonly K[]): Pick<T, K> {
   const picked: Partial<Pick<T, K>> = {};
   for (const key of keys) if (options[key] !== undefined) picked[key] = options[key];

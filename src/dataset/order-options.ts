@@ -1,12 +1,12 @@
-/** Keys to order by, with their directions and the place of nulls, checked: as `sort`, `topN` and windows take them. */
+/** Sort keys with their directions and the place of nulls, checked, as `sort`, `topN` and windows take them. */
 import { OptionError } from "../errors/index.ts";
 import type { Expression, SortKey } from "../plan/index.ts";
 import { describe, oneOf } from "./options.ts";
 
 export interface SortOptions {
-  /** For all keys, or one for each. Default false. */
+  /** One value for all keys, or one for each. Default false. */
   readonly descending?: boolean | readonly boolean[];
-  /** Where nulls stand, descending or not. Default "last". */
+  /** Where nulls stand, in both directions. Default "last". */
   readonly nulls?: "first" | "last";
 }
 

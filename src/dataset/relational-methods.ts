@@ -1,4 +1,4 @@
-/** What looks at many rows at once and gives a dataset: groups, order, joins, partitions. */
+/** Operators that look at many rows at once and return a dataset: groups, order, joins, partitions. */
 
 import { OptionError } from "../errors/index.ts";
 import {
@@ -34,26 +34,26 @@ import { RowMethods } from "./row-methods.ts";
 import type { AnyRow, ColumnName, Condition, Selected, SelectItem } from "./row-types.ts";
 
 export interface TopOptions<By, P> extends SortOptions {
-  /** What the first rows are the first by: a column, an expression, or several. */
+  /** What the rows are ordered by: a column, an expression, or several. */
   readonly by: By | readonly By[];
-  /** So many of each combination of these. Default: of all rows. */
+  /** The number of rows is per combination of these values. Default: over all rows. */
   readonly partitionBy?: P | readonly P[];
 }
 
 export type RepartitionOptions<Name extends string = string> =
-  /** So many rows in each, but for the last. */
+  /** This many rows in each partition; the last one may have fewer. */
   | { readonly targetRows: number }
-  /** About so many bytes in each: 64e6, "64 MiB". */
+  /** About this many bytes in each partition: 64e6, "64 MiB". */
   | { readonly targetBytes: number | string }
-  /** Rows with equal keys in one; `count` partitions, or as many as suit. */
+  /** Rows with equal keys are in one partition; `count` partitions, or as many as seem useful. */
   | { readonly keys: Name | readonly Name[]; readonly count?: number };
 
 type SortBy<R> = ColumnName<R> | Condition<R>;
 
 export abstract class RelationalMethods<out R extends AnyRow, Kind extends DerivedKind> extends RowMethods<R, Kind> {
   /**
-   * The rows with equal keys together: `groupBy("city", col("at").year().as("year")).agg({ n: count() })`. Without keys
-   * all rows are one group: `groupBy().agg({ n: count() })` is a dataset of one row, to join with, say.
+   * Groups rows with equal keys: `groupBy("city", col("at").year().as("year")).agg({ n: count() })`. Without keys, all
+   * rows are one group: `groupBy().agg({ n: count() })` is a dataset of one row, which can be joined, for example.
    */
   groupBy<const Items extends readonly SelectItem<R>[], Row extends AnyRow = R>(
     ...keys: Items
@@ -65,14 +65,15 @@ export abstract class RelationalMethods<out R extends AnyRow, Kind extends Deriv
     );
   }
 
-  /** All rows in the order of a key, or of several, the first one deciding first. */
+  /** All rows, ordered by a key or by several; the first key decides first. */
   sort(keys: SortBy<R> | readonly SortBy<R>[], options: SortOptions = {}): Derived<Kind, R> {
     return this.derive("sort", sort(this.plan, sortKeys(keys, options)));
   }
 
   /**
-   * The first `rows` rows by a key, or of each partition: `topN(3, { by: "fare", partitionBy: "city", descending: true
-   * })`. Without partitions they come in that order. Among rows of equal keys which ones are the first is not said.
+   * The first `rows` rows by a key, overall or in each partition: `topN(3, { by: "fare", partitionBy: "city",
+   * descending: true })`. Without partitions, the rows come in that order. The order among rows with equal keys is
+   * undefined.
    */
   topN(rows: number, options: TopOptions<SortBy<R>, SortBy<R>>): Derived<Kind, R> {
     const { by, partitionBy } = options;
@@ -84,7 +85,7 @@ export abstract class RelationalMethods<out R extends AnyRow, Kind extends Deriv
     return this.derive("topN", filter(this.plan, call("le", place, literal(wanted))));
   }
 
-  /** One row of those that are equal in these columns, or in all; which one of them is not said. */
+  /** One row of those that are equal in these columns, or in all columns. Which of them is undefined. */
   distinct(...columns: readonly ColumnName<R>[]): Derived<Kind, R> {
     return this.derive(
       "distinct",
@@ -93,9 +94,9 @@ export abstract class RelationalMethods<out R extends AnyRow, Kind extends Deriv
   }
 
   /**
-   * The rows of this one beside those of the other that have the same keys; null is equal to nothing. Columns of this
-   * one come first, then those of the other without its keys; in right and full joins the keys of a row that only the
-   * other has are the other's.
+   * The rows of this dataset next to the rows of the other one with the same keys; null equals nothing. Columns of this
+   * dataset come first, then those of the other without its keys. In right and full joins, a row that only the other
+   * dataset has keeps the keys it has there.
    */
   join<Other extends AnyRow, const O extends JoinOptions<R, Other>, Row extends AnyRow = R>(
     other: Dataset<Other>,
@@ -104,7 +105,10 @@ export abstract class RelationalMethods<out R extends AnyRow, Kind extends Deriv
     return this.derive("join", join({ left: this.plan, right: this.planOf("join", other), ...joinKeys(options) }));
   }
 
-  /** The rows of this one and of the other side by side, the first beside the first; both have equally many. */
+  /**
+   * The rows of this dataset and of the other side by side: the first next to the first. Both must have the same number
+   * of rows.
+   */
   zip<Other extends AnyRow, const O extends ZipOptions = ZipOptions, Row extends AnyRow = R>(
     other: Dataset<Other>,
     options?: O,
@@ -114,18 +118,20 @@ export abstract class RelationalMethods<out R extends AnyRow, Kind extends Deriv
     return this.derive("zip", zip(this.plan, this.planOf("zip", other), text("zip", "suffix", suffix)));
   }
 
-  /** All rows in an order that chance gives; the same seed over the same rows gives the same one. */
+  /** All rows in a random order. The same seed over the same rows gives the same order. */
   randomShuffle(options: { readonly seed?: number } = {}): Derived<Kind, R> {
     checkKeys("randomShuffle", options, ["seed"]);
     return this.derive("randomShuffle", shuffle(this.plan, seedOf("randomShuffle", options.seed)));
   }
 
-  /** The same rows, in their order, in so many partitions of equally many rows; or cut by rows, bytes or keys. */
+  /**
+   * The same rows, in their order, in this many partitions with equal numbers of rows; or cut by rows, bytes or keys.
+   */
   repartition(into: number | RepartitionOptions<ColumnName<R>>): Derived<Kind, R> {
     return this.derive("repartition", repartition(this.plan, intoPartitions(into)));
   }
 
-  /** As `repartition(n)`: `ds.intoPartitions(2 * (await ds.numPartitions()))` halves every partition. */
+  /** Like `repartition(n)`: `ds.intoPartitions(2 * (await ds.numPartitions()))` halves every partition. */
   intoPartitions(count: number): Derived<Kind, R> {
     const parts = positiveInteger("intoPartitions", "the number of partitions", count);
     return this.derive("intoPartitions", repartition(this.plan, { kind: "parts", count: parts }));

@@ -1,21 +1,21 @@
-/** Row types of what looks at many rows: groups, joins, rows side by side. Nothing here runs. */
+/** Row types of operators that look at many rows: groups, joins, rows side by side. Nothing here runs. */
 import type { AnyExpr } from "./expressions/index.ts";
 import type { AnyRow, ColumnName, Flat, IsOpen, ValueIn } from "./row-types.ts";
 
-/** Aggregates by name; beside them, keys may be named. */
+/** Aggregates by name. They may also refer to the keys. */
 export type AggregateItems<R, Keys> = Readonly<Record<string, AnyExpr<ColumnName<R> | ColumnName<Keys>>>>;
 
 /** A row for each group: its keys, then its aggregates. */
 export type Aggregated<R, Keys, Items> = Flat<Keys & { -readonly [K in keyof Items]: ValueIn<R & Keys, Items[K]> }>;
 
-/** A row of a group: its keys are columns of it, computed ones too. */
+/** A row of a group. The keys are columns of it, including computed ones. */
 export type GroupRow<R extends AnyRow, Keys> = IsOpen<R> extends true ? R : Flat<Omit<R, keyof Keys> & Keys>;
 
 type Names<R> = ColumnName<R> | readonly ColumnName<R>[];
 
 type Either<L, R> = ColumnName<L> & ColumnName<R>;
 interface Suffix {
-  /** Appended to the name of a right column that the left has, too. Default "_right". */
+  /** Appended to the name of a right column that the left dataset has, too. Default "_right". */
   readonly suffix?: string;
 }
 interface How extends Suffix {
@@ -24,7 +24,7 @@ interface How extends Suffix {
 }
 
 export type JoinOptions<L, R> =
-  /** Columns that both have. */
+  /** Columns that both datasets have. */
   | (How & {
       readonly on: Either<L, R> | readonly Either<L, R>[];
       readonly leftOn?: never;
@@ -37,7 +37,7 @@ export type JoinOptions<L, R> =
 type AsList<T> = T extends readonly unknown[] ? T : readonly [T];
 type LeftKeys<O> = AsList<O extends { readonly on: infer K } ? K : O extends { readonly leftOn: infer K } ? K : []>;
 type RightKeys<O> = AsList<O extends { readonly on: infer K } ? K : O extends { readonly rightOn: infer K } ? K : []>;
-/** The right key that stands against a left one. */
+/** The right key that is compared with a left one. */
 type Partner<LeftOn, RightOn, K> = LeftOn extends readonly [infer A, ...infer As]
   ? RightOn extends readonly [infer B, ...infer Bs]
     ? K extends A
@@ -51,12 +51,12 @@ type Partner<LeftOn, RightOn, K> = LeftOn extends readonly [infer A, ...infer As
 type HowOf<O> = O extends { readonly how: infer H } ? H : "inner";
 type SuffixOf<O> = O extends { readonly suffix: infer S extends string } ? S : "_right";
 
-/** The right's columns without its keys, under other names where the left has them. */
+/** The right columns without the keys, renamed where the left dataset has the same name. */
 type Rest<L, R, Keys, S extends string> = {
   [K in keyof R as K extends Keys ? never : K extends keyof L ? `${K & string}${S}` : K]: R[K];
 };
 type OrNull<T> = { [K in keyof T]: T[K] | null };
-/** The left's columns where a row may have come from the right alone: its keys are then the right's. */
+/** The left columns, if a row may come from the right dataset alone: its keys are then those of the right one. */
 type LeftOrRight<L, R, O> = {
   [K in keyof L]: K extends LeftKeys<O>[number]
     ? L[K] | R[Partner<LeftKeys<O>, RightKeys<O>, K> & keyof R]

@@ -1,4 +1,4 @@
-/** What is done to rows one at a time, or a batch at a time: functions, columns, limits, unions, samples. */
+/** Operators that look at one row or one batch at a time: functions, columns, limits, unions, samples. */
 import type { Table } from "../arrow/index.ts";
 import { OptionError } from "../errors/index.ts";
 import {
@@ -45,7 +45,7 @@ import { type SampleOptions, sampleSize } from "./sample-options.ts";
 export abstract class RowMethods<out R extends AnyRow, Kind extends DerivedKind> extends DatasetCore<Kind> {
   // Rows and batches through functions
 
-  /** A row for each row. */
+  /** One row for each row. */
   map<O extends AnyRow>(fn: (row: R) => O | Promise<O>, options: RowFunctionOptions = {}): Derived<Kind, O> {
     return this.derive("map", functionOver(this.plan, "map", fn, options));
   }
@@ -58,7 +58,7 @@ export abstract class RowMethods<out R extends AnyRow, Kind extends DerivedKind>
     return this.derive("flatMap", functionOver(this.plan, "flatMap", fn, options));
   }
 
-  /** The rows for which the function gives true, or for which the condition holds. */
+  /** The rows for which the function returns true, or for which the condition is true. */
   filter<S extends R>(fn: (row: R) => row is S, options?: RowFunctionOptions): Derived<Kind, S>;
   filter(fn: (row: R) => boolean | Promise<boolean>, options?: RowFunctionOptions): Derived<Kind, R>;
   filter(condition: Condition<R>): Derived<Kind, R>;
@@ -67,7 +67,7 @@ export abstract class RowMethods<out R extends AnyRow, Kind extends DerivedKind>
     return this.derive("filter", functionOver(this.plan, "filter", test, options));
   }
 
-  /** The rows for which the condition is true; null is not. */
+  /** The rows for which the condition is true; null is not true. */
   where(condition: Condition<R>): Derived<Kind, R> {
     if (!(condition instanceof Expr)) {
       throw new OptionError(`where: give an expression, not ${describe(condition)}. For a function, use filter.`);
@@ -113,7 +113,7 @@ export abstract class RowMethods<out R extends AnyRow, Kind extends DerivedKind>
 
   // Columns
 
-  /** These columns only, in this order: names, or expressions with a name. */
+  /** Only these columns, in this order: names, or expressions with a name. */
   select<const Items extends readonly SelectItem<R>[], Row = R>(...items: Items): Derived<Kind, Selected<Row, Items>> {
     return this.derive("select", project(this.plan, "select", namedItems("select", items), "select"));
   }
@@ -134,7 +134,7 @@ export abstract class RowMethods<out R extends AnyRow, Kind extends DerivedKind>
     return this.derive("rename", rename(this.plan, new Map(pairs)));
   }
 
-  /** The column computed for every row; one of that name is replaced. */
+  /** Adds a column that is computed for every row; a column of that name is replaced. */
   withColumn<const N extends string, E extends Condition<R>, Row extends AnyRow = R>(
     name: N,
     expression: E,
@@ -146,7 +146,7 @@ export abstract class RowMethods<out R extends AnyRow, Kind extends DerivedKind>
     return this.derive("withColumn", project(this.plan, "with", [item], "withColumn"));
   }
 
-  /** Without the rows that have a null in one of the columns, or in any. */
+  /** Leaves out rows with a null in one of the columns, or in any column. */
   dropNull<const N extends ColumnName<R> = ColumnName<R>, Row extends AnyRow = R>(
     columns?: readonly N[],
   ): Derived<Kind, WithoutNull<Row, N>> {
@@ -156,7 +156,7 @@ export abstract class RowMethods<out R extends AnyRow, Kind extends DerivedKind>
     );
   }
 
-  /** A value for every null: one for all columns whose type takes it, or one by column. */
+  /** Replaces every null by a value: one value for all columns whose type fits, or one for each column. */
   fillNull<
     const V extends string | number | bigint | boolean | Date | { readonly [K in ColumnName<R>]?: Literal },
     Row extends AnyRow = R,
@@ -174,7 +174,7 @@ export abstract class RowMethods<out R extends AnyRow, Kind extends DerivedKind>
     return this.derive("fillNull", fillNull(this.plan, { kind: "everywhere", value: checkLiteral(value, "fillNull") }));
   }
 
-  /** A row for each item of a list column; a null or empty list gives none. */
+  /** One row for each item of a list column; a null or empty list gives no row. */
   explode<const N extends ColumnName<R>, Row extends AnyRow = R>(name: N): Derived<Kind, Exploded<Row, N>> {
     return this.derive("explode", explode(this.plan, text("explode", "the column", name)));
   }
@@ -189,7 +189,7 @@ export abstract class RowMethods<out R extends AnyRow, Kind extends DerivedKind>
     return this.derive("offset", limit(this.plan, wholeNumber("offset", "the number of rows", rows), null));
   }
 
-  /** The rows of this one, then of the others; columns by name. */
+  /** The rows of this dataset, then those of the others; columns are matched by name. */
   union(...others: readonly Dataset<R>[]): Derived<Kind, R> {
     return this.derive("union", union([this.plan, ...others.map((other) => this.planOf("union", other))]));
   }

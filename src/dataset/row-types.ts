@@ -1,6 +1,6 @@
 /**
- * Row types: what a dataset's rows look like to the compiler, and how each operator changes it. Nothing here runs. A
- * row type that is not known is a record of anything, so that `row.price * 2` compiles without one.
+ * Row types: what a dataset's rows look like to the compiler, and how each operator changes it. Nothing here runs. An
+ * unknown row type is a record of anything, so that `row.price * 2` compiles without a declared type.
  */
 import type { AnyExpr, Between, ColumnValue, Expr, Unnamed } from "./expressions/index.ts";
 
@@ -9,12 +9,12 @@ export type AnyRow = Record<string, any>;
 
 export type ColumnName<R> = keyof R & string;
 
-/** The row type is not known: any column may exist. */
+/** The row type is unknown: any column may exist. */
 export type IsOpen<R> = string extends keyof R ? true : false;
 
 export type Flat<T> = { [K in keyof T]: T[K] };
 
-/** An expression's value, where a column's is known from the row. */
+/** An expression's value; the value of a column comes from the row type. */
 export type ValueIn<R, E> = E extends Expr<infer T, string, string | Unnamed> ? Resolved<R, T> : never;
 type Resolved<R, T> =
   T extends ColumnValue<infer N>
@@ -26,10 +26,10 @@ type Resolved<R, T> =
       : T extends Between<infer V>
         ? Middle<Resolved<R, V>>
         : T;
-/** What lies between values: of times a time, of all else a number. */
+/** The type between two values: a time between times, otherwise a number. */
 export type Middle<V> = 0 extends 1 & V ? number : [NonNullable<V>] extends [Date] ? Date : number;
 
-/** A column to select: by name, or an expression that has one. */
+/** A column to select: a name, or an expression with one. */
 export type SelectItem<R> = ColumnName<R> | Expr<unknown, ColumnName<R>, string>;
 
 type ItemName<I> = I extends string
@@ -59,7 +59,7 @@ export type Exploded<R, N extends string> =
     ? R
     : Flat<{ [K in keyof R]: K extends N ? (R[K] extends readonly (infer V)[] ? V : unknown) : R[K] }>;
 
-/** The columns without null. */
+/** The row type with null removed from these columns. */
 export type WithoutNull<R, N extends string> =
   IsOpen<R> extends true
     ? R
@@ -69,7 +69,7 @@ export type WithoutNull<R, N extends string> =
         }
       >;
 
-/** The columns that a value can stand in for, where it is null. */
+/** The columns whose nulls a value can replace. */
 export type FilledBy<R, V> = V extends string | number | bigint | boolean | Date
   ? { [K in keyof R]: NonNullable<R[K]> extends Widened<V> ? K : never }[keyof R] & string
   : keyof V & string;
@@ -84,8 +84,8 @@ type Widened<V> = V extends number | bigint
 export type Condition<R> = AnyExpr<ColumnName<R>>;
 
 /**
- * A column of numbers, with what typed arrays and arrays have in common: without nulls it comes as the former, with
- * nulls as the latter. For values of another type make an array of it: `Array.from(column, fn)`.
+ * A column of numbers, with the members that typed arrays and arrays share: a column without nulls is a typed array,
+ * one with nulls an array. To compute values of another type, make an array of it: `Array.from(column, fn)`.
  */
 export interface BatchColumn<out T> extends Iterable<T> {
   readonly length: number;
@@ -101,7 +101,7 @@ export interface BatchColumn<out T> extends Iterable<T> {
   join(separator?: string): string;
 }
 
-/** A column of numbers may be a typed array; all others are plain arrays, which can be mapped to anything. */
+/** A column of numbers may be a typed array. All others are plain arrays, which can be mapped to anything. */
 type BatchColumnOf<V> = unknown extends V
   ? BatchColumn<V>
   : [NonNullable<V>] extends [number | bigint]
@@ -112,10 +112,10 @@ export type ColumnsBatch<R> = IsOpen<R> extends true ? AnyRow : { [K in keyof R]
 
 export type AnyColumns = Readonly<Record<string, ArrayLike<unknown>>>;
 
-/** The rows that a batch of columns stands for. */
+/** The rows that a batch of columns contains. */
 export type RowOfColumns<C> = Flat<{ -readonly [K in keyof C]: C[K] extends ArrayLike<infer V> ? V : unknown }>;
 
-/** The rows that a group function gives: those of columns, or one row where not all of its values are arrays. */
+/** The rows that a group function returns: those of columns, or one row if not all of its values are arrays. */
 export type RowOfGroup<C> = AreColumns<C> extends true ? RowOfColumns<C> : Flat<C>;
 type AreColumns<C> = {
   [K in keyof C]: C[K] extends string ? false : C[K] extends ArrayLike<unknown> ? true : false;
@@ -123,5 +123,5 @@ type AreColumns<C> = {
   ? true
   : false;
 
-/** What a batch function may give: one batch, now or later, or several. */
+/** What a batch function may return: one batch, now or later, or several. */
 export type BatchResult<B> = B | Promise<B> | Iterable<B> | AsyncIterable<B>;

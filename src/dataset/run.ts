@@ -1,8 +1,12 @@
-/** From a plan to a job that runs: resolved, optimised, cut into stages, its functions put into the store. */
+/**
+ * Turns a plan into a running job: resolves and optimises it, cuts it into stages, and puts its functions into the
+ * store.
+ */
 import {
   type Column,
   type Describe,
   type FunctionNode,
+  KeptAnswers,
   optimise,
   type Plan,
   resolve,
@@ -10,18 +14,21 @@ import {
   type SourceCall,
   whateverItTakes,
 } from "../plan/index.ts";
-import type { BlockRef, BlockShape, JobId, Sink } from "../protocol/index.ts";
+import type { BlockRef, BlockShape, JobId, JobStats, Sink } from "../protocol/index.ts";
 import { buildStages, describeSql, jobSpec, type Planning, type Stages } from "../stages/index.ts";
 import { type Cancellation, never } from "./consume/cancellation.ts";
 import type { Engine, FinishedJob, RunningJob } from "./engine.ts";
 import { examinedBy } from "./examine.ts";
 import { learnedOf, remember } from "./learned.ts";
 
+const types = new KeptAnswers<readonly Column[]>();
+
 export function describeWith(engine: Engine): Describe {
-  return async (plan) => {
-    const rows = await engine.inspect(describeSql(plan));
-    return rows.map((row): Column => ({ name: String(row.column_name), type: String(row.column_type) }));
-  };
+  return (plan) =>
+    types.of(plan, async () => {
+      const rows = await engine.inspect(describeSql(plan));
+      return rows.map((row): Column => ({ name: String(row.column_name), type: String(row.column_type) }));
+    });
 }
 
 export async function resolved(engine: Engine, plan: Plan, call: SourceCall = whateverItTakes): Promise<Plan> {
@@ -32,7 +39,7 @@ export async function optimised(engine: Engine, plan: Plan, call: SourceCall = w
   return optimise(await resolved(engine, plan, call));
 }
 
-/** The plan with sources that are read for this call. */
+/** The plan, with sources that are read for this call. */
 function during(plan: Plan, call: SourceCall): Plan {
   return rewriteUp(plan, (node) => {
     const source = node.kind === "scan" ? node.source.during?.(call) : undefined;
@@ -40,32 +47,34 @@ function during(plan: Plan, call: SourceCall): Plan {
   });
 }
 
-/** How the session wants plans to be cut. */
+/** How the session's settings want plans to be cut. */
 export function planningOf(engine: Engine): Omit<Planning, "takesRows"> {
   const { exchange, workers, capacity } = engine.settings;
   return { exchange, workers, capacity, describe: describeWith(engine) };
 }
 
 interface StartOptions {
-  /** Output blocks that may wait for the reader. */
+  /** How many output blocks may wait for the reader. */
   readonly wantBlocks: number;
-  /** The reader keeps the blocks; false by default. */
+  /** The reader keeps the blocks. Default false. */
   readonly keeps?: boolean;
-  /** Its end is waited for, and not its blocks; false by default. */
+  /** The caller waits for the job's end, not for its blocks. Default false. */
   readonly toEnd?: boolean;
   readonly preserveOrder?: boolean;
-  /** Nothing is started once it says so. */
+  /** Called a few times a second with the figures so far. */
+  going(stats: JobStats): void;
+  /** Checked before anything is started. */
   readonly cancellation?: Cancellation;
 }
 
-/** Starts a job. `sinkFor` learns the job's id, which names staging directories. */
+/** Starts a job. `sinkFor` gets the job's id, which names staging directories. */
 async function start(
   engine: Engine,
   plan: Plan,
   sinkFor: (id: JobId) => Sink,
   options: StartOptions,
 ): Promise<RunningJob> {
-  const { wantBlocks, keeps = false, toEnd = false, cancellation = never } = options;
+  const { wantBlocks, keeps = false, toEnd = false, cancellation = never, going } = options;
   const { preserveOrder = engine.settings.preserveOrder } = options;
   const id = engine.newJobId();
   const sink = sinkFor(id);
@@ -97,9 +106,9 @@ async function start(
   const release = () => engine.release([...payloads.values()].map((block) => block.id));
   try {
     cancellation.check();
-    const job = engine.run(spec, { wantBlocks, keeps, toEnd });
-    // Whoever reads the job learns of its error; here only its end matters. `plan` is kept until then, and with it the
-    // blocks that it reads.
+    const job = engine.run(spec, { wantBlocks, keeps, toEnd, going });
+    // Errors reach the caller that reads the job; here only the end matters. The promise also keeps `plan` until then,
+    // and with it the blocks that it reads.
     job.finished
       .then(({ stats }) => remember(engine, stages, stats))
       .then(release, release)
@@ -111,7 +120,7 @@ async function start(
   }
 }
 
-/** A job that makes blocks. */
+/** Starts a job that makes blocks. */
 export function startBlocks(engine: Engine, plan: Plan, options: StartOptions): Promise<RunningJob> {
   return start(engine, plan, () => blockShape(engine), options);
 }
@@ -120,14 +129,15 @@ function blockShape({ settings }: Engine): BlockShape {
   return { kind: "blocks", targetBytes: settings.targetMaxBlockSize, minBytes: settings.targetMinBlockSize };
 }
 
-/** A job that makes no blocks, to its end. */
+/** Runs a job that makes no blocks, to its end. */
 export async function runToEnd(
   engine: Engine,
   plan: Plan,
   sinkFor: (id: JobId) => Sink,
-  cancellation: Cancellation,
+  { cancellation, going }: { readonly cancellation: Cancellation; going(stats: JobStats): void },
 ): Promise<FinishedJob> {
-  return cancellation.decidedBy(await start(engine, plan, sinkFor, { wantBlocks: 1, toEnd: true, cancellation }));
+  const options = { wantBlocks: 1, toEnd: true, cancellation, going };
+  return cancellation.decidedBy(await start(engine, plan, sinkFor, options));
 }
 
 async function putPayloads(engine: Engine, { stages }: Stages): Promise<ReadonlyMap<FunctionNode, BlockRef>> {

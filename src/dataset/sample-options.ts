@@ -1,4 +1,4 @@
-/** How much a sample takes, checked. */
+/** The size of a sample, checked. */
 import { OptionError } from "../errors/index.ts";
 import type { SampleNode } from "../plan/index.ts";
 import { describe, wholeNumber } from "./options.ts";

@@ -1,7 +1,9 @@
 /** What the last run of a dataset did, as fields and as text. */
 import type { Bytes, JobStats, OperatorStats, Spread } from "../protocol/index.ts";
 import { learnedText } from "../stages/index.ts";
+import { operatorTitle } from "../titles/index.ts";
 import { formatDuration, formatSize } from "../units/index.ts";
+import { shownAs } from "./shown-as.ts";
 
 export interface DatasetStats {
   /** Null: nothing has run yet. */
@@ -15,26 +17,31 @@ export interface DatasetStats {
 }
 
 export function datasetStats(job: JobStats | null): DatasetStats {
-  return {
+  const fields = {
     job,
     operators: job?.operators ?? [],
     seconds: job?.seconds ?? 0,
     spilledBytes: job?.spilledBytes ?? 0,
     restoredBytes: job?.restoredBytes ?? 0,
-    toString: () => (job === null ? "This dataset has not run yet." : statsText(job)),
   };
+  return shownAs(fields, () => (job === null ? "This dataset has not run yet." : statsText(job)));
 }
 
 function statsText(job: JobStats): string {
-  const lines = job.operators.flatMap((operator, i) => operatorLines(operator, i, job));
+  const lines = job.operators.flatMap((operator, i) => operatorLines(operator, i));
   const peaks = [
     `worker ${formatSize(job.peakWorkerMemory)}`,
-    `supervisor ${formatSize(job.peakSupervisorMemory)}`,
-    `program ${formatSize(job.peakProgramMemory)}`,
+    ...readPeak("supervisor", job.peakSupervisorMemory),
+    ...readPeak("program", job.peakProgramMemory),
     `store ${formatSize(job.peakStoreBytes)}`,
   ];
   lines.push(`Total: ${formatDuration(job.seconds * 1000)}; peak memory: ${peaks.join(", ")}${spillText(job)}`);
   return lines.join("\n");
+}
+
+/** A run may end before the memory of the session's own processes was read: 0 would be a wrong figure. */
+function readPeak(name: string, peak: Bytes): readonly string[] {
+  return peak === 0 ? [] : [`${name} ${formatSize(peak)}`];
 }
 
 function spillText({ spilledBytes, restoredBytes }: JobStats): string {
@@ -42,16 +49,35 @@ function spillText({ spilledBytes, restoredBytes }: JobStats): string {
   return `. Spilled ${formatSize(spilledBytes)}, restored ${formatSize(restoredBytes)}`;
 }
 
-function operatorLines(operator: OperatorStats, index: number, job: JobStats): readonly string[] {
-  const { tasks, tasksDone, name, skipped } = operator;
+function operatorLines(operator: OperatorStats, index: number): readonly string[] {
+  const {
+    tasks,
+    tasksDone,
+    tasksRunning,
+    name,
+    kind,
+    skipped,
+    seconds,
+    blocks,
+    peakMemory,
+    spilledBytes,
+    restoredBytes,
+  } = operator;
+  const running = tasksRunning === 0 ? "" : `, ${tasksRunning} running`;
   const lines = [
-    // Stages run side by side, so each is told the time that the job took as a whole.
-    `Stage ${index + 1} ${name}: ${tasksDone}/${tasks} blocks executed in ${job.seconds.toFixed(1)}s`,
+    `Stage ${index + 1} ${operatorTitle(name, kind.functions)}: ${tasksDone}/${tasks} blocks executed in ${seconds.toFixed(1)}s${running}`,
     `  Wall time: ${spread(operator.wall, formatDuration)}`,
     `  CPU time: ${spread(operator.cpu, formatDuration)}`,
     `  Rows out: ${spread(operator.rowsOut, (rows) => String(Math.round(rows)))}`,
     `  Bytes out: ${spread(operator.bytesOut, formatSize)}`,
   ];
+  if (blocks > 0) lines.push(`  Blocks out: ${blocks}`);
+  if (peakMemory > 0) {
+    lines.push(`  Peak memory of a task: ${formatSize(peakMemory)}; added by one: ${formatSize(operator.addedMemory)}`);
+  }
+  if (spilledBytes + restoredBytes > 0) {
+    lines.push(`  Spilled: ${formatSize(spilledBytes)}; restored: ${formatSize(restoredBytes)}`);
+  }
   if (operator.retries > 0) lines.push(`  Retries: ${operator.retries}`);
   const learned = learnedText(operator);
   if (learned !== null) lines.push(`  Memory: ${learned}`);

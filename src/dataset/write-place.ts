@@ -1,6 +1,6 @@
 /**
- * Where a write goes, judged before anything runs: the directory with its links resolved, whether the mode allows what
- * is in it, and where tasks put their files until the job is complete.
+ * The place that a write goes to, checked before anything runs: the directory with links resolved, whether the mode
+ * allows what is in it, and where tasks put their files until the job is complete.
  */
 import { access, constants, lstat, readFile, readlink, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
@@ -21,10 +21,10 @@ import { describe } from "./options.ts";
 interface WritePlace {
   /** Absolute, as the user gave it. */
   readonly shown: string;
-  /** Without links. */
+  /** The directory, with links resolved. */
   readonly directory: string;
   /**
-   * The directory that the job's staging directory is made in: on the same file system, so that files are moved and not
+   * The directory for the job's staging directory. It is on the same file system, so that files are moved and not
    * copied.
    */
   readonly stagingIn: string;
@@ -88,12 +88,12 @@ async function judge(
 }
 
 /**
- * What is said of a path that could be made, or whose parent is a file. A name may also be too long, or in a directory
- * that is closed.
+ * Errors for a path that does not exist but could be made, or whose parent is a file. Other errors mean, for example, a
+ * name that is too long or a directory without access.
  */
 const NOT_THERE: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR"]);
 
-/** The part of a path that is there, without links, and the names below it that are not. */
+/** The existing part of the path with links resolved, and the names below it that are missing. */
 async function resolveLinks(
   path: string,
   refuse: (why: string) => WriteError,
@@ -103,7 +103,7 @@ async function resolveLinks(
     try {
       return { existing: await realpath(at), missing };
     } catch (error) {
-      // Of the name itself, where realpath tells of the first part that is missing.
+      // `lstat` looks at the name itself; `realpath` reports the first missing part.
       const link = await lstat(at).catch((cause: unknown) => {
         if (NOT_THERE.has(codeOf(cause) ?? "")) return null;
         throw refuse(`${path} cannot be made: ${messageOf(cause)}.`);
@@ -111,7 +111,7 @@ async function resolveLinks(
       if (link?.isSymbolicLink() === true) {
         throw refuse(`${at} is a link to ${await readlink(at)}, which cannot be used: ${messageOf(error)}.`);
       }
-      // Somebody has made it at this moment.
+      // The path was made at this moment.
       if (link !== null) return { existing: await realpath(at), missing };
       missing.unshift(basename(at));
     }
@@ -124,7 +124,7 @@ async function checkWritable(directory: string, refuse: (why: string) => WriteEr
   });
 }
 
-/** Whether a directory beside it can take its place: the same file system, and a parent that may be written to. */
+/** Whether another directory next to it can take its place: same file system, and a writable parent. */
 async function canBeExchanged(directory: string): Promise<boolean> {
   const parent = dirname(directory);
   if (parent === directory || (await stat(parent)).dev !== (await stat(directory)).dev) return false;
@@ -135,13 +135,13 @@ async function canBeExchanged(directory: string): Promise<boolean> {
   return isWritable && !(await isMountPoint(directory));
 }
 
-/** Also where a directory of the same file system is mounted: nothing can be moved across. */
+/** Also true if a directory of the same file system is mounted there: no file can be moved across the mount. */
 async function isMountPoint(directory: string): Promise<boolean> {
   const mounts = await readFile("/proc/self/mountinfo", "utf8").catch(() => "");
   return mounts.split("\n").some((line) => unescaped(line.split(" ")[4] ?? "") === directory);
 }
 
-/** A space is `\040` there. */
+/** `/proc` writes a space as `\040`. */
 function unescaped(path: string): string {
   return path.replace(/\\([0-7]{3})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 8)));
 }

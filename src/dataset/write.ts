@@ -1,9 +1,12 @@
-/** Writing a dataset as files: options checked, the directory looked at, then one job that makes them appear whole. */
+/**
+ * Writes a dataset as files: checks the options, looks at the directory, and runs one job, whose files appear all at
+ * once.
+ */
 import { join } from "node:path";
 import { OptionError, UnknownColumnError } from "../errors/index.ts";
 import { stagingName } from "../files/index.ts";
 import { columnsOf, type Plan } from "../plan/index.ts";
-import type { Bytes, FileFormat, FileSink, JobId, JobStats } from "../protocol/index.ts";
+import type { Bytes, FileFormat, FileSink, JobId, WrittenFile } from "../protocol/index.ts";
 import { nearest, parseSize } from "../units/index.ts";
 import type { Run } from "./consume/blocks.ts";
 import { type CancelOptions, cancelKeys } from "./consume/cancellation.ts";
@@ -12,13 +15,13 @@ import { resolved, runToEnd } from "./run.ts";
 import { findPlace, localDirectory } from "./write-place.ts";
 
 export interface WriteOptions<Name extends string = string, Compression extends string = string> extends CancelOptions {
-  /** Folders `column=value`; these columns are not in the files. */
+  /** Folders `column=value`; these columns are left out of the files. */
   readonly partitionBy?: Name | readonly Name[];
   readonly maxRowsPerFile?: number;
-  /** About this size; a file may be larger by a batch of rows. */
+  /** About this size. A file may be larger by one batch of rows. */
   readonly targetFileSize?: number | string;
   readonly compression?: Compression;
-  /** What to do with files that are there already. Default "error". */
+  /** What to do if files exist already. Default "error". */
   readonly mode?: "error" | "overwrite" | "append";
 }
 
@@ -28,7 +31,7 @@ export interface WriteSummary {
   readonly bytes: Bytes;
 }
 
-/** A worker takes about three times this while it writes; larger pieces are not written faster. */
+/** A worker takes about three times this while it writes. Larger pieces are not written faster. */
 const MOST_HELD: Bytes = 64 << 20;
 
 const compressions: Readonly<Record<FileFormat, readonly string[]>> = {
@@ -63,9 +66,9 @@ export async function writeFiles(
     directory: place.directory,
     staging: join(place.stagingIn, stagingName(id)),
   });
-  const { stats, rows } = await runToEnd(run.engine, run.plan, sinkFor, run.cancellation);
+  const { stats, rows, files } = await runToEnd(run.engine, run.plan, sinkFor, run);
   run.ended(stats);
-  return summary(shown, rows, stats);
+  return summary(shown, rows, files);
 }
 
 function checkedSettings(
@@ -114,10 +117,10 @@ function checkPartitions(operator: string, columns: readonly string[], plan: Pla
   }
 }
 
-function summary(directory: string, rows: number, stats: JobStats): WriteSummary {
+function summary(directory: string, rows: number, files: readonly WrittenFile[]): WriteSummary {
   return {
-    files: stats.files.map(({ path }) => join(directory, path)),
+    files: files.map(({ path }) => join(directory, path)),
     rows,
-    bytes: stats.files.reduce((sum, file) => sum + file.bytes, 0),
+    bytes: files.reduce((sum, file) => sum + file.bytes, 0),
   };
 }

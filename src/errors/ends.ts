@@ -27,7 +27,7 @@ const OOM = "NODE_OUT_OF_MEMORY";
 export const ENDS = {
   /** The system's OOM killer: the machine had no memory left. */
   systemOom: { exitType: OOM, memoryOf: "machine", isDeath: true },
-  /** The system's OOM killer: the container (control group) was at its limit. */
+  /** The system's OOM killer: its control group (container) was at its memory limit. */
   cgroupOom: { exitType: OOM, memoryOf: "machine", isDeath: true },
   /** The node's memory monitor. */
   monitor: { exitType: OOM, memoryOf: "machine", isDeath: true },

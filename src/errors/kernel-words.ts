@@ -39,6 +39,11 @@ const REMEDIES: readonly (readonly [RegExp, Words])[] = [
       `line ${line} has ${value} inside an object or a list whose values have another type. Declare a type that holds all values, such as schema: { column: "JSON" }, sample more rows with sampleSize, or drop such rows with ignoreErrors`,
   ],
   [
+    /JSON transform error in file "[^"]*", in (?:line|record\/value) (\d+): Object [\s\S]* has duplicate key "(.*)"/i,
+    ([, line, key]) =>
+      `line ${line} has an object with the duplicate key ${JSON.stringify(key)}. Fix the file, or read the lines with readText`,
+  ],
+  [
     /Duplicate name "(.*)" in struct auto-detected in JSON/i,
     ([, name]) =>
       `an object in it has the key ${JSON.stringify(name)} twice, or a key that differs only in case. Rename it, or read the lines with readText`,
@@ -58,11 +63,23 @@ const REMEDIES: readonly (readonly [RegExp, Words])[] = [
   ],
   [/corrupt/i, `it is damaged. ${AGAIN}`],
   [
+    /CSV Error on Line: (\d+)\n[\s\S]*Invalid unicode/,
+    ([, line]) =>
+      `line ${line} is not UTF-8. Give the encoding of the file, such as encoding: "latin-1", or drop such rows with ignoreErrors`,
+  ],
+  [
     /valid UTF-8|invalid UTF-8|Invalid unicode|not utf-8|unicode conversion/i,
     "it is not UTF-8. Convert it, or read its bytes with readBinary",
   ],
   [/maximum_object_size/i, "one of its objects is too large. Give a larger maxObjectSize"],
-  [/maximum line size/i, "one of its lines is too long. Give a larger maxLineSize"],
+  [
+    /CSV Error on Line: (\d+)\n[\s\S]*Maximum line size of (\d+) bytes exceeded/,
+    ([, line, longest]) => `line ${line} is longer than ${longest} bytes. Give a larger maxLineSize`,
+  ],
+  [
+    /CSV Reader currently does not support a full read/,
+    () => "one of its lines, or of its fields in quotes, is too long. Give a larger maxLineSize",
+  ],
   [
     /state machine reached an invalid state|Error when sniffing file|not possible to automatically detect/i,
     "it is not a CSV file, or has another dialect. Give the right delimiter, quote and escape, or drop bad rows with ignoreErrors",

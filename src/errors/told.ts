@@ -6,7 +6,7 @@ import { inspect } from "node:util";
 import { isDate, isError, isPlainObject } from "../realm/index.ts";
 import { errorClasses, type SpillwayError } from "./errors.ts";
 
-export interface ToldError {
+interface ToldError {
   readonly name: string;
   readonly message: string;
   readonly stack: string | null;

@@ -1,15 +1,16 @@
 /**
- * The reducer: `apply(state, event)` is the one way from events to a state, for live observers, for the supervisor's
- * own copy and for whoever reads a session's file. It changes the state in place, because there may be thousands of
- * events a second. An event about something unknown is no error: a file may begin in the middle.
+ * The reducer. `apply(state, event)` is the only way from events to a state: live observers, the supervisor's own copy
+ * and readers of event files all use it. It changes the state in place, because there may be thousands of events a
+ * second. An event about something unknown is ignored: a file may begin in the middle.
  */
-import type { JobId, Milliseconds, OperatorPlan, RecordedEvent, TaskEvent, TaskId } from "../protocol/index.ts";
+import { grownBy, mostGrown, type RecordedEvent } from "../protocol/index.ts";
 import { applyBlock } from "./apply-block.ts";
-import { type JobView, type OperatorTotals, operatorOf, type SessionState, type TaskView } from "./state.ts";
-import { addTask, bucketAt } from "./timeline.ts";
+import { applyJob, applyOperator } from "./apply-job.ts";
+import { applyTask, measureTask } from "./apply-task.ts";
+import { applyWorker } from "./apply-worker.ts";
+import type { JobView, SessionState } from "./state.ts";
+import { bucketAt } from "./timeline.ts";
 
-/** Ended jobs that are kept; a pipeline has a job for each of its windows. */
-const KEPT_JOBS = 1_000;
 /**
  * Kills, retries and notices that are kept: far more than anybody reads, and a bound for a session that runs for
  * months.
@@ -22,30 +23,17 @@ export function apply(state: SessionState, event: RecordedEvent): SessionState {
   state.at = Math.max(state.at, event.at);
   switch (event.type) {
     case "task":
-      moveTask(state, event);
-      break;
     case "taskFormed":
-      formTask(state, event);
-      break;
+    case "taskProgress":
     case "taskDone":
-      taskDone(state, event);
+    case "taskCut":
+    case "outputDropped":
+      applyTask(state, event);
       break;
     case "taskFailed":
-      totalsOf(state, event.task, (totals) => {
-        totals.failed += 1;
-      });
-      happened(state, event);
-      break;
     case "retry":
-      totalsOf(state, event.task, (totals) => {
-        totals.retries += 1;
-      });
-      happened(state, event);
-      break;
     case "oomRetry":
-      totalsOf(state, event.task, (totals) => {
-        totals.oomRetries += 1;
-      });
+      applyTask(state, event);
       happened(state, event);
       break;
     case "blockMade":
@@ -55,7 +43,11 @@ export function apply(state: SessionState, event: RecordedEvent): SessionState {
       applyBlock(state, event);
       break;
     case "heldBack":
-      holdBack(state, event);
+    case "operatorEnded":
+    case "tasksKnown":
+    case "slicePassed":
+    case "learned":
+      applyOperator(state, event);
       break;
     case "memory":
       readMemory(state, event);
@@ -71,13 +63,15 @@ export function apply(state: SessionState, event: RecordedEvent): SessionState {
     case "worker":
     case "workerGone":
       applyWorker(state, event);
+      if (event.type === "workerGone" && event.reason !== "asked") happened(state, event);
       break;
     case "jobStarted":
     case "job":
     case "jobFinished":
     case "jobFailed":
-    case "operatorEnded":
+    case "kernelSpilled":
       applyJob(state, event);
+      if (event.type === "jobFailed") happened(state, event);
       break;
     case "sessionStarted":
       state.session = event;
@@ -85,6 +79,11 @@ export function apply(state: SessionState, event: RecordedEvent): SessionState {
     case "sessionEnded":
       state.hasEnded = true;
       break;
+    case "memoryLimit":
+      limitWorkers(state, event);
+      happened(state, event);
+      break;
+    case "oomFailure":
     case "notice":
     case "pressure":
     case "pausedTooLong":
@@ -92,7 +91,6 @@ export function apply(state: SessionState, event: RecordedEvent): SessionState {
     case "workerDied":
     case "recycled":
     case "trimmed":
-    case "memoryLimit":
     case "rebalanced":
       happened(state, event);
       break;
@@ -103,231 +101,55 @@ export function apply(state: SessionState, event: RecordedEvent): SessionState {
 function happened(state: SessionState, event: RecordedEvent): void {
   state.happened.push(event);
   if (state.happened.length <= KEPT_HAPPENED) return;
-  // Many at once: to move all others for each one would cost a session with many of them dearly.
+  // Removes many at once: shifting the whole list for each new event would be expensive.
   state.happened.splice(0, KEPT_HAPPENED / 10);
   state.happenedBefore += KEPT_HAPPENED / 10;
 }
 
-function formTask(
-  state: SessionState,
-  event: Extract<TaskEvent, { type: "taskFormed" }> & { readonly at: number },
-): void {
-  const { task: id, job, operator, index, bytesIn, repairs, at } = event;
-  const isRepair = repairs !== undefined;
-  state.tasks.set(id, {
-    id,
-    job,
-    operator,
-    index,
-    bytesIn,
-    isRepair,
-    phase: "unplaced",
-    since: at,
-    startedAt: null,
-    worker: null,
-  });
-  const totals = operatorOf(state, job, operator);
-  if (totals !== undefined && !isRepair) totals.formed += 1;
-}
-
-function moveTask(state: SessionState, { task: id, to, worker, at }: Of<"task">): void {
-  const task = state.tasks.get(id);
-  if (task === undefined) return;
-  if (worker !== undefined) begin(state, task, at, worker);
-  else if (to === "unplaced") leave(state, task);
-  if (to === "over") {
-    state.tasks.delete(id);
-    return;
-  }
-  task.phase = to;
-  task.since = at;
-}
-
-function begin(state: SessionState, task: TaskView, at: Milliseconds, worker: NonNullable<TaskView["worker"]>): void {
-  task.worker = worker;
-  task.startedAt = at;
-  const view = state.workers.get(worker);
-  if (view !== undefined) view.task = task.id;
-  const totals = operatorOf(state, task.job, task.operator);
-  if (totals !== undefined) totals.running += 1;
-}
-
-function leave(state: SessionState, task: TaskView): void {
-  if (task.worker === null) return;
-  const view = state.workers.get(task.worker);
-  if (view?.task === task.id) view.task = null;
-  const totals = operatorOf(state, task.job, task.operator);
-  if (totals !== undefined) totals.running -= 1;
-  task.worker = null;
-}
-
-function taskDone(state: SessionState, event: Of<"taskDone">): void {
-  const task = state.tasks.get(event.task);
-  if (task === undefined) return;
-  addTask(bucketAt(state.timeline, event.at), task.job, task.operator, event);
-  const totals = operatorOf(state, task.job, task.operator);
-  if (totals === undefined) return;
-  totals.tasksDone += 1;
-  totals.rowsIn += event.rowsIn;
-  totals.rowsOut += event.rowsOut;
-  totals.bytesOut += event.bytesOut;
-  totals.wall += event.wall;
-  totals.longest = Math.max(totals.longest, event.wall);
-  totals.cpu += event.cpu;
-  totals.errored += event.errored;
-  totals.peakMemory = Math.max(totals.peakMemory, event.peakMemory);
-}
-
-function holdBack(state: SessionState, { job, operator, policy, at }: Of<"heldBack">): void {
-  const totals = operatorOf(state, job, operator);
-  if (totals === undefined) return;
-  settleHold(totals, at);
-  totals.heldBy = policy;
-  totals.heldSince = at;
-}
-
-function settleHold(totals: OperatorTotals, at: Milliseconds): void {
-  const { heldBy, heldSince, heldBack } = totals;
-  if (heldBy !== null) heldBack[heldBy] = (heldBack[heldBy] ?? 0) + at - heldSince;
-}
-
 function readMemory(state: SessionState, event: Of<"memory">): void {
-  const { at, supervisor, program, store, workers } = event;
-  state.memory = { at, supervisor, program, store };
+  const { at, supervisor, program, store, workers, workerLimit, limit } = event;
+  state.memory = { at, supervisor, program, store, workerLimit, limit };
   let own = supervisor.private + program.private;
+  let largest = 0;
   for (const reading of workers) {
     own += reading.private;
+    largest = Math.max(largest, reading.private);
     const worker = state.workers.get(reading.worker);
-    if (worker !== undefined) worker.reading = reading;
+    if (worker === undefined) continue;
+    worker.reading = reading;
+    if (worker.task !== null) measureTask(state, worker.task, reading.private);
+  }
+  for (const job of state.running) {
+    job.peakWorkerMemory = Math.max(job.peakWorkerMemory, largest);
+    job.peakSupervisorMemory = Math.max(job.peakSupervisorMemory, supervisor.private);
+    job.peakProgramMemory = Math.max(job.peakProgramMemory, program.private);
+    keepUnmanaged(state, job, event);
   }
   const bucket = bucketAt(state.timeline, at);
   bucket.resident = Math.max(bucket.resident, store.resident);
   bucket.privateBytes = Math.max(bucket.privateBytes, own);
 }
 
-function applyWorker(state: SessionState, event: Of<"workerStarting" | "worker" | "workerGone">): void {
-  const { worker: id, at } = event;
-  if (event.type === "workerStarting") {
-    const { kind, limit } = event;
-    state.workers.set(id, {
-      id,
-      kind,
-      limit,
-      startedAt: at,
-      pid: null,
-      phase: "starting",
-      since: at,
-      task: null,
-      reading: null,
-    });
-    return;
+/** The wide kernel has no functions that could keep anything. */
+function keepUnmanaged(state: SessionState, job: JobView, { at, workers }: Of<"memory">): void {
+  for (const { worker, unmanaged } of workers) {
+    if (state.workers.get(worker)?.kind !== "worker") continue;
+    job.peakUnmanaged = Math.max(job.peakUnmanaged, unmanaged);
+    const growth = grownBy(job.growth[worker], unmanaged, at);
+    if (growth !== undefined) job.growth[worker] = growth;
   }
-  if (event.type === "workerGone") {
-    state.workers.delete(id);
-    if (event.reason === "asked") return;
-    bucketAt(state.timeline, at).kills += 1;
-    happened(state, event);
-    return;
-  }
-  const worker = state.workers.get(id);
-  if (worker === undefined) return;
-  worker.phase = event.to;
-  worker.since = at;
-  if (event.pid !== undefined) worker.pid = event.pid;
+  job.grownUnmanaged = mostGrown(Object.values(job.growth).map(({ grown }) => grown));
 }
 
-function applyJob(
-  state: SessionState,
-  event: Of<"jobStarted" | "job" | "jobFinished" | "jobFailed" | "operatorEnded">,
-): void {
-  const { job: id, at } = event;
-  if (event.type === "jobStarted") {
-    state.jobs.set(id, startedJob(id, at, event.operators));
-    return;
+/** The limit of all workers but those that were raised above it, and the wide kernel. */
+function limitWorkers(state: SessionState, { limit }: Of<"memoryLimit">): void {
+  const { session, workers } = state;
+  const most = session?.workerMemory ?? Number.POSITIVE_INFINITY;
+  const next = limit ?? Number.POSITIVE_INFINITY;
+  for (const worker of workers.values()) {
+    const has = worker.limit ?? Number.POSITIVE_INFINITY;
+    const isRaised = has > most && has > next;
+    if (worker.kind === "worker" && !isRaised) worker.limit = limit;
   }
-  if (event.type === "jobFailed") happened(state, event);
-  const job = state.jobs.get(id);
-  if (job === undefined) return;
-  switch (event.type) {
-    case "operatorEnded": {
-      const totals = operatorOf(state, id, event.operator);
-      if (totals !== undefined) totals.ended = true;
-      return;
-    }
-    case "jobFinished":
-      job.outcome = "finished";
-      job.rows = event.rows;
-      return;
-    case "jobFailed":
-      job.outcome = event.error.name === "CancelledError" ? "cancelled" : "failed";
-      job.error = event.error;
-      return;
-    case "job":
-      job.phase = event.to;
-      if (event.to === "gone") endJob(state, job, at);
-      return;
-  }
-}
-
-function endJob(state: SessionState, job: JobView, at: Milliseconds): void {
-  job.endedAt = at;
-  job.outcome ??= "cancelled";
-  for (const totals of job.operators) {
-    settleHold(totals, at);
-    totals.heldBy = null;
-  }
-  if (state.jobs.size <= KEPT_JOBS) return;
-  for (const other of state.jobs.values()) {
-    if (other.endedAt === null) continue;
-    state.jobs.delete(other.id);
-    state.jobsBefore += 1;
-    return;
-  }
-}
-
-function startedJob(id: JobId, at: Milliseconds, plans: readonly OperatorPlan[]): JobView {
-  return {
-    id,
-    startedAt: at,
-    phase: "running",
-    endedAt: null,
-    outcome: null,
-    error: null,
-    rows: null,
-    rowsDelivered: 0,
-    operators: plans.map(noTotals),
-  };
-}
-
-function noTotals(plan: OperatorPlan): OperatorTotals {
-  return {
-    plan,
-    ended: false,
-    formed: 0,
-    running: 0,
-    tasksDone: 0,
-    failed: 0,
-    retries: 0,
-    oomRetries: 0,
-    rowsIn: 0,
-    rowsOut: 0,
-    bytesOut: 0,
-    wall: 0,
-    longest: 0,
-    cpu: 0,
-    errored: 0,
-    peakMemory: 0,
-    blocks: 0,
-    blockBytes: 0,
-    heldBy: null,
-    heldSince: 0,
-    heldBack: {},
-  };
-}
-
-function totalsOf(state: SessionState, id: TaskId, change: (totals: OperatorTotals) => void): void {
-  const task = state.tasks.get(id);
-  if (task === undefined) return;
-  const totals = operatorOf(state, task.job, task.operator);
-  if (totals !== undefined) change(totals);
+  if (session !== null) state.session = { ...session, workerMemory: limit };
 }

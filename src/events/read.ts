@@ -1,26 +1,26 @@
 /**
- * Reads the event file of a session, be it running, closed or killed. A line that is no event, as the last one of a
- * killed supervisor may be, is passed over and counted.
+ * Reads the event file of a session that runs, has ended or was killed. Lines that are not events are skipped and
+ * counted: a killed supervisor may leave an incomplete last line. A file that another version wrote is refused.
  */
-import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { readPrivateFile } from "../files/index.ts";
-import type { Bytes, RecordedEvent } from "../protocol/index.ts";
+import { type Bytes, NO_FIGURES, type RecordedEvent } from "../protocol/index.ts";
 import { apply } from "./apply.ts";
-import { segmentNumber } from "./segments.ts";
+import { assertReadable } from "./format.ts";
+import { segmentsIn } from "./segments.ts";
 import { emptyState, type SessionSnapshot, type SessionState, stateOf } from "./state.ts";
 
-/** A segment of a file of the largest size that can be set is smaller. */
+/** Larger than any segment, even with the highest `eventFileLimit`. */
 const MOST_BYTES: Bytes = 2 ** 29;
 
-/** What a line of the file is. */
+/** The content of one line. */
 export type FileRecord = RecordedEvent | { readonly type: "snapshot"; readonly state: SessionSnapshot };
 
-export interface ReadSession {
+interface ReadSession {
   readonly state: SessionState;
-  /** Lines that are no events. */
+  /** Lines that could not be read. */
   readonly torn: number;
-  /** The events that the file has one by one; those before are in its first snapshot alone. */
+  /** Events that the file still contains one by one. Earlier events exist only in the file's first snapshot. */
   readonly events: number;
 }
 
@@ -38,31 +38,33 @@ export function readSession(directory: string): ReadSession {
   return { state, torn, events };
 }
 
-/** Every line in order; null: one that is no event. */
+/** Every line in order; null for a line that could not be read. */
 export function* readRecords(directory: string): Iterable<FileRecord | null> {
+  assertReadable(directory);
   for (const name of segmentsIn(directory)) {
     const text = readPrivateFile(join(directory, name), MOST_BYTES);
     for (const line of text?.split("\n") ?? []) if (line !== "") yield recordOf(line);
   }
 }
 
-function segmentsIn(directory: string): readonly string[] {
-  return readdirSync(directory)
-    .flatMap((name) => {
-      const number = segmentNumber(name);
-      return number === null ? [] : [{ name, number }];
-    })
-    .sort((a, b) => a.number - b.number)
-    .map(({ name }) => name);
-}
-
 function recordOf(line: string): FileRecord | null {
   try {
     const value: unknown = JSON.parse(line);
-    return isRecord(value) ? value : null;
+    return isRecord(value) ? withAllFigures(value) : null;
   } catch {
     return null;
   }
+}
+
+/** The file of an earlier version lacks figures of tasks that came later. Without zeros, their sums would be NaN. */
+function withAllFigures(record: FileRecord): FileRecord {
+  if (record.type === "taskDone") return { ...NO_FIGURES, ...record };
+  if (record.type !== "snapshot") return record;
+  const jobs = record.state.jobs.map((job) => ({
+    ...job,
+    operators: job.operators.map((totals) => ({ ...NO_FIGURES, ...totals })),
+  }));
+  return { ...record, state: { ...record.state, jobs } };
 }
 
 function isRecord(value: unknown): value is FileRecord {

@@ -1,17 +1,18 @@
 /**
  * Takes the events of a session as they come and passes them on in batches: to the session's file, to observers, and to
- * the reducer, whose state the snapshots are made of. An event costs a push here; the rest is done a few times a
- * second, and after whatever the batch interrupted.
+ * the reducer, whose state the snapshots and the figures of jobs are made of. An event costs a push here. The rest is
+ * done a few times a second, and after whatever the batch interrupted, or when somebody asks for the state: figures
+ * have to be exact.
  */
 import type { Bytes, Milliseconds, RecordedEvent } from "../protocol/index.ts";
 import { apply } from "./apply.ts";
 import { Segments } from "./segments.ts";
 import { emptyState, type SessionState, snapshotOf } from "./state.ts";
 
-/** A killed supervisor loses what it had not written for so long. */
+/** A killed supervisor loses at most the events of this time. */
 const BATCH: Milliseconds = 250;
 
-/** Gets each batch as texts of JSON, one an event. */
+/** Gets each batch as one JSON text per event. */
 export interface BatchReader {
   batch(events: readonly string[]): void;
 }
@@ -21,9 +22,11 @@ export class EventRecorder {
   readonly #segments: Segments;
   readonly #readers = new Set<BatchReader>();
   #events: RecordedEvent[] = [];
+  /** How many of them the state includes. */
+  #applied = 0;
   #timer: NodeJS.Timeout | null = null;
 
-  /** `now`: a clock that never goes back. */
+  /** `now` must never go back. */
   constructor(directory: string, limit: Bytes, now: () => Milliseconds = () => performance.now()) {
     this.#segments = new Segments(directory, limit, now);
   }
@@ -33,43 +36,54 @@ export class EventRecorder {
     if (events.length > 0) this.#timer ??= setTimeout(() => this.flush(), BATCH).unref();
   }
 
+  /** After all events recorded so far, also those that readers get later. */
+  get state(): SessionState {
+    this.#applyAll();
+    return this.#state;
+  }
+
+  #applyAll(): void {
+    for (const event of this.#applied === 0 ? this.#events : this.#events.slice(this.#applied)) {
+      apply(this.#state, event);
+    }
+    this.#applied = this.#events.length;
+  }
+
   flush(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     if (this.#events.length === 0) return;
-    const events = this.#events;
+    this.#applyAll();
+    const lines = this.#events.map((event) => JSON.stringify(event));
     this.#events = [];
-    const lines: string[] = [];
-    for (const event of events) {
-      apply(this.#state, event);
-      lines.push(JSON.stringify(event));
-    }
+    this.#applied = 0;
     this.#segments.append(`${lines.join("\n")}\n`, () => `${this.#snapshotLine()}\n`);
     for (const reader of this.#readers) reader.batch(lines);
   }
 
-  /** The state of this moment, as JSON; what comes later, the reader gets. */
+  /** Returns the present state as JSON. The reader gets all later events. */
   join(reader: BatchReader): string {
-    this.flush();
+    const snapshot = this.snapshot();
     this.#readers.add(reader);
-    return this.snapshot();
+    return snapshot;
   }
 
   leave(reader: BatchReader): void {
     this.#readers.delete(reader);
   }
 
-  /** Of all that was passed on, as JSON. */
+  /** The present state as JSON, once every reader has the events before it. */
   snapshot(): string {
+    this.flush();
     return JSON.stringify(snapshotOf(this.#state));
   }
 
-  /** Everything that was flushed is in the file, or cannot be. */
+  /** Resolves once everything flushed is in the file, or has failed to be written. */
   written(): Promise<void> {
     return this.#segments.written();
   }
 
-  /** Everything that was recorded is in the file. */
+  /** Resolves once everything recorded is in the file. */
   async close(): Promise<void> {
     this.flush();
     await this.written();

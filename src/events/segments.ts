@@ -1,10 +1,10 @@
 /**
- * The event file of a session, in segments: `events.jsonl` is the one that is written, `events.<n>.jsonl` those before
- * it. A segment that is not the first begins with a snapshot of everything before it, so the oldest one can go: what
- * its events came to is in the next one's snapshot. Written in batches, in order, in the thread pool; whatever goes
- * wrong with the disk, the session goes on.
+ * The event file of a session, in segments. `events.jsonl` is being written; `events.<n>.jsonl` came before it. Every
+ * segment but the first begins with a snapshot of everything before it. So the oldest segment can be removed: the next
+ * snapshot contains what its events led to. Segments are written in batches, in order, in the thread pool. A failing
+ * disk does not stop the session.
  */
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { appendFile, rename, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { makeDirectory } from "../files/index.ts";
@@ -12,17 +12,17 @@ import type { Bytes, Milliseconds } from "../protocol/index.ts";
 
 export const EVENTS_FILE = "events.jsonl";
 
-/** Of the limit: one segment. The last of these may be written while so many others are kept. */
+/** Share of the limit for one segment. The newest segment is written while the others are kept. */
 const SEGMENT = 1 / 8;
-/** What may wait for a slow disk, in characters; what comes after it is lost to the file. */
+/** Characters that may wait for a slow disk. What comes after that is missing from the file. */
 const MOST_WAITING = 32 * 2 ** 20;
 
-/** A segment with younger events stays, even where the segments together pass the limit. */
+/** A segment with younger events is kept, even if the segments together exceed the limit. */
 const KEPT_WHOLE: Milliseconds = 60_000;
 
 interface Kept {
   readonly bytes: Bytes;
-  /** When its last event was written. */
+  /** When the last event of the segment was written. */
   readonly until: Milliseconds;
 }
 
@@ -33,21 +33,23 @@ export class Segments {
   readonly #limit: Bytes;
   readonly #steps: Step[] = [];
   #waiting = 0;
-  /** The segments before the present one, oldest first, and the number of the first of these. */
+  /** The earlier segments, oldest first, and the number of the oldest. */
   readonly #before: Kept[] = [];
   #first = 1;
   #written: Bytes = 0;
-  /** Bytes given to the present segment, and how many it may have. */
+  /** Bytes given to the present segment, and the most that it may get. */
   #given: Bytes = 0;
   #room: Bytes;
-  /** What is on disk is not all: a snapshot has to come before anything else. */
+  /** A segment may exceed its room by one batch, because it is full only after the batch that went beyond it. */
+  #largestBatch: Bytes = 0;
+  /** Something is missing on disk, so the next segment must begin with a snapshot. */
   #hasGap = false;
   #reported: string | undefined;
-  /** Of the state after all lines that were given. */
+  /** Returns a snapshot of the state after all lines given so far. */
   #snapshot: () => string = () => "";
   #working: Promise<void> | null = null;
 
-  /** `now`: a clock that never goes back. */
+  /** `now` must never go back. */
   constructor(
     directory: string,
     limit: Bytes,
@@ -58,9 +60,10 @@ export class Segments {
     this.#room = limit * SEGMENT;
   }
 
-  /** `snapshot`: of the state after these lines. */
+  /** `snapshot` returns the state after these lines. */
   append(lines: string, snapshot: () => string): void {
     this.#snapshot = snapshot;
+    this.#largestBatch = Math.max(this.#largestBatch, lines.length);
     if (this.#waiting > MOST_WAITING) this.#hasGap = true;
     if (this.#hasGap) {
       if (this.#waiting === 0) this.#begin(snapshot());
@@ -71,7 +74,7 @@ export class Segments {
     this.#working ??= this.#work();
   }
 
-  /** All that was given is on disk, or cannot be. */
+  /** Resolves once everything given is on disk, or has failed to be written. */
   async written(): Promise<void> {
     while (this.#working !== null) await this.#working;
   }
@@ -81,7 +84,7 @@ export class Segments {
     this.#steps.push({ kind: "rotate" });
     this.#given = 0;
     this.#add(snapshot);
-    // A snapshot of many blocks must not be all that there is in a segment.
+    // A segment has as much room for events as its snapshot takes, at least.
     this.#room = this.#given + Math.max(this.#limit * SEGMENT - this.#given, this.#given);
   }
 
@@ -107,7 +110,7 @@ export class Segments {
     this.#working = null;
   }
 
-  /** To the supervisor's own log; the same trouble once, not with every batch. */
+  /** Logs an error to the supervisor's log: the same error once, not with every batch. */
   #report(error: unknown): void {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === this.#reported) return;
@@ -118,7 +121,7 @@ export class Segments {
   async #write(text: string): Promise<void> {
     const path = join(this.#directory, EVENTS_FILE);
     if (this.#written > 0 && !existsSync(path)) {
-      // The logs were cleared away: a new file begins with a snapshot, which has these lines in it.
+      // The logs were cleared away. A new file begins with a snapshot that includes these lines.
       this.#written = 0;
       this.#begin(this.#snapshot());
       return;
@@ -129,7 +132,7 @@ export class Segments {
   }
 
   async #rotate(): Promise<void> {
-    // After a gap there may be no file to set aside: the logs were cleared away, or never could be written.
+    // After a gap the file may be missing: the logs were cleared away, or could never be written.
     if (!existsSync(join(this.#directory, EVENTS_FILE))) return;
     const number = this.#first + this.#before.length;
     await rename(join(this.#directory, EVENTS_FILE), join(this.#directory, segmentName(number)));
@@ -138,7 +141,7 @@ export class Segments {
     this.#written = 0;
     let kept = this.#before.reduce((sum, { bytes }) => sum + bytes, 0);
     for (const { bytes, until } of [...this.#before]) {
-      if (kept + this.#room <= this.#limit || now - until < KEPT_WHOLE) return;
+      if (kept + this.#room + this.#largestBatch <= this.#limit || now - until < KEPT_WHOLE) return;
       await unlink(join(this.#directory, segmentName(this.#first)));
       this.#before.shift();
       this.#first += 1;
@@ -147,13 +150,24 @@ export class Segments {
   }
 }
 
-export function segmentName(number: number): string {
+function segmentName(number: number): string {
   return `events.${number}.jsonl`;
 }
 
-/** The number of a segment by its name; null: it is none. The one that is written is the last. */
-export function segmentNumber(name: string): number | null {
+/** The number of a segment from its file name; null for other files. The segment being written comes last. */
+function segmentNumber(name: string): number | null {
   if (name === EVENTS_FILE) return Number.POSITIVE_INFINITY;
   const number = /^events\.(\d+)\.jsonl$/.exec(name)?.[1];
   return number === undefined ? null : Number(number);
+}
+
+/** The files of all segments, oldest first. */
+export function segmentsIn(directory: string): readonly string[] {
+  return readdirSync(directory)
+    .flatMap((name) => {
+      const number = segmentNumber(name);
+      return number === null ? [] : [{ name, number }];
+    })
+    .sort((a, b) => a.number - b.number)
+    .map(({ name }) => name);
 }

@@ -1,21 +1,25 @@
 /**
- * What a session looks like to whoever reads its events: what there is now, and totals of what has been. Plain data
- * with maps; `snapshotOf` and `stateOf` turn it into JSON and back.
+ * The state of a session as readers of its events see it: what exists now, and totals of what was. Plain data with
+ * maps; `snapshotOf` and `stateOf` turn it into JSON and back.
  */
 import type {
   BlockId,
   BlockState,
   Bytes,
+  Growth,
   JobId,
   JobPhase,
+  LearnedNeed,
   Milliseconds,
   NodeMemory,
   OperatorPlan,
   ProcessMemory,
   RecordedEvent,
   SessionFact,
+  TaskFigures,
   TaskId,
   TaskPhase,
+  TaskProgress,
   ToldError,
   WorkerId,
   WorkerMemoryReading,
@@ -26,24 +30,26 @@ import type { Timeline } from "./timeline.ts";
 export interface SessionState {
   /** The time of the last event. */
   at: Milliseconds;
-  /** Null before its first event was read. */
+  /** Null before the first event. `workerMemory` is the limit in force. */
   session: Extract<SessionFact, { type: "sessionStarted" }> | null;
-  /** It was closed; a session that was killed never says so. */
+  /** True when the session was closed. A killed session stays false. */
   hasEnded: boolean;
   readonly workers: Map<WorkerId, WorkerView>;
-  /** Those that run and the last that have ended, in the order of their start. */
+  /** Running jobs and the newest ended ones, in the order of their start. */
   readonly jobs: Map<JobId, JobView>;
-  /** How many have ended and are not kept among the jobs. */
+  /** Those of them that run. */
+  readonly running: Set<JobView>;
+  /** Ended jobs that are no longer kept. */
   jobsBefore: number;
-  /** Those that are not over. */
+  /** Tasks that have not ended. */
   readonly tasks: Map<TaskId, TaskView>;
   readonly blocks: Map<BlockId, BlockView>;
   readonly store: StoreTotals;
   memory: SessionReading | null;
   node: NodeMemory | null;
-  /** Kills, retries, notices and other things that are worth a line, oldest first. */
+  /** Kills, retries, notices and other events that deserve a line, oldest first. */
   readonly happened: RecordedEvent[];
-  /** How many of these are not kept. */
+  /** How many of these events are no longer kept. */
   happenedBefore: number;
   readonly timeline: Timeline;
 }
@@ -51,7 +57,7 @@ export interface SessionState {
 export interface WorkerView {
   readonly id: WorkerId;
   readonly kind: "worker" | "wide";
-  readonly limit: Bytes | null;
+  limit: Bytes | null;
   readonly startedAt: Milliseconds;
   pid: number | null;
   phase: WorkerPhase;
@@ -69,32 +75,71 @@ export interface JobView {
   error: ToldError | null;
   rows: number | null;
   rowsDelivered: number;
+  /** Bytes of blocks that the store wrote to disk, and read back, while the job ran. */
+  spilledBytes: Bytes;
+  restoredBytes: Bytes;
+  /** The most that the wide kernel had on disk for it. */
+  kernelSpilled: Bytes;
+  /** Peaks while it ran: of each kind of process, of the blocks in memory, of one worker's unmanaged memory. */
+  peakWorkerMemory: Bytes;
+  peakSupervisorMemory: Bytes;
+  peakProgramMemory: Bytes;
+  peakStoreBytes: Bytes;
+  peakUnmanaged: Bytes;
+  /** The most that this memory of one worker has grown since the first half of the job; null: the job is too short. */
+  grownUnmanaged: Bytes | null;
+  /** What this is found by, for each worker; empty when the job has ended. */
+  growth: Record<WorkerId, Growth>;
   readonly operators: OperatorTotals[];
 }
 
-/** Everything that tasks of an operator have come to. */
-export interface OperatorTotals {
-  readonly plan: OperatorPlan;
-  ended: boolean;
-  formed: number;
-  running: number;
-  tasksDone: number;
-  failed: number;
-  retries: number;
-  oomRetries: number;
+type Changing<Figures> = { -readonly [Name in keyof Figures]: Figures[Name] };
+
+export interface SoFar {
   rowsIn: number;
   rowsOut: number;
   bytesOut: Bytes;
-  wall: Milliseconds;
-  longest: Milliseconds;
-  cpu: Milliseconds;
-  errored: number;
-  peakMemory: Bytes;
+}
+
+/** The least and the most of one task; both are 0 before the first. */
+export interface Ends {
+  min: number;
+  max: number;
+}
+
+/** Everything that tasks of an operator have come to. Tasks that repair a lost block count only as retries. */
+export interface OperatorTotals extends Changing<TaskFigures> {
+  readonly plan: OperatorPlan;
+  ended: boolean;
+  /** Tasks that are known: those of the plan, and those that were formed of blocks. */
+  tasks: number;
+  formed: number;
+  running: number;
+  tasksDone: number;
+  /** Tasks that were cut short after they had handed something over: their rows, bytes and time count. */
+  tasksCut: number;
+  failed: number;
+  retries: number;
+  oomRetries: number;
+  /** What its tasks ask for, as learned from tasks that ran out of memory. */
+  learned: LearnedNeed | null;
+  readonly ends: Readonly<Record<"rowsOut" | "bytesOut" | "wall" | "cpu", Ends>>;
+  /** What running tasks have done so far; counted above when they are done. */
+  readonly soFar: SoFar;
+  /** Null before the operator's first task. */
+  startedAt: Milliseconds | null;
+  /** When a task last left its worker. */
+  leftAt: Milliseconds;
   blocks: number;
   blockBytes: Bytes;
+  /** Bytes of its blocks that were written to disk and read back, each time. */
+  spilledBytes: Bytes;
+  restoredBytes: Bytes;
+  /** The most that the wide kernel had on disk for one of its tasks. */
+  kernelSpilled: Bytes;
   heldBy: string | null;
   heldSince: Milliseconds;
-  /** Milliseconds for which it was held back, by policy; the present one counts when it ends. */
+  /** Milliseconds held back, by policy. The current wait is added when it ends. */
   readonly heldBack: Record<string, Milliseconds>;
 }
 
@@ -109,6 +154,11 @@ export interface TaskView {
   since: Milliseconds;
   startedAt: Milliseconds | null;
   worker: WorkerId | null;
+  /**
+   * What the task's current attempt has done so far, the share of its input that it has read, and its memory. Null
+   * before its first report and the first reading of its worker.
+   */
+  soFar: TaskProgress | null;
 }
 
 export interface BlockView {
@@ -120,12 +170,12 @@ export interface BlockView {
   readonly operator: number | null;
   readonly worker: WorkerId | null;
   state: BlockState;
-  /** The program has it. */
+  /** True once the program has the block. */
   isDelivered: boolean;
 }
 
-/** Since the start of the session; bytes of blocks before compression. */
-export interface StoreTotals {
+/** Totals since the start of the session, and what there is now. Bytes are block sizes before compression. */
+interface StoreTotals {
   made: number;
   madeBytes: Bytes;
   freed: number;
@@ -134,17 +184,22 @@ export interface StoreTotals {
   restored: number;
   restoredBytes: Bytes;
   lost: number;
+  /** Of the blocks that are in memory now, and of those that are only on disk. */
+  inMemory: Bytes;
+  onDisk: Bytes;
 }
 
-export interface SessionReading {
+interface SessionReading {
   readonly at: Milliseconds;
   readonly supervisor: ProcessMemory;
   readonly program: ProcessMemory;
   readonly store: { readonly resident: Bytes; readonly onDisk: Bytes; readonly files: Bytes };
+  readonly workerLimit: Bytes | null;
+  readonly limit: Bytes | null;
 }
 
-/** The same as JSON. */
-export interface SessionSnapshot extends Omit<SessionState, "workers" | "jobs" | "tasks" | "blocks"> {
+/** The state as JSON. */
+export interface SessionSnapshot extends Omit<SessionState, "workers" | "jobs" | "running" | "tasks" | "blocks"> {
   readonly workers: readonly WorkerView[];
   readonly jobs: readonly JobView[];
   readonly tasks: readonly TaskView[];
@@ -158,6 +213,7 @@ export function emptyState(): SessionState {
     hasEnded: false,
     workers: new Map(),
     jobs: new Map(),
+    running: new Set(),
     jobsBefore: 0,
     tasks: new Map(),
     blocks: new Map(),
@@ -170,6 +226,8 @@ export function emptyState(): SessionState {
       restored: 0,
       restoredBytes: 0,
       lost: 0,
+      inMemory: 0,
+      onDisk: 0,
     },
     memory: null,
     node: null,
@@ -179,10 +237,11 @@ export function emptyState(): SessionState {
   };
 }
 
-/** Shares what the state has: to be written or sent at once. */
+/** The snapshot shares data with the state, so write or send it at once. */
 export function snapshotOf(state: SessionState): SessionSnapshot {
+  const { running, ...rest } = state;
   return {
-    ...state,
+    ...rest,
     workers: [...state.workers.values()],
     jobs: [...state.jobs.values()],
     tasks: [...state.tasks.values()],
@@ -190,18 +249,19 @@ export function snapshotOf(state: SessionState): SessionSnapshot {
   };
 }
 
-/** The snapshot is the state's from now on. */
+/** The state takes over the snapshot's data. */
 export function stateOf(snapshot: SessionSnapshot): SessionState {
   return {
     ...snapshot,
     workers: byId(snapshot.workers),
     jobs: byId(snapshot.jobs),
+    running: new Set(snapshot.jobs.filter(({ endedAt }) => endedAt === null)),
     tasks: byId(snapshot.tasks),
     blocks: byId(snapshot.blocks),
   };
 }
 
-/** The one operator of the job; operators have the numbers of their places, but for what a test makes up. */
+/** Finds the job's operator. Ids usually equal positions, but tests may choose others. */
 export function operatorOf(state: SessionState, job: JobId, operator: number): OperatorTotals | undefined {
   return state.jobs.get(job)?.operators.find(({ plan }) => plan.id === operator);
 }

@@ -1,6 +1,6 @@
 /**
- * What happened when, in buckets of equal width. There are never more than `MOST` of them: when a session outgrows
- * them, two neighbours become one, and each is twice as wide.
+ * What happened when, in at most `MOST` buckets of equal width. When a session outgrows them, each pair of neighbours
+ * becomes one bucket of twice the width.
  */
 import type { Bytes, JobId, Milliseconds } from "../protocol/index.ts";
 
@@ -11,17 +11,17 @@ export interface Timeline {
   buckets: Bucket[];
 }
 
-export interface Bucket {
+interface Bucket {
   tasks: number;
   rows: number;
   spilledBytes: Bytes;
   restoredBytes: Bytes;
   kills: number;
-  /** Highest values that were read. */
+  /** Highest values measured. */
   nodeUsed: Bytes;
   resident: Bytes;
   privateBytes: Bytes;
-  /** By job and operator, as `job/operator`: tasks that ended, and how long they took together. */
+  /** By `job/operator`: the number of tasks that ended, and their sums. */
   operators: Record<string, { tasks: number; wall: Milliseconds; rows: number; bytes: Bytes }>;
 }
 

@@ -12,5 +12,5 @@ export { makeDirectory, whyNotMade } from "./make-directory.ts";
 export { isOurs, NotPrivate, PrivateDirectory, using, whyTaken } from "./private-directory.ts";
 export { readPrivateFile } from "./private-file.ts";
 export { connectInside } from "./private-socket.ts";
-export { type Surroundings, whyProtected } from "./protected.ts";
+export { whyProtected } from "./protected.ts";
 export { asideName, isStagingName, markStaging, STAGING_MARK, unmarkStaging } from "./staging-mark.ts";

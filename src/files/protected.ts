@@ -3,7 +3,7 @@ import { readFileSync, realpathSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
 import { sep } from "node:path";
 
-export interface Surroundings {
+interface Surroundings {
   readonly workingDirectory: string;
   /** Home directories of the user. */
   readonly homes: readonly string[];

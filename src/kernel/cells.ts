@@ -1,6 +1,6 @@
 /**
- * C memory made of 64-bit cells, as JavaScript reads and writes it: out-parameters, pointer arrays and the structs of
- * the Arrow C data interface. Pinned JavaScript memory, so nothing has to be freed, and a stale pointer reads stale
+ * C memory as 64-bit cells that JavaScript reads and writes: out-parameters, arrays of pointers, and the structs of the
+ * Arrow C data interface. It is pinned JavaScript memory, so nothing has to be freed, and a stale pointer reads stale
  * numbers instead of crashing.
  */
 import { copy, type Pinned, pin } from "../native/index.ts";
@@ -27,7 +27,7 @@ export class Cells {
     return (words[2 * cell] ?? 0) + (words[2 * cell + 1] ?? 0) * HIGH;
   }
 
-  /** A count or an address: not negative. Storing takes the number modulo 2^32, which is the low half. */
+  /** A count or an address, never negative. Storing takes the number modulo 2^32, which is its low half. */
   set(cell: number, value: number): void {
     this.#words[2 * cell] = value;
     this.#words[2 * cell + 1] = value / HIGH;
@@ -37,7 +37,7 @@ export class Cells {
     this.#words.fill(0xffffffff, 2 * cell, 2 * cell + 2);
   }
 
-  /** Fills cells from C memory: a view for each struct would cost 1.5 µs and a collection, a copy costs 60 ns. */
+  /** Copies cells from C memory: a copy costs 60 ns, a view for each struct would cost 1.5 µs and a collection. */
   load(cell: number, from: number, count: number): void {
     copy(this.address + cell * 8, from, count * 8);
   }
@@ -74,7 +74,7 @@ export const SCHEMA = {
 
 const handleCell = new Cells(1);
 
-/** DuckDB destroys a handle through a pointer to it. */
+/** DuckDB destroys a handle through a pointer to the handle. */
 export function destroyHandle(destroy: (at: number) => void, handle: number): void {
   handleCell.set(0, handle);
   destroy(handleCell.address);

@@ -1,6 +1,6 @@
 /**
  * One DuckDB connection and the one statement it runs: prepare, execute, fetch, end. DuckDB allows one open result a
- * connection, so the Connection that people see hands each stream a channel of its own.
+ * connection, so the public Connection gives each stream a channel of its own.
  */
 import { type Field, halfPair, type Schema } from "../arrow/index.ts";
 import { KernelError } from "../errors/index.ts";
@@ -17,24 +17,43 @@ const STATEMENT = RESULT_CELLS;
 const OPTIONS = RESULT_CELLS + 1;
 const CONNECTION = RESULT_CELLS + 2;
 const REPEAT_MILLISECONDS = 5;
+/** DuckDB follows its progress only where it would draw a bar; it draws none. */
+const FOLLOW_PROGRESS = "SET enable_progress_bar = true; SET enable_progress_bar_print = false";
 const NO_FAILURE = Symbol("no failure");
 /**
- * What is ready of a result before it is fetched. DuckDB counts the rows of a chunk, and a chunk has memory for 2,048
- * of them: of 20,000 files of one row, a chunk each, its own 976 KiB are gigabytes. Several threads need so much to
- * work side by side.
+ * How much of a result is made before it is fetched. DuckDB counts the bytes of the rows, but a chunk has memory for
+ * 2,048 rows: with 20,000 files of one row, one chunk each, its default of 976 KiB takes gigabytes. With several
+ * threads the default is needed, so that they can work side by side.
  */
 const READY_AT_ONE_THREAD = "SET streaming_buffer_size = '64KB'";
 const READY_AT_SEVERAL = "RESET streaming_buffer_size";
 /**
- * DuckDB's rule for the first rows of each partition fails with this where a condition like `a BETWEEN 1 AND 2` is
- * below the window. The rule is worth a factor of eight where partitions are few, so it is left out only of a statement
- * that has met this.
+ * DuckDB's optimiser rule for the first rows of each partition fails with this error if a condition like `a BETWEEN 1
+ * AND 2` is below the window. With few partitions the rule makes the statement eight times faster, so it is disabled
+ * only for a statement that has failed in this way.
  */
 const TOP_ROWS_FAILED = /^INTERNAL Error: Failed to cast expression to type/;
 const TOP_ROWS_OFF = "SET GLOBAL disabled_optimizers = 'top_n_window_elimination'";
 const TOP_ROWS_ON = "RESET GLOBAL disabled_optimizers";
 
-/** A C call that may be made here or on another thread. */
+/**
+ * DuckDB's optimiser compares each expression with all others to find equal ones. For a CSV file of 1,000 columns this
+ * takes three quarters of the planning (6 of 8 s), and planning takes most of the time. So statements with so many
+ * named expressions are planned without it.
+ */
+const MANY_EXPRESSIONS = 200;
+const COMMON_EXPRESSIONS_OFF = "SET GLOBAL disabled_optimizers = 'common_subexpressions'";
+const COMMON_EXPRESSIONS_ON = "RESET GLOBAL disabled_optimizers";
+
+function hasManyExpressions(sql: string): boolean {
+  let count = 0;
+  for (let at = sql.indexOf(" AS "); at >= 0; at = sql.indexOf(" AS ", at + 1)) {
+    if (++count > MANY_EXPRESSIONS) return true;
+  }
+  return false;
+}
+
+/** A C call that can be made on this thread or on another one. */
 interface Call {
   readonly here: () => number;
   readonly elsewhere: () => Promise<number>;
@@ -49,7 +68,7 @@ function call<Arguments extends readonly unknown[]>(
 
 type Steps<Result> = Generator<Call, Result, number>;
 
-/** How many threads a kernel has now; it may change between statements. */
+/** How many threads a kernel has at present; the number may change between statements. */
 export interface Threads {
   count: number;
 }
@@ -66,6 +85,7 @@ export class Channel implements Reader {
   #sql = "";
   #interrupted = false;
   #ready = READY_AT_SEVERAL;
+  #followsProgress = false;
   #waiting = 0;
   #repeating: NodeJS.Timeout | null = null;
 
@@ -94,13 +114,16 @@ export class Channel implements Reader {
     return this.#synchronous && this.threads > 1;
   }
 
-  /** Whether its statement selects from a table that has nulls of no type. */
+  /** Whether the statement selects from a table with nulls of no type. */
   get readsUntypedNulls(): boolean {
     if (!this.uses.some((use) => use.table.hasUntypedNulls)) return false;
     return duckdb().statementType(this.#cells.get(STATEMENT)) === SELECT_STATEMENT;
   }
 
-  /** Whether its statement calls back through the event loop, so that nothing may wait for it on this thread. */
+  /**
+   * Whether the statement calls back through the event loop. Then this thread must not block while it waits for the
+   * statement.
+   */
   get needsEventLoop(): boolean {
     return this.threads > 1 && this.uses.length > 0;
   }
@@ -138,7 +161,7 @@ export class Channel implements Reader {
     }
   }
 
-  /** Runs any SQL, several statements too, and drops the result. */
+  /** Runs any SQL, also several statements, and drops the result. */
   *execute(sql: string): Steps<void> {
     const api = duckdb();
     this.#begin(sql);
@@ -161,10 +184,12 @@ export class Channel implements Reader {
     }
   }
 
-  /** Prepares and starts a statement; its chunks are fetched with `result`. The caller ends it. */
+  /** Prepares and starts a statement. Its chunks are fetched with `result`. The caller ends it. */
   *open(sql: string): Steps<Schema> {
     const api = duckdb();
     this.#keepReady(this.threads === 1 ? READY_AT_ONE_THREAD : READY_AT_SEVERAL);
+    if (!this.#followsProgress) this.#set(FOLLOW_PROGRESS);
+    this.#followsProgress = true;
     try {
       yield* this.#prepare(sql);
       const columns = this.#columns();
@@ -186,27 +211,27 @@ export class Channel implements Reader {
     }
   }
 
-  /** The running result as `duckdb_fetch_chunk` takes it. */
+  /** The running result, in the form that `duckdb_fetch_chunk` takes. */
   result(): ResultStruct {
     const cell = (index: number) => this.#cells.get(index);
     return { a: cell(0), b: cell(1), c: cell(2), d: cell(3), e: cell(4), f: cell(5) };
   }
 
-  /** Throws if there are no more chunks because something failed. */
+  /** Throws if the result ended because of an error. */
   checkEnd(): void {
     const message = duckdb().resultError(this.#cells.address);
     if (message !== null && message !== "") throw this.#error(message);
   }
 
-  /** Forgets a statement that has run to its end, failed, or not started. */
+  /** Forgets a statement that has run to its end, failed, or never started. */
   end(): void {
     this.#destroy();
     for (const use of this.uses.splice(0)) use.end();
   }
 
   /**
-   * Ends a statement that has not run to its end. DuckDB keeps its pipelines, and with them pointers into tables, until
-   * the connection's next statement: so there is one.
+   * Ends a statement before its end. DuckDB keeps its pipelines, which contain pointers into tables, until the
+   * connection runs its next statement: so this runs one.
    */
   *abandon(): Steps<void> {
     const api = duckdb();
@@ -216,7 +241,9 @@ export class Channel implements Reader {
     this.end();
   }
 
-  /** A statement that has not quite begun forgets the interrupt, so it is repeated until the call returns. */
+  /**
+   * DuckDB ignores an interrupt just before a statement begins, so the interrupt is repeated until the call returns.
+   */
   interrupt(): void {
     this.#interrupted = true;
     duckdb().interrupt(this.handle);
@@ -224,9 +251,20 @@ export class Channel implements Reader {
     this.#repeating = setInterval(() => duckdb().interrupt(this.handle), REPEAT_MILLISECONDS);
   }
 
-  /** An interrupt between two calls of a statement is noticed here. */
+  /** Notices an interrupt that came between two calls of a statement. */
   checkInterrupted(): void {
     if (this.#interrupted) throw new KernelError("INTERRUPT Error: Interrupted!", "Interrupt", this.#sql);
+  }
+
+  /** The part of its running statement that is done, from 0 to 1; null: not known. May be asked while a call waits. */
+  get progress(): number | null {
+    if (!this.#hasStatement) return null;
+    const { percentage } = duckdb().queryProgress(this.handle);
+    return percentage < 0 ? null : Math.min(1, percentage / 100);
+  }
+
+  get #hasStatement(): boolean {
+    return this.#cells.get(STATEMENT) !== 0;
   }
 
   disconnect(): void {
@@ -246,7 +284,10 @@ export class Channel implements Reader {
     this.#interrupted = false;
   }
 
-  /** Here and at once, since it is no part of the statement: an interrupt in the middle of it would be forgotten. */
+  /**
+   * Runs on this thread and at once. It is not part of the statement: an interrupt in the middle of it would be
+   * forgotten.
+   */
   #keepReady(setting: string): void {
     if (setting === this.#ready) return;
     this.#set(setting);
@@ -263,7 +304,7 @@ export class Channel implements Reader {
     const api = duckdb();
     this.#begin(sql);
     const prepare = call(api.prepare, this.handle, sql, this.#cells.at(STATEMENT));
-    if ((yield prepare) === 0) return;
+    if ((yield* this.#planned(sql, prepare)) === 0) return;
     if (TOP_ROWS_FAILED.test(api.prepareError(this.#cells.get(STATEMENT)) ?? "")) {
       this.checkInterrupted();
       this.end();
@@ -272,7 +313,21 @@ export class Channel implements Reader {
     throw this.#error(api.prepareError(this.#cells.get(STATEMENT)));
   }
 
-  /** In one turn, since the setting is the whole database's: another channel would take it back in between. */
+  /** Other channels may plan meanwhile: without the rule, too, and with the same results. */
+  *#planned(sql: string, prepare: Call): Steps<number> {
+    if (!hasManyExpressions(sql)) return yield prepare;
+    this.#set(COMMON_EXPRESSIONS_OFF);
+    try {
+      return yield prepare;
+    } finally {
+      this.#set(COMMON_EXPRESSIONS_ON);
+    }
+  }
+
+  /**
+   * Runs in one turn of the event loop, because the setting applies to the whole database: another channel would reset
+   * it in between.
+   */
   #withoutTopRows(prepare: Call): number {
     this.#set(TOP_ROWS_OFF);
     try {
@@ -330,7 +385,7 @@ function schemaOf(columns: readonly Column[]): Schema {
   return { fields: columns.map(({ name, type }): Field => ({ name, type: type.type, nullable: true })) };
 }
 
-/** Columns are renamed on the way, since a result may have a name twice. */
+/** Renames columns on the way, because a result may use a name twice. */
 function withCasts(sql: string, columns: readonly Column[]): string {
   const casts = columns.map(({ type }, index) => (type.cast ? `CAST(c${index} AS ${type.sql})` : `c${index}`));
   const names = columns.map((_, index) => `c${index}`);

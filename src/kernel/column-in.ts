@@ -1,7 +1,7 @@
 /**
- * A column on its way into DuckDB: the addresses of its buffers, and the struct ArrowArrays that show 2,048 rows of it
- * at a time. Every array has offset 0 and the start is added to the pointers: DuckDB forgets offsets in places (a
- * struct in a struct, a struct in a list, booleans at an odd one).
+ * A column on its way into DuckDB: the addresses of its buffers, and the ArrowArray structs that show 2,048 rows of it
+ * at a time. Every array has offset 0, and the start is added to the pointers instead: DuckDB ignores offsets in some
+ * places (a struct in a struct, a struct in a list, booleans at an odd offset).
  */
 import { childFields, type DataType, layoutOf, type Vector } from "../arrow/index.ts";
 import { KernelError } from "../errors/index.ts";
@@ -10,10 +10,10 @@ import { ARRAY, Cells } from "./cells.ts";
 import { checkBuffers } from "./intake.ts";
 import type { TableMemory } from "./table-memory.ts";
 
-/** Addresses of a column's first value; `second` is the base that text offsets count from. */
+/** The addresses of a column's first value. `second` is the buffer that text offsets point into. */
 export interface ColumnIn {
   readonly length: number;
-  /** 0: no nulls. */
+  /** 0: the column has no nulls. */
   readonly validity: number;
   readonly first: number;
   readonly second: number;
@@ -25,7 +25,7 @@ export function columnIn(vector: Vector, memory: TableMemory, name: string): Col
   return partIn(vector, memory, name, vector.offset, vector.length);
 }
 
-/** `length` values from value `start` of the buffers: a struct's offset and length hold for its children as well. */
+/** `length` values from value `start` of the buffers. A struct's offset and length apply to its children, too. */
 function partIn(vector: Vector, memory: TableMemory, name: string, start: number, length: number): ColumnIn {
   checkBuffers(vector, start, length, name);
   const layout = layoutOf(vector.type);
@@ -70,7 +70,7 @@ function partIn(vector: Vector, memory: TableMemory, name: string, start: number
   }
 }
 
-/** Nothing of a type, to ask DuckDB what it makes of it. */
+/** A column of the type without values, to ask DuckDB which type it makes of it. */
 export function nothingIn(type: DataType, place: number): ColumnIn {
   const children = childFields(type).map((field) => nothingIn(field.type, place));
   return { length: 0, validity: 0, first: place, second: place, children };
@@ -117,14 +117,14 @@ function widthOf(type: DataType): number {
   }
 }
 
-/** DuckDB calls this to release an array: it must be C, and there is nothing to do. */
+/** DuckDB calls this function to release an array. It must be C code, and it has nothing to do. */
 let releaseNothing = 0;
 export function harmlessRelease(): number {
   if (releaseNothing === 0) releaseNothing = libraryC().symbol("labs");
   return releaseNothing;
 }
 
-/** The struct ArrowArray of a struct of columns and all below it, written again for every slice. */
+/** The ArrowArray of a struct of columns and of everything inside it, rewritten for every slice. */
 export class ArrayIn {
   readonly #cells: Cells;
   readonly #columns: readonly Node[];
@@ -161,11 +161,11 @@ export class ArrayIn {
     }
   }
 
-  /** Shows rows [start, start + rows) of the columns; `start` is a multiple of 8. */
+  /** Shows rows [start, start + rows) of the columns. `start` must be a multiple of 8. */
   show(columns: readonly ColumnIn[], start: number, rows: number): void {
     const cells = this.#cells;
     cells.set(ARRAY.length, rows);
-    // The conversion takes ownership and says so by clearing this.
+    // The conversion takes ownership of the array, and says so by clearing this field.
     cells.set(ARRAY.release, harmlessRelease());
     for (let index = 0; index < this.#columns.length; index++) {
       const node = this.#columns[index];

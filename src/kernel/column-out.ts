@@ -1,6 +1,6 @@
 /**
- * One column of a result: copies what an ArrowArray points to into the stream's scratch and shows it as a Vector, the
- * same object and the same views for every chunk until a text or list column outgrows its place.
+ * One column of a result. It copies the data of an ArrowArray into the stream's scratch memory and shows it as a
+ * Vector. The Vector and its views are the same for every chunk, until a text or list column outgrows its place.
  */
 import { childFields, type DataType, layoutOf, type Vector } from "../arrow/index.ts";
 import { KernelError } from "../errors/index.ts";
@@ -8,9 +8,9 @@ import { copy } from "../native/index.ts";
 import { ARRAY, Cells } from "./cells.ts";
 import type { Scratch, Slot } from "./scratch.ts";
 
-/** DuckDB's vector size: no chunk has more rows. */
+/** DuckDB's vector size: no chunk has more rows than this. */
 export const CHUNK_ROWS = 2048;
-/** A guess that most text columns stay below; twice as much is taken when it does not do. */
+/** A guess that fits most text columns. A column that needs more gets twice as much. */
 const TEXT_BYTES_PER_ROW = 16;
 const LONGEST_POINTERS = 3;
 
@@ -50,7 +50,7 @@ export class ColumnOut {
     };
   }
 
-  /** Reads the struct ArrowArray at an address. */
+  /** Reads the ArrowArray at an address. */
   read(address: number): void {
     const { cells, vector } = this;
     cells.load(0, address, ARRAY.size);
@@ -99,7 +99,7 @@ export class ColumnOut {
   }
 }
 
-/** How many buffers a type has, validity included, and how the others and the children are read. */
+/** How many buffers a type has, including validity, and how the other buffers and the children are read. */
 function reader(type: DataType): { readonly buffers: number; readonly read: ReadData } {
   const layout = layoutOf(type);
   switch (layout.kind) {
@@ -135,7 +135,7 @@ function reader(type: DataType): { readonly buffers: number; readonly read: Read
   }
 }
 
-/** Offset number `index`, without making a view for it. */
+/** The offset at an index, read without making a view. */
 function offsetAt(offsets: Uint8Array, index: number): number {
   const at = 4 * index;
   return (

@@ -1,7 +1,7 @@
 /**
- * What people use of a kernel: SQL in, rows, streams or nothing out. Any number of streams may be open at once: each
- * has a DuckDB connection of its own behind this one. Temporary tables and transactions belong to one of those, so use
- * plain tables (the database is in memory and this process's own).
+ * The public interface of a kernel: SQL in; rows, streams or nothing out. Any number of streams may be open at once,
+ * each with a DuckDB connection of its own. Temporary tables and transactions belong to one such connection, so use
+ * plain tables (the database is in memory and private to this process).
  */
 import { compileRows, type RecordBatch, type Row, type Schema, type ValueOptions } from "../arrow/index.ts";
 import { KernelError } from "../errors/index.ts";
@@ -10,7 +10,7 @@ import { KernelStream } from "./stream.ts";
 import type { KernelTable } from "./tables.ts";
 import { mayBeUntyped, typesInside, withUntypedNulls } from "./untyped-nulls.ts";
 
-/** What a connection needs of its kernel. */
+/** What a connection needs from its kernel. */
 export interface ConnectionHost {
   openChannel(): Channel;
   closeChannel(channel: Channel): void;
@@ -20,7 +20,7 @@ export interface ConnectionHost {
 
 export class Connection {
   readonly #host: ConnectionHost;
-  /** Last freed, first used: one user always meets the same. */
+  /** The channel freed last is used first: a single user always gets the same one. */
   readonly #idle: Channel[] = [];
   readonly #busy = new Set<Channel>();
   readonly #streams = new Set<KernelStream>();
@@ -50,8 +50,8 @@ export class Connection {
   }
 
   /**
-   * `untypedNulls`: the SQL may give nulls of no type, which shall stay such. Of no use over batches of a kernel with
-   * several threads.
+   * `untypedNulls`: nulls of no type in the result stay untyped. Has no effect over batches in a kernel with several
+   * threads.
    */
   async queryAsync(sql: string, { untypedNulls = false } = {}): Promise<KernelStream> {
     const channel = this.#acquire();
@@ -64,7 +64,7 @@ export class Connection {
     }
   }
 
-  /** A small result as plain rows. */
+  /** Runs a query with a small result and returns plain rows. */
   all(sql: string, values: ValueOptions = {}): Row[] {
     const stream = this.query(sql);
     try {
@@ -86,7 +86,7 @@ export class Connection {
   }
 
   /**
-   * Batches as a table for SQL. They, and the memory they lie in, must stay as they are until `release` and until the
+   * Makes the batches a table for SQL. They and their memory must stay unchanged until `release` is called and the
    * statements that read them have ended.
    */
   table(batches: readonly RecordBatch[], schema?: Schema): KernelTable {
@@ -98,9 +98,16 @@ export class Connection {
     return this.#host.createTable(batches, known);
   }
 
-  /** Stops what runs on this connection now; it fails with a KernelError of kind "Interrupt". */
+  /** Stops what runs on this connection. It fails with a KernelError of kind "Interrupt". */
   interrupt(): void {
     for (const channel of this.#busy) channel.interrupt();
+  }
+
+  /** How far the slowest of its running statements is, from 0 to 1; null: not known. */
+  get progress(): number | null {
+    let least: number | null = null;
+    for (const { progress } of this.#busy) if (progress !== null) least = Math.min(least ?? 1, progress);
+    return least;
   }
 
   close(): void {
@@ -115,7 +122,10 @@ export class Connection {
     if (this.#closed) throw new KernelError("This connection is closed.", "Connection");
   }
 
-  /** Only where a table with such columns is read, and only on this thread: tables are read by synchronous queries. */
+  /**
+   * Asks only if the statement reads a table with such columns, and only on this thread: tables are read by synchronous
+   * queries.
+   */
   #untypedNulls(sql: string, schema: Schema, channel: Channel): Schema {
     return channel.readsUntypedNulls ? this.#typesInside(sql, schema) : schema;
   }

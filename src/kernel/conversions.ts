@@ -1,7 +1,7 @@
 /**
- * What DuckDB makes of Arrow types: the conversion for a list of columns, and the type that a column gets. Result
- * columns must be declared with exactly that type, since a vector of another aborts the process; so DuckDB is asked, by
- * converting no rows. Remembered by type, so that a table a batch costs no new conversion.
+ * How DuckDB converts Arrow types: the conversion for a list of columns, and the type that a column gets. A result
+ * column must be declared with exactly that type, because a vector of another type aborts the process. So DuckDB itself
+ * is asked, by converting zero rows. Answers are kept by type, so that a new table needs no new conversion.
  */
 
 import { childFields, type DataType, type Field, typeName } from "../arrow/index.ts";
@@ -17,7 +17,7 @@ const ARROW_FLAG_NULLABLE = 2;
 
 export interface Conversion {
   readonly handle: number;
-  /** Scans that use it now. */
+  /** How many scans use it at present. */
   users: number;
 }
 
@@ -42,7 +42,7 @@ export class Conversions {
     this.#connection = connection;
   }
 
-  /** The conversion for columns of these types; give it back with `release`. */
+  /** The conversion for columns of these types. Give it back with `release`. */
   acquire(types: readonly DataType[]): Conversion {
     const key = types.map(keyOf).join();
     let conversion = this.#conversions.get(key);
@@ -59,7 +59,7 @@ export class Conversions {
     conversion.users -= 1;
   }
 
-  /** The DuckDB type that a column of this type gets; owned by this cache. */
+  /** The DuckDB type that a column of this type gets. The cache owns it. */
   logicalType(type: DataType): number {
     const key = keyOf(type);
     let handle = this.#types.get(key);
@@ -70,7 +70,7 @@ export class Conversions {
     return handle;
   }
 
-  /** Converts what `array` shows into a new chunk. */
+  /** Converts the rows that `array` shows into a new chunk. */
   chunk(array: ArrayIn, conversion: Conversion): number {
     const api = duckdb();
     this.#out.set(0, 0);
@@ -127,11 +127,11 @@ export class Conversions {
   }
 }
 
-/** A struct ArrowSchema and all below it. */
+/** The ArrowSchema of a struct and of everything inside it. */
 class SchemaIn {
   readonly #cells: Cells;
   readonly #texts: { readonly cell: number; readonly text: string }[] = [];
-  // Referenced for as long as DuckDB may read it.
+  // Keeps the texts alive as long as DuckDB may read them.
   readonly #memory: ReturnType<typeof pin>;
 
   constructor(field: Field) {
@@ -181,7 +181,7 @@ function cName(name: string): string {
   );
 }
 
-/** The type as the Arrow C data interface spells it. */
+/** The type in the spelling of the Arrow C data interface. */
 function formatOf(type: DataType): string {
   switch (type.kind) {
     case "null":

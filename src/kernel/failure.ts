@@ -1,9 +1,9 @@
 /**
- * DuckDB's error texts as KernelErrors: "Binder Error: …" is of kind "Binder". Memory that was refused is of the kind
- * "Out of Memory" however it is told: at a commit, or of a database that a refusal before has made unusable, it has
- * other names. What DuckDB advises is left out: nobody can give it settings here.
+ * DuckDB's error texts as KernelErrors: "Binder Error: …" has the kind "Binder". A refusal of memory always has the
+ * kind "Out of Memory", although DuckDB gives it other names at a commit, or after an earlier refusal has made a
+ * database unusable. DuckDB's advice is left out, because users cannot change its settings here.
  */
-import { KernelError } from "../errors/index.ts";
+import { isKernelRefused, KernelError } from "../errors/index.ts";
 import { destroyHandle } from "./cells.ts";
 import { duckdb } from "./library.ts";
 
@@ -16,30 +16,21 @@ const MOST_CANDIDATES = 5;
 const PREFIX = /^([A-Za-z][A-Za-z ]*?) Error: /;
 
 export const OUT_OF_MEMORY = "Out of Memory";
-/** "failed to pin block of size 256.0 KiB (47.9 MiB/48.0 MiB used)" */
-const REFUSED_SIZE =
-  /(?:could not allocate block|failed to pin block|failed to (?:re-)?allocate \w+) of size [\d.]+ \w+\s*\([\d.]+ \w+\/[\d.]+ \w+ used\)/i;
-/** What the C++ library, the system or a conversion to Arrow says; others may quote such words from a user's data. */
-const REFUSED = /bad_alloc|bad allocation|allocation failure|failed to (?:re-)?allocate|cannot allocate memory/i;
-const MAY_BE_REFUSED = new Set(["TransactionContext", "Fatal", "Internal", "Invalid", "Unknown", "IO"]);
 
 export function kernelError(message: string | null, sql: string | null): KernelError {
-  // A failure that cannot even be told is one of memory: the text of it could not be had.
+  // An error without a text is one of memory: there was none left for the text.
   if (message === null || message === "") return new KernelError(UNTOLD, OUT_OF_MEMORY, sql);
   const text = shortened(withoutAdvice(message));
   const prefix = PREFIX.exec(text)?.[1] ?? "Unknown";
   const kind = SHOUTED.get(prefix) ?? prefix;
-  return new KernelError(text, isMemoryRefused(kind, message) ? OUT_OF_MEMORY : kind, sql);
+  return new KernelError(text, isKernelRefused(kind, message) ? OUT_OF_MEMORY : kind, sql);
 }
 
 const UNTOLD = "The kernel failed without a message: it had no memory left even for one.";
 
-function isMemoryRefused(kind: string, message: string): boolean {
-  return REFUSED_SIZE.test(message) || (MAY_BE_REFUSED.has(kind) && REFUSED.test(message));
-}
-
 /**
- * Its lists of solutions, and lines that tell to SET something; never the first line, which may quote a user's text.
+ * Removes lists of solutions and lines that advise to SET something. The first line stays, because it may quote a
+ * user's text.
  */
 function withoutAdvice(text: string): string {
   const [first = "", ...rest] = text.split("\n");
@@ -50,7 +41,7 @@ function withoutAdvice(text: string): string {
 const ADVICE =
   /^\s*Possible solutions:|^\s*\* .*\(SET \w+|See also https:\/\/duckdb\.org|\b(?:SET|PRAGMA) (?:GLOBAL )?\w+ ?=|^Database is launched in in-memory mode|^Unused blocks cannot be offloaded|^Launch the database with/;
 
-/** Some functions have a hundred forms, and the kernel lists every one. */
+/** Some functions have a hundred forms, and the kernel lists all of them. */
 function shortened(text: string): string {
   const lines = text.split("\n");
   const start = lines.findIndex((line) => line.trim().startsWith("Candidate functions:")) + 1;
@@ -63,7 +54,7 @@ function shortened(text: string): string {
   return lines.join("\n");
 }
 
-/** Throws what an Arrow conversion complains about (it hands out an error object, or 0). */
+/** Throws the error of an Arrow conversion, which is an error object, or 0 for none. */
 export function throwErrorData(error: number, doing: string): void {
   if (error === 0) return;
   const api = duckdb();

@@ -1,8 +1,8 @@
 /**
- * Makes Arrow columns ones that DuckDB reads rightly. Its conversion has holes, each seen: fixed-size binary goes wrong
- * after a null, day-time intervals are read as milliseconds, garbage under a null duration overflows, dictionaries are
- * converted again for every 2,048 rows, half floats and 256-bit decimals not at all. What is fine is passed through as
- * it is, without a copy.
+ * Changes Arrow columns into columns that DuckDB reads correctly. Its conversion has holes, all of them observed:
+ * fixed-size binary goes wrong after a null, day-time intervals are read as milliseconds, garbage under a null duration
+ * overflows, dictionaries are converted again for every 2,048 rows, and half floats and 256-bit decimals are not
+ * converted at all. Other columns pass through unchanged, without a copy.
  */
 import {
   bitAt,
@@ -20,7 +20,7 @@ import { takeVector } from "./take.ts";
 
 const WIDEST_DECIMAL = 38;
 
-/** The type as it is handed over. */
+/** The type that is handed to DuckDB. */
 export function acceptedType(type: DataType): DataType {
   switch (type.kind) {
     case "dictionary":
@@ -52,7 +52,7 @@ export function acceptedType(type: DataType): DataType {
   }
 }
 
-/** The column as it is handed over: the same object where nothing has to change. */
+/** The column that is handed to DuckDB: the same object if nothing has to change. */
 export function acceptedVector(vector: Vector): Vector {
   const { type } = vector;
   switch (type.kind) {
@@ -118,7 +118,7 @@ function halfToNumber(bits: number): number {
 function resizeDecimal(vector: Vector, bits: 32 | 64 | 256): Vector {
   const wide = new BigInt64Array(2 * vector.length);
   if (bits === 256) {
-    // At most 38 digits, so the upper half is the sign alone.
+    // The value has at most 38 digits, so the upper half contains only the sign.
     const words = viewOf(BigInt64Array, dataOf(vector), 4 * vector.offset, 4 * vector.length);
     for (let row = 0; row < vector.length; row++) wide.set(words.subarray(4 * row, 4 * row + 2), 2 * row);
   } else {
@@ -169,7 +169,7 @@ function withoutGarbage(vector: Vector): Vector {
   return vector.nullCount === 0 ? vector : microseconds(vector, "us");
 }
 
-/** Throws where DuckDB would read past a buffer for values [start, start + length). */
+/** Throws if DuckDB would read past the end of a buffer for values [start, start + length). */
 export function checkBuffers(vector: Vector, start: number, length: number, column: string): void {
   const layout = layoutOf(vector.type);
   const end = start + length;

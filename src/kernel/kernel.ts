@@ -1,6 +1,6 @@
 /**
- * A DuckDB database in memory with the settings that everything above relies on. One a process is enough; several live
- * side by side in tests.
+ * A DuckDB database in memory, with the settings that all callers rely on. One in a process is enough; tests have
+ * several side by side.
  */
 import { quoteText, type RecordBatch, type Schema } from "../arrow/index.ts";
 import { KernelError } from "../errors/index.ts";
@@ -15,29 +15,29 @@ import { duckdb } from "./library.ts";
 import { ChunkPool } from "./table-memory.ts";
 import { createTable, type KernelTable, registerBlockFunction } from "./tables.ts";
 
-export interface KernelOptions {
+interface KernelOptions {
   readonly threads: number;
-  /** Bytes; covers DuckDB's buffers only, the process takes 1.4 to 1.8 times as much at two threads. */
+  /** Bytes. DuckDB's limit covers its buffers only: with two threads the process takes 1.4 to 1.8 times as much. */
   readonly memoryLimit?: number;
-  /** Where DuckDB spills. Without one it does not. It makes the directory when it first needs it. */
+  /** Where DuckDB spills. Without a directory it does not spill. DuckDB makes the directory when it first needs it. */
   readonly tempDirectory?: string;
 }
 
-/** What may change while a kernel is open; what is not named stays. */
-export interface KernelSettings {
+/** Settings that may change while a kernel is open. A missing one stays as it is. */
+interface KernelSettings {
   readonly threads?: number;
-  /** Null: DuckDB's own, which is most of the machine's memory. */
+  /** Null: DuckDB's default, which is most of the machine's memory. */
   readonly memoryLimit?: number | null;
-  /** Only as long as nothing was spilled. */
+  /** May only change as long as nothing was spilled. */
   readonly tempDirectory?: string;
   /**
-   * False: results, and files written from them, may come in any order that the SQL does not ask for; that takes less
+   * False: results, and files written from them, may come in any order unless the SQL asks for one. That takes less
    * memory.
    */
   readonly keepOrder?: boolean;
 }
 
-/** Copies of JavaScript buffers that are kept for the next table. */
+/** Bytes of chunks for copies of JavaScript buffers that are kept for the next table. */
 const KEPT_TABLE_BYTES = 8 << 20;
 
 function settings(options: KernelOptions): Readonly<Record<string, string>> {
@@ -45,14 +45,16 @@ function settings(options: KernelOptions): Readonly<Record<string, string>> {
     threads: String(options.threads),
     ...(options.memoryLimit === undefined ? {} : { memory_limit: `${Math.floor(options.memoryLimit)}B` }),
     temp_directory: options.tempDirectory ?? "",
-    // jemalloc is inside libduckdb: with this it gives memory back by itself (270 to 14 MB in 3 s); malloc_trim cannot.
+    // libduckdb contains jemalloc. With this setting jemalloc gives memory back by itself (270 to 14 MB in 3 s);
+    // malloc_trim has no effect on it.
     allocator_background_threads: "true",
-    // No network: what is not built in is an error.
+    // No network: a feature that is not built in is an error.
     autoinstall_known_extensions: "false",
     autoload_known_extensions: "false",
-    // Blocks must come in the order that a retry would make them again.
+    // Blocks must come in the same order when a task is retried.
     preserve_insertion_order: "true",
-    // Generated SQL is deep, and 1,000 would be too little; past 2,400 the parser itself gives up (the stack is 8 MiB).
+    // Generated SQL is deep, and the default of 1,000 would be too little. Beyond 2,400 the parser itself gives up (the
+    // stack is 8 MiB).
     max_expression_depth: "2500",
     arrow_large_buffer_size: "false",
     arrow_lossless_conversion: "false",
@@ -61,7 +63,7 @@ function settings(options: KernelOptions): Readonly<Record<string, string>> {
   };
 }
 
-/** Settings that extensions bring: known only once the database is open. */
+/** Settings of extensions, which exist only once the database is open. */
 const EXTENSION_SETTINGS = "SET GLOBAL parquet_metadata_cache = true; SET GLOBAL TimeZone = 'UTC';";
 
 const kernels = new Map<number, Kernel>();
@@ -75,7 +77,7 @@ export class Kernel implements ConnectionHost {
   readonly #threads: Threads;
   readonly #connections = new Set<Connection>();
   readonly #channels = new Map<number, Channel>();
-  /** Runs no SQL: conversions of Arrow data need some connection. */
+  /** Runs no SQL: conversions of Arrow data need a connection. */
   readonly #helper: Channel;
   readonly #conversions: Conversions;
   readonly #pool = new ChunkPool(KEPT_TABLE_BYTES);
@@ -106,7 +108,10 @@ export class Kernel implements ConnectionHost {
     return this.#threads.count;
   }
 
-  /** Waits for what runs if threads are to go; nothing that runs may be reading tables of this thread's memory. */
+  /**
+   * Waits for running statements if the number of threads goes down. Running statements must not read tables in this
+   * thread's memory.
+   */
   set(changed: KernelSettings): void {
     const sql = settingsSql(changed);
     if (sql === "") return;
@@ -121,7 +126,7 @@ export class Kernel implements ConnectionHost {
     return connection;
   }
 
-  /** Closes its connections and their streams; statements that still run end first, in the background. */
+  /** Closes its connections and their streams. Statements that still run end first, in the background. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;

@@ -1,6 +1,6 @@
 /**
- * libduckdb: where it is and the part of its C API that is used here. Handles and addresses are numbers; a parameter
- * named `at…` is the address of a cell that holds (or takes) a handle.
+ * libduckdb: where it is, and the part of its C API that is used here. Handles and addresses are numbers. A parameter
+ * named `at…` is the address of a cell that holds or receives a handle.
  */
 import { createRequire } from "node:module";
 import { KernelError } from "../errors/index.ts";
@@ -22,7 +22,8 @@ function libraryPath(): string {
   }
   const require = createRequire(import.meta.url);
   try {
-    // Through the bindings package, whose dependency the platform's package is: installers may nest it below.
+    // Resolved from the bindings package, which depends on the platform's package: installers may nest the latter below
+    // the former.
     const bindings = createRequire(require.resolve("@duckdb/node-bindings/package.json"));
     return bindings.resolve(`@duckdb/node-bindings-${platform}/${file}`);
   } catch (cause) {
@@ -35,7 +36,7 @@ function libraryPath(): string {
   }
 }
 
-/** A duckdb_result as it is passed by value. */
+/** A duckdb_result, passed by value. */
 export interface ResultStruct {
   readonly a: number;
   readonly b: number;
@@ -45,6 +46,11 @@ export interface ResultStruct {
   readonly f: number;
 }
 export const RESULT_CELLS = 6;
+
+/** How far a running statement is; `percentage` is negative where that is not known. */
+interface ProgressStruct {
+  readonly percentage: number;
+}
 
 type N = number;
 
@@ -87,6 +93,11 @@ function declareAll(library: Library) {
     resultError: declare<[N], string | null>("const char* duckdb_result_error(uint64 result)"),
     destroyResult: declare<[N], void>("void duckdb_destroy_result(uint64 result)"),
     fetchChunk,
+    queryProgress: library.declareReturning<[N], ProgressStruct>(
+      "duckdb_query_progress",
+      { percentage: "double", rows: "uint64", total: "uint64" },
+      ["uint64"],
+    ),
     chunkSize: declare<[N], N>("uint64 duckdb_data_chunk_get_size(uint64 chunk)"),
     setChunkSize: declare<[N, N], void>("void duckdb_data_chunk_set_size(uint64 chunk, uint64 size)"),
     chunkVector: declare<[N, N], N>("uint64 duckdb_data_chunk_get_vector(uint64 chunk, uint64 column)"),

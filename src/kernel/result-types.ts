@@ -1,7 +1,7 @@
 /**
- * The types of a result: each of DuckDB's as the Arrow type it arrives as, or the SQL cast that makes it one of ours.
- * `duckdb_to_arrow_schema` would say the same for most, slower, and says nothing of what is lost (bits and big numbers
- * arrive as raw bytes, a time with a zone without its zone).
+ * The types of a result: for each type of DuckDB, the Arrow type that arrives, or the SQL cast to a type that Spillway
+ * has. `duckdb_to_arrow_schema` is slower and does not tell what would be lost (bits and big numbers arrive as raw
+ * bytes, a time with a zone without its zone).
  */
 import { type DataType, type Field, quoteIdentifier } from "../arrow/index.ts";
 import { KernelError } from "../errors/index.ts";
@@ -11,7 +11,7 @@ import { type DuckDB, duckdb } from "./library.ts";
 
 export interface ResultType {
   readonly type: DataType;
-  /** The type as SQL spells it after the cast. */
+  /** The type after the cast, in SQL's spelling. */
   readonly sql: string;
   readonly cast: boolean;
 }
@@ -39,7 +39,7 @@ const SIMPLE: ReadonlyMap<number, ResultType> = new Map([
   [13, exact({ kind: "date", unit: "day" }, "DATE")],
   [14, exact({ kind: "time", unit: "us" }, "TIME")],
   [15, exact({ kind: "interval", unit: "monthDayNano" }, "INTERVAL")],
-  // sum(BIGINT) is one of these; the conversion to Arrow makes it decimal(38,0) by itself.
+  // sum(BIGINT) has this type. The conversion to Arrow makes it decimal(38,0).
   [16, exact(wide, "HUGEINT")],
   [17, exact(text, "VARCHAR")],
   [18, exact({ kind: "binary", large: false }, "BLOB")],
@@ -68,7 +68,7 @@ const VARIANT = 41;
 
 const item = (type: DataType): Field => ({ name: "item", type, nullable: true });
 
-/** Reads a type that the caller owns and goes on owning. */
+/** Reads a type that the caller owns and keeps. */
 export function resultType(handle: number, column: string): ResultType {
   const api = duckdb();
   const id = api.typeId(handle);

@@ -1,11 +1,14 @@
 /**
- * Memory that a stream copies its chunks into, always the same places: touching fresh memory costs more than the copy.
- * Areas go from one stream to the next through the channel that owns this.
+ * The memory that a stream copies its chunks into. It is always the same memory, because touching fresh memory costs
+ * more than the copy. The channel owns it and passes it from one stream to the next.
  */
 import { type Pinned, pin } from "../native/index.ts";
 
 const AREA_BYTES = 256 << 10;
-/** Kept for the next stream; what one wide or long-stringed stream needed above it is left to the collector. */
+/**
+ * How much is kept for the next stream. What a stream with wide rows or long texts needed beyond this is
+ * garbage-collected.
+ */
 const KEPT_BYTES = 4 << 20;
 const ALIGNMENT = 64;
 
@@ -19,11 +22,11 @@ export class Scratch {
   #inUse: Pinned[] = [];
   #used = AREA_BYTES;
 
-  /** A place of its own, until `reset`. */
+  /** A separate place, valid until `reset`. */
   take(size: number): Slot {
     if (size > AREA_BYTES / 4) {
       const area = this.#area(2 ** Math.ceil(Math.log2(size)));
-      // An area of its own goes below the one being filled.
+      // An area for a single slot goes below the area that is being filled.
       this.#inUse.unshift(area);
       return { bytes: new Uint8Array(area.buffer, 0, area.buffer.byteLength), address: area.address };
     }
@@ -38,7 +41,7 @@ export class Scratch {
     return slot;
   }
 
-  /** Everything taken may be taken again. */
+  /** All slots may be given out again. */
   reset(): void {
     let total = 0;
     this.#kept = [...this.#inUse, ...this.#kept].filter((area) => {

@@ -1,7 +1,7 @@
 /**
- * A table inside the kernel that grows batch by batch, in the order of the batches: what is in it lies in the kernel's
- * own memory, or in its temporary files, and no more where it came from. Columns are matched by name and widen where
- * later batches need it. Works by synchronous calls: the kernel has one thread while it grows.
+ * A table inside the kernel that grows batch by batch, in the order of the batches. Its rows are in the kernel's own
+ * memory or temporary files, independent of the batches they came from. Columns are matched by name, and get a wider
+ * type if a later batch needs it. Works by synchronous calls: the kernel has one thread while the table grows.
  */
 import {
   childFields,
@@ -20,25 +20,25 @@ import { acceptedType } from "./intake.ts";
 import { hasUntypedNulls } from "./untyped-nulls.ts";
 import { widerType } from "./wider-type.ts";
 
-/** Two of the kernel's row groups: about 25 ms of this thread, in which nobody can cancel. */
+/** Two of the kernel's row groups. They occupy this thread for about 25 ms, during which nothing can be cancelled. */
 const MOST_ROWS = 245_760;
 
 interface Column {
   readonly name: string;
-  /** The null type: so far there were no values. */
+  /** The null type: all values so far were null. */
   readonly type: DataType;
 }
 
-/** What is known of a column before any batch; a null type is not known. */
+/** What is known about a column before the first batch. A null type is unknown. */
 export interface DeclaredColumn {
   readonly name: string;
   readonly type: string | null;
 }
 
-/** Stands alone in a table of which nothing is known, since a table has a column at least. */
+/** The only column of a table whose columns are unknown, because a table needs at least one. */
 export const NO_COLUMN = "__spillway_nothing";
 
-/** Types that Arrow has none for, and that the kernel makes again of what they arrive as. */
+/** Types that Arrow does not have. The kernel converts the type that arrives back to them. */
 const CONVERTED = /\b(ENUM|UUID|JSON|BIT|BIGNUM|TIME WITH TIME ZONE)\b/;
 
 let lastNumber = 0;
@@ -46,7 +46,7 @@ let lastNumber = 0;
 export class StoredTable {
   readonly #name: string;
   #columns: readonly Column[] | null = null;
-  /** A schema that fits as it is, and the SQL of its columns. */
+  /** The schema that matched last, and the SQL of its columns. */
   #fits: { readonly schema: Schema; readonly select: string } | null = null;
 
   constructor(
@@ -57,12 +57,12 @@ export class StoredTable {
     this.#name = quoteIdentifier(`stored_${lastNumber}`);
   }
 
-  /** Whether columns are left of which nothing but nulls were seen. */
+  /** Whether the table has columns in which all values so far were null. */
   get hasUntypedNulls(): boolean {
     return this.#columns?.some(({ type }) => hasUntypedNulls(type)) ?? false;
   }
 
-  /** Copies the batches; `between` may throw to stop after a part of them. All of one schema. */
+  /** Copies the batches, which must have the same schema. `between` may throw, to stop after some of them. */
   async append(batches: readonly RecordBatch[], between: () => void | Promise<void>): Promise<void> {
     const [first] = batches;
     if (first === undefined) return;
@@ -79,8 +79,8 @@ export class StoredTable {
   }
 
   /**
-   * Stands where a table stands. Nulls of no type are shown as such, and not as the integers that the kernel stores
-   * them as.
+   * SQL in the place of a table name. Nulls of no type are shown as such, not as the integers that the kernel stores
+   * for them.
    */
   get sql(): string {
     if (this.#columns === null) this.#createEmpty();
@@ -124,7 +124,8 @@ export class StoredTable {
   }
 
   /**
-   * By the type that came, or the declared one that travels as it, or if none came by the declared one, else as nulls.
+   * The type of a column is the one that came, or the declared type if its values travel as the type that came. If no
+   * values came, it is the declared type, otherwise nulls.
    */
   #createAs(
     columns: readonly { readonly name: string; readonly type: DataType | undefined; readonly sql: string | null }[],
@@ -135,7 +136,7 @@ export class StoredTable {
     });
     const definitions = made.map(({ name, sql }) => `${quoteIdentifier(name)} ${sql ?? "INTEGER"}`);
     this.connection.execute(`CREATE TABLE ${this.#name} (${definitions.join(", ")})`);
-    // The kernel reads the declared types.
+    // The kernel parses the declared types.
     const { fields } = this.connection.describe(`FROM ${this.#name}`);
     this.#columns = made.map(({ name, came, sql }, index) => ({
       name,
@@ -143,7 +144,10 @@ export class StoredTable {
     }));
   }
 
-  /** Whether values of the declared type arrive as what came: an ENUM as text, which has another order. */
+  /**
+   * Whether values of the declared type arrive as the type that came. An ENUM arrives as text, for example, which has
+   * another order.
+   */
   #travelsAs(declared: string | null, came: DataType): boolean {
     if (declared === null || !CONVERTED.test(declared)) return false;
     const [field] = this.connection.describe(`SELECT CAST(NULL AS ${declared}) AS c`).fields;
@@ -166,7 +170,7 @@ export class StoredTable {
   }
 }
 
-/** Batches in runs of at most so many rows; large ones are cut. */
+/** Groups the batches into runs of at most this many rows. Larger batches are cut. */
 function* pieces(batches: readonly RecordBatch[]): Generator<readonly RecordBatch[], void, undefined> {
   let held: RecordBatch[] = [];
   let rows = 0;
@@ -204,7 +208,7 @@ function irreconcilable(name: string, have: DataType, came: DataType): RowShapeE
   );
 }
 
-/** The type as the kernel stores it: it has no column of nulls alone. */
+/** The type as the kernel stores it: it has no type for columns that contain only nulls. */
 function stored(type: DataType): string {
   switch (type.kind) {
     case "null":
@@ -222,7 +226,7 @@ function stored(type: DataType): string {
   }
 }
 
-/** A value of one type as another; integers that stand for nulls of no type cannot be cast, but become nulls of any. */
+/** SQL that converts a value from one type to another. Integers that stand for nulls of no type become nulls. */
 function cast(value: string, from: DataType, to: DataType, depth: number): string {
   if (from.kind === "null") return to.kind === "null" ? "NULL" : `NULL::${stored(to)}`;
   if (!hasUntypedNulls(from)) return `${value}::${stored(to)}`;

@@ -1,6 +1,6 @@
 /**
- * The result of a query, chunk by chunk. A batch is borrowed: it and everything below it shows the next chunk after the
- * next call. Its memory is the stream's own, so one kept too long shows other rows but never crashes.
+ * The result of a query, chunk by chunk. A batch is borrowed: after the next call, it and everything in it shows the
+ * next chunk. Its memory belongs to the stream, so a batch that is kept too long shows other rows but never crashes.
  *
  *   open ─next→ open … ─end of the result or an error→ ended ─close→ closed
  *   open ─nextAsync→ fetching ─close→ closing → closed (when the call returns)
@@ -29,7 +29,7 @@ export class KernelStream {
   readonly #batch: { schema: Schema; length: number; columns: readonly Vector[] };
   #state: State = "open";
 
-  /** `done` gets the channel back, once nothing of the statement is left in it. */
+  /** `done` gets the channel back when nothing of the statement is left in it. */
   constructor(schema: Schema, channel: Channel, done: (channel: Channel, stream: KernelStream) => void) {
     this.schema = schema;
     this.#channel = channel;
@@ -86,7 +86,7 @@ export class KernelStream {
     }
   }
 
-  // TypeScript takes the state before an await for the one after it.
+  // TypeScript assumes that the state is the same before and after an await.
   #wasClosed(): boolean {
     return this.#state === "closing";
   }
@@ -110,7 +110,7 @@ export class KernelStream {
     try {
       this.#channel.checkInterrupted();
       if (rows === 0) {
-        // No chunk is not the end yet: it may be an error.
+        // An empty chunk may also mean an error.
         this.#channel.checkEnd();
         this.#end();
         return null;
@@ -119,7 +119,7 @@ export class KernelStream {
       this.#batch.length = rows;
       return this.#batch;
     } catch (error) {
-      // With a chunk in hand the statement itself goes on.
+      // With a chunk in hand the statement itself can go on.
       if (chunk === 0) this.#end();
       else this.#abandon("ended");
       throw error;
@@ -159,7 +159,7 @@ export class KernelStream {
     this.#state = state;
     const channel = this.#channel;
     if (channel.needsEventLoop) {
-      // In the background: the statement's threads may be waiting for this one right now.
+      // In the background: the threads of the statement may be waiting for this thread right now.
       void channel.elsewhere(channel.abandon()).finally(() => this.#done(channel, this));
       return;
     }

@@ -1,6 +1,7 @@
 /**
- * Where the buffers of a table lie while DuckDB may read them: in place if their memory is native already or they are
- * large, else copied once into malloc'ed chunks, which go from one table to the next (fresh memory is slow to touch).
+ * Where the buffers of a table are while DuckDB may read them. Large buffers, and those in native memory, are read in
+ * place. Others are copied once into malloc'ed chunks, which are reused for the next table (fresh memory is slow to
+ * touch).
  */
 import { copyBits } from "../arrow/index.ts";
 import { type Allocation, addressOf, addressOfBuffer, allocate, pin } from "../native/index.ts";
@@ -10,12 +11,13 @@ const SMALLEST_CHUNK = 64 << 10;
 const LARGEST_GROWTH = 8 << 20;
 const ALIGNMENT = 64;
 /**
- * From here on asking where JavaScript's own memory lies (it does not move) is cheaper than a copy, and saves the room.
+ * From this size on, asking for the address of JavaScript's memory (which does not move) is cheaper than a copy, and
+ * needs no further memory.
  */
 const LARGE = 256 << 10;
 const WIDEST_VALUE = 16;
 
-/** Freed chunks of all tables of a kernel, last freed first used, up to a limit. */
+/** Freed chunks of all tables of a kernel, up to a limit. The chunk freed last is used first. */
 export class ChunkPool {
   readonly #free: Allocation[] = [];
   #bytes = 0;
@@ -25,7 +27,7 @@ export class ChunkPool {
   take(size: number): Allocation {
     for (let at = this.#free.length - 1; at >= 0; at--) {
       const chunk = this.#free[at];
-      // One that is far too large would keep a large need waiting for fresh memory.
+      // A chunk that is far too large is not used: a large need would then have to touch fresh memory.
       if (chunk === undefined || chunk.size < size || chunk.size > 4 * size) continue;
       this.#free.splice(at, 1);
       this.#bytes -= chunk.size;
@@ -56,7 +58,7 @@ const nothing = pin(ALIGNMENT);
 export class TableMemory {
   readonly #pool: ChunkPool;
   readonly #chunks: Allocation[] = [];
-  /** Read in place: not collected before DuckDB is done. */
+  /** Buffers that are read in place; the references keep them from being collected before DuckDB is done. */
   readonly #kept: ArrayBuffer[] = [];
   #used = 0;
 
@@ -91,7 +93,10 @@ export class TableMemory {
     this.#used = 0;
   }
 
-  /** Null where it cannot be: not aligned, shared, or with nothing behind its last byte (see `#take`). */
+  /**
+   * Null if the buffer cannot be read in place: it is not aligned, is shared, or has nothing after its last byte (see
+   * `#take`).
+   */
   #keep({ buffer, byteOffset }: Uint8Array, start: number, length: number): number | null {
     const first = byteOffset + start;
     if (!isArrayBuffer(buffer) || first + length >= buffer.byteLength) return null;
@@ -102,7 +107,7 @@ export class TableMemory {
   }
 
   #take(length: number): { readonly bytes: Uint8Array; readonly address: number } {
-    // DuckDB reads one byte past a bitmap that does not start at a byte: never the last of a chunk.
+    // DuckDB reads one byte past a bitmap that does not start at a byte, so a bitmap never ends at the end of a chunk.
     const needed = (Math.ceil(length / ALIGNMENT) + 1) * ALIGNMENT;
     let chunk = this.#chunks.at(-1);
     if (chunk === undefined || this.#used + needed > chunk.size) {

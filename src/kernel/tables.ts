@@ -6,8 +6,8 @@
  *   init  (a scan of it starts)           → chooses the columns asked for
  *   next  (until it gives no rows)        → shows the next 2,048 rows of them
  *
- * The three are called by DuckDB: on this thread during a synchronous call, through the event loop during an
- * asynchronous one. Errors may not leave them: they are kept with the statement's channel and thrown by who ran it.
+ * DuckDB calls the three: on this thread during a synchronous call, through the event loop during an asynchronous one.
+ * No error may leave them: it is kept with the statement's channel, and the code that ran the statement throws it.
  */
 import { type DataType, type RecordBatch, type Schema, typeEquals, typeName } from "../arrow/index.ts";
 import { KernelError } from "../errors/index.ts";
@@ -22,7 +22,7 @@ import { duckdb } from "./library.ts";
 import { type ChunkPool, TableMemory } from "./table-memory.ts";
 import { hasUntypedNulls } from "./untyped-nulls.ts";
 
-/** Usable in SQL under `sql` until `release`. */
+/** Can be used in SQL as `sql` until `release`. */
 export interface KernelTable {
   readonly sql: string;
   release(): void;
@@ -55,7 +55,7 @@ class Table implements KernelTable {
     this.#columns = batches.map(() => []);
   }
 
-  /** Converted and placed at first use: columns that no query asks for cost nothing. */
+  /** Converted and placed when first used: columns that no query asks for cost nothing. */
   column(batch: number, index: number): ColumnIn {
     const known = this.#columns[batch]?.[index];
     if (known !== undefined) return known;
@@ -64,7 +64,7 @@ class Table implements KernelTable {
     if (vector === undefined) throw new KernelError(`${this.sql} has no column ${index} ("${name}").`, "Arrow");
     const accepted = acceptedVector(vector);
     const declared = this.types[index];
-    // A vector of another type than declared is read as garbage, or past its end.
+    // A vector of a type other than the declared one would be read as garbage, or past its end.
     if (declared === undefined || !typeEquals(accepted.type, declared)) {
       throw new KernelError(
         `Column "${name}" of ${this.sql} is ${typeName(accepted.type)} in batch ${batch}, which the table's schema does not say.`,
@@ -86,7 +86,7 @@ class Table implements KernelTable {
     this.#freeIfDone();
   }
 
-  /** The memory goes when the last statement that reads it has ended. */
+  /** The memory is freed when the last statement that reads the table has ended. */
   release(): void {
     if (this.#released) return;
     this.#released = true;
@@ -99,20 +99,21 @@ class Table implements KernelTable {
   }
 }
 
-/** What the tables need to know of the connection whose statement reads them. */
+/** What a table needs to know about the connection whose statement reads it. */
 export interface Reader {
   /**
-   * Set during a synchronous call of a kernel with several threads: their callbacks would wait for this thread forever.
+   * True during a synchronous call of a kernel with several threads: their callbacks would wait for this thread for
+   * ever.
    */
   readonly mayNotCallBack: boolean;
   readonly threads: number;
-  /** The error that a callback met, to be thrown by who ran the statement. */
+  /** The error of a callback. The code that ran the statement throws it. */
   failure: unknown;
-  /** Tables that the statement names. */
+  /** The tables that the statement names. */
   readonly uses: TableUse[];
 }
 
-/** One naming of a table in a statement. */
+/** One mention of a table in a statement. */
 class TableUse {
   readonly scans = new Set<Scan>();
 
@@ -138,7 +139,7 @@ export type { TableUse };
 class Scan {
   readonly #conversion: Conversion | null;
   readonly #array: ArrayIn;
-  /** Place in the table of each column converted. */
+  /** The position in the table of each converted column. */
   readonly #columns: readonly number[];
   #batch = 0;
   #row = 0;
@@ -148,7 +149,8 @@ class Scan {
     readonly id: number,
     readonly use: TableUse,
     /**
-     * For each column of the output its place in the table; beyond the table's width: a count of rows is all it takes.
+     * The position in the table of each output column. A position beyond the table's width means that only the number
+     * of rows is needed.
      */
     readonly output: readonly number[],
   ) {
@@ -222,7 +224,7 @@ export function createTable(
   return table;
 }
 
-/** Finds the connection with an id in a database with a number. */
+/** Finds a connection by the number of its database and its id. */
 type FindReader = (database: number, connection: number) => Reader | undefined;
 
 let callbacks: { readonly bind: number; readonly init: number; readonly next: number } | null = null;
@@ -303,7 +305,7 @@ function init(info: number): void {
     const count = api.initColumnCount(info);
     const output = Array.from({ length: count }, (_, index) => Number(api.initColumn(info, index)));
     const scan = new Scan(nextId(), use, output);
-    // Slices are handed out one at a time, here; what follows them in the plan may go on in several threads.
+    // Slices are handed out here, one at a time. The operators above in the kernel's plan may run in several threads.
     api.setMaxThreads(info, use.reader.threads);
     api.setInitData(info, scan.id, 0);
   } catch (error) {

@@ -1,4 +1,4 @@
-/** A dictionary column as plain values: row i is value number index[i] of the dictionary. */
+/** Turns a dictionary column into plain values: row i is value number index[i] of the dictionary. */
 import { bitAt, type DataType, type IntType, layoutOf, type Vector, viewOf } from "../arrow/index.ts";
 import { KernelError } from "../errors/index.ts";
 
@@ -15,7 +15,7 @@ function indicesOf(vector: Vector, type: IntType): Indices {
     case 32:
       return type.signed ? viewOf(Int32Array, bytes, offset, length) : viewOf(Uint32Array, bytes, offset, length);
     case 64:
-      // No dictionary has 2^32 values; the check below refuses what the low halves get wrong.
+      // No dictionary has 2^32 values. The check below refuses an index whose low half is wrong.
       return Uint32Array.from(viewOf(BigInt64Array, bytes, offset, length), Number);
   }
 }
@@ -47,7 +47,7 @@ export function takeVector(vector: Vector, values: Vector): Vector {
   return { type: values.type, length, nullCount, offset: 0, buffers, children: [], dictionary: null };
 }
 
-/** The data buffers of rows (−1: null) of a vector. */
+/** The data buffers of these rows of a vector; −1 is null. */
 function gather(values: Vector, rows: Int32Array): Uint8Array[] {
   const layout = layoutOf(values.type);
   const first = values.buffers[1] ?? new Uint8Array(0);

@@ -1,7 +1,7 @@
 /**
- * Nulls of no type through SQL. A function that gave only nulls so far leaves a column of the null type, which any
- * later type fits. DuckDB works with it inside a query, but gives it out as INTEGER, which no other type fits: `typeof`
- * inside the query tells which of the result's integers are no more than that.
+ * Nulls of no type in SQL. If a function has only returned nulls so far, its column has the null type, which is
+ * compatible with any later type. DuckDB keeps that type inside a query but returns it as INTEGER, which is compatible
+ * with no other type. `typeof` inside the query tells which integers of the result are really nulls of no type.
  */
 import { childFields, type DataType, type Field, type Schema } from "../arrow/index.ts";
 
@@ -9,7 +9,7 @@ export function hasUntypedNulls(type: DataType): boolean {
   return type.kind === "null" || childFields(type).some((field) => hasUntypedNulls(field.type));
 }
 
-/** Whether a column of the result may be one that has no type. */
+/** Whether a column of the result may have no type. */
 export function mayBeUntyped(schema: Schema): boolean {
   return schema.fields.some((field) => hasInteger(field.type));
 }
@@ -20,8 +20,8 @@ function hasInteger(type: DataType): boolean {
 }
 
 /**
- * The SQL that tells the types inside the query, in columns c0, c1, … of one row; the join never holds, so nothing
- * runs.
+ * SQL that returns the types inside the query, in columns c0, c1, … of one row. Its join condition is never true, so
+ * nothing of the query runs.
  */
 export function typesInside(sql: string, { fields }: Schema): string {
   const names = fields.map((_, index) => `c${index}`);
@@ -29,7 +29,7 @@ export function typesInside(sql: string, { fields }: Schema): string {
   return `SELECT ${types.join(", ")} FROM (SELECT 1) AS one LEFT JOIN (\n${sql.replace(/[;\s]+$/, "")}\n) AS result(${names.join(", ")}) ON false`;
 }
 
-/** The schema with the null type where the query has no other. */
+/** The schema, with the null type for the columns that have no type inside the query. */
 export function withUntypedNulls(schema: Schema, inside: Readonly<Record<string, unknown>>): Schema {
   const fields = schema.fields.map((field, index) => {
     const told = String(inside[`c${index}`]);
@@ -40,7 +40,7 @@ export function withUntypedNulls(schema: Schema, inside: Readonly<Record<string,
 
 const UNTYPED = '"NULL"';
 
-/** `told` is what `typeof` says of the type: read only as far as it can differ. */
+/** `told` is what `typeof` says about the type. It is parsed only as far as it can differ. */
 function untyped(type: DataType, told: string): DataType {
   if (told === UNTYPED) return { kind: "null" };
   const inside = (field: Field, of: string): Field => ({ ...field, type: untyped(field.type, of) });
@@ -63,10 +63,10 @@ function untyped(type: DataType, told: string): DataType {
 
 /** A field's name and the space after it. */
 const NAME = /^(?:"(?:[^"]|"")*"|[^\s"]+)\s/;
-/** A quoted name or value, a mark, or a stretch without any. */
+/** A quoted name or value, a punctuation mark, or a stretch without any. */
 const PIECE = /"(?:[^"]|"")*"|'(?:[^']|'')*'|[(),]|[^"'(),]+/g;
 
-/** What is between the outer brackets, by its commas. */
+/** The parts between the outer brackets, split at commas. */
 function partsOf(told: string): string[] {
   const parts: string[] = [""];
   let depth = 0;

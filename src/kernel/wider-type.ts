@@ -1,6 +1,7 @@
 /**
- * The type that values of two types fit without loss, or null: for rows of different makers that meet in one table.
- * Numbers widen among numbers, times among times; nothing becomes text. A null of no type fits everything.
+ * The type that can hold the values of two types without loss, or null. Needed when rows of different origins meet in
+ * one table. Numbers widen to numbers, times to times; nothing becomes text. A null of no type is compatible with every
+ * type.
  */
 import { childFields, type DataType, type Field, plainType, typeEquals, withChildren } from "../arrow/index.ts";
 
@@ -80,7 +81,7 @@ function isMoment(type: DataType): type is Of<"date"> | Of<"timestamp"> {
   return type.kind === "date" || type.kind === "timestamp";
 }
 
-/** A date fits a timestamp without a zone, and no other. */
+/** A date is compatible only with timestamps without a zone. */
 function zoneOf(type: DataType): "none" | "some" | null {
   if (type.kind === "timestamp") return type.timezone === null ? "none" : "some";
   return type.kind === "date" ? "none" : null;

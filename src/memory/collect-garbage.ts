@@ -1,9 +1,9 @@
-/** Collects the garbage of this process, so far as V8 can. */
+/** Collects the garbage of this process, as far as V8 can. */
 import { Session } from "node:inspector";
 
 /**
- * What V8 does when memory is low: it moves what lives together and unmaps the rest. `gc()` does not shrink the heap as
- * far (of 400 MB of small objects it left 75 MB, this 37 MB).
+ * Makes V8 do what it does when memory is low: it moves live objects together and unmaps the pages that become free.
+ * `gc()` shrinks the heap less: of 400 MB of small objects it left 75 MB, this function 37 MB.
  */
 export async function collectGarbage(): Promise<void> {
   const session = new Session();

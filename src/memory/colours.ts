@@ -1,13 +1,11 @@
-/**
- * The colour in which a worker's memory is shown (K10). What it has on disk is grey, whatever the worker's own colour.
- */
+/** The colour in which a worker's memory is shown (K10). Its memory on disk is always grey. */
 import type { Bytes, MemoryColour, Pressure, Thresholds } from "../protocol/index.ts";
 
 export const SPILLED_COLOUR: MemoryColour = "grey";
 
 /**
- * `bytes` of `limit`: from the lower of `target` and `spill` on its blocks may be leaving, also where it stands on no
- * step.
+ * The colour of `bytes` out of `limit`. Orange begins at the lower of `target` and `spill`: from there on blocks of the
+ * worker may be spilled, even if its step on the ladder is still normal.
  */
 export function colourOf(
   pressure: Pressure,

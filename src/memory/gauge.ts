@@ -1,7 +1,7 @@
 /**
- * The one seam through which memory is measured, so that a test can set it. What processes have, what the node has, how
- * often the system has killed; what to do about it is for others. Nothing here throws: what cannot be seen is null or
- * 0.
+ * The one seam through which memory is measured, so that tests can replace it: the memory of processes and of the node,
+ * and the kills of the system's OOM killer. Decisions are made elsewhere. Nothing here throws: a figure that cannot be
+ * read is null or 0.
  */
 import { freemem, totalmem } from "node:os";
 import type { Bytes, MemoryUser, NodeMemory, ProcessMemory } from "../protocol/index.ts";
@@ -13,22 +13,24 @@ import { type SystemFiles, systemFiles } from "./system-files.ts";
 import { memoryUsers } from "./users.ts";
 
 export interface MemoryGauge {
-  /** With its descendants, or alone. Null: there is no such process (any more), or no way to see it. */
+  /**
+   * The process with its descendants, or alone. Null: there is no such process (any more), or it cannot be inspected.
+   */
   process(pid: number, which?: "tree" | "alone"): ProcessMemory | null;
   node(): NodeMemory;
   /**
    * Kills of the system's OOM killer so far: in this control group (and those it is nested in), on the machine, and
-   * maybe of ours.
+   * those that may have hit this session.
    */
   oomKills(): OomKills;
-  /** The processes of the node that use the most, without names of ours. */
+  /** The processes of the node that use the most memory, under the names that the system gives them. */
   users(count: number): readonly MemoryUser[];
 }
 
 export function gaugeOver(files: SystemFiles, machine: Bytes = totalmem()): MemoryGauge {
   const tree = new ProcessTree(files);
-  // Processes hardly ever change their group, and some machines have thousands of mounts; limits are looked at every
-  // time.
+  // Found once: a process hardly ever changes its group, and some machines have thousands of mounts. Limits are read
+  // every time.
   let known: readonly MemoryGroup[] | null = null;
   const groups = (): readonly MemoryGroup[] => {
     known ??= memoryGroups(files.read);
@@ -48,8 +50,3 @@ export function gaugeOver(files: SystemFiles, machine: Bytes = totalmem()): Memo
 }
 
 export const procGauge: MemoryGauge = gaugeOver(systemFiles);
-
-/** The highest resident memory this process has had. */
-export function ownMemory(): Bytes {
-  return process.resourceUsage().maxRSS * 1024;
-}

@@ -1,7 +1,7 @@
 /**
- * The control groups that this process is in, version 1 and 2, with those that they are nested in: every limit counts,
- * and the smallest is the one that kills. (`process.constrainedMemory()` reads one file: in a nested group of version 1
- * it answers "no limit".)
+ * The control groups (versions 1 and 2) that this process is in, and the groups around them. Every limit counts; the
+ * smallest one kills. (`process.constrainedMemory()` reads a single file: in a nested group of version 1 it reports no
+ * limit.)
  */
 import { dirname, join } from "node:path";
 import type { Bytes } from "../protocol/index.ts";
@@ -10,14 +10,14 @@ import type { ReadText } from "./system-files.ts";
 
 export interface MemoryGroup {
   readonly version: 1 | 2;
-  /** Its directory. */
+  /** The group's directory. */
   readonly path: string;
-  /** The outermost that is seen from here. */
+  /** Whether it is the outermost group that this process can see. */
   readonly isOutermost: boolean;
 }
 
 interface Hierarchy {
-  /** Where it is mounted, and which group of it is seen there. */
+  /** Where the hierarchy is mounted, and which group is visible at that place. */
   readonly mount: string;
   readonly root: string;
   /** The group this process is in. */
@@ -27,7 +27,7 @@ interface Hierarchy {
 
 const LIMIT_FILES = {
   1: ["memory.limit_in_bytes"],
-  // Above `high` nothing is killed, but everything is slowed down until it is of no use.
+  // Above `high` the system kills nothing, but slows the group down until it is useless.
   2: ["memory.max", "memory.high"],
 } as const;
 
@@ -42,15 +42,18 @@ export function memoryGroups(read: ReadText): readonly MemoryGroup[] {
   });
 }
 
-/** Infinity: none. */
+/** Infinity: the group has no limit. */
 function limitOf({ version, path, isOutermost }: MemoryGroup, read: ReadText): Bytes {
-  // "max" is no number; nor is a group without memory control a limit.
+  // Neither "max" nor a group without memory control is a limit.
   const limits = LIMIT_FILES[version].map((file) => Number.parseInt(read(join(path, file)) ?? "", 10));
   if (version === 1 && isOutermost) limits.push(limitAround(path, read));
   return Math.min(...limits.map((limit) => (limit > 0 ? limit : Number.POSITIVE_INFINITY)));
 }
 
-/** A container does not see the groups around its own; version 1 tells the least of their limits all the same. */
+/**
+ * The smallest limit of the groups around this one. A container cannot see those groups, but version 1 tells their
+ * smallest limit.
+ */
 function limitAround(path: string, read: ReadText): Bytes {
   return statistics(read(join(path, "memory.stat"))).get("hierarchical_memory_limit") ?? Number.NaN;
 }
@@ -61,7 +64,7 @@ export interface LimitingGroup extends MemoryGroup {
   readonly inside: readonly MemoryGroup[];
 }
 
-/** The group that decides; null where the machine itself is smaller than every limit. */
+/** The group that decides; null if the machine has less memory than every limit. */
 export function limitingGroup(groups: readonly MemoryGroup[], machine: Bytes, read: ReadText): LimitingGroup | null {
   let found: LimitingGroup | null = null;
   for (const group of groups) {
@@ -90,7 +93,7 @@ function hierarchies(read: ReadText): Hierarchy[] {
   });
 }
 
-/** The group as seen at the mount point: a container is often shown its own group as the root of all. */
+/** The group's path below the mount point: a container often sees its own group as the root. */
 function below(root: string, group: string): string {
   if (group.includes("/..")) return "/";
   if (root === "/") return group;

@@ -1,11 +1,14 @@
 export { collectGarbage } from "./collect-garbage.ts";
 export { colourOf, SPILLED_COLOUR } from "./colours.ts";
-export { gaugeOver, type MemoryGauge, ownMemory, procGauge } from "./gauge.ts";
+export { gaugeOver, type MemoryGauge, procGauge } from "./gauge.ts";
 export { kindsOf, LeastOverTime, type MemoryUse, managedOf, processOf } from "./kinds.ts";
 export { climb, GROUND, type Standing, spillsUntil } from "./ladder.ts";
 export { firstLease, kernelLease, type MemoryPool, squeezed } from "./lease.ts";
 export { nodeMemory } from "./limits.ts";
 export type { OomKills } from "./oom-kills.ts";
+export { ownMemory } from "./own-memory.ts";
+export { OwnPeak } from "./own-peak.ts";
+export { planFigures, planRows } from "./plan.ts";
 export { allProcesses, childrenOf, listsChildren, STAT, statFields } from "./processes.ts";
 export {
   automaticLimit,

@@ -1,19 +1,19 @@
 /**
- * Kinds of a worker's memory, from what was measured and what is known of it (K9). Only arithmetic; in every reading
- * managed + unmanaged + recent = process.
+ * The kinds of a worker's memory, computed from what was measured and what is known about it (K9). Only arithmetic. In
+ * every reading, managed + unmanaged + recent = process.
  */
 import type { Bytes, MemoryKinds, Milliseconds } from "../protocol/index.ts";
 
-/** What a worker has at one moment. */
+/** A worker's memory at one moment. */
 export interface MemoryUse {
   /** RSS − SHR of the process and its children. */
   readonly private: Bytes;
-  /** Blocks in memory that it is answerable for: in shared memory, so beside what is private. */
+  /** Blocks in memory that the worker is answerable for. They are shared memory, so they come on top of `private`. */
   readonly blocks: Bytes;
-  /** Of what is private: its kernel's buffers, and what the user's container holds. */
+  /** Parts of `private`: buffers of the worker's kernel, and its worker data. */
   readonly kernel: Bytes;
-  readonly container: Bytes;
-  /** Its blocks on disk, after compression. */
+  readonly workerData: Bytes;
+  /** Blocks of the worker on disk, after compression. */
   readonly spilled: Bytes;
 }
 
@@ -21,12 +21,12 @@ export function processOf(use: MemoryUse): Bytes {
   return use.private + use.blocks;
 }
 
-/** Never more than the process has: buffers that were just freed may still be in the kernel's own figures. */
+/** At most what the process has: the kernel's own figures may still include buffers that were just freed. */
 export function managedOf(use: MemoryUse): Bytes {
-  return Math.min(processOf(use), use.blocks + use.kernel + use.container);
+  return Math.min(processOf(use), use.blocks + use.kernel + use.workerData);
 }
 
-/** `unmanaged` remembers the readings before this one, and from now on this one. */
+/** `unmanaged` holds the earlier readings; this call adds the present one. */
 export function kindsOf(use: MemoryUse, unmanaged: LeastOverTime, now: Milliseconds): MemoryKinds {
   const process = processOf(use);
   const managed = managedOf(use);
@@ -35,9 +35,9 @@ export function kindsOf(use: MemoryUse, unmanaged: LeastOverTime, now: Milliseco
 }
 
 /**
- * The least that a figure has been over the last while, and 0 as long as it has not been watched for that long: what
- * was not there yet is recent. Of the readings only those are kept that can still become the least (each is lower than
- * all after it), so a reading is put in once and taken out once.
+ * The lowest value of a figure over the last while; 0 until it has been watched for that long, because memory that was
+ * not there before counts as recent. Only readings that can still become the lowest are kept (each is lower than all
+ * later ones), so every reading is added once and removed once.
  */
 export class LeastOverTime {
   readonly #readings: { readonly at: Milliseconds; readonly value: Bytes }[] = [];

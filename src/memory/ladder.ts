@@ -1,25 +1,28 @@
 /**
- * The ladder of a worker's memory: on which step it stands with so many bytes of its limit. Only arithmetic; what
- * happens on a step is the scheduler's. L is the limit; bytes are process memory, or managed memory where only that
- * counts.
+ * The ladder of a worker's memory: which step a worker is on, given its bytes and its limit. Only arithmetic; the
+ * scheduler decides what happens on a step. L is the limit; bytes are process memory, or managed memory where only
+ * that counts.
  *
  *              > spill·L              > pause·L                 > terminate·L
  *    normal ─────────────▶ spilling ─────────────▶ paused ───────────────────▶ terminating ──▶ (the process ends)
  *       ◀────────────────      ◀──────────────────────
  *          < target·L             < (pause − 0.05)·L
  *
- * Every step is skipped where its threshold is false, and a reading may lead over several at once. Spilling goes on
- * while paused, and ends below spill·L where there is no target. At a threshold nothing happens, one byte beyond it
- * does.
+ * A step is skipped if its threshold is false, and one reading may lead over several steps. Spilling goes on while the
+ * worker is paused; it ends below spill·L if there is no target. The step changes one byte beyond a threshold, not at
+ * it.
  */
 import type { Bytes, Pressure, Thresholds } from "../protocol/index.ts";
 
-/** A paused worker goes on when it is so much of the limit below the threshold: else it would come and go. */
+/**
+ * A paused worker resumes at this share of its limit below the threshold. Without the distance it would pause and
+ * resume all the time.
+ */
 const RESUMES_BELOW = 0.05;
 
 export interface Standing {
   readonly pressure: Pressure;
-  /** Also while it is paused. */
+  /** Whether blocks are spilled on this step; also true while the worker is paused. */
   readonly spills: boolean;
 }
 
@@ -36,12 +39,12 @@ export function climb(from: Standing, bytes: Bytes, limit: Bytes, thresholds: Th
   return { pressure: paused ? "paused" : spills ? "spilling" : "normal", spills };
 }
 
-/** A threshold as small as the distance has its half: nobody is ever below nothing. */
+/** A threshold as small as the distance resumes at half of itself, because no reading is below zero. */
 function resumesBelow(pause: number): number {
   return Math.max(pause - RESUMES_BELOW, pause / 2);
 }
 
-/** What spilling brings it below. */
+/** Spilling goes on until the memory is below this. */
 export function spillsUntil(limit: Bytes, { target, spill }: Thresholds): Bytes {
   if (spill === false) return Number.POSITIVE_INFINITY;
   return (target === false ? spill : Math.min(target, spill)) * limit;

@@ -1,4 +1,4 @@
-/** How much memory this process may have: the machine's, or less where a control group says so. */
+/** How much memory this process may use: the machine's, or less if a control group limits it. */
 import { totalmem } from "node:os";
 import type { Bytes } from "../protocol/index.ts";
 import { limitingGroup, memoryGroups } from "./groups.ts";

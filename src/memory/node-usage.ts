@@ -1,7 +1,7 @@
 /**
- * What is in use of the node's memory: of the control group whose limit decides, else of the machine. Only what the
- * system cannot take back counts: anonymous memory, shared memory (the store is in it) and the kernel's own. Page cache
- * fills whatever is left wherever files are read, and says nothing.
+ * How much of the node's memory is in use: in the control group whose limit decides, otherwise on the machine. Only
+ * memory that the system cannot take back counts: anonymous memory, shared memory (which includes the store) and the
+ * system's own. Page cache does not count, because reading files always fills what is left.
  */
 import { join } from "node:path";
 import type { Bytes, NodeMemory } from "../protocol/index.ts";
@@ -16,7 +16,7 @@ export function groupMemory(group: LimitingGroup, read: ReadText): NodeMemory | 
   return { used, total: group.limit };
 }
 
-/** Null: no such file, as on macOS. */
+/** Null: there is no such file, as on macOS. */
 export function machineMemory(read: ReadText): NodeMemory | null {
   const figures = statistics(read("/proc/meminfo"));
   const total = figures.get("MemTotal");
@@ -25,8 +25,8 @@ export function machineMemory(read: ReadText): NodeMemory | null {
 }
 
 /**
- * The first figures are of the group alone, those with `total_` of all in it. Version 1 does not tell the kernel's part
- * by kind: its reclaimable slabs are in it, a few MiB in a group that reads and writes some large files.
+ * The plain figures are of the group alone; those with `total_` include the groups inside it. Version 1 gives the
+ * system's part as one figure, with reclaimable slabs: a few MiB in a group that reads and writes some large files.
  */
 function usedV1(figures: Statistics, path: string, read: ReadText): Bytes {
   const kernel = Number.parseInt(read(join(path, "memory.kmem.usage_in_bytes")) ?? "", 10);
@@ -35,7 +35,7 @@ function usedV1(figures: Statistics, path: string, read: ReadText): Bytes {
 
 function usedV2(figures: Statistics): Bytes {
   const kernel = figures.get("kernel");
-  // Before Linux 5.18 there is no sum of the kernel's part.
+  // Before Linux 5.18 the sum of the system's part is missing.
   const unreclaimable =
     kernel === undefined
       ? sum(figures, ["kernel_stack", "pagetables", "percpu", "vmalloc", "slab_unreclaimable"])

@@ -1,8 +1,9 @@
 /**
- * How often the system's OOM killer has struck. A kill is counted in the group of its victim (version 1) or in that and
- * all around it (version 2), whichever limit was hit; the machine counts every one of them, those of groups too. So a
- * kill in the container moves both figures, one elsewhere only the machine's. Whose kill it was is not said anywhere,
- * but what the process's own group has not counted was none of ours: other containers of a machine are killed, too.
+ * How often the system's OOM killer has struck. A kill counts in the group of its victim (version 1), or in that group
+ * and all around it (version 2), whichever limit was hit. The machine counts every kill, those in groups too. So a kill
+ * in this container raises both figures, and a kill elsewhere raises only the machine's. The system does not say whose
+ * process was killed. A kill that the process's own group did not count was not of this session: other containers of
+ * the machine are killed, too.
  */
 import { join } from "node:path";
 import type { LimitingGroup, MemoryGroup } from "./groups.ts";
@@ -12,17 +13,15 @@ import type { ReadText } from "./system-files.ts";
 export interface OomKills {
   readonly container: number;
   readonly machine: number;
-  /**
-   * Of those, the ones that may have been of ours: of the group that this process is in, or all where no group counts.
-   */
+  /** Kills that may have hit this session: those in the group of this process, or all if no group counts them. */
   readonly ours: number;
 }
 
 const COUNTERS = { 1: "memory.oom_control", 2: "memory.events" } as const;
 
 /**
- * Without a group that limits there is no container, and every kill is the machine's. `groups`: from the process's own
- * outwards.
+ * Without a limiting group there is no container: every kill counts as the machine's. `groups`: from the process's own
+ * group outwards.
  */
 export function oomKills(limiting: LimitingGroup | null, groups: readonly MemoryGroup[], read: ReadText): OomKills {
   const container = limiting === null ? 0 : killsIn(limiting, read);
@@ -37,7 +36,7 @@ function killsIn(group: LimitingGroup, read: ReadText): number {
   return counted.reduce((kills, { version, path }) => kills + (countIn(join(path, COUNTERS[version]), read) ?? 0), 0);
 }
 
-/** Null: it is not counted there. */
+/** Null: this group does not count kills. */
 function countIn(path: string, read: ReadText): number | null {
   return statistics(read(path)).get("oom_kill") ?? null;
 }

@@ -1,17 +1,18 @@
 /**
- * What a process and all that it has started have. Private memory is added up; of shared memory the largest figure of
- * any of them is taken: what a child shares is mostly what its parent has, too, and is to count once.
+ * The memory of a process and all its descendants. Private memory is added up. Of shared memory the largest figure
+ * counts: a child mostly shares what its parent has, and that memory must count once.
  *
- * It is done for every worker every 200 ms. With the eleven threads of a worker and no children: 0.1 ms.
+ * Done for every worker every 200 ms; a worker with eleven threads and no children takes 0.1 ms.
  */
 import type { Bytes, Milliseconds, ProcessMemory } from "../protocol/index.ts";
+import { pageSize } from "./page-size.ts";
 import { allProcesses, childrenOf, listsChildren, STAT, statFields } from "./processes.ts";
 import type { SystemFiles } from "./system-files.ts";
 
-/** Where the kernel does not list children, the scan of all processes holds for so long: it takes 25 µs a process. */
+/**
+ * Where the system does not list children, a scan of all processes is reused for this long: it takes 25 µs a process.
+ */
 const SCAN_HOLDS: Milliseconds = 1_000;
-const DEFAULT_PAGE: Bytes = 4096;
-const AT_PAGESZ = 6;
 
 export class ProcessTree {
   readonly #files: SystemFiles;
@@ -25,7 +26,7 @@ export class ProcessTree {
     this.#now = now;
   }
 
-  /** With its descendants. */
+  /** Memory of the process with its descendants. */
   whole(pid: number): ProcessMemory | null {
     const root = this.alone(pid);
     if (root === null) return null;
@@ -46,13 +47,14 @@ export class ProcessTree {
   }
 
   /**
-   * RSS − SHR and SHR. Null: there is no such process (any more); one that has ended and was not waited for has no
-   * pages.
+   * RSS − SHR, and SHR. Null: there is no such process (any more). A process that has ended and was not waited for has
+   * no pages.
    */
   alone(pid: number): ProcessMemory | null {
     const [, resident, shared] = (this.#files.read(`/proc/${pid}/statm`) ?? "").split(" ").map(Number);
     if (resident === undefined || shared === undefined || resident === 0) return null;
-    const page = this.#pageSize();
+    this.#page ??= pageSize(this.#files);
+    const page = this.#page;
     return { private: Math.max(0, resident - shared) * page, shared: shared * page, children: 0 };
   }
 
@@ -74,16 +76,5 @@ export class ProcessTree {
     }
     this.#scan = { at: now, children };
     return children;
-  }
-
-  /** As the kernel told this process at its start: pairs of words. */
-  #pageSize(): Bytes {
-    if (this.#page !== null) return this.#page;
-    const words = Buffer.from(this.#files.read("/proc/self/auxv") ?? "", "latin1");
-    this.#page = DEFAULT_PAGE;
-    for (let at = 0; at + 16 <= words.length; at += 16) {
-      if (words.readBigUInt64LE(at) === BigInt(AT_PAGESZ)) this.#page = Number(words.readBigUInt64LE(at + 8));
-    }
-    return this.#page;
   }
 }

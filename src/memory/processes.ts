@@ -1,6 +1,6 @@
 /**
- * Processes as /proc shows them: which there are, their children, and the figures of `stat`. Measures nothing, ends
- * nothing.
+ * Processes as /proc shows them: all of them, the children of one, and the figures of `stat`. Measures no memory, ends
+ * no process.
  */
 import type { SystemFiles } from "./system-files.ts";
 
@@ -9,7 +9,7 @@ export function allProcesses(files: SystemFiles): readonly number[] {
   return numbers(files.list("/proc"));
 }
 
-/** Whether the system tells the children of a process; not every one is built with it (CONFIG_PROC_CHILDREN). */
+/** Whether the system lists the children of a process, which depends on how it was built (CONFIG_PROC_CHILDREN). */
 export function listsChildren(files: SystemFiles): boolean {
   return files.read("/proc/thread-self/children") !== null;
 }
@@ -21,12 +21,12 @@ export function childrenOf(pid: number, files: SystemFiles): readonly number[] {
     .flatMap((thread) => numbers((files.read(`/proc/${pid}/task/${thread}/children`) ?? "").split(/\s/)));
 }
 
-/** Places in the answer of `statFields`. */
+/** Positions in the answer of `statFields`. */
 export const STAT = { state: 0, parent: 1, session: 3, startTime: 19 } as const;
 
 /**
- * The fields of `stat` after the program's name, which may itself hold spaces and brackets. Null: there is no such
- * process.
+ * The fields of `stat` after the program's name, which may itself contain spaces and parentheses. Null: there is no
+ * such process.
  */
 export function statFields(pid: number, files: SystemFiles): readonly string[] | null {
   const stat = files.read(`/proc/${pid}/stat`);

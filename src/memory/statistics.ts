@@ -1,4 +1,4 @@
-/** Files of the kernel with a name and a number on each line: `anon 4096`, `MemTotal:  24682416 kB`. */
+/** Files of the system with a name and a number on each line: `anon 4096`, `MemTotal:  24682416 kB`. */
 export type Statistics = ReadonlyMap<string, number>;
 
 export function statistics(text: string | null): Statistics {

@@ -1,23 +1,23 @@
 /**
- * The system's own files (/proc, control groups) as text: the seam at which tests put files of their own. What is not
- * there, or no longer, is no error: processes end between two looks, and not every system has /proc.
+ * The system's own files (/proc, control groups) as text. This is the seam at which tests supply files of their own. A
+ * missing file is no error: processes end between two reads, and some systems have no /proc.
  */
 import { closeSync, openSync, readdirSync, readSync } from "node:fs";
 
-/** A file's text; null where there is none. */
+/** A file's text; null if there is no such file. */
 export type ReadText = (path: string) => string | null;
 
 export interface SystemFiles {
   readonly read: ReadText;
-  /** Names in a directory; empty where there is none. */
+  /** Names in a directory; empty if there is no such directory. */
   readonly list: (path: string) => readonly string[];
-  /** Of the directories in it. */
+  /** Names of the directories in it. */
   readonly listDirectories: (path: string) => readonly string[];
 }
 
 /**
- * Half of the time of `readFileSync`, which asks for the size first: it is called a dozen times for every look at a
- * worker.
+ * Takes half of the time of `readFileSync`, which asks for the size first. A reading of one worker calls it a dozen
+ * times.
  */
 const buffer = Buffer.allocUnsafeSlow(64 << 10);
 

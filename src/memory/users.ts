@@ -1,4 +1,4 @@
-/** The processes that have the most memory of their own: of the control group that limits, else of the machine. */
+/** The processes with the most private memory: in the control group that limits, otherwise on the machine. */
 import { join } from "node:path";
 import type { MemoryUser } from "../protocol/index.ts";
 import type { MemoryGroup } from "./groups.ts";
@@ -21,7 +21,7 @@ export function memoryUsers(
     .map((user) => ({ ...user, name: files.read(`/proc/${user.pid}/comm`)?.trimEnd() ?? "" }));
 }
 
-/** Those of groups inside are listed there. */
+/** Processes of nested groups are listed in their own group's file. */
 function processesIn(path: string, files: SystemFiles): readonly number[] {
   const own = (files.read(join(path, "cgroup.procs")) ?? "").split("\n").filter(Boolean).map(Number);
   return [...own, ...files.listDirectories(path).flatMap((name) => processesIn(join(path, name), files))];

@@ -1,13 +1,10 @@
-/**
- * Which allocator stands behind malloc in this process: only glibc's own can be told to give memory back by
- * malloc_trim.
- */
+/** Which allocator provides malloc in this process: malloc_trim gives memory back only with glibc's own. */
 import { readFileSync } from "node:fs";
 import { isLinux } from "./libc.ts";
 
 const OTHERS = /\/lib(jemalloc|tcmalloc|mimalloc)[^/\n]*$/m;
 
-/** Null: malloc_trim does its work here. */
+/** Null: malloc_trim works. */
 export function whyNoMallocTrim(
   readMaps: () => string = () => readFileSync("/proc/self/maps", "latin1"),
 ): string | null {

@@ -1,4 +1,7 @@
-/** What Node's fs lacks: disk space reserved or given back inside a file, and pages dropped after a write. Linux. */
+/**
+ * File calls that Node lacks: reserving and freeing disk space inside a file, and dropping pages from the page cache
+ * after a write. Linux only.
+ */
 import { StoreError } from "../errors/index.ts";
 import { lastErrno } from "./foreign.ts";
 import { errnoName, fromC, isLinux } from "./libc.ts";
@@ -7,11 +10,11 @@ const FALLOC_KEEP_SIZE = 1;
 const FALLOC_PUNCH_HOLE = 2;
 const EINTR = 4;
 const EIO = 5;
-/** EINVAL, ESPIPE, ENOSYS, EOPNOTSUPP: a file system or kernel without such a call. */
+/** EINVAL, ESPIPE, ENOSYS, EOPNOTSUPP: the file system or the system lacks the call. */
 const NOT_HERE: ReadonlySet<number> = new Set([22, 29, 38, 95]);
 const EOPNOTSUPP = 95;
 const PAGE = 4096;
-/** Wait for what is being written, write the rest, wait for it. */
+/** Waits for writes under way, writes the rest, and waits for that. */
 const SYNC_FILE_RANGE_ALL = 7;
 const POSIX_FADV_DONTNEED = 4;
 
@@ -32,7 +35,7 @@ function needsLinux(what: string): void {
   if (!isLinux) throw new StoreError(`${what} needs Linux; this is ${process.platform}.`);
 }
 
-/** Retries what a signal interrupted; the errno, or 0. */
+/** Retries a call that a signal interrupted. Returns the errno, or 0. */
 function attempt(call: () => number): number {
   for (;;) {
     if (call() === 0) return 0;
@@ -42,14 +45,14 @@ function attempt(call: () => number): number {
 }
 
 /**
- * Makes sure that writing to this range of a file cannot run out of space: touching a full tmpfs through a mapping is
- * SIGBUS, reserving it first is an error that can be told.
+ * Makes sure that writing to this range of a file cannot run out of space. Touching a full tmpfs through a mapping is
+ * SIGBUS; a failed reservation is an error that can be reported.
  */
 export function reserveRange(fd: number, offset: number, length: number): void {
   needsLinux("Reserving space in a file");
   if (length === 0) return;
   let code = attempt(() => fallocate(fd, 0, offset, length));
-  // Some file systems cannot; glibc then writes zeros, which is as good and slower.
+  // Some file systems cannot reserve space. glibc then writes zeros, which is slower but has the same effect.
   if (code === EOPNOTSUPP) code = posixFallocate(fd, offset, length);
   if (code !== 0) {
     throw new StoreError(
@@ -60,7 +63,7 @@ export function reserveRange(fd: number, offset: number, length: number): void {
   }
 }
 
-/** Gives the space of this range back to the file system; it reads as zeros afterwards. */
+/** Gives the space of this range back to the file system. The range reads as zeros afterwards. */
 export function punchHole(fd: number, offset: number, length: number): void {
   needsLinux("Punching a hole into a file");
   if (length === 0) return;
@@ -71,22 +74,22 @@ export function punchHole(fd: number, offset: number, length: number): void {
 }
 
 /**
- * Writes a range out and drops it from the page cache, off the event loop; answers with the
- * error's name, or null.
- * Advice alone leaves what is not written yet (a quarter, as measured). Where there are no such calls nothing is
- * dropped, which is correct and uses more cache.
+ * Writes a range to the disk and drops it from the page cache, off the event loop. Returns the error's name, or null.
+ * Advice alone skips pages that are not written yet (a quarter, as measured). Where the calls do not exist, nothing is
+ * dropped: still correct, but it uses more cache.
  */
 export async function writeOutAndDrop(fd: number, offset: number, length: number): Promise<string | null> {
   if (!isLinux) return null;
   if ((await syncFileRange.onThread(fd, offset, length, SYNC_FILE_RANGE_ALL)) !== 0) {
-    // The thread's errno cannot be had; asking again here tells it, unless it was one that is told only once.
+    // The errno of the other thread is unknown. Asking again on this thread returns it, unless the system reports such
+    // an error only once.
     const code = attempt(() => syncFileRange(fd, offset, length, SYNC_FILE_RANGE_ALL)) || EIO;
     if (!NOT_HERE.has(code)) return errnoName(code);
   }
   return dropPages(fd, offset, length);
 }
 
-/** Drops what is read or written out already (length 0: to the end), partly covered pages too. */
+/** Drops pages that were read or written out (length 0: to the end), including pages that the range covers in part. */
 export async function dropPages(fd: number, offset: number, length: number): Promise<string | null> {
   if (!isLinux) return null;
   const start = Math.floor(offset / PAGE) * PAGE;

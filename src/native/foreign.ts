@@ -1,24 +1,24 @@
 /**
- * Calling C: koffi, set up once before anything is loaded, behind types that say what each function takes and gives.
- * Addresses are plain numbers (declare them `uint64`): user space ends far below 2^53, and a call with number arguments
- * costs 60 ns where one with pointer objects costs a microsecond.
+ * Calls C through koffi, which is set up once before anything is loaded. Types say what each function takes and
+ * returns. Addresses are plain numbers (declare them `uint64`): user space ends far below 2^53. A call with numbers
+ * costs 60 ns, one with pointer objects a microsecond.
  */
 import koffi from "koffi";
 
-/** DuckDB parses and plans recursively: the 128 KiB that koffi gives asynchronous calls crash on deep SQL. */
+/** DuckDB parses and plans recursively: with koffi's default of 128 KiB, asynchronous calls crash on deep SQL. */
 const STACK_BYTES = 8 << 20;
 /**
- * koffi counts a callback that comes from another thread as one more call, and past its limit takes the process down
- * (it throws on that thread). So its limit is far above what there can be, calls of ours and a callback for every
- * thread of the kernel, and ours wait in line (see `callAsync`): libuv runs four at once anyway.
+ * koffi counts a callback from another thread as one more call, and a call past its limit ends the process (koffi
+ * throws on that thread). So the limit is far above the possible number: our calls, plus a callback for every thread of
+ * the kernel. Our own calls wait in line (see `callAsync`); libuv runs only four at once anyway.
  */
 const KOFFI_LIMIT = 512;
 const MOST_ASYNC_CALLS = 8;
-/** Stacks kept for calls and callbacks; each more is mapped and unmapped every time. */
+/** How many stacks are kept for calls and callbacks. Any further one is mapped and unmapped each time. */
 const RESIDENT_STACKS = 12;
 
-// A second evaluation of this module in one process (test runners) must not configure again: koffi refuses after a
-// load.
+// koffi refuses to be configured after it has loaded a library. So a second evaluation of this module in one process
+// (test runners) must not configure it again.
 if (koffi.config().async_stack_size !== STACK_BYTES) {
   koffi.config({
     sync_stack_size: STACK_BYTES,
@@ -34,11 +34,18 @@ export type NativeFunction<Arguments extends readonly unknown[], Result> = ((...
 
 export interface Library {
   /**
-   * `declare<[number, string], number>("int duckdb_query(uint64, const char*, …)")`: the types are the caller's word.
+   * `declare<[number, string], number>("int duckdb_query(uint64, const char*, …)")`: the types are the caller's claim;
+   * nothing checks them.
    */
   declare<Arguments extends readonly unknown[], Result>(signature: string): NativeFunction<Arguments, Result>;
   /** The same for a function of one struct of `words` 64-bit members, passed by value: `{ a: 0, b: 0, … }`. */
   declareByValue<Struct, Result>(name: string, result: string, words: number): NativeFunction<[Struct], Result>;
+  /** The same for a function that returns a struct with these members: `{ rows: "uint64" }`. */
+  declareReturning<Arguments extends readonly unknown[], Struct>(
+    name: string,
+    members: Readonly<Record<string, string>>,
+    parameters: readonly string[],
+  ): NativeFunction<Arguments, Struct>;
   /** The address of an exported symbol. */
   symbol(name: string): number;
 }
@@ -51,6 +58,8 @@ export function loadLibrary(path: string): Library {
       const members = Array.from({ length: words }, (_, at) => [String.fromCharCode(97 + at), "uint64"]);
       return library.func(name, result, [koffi.struct(Object.fromEntries(members))]) as never;
     },
+    declareReturning: (name, members, parameters) =>
+      library.func(name, koffi.struct({ ...members }), [...parameters]) as never,
     symbol: (name) => Number(library.symbol(name)),
   };
 }
@@ -58,7 +67,7 @@ export function loadLibrary(path: string): Library {
 let underWay = 0;
 const waiting: (() => void)[] = [];
 
-/** Runs a C function on another thread; the event loop stays free. Calls beyond what koffi takes wait for a place. */
+/** Runs a C function on another thread, so that the event loop stays free. Calls beyond koffi's limit wait. */
 export async function callAsync<Arguments extends readonly unknown[], Result>(
   called: NativeFunction<Arguments, Result>,
   ...values: Arguments
@@ -75,7 +84,7 @@ export async function callAsync<Arguments extends readonly unknown[], Result>(
   }
 }
 
-/** Makes a JavaScript function callable from C for the life of the process; every argument arrives as a number. */
+/** Makes a JavaScript function callable from C for the life of the process. Every argument arrives as a number. */
 export function exportFunction(parameters: number, body: (...values: number[]) => void): number {
   const prototype = koffi.proto("void", Array<string>(parameters).fill("uint64"));
   return Number(koffi.register(body, koffi.pointer(prototype)));
@@ -83,7 +92,7 @@ export function exportFunction(parameters: number, body: (...values: number[]) =
 
 let pointerPrototype: ReturnType<typeof koffi.proto> | null = null;
 
-/** A function of one pointer, known only by its address (a `release` callback). */
+/** A function with one pointer as its argument, known only by its address (a `release` callback). */
 export function functionAt(address: number): (argument: number) => void {
   pointerPrototype ??= koffi.proto("void", ["uint64"]);
   return koffi.decode(address, pointerPrototype) as (argument: number) => void;
@@ -98,7 +107,10 @@ export function viewAt(address: number, length: number): ArrayBuffer {
   return koffi.view(address, length);
 }
 
-/** Where a JavaScript buffer's bytes lie. They never move; they go when the buffer is collected or transferred. */
+/**
+ * The address of a JavaScript buffer's bytes. It never changes; it is invalid once the buffer is collected or
+ * transferred.
+ */
 export function addressOfBuffer(buffer: ArrayBuffer): number {
   return Number(koffi.address(buffer));
 }

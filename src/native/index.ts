@@ -1,4 +1,4 @@
-/** The C boundary other than DuckDB: memory outside the JavaScript heap, files, and calling C at all. */
+/** The C boundary except DuckDB: memory outside the JavaScript heap, files, and calling C in general. */
 export { whyNoMallocTrim } from "./allocator.ts";
 export { dropPages, punchHole, reserveRange, writeOutAndDrop } from "./files.ts";
 export {
@@ -23,6 +23,7 @@ export {
   type Pinned,
   pin,
 } from "./memory.ts";
+export { openMemoryFile } from "./memory-files.ts";
 export { openPipe, sendFile } from "./pipes.ts";
 export { adoptOrphans, dieWithParent, limitData, reap } from "./process.ts";
 export { exchange, hasAccessList, renameToFree, tryLock } from "./rename.ts";

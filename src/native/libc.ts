@@ -1,4 +1,7 @@
-/** The C library's functions that Node has no door to. Declared at first use, so that importing this costs nothing. */
+/**
+ * Functions of the C library that Node does not offer. Declared when first used, so that importing this module costs
+ * nothing.
+ */
 import { getSystemErrorName } from "node:util";
 import { StoreError } from "../errors/index.ts";
 import { callAsync, type Library, lastErrno, loadLibrary, type NativeFunction } from "./foreign.ts";
@@ -30,7 +33,8 @@ export function libraryC(): Library {
 }
 
 /**
- * Declares one function when it is first called. `onThread` calls it off the event loop, where its errno stays behind.
+ * Declares one function when it is first called. `onThread` calls it off the event loop; its errno is then not
+ * available.
  */
 export function fromC<Arguments extends readonly unknown[], Result>(signature: string) {
   let declared: NativeFunction<Arguments, Result> | null = null;
@@ -44,7 +48,7 @@ export function fromC<Arguments extends readonly unknown[], Result>(signature: s
 
 export const isLinux = process.platform === "linux";
 
-/** `ENOSPC` for 28; errors name the code, because that is what people search for. */
+/** `ENOSPC` for 28. Errors name the code, because users search for it. */
 export function errnoName(code: number = lastErrno()): string {
   return code === 0 ? "no error code" : getSystemErrorName(-code);
 }

@@ -1,7 +1,7 @@
 /**
- * Memory outside the JavaScript heap, and where things lie: mapped files, malloc'ed areas, and buffers of our own whose
- * address C may be told. Knows nothing of blocks or Arrow. Views over freed memory crash: whoever frees answers for
- * that.
+ * Memory outside the JavaScript heap, and addresses: mapped files, malloc'ed areas, and buffers of our own whose
+ * address may be passed to C. Knows nothing of blocks or Arrow. A view over freed memory crashes the process: the code
+ * that frees memory must make sure that there is none.
  */
 import { StoreError } from "../errors/index.ts";
 import { addressOfBuffer, viewAt } from "./foreign.ts";
@@ -22,21 +22,21 @@ const alignedAlloc = fromC<[number, number], number>("uint64 aligned_alloc(uint6
 const free = fromC<[number], void>("void free(uint64 address)");
 const memcpy = fromC<[number, number, number], number>("uint64 memcpy(uint64 to, uint64 from, uint64 length)");
 
-/** An ArrayBuffer of more aborts the process. */
+/** A larger ArrayBuffer aborts the process. */
 const LARGEST_VIEW = 2 ** 32;
 const WINDOW_STEP = 2 ** 31;
 
 const addresses = new WeakMap<ArrayBufferLike, number>();
 
-/** The address of a view's first byte where its memory is ours (native, or pinned), else null: JavaScript's own. */
+/** The address of a view's first byte if its memory is native or pinned; null for JavaScript's own. */
 export function addressOf(view: Uint8Array): number | null {
   const base = addresses.get(view.buffer);
   return base === undefined ? null : base + view.byteOffset;
 }
 
 /**
- * A stretch of native memory. One ArrayBuffer covers up to 4 GiB of it, made at first use and shared by every view:
- * making one costs 1.5 µs and a collection later, a view of it nothing.
+ * A stretch of native memory. One ArrayBuffer covers up to 4 GiB of it; it is made when first used and shared by every
+ * view. An ArrayBuffer costs 1.5 µs and a collection later, a view of it nothing.
  */
 class Region {
   readonly #windows = new Map<number, ArrayBuffer>();
@@ -89,8 +89,8 @@ function remembered(address: number, length: number): ArrayBuffer {
 /** A mapped file. */
 export class NativeMemory extends Region {
   /**
-   * Makes pages for a range (which begins at one) and maps them for writing, at one go instead of a fault each. False
-   * where it could not be: no space, or a Linux before 5.14.
+   * Makes the pages of a range (which starts at a page) and maps them for writing, in one call instead of a page fault
+   * each. False if that was impossible: no space, or a Linux before 5.14.
    */
   populate(offset: number, length: number): boolean {
     return isLinux && madvise(this.address + offset, length, MADV_POPULATE_WRITE) === 0;
@@ -110,7 +110,7 @@ export class Allocation extends Region {
   }
 }
 
-/** Maps the first `size` bytes of a file, shared with every other process that maps it. */
+/** Maps the first `size` bytes of a file, shared with all other processes that map it. */
 export function mapFile(fd: number, size: number, writable: boolean): NativeMemory {
   if (size <= 0) throw new StoreError(`A file cannot be mapped with a length of ${size} bytes.`);
   const address = mmap(0, size, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, 0);
@@ -129,7 +129,7 @@ export function copy(to: number, from: number, length: number): void {
   if (length > 0) memcpy(to, from, length);
 }
 
-/** JavaScript's own memory at an address that C may use as long as the buffer is referenced from here. */
+/** JavaScript's own memory, at an address that C may use as long as the buffer is referenced from here. */
 export interface Pinned {
   readonly buffer: ArrayBuffer;
   readonly address: number;
@@ -144,7 +144,7 @@ export function pin(size: number): Pinned {
 
 const mallocTrimC = fromC<[number], number>("int malloc_trim(uint64 keep)");
 
-/** Gives freed malloc memory back to the system; true if some was. Other allocators than glibc's have no such call. */
+/** Gives freed malloc memory back to the system. True if there was some. Only glibc's allocator has such a call. */
 export function mallocTrim(): boolean {
   return isLinux && mallocTrimC(0) === 1;
 }

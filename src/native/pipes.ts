@@ -1,4 +1,4 @@
-/** Pipes between threads of this process, and bytes of a file sent into one without coming through JavaScript. */
+/** Pipes between threads of this process, and sending bytes of a file into one without passing through JavaScript. */
 import { StoreError } from "../errors/index.ts";
 import { lastErrno } from "./foreign.ts";
 import { errnoName, fromC, isLinux } from "./libc.ts";
@@ -7,7 +7,7 @@ import { pin } from "./memory.ts";
 const O_CLOEXEC = 0o2000000;
 const F_SETPIPE_SZ = 1031;
 const PIPE_BYTES = 2 ** 20;
-/** One call sends no more than this. */
+/** The most that one call sends. */
 const MOST_AT_ONCE = 2 ** 30;
 const EINTR = 4;
 const EINVAL = 22;
@@ -19,22 +19,22 @@ const sendfile = fromC<[number, number, number, number], number>(
   "int64 sendfile(int to, int from, uint64 offset, uint64 count)",
 );
 
-/** The kernel of the system keeps what is written until it is read, up to a mebibyte. Children do not inherit it. */
+/** The system buffers what is written until it is read, up to a mebibyte. Children do not inherit the pipe. */
 export function openPipe(): { readonly readEnd: number; readonly writeEnd: number } {
   const ends = pin(8);
   if ((isLinux ? pipe2(ends.address, O_CLOEXEC) : pipe(ends.address)) !== 0) {
     throw new StoreError(`A pipe could not be opened: ${errnoName()}.`);
   }
   const [readEnd = -1, writeEnd = -1] = new Int32Array(ends.buffer, 0, 2);
-  // Where so much is not allowed it stays at what it is, which is slower and nothing else.
+  // If the system does not allow this size, the pipe keeps its default size, which is only slower.
   if (isLinux) fcntl(writeEnd, F_SETPIPE_SZ, PIPE_BYTES);
   return { readEnd, writeEnd };
 }
 
 /**
- * Sends bytes [start, end) of a file, waiting for whoever reads. Answers how many were sent, fewer where the file is
- * shorter; null where files of this kind cannot be sent so. Throws as `fs.writeSync` does where the other end is
- * closed.
+ * Sends bytes [start, end) of a file and waits for the reader of the pipe. Returns how many bytes were sent: fewer if
+ * the file is shorter. Null if files of this kind cannot be sent in this way. Throws like `fs.writeSync` if the other
+ * end is closed.
  */
 export function sendFile(to: number, from: number, start: number, end: number): number | null {
   if (!isLinux) return null;

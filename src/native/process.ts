@@ -1,4 +1,4 @@
-/** What a process can ask the system to do to itself. */
+/** Calls with which a process asks the system to change the process itself. */
 import { StoreError } from "../errors/index.ts";
 import { addressOfBuffer } from "./foreign.ts";
 import { errnoName, fromC, isLinux } from "./libc.ts";
@@ -17,8 +17,9 @@ const getrlimit = fromC<[number, number], number>("int getrlimit(int resource, u
 const setrlimit = fromC<[number, number], number>("int setrlimit(int resource, uint64 limit)");
 
 /**
- * The system kills this process when its parent dies, even by SIGKILL. Only Linux can; elsewhere a child finds out when
- * its socket closes. A parent that died before the call goes unnoticed: compare `process.ppid` afterwards.
+ * The system kills this process when its parent dies, even by SIGKILL. Only Linux can do so; elsewhere a child finds
+ * out when its socket closes. The call does not notice a parent that has already died: compare `process.ppid`
+ * afterwards.
  */
 export function dieWithParent(): void {
   if (isLinux && prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) !== 0) {
@@ -27,9 +28,9 @@ export function dieWithParent(): void {
 }
 
 /**
- * Processes below this one that lose their parent become its children, instead of the system's first process's. Node
- * asks how the children ended that it has started, and no others: `reap` these, or they stay as zombies. Only Linux
- * can.
+ * Descendants of this process that lose their parent become its children, instead of the first process's. Node collects
+ * the exit status only of children that it started itself: call `reap` for the others, or they stay as zombies. Linux
+ * only.
  */
 export function adoptOrphans(): void {
   if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) !== 0) {
@@ -37,19 +38,22 @@ export function adoptOrphans(): void {
   }
 }
 
-/** Asks how a child has ended, which lets go of it; false: it has not ended. Never one that Node has started. */
+/**
+ * Collects the exit status of a child, which removes it from the system. False: the child has not ended. Must not be
+ * called for a child that Node started.
+ */
 export function reap(pid: number): boolean {
   return waitpid(pid, 0, WNOHANG) === pid;
 }
 
 /**
- * No more than so many bytes of private, writable memory can be mapped from now on (`VmData` of /proc/self/status,
- * touched or not): an allocation beyond that fails, instead of being given and ending the machine. Null: as many as
- * this process may have at all. Children begin with the same limit. Only Linux counts so; elsewhere nothing happens.
+ * Limits how many bytes of private, writable memory can be mapped from now on (`VmData` of /proc/self/status, touched
+ * or not): an allocation beyond that fails, instead of succeeding and exhausting the machine. Null: as many as the
+ * system allows this process. Children inherit the limit. Linux only; elsewhere nothing happens.
  */
 export function limitData(bytes: number | null): void {
   if (!isLinux) return;
-  // struct rlimit: the limit in force, and the highest that may be asked for.
+  // struct rlimit: the limit in force, and the highest limit that may be set.
   const limits = new BigUint64Array(2);
   const at = addressOfBuffer(limits.buffer);
   if (getrlimit(RLIMIT_DATA, at) !== 0) throw new StoreError(`getrlimit(RLIMIT_DATA) failed: ${errnoName()}.`);

@@ -1,11 +1,11 @@
 /**
- * What Node's rename lacks: two directories exchanged in one step, a name that must be free; and of directories locks
- * and access lists. Linux.
+ * What Node's rename lacks: exchanging two directories in one step, and renaming only to a free name. Also locks and
+ * access lists of directories. Linux only.
  */
 import { lastErrno } from "./foreign.ts";
 import { errnoName, fromC, isLinux } from "./libc.ts";
 
-/** Paths are taken as they are, not relative to an open directory. */
+/** Paths are not relative to an open directory. */
 const AT_FDCWD = -100;
 const RENAME_NOREPLACE = 1;
 const RENAME_EXCHANGE = 2;
@@ -21,12 +21,12 @@ const getxattr = fromC<[string, string, number, number], number>(
 );
 const flock = fromC<[number, number], number>("int flock(int fd, int operation)");
 
-/** Each gets the other's place, in one step; answers with the error's name, or null. */
+/** Exchanges the two paths in one step. Returns the error's name, or null. */
 export function exchange(a: string, b: string): string | null {
   return renamed(a, b, RENAME_EXCHANGE);
 }
 
-/** A rename to a name that must be free: EEXIST where it is not. Answers with the error's name, or null. */
+/** Renames only if the new name is free: EEXIST otherwise. Returns the error's name, or null. */
 export function renameToFree(from: string, to: string): string | null {
   return renamed(from, to, RENAME_NOREPLACE);
 }
@@ -36,15 +36,15 @@ function renamed(from: string, to: string, flags: number): string | null {
   return renameat2(AT_FDCWD, from, AT_FDCWD, to, flags) === 0 ? null : errnoName();
 }
 
-/** Whether more is said about who may use it than owner, group and mode tell. */
+/** Whether the path has access rules beyond owner, group and mode. */
 export function hasAccessList(path: string): boolean {
   if (!isLinux) return false;
   return ["system.posix_acl_access", "system.posix_acl_default"].some((name) => getxattr(path, name, 0, 0) >= 0);
 }
 
 /**
- * Locks an open file or directory against everybody else who does so, until it is closed or its process ends.
- * "unsupported": a file system without such locks.
+ * Locks an open file or directory against all others that lock it in this way, until it is closed or its process ends.
+ * "unsupported": the file system has no such locks.
  */
 export function tryLock(fd: number): "locked" | "busy" | "unsupported" {
   if (!isLinux) return "unsupported";

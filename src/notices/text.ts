@@ -18,6 +18,8 @@ const TEXTS: Texts = {
   storeOnDisk: ({ sharedMemory, free, capacity, directory }) =>
     `${sharedMemory} has ${formatSize(free)} free, less than the store's ${formatSize(capacity)}: the store is a file in ` +
     `${directory}. A larger ${sharedMemory} (docker run --shm-size) or a smaller objectStoreMemory is faster.`,
+  noDashboard: ({ error }) =>
+    `There is no dashboard: ${error}. The session works without it; see the option dashboard.`,
   placeTaken: ({ usual, why, used }) =>
     `${usual} ${why}: this session does not read or use it, and uses ${used} instead. Remove it, or give the ` +
     "session another localDirectory.",

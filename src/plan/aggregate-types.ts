@@ -1,4 +1,4 @@
-/** What aggregates cannot be taken of, by SQL type: said before anything runs where a column's type is known. */
+/** Which aggregates a SQL type does not have. Checked before anything runs, if the column's type is known. */
 import { OptionError } from "../errors/index.ts";
 import { columnType } from "./column-type.ts";
 import type { AggregateExpression, AggregateName } from "./expression/index.ts";
@@ -10,7 +10,7 @@ const TIMES = /^(DATE|TIME|TIMESTAMP|INTERVAL)\b/;
 const INTERVAL = /^INTERVAL$/;
 const BOOLEAN = /^BOOLEAN$/;
 
-/** The kernel has none of these; min, max, first, list and counts are of every type. */
+/** The kernel has none of these. min, max, first, list and the counts exist for every type. */
 const NONE_OF: Partial<Record<AggregateName, readonly RegExp[]>> = {
   sum: [NESTED, TEXT, TIMES],
   mean: [NESTED, TEXT, BOOLEAN],

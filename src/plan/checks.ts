@@ -1,4 +1,4 @@
-/** Column names and expressions checked against what a resolved plan hands on, where that is known. */
+/** Checks column names and expressions against the columns of a resolved plan, if these are known. */
 import { nameFault } from "../arrow/index.ts";
 import { OptionError, UnknownColumnError } from "../errors/index.ts";
 import { assertOwnNames } from "../protocol/index.ts";
@@ -8,7 +8,7 @@ import { type Expression, namedColumns } from "./expression/index.ts";
 import { checkRowByRow } from "./one-row.ts";
 import type { Plan } from "./plan.ts";
 
-/** The columns available, null where they are not known. */
+/** The available columns; null if they are not known. */
 export function checkNames(input: Plan, names: Iterable<string>, operator: string): readonly string[] | null {
   const available = columnsOf(input);
   if (available !== null) checkAmong(names, available, operator);
@@ -22,7 +22,7 @@ export function checkAmong(names: Iterable<string>, available: readonly string[]
   }
 }
 
-/** Expressions of one row at a time. */
+/** Checks expressions that look at one row at a time. */
 export function checkExpressions(input: Plan, expressions: readonly Expression[], operator: string): void {
   for (const expression of expressions) {
     checkRowByRow(expression, operator);
@@ -30,13 +30,13 @@ export function checkExpressions(input: Plan, expressions: readonly Expression[]
   }
 }
 
-/** Names that an operator makes, or a source has. */
+/** Checks names that an operator makes, or that a source has. */
 export function checkMadeNames(names: Iterable<string>, operator: string): void {
   const fault = nameFault(names);
   if (fault !== null) throw new OptionError(`${operator}: ${fault.reason}`);
 }
 
-/** Columns side by side must have names of their own. */
+/** Checks that all columns have different names. */
 export function checkOwnNames(names: readonly string[] | null, operator: string): void {
   if (names !== null) assertOwnNames(names, operator);
 }

@@ -1,6 +1,6 @@
 /**
- * The SQL type of a column that comes from a scan as it is, or that a function declares; null where only running the
- * plan tells.
+ * The SQL type of a column that comes unchanged from a scan, or that a function declares; null if only running the plan
+ * can tell.
  */
 import { parseTypeName, typeName } from "../arrow/index.ts";
 import type { Plan } from "./plan.ts";

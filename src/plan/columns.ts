@@ -1,6 +1,6 @@
 /**
- * The column names a resolved plan hands on, in order, or null where only running it tells: after a function, and over
- * blocks of unknown shape. Answers are kept per node, since rules ask again and again.
+ * The column names of a resolved plan, in order; null if only running it can tell: after a function, or over blocks of
+ * unknown schema. Answers are kept for each node, because rules ask again and again.
  */
 import { besideNames } from "../protocol/index.ts";
 import type { Plan } from "./plan.ts";
@@ -15,7 +15,7 @@ export function columnsOf(plan: Plan): readonly string[] | null {
   return answer;
 }
 
-/** The columns of both, those of the right under other names where the left has them. */
+/** The columns of both sides. A right column gets another name if the left has the same one. */
 function besides(left: readonly string[], right: readonly string[], suffix: string): readonly string[] {
   return [...left, ...right.map(besideNames(left, suffix))];
 }

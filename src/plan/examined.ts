@@ -1,27 +1,46 @@
-/** Raw SQL of a plan, shown to the kernel's parser: what it sees stays with each expression. */
-import { type Expression, mapChildren, type RawSeen, rawsIn } from "./expression/index.ts";
-import { inputsOf, type Plan, rewriteUp } from "./plan.ts";
+/** Shows the raw SQL of a plan to the kernel's parser, and keeps the findings with each expression. */
+import { type Expression, hasRaw, mapChildren, type RawSeen, rawsIn } from "./expression/index.ts";
+import { inputsOf, type Plan, withInputs } from "./plan.ts";
 
-/** By text; throws where the syntax of one is wrong. A text that cannot be taken apart otherwise is left out. */
+/**
+ * Findings by text. Throws if the syntax of a text is wrong. A text that cannot be taken apart for another reason has
+ * no entry.
+ */
 export type Examine = (texts: ReadonlySet<string>) => Promise<ReadonlyMap<string, RawSeen>>;
 
+const shown = new WeakMap<Plan, Plan>();
+
+/** A node is shown to the parser once, and always leads to the same resulting node. */
 export async function examined(plan: Plan, examine: Examine): Promise<Plan> {
-  const texts = new Set(rawTexts(plan));
-  if (texts.size === 0) return plan;
-  const seen = await examine(texts);
-  const shown = (expression: Expression): Expression => {
+  const known = shown.get(plan);
+  if (known !== undefined) return known;
+  const texts = new Set<string>();
+  addRawTexts(plan, texts);
+  return texts.size === 0 ? plan : withSeen(plan, await examine(texts));
+}
+
+function withSeen(plan: Plan, seen: ReadonlyMap<string, RawSeen>): Plan {
+  const known = shown.get(plan);
+  if (known !== undefined) return known;
+  const over = withInputs(
+    plan,
+    inputsOf(plan).map((input) => withSeen(input, seen)),
+  );
+  const mapped = (expression: Expression): Expression => {
     if (expression.kind === "raw") return { ...expression, seen: seen.get(expression.sql) ?? null };
-    return rawsIn(expression).length === 0 ? expression : mapChildren(expression, shown);
+    return hasRaw(expression) ? mapChildren(expression, mapped) : expression;
   };
-  return rewriteUp(plan, (node) => withExpressions(node, shown));
+  const node = expressionsOf(plan).some(hasRaw) ? withExpressions(over, mapped) : over;
+  shown.set(plan, node);
+  return node;
 }
 
-function rawTexts(plan: Plan): readonly string[] {
-  const own = expressionsOf(plan).flatMap(rawsIn);
-  return [...own.map(({ sql }) => sql), ...inputsOf(plan).flatMap(rawTexts)];
+function addRawTexts(plan: Plan, into: Set<string>): void {
+  for (const { sql } of expressionsOf(plan).flatMap(rawsIn)) into.add(sql);
+  for (const input of inputsOf(plan)) addRawTexts(input, into);
 }
 
-/** The expressions that the node itself has. */
+/** The node's own expressions. */
 export function expressionsOf(plan: Plan): readonly Expression[] {
   switch (plan.kind) {
     case "filter":

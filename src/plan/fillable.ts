@@ -1,4 +1,4 @@
-/** Whether a value can stand in for the nulls of a column of some SQL type, as `fillNull(value)` means it. */
+/** Whether a value can replace the nulls of a column of some SQL type, as in `fillNull(value)`. */
 
 import { isDate, isUint8Array } from "../realm/index.ts";
 import type { Literal } from "./expression/index.ts";

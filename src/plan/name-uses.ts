@@ -1,7 +1,7 @@
 /**
- * Every function, and every join and zip, is told what the operators above it do with the names of its columns. Where
- * these are not known before it runs, its task checks the names, as they are checked here where columns are known. Told
- * of the plan as the user wrote it: rules may take out what nobody reads, and a wrong name in it is wrong all the same.
+ * Tells every function, join and zip what the operators above do with the names of its columns. If the columns are
+ * unknown until it runs, its task checks the names, as they are checked here if columns are known. Uses the plan as the
+ * user wrote it: rules may remove columns that nothing reads, but a wrong name stays an error.
  */
 import type { NameUse } from "../protocol/index.ts";
 import { aggregatesIn, type Expression, namedColumns } from "./expression/index.ts";
@@ -9,46 +9,64 @@ import { type FunctionNode, functionLabel } from "./nodes/function.ts";
 import type { JoinNode } from "./nodes/join.ts";
 import type { ZipNode } from "./nodes/zip.ts";
 import { inputsOf, type Plan, withInputs } from "./plan.ts";
+import type { Resolved } from "./resolve.ts";
 
-/** `above`: what is done with the names of this plan's columns, nearest operator first. */
-export function withNameUses(plan: Plan, above: readonly NameUse[] = []): Plan {
-  switch (plan.kind) {
+/** The resolved plan. `above`: uses of its column names, nearest operator first. */
+export function withNameUses(node: Resolved, above: readonly NameUse[] = []): Plan {
+  const { written } = node;
+  switch (written.kind) {
     case "join":
     case "zip":
-      return besides(plan, above);
+      return besides(node, written, above);
     case "function":
-      if (plan.form === "filter") return over(plan, [...usesOfFunction(plan), ...above]);
-      return over(told(plan, above), usesOfFunction(plan));
+      if (written.form === "filter") return over(node, [...usesOfFunction(written), ...above]);
+      return told(over(node, usesOfFunction(written)), above);
     default:
-      return over(plan, namesAll(plan) ? usesOf(plan) : [...usesOf(plan), ...above]);
+      return over(node, namesAll(written) ? usesOf(written) : [...usesOf(written), ...above]);
   }
 }
 
-/** Its columns are known, whatever it is over. */
+/** Whether the plan names all of its columns, whatever its input has. */
 function namesAll(plan: Plan): boolean {
   return plan.kind === "aggregate" || ((plan.kind === "project" || plan.kind === "window") && plan.mode === "select");
 }
 
-function over(plan: Plan, uses: readonly NameUse[]): Plan {
+/**
+ * The node's resolved plan over inputs that know their uses. The resolved plan contains its resolved inputs somewhere.
+ */
+function over({ plan, inputs }: Resolved, uses: readonly NameUse[]): Plan {
+  const tolds = new Map<Plan, Plan>();
+  for (const input of inputs) tolds.set(input.plan, withNameUses(input, uses));
+  return [...tolds].every(([input, told]) => input === told) ? plan : overTold(plan, tolds);
+}
+
+function overTold(plan: Plan, tolds: ReadonlyMap<Plan, Plan>): Plan {
+  const told = tolds.get(plan);
+  if (told !== undefined) return told;
   return withInputs(
     plan,
-    inputsOf(plan).map((input) => withNameUses(input, uses)),
+    inputsOf(plan).map((input) => overTold(input, tolds)),
   );
 }
 
-function told(plan: FunctionNode, uses: readonly NameUse[]): FunctionNode {
-  return uses.length === 0 ? plan : Object.freeze({ ...plan, options: { ...plan.options, uses } });
+function told(plan: Plan, uses: readonly NameUse[]): Plan {
+  if (plan.kind !== "function" || uses.length === 0) return plan;
+  return Object.freeze({ ...plan, options: { ...plan.options, uses } });
 }
 
-/** A semi or anti join has the columns of its left, so that who makes those is told. */
-function besides(plan: JoinNode | ZipNode, above: readonly NameUse[]): Plan {
-  const [left, right] = plan.kind === "join" ? [plan.leftOn, plan.rightOn] : [[], []];
-  const ofLeft = plan.kind === "join" && (plan.how === "semi" || plan.how === "anti");
-  const node = ofLeft || above.length === 0 ? plan : Object.freeze({ ...plan, uses: above });
-  return withInputs(node, [
-    withNameUses(plan.left, [...reading("join", left), ...(ofLeft ? above : [])]),
-    withNameUses(plan.right, reading("join", right)),
-  ]);
+/**
+ * Resolving leaves joins and zips as they are. A semi or anti join has the columns of its left input, so the uses are
+ * passed on to that input.
+ */
+function besides({ plan, inputs }: Resolved, written: JoinNode | ZipNode, above: readonly NameUse[]): Plan {
+  const [keysLeft, keysRight] = written.kind === "join" ? [written.leftOn, written.rightOn] : [[], []];
+  const ofLeft = written.kind === "join" && (written.how === "semi" || written.how === "anti");
+  const uses = [[...reading("join", keysLeft), ...(ofLeft ? above : [])], reading("join", keysRight)];
+  const over = withInputs(
+    plan,
+    inputs.map((input, side) => withNameUses(input, uses[side])),
+  );
+  return ofLeft || above.length === 0 ? over : Object.freeze({ ...over, uses: above });
 }
 
 function usesOfFunction(plan: FunctionNode): readonly NameUse[] {
@@ -83,7 +101,7 @@ function usesOf(plan: Exclude<Plan, JoinNode | ZipNode | FunctionNode>): readonl
     case "repartition":
       return reading("repartition", plan.into.kind === "keys" ? plan.into.keys : []);
     case "aggregate": {
-      // Outside of aggregates stand names of keys.
+      // Columns outside of aggregates are names of keys.
       const inside = plan.items.flatMap(({ expression }) => aggregatesIn(expression));
       const taken = columnsIn(inside.map((expression) => ({ expression })));
       return [...reading("groupBy", columnsIn(plan.keys)), ...reading("agg", taken)];

@@ -1,4 +1,4 @@
-/** Refuses what looks at other rows where one row at a time is looked at, and raw SQL that is no single value. */
+/** Refuses expressions that look at other rows where only one row is available, and raw SQL that is no single value. */
 import { OptionError } from "../errors/index.ts";
 import {
   type AggregateExpression,
@@ -11,7 +11,7 @@ import {
   rawsIn,
 } from "./expression/index.ts";
 
-/** A value of one row. */
+/** Accepts a value of one row. */
 export function checkRowByRow(expression: Expression, operator: string): void {
   const [found] = aggregatesIn(expression);
   if (found !== undefined) throw misplaced(found, operator);
@@ -22,7 +22,10 @@ export function checkRowByRow(expression: Expression, operator: string): void {
   }
 }
 
-/** A value of a group, or of one row and the windows around it: what may stand outside of aggregates there. */
+/**
+ * Accepts a value of a group, or of one row and the windows around it: what may stand outside of aggregates in such a
+ * place.
+ */
 export function checkGroupWise(expression: Expression, operator: string): void {
   checkNoWindow(expression, operator);
   for (const each of rawsIn(expression)) checkRaw(each, operator);

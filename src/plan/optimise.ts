@@ -1,4 +1,4 @@
-/** The rules in the order in which each finds most to do. */
+/** The rules, in the order in which each finds most to do. */
 import type { Plan } from "./plan.ts";
 import {
   dropNeedlessOrder,
@@ -19,7 +19,7 @@ const rules: readonly ((plan: Plan) => Plan)[] = [
   pushFilters,
   pushSamples,
   mergeProjections,
-  // Merged projections let conditions that stopped at one go further.
+  // A second time: conditions that stopped at a projection can move further after projections are merged.
   pushFilters,
   dropNoOps,
   pushLimits,
@@ -28,6 +28,13 @@ const rules: readonly ((plan: Plan) => Plan)[] = [
   nameDeepInputs,
 ];
 
+const best = new WeakMap<Plan, Plan>();
+
+/** Optimises a plan once. An optimised plan is returned unchanged. */
 export function optimise(plan: Plan): Plan {
-  return rules.reduce((current, rule) => rule(current), plan);
+  const known = best.get(plan);
+  if (known !== undefined) return known;
+  const optimised = rules.reduce((current, rule) => rule(current), plan);
+  best.set(plan, optimised);
+  return optimised;
 }

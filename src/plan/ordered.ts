@@ -1,6 +1,6 @@
 /**
- * Whether a plan's rows have an order that somebody asked for: what follows a sort or a shuffle keeps it, up to the
- * next node that mixes the rows. Where this holds, a result that is kept is read back in the same order.
+ * Whether the user asked for an order of the plan's rows: operators above a sort or a shuffle keep its order, up to the
+ * next node that mixes rows. If so, a result that is kept is read back in that order.
  */
 import type { Plan } from "./plan.ts";
 

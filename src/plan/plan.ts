@@ -56,7 +56,7 @@ export function inputsOf(plan: Plan): readonly Plan[] {
   }
 }
 
-/** The same node over other inputs; the node itself where they are the same. */
+/** The same node with other inputs; the node itself if they are the same. */
 export function withInputs(plan: Plan, inputs: readonly Plan[]): Plan {
   if (plan.kind === "scan") return plan;
   if (plan.kind === "join" || plan.kind === "zip") {

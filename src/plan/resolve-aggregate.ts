@@ -1,5 +1,5 @@
 /**
- * Checks an aggregate, and takes keys out of its items: what is computed of keys and aggregates together (`year + 1`,
+ * Checks an aggregate and takes keys out of its items. What is computed from keys and aggregates together (`year + 1`,
  * `sum(x) / key`) becomes a projection above it, so that every column left in an item is inside an aggregate.
  */
 import { OptionError } from "../errors/index.ts";
@@ -63,13 +63,13 @@ function checkAggregate(input: Plan, outer: AggregateExpression): void {
   checkAggregateType(input, outer, "agg");
 }
 
-/** The columns an expression names outright, those inside aggregates left out. */
+/** The columns that an expression names outright, outside of aggregates. */
 function columnsOutside(expression: Expression): readonly string[] {
   if (expression.kind === "column") return [expression.name];
   return expression.kind === "aggregate" ? [] : children(expression).flatMap(columnsOutside);
 }
 
-/** Raw SQL may be an aggregate itself, so it stays whole where it is. */
+/** Raw SQL may be an aggregate itself, so it stays whole and in place. */
 function namesKeys({ expression }: NamedExpression): boolean {
   return columnsOutside(expression).length > 0 && !rawOutside(expression);
 }

@@ -1,4 +1,4 @@
-/** Checks a join: its keys exist, can be equal, and the columns of both sides have names of their own. */
+/** Checks a join: its keys exist and can be compared, and the columns of both sides get different names. */
 import { checkKeyTypes, type TypeOf } from "../protocol/index.ts";
 import { checkNames, checkOwnNames } from "./checks.ts";
 import { columnType } from "./column-type.ts";

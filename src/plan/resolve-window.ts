@@ -1,6 +1,6 @@
 /**
- * Projections and conditions with a window in them. A projection becomes a window node; a condition is computed of
- * columns that a window node below it adds, and that are gone again above it.
+ * Projections and conditions that contain a window. Such a projection becomes a window node. For such a condition, a
+ * window node below it adds columns, the condition uses them, and a projection above it removes them.
  */
 import { OptionError } from "../errors/index.ts";
 import { checkAggregateType } from "./aggregate-types.ts";

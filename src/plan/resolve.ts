@@ -1,6 +1,7 @@
 /**
- * Makes a plan as the user wrote it ready for the rules: sources opened, every column name checked where the columns
- * are known, and what is only another way to say select or filter turned into it. Nothing of the job runs here.
+ * Prepares a plan as the user wrote it for the rules. It opens the sources, checks every column name if the columns are
+ * known, and replaces operators that are shorthand for select or filter. Nothing of the job runs here. Each node is
+ * resolved once, over its resolved inputs, and keeps the result.
  */
 import { OptionError } from "../errors/index.ts";
 import { checkExpressions, checkMadeNames, checkNames, checkOwnNames } from "./checks.ts";
@@ -17,6 +18,7 @@ import {
   type NamedExpression,
 } from "./expression/index.ts";
 import { fillableBy } from "./fillable.ts";
+import { KeptAnswers } from "./kept-answers.ts";
 import { withNameUses } from "./name-uses.ts";
 import type { FillNullNode } from "./nodes/fill-null.ts";
 import { filter } from "./nodes/filter.ts";
@@ -24,6 +26,7 @@ import type { FunctionNode } from "./nodes/function.ts";
 import { functionLabel } from "./nodes/function.ts";
 import { type ProjectNode, project } from "./nodes/project.ts";
 import type { RenameNode } from "./nodes/rename.ts";
+import type { ScanNode } from "./nodes/scan.ts";
 import { type SortNode, sort } from "./nodes/sort.ts";
 import { type UnionNode, union } from "./nodes/union.ts";
 import { inputsOf, type Plan, withInputs } from "./plan.ts";
@@ -32,20 +35,38 @@ import { resolveJoin } from "./resolve-join.ts";
 import { resolveWindow, resolveWindowFilter } from "./resolve-window.ts";
 import type { Column } from "./source.ts";
 
-/** Where columns are not known, names are checked when they are (name-uses.ts). */
-export function resolve(plan: Plan, describe: Describe): Promise<Plan> {
-  return resolveTree(withNameUses(plan), describe);
+/** A node as it was written, the plan that it became, and the same of its inputs. */
+export interface Resolved {
+  readonly written: Plan;
+  readonly plan: Plan;
+  readonly inputs: readonly Resolved[];
 }
 
-async function resolveTree(plan: Plan, describe: Describe): Promise<Plan> {
-  if (plan.kind === "scan") {
-    const open = plan.open ?? (await plan.source.open());
-    checkMadeNames(open.columns?.map(({ name }) => name) ?? [], plan.source.name);
-    return plan.open === null ? Object.freeze({ ...plan, open }) : plan;
-  }
-  const inputs: Plan[] = [];
-  for (const input of inputsOf(plan)) inputs.push(await resolveTree(input, describe));
-  return resolveNode(withInputs(plan, inputs), describe);
+const nodes = new KeptAnswers<Resolved>();
+const plans = new KeptAnswers<Plan>();
+
+/** Names of unknown columns are checked when the columns become known (name-uses.ts). */
+export function resolve(plan: Plan, describe: Describe): Promise<Plan> {
+  return plans.of(plan, async () => withNameUses(await resolved(plan, describe)));
+}
+
+function resolved(written: Plan, describe: Describe): Promise<Resolved> {
+  return nodes.of(written, async () => {
+    if (written.kind === "scan") return { written, plan: await opened(written), inputs: [] };
+    const inputs: Resolved[] = [];
+    for (const input of inputsOf(written)) inputs.push(await resolved(input, describe));
+    const over = withInputs(
+      written,
+      inputs.map(({ plan }) => plan),
+    );
+    return { written, plan: await resolveNode(over, describe), inputs };
+  });
+}
+
+async function opened(scan: ScanNode): Promise<ScanNode> {
+  const open = scan.open ?? (await scan.source.open());
+  checkMadeNames(open.columns?.map(({ name }) => name) ?? [], scan.source.name);
+  return scan.open === null ? Object.freeze({ ...scan, open }) : scan;
 }
 
 async function resolveNode(plan: Plan, describe: Describe): Promise<Plan> {
@@ -132,7 +153,7 @@ function resolveRename(plan: RenameNode): Plan {
   return project(plan.input, "select", items, "rename");
 }
 
-/** A constant orders nothing, and SQL takes a number there for the place of a column. */
+/** A constant does not order rows, and SQL would take a number for the position of a column. */
 function resolveSort(plan: SortNode): Plan {
   checkExpressions(
     plan.input,
@@ -169,7 +190,7 @@ async function resolveFillNull(plan: FillNullNode, describe: Describe): Promise<
   }
 }
 
-/** Every input gets the first one's columns, in its order and in the type that holds all. */
+/** Every input gets the columns of the first, in its order, and in the types that hold the values of all. */
 async function resolveUnion(plan: UnionNode, describe: Describe): Promise<Plan> {
   const inputs = plan.inputs.filter((input) => columnsOf(input)?.length !== 0);
   const [first, ...others] = inputs;

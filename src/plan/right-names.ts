@@ -1,5 +1,6 @@
 /**
- * The right's columns beside the left's: the name each has there, and its own. Null where the columns are not known.
+ * The names of the right's columns next to the left's, each with the column's own name. Null if the columns are not
+ * known.
  */
 import { besideNames } from "../protocol/index.ts";
 import { columnsOf } from "./columns.ts";

@@ -1,101 +1,104 @@
 /**
- * What a plan reads from. A source is named when the plan is built, opened when it is first needed (files listed,
- * schema asked for, both once), and cut into splits when the plan says what it needs of it.
+ * What a plan reads from. A source gets its name when the plan is built. It is opened when first needed (files are
+ * listed and the schema is read, once each), and cut into splits when the plan knows what it needs.
  */
 import type { Bytes, PackedFile, Skipped, Split } from "../protocol/index.ts";
 import type { Expression } from "./expression/index.ts";
 
-/** A column and its type as SQL spells it. */
+/** A column and its type in SQL's spelling. */
 export interface Column {
   readonly name: string;
   readonly type: string;
 }
 
 export interface Source {
-  /** The operator shown: `readParquet`. */
+  /** The operator as it is shown: `readParquet`. */
   readonly name: string;
-  /** What it reads, for explain: paths, a number of rows. */
+  /** What it reads, for explain: paths, or a number of rows. */
   readonly label: string;
-  /** Its rows have an order that whoever comes after keeps; false by default. */
+  /** Its rows have an order that the operators above keep; false by default. */
   readonly ordered?: boolean;
   open(): Promise<OpenSource>;
-  /** The files that it would read now. Absent where it reads none. */
+  /** The files that it would read now. Absent: it reads no files. */
   files?(): Promise<readonly string[]>;
-  /** The same source for one call. Absent where nothing is read before the job runs. */
+  /** The same source for one call. Absent: nothing is read before the job runs. */
   during?(call: SourceCall): Source;
-  /** The same source looked at anew, so that what has changed since is seen. Absent where nothing can change. */
+  /** The same source opened anew, so that changes since then are seen. Absent: nothing can change. */
   again?(): Source;
 }
 
 /** A call for which a source is read. */
 export interface SourceCall {
-  /** Rows may be read for it. */
+  /** Rows may be read for this call. */
   readonly reads: boolean;
-  /** Throws once it has been cancelled. */
+  /** Throws once the call has been cancelled. */
   check(): void;
 }
 
 export const whateverItTakes: SourceCall = { reads: true, check() {} };
 
 export interface OpenSource {
-  /** Null where only the blocks themselves know. */
+  /** Null: only the blocks themselves tell. */
   readonly columns: readonly Column[] | null;
-  /** Columns with one value per file (hive partitions): filters on them alone leave out whole files. */
+  /** Columns with one value per file (hive partitions). Filters on them alone leave out whole files. */
   readonly partitionColumns: readonly string[];
-  /** Leaving out columns saves work: they lie in files and come through SQL. */
+  /** Leaving out columns saves work, because they are in files and are read by SQL. */
   readonly prunes: boolean;
-  /** Rows can be told apart by their place, so a sample can be taken while reading. */
+  /** Rows are identified by their place, so a sample can be taken while reading. */
   readonly samples: boolean;
-  /** Exact number of rows by metadata alone; null where rows must be read to be counted. */
+  /** The exact number of rows from metadata alone; null if rows must be read to count them. */
   countRows(): Promise<number | null>;
   splits(request: ScanRequest): Promise<ScanSplits>;
   /** All that is asked for as one table, for a kernel with all threads; null or absent: only splits can be read. */
   whole?(request: ScanRequest): Promise<WholeScan | null>;
-  /** About how many bytes its rows are in memory; null or absent: not known. */
+  /** About how many bytes its rows take in memory; null or absent: unknown. */
   readonly bytes?: Bytes | null;
-  /** Cuts a read of everything where its splits end, so that it can be read a stretch at a time. */
+  /** Cuts a read of everything at the ends of its splits, so that it can be read in stretches. */
   cut(): Promise<SourceCut>;
 }
 
 export interface WholeScan {
-  /** Stands where a table stands; columns, types and rows are those of the splits. */
+  /** Used in the place of a table name. Columns, types and rows are those of the splits. */
   readonly sql: string;
-  /** Named in errors; absent: it reads none. */
+  /** Named in errors; absent: it reads no files. */
   readonly files?: readonly string[];
-  /** Those of them that have to be found whole. */
+  /** The files that must be checked for being complete. */
   readonly packed?: readonly PackedFile[];
-  /** Read at most, before any condition; absent: not looked at. */
+  /** The most rows that are read, before any condition; absent: unknown. */
   readonly rows?: number;
-  /** Tasks over the splits read the same in less time, where few rows come out of them. */
+  /** Tasks over the splits read the same rows in less time, if few rows come out of them. */
   readonly splitsAreFaster?: boolean;
   readonly skipped: Skipped;
   readonly notes: readonly string[];
 }
 
-/** A read of everything as its splits, in order: their sizes, and a source of the splits [from, to) alone. */
+/** A read of everything as its splits, in order: their sizes, and a source with only the splits [from, to). */
 export interface SourceCut {
   readonly sizes: readonly Bytes[];
   stretch(from: number, to: number): OpenSource;
 }
 
 export interface ScanRequest {
-  /** Columns that are read at all, filters included; null: all. */
+  /** Columns that are read at all, including those of filters; null: all. */
   readonly columns: readonly string[] | null;
-  /** Conditions that the plan applies to every row. Sources leave out what cannot satisfy them, nothing more. */
+  /**
+   * Conditions that the plan applies to every row. Sources may leave out rows that cannot satisfy them, and do nothing
+   * more.
+   */
   readonly filters: readonly Expression[];
-  /** Samples to take of each row, by its place in the source. */
+  /** Samples to take, by each row's place in the source. */
   readonly samples: readonly RowSample[];
-  /** No more rows than this are needed, counted before filters; null: all. */
+  /** The most rows that are needed, counted before filters; null: all. */
   readonly limit: number | null;
 }
 
-/** Keeps a row where its hash, salted with the seed, falls below the fraction. */
+/** Keeps a row if its hash, salted with the seed, is below the fraction. */
 export interface RowSample {
   readonly fraction: number;
   readonly seed: number;
 }
 
-/** Splits that are no SQL themselves, and the select list that makes the source's columns of what they hold. */
+/** Splits that are not SQL, and the select list that turns their contents into the source's columns. */
 export interface ScanPart {
   readonly splits: readonly Split[];
   readonly list: string;
@@ -103,12 +106,14 @@ export interface ScanPart {
 
 export interface ScanSplits {
   readonly splits: readonly Split[];
-  /** Instead of `splits`, where they need different select lists. */
+  /** Instead of `splits`, if they need different select lists. */
   readonly parts?: readonly ScanPart[];
-  /** Blocks in the store, cut as it suits the session: functions may have them put together to whole batches. */
+  /**
+   * The splits are blocks in the store, cut as suits the session: functions may have them combined to whole batches.
+   */
   readonly mayMerge?: boolean;
   readonly skipped: Skipped;
-  /** What was left out and why, a line each, for explain. */
+  /** What was left out and why, one line each, for explain. */
   readonly notes: readonly string[];
 }
 

@@ -1,17 +1,17 @@
-/** What a task proves of CSV files before it reads them, and how it may read them then. */
+/** What a task proves about CSV files before it reads them, and how it may then read them. */
 import type { Bytes } from "./job.ts";
 
-/** What is proved of a column's fields, empty ones aside; "any": that they are fields. */
+/** What is proved about the non-empty fields of a column; "any": only that they are fields. */
 export type FieldProof =
   | { readonly kind: "any" | "date" | "timestamp" }
-  /** Digits without a zero before them, as many at most. */
+  /** Digits without a leading zero, at most this many. */
   | { readonly kind: "whole"; readonly digits: number; readonly signed: boolean }
-  /** Digits, perhaps with a point and more of them; so many characters at most. */
+  /** Digits, optionally with a point and further digits; at most this many characters. */
   | { readonly kind: "double"; readonly length: number };
 
 export interface RecordProof {
   readonly delimiter: string;
-  /** Two of them are one inside of quotes. Empty: nothing is quoted. */
+  /** Two quotes stand for one inside quotes. Empty: nothing is quoted. */
   readonly quote: string;
   readonly fields: readonly FieldProof[];
 }
@@ -27,6 +27,6 @@ export interface CsvStretch {
 export interface CsvProof {
   readonly stretches: readonly CsvStretch[];
   readonly records: RecordProof;
-  /** Instead of the split's own, where everything is proved. */
+  /** Replaces the split's own SQL if everything is proved. */
   readonly sql: string;
 }

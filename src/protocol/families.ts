@@ -3,7 +3,7 @@ import type { TypeFamily } from "../arrow/index.ts";
 
 export type { TypeFamily };
 
-/** What is known of a column with values of both, or null where no type holds both. */
+/** What is known about a column with values of both families; null if no type can hold both. */
 export function meeting(a: TypeFamily, b: TypeFamily): TypeFamily | null {
   if (a === "?" || a === b) return b;
   if (b === "?") return a;

@@ -1,20 +1,20 @@
 /**
- * Messages over a socket: each frame is a uint32 length (little endian) and that many bytes of UTF-8 JSON.
- * Knows nothing of what the messages mean; trusts the peer to have the types it was given (the token is what
- * keeps strangers out), but not to be of sound mind: an oversized or malformed frame ends the connection.
+ * Messages over a socket: each frame is a uint32 length (little endian) and that many bytes of UTF-8 JSON. Knows
+ * nothing of what messages mean. It trusts the types of the peer's messages, because only a peer with the token is
+ * connected. It does not trust the peer to be intact: a frame that is too large or malformed ends the connection.
  */
 import type { Socket } from "node:net";
 import { SpillwayError } from "../errors/index.ts";
 
 const HEADER = 4;
-/** Blocks and payloads travel through the store, so a frame this large is a broken peer. */
+/** Blocks and payloads travel through the store, so a frame this large means a broken peer. */
 export const MAX_FRAME = 256 * 1024 * 1024;
 
 export class Wire<In, Out> {
   readonly #socket: Socket;
   readonly #received: Buffer[] = [];
   #receivedBytes = 0;
-  /** Bytes of the frame under way, header included; HEADER until its length is known. */
+  /** Bytes of the present frame, header included; HEADER until its length is known. */
   #needed = HEADER;
   #onMessage: ((message: In) => void) | null = null;
   #onClose: ((error: Error | null) => void)[] = [];
@@ -33,13 +33,13 @@ export class Wire<In, Out> {
     });
   }
 
-  /** A message to a closed wire goes nowhere: the close handler is how its owner learns of that. */
+  /** A message to a closed wire is dropped. The close handler tells the owner that the wire is closed. */
   send(message: Out): void {
     if (this.#state !== "open" || this.#socket.destroyed) return;
     this.sendText(JSON.stringify(message));
   }
 
-  /** A message that is JSON already, as where many get the same. */
+  /** Sends a message that is already JSON, for messages to many receivers. */
   sendText(text: string): void {
     if (this.#state !== "open" || this.#socket.destroyed) return;
     const bytes = Buffer.byteLength(text);
@@ -55,7 +55,7 @@ export class Wire<In, Out> {
     this.#socket.write(frame);
   }
 
-  /** Bytes that were sent and that the system has not taken, because the peer does not read. */
+  /** Bytes that were sent but not taken by the system, because the peer does not read. */
   get unread(): number {
     return this.#socket.writableLength;
   }
@@ -66,30 +66,30 @@ export class Wire<In, Out> {
     this.#onMessage = handler;
   }
 
-  /** Called once, with the reason where it was not an orderly end. */
+  /** Called once, with the reason unless the end was orderly. */
   onClose(handler: (error: Error | null) => void): void {
     if (this.#state === "closed") queueMicrotask(() => handler(this.#error));
     else this.#onClose.push(handler);
   }
 
-  /** Sends what is queued, then ends the connection without waiting for the peer to end its side. */
+  /** Sends what is queued, then ends the connection without waiting for the peer. */
   close(): void {
     if (this.#state !== "open") return;
     this.#state = "ending";
     this.#socket.end(() => this.#socket.destroy());
   }
 
-  /** Called when the peer has read all that was sent, after it had fallen behind. */
+  /** Called when a peer that had fallen behind has read everything. */
   onRead(handler: () => void): void {
     this.#socket.on("drain", handler);
   }
 
-  /** Ends the connection at once; what is queued is lost. */
+  /** Ends the connection at once and drops what is queued. */
   destroy(): void {
     this.#socket.destroy();
   }
 
-  /** Messages of one tick leave in one system call. */
+  /** Sends the messages of one tick in one system call. */
   #corkUntilNextTick(): void {
     if (this.#corked) return;
     this.#corked = true;
@@ -103,7 +103,7 @@ export class Wire<In, Out> {
   #receive(chunk: Buffer): void {
     this.#received.push(chunk);
     this.#receivedBytes += chunk.length;
-    // Chunks are only put together once a whole frame is there: a large frame is copied once.
+    // Chunks are only joined once a whole frame is there, so that a large frame is copied once.
     if (this.#receivedBytes < this.#needed) return;
     const only = this.#received[0];
     const bytes = this.#received.length === 1 && only !== undefined ? only : Buffer.concat(this.#received);
@@ -127,7 +127,7 @@ export class Wire<In, Out> {
         this.#onMessage?.(message);
       }
     } finally {
-      // Also where a handler threw: what was read before is not read again.
+      // Also after a handler threw: messages that were read are not read again.
       this.#received.length = 0;
       this.#receivedBytes = this.#state === "open" ? bytes.length - at : 0;
       if (this.#receivedBytes > 0) this.#received.push(bytes.subarray(at));

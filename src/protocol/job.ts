@@ -1,10 +1,11 @@
 /**
- * What the program asks the supervisor to run: a job of operators, each a recipe for tasks. Plain JSON; big payloads
- * (functions with what they captured, rows) are blocks in the store, named by reference.
+ * What the program asks the supervisor to run: a job of operators, each a recipe for tasks. Plain JSON. Large payloads
+ * (functions with what they captured, rows) are blocks in the store, referred to by id.
  */
 import type { ValueOptions } from "../arrow/index.ts";
 import type { CsvProof } from "./csv-proof.ts";
 import type { ComparedKeys } from "./join-keys.ts";
+import type { JoinedFiles } from "./joined-files.ts";
 import type { LearnedNeed } from "./memory.ts";
 import type { NameUse } from "./name-uses.ts";
 import type { UnnamedColumns } from "./side-by-side.ts";
@@ -23,12 +24,13 @@ export interface ArenaRange {
 }
 
 /**
- * A sealed block: an Arrow IPC stream of one record batch, or (rows 0, a payload) opaque bytes. Where it lies is not
- * part of it: it may go to disk and come back elsewhere. Who is to read it is told the range, pinned until it is read.
+ * A sealed block: an Arrow IPC stream of one record batch, or (a payload, rows 0) opaque bytes. Its place is not
+ * included, because it may be spilled and come back elsewhere. A reader gets the range when it is about to read, pinned
+ * until the read is over.
  */
 export interface BlockRef {
   readonly id: BlockId;
-  /** Exactly the bytes in use. */
+  /** The bytes in use, without padding. */
   readonly length: Bytes;
   readonly rows: number;
 }
@@ -40,7 +42,7 @@ export interface BlockSlice {
   readonly end: number;
 }
 
-/** The same for who reads it: `range` is where the whole block lies. */
+/** The same for a reader: `range` is where the whole block is. */
 export interface PlacedSlice {
   readonly range: ArenaRange;
   readonly start: number;
@@ -49,35 +51,40 @@ export interface PlacedSlice {
 
 export type TextEncoding = "utf-8" | "latin-1" | "windows-1252" | "utf-16le" | "utf-16be";
 
-/** What becomes of bytes that are no text in the encoding: U+FFFD, or an error with file and line. */
+/** What happens to bytes that are invalid in the encoding: U+FFFD, or an error with file and line. */
 export type BadBytes = "replace" | "refuse";
 
 /**
- * Text that a task's SQL reads from a pipe, in UTF-8: a stretch of a file, or a file that the kernel cannot read as it
- * is.
+ * UTF-8 text that a task's SQL reads from a pipe: a stretch of a file, or a file that the kernel cannot read by itself.
  */
 export interface TextStream {
+  /** The reader, for messages. */
+  readonly operator: string;
   readonly path: string;
-  /** Where it begins and ends in the file as it lies on disk; both are ends of lines, or of the file. */
+  /** Where it starts and ends in the file on disk. Both are ends of lines, or of the file. */
   readonly start: Bytes;
   readonly end: Bytes;
   readonly encoding: TextEncoding;
   readonly packing: "gzip" | "zstd" | null;
   readonly badBytes: BadBytes;
-  /** `\r\n` comes out as `\n`, and any other `\r` as `RETURN_MARK`: the kernel would end a line there. */
+  /** `\r\n` becomes `\n`, and any other `\r` becomes `RETURN_MARK`, because the kernel would end a line there. */
   readonly marksReturns: boolean;
+  /** A last line of this length is refused, because the kernel would leave it out. Absent: any length is right. */
+  readonly refusedLine?: Bytes;
 }
 
-/** A file that the kernel unpacks while it reads it. */
+/** A file that the kernel unpacks while it reads. */
 export interface PackedFile {
   readonly path: string;
   readonly packing: "gzip" | "zstd";
+  /** As for streams. */
+  readonly refusedLine?: Bytes;
 }
 
-/** No text has these characters: they are none. */
+/** No text contains these code points, because they are no characters. */
 export const RETURN_MARK = "\u{10FFFF}\uFFFE\u{10FFFF}";
 
-/** What whole files are read as. */
+/** How whole files are read. */
 export type FileContents = "text" | "binary";
 
 /** What the SQL of a step reads by itself. */
@@ -86,11 +93,11 @@ export interface FilesRead {
   readonly packed: readonly PackedFile[];
 }
 
-/** The input of one task that reads from outside. */
+/** The input of a task that reads from outside its job. */
 export type Split =
   /**
-   * `sql` stands where a table stands: `read_parquet(…)`, `(SELECT …)`, `range(0, 10)`; `{stream}` in it is the path of
-   * `stream`.
+   * `sql` is used in the place of a table name: `read_parquet(…)`, `(SELECT …)`, `range(0, 10)`. `{stream}` in it is
+   * the path of `stream`.
    */
   | {
       readonly kind: "sql";
@@ -98,12 +105,14 @@ export type Split =
       readonly files: readonly string[];
       readonly rows?: number;
       readonly stream?: TextStream;
-      /** The task reads all of the files itself: `{contents}` in the SQL is a table of `filename` and `content`. */
+      /** The task itself reads all of the files: `{contents}` in the SQL is a table of `filename` and `content`. */
       readonly contents?: FileContents;
-      /** Those of the files that have to be found whole before the task is done. */
+      /** Files that must be checked for being complete before the task is done. */
       readonly packed?: readonly PackedFile[];
-      /** What makes another way to read the same rows right, which is faster. */
+      /** What must be proved for a faster way to read the same rows. */
       readonly proof?: CsvProof;
+      /** How all of the files can be read as one. */
+      readonly joined?: JoinedFiles;
     }
   /** Arrow IPC files, read whole, in order. */
   | { readonly kind: "arrow"; readonly files: readonly string[] }
@@ -112,33 +121,38 @@ export type Split =
 
 export type OnError = "fail" | "skip" | { readonly deadLetter: string };
 
-/** Columns that a function provably returns as they came: these keep their types. */
+/** Columns that a function provably returns unchanged. They keep their types. */
 export interface PassedColumns {
   /** Every column of the input that is not in `made` is returned under its own name (`...row`, or the row itself). */
   readonly rest: boolean;
   /** Output name to input name: `{ key: row.l_orderkey }`. */
   readonly columns: Readonly<Record<string, string>>;
-  /** Output names that are made anew, or may be. */
+  /** Output names that the function computes, or may compute. */
   readonly made: readonly string[];
 }
 
-/** Of calls of an async function, where nothing is said. */
+/** The default number of concurrent calls of an async function. */
 export const MAX_IN_FLIGHT = 16;
 
 export interface FunctionOptions extends ValueOptions {
   readonly batchSize: number;
   readonly batchFormat: "columns" | "rows" | "arrow";
-  /** Rows (map, flatMap, filter) or batches (mapBatches) of an async function under way at once in one worker. */
+  /**
+   * How many rows (map, flatMap, filter) or batches (mapBatches) of an async function are under way at once in one
+   * worker.
+   */
   readonly maxInFlight: number;
   readonly onError: OnError;
-  /** Declared result columns: name to SQL type; what is not declared is inferred. */
+  /** Declared result columns, from name to SQL type. Other types are inferred. */
   readonly schema?: Readonly<Record<string, string>>;
   readonly passes?: PassedColumns;
-  /** filter: the columns that it can read, where that is known. */
+  /** filter: the columns that it can read, if that is known. */
   readonly reads?: readonly string[];
-  /** What the operators after it do with the names of the columns that it makes. */
+  /** What the operators above do with the names of the columns that it makes. */
   readonly uses?: readonly NameUse[];
-  /** mapGroups: the rows come sorted by these, and each call gets the rows of one combination of them. */
+  /** The operator's tasks are profiled. */
+  readonly profile?: true;
+  /** mapGroups: the rows come sorted by these keys, and each call gets the rows of one combination of them. */
   readonly keys?: readonly string[];
   /** mapGroups: a call gets its group as an async iterable of batches, so that a group may be larger than memory. */
   readonly stream?: boolean;
@@ -148,31 +162,34 @@ export interface SqlStep {
   readonly kind: "sql";
   readonly operator: string;
   readonly sql: string;
-  /** It makes fewer rows of many, the fewer the more it gets at once. */
+  /** The step makes fewer rows than it gets, the fewer the more it gets at once. */
   readonly shrinks?: boolean;
-  /** Of a task's first step: lists of columns that stand as marks in the SQL, inner ones first. */
+  /** In a task's first step: lists of columns that are still marks in the SQL, inner ones first. */
   readonly unnamed?: readonly UnnamedColumns[];
-  /** Of a task's first step: keys whose types are looked at before it runs. */
+  /** In a task's first step: keys whose types are checked before it runs. */
   readonly compared?: readonly ComparedKeys[];
-  /** Of a task's first step: the tables of each of its unions, which must have the same columns. */
+  /** In a task's first step: the tables of each of its unions, which must have the same columns. */
   readonly united?: readonly (readonly string[])[];
 }
 
 export type Step =
-  /** Row-wise SQL (no aggregate, no order): `{input}` stands for the table. May run once per batch of rows. */
+  /** Row-wise SQL (no aggregate, no order): `{input}` stands for the table. May run once for each batch of rows. */
   | SqlStep
   | {
       readonly kind: "function";
       /** The name shown: `map(addTax)`, `mapBatches(Model)`. */
       readonly operator: string;
       readonly form: "map" | "flatMap" | "filter" | "mapBatches" | "mapGroups";
-      /** A class is constructed once in a worker with the arguments in the payload; its instance's `call` is used. */
+      /**
+       * A class is constructed once in each worker, with the arguments in the payload; the `call` of the instance is
+       * used.
+       */
       readonly isClass: boolean;
       readonly payload: BlockRef;
       readonly options: FunctionOptions;
     };
 
-/** The entry of a Parquet file that says how long the lists of its columns are, where all of them are: `{"v":768}`. */
+/** The entry of a Parquet file with the sizes of its fixed-size lists: `{"v":768}`. */
 export const LIST_SIZES = "spillway:lists";
 
 export type FileFormat = "parquet" | "csv" | "json" | "arrow";
@@ -188,26 +205,31 @@ export interface FileSink {
   readonly maxRowsPerFile: number | null;
   readonly targetFileSize: Bytes | null;
   readonly compression: string | null;
-  /** What a task holds of its rows, as Arrow, before it writes them to a file. */
+  /** How many bytes of rows, as Arrow, a task holds before it writes them to a file. */
   readonly heldBytes: Bytes;
 }
 
 /** Rows become blocks of the store. */
 export interface BlockShape {
   readonly kind: "blocks";
-  /** Rows go to so many partitions, by their number in the column `PARTITION`, which is left out of the blocks. */
+  /**
+   * Rows go to this many partitions. The column `PARTITION` has the partition's number, and is left out of the blocks.
+   */
   readonly scatter?: number;
-  /** No block is larger, unless it is one row. */
+  /** No block is larger, unless it is a single row. */
   readonly targetBytes: Bytes;
-  /** Smaller neighbours are put together; false: every batch that comes is a block, or several. */
+  /** Smaller neighbouring blocks are combined; false: every batch becomes a block, or several. */
   readonly minBytes: Bytes | false;
-  /** A limit further on takes so many rows: as many are a block at first, then twice as many each time. */
+  /**
+   * A limit above takes this many rows: the first block has as many, and each later one twice as many as the previous
+   * one.
+   */
   readonly firstRows?: number;
 }
 
 export type Sink =
   | BlockShape
-  /** Nothing is kept but the number of rows. */
+  /** Only the number of rows is kept. */
   | { readonly kind: "count" }
   | FileSink;
 
@@ -219,25 +241,32 @@ export const PARTITION = "__spillway_partition";
 /** A table of a fed task: `{t0}` in its SQL is the first of the operator's tables. */
 export interface FedTable {
   readonly operators: readonly OperatorId[];
-  /** What it holds if no block comes. A null type: whatever the kernel makes of nothing but nulls. */
+  /**
+   * Its columns if no block comes. A null type: the type that the kernel gives to a column that contains only nulls.
+   */
   readonly columns: readonly { readonly name: string; readonly type: string | null }[];
-  /** The SQL goes by the place of its rows (a zip, a shuffle): blocks are fed in plan order. */
+  /** The SQL depends on the order of the rows (a zip, a shuffle): blocks are fed in plan order. */
   readonly ordered?: boolean;
 }
 
-/** Which rows of a fed operator's tables meet in one task. */
+/** Which rows of a fed operator's tables are gathered in one task. */
 export type Gather =
-  /** All: one task, fed while its producers run. */
+  /** All rows: one task, fed while its producers run. */
   | { readonly kind: "all" }
-  /** All: one task, once all producers have ended, so that no worker waits with it; none where there are no blocks. */
+  /**
+   * All rows: one task, started when all producers have ended, so that no worker waits with it. Without blocks there is
+   * no task.
+   */
   | { readonly kind: "whole" }
-  /** Those of a partition: a task for each, once all producers have ended. */
+  /** The rows of a partition: a task for each partition, started when all producers have ended. */
   | { readonly kind: "partitions"; readonly count: number }
-  /** Equal stretches in plan order, so many, or each of so many rows; one table, and no SQL over it. */
+  /** Equal stretches in plan order, this many or each with this many rows; one table, and no SQL over it. */
   | { readonly kind: "parts"; readonly count: number }
   | { readonly kind: "rows"; readonly rows: number };
 
-/** What one task of an operator needs while it runs: cores and GPUs, also parts of them, and memory of its worker. */
+/**
+ * What one task of an operator needs while it runs: cores and GPUs (fractions are allowed), and memory of its worker.
+ */
 export interface ResourceRequest {
   readonly cpu: number;
   readonly gpu: number;
@@ -253,8 +282,8 @@ export interface TaskOperator {
     | { readonly kind: "splits"; readonly splits: readonly Split[] }
     | { readonly kind: "operators"; readonly operators: readonly OperatorId[] }
     /**
-     * Blocks come one after another while the task runs. Where the first step is SQL they become tables first and it
-     * runs once all are there, over `{t0}`, `{t1}`, …; else they go through the steps as they come.
+     * Blocks come one after another while the task runs. If the first step is SQL, they become tables, and the step
+     * runs once all are there, over `{t0}`, `{t1}`, …; otherwise they go through the steps as they come.
      */
     | {
         readonly kind: "fed";
@@ -262,33 +291,42 @@ export interface TaskOperator {
         readonly gather: Gather;
         readonly reads?: FilesRead;
       };
-  /** "wide": in the wide kernel, with all threads; its output is seen when it is complete. */
+  /** "wide": in the wide kernel, with all threads. Its output becomes visible when it is complete. */
   readonly place: "worker" | "wide";
-  /** Operators whose whole output every task has as tables, `{b0}`, `{b1}`, … in its first SQL step; small. */
+  /** Operators whose whole (small) output every task gets as tables: `{b0}`, `{b1}`, … in its first SQL step. */
   readonly broadcast: readonly FedTable[];
-  /** Its rows have an order that whoever comes after keeps: a sort. */
+  /** The operator's rows have an order that the operators above keep: a sort. */
   readonly setsOrder: boolean;
   readonly steps: readonly Step[];
   readonly sink: Sink;
   readonly request: ResourceRequest;
-  /** Tasks of this operator at once. */
+  /** How many tasks of this operator run at once. */
   readonly concurrency: { readonly min: number; readonly max: number };
-  /** Input blocks are bundled into one task until they hold this many rows (1: a task per block). */
+  /** Input blocks are bundled into one task until they have this many rows (1: a task per block). */
   readonly minRowsPerTask: number;
-  /** A task never needs to hand over more rows than this (a limit above it); null: all. */
+  /** A task never needs to hand over more rows than this (because of a limit above); null: no limit. */
   readonly maxRowsPerTask: number | null;
   /** How often a task is run again after its worker crashed. */
   readonly maxRetries: number;
-  /** How often a task is run again, each time asking for less, after it ran out of memory. */
+  /** How often a task that ran out of memory is run again, each time with a smaller demand. */
   readonly maxOomRetries: number;
-  /** What a run before this one found. */
+  /** What an earlier run learned. */
   readonly learned: LearnedNeed | null;
-  /** What planning left out of the read, for explain and stats. */
+  /** What planning left out of the read; explain and stats show it. */
   readonly skipped: Skipped;
 }
 
-/** Rows [offset, offset + limit) of its inputs in plan order; stops what feeds it as soon as it is satisfied. */
-interface SliceOperator {
+/**
+ * The part of an operator that its tasks need, whatever they read. It is sent once to each worker that runs one of the
+ * tasks.
+ */
+export type WorkerOperator = Pick<
+  TaskOperator,
+  "id" | "name" | "steps" | "sink" | "maxRowsPerTask" | "setsOrder" | "broadcast"
+>;
+
+/** Rows [offset, offset + limit) of its inputs in plan order. Stops its producers as soon as it is satisfied. */
+export interface SliceOperator {
   readonly kind: "slice";
   readonly id: OperatorId;
   readonly name: string;
@@ -308,12 +346,12 @@ export interface Skipped {
 
 export interface JobSpec {
   readonly id: JobId;
-  /** Inputs before users; the last one's output is the job's. */
+  /** Inputs precede their users; the output of the last one is the job's. */
   readonly operators: readonly Operator[];
-  /** Deliver output blocks in plan order (task by task), or as they come. */
+  /** Deliver output blocks in plan order (task by task), instead of as they come. */
   readonly preserveOrder: boolean;
-  /** Tasks that may fail by the user's own error before the job does; their remaining rows are dropped. */
+  /** How many tasks may fail by the user's own errors before the job fails. Their remaining rows are dropped. */
   readonly maxErroredBlocks: number;
-  /** Payloads and input blocks the job uses: it holds a reference to each until it ends. */
+  /** Payloads and input blocks that the job uses. It holds a reference to each until it ends. */
   readonly holds: readonly BlockId[];
 }

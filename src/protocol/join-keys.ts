@@ -1,10 +1,10 @@
 /**
- * Which types the keys of a join may have: those whose values can be equal. Said before anything runs where the types
- * are known; where a function makes them, by the task that has both tables, whatever way the rows came to it.
+ * Which types the keys of a join may have: types whose values can be equal. Checked before anything runs if the types
+ * are known. If a function makes them, the task that has both tables checks them, however the rows got there.
  */
 import { OptionError } from "../errors/index.ts";
 
-/** Keys that are compared in a step's SQL. Both sides stand where tables stand, and may hold marks. */
+/** Keys that are compared in a step's SQL. Both sides are SQL in the place of a table name, and may contain marks. */
 export interface ComparedKeys {
   readonly left: string;
   readonly right: string;
@@ -16,7 +16,7 @@ interface KeyPair {
   readonly right: string;
 }
 
-/** Null: not known. */
+/** Null: unknown. */
 export type TypeOf = (name: string) => string | null;
 
 export function checkKeyTypes(keys: readonly KeyPair[], leftType: TypeOf, rightType: TypeOf): void {
@@ -27,9 +27,9 @@ export function checkKeyTypes(keys: readonly KeyPair[], leftType: TypeOf, rightT
 }
 
 /**
- * Of types that were not known before: rows had to be sent to their partitions without knowing the other side's. Whole
- * numbers and decimals are compared with a FLOAT rounded to its 24 bits, each in its own way, so that no partition is
- * sure to have both.
+ * Checks types that were unknown when rows were sent to partitions, so that each side was hashed without knowing the
+ * other. Whole numbers and decimals are compared with a FLOAT by rounding them to its 24 bits, each in its own way: a
+ * partition is not certain to contain both of two equal keys.
  */
 export function checkFoundKeyTypes(keys: readonly KeyPair[], leftType: TypeOf, rightType: TypeOf): void {
   checkKeyTypes(keys, leftType, rightType);
@@ -46,7 +46,7 @@ function refuse({ left, right }: KeyPair, a: string, b: string, why: string): ne
   );
 }
 
-/** A column of nothing but nulls is equal to nothing, and no mistake. */
+/** A column that contains only nulls equals nothing, and is no mistake. */
 function canEqual(a: string, b: string): boolean {
   return familyOf(a) === familyOf(b) || UNTYPED.test(a) || UNTYPED.test(b);
 }

@@ -1,6 +1,6 @@
 /**
- * What the user is told while work goes on, as fields. The words are made where a person reads them
- * (`src/notices/`): on the program's stderr, on a page, in a report.
+ * What the user is told while work goes on, as fields. `src/notices/` makes the text where a person reads it: on the
+ * program's stderr, on a page, in a report.
  */
 import type { Bytes, JobId, WorkerId } from "./job.ts";
 import type { LearnedNeed } from "./memory.ts";
@@ -17,7 +17,7 @@ interface SpillTotals {
 export type Notice =
   | ({ readonly kind: "spilled" } & SpillTotals)
   | ({ readonly kind: "restored" } & SpillTotals)
-  /** `error`: what the disks said. */
+  /** `error`: the error of the disks. */
   | { readonly kind: "waitsForDisk"; readonly error: string }
   | { readonly kind: "kernelSpilled"; readonly operator: string; readonly bytes: Bytes }
   /** The store is a file in `directory`, because shared memory is too small. */
@@ -28,6 +28,8 @@ export type Notice =
       readonly capacity: Bytes;
       readonly directory: string;
     }
+  /** No port was available. */
+  | { readonly kind: "noDashboard"; readonly error: string }
   /** The usual directory of the user's sessions cannot be trusted, and another one is used. */
   | { readonly kind: "placeTaken"; readonly usual: string; readonly why: string; readonly used: string }
   | { readonly kind: "placeExposed"; readonly directory: string }
@@ -60,7 +62,7 @@ export type Notice =
       readonly memoryUsageThreshold: number;
       readonly memoryMonitorRefreshMs: number;
     }
-  /** A batch came back too large. `fitting`: the batchSize with which it would have fitted. */
+  /** A function returned a batch that was too large. `fitting`: the batchSize that would have fitted. */
   | {
       readonly kind: "batchCut";
       readonly operator: string;
@@ -71,19 +73,19 @@ export type Notice =
     }
   | { readonly kind: "largeRow"; readonly operator: string; readonly bytes: Bytes; readonly target: Bytes }
   | { readonly kind: "lateDispose"; readonly operator: string; readonly seconds: number }
-  /** The user's own worker data cannot be measured, or does not let go of what it holds. */
+  /** The user's worker data cannot be measured, or frees nothing. */
   | { readonly kind: "workerData"; readonly worker: WorkerId; readonly problem: string }
   | { readonly kind: "releasedTwice"; readonly error: string };
 
-/** What the next attempt, and tasks after it, are given. */
+/** What the next attempt and later tasks get. */
 export interface RetryPlan {
   readonly need: LearnedNeed;
   readonly isWide: boolean;
-  /** `onError` drops the rows that ask for more than there is. */
+  /** `onError` drops the rows that ask for more memory than there is. */
   readonly dropsRows: boolean;
 }
 
-/** Of notices `about` the same thing of a job, the program shows the first. */
+/** The program shows the first of several notices with the same `about` in a job. */
 export interface NoticeMessage {
   readonly type: "notice";
   readonly notice: Notice;

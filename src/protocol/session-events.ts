@@ -1,7 +1,5 @@
-/**
- * What happened to a session's memory and its workers, for whoever watches: one object an event, a line each in
- * `events.jsonl` of the session's logs, and for the program's own listeners.
- */
+/** Events of the session's memory and workers. The program's listeners get them, too. */
+import type { MemoryReason } from "../errors/index.ts";
 import type { Bytes, TaskId, WorkerId } from "./job.ts";
 import type { DeathReason, LearnedNeed, Pressure } from "./memory.ts";
 
@@ -10,8 +8,29 @@ interface OfWorker {
   readonly pid: number;
 }
 
+/** How a task ran out of memory. */
+interface MemoryShortage extends OfWorker {
+  readonly operator: string;
+  readonly task: TaskId;
+  /** How many times the task has run out of memory. */
+  readonly attempt: number;
+  readonly reason: MemoryReason;
+  /** What this attempt asked for. */
+  readonly asked: LearnedNeed;
+  /** What tasks of the operator ask for from now on. */
+  readonly need: LearnedNeed;
+  /** The most memory that was measured for its worker; null when it was never measured. */
+  readonly memory: Bytes | null;
+  /** The worker's limit; null without a limit. */
+  readonly limit: Bytes | null;
+  /** The files that the task reads; only the first ones when there are many. */
+  readonly files: readonly string[];
+  /** What the user can do, the smallest change first. */
+  readonly remedies: readonly string[];
+}
+
 export type SessionEvent =
-  /** It stands on another step of the ladder. */
+  /** The worker has moved to another step of the ladder. */
   | (OfWorker & {
       readonly type: "pressure";
       readonly from: Pressure;
@@ -20,7 +39,7 @@ export type SessionEvent =
       readonly limit: Bytes;
     })
   | (OfWorker & { readonly type: "pausedTooLong"; readonly seconds: number; readonly cause: string })
-  /** The node's monitor ends it. */
+  /** The node's monitor ends the worker. */
   | (OfWorker & {
       readonly type: "monitorKill";
       readonly used: Bytes;
@@ -36,18 +55,15 @@ export type SessionEvent =
       readonly signal: string | null;
       readonly operator: string | null;
     })
-  /** It had grown, and gave nothing back: another one takes its place. */
+  /** The worker had grown and gave back no memory, so it was replaced. */
   | (OfWorker & { readonly type: "recycled"; readonly private: Bytes; readonly why: string })
   | (OfWorker & { readonly type: "trimmed"; readonly returned: Bytes })
-  | {
-      readonly type: "oomRetry";
-      readonly operator: string;
-      readonly task: TaskId;
-      readonly attempt: number;
-      readonly need: LearnedNeed;
-    }
+  /** A task ran out of memory and is run again. */
+  | ({ readonly type: "oomRetry" } & MemoryShortage)
+  /** A task ran out of memory and nothing is left to try, so its job fails. */
+  | ({ readonly type: "oomFailure" } & MemoryShortage)
   | { readonly type: "memoryLimit"; readonly limit: Bytes | null }
   | { readonly type: "rebalanced"; readonly blocks: number; readonly bytes: Bytes };
 
-/** With the time at which it happened, as ISO 8601. */
+/** A session event with its time as ISO 8601. */
 export type TimedEvent = SessionEvent & { readonly at: string };

@@ -1,6 +1,6 @@
 /**
- * The columns of two tables side by side, as a select list over `l` and `r`. Where the columns are known the list is
- * part of the SQL; else a mark stands for it, and whoever has the tables puts the list there.
+ * The columns of two tables side by side, as a select list over `l` and `r`. If the columns are known, the list is part
+ * of the SQL. Otherwise a mark stands for it, and the task, which has the tables, replaces the mark by the list.
  */
 import { foldedName, nameFault, quoteIdentifier as q } from "../arrow/index.ts";
 import { OptionError } from "../errors/index.ts";
@@ -11,20 +11,20 @@ export interface SideBySide {
   readonly operator: string;
   /** Columns of the right that are left out: its keys. */
   readonly except: readonly string[];
-  /** Left columns that the right has another value for where they are null, and the right's name. */
+  /** Left columns that take the right's value where they are null, with the right column's name. */
   readonly merged: readonly { readonly left: string; readonly right: string }[];
-  /** Of a right column whose name the left has. */
+  /** Appended to the name of a right column that the left has, too. */
   readonly suffix: string;
 }
 
-/** Both stand where tables stand, and may hold marks of those before it. */
+/** Both tables are SQL in the place of a table name, and may contain the marks before this one. */
 export interface UnnamedColumns extends SideBySide {
   readonly mark: string;
   readonly left: string;
   readonly right: string;
-  /** Whether the plan tells the columns of a side, so that they are known without a row of it. */
+  /** Whether the plan tells the columns of each side, so that they are known even without rows. */
   readonly isPlanned: { readonly left: boolean; readonly right: boolean };
-  /** What is done with the names of both. */
+  /** What the operators above do with the names of both sides. */
   readonly uses: readonly NameUse[];
 }
 
@@ -54,7 +54,7 @@ export function namesSideBySide(
   return [...left, ...others.map(besideNames(left, spec.suffix))];
 }
 
-/** The name that a right column has beside the left's: one that differs only in case is one that the left has. */
+/** The name that a right column gets next to the left's. Names that differ only in case count as equal. */
 export function besideNames(left: readonly string[], suffix: string): (name: string) => string {
   const taken = new Set(left.map(foldedName));
   return (name) => (taken.has(foldedName(name)) ? `${name}${suffix}` : name);

@@ -1,2 +1,4 @@
-/** The file in a session's directory by which the program and the workers come in. */
+/** The socket in a session's directory to which the program and the workers connect. */
 export const SOCKET = "supervisor.sock";
+/** The directory of heap profiles in a session's state directory. */
+export const PROFILES = "profiles";

@@ -1,16 +1,35 @@
 /**
- * The event stream of a session: everything that happens in it, one object an event. Observers get it live, the
- * session's event file keeps it, and `src/events/` makes the same state of both. `docs/events.md` has a row for each
- * kind; a test compares the two. No event holds rows, SQL, functions, tokens, environment variables or option values.
+ * The event stream of a session: everything that happens in it, one object an event. Observers get it live and the
+ * session's event file keeps it; `src/events/` makes the same state of both. `docs/events.md` has a row for each kind,
+ * and a test compares the two. No event contains rows, sources of functions, tokens or values of environment variables.
  */
-import type { BlockId, Bytes, JobId, Milliseconds, OperatorId, TaskId, WorkerId } from "./job.ts";
-import type { DeathReason, MemoryKinds, NodeMemory, NodeSnapshot, Pressure, ProcessMemory } from "./memory.ts";
+import type {
+  BlockId,
+  Bytes,
+  Gather,
+  JobId,
+  Milliseconds,
+  OperatorId,
+  ResourceRequest,
+  Skipped,
+  TaskId,
+  WorkerId,
+} from "./job.ts";
+import type {
+  DeathReason,
+  LearnedNeed,
+  MemoryKinds,
+  NodeMemory,
+  NodeSnapshot,
+  Pressure,
+  ProcessMemory,
+} from "./memory.ts";
 import type { NoticeMessage } from "./notices.ts";
 import type { BlockState, JobPhase, TaskPhase, WorkerPhase } from "./phases.ts";
 import type { SessionEvent } from "./session-events.ts";
-import type { TaskReport } from "./stats.ts";
+import type { TaskFigures, TaskProgress } from "./stats.ts";
 
-/** An error without its stack, which may hold values of the user's. */
+/** An error without its stack, which may contain values of the user's. */
 export interface ToldError {
   readonly name: string;
   readonly message: string;
@@ -24,27 +43,67 @@ export interface OperatorPlan {
   readonly place: "worker" | "wide";
   /** The operators that it reads from. */
   readonly inputs: readonly OperatorId[];
-  /** Tasks that it has whatever comes; others are formed as blocks come. */
+  /** The tasks that are known at the start; others are formed as blocks come. */
   readonly tasks: number;
+  /** What its tasks do and what they ask for; null: it has no tasks of its own. */
+  readonly recipe: OperatorRecipe | null;
+}
+
+/** What tasks of an operator do, and what they ask for. */
+export interface OperatorRecipe {
+  /** What its tasks read: splits from outside, blocks as they come, or blocks that are gathered first, and how. */
+  readonly input: "splits" | "operators" | Gather["kind"];
+  /** The operators whose blocks are divided among its tasks. Every task reads its other inputs as a whole. */
+  readonly flowsFrom: readonly OperatorId[];
+  /** The operator's functions as they are shown: `map(addTax)`. */
+  readonly functions: readonly string[];
+  /** What the kernel runs: the SQL of its first split, if any, and that of its steps; long texts are cut. */
+  readonly sql: readonly string[];
+  /** Files that it reads from outside. */
+  readonly files: number;
+  readonly request: ResourceRequest;
+  /** Tasks of it at once, at most. */
+  readonly concurrency: number;
+  /** Rows of a batch of its functions; null: none of them takes batches. */
+  readonly batchSize: number | null;
+  readonly maxRetries: number;
+  readonly maxOomRetries: number;
+  readonly skipped: Skipped;
+  /** What its tasks ask for, as earlier runs have learned; null: nothing was learned. */
+  readonly learned: LearnedNeed | null;
+  /** What becomes of its rows. */
+  readonly sink: "blocks" | "count" | "files";
+}
+
+/** A setting in force, as it is shown: values that may be secret are left out. */
+export interface SettingShown {
+  readonly path: string;
+  readonly value: string;
+  /** As in "default", "SPILLWAY_WORKERS" or the name of a file. */
+  readonly from: string;
 }
 
 export interface WorkerMemoryReading extends MemoryKinds {
   readonly worker: WorkerId;
   readonly private: Bytes;
+  /** Memory that it shares with other processes: blocks that it has mapped. */
+  readonly shared: Bytes;
   readonly children: number;
   readonly pressure: Pressure;
 }
 
-/** What a finished task did, as its worker reported it. */
-export type TaskFigures = Pick<
-  TaskReport,
-  "rowsIn" | "rowsOut" | "bytesOut" | "wall" | "cpu" | "peakMemory" | "errored"
->;
+/**
+ * The format of the events, for files of other versions. Give it the next number when readers count on a new field, or
+ * when a field means something else.
+ */
+export const EVENT_FORMAT = 1;
 
 export type SessionFact =
-  /** The first event. `epoch`: what `at` counts from, in milliseconds since 1970. */
+  /** The first event. `epoch`: the start of the clock of `at`, in milliseconds since 1970. */
   | {
       readonly type: "sessionStarted";
+      /** Comes right after the type: the beginning of an event file tells whether the file can be read. */
+      readonly format: number;
       readonly session: string;
       readonly epoch: Milliseconds;
       readonly host: string;
@@ -54,10 +113,16 @@ export type SessionFact =
       readonly workers: number;
       readonly capacity: Bytes;
       readonly workerMemory: Bytes | null;
+      /** The most threads of the wide kernel. The kernel of a worker has one. */
+      readonly kernelThreads: number;
+      readonly maxBlockSize: Bytes;
+      /** The machine's memory, or that of its container. */
+      readonly nodeMemory: Bytes;
       readonly thresholds: Readonly<Record<string, number | false>>;
       readonly nodeThreshold: number | null;
+      readonly settings: readonly SettingShown[];
     }
-  /** The last event of a session that was closed; a killed one has none. */
+  /** The last event of a session that was closed. A killed session has none. */
   | { readonly type: "sessionEnded" };
 
 export type JobEvent =
@@ -65,12 +130,21 @@ export type JobEvent =
   | { readonly type: "job"; readonly job: JobId; readonly to: JobPhase }
   /** The program is told how the job has ended. */
   | { readonly type: "jobFinished"; readonly job: JobId; readonly rows: number }
-  | { readonly type: "jobFailed"; readonly job: JobId; readonly error: ToldError };
+  | { readonly type: "jobFailed"; readonly job: JobId; readonly error: ToldError }
+  /** The wide kernel has more on disk for the job than ever before. */
+  | { readonly type: "kernelSpilled"; readonly job: JobId; readonly operator: OperatorId; readonly bytes: Bytes };
 
 export type OperatorEvent =
   | { readonly type: "operatorEnded"; readonly job: JobId; readonly operator: OperatorId }
+  /** All of its gathered input is there: so many tasks will read it. */
+  | { readonly type: "tasksKnown"; readonly job: JobId; readonly operator: OperatorId; readonly tasks: number }
+  /** An operator without tasks has passed a block on, or a part of one. */
+  | { readonly type: "slicePassed"; readonly job: JobId; readonly operator: OperatorId; readonly rows: number }
+  /** What its tasks ask for from now on, because one of them ran out of memory. */
+  | { readonly type: "learned"; readonly job: JobId; readonly operator: OperatorId; readonly need: LearnedNeed }
   /**
-   * The policy that holds the operator back from now on; null: none does. The time between two of these is how long.
+   * The policy that holds the operator back from now on; null: none. The time from one of these events to the next is
+   * how long.
    */
   | {
       readonly type: "heldBack";
@@ -80,7 +154,7 @@ export type OperatorEvent =
     };
 
 export type TaskEvent =
-  /** `repairs`: the lost block that it makes again. */
+  /** `repairs`: the lost block that the task makes again. */
   | {
       readonly type: "taskFormed";
       readonly task: TaskId;
@@ -90,15 +164,28 @@ export type TaskEvent =
       readonly bytesIn: Bytes | null;
       readonly repairs?: BlockId;
     }
-  /** `worker`: the one that it is given, where it begins to run. */
+  /** `worker`: the worker that gets the task, when the task begins to run. */
   | { readonly type: "task"; readonly task: TaskId; readonly to: TaskPhase; readonly worker?: WorkerId }
+  /** What running tasks of a job have done so far: those that have said something new. */
+  | {
+      readonly type: "taskProgress";
+      readonly job: JobId;
+      readonly tasks: readonly ({ readonly task: TaskId } & TaskProgress)[];
+    }
   | ({ readonly type: "taskDone"; readonly task: TaskId } & TaskFigures)
-  | { readonly type: "taskFailed"; readonly task: TaskId; readonly error: ToldError }
-  /** Its worker crashed, and it is run again; for a want of memory that is `oomRetry`. */
+  /** Its operator ended before it did: what it had handed over. */
+  | { readonly type: "taskCut"; readonly task: TaskId; readonly rows: number; readonly bytes: Bytes }
+  /** A task of the wide kernel did not get to its end: so many blocks of it are thrown away, and made again. */
+  | { readonly type: "outputDropped"; readonly task: TaskId; readonly blocks: number }
+  | { readonly type: "taskFailed"; readonly task: TaskId; readonly files: readonly string[]; readonly error: ToldError }
+  /** Its worker crashed, and the task is run again. After running out of memory the event is `oomRetry`. */
   | {
       readonly type: "retry";
       readonly task: TaskId;
       readonly operator: string;
+      readonly worker: WorkerId;
+      /** What the task reads from outside; the first ones where they are many. */
+      readonly files: readonly string[];
       readonly attempt: number;
       readonly reason: DeathReason;
     };
@@ -110,8 +197,9 @@ export type WorkerEvent =
       readonly kind: "worker" | "wide";
       readonly limit: Bytes | null;
     }
+  /** `busy`, and `idle` after it, are not told: the moves of its task say them. */
   | { readonly type: "worker"; readonly worker: WorkerId; readonly to: WorkerPhase; readonly pid?: number }
-  /** Its process has ended: all that is known of the moment. */
+  /** A worker process has ended, with everything known about that moment. */
   | {
       readonly type: "workerGone";
       readonly worker: WorkerId;
@@ -121,13 +209,16 @@ export type WorkerEvent =
       readonly signal: string | null;
       readonly task: TaskId | null;
       readonly operator: string | null;
-      /** Why it was chosen to be ended from here. */
+      readonly files: readonly string[];
+      /** Why the session chose to end it. */
       readonly endedFor: string | null;
       readonly limit: Bytes | null;
-      /** Its private memory in its last seconds, as pairs of time and bytes, oldest first. */
+      /** The worker's private memory in its last seconds, as pairs of time and bytes, oldest first. */
       readonly curve: readonly (readonly [Milliseconds, Bytes])[];
+      /** The memory used on the node in its last seconds, likewise. */
+      readonly nodeCurve: readonly (readonly [Milliseconds, Bytes])[];
       readonly node: NodeSnapshot | null;
-      /** What ran beside it. */
+      /** The workers that ran at the same time. */
       readonly beside: readonly BesideWorker[];
       readonly log: string;
     };
@@ -140,7 +231,7 @@ export interface BesideWorker {
 }
 
 export type BlockEvent =
-  /** `task`: null where the program made it. `worker`: who is answerable for it. */
+  /** `task`: null if the program made the block. `worker`: the worker that is answerable for it. */
   | {
       readonly type: "blockMade";
       readonly block: BlockId;
@@ -149,7 +240,8 @@ export type BlockEvent =
       readonly task: TaskId | null;
       readonly worker: WorkerId | null;
     }
-  | { readonly type: "block"; readonly block: BlockId; readonly to: BlockState }
+  /** `isWritten`: it was written to disk, and stays in memory, because it is being read. */
+  | { readonly type: "block"; readonly block: BlockId; readonly to: BlockState; readonly isWritten?: true }
   /** It was handed to the program, which holds it from now on. */
   | { readonly type: "blockDelivered"; readonly block: BlockId; readonly job: JobId; readonly rows: number }
   | { readonly type: "blockFreed"; readonly block: BlockId };
@@ -160,8 +252,11 @@ export type MemoryEvent =
       readonly workers: readonly WorkerMemoryReading[];
       readonly supervisor: ProcessMemory;
       readonly program: ProcessMemory;
-      /** Blocks in memory, blocks on disk before compression, and the size of the spill files. */
+      /** Bytes of blocks in memory, of blocks on disk before compression, and of the spill files. */
       readonly store: { readonly resident: Bytes; readonly onDisk: Bytes; readonly files: Bytes };
+      /** What one worker may have, and all of them together with what the wide kernel is lent; null: no limit. */
+      readonly workerLimit: Bytes | null;
+      readonly limit: Bytes | null;
     }
   | ({ readonly type: "node" } & NodeMemory);
 
@@ -176,5 +271,5 @@ export type StreamEvent =
   | NoticeMessage
   | SessionEvent;
 
-/** With its time: milliseconds since the `epoch` of the session, by a clock that never goes back. */
+/** An event with its time: milliseconds since the session's `epoch`, by a clock that never goes back. */
 export type RecordedEvent = StreamEvent & { readonly at: Milliseconds };

@@ -1,12 +1,11 @@
 export { Scheduler } from "./core/index.ts";
-export { deathDetails, exitTypeOf, oomCause, peakOf } from "./oom/index.ts";
+export { deathDetails, exitTypeOf, oomCause } from "./oom/index.ts";
 export {
   CANCEL_GRACE,
   type Command,
   type Event,
   type FileOutput,
   type JobMessage,
-  PROGRESS_INTERVAL,
   type Scene,
   type SchedulerOptions,
   type TaskMessage,

@@ -31,7 +31,7 @@ const PRESETS: Readonly<Record<Preset, Partial<Sizes>>> = {
 
 /** Arrow counts the bytes of a column's text in 31 bits. */
 const LARGEST_BLOCK: Bytes = 2 ** 31 - 1;
-/** A worker puts a block together, has the rows that go into it, and reads another. */
+/** A worker assembles a block, holds the rows that go into it, and reads another block. */
 const HEAP_SHARE = 1 / 4;
 const SMALL_HEAP: Bytes = 2 ** 30;
 /** A default minimum is at most this part of the maximum, as in the presets. */

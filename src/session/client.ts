@@ -19,6 +19,7 @@ import {
   type JobId,
   type JobSpec,
   type ProgramMessage,
+  type QuickQuestion,
   type SessionMemory,
   type SessionResources,
   SOCKET,
@@ -64,6 +65,8 @@ export class Client {
     private readonly options: SupervisorOptions,
     private readonly supervisor: SupervisorProcess,
     private readonly listener: ClientListener,
+    /** The dashboard's address with its token; null when there is no dashboard. */
+    readonly dashboardUrl: string | null,
   ) {
     this.#wire = wire;
     wire.onMessage((message) => this.#receive(message));
@@ -74,7 +77,7 @@ export class Client {
   static async start(
     options: SupervisorOptions,
     listener: ClientListener,
-    container: string | null = null,
+    workerData: string | null = null,
     starting: Promise<SupervisorProcess> = startSupervisor(options),
   ): Promise<Client> {
     // The C boundary is loaded while the supervisor starts, not when the package is imported.
@@ -82,7 +85,7 @@ export class Client {
     loading.catch(() => {});
     const supervisor = await starting;
     try {
-      return await Client.#connect(options, supervisor, listener, container, (await loading).MappedArena);
+      return await Client.#connect(options, supervisor, listener, workerData, (await loading).MappedArena);
     } catch (error) {
       await supervisor.end();
       throw error;
@@ -93,7 +96,7 @@ export class Client {
     options: SupervisorOptions,
     supervisor: SupervisorProcess,
     listener: ClientListener,
-    container: string | null,
+    workerData: string | null,
     Arena: typeof MappedArena,
   ): Promise<Client> {
     const socket = connectInside(supervisor.directory, SOCKET);
@@ -103,15 +106,16 @@ export class Client {
       wire.onMessage((message) => (message.type === "welcome" ? resolve(message) : early.push(message)));
       wire.onClose((error) => reject(gone(error)));
       const { token } = options;
-      wire.send({ type: "hello", pid: process.pid, token, ...(container === null ? {} : { container }) });
+      wire.send({ type: "hello", pid: process.pid, token, ...(workerData === null ? {} : { workerData }) });
     });
-    const client = new Client(socket, wire, new Arena(welcome.arena), options, supervisor, listener);
+    const { dashboard } = welcome;
+    const client = new Client(socket, wire, new Arena(welcome.arena), options, supervisor, listener, dashboard);
     for (const message of early) client.#receive(message);
     return client;
   }
 
-  async inspect(sql: string, maxRetries: number): Promise<readonly InspectedRow[]> {
-    const answer = await this.#ask({ type: "inspect", sql, maxRetries });
+  async inspect(sql: string, quick: QuickQuestion | null, maxRetries: number): Promise<readonly InspectedRow[]> {
+    const answer = await this.#ask({ type: "inspect", sql, ...(quick === null ? {} : { quick }), maxRetries });
     return answer.type === "inspected" ? answer.rows : unexpected(answer);
   }
 
@@ -195,6 +199,15 @@ export class Client {
 
   send(message: ProgramMessage): void {
     this.#wire.send(message);
+  }
+
+  /** The session's name and log directory. Waits until the event file has everything that has happened so far. */
+  async events(): Promise<{ readonly session: string; readonly logs: string }> {
+    const { session, stateDirectory: logs, token } = this.options;
+    // Only a report needs it.
+    const { caughtUp } = await import("../events/index.ts");
+    if (this.#closed === null) await caughtUp(logs, this.supervisor.directory, token);
+    return { session, logs };
   }
 
   /** The supervisor ends everything, and answers last. */

@@ -14,6 +14,7 @@ import type {
   InspectedRow,
   JobId,
   JobSpec,
+  QuickQuestion,
   SessionMemory,
   SessionResources,
   TimedEvent,
@@ -21,9 +22,10 @@ import type {
   WorkerAnswer,
 } from "../protocol/index.ts";
 import { Client } from "./client.ts";
-import { StartingJob } from "./job.ts";
+import { type JobObserver, StartingJob } from "./job.ts";
+import { type MemoryPlan, memoryPlan } from "./memory-plan.ts";
 import { type ResolvedOptions, resolveOptions, type SessionOptions, supervisorOptions } from "./options.ts";
-import { progressLine, silent } from "./progress.ts";
+import { shownJob, silent } from "./progress/index.ts";
 import { statePlace } from "./state-root.ts";
 
 /** Result of `session.rebalance()`. */
@@ -67,6 +69,23 @@ export class SessionEngine implements Engine {
     return (await this.#running()).memory();
   }
 
+  memoryPlan(): MemoryPlan {
+    return memoryPlan(this.#options);
+  }
+
+  async report(path: string): Promise<void> {
+    if (typeof path !== "string" || path === "") {
+      throw new OptionError(`report: give the path of an HTML file, not ${JSON.stringify(path)}.`);
+    }
+    if (this.#client === null)
+      throw new OptionError("report: nothing has run in this session yet. Call it after the first consuming call.");
+    const client = await this.#client;
+    const { session: name, logs } = await client.events();
+    // Loaded only when a report is written.
+    const { writeReport } = await import("../report/index.ts");
+    await writeReport(logs, { name, status: this.isClosed ? "ended" : "running", now: new Date() }, path);
+  }
+
   async setMemoryLimit(memoryLimit: NonNullable<SessionOptions["memoryLimit"]>): Promise<void> {
     this.checkOpen();
     if (memoryLimit === undefined) {
@@ -86,6 +105,10 @@ export class SessionEngine implements Engine {
     await (await this.#client).setMemoryLimit(workerMemory, workerHeap);
   }
 
+  get dashboardUrl(): string | null {
+    return this.#closing === null ? (this.#started?.dashboardUrl ?? null) : null;
+  }
+
   get isClosed(): boolean {
     return this.#closing !== null;
   }
@@ -102,8 +125,8 @@ export class SessionEngine implements Engine {
     return () => this.#listeners.delete(listener);
   }
 
-  async inspect(sql: string): Promise<readonly InspectedRow[]> {
-    return (await this.#running()).inspect(sql, this.settings.maxRetries);
+  async inspect(sql: string, quick: QuickQuestion | null = null): Promise<readonly InspectedRow[]> {
+    return (await this.#running()).inspect(sql, quick, this.settings.maxRetries);
   }
 
   async resources(): Promise<SessionResources> {
@@ -137,7 +160,17 @@ export class SessionEngine implements Engine {
   }
 
   run(job: JobSpec, options: RunOptions): RunningJob {
-    const observer = this.settings.progress ? progressLine(process.stderr) : silent;
+    const shown = this.settings.progress ? shownJob() : silent;
+    const observer: JobObserver = {
+      progress: (stats) => {
+        options.going(stats);
+        shown.progress(stats);
+      },
+      ended: (stats) => {
+        if (stats !== null) options.going(stats);
+        shown.ended(stats);
+      },
+    };
     return new StartingJob(this.#running().then((client) => client.run(job, options, observer)));
   }
 
@@ -167,12 +200,16 @@ export class SessionEngine implements Engine {
       const event = (event: TimedEvent) => {
         for (const listener of this.#listeners) heard(listener, event);
       };
-      const { container } = this.#options;
+      const { workerData } = this.#options;
       const listener = { notice, event };
       const state = statePlace();
       if (state.notice !== null) notice(state.notice);
-      this.#client = Client.start(supervisorOptions(this.#options, state.root), listener, container).then((client) => {
+      this.#client = Client.start(supervisorOptions(this.#options, state.root), listener, workerData).then((client) => {
         this.#started = client;
+        const { dashboardUrl } = client;
+        // The link appears only on a terminal, where people read it: a log should hold no address that lets its readers
+        // in. It is no progress, and appears without it, too.
+        if (dashboardUrl !== null && process.stderr.isTTY) notice(`dashboard at ${dashboardUrl}`);
         return client;
       });
     }

@@ -33,5 +33,5 @@ export {
 } from "./default.ts";
 export type { Rebalanced } from "./engine.ts";
 export type { Trimmed, WorkerValue } from "./every-worker.ts";
+export type { MemoryPlan } from "./memory-plan.ts";
 export { Session, session } from "./session.ts";
-export type { Allocator } from "./worker-environment.ts";

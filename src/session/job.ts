@@ -27,6 +27,7 @@ export class Job implements RunningJob {
   #error: Error | null = null;
   readonly #settle: { resolve(value: FinishedJob): void; reject(error: Error): void };
   #wake: (() => void) | null = null;
+  #latest: JobStats | null = null;
   readonly #told = new Set<string>();
 
   constructor(
@@ -50,12 +51,15 @@ export class Job implements RunningJob {
         this.#blocks.push(this.#taken(message));
         break;
       case "progress":
+        this.#latest = message.stats;
         this.observer.progress(message.stats);
         return;
-      case "finished":
-        this.#end("finished", message.stats, null);
-        this.#settle.resolve({ stats: message.stats, rows: message.rows });
+      case "finished": {
+        const { stats, rows, files } = message;
+        this.#end("finished", stats, null);
+        this.#settle.resolve({ stats, rows, files });
         break;
+      }
       case "failed":
         this.#fail(fromWire(message.error), message.stats);
         break;
@@ -79,7 +83,7 @@ export class Job implements RunningJob {
     if (this.#state !== "running") return;
     this.client.send({ type: "cancel", job: this.id });
     const error = new CancelledError("The job was cancelled.");
-    this.#end("cancelled", null, error);
+    this.#end("cancelled", this.#latest === null ? null : stopped(this.#latest), error);
     this.#settle.reject(error);
     this.#dropBlocks();
     this.#wake?.();
@@ -173,6 +177,11 @@ export class Job implements RunningJob {
     const blocks = this.#blocks.splice(0).filter(({ copied }) => copied === null);
     this.client.release(blocks.map(({ slice }) => slice.block.id));
   }
+}
+
+/** The figures of a run that was cancelled, as it was told last: its tasks no longer run. */
+function stopped(stats: JobStats): JobStats {
+  return { ...stats, operators: stats.operators.map((one) => ({ ...one, tasksRunning: 0, heldBy: null })) };
 }
 
 function deferred<T>(): { promise: Promise<T>; resolve(value: T): void; reject(error: Error): void } {

@@ -39,7 +39,8 @@ function declared(count: number, source: string): readonly string[] {
   const allowed = allowedDevices();
   if (allowed !== null && count > allowed.length) {
     throw new OptionError(
-      `${source}: resourceLimits.gpu is ${count}, and CUDA_VISIBLE_DEVICES allows ${allowed.length} (${allowed.join(", ")}).`,
+      `${source}: resourceLimits.gpu is ${count}, but CUDA_VISIBLE_DEVICES allows ${allowed.length} (${allowed.join(", ")}). ` +
+        "Lower the former or extend the latter.",
     );
   }
   return allowed?.slice(0, count) ?? Array.from({ length: count }, (_, i) => String(i));

@@ -12,6 +12,7 @@ import {
   type SessionOptions,
   type Settings,
   type Size,
+  settingsShown,
 } from "../config/index.ts";
 import { OptionError } from "../errors/index.ts";
 import {
@@ -23,13 +24,13 @@ import {
   nodeMemory,
   workersThatFit,
 } from "../memory/index.ts";
-import type { Bytes } from "../protocol/index.ts";
+import type { Bytes, SettingShown } from "../protocol/index.ts";
 import { checkSocketPath, type SupervisorOptions, sessionDirectory } from "../supervisor/index.ts";
 import { formatSize, parseSize } from "../units/index.ts";
 import { blockSizes } from "./block-sizes.ts";
-import { containerPayload } from "./container-option.ts";
 import { resolveLimits } from "./limits.ts";
 import { spilling } from "./spill-options.ts";
+import { workerDataPayload } from "./worker-data-option.ts";
 import { workerEnvironment } from "./worker-environment.ts";
 import { workerMemory } from "./worker-memory.ts";
 
@@ -37,8 +38,10 @@ export type { SessionOptions } from "../config/index.ts";
 
 /** What the session's processes are told, and what stays in the program. */
 export interface ResolvedOptions extends ResolvedSettings {
+  /** As they are shown to people. */
+  readonly shown: readonly SettingShown[];
   /** The payload of the option `data`. */
-  readonly container: string | null;
+  readonly workerData: string | null;
   /** Notices about options that were changed to fit. */
   readonly notices: readonly string[];
 }
@@ -94,18 +97,23 @@ export function onThisMachine(config: Config): ResolvedOptions {
     ...spilling(values, size),
     eventFileLimit: size("eventFileLimit", values.eventFileLimit),
     workerEnv: workerEnvironment(values),
-    container: values.data === undefined ? null : containerPayload(values.data),
+    workerData: values.data === undefined ? null : workerDataPayload(values.data),
+    shown: settingsShown(config),
     notices: [limitNotice, sizeNotice, fewerNotice].filter((notice) => notice !== null),
   };
 }
 
 /** `state`: the directory of the logs. */
 export function supervisorOptions(options: ResolvedOptions, state: string): SupervisorOptions {
-  const { container, notices, ...settings } = options;
+  const { workerData, notices, ...settings } = options;
   const stamp = new Date().toISOString().replace(/[-:]/g, "").slice(0, 15);
   const session = `${stamp}-${process.pid}-${randomBytes(3).toString("hex")}`;
   const { localDirectory } = settings;
   checkSocketPath(sessionDirectory({ localDirectory, session }), localDirectory);
-  const token = randomBytes(16).toString("hex");
-  return { ...settings, session, token, stateDirectory: join(state, session), parentPid: process.pid };
+  const [token, dashboardToken] = [secretText(), secretText()];
+  return { ...settings, session, token, dashboardToken, stateDirectory: join(state, session), parentPid: process.pid };
+}
+
+function secretText(): string {
+  return randomBytes(16).toString("hex");
 }

@@ -16,6 +16,7 @@ import * as sources from "../dataset/index.ts";
 import type { SessionMemory, SessionResources, TimedEvent } from "../protocol/index.ts";
 import { type Rebalanced, SessionEngine } from "./engine.ts";
 import { callPayload, type Trimmed, trimmed, type WorkerValue, workerValues } from "./every-worker.ts";
+import type { MemoryPlan } from "./memory-plan.ts";
 import type { SessionOptions } from "./options.ts";
 
 const SESSION_STAYS: Stays = {
@@ -98,6 +99,18 @@ export class Session {
   }
 
   /**
+   * What the session will need of the machine's memory at most: execution slots × the largest block. Starts nothing.
+   */
+  memoryPlan(): MemoryPlan {
+    return this.#engine.memoryPlan();
+  }
+
+  /** Writes everything about the session so far into one HTML file. Works after `close()`, too. */
+  report(path: string): Promise<void> {
+    return this.#engine.report(path);
+  }
+
+  /**
    * Sets another `memoryLimit` for every worker: "2 GiB", a share of the machine, "auto", or 0 for no limit. Thresholds
    * change at once. Workers are replaced one after another, because V8 keeps the heap limit that it was started with.
    */
@@ -133,6 +146,14 @@ export class Session {
   /** Calls the listener with the events of memory and workers; the returned function ends that. */
   onEvent(listener: (event: TimedEvent) => void): () => void {
     return this.#engine.onEvent(listener);
+  }
+
+  /**
+   * The address of the dashboard with its token. Null before the first consuming call, after `close()`, and with
+   * `dashboard: false`.
+   */
+  get dashboardUrl(): string | null {
+    return this.#engine.dashboardUrl;
   }
 
   /** Whether `close()` was called. */

@@ -5,8 +5,6 @@ import type { Settings } from "../config/index.ts";
 import { OptionError } from "../errors/index.ts";
 import { parseSize } from "../units/index.ts";
 
-export type Allocator = Settings["allocator"];
-
 /** The parts of the machine that it depends on, replaced in tests. */
 export interface Surroundings {
   readonly platform: NodeJS.Platform;

@@ -13,7 +13,7 @@ const measures = new Map<object, Measure>();
  */
 export function registerSizeof<T extends object>(type: Constructor<T>, measure: (value: T) => number): void {
   if (typeof type !== "function" || typeof type.prototype !== "object" || typeof measure !== "function") {
-    throw new OptionError("registerSizeof: a class is needed, and a function that tells the bytes of an instance.");
+    throw new OptionError("registerSizeof: give a class, and a function that returns the bytes of an instance.");
   }
   const prototype: T = type.prototype;
   measures.set(prototype, (value) => {
@@ -21,7 +21,7 @@ export function registerSizeof<T extends object>(type: Constructor<T>, measure: 
     const bytes = measure(value);
     if (typeof bytes === "number" && Number.isFinite(bytes) && bytes >= 0) return bytes;
     throw new OptionError(
-      `registerSizeof: the function for ${type.name} gave ${String(bytes)}; it must give a number of bytes.`,
+      `registerSizeof: the function for ${type.name} returned ${String(bytes)}; it must return a number of bytes.`,
     );
   });
 }

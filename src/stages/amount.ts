@@ -1,4 +1,4 @@
-/** Numbers that planning only knows so well: of rows and bytes, for explain. */
+/** Numbers of rows and bytes that planning knows only approximately, for explain. */
 type Certainty = "exact" | "about" | "at most";
 
 export interface Amount {
@@ -12,18 +12,18 @@ export const exactly = (value: number): Amount => ({ value, certainty: "exact" }
 export const about = (value: number): Amount => ({ value, certainty: "about" });
 export const mostly = (value: number): Amount => ({ value, certainty: "at most" });
 
-/** Some of them, nobody knows how many. */
+/** Some of the rows, an unknown number. */
 export function atMost(amount: Amount | null): Amount | null {
   return amount === null ? null : mostly(amount.value);
 }
 
-/** A part of it, all rows being about alike. */
+/** A part of the rows, assuming that all rows are similar. */
 export function share(amount: Amount | null, part: number): Amount | null {
   if (amount === null || part === 1) return amount;
   return { value: amount.value * part, certainty: amount.certainty === "exact" ? "about" : amount.certainty };
 }
 
-/** Null where one of them is not known. */
+/** Null if one of them is unknown. */
 export function total(amounts: readonly (Amount | null)[]): Amount | null {
   const known = amounts.filter((amount) => amount !== null);
   if (known.length < amounts.length) return null;

@@ -1,11 +1,11 @@
 /**
  * Where one stage ends and the next begins, and why. Reads and functions fuse with the functions after them, and into
- * the shuffle after them; what looks at all rows starts a stage of its own, which no function joins.
+ * the shuffle after them. An operator that looks at all rows starts a stage of its own, which no function joins.
  */
 import type { OperatorId } from "../protocol/index.ts";
 import type { Stage, Stages, TaskStage } from "./stage.ts";
 
-/** What goes from one stage to another. */
+/** What is passed from one stage to another. */
 export interface Flow {
   readonly before: OperatorId;
   readonly after: OperatorId;
@@ -17,14 +17,14 @@ export function flowsOf({ stages, notFused }: Stages): readonly Flow[] {
   const reasons = new Map(notFused.map(({ before, reason }) => [before, reason]));
   const readers = (id: OperatorId) => stages.filter((stage) => inputsOf(stage).includes(id)).length;
   const flows: Flow[] = [];
-  for (const stage of stages) {
-    const flow = (what: Flow["what"], why: (before: Stage) => string) => (id: OperatorId) => {
+  for (const [after, stage] of stages.entries()) {
+    const flow = (what: Flow["what"], why: (before: Stage, id: OperatorId) => string) => (id: OperatorId) => {
       const before = stages[id];
-      if (before !== undefined) flows.push({ before: id, after: stage.id, what, reason: why(before) });
+      if (before !== undefined) flows.push({ before: id, after, what, reason: why(before, id) });
     };
     if (stage.input.kind === "operators") {
       stage.input.operators.forEach(
-        flow("blocks", (before) => reasons.get(before.id) ?? whyApart(before, stage, readers(before.id))),
+        flow("blocks", (before, id) => reasons.get(id) ?? whyApart(before, stage, readers(id))),
       );
     }
     if (stage.kind === "slice") continue;

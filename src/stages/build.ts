@@ -1,7 +1,7 @@
 /**
- * From an optimised plan to operators. Relational runs become one SQL step each, one-to-one neighbours one operator;
- * limits, samples of n rows and unions of different things stand between operators. A part of the plan that looks at
- * all rows is one task of the wide kernel (region.ts), or an exchange (exchange.ts).
+ * From an optimised plan to operators. Each run of relational nodes becomes one SQL step, and one-to-one neighbours
+ * become one operator. Limits, samples of n rows and unions of different sources stand between operators. A part of the
+ * plan that looks at all rows becomes one task of the wide kernel (region.ts), or an exchange (exchange.ts).
  */
 import {
   type FunctionNode,
@@ -14,7 +14,6 @@ import {
   type UnionNode,
 } from "../plan/index.ts";
 import {
-  type Draft,
   draftOverOperators,
   draftOverPart,
   draftOverScan,
@@ -23,6 +22,7 @@ import {
   flushed,
   foldedSplits,
   functionsIn,
+  longerName,
   withFunction,
   withNode,
 } from "./draft.ts";
@@ -37,7 +37,7 @@ import { repartitioned } from "./repartition.ts";
 import { splitsOf } from "./scans.ts";
 import { holdsAllToAll, isAllToAll, isRegionNode } from "./sql/relation.ts";
 import { limited, SAMPLE_KEY, smallestKeys } from "./sql/select.ts";
-import type { Stages } from "./stage.ts";
+import type { Stages, TaskStage } from "./stage.ts";
 
 export async function buildStages(plan: Plan, takesRows: boolean, planning: Partial<Planning> = {}): Promise<Stages> {
   const builder = new Builder({ ...plainly, ...planning, takesRows });
@@ -55,12 +55,12 @@ class Builder {
     this.#exchange = new Exchange(planning, this.operators);
   }
 
-  async draft(plan: Plan, needed: Names = NOTHING): Promise<Draft> {
+  async draft(plan: Plan, needed: Names = NOTHING): Promise<TaskStage> {
     return { ...(await this.#draft(plan, needed)), makes: { plan, some: false } };
   }
 
-  /** `needed`: the columns that SQL above reads of it. */
-  async #draft(plan: Plan, needed: Names): Promise<Draft> {
+  /** `needed`: the columns that the SQL above reads. */
+  async #draft(plan: Plan, needed: Names): Promise<TaskStage> {
     if (isRegionNode(plan) && holdsAllToAll(plan)) {
       if (!this.planning.exchange) return regionDraft(plan, this.#feeding(), needed, this.planning.capacity);
       if (isAllToAll(plan)) return this.#exchange.draft(plan, needed, (input, wanted) => this.draft(input, wanted));
@@ -100,10 +100,11 @@ class Builder {
     }
   }
 
-  finish(draft: Draft): void {
+  finish(draft: TaskStage): void {
     const [only, ...others] = draft.input.kind === "operators" ? draft.input.operators : [];
-    const last = this.operators.stages.at(-1);
-    const passesOn = isPassing(draft) && others.length === 0 && last?.id === only;
+    const { stages } = this.operators;
+    const last = stages.at(-1);
+    const passesOn = isPassing(draft) && others.length === 0 && only === stages.length - 1;
     if (passesOn && (!this.planning.takesRows || last?.kind === "tasks")) return;
     this.operators.close(draft);
   }
@@ -117,14 +118,14 @@ class Builder {
         if (isPassing(draft)) {
           return { table: await this.operators.table(this.operators.inputs(draft), plan, needed), cut: false };
         }
-        const names = [...draft.names, "partial groupBy"];
         const { select: rows } = await this.operators.typed(draft, plan);
         const select = phases.partial(rows);
+        const name = "partial groupBy";
         const partial = {
           ...draft,
           select,
-          selectNames: ["partial groupBy"],
-          names,
+          selectNames: [name],
+          name: longerName(draft.name, name),
           shrinks: true,
           makes: someOf(draft.makes),
         };
@@ -134,7 +135,7 @@ class Builder {
     };
   }
 
-  #scan(plan: ScanNode, found: ScanSplits): Draft {
+  #scan(plan: ScanNode, found: ScanSplits): TaskStage {
     if (found.parts === undefined) return draftOverScan(plan, found);
     const drafts = found.parts.map((part, i) =>
       draftOverPart(plan, part, i === 0 ? found : { ...found, skipped: nothingSkipped, notes: [] }),
@@ -144,7 +145,7 @@ class Builder {
     return draftOverOperators(drafts.flatMap((draft) => this.operators.inputs(draft)));
   }
 
-  #function(draft: Draft, node: FunctionNode): Draft | Promise<Draft> {
+  #function(draft: TaskStage, node: FunctionNode): TaskStage | Promise<TaskStage> {
     if (node.form === "mapGroups") return this.#exchange.groups(draft, node);
     const reason = whyNotFused(draft, node);
     if (reason === null || isPassing(draft)) return withFunction(draft, node, this.planning.capacity);
@@ -153,7 +154,7 @@ class Builder {
     return withFunction(draftOverOperators([before]), node, this.planning.capacity);
   }
 
-  #limit(draft: Draft, plan: LimitNode): Draft {
+  #limit(draft: TaskStage, plan: LimitNode): TaskStage {
     const { offset, limit } = plan;
     const rows = limit === null ? null : offset + limit;
     const operators = this.operators.inputs(rows === null ? draft : head(draft, rows));
@@ -164,14 +165,14 @@ class Builder {
     return draftOverOperators([id]);
   }
 
-  async #union(plan: UnionNode, needed: Names): Promise<Draft> {
-    const drafts: Draft[] = [];
+  async #union(plan: UnionNode, needed: Names): Promise<TaskStage> {
+    const drafts: TaskStage[] = [];
     for (const input of plan.inputs) drafts.push(await this.draft(input, needed));
     const folded = drafts.map(foldedSplits);
-    const names = [...new Set(drafts.map((draft) => draft.names.join("->")))].join("+");
+    const names = [...new Set(drafts.map(({ name }) => name))].join("+");
     if (folded.every((splits) => splits !== null)) {
       return {
-        ...draftOverSplits(folded.flat(), [names, "union"]),
+        ...draftOverSplits(folded.flat(), longerName(names, "union")),
         skipped: drafts.map((draft) => draft.skipped).reduce(sumSkipped),
         notes: drafts.flatMap((draft) => draft.notes),
         reads: drafts.flatMap((draft) => draft.reads),
@@ -179,12 +180,12 @@ class Builder {
     }
     return draftOverOperators(
       drafts.flatMap((draft) => this.operators.inputs(draft)),
-      ["union"],
+      "union",
     );
   }
 
-  /** Each task keeps its n rows with the smallest keys; one task then keeps the smallest of all. */
-  async #sampleRows(draft: Draft, node: SampleNode, rows: number, needed: Names): Promise<Draft> {
+  /** Each task keeps the n rows with the smallest keys; then one task keeps the n smallest of all. */
+  async #sampleRows(draft: TaskStage, node: SampleNode, rows: number, needed: Names): Promise<TaskStage> {
     const whole = functionsIn(draft).length === 0 ? draft : draftOverOperators([this.operators.close(draft)]);
     const kept = this.operators.close({ ...withNode(whole, node), makes: someOf(draft.makes) });
     const { columns } = await this.operators.table([kept], node.input, needed);
@@ -195,7 +196,7 @@ class Builder {
 }
 
 /** No task needs to make more rows than a limit above it takes. */
-function head(draft: Draft, rows: number): Draft {
+function head(draft: TaskStage, rows: number): TaskStage {
   if (isPassing(draft)) return draft;
   const { steps, input } = flushed(draft);
   const bySql = input.kind === "splits" && input.splits.every((split) => split.kind === "sql");

@@ -1,6 +1,7 @@
 /**
- * How many rows and bytes each stage will hand on, from what the sources' metadata say. For explain alone: nothing that
- * runs goes by it. What a condition leaves is not guessed, only bounded; what a function or a join makes is not known.
+ * How many rows and bytes each stage will hand on, from the metadata of the sources. Only for explain: the execution
+ * does not depend on it. The effect of a condition is bounded, not guessed; the output of a function or a join is
+ * unknown.
  */
 import { columnsOf, type FunctionNode, type LimitNode, type Plan, type ScanNode } from "../plan/index.ts";
 import type { OperatorId } from "../protocol/index.ts";
@@ -8,14 +9,14 @@ import { type Amount, about, atMost, exactly, mostly, share, total } from "./amo
 import type { StageRead } from "./reads.ts";
 import type { Stage, Stages } from "./stage.ts";
 
-/** Null: only running it tells. */
+/** Null when only a run can tell. */
 export interface Estimate {
   readonly rows: Amount | null;
   readonly bytes: Amount | null;
 }
 
 export interface Estimates {
-  /** Of what each stage hands on. */
+  /** What each stage hands on. */
   readonly stages: ReadonlyMap<OperatorId, Estimate>;
   readonly reads: ReadonlyMap<StageRead, Estimate>;
 }
@@ -26,13 +27,13 @@ export async function estimatesOf({ stages }: Stages): Promise<Estimates> {
   const reads = stages.flatMap((stage) => (stage.kind === "tasks" ? stage.reads : []));
   const estimator = new Estimator(new Map(reads.map((read) => [read.scan, read])));
   const ofStages = new Map<OperatorId, Estimate>();
-  for (const stage of stages) ofStages.set(stage.id, await estimator.ofStage(stage));
+  for (const [id, stage] of stages.entries()) ofStages.set(id, await estimator.ofStage(stage));
   const ofReads = new Map<StageRead, Estimate>();
   for (const read of reads) ofReads.set(read, await estimatedRead(read));
   return { stages: ofStages, reads: ofReads };
 }
 
-/** What a read takes in, before any condition. */
+/** What a read takes in before any condition. */
 async function estimatedRead({ scan, rows, bytes }: StageRead): Promise<Estimate> {
   const { open } = scan;
   const all = open === null ? null : await open.countRows();
@@ -55,7 +56,7 @@ class Estimator {
     const whole = await this.of(stage.makes.plan);
     const made = stage.makes.some ? some(whole) : whole;
     if (stage.kind === "slice" || stage.maxRowsPerTask === null) return made;
-    // A limit above stops them as soon as it has its rows.
+    // With a limit above, each task stops as soon as it has enough rows.
     if (stage.input.kind !== "splits") return some(made);
     return some(head(made, stage.input.splits.length * stage.maxRowsPerTask));
   }
@@ -107,7 +108,7 @@ class Estimator {
     }
   }
 
-  /** With other columns, all of about the same width. */
+  /** The same rows with other columns. All columns are assumed to be equally wide. */
   async #sameRows(plan: Plan & { readonly input: Plan }): Promise<Estimate> {
     const { rows, bytes } = await this.of(plan.input);
     return { rows, bytes: share(bytes, narrowing(plan, plan.input)) };
@@ -121,7 +122,7 @@ class Estimator {
   }
 }
 
-/** The part of the columns that it hands on. */
+/** The share of the input's columns that the node hands on. */
 function narrowing(plan: Plan, input: Plan): number {
   const before = columnsOf(input)?.length;
   const after = columnsOf(plan)?.length;
@@ -143,7 +144,7 @@ function ofFunction({ form, options }: FunctionNode, input: Estimate): Estimate 
   return { rows: options.onError === "fail" ? input.rows : atMost(input.rows), bytes: null };
 }
 
-/** No more than so many rows. */
+/** At most this many rows. */
 function head({ rows, bytes }: Estimate, most: number): Estimate {
   if (rows === null) return { rows: mostly(most), bytes: null };
   if (rows.value <= most) return { rows, bytes };

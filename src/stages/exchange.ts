@@ -1,8 +1,8 @@
 /**
- * Work on all rows as an exchange: the operators before it scatter their rows to partitions, and a task for each
- * partition does the same SQL over its rows alone. Keys are hashed, sorts go by ranges (range-sort.ts), a shuffle by
- * chance; a join side that is small is given to every task instead. What has no partitions (a zip, one row of all, a
- * window over all) stays one task.
+ * Runs an operation over all rows as an exchange: map operators scatter their rows to partitions, and one task per
+ * partition runs the same SQL over its rows. Keys are hashed; a sort partitions by ranges (range-sort.ts); a shuffle
+ * partitions at random. A small side of a join is sent to every task instead. An operation that cannot be partitioned
+ * (a zip, an aggregate without keys, a window over all rows) stays one task.
  */
 import { quoteIdentifier } from "../arrow/index.ts";
 import {
@@ -24,7 +24,7 @@ import {
 } from "../plan/index.ts";
 import type { FedTable } from "../protocol/index.ts";
 import { twoPhase } from "./aggregates/two-phase.ts";
-import { type Draft, draftOverOperators, draftOverTables, functionsIn, withFunction } from "./draft.ts";
+import { draftOverOperators, draftOverTables, functionsIn, named, withFunction } from "./draft.ts";
 import { hashKey } from "./keys.ts";
 import { joined as joinedNames, type Names, NOTHING, neededOf } from "./needed.ts";
 import type { Operators } from "./operators.ts";
@@ -36,13 +36,14 @@ import { estimatedBytes, isSmall, partitionCount } from "./size.ts";
 import { joined } from "./sql/join.ts";
 import { type AllToAllNode, keepsOrder, numbered, PLACE, relation, seesOrder } from "./sql/relation.ts";
 import { mixed, nested, nodeName, type Select, selectFrom } from "./sql/select.ts";
+import type { TaskStage } from "./stage.ts";
 
-type DraftOf = (plan: Plan, needed: Names) => Promise<Draft>;
+type DraftOf = (plan: Plan, needed: Names) => Promise<TaskStage>;
 
 /** A side of a join or a zip. */
 interface Input {
   readonly plan: Plan;
-  readonly draft: Draft;
+  readonly draft: TaskStage;
   readonly needed: Names;
 }
 
@@ -56,8 +57,8 @@ export class Exchange {
     private readonly operators: Operators,
   ) {}
 
-  /** `needed`: the columns that SQL above reads of it. */
-  async draft(plan: AllToAllNode, needed: Names, draftOf: DraftOf): Promise<Draft> {
+  /** `needed`: the columns that the SQL above reads. */
+  async draft(plan: AllToAllNode, needed: Names, draftOf: DraftOf): Promise<TaskStage> {
     const [of = NOTHING, ofRight = NOTHING] = neededOf(plan, needed);
     if (plan.kind === "join" || plan.kind === "zip") {
       const left = { plan: plan.left, draft: await draftOf(plan.left, of), needed: of };
@@ -79,12 +80,12 @@ export class Exchange {
     }
   }
 
-  /** Groups meet whole in a task, sorted by their keys. */
-  async groups(draft: Draft, node: FunctionNode): Promise<Draft> {
+  /** All rows of a group come to one task, sorted by their keys. */
+  async groups(draft: TaskStage, node: FunctionNode): Promise<TaskStage> {
     const keys = node.options.keys ?? [];
     const names = keys.map((name) => q(name));
     const { table, count } = await this.#scattered(draft, { plan: node.input, keys }, null, NOTHING);
-    // Within a group rows keep the order that was asked for.
+    // Rows of a group keep the order that the user asked for.
     const ordered = keepsOrder(node.input);
     const order = [...names, ...(ordered ? [PLACE] : [])].join(", ") || null;
     const select = ordered ? { ...numbered(T0), list: `* EXCLUDE (${PLACE})`, order } : { ...T0, order };
@@ -93,19 +94,19 @@ export class Exchange {
   }
 
   async byKeys(
-    draft: Draft,
+    draft: TaskStage,
     plan: Plan,
     keys: readonly string[],
     wanted: number | null,
     needed: Names,
-  ): Promise<Draft> {
+  ): Promise<TaskStage> {
     const { table, count } = await this.#scattered(draft, { plan, keys }, wanted, needed);
     const gathered = draftOverTables([table], { kind: "partitions", count }, selectFrom(), ["repartition"]);
     return draftOverOperators([this.operators.close(gathered)]);
   }
 
   async #scattered(
-    draft: Draft,
+    draft: TaskStage,
     side: Side,
     wanted: number | null,
     needed: Names,
@@ -119,16 +120,16 @@ export class Exchange {
     return partitionCount(estimatedBytes(plan), this.planning.workers);
   }
 
-  #scatter(draft: Draft, partition: string, count: number): number {
+  #scatter(draft: TaskStage, partition: string, count: number): number {
     return this.operators.close(scattered(draft, partition, count));
   }
 
-  async #scatterBy(draft: Draft, side: Side, count: number): Promise<number> {
+  async #scatterBy(draft: TaskStage, side: Side, count: number): Promise<number> {
     const [keys = []] = await comparableKeys([side], this.planning.describe);
     return this.#scatter(await this.operators.typed(draft, side.plan), hashPartition(keys, count), count);
   }
 
-  async #aggregate(plan: AggregateNode, draft: Draft, needed: Names): Promise<Draft> {
+  async #aggregate(plan: AggregateNode, draft: TaskStage, needed: Names): Promise<TaskStage> {
     const phases = twoPhase(plan);
     const name = nodeName(plan);
     if (phases === null) return this.#wholeAggregate(plan, draft, needed);
@@ -146,12 +147,12 @@ export class Exchange {
     return reduced([{ operators: [operator], columns }], count, final, name);
   }
 
-  /** Where types follow from the sources, all tasks have the same. */
+  /** When types follow from the sources, all tasks have the same types and need no exact keys. */
   #keys({ input }: AggregateNode, names: readonly string[]): readonly string[] {
     return names.map((name) => (isDescribable(input) ? q(name) : hashKey(q(name))));
   }
 
-  async #wholeAggregate(plan: AggregateNode, draft: Draft, needed: Names): Promise<Draft> {
+  async #wholeAggregate(plan: AggregateNode, draft: TaskStage, needed: Names): Promise<TaskStage> {
     const name = nodeName(plan);
     const select = relation(plan, [T0]);
     if (plan.keys.length === 0) {
@@ -169,7 +170,7 @@ export class Exchange {
     return reduced([{ ...table, columns, ordered: seesOrder(plan) }], count, select, name);
   }
 
-  async #distinct(plan: DistinctNode, draft: Draft, needed: Names): Promise<Draft> {
+  async #distinct(plan: DistinctNode, draft: TaskStage, needed: Names): Promise<TaskStage> {
     const count = this.#partitions(plan.input);
     const { select: rows } = await this.operators.typed(draft, plan.input);
     const once = { ...draft, select: relation(plan, [rows]), shrinks: true, makes: someOf(draft.makes) };
@@ -183,7 +184,7 @@ export class Exchange {
     return reduced([table], count, relation(plan, [T0]), "distinct");
   }
 
-  async #join(plan: JoinNode, left: Input, right: Input): Promise<Draft> {
+  async #join(plan: JoinNode, left: Input, right: Input): Promise<TaskStage> {
     const { capacity, describe } = this.planning;
     const [leftBytes, rightBytes] = [estimatedBytes(plan.left), estimatedBytes(plan.right)];
     const { how } = plan;
@@ -210,10 +211,10 @@ export class Exchange {
     return reduced(tables, count, relation(plan, [T0, T1]), "join");
   }
 
-  /** Every task of the other side has the whole of the small one. */
-  async #broadcast(plan: JoinNode, large: Draft, small: Input, side: "left" | "right"): Promise<Draft> {
+  /** Every task of the large side gets the whole small side. */
+  async #broadcast(plan: JoinNode, large: TaskStage, small: Input, side: "left" | "right"): Promise<TaskStage> {
     const table = await this.operators.table(this.operators.inputs(small.draft), small.plan, small.needed);
-    // Broadcast tables are there for a task's first SQL.
+    // Only a task's first SQL sees the broadcast tables.
     const ready = functionsIn(large).length === 0 ? large : draftOverOperators([this.operators.close(large)]);
     const { select: own } = await this.operators.typed(ready, side === "right" ? plan.left : plan.right);
     const given = selectFrom(`{b${ready.broadcast.length}}`);
@@ -221,7 +222,7 @@ export class Exchange {
     return { ...named(ready, "broadcast join"), broadcast: [...ready.broadcast, table], select };
   }
 
-  async #shuffle(plan: ShuffleNode, draft: Draft, needed: Names): Promise<Draft> {
+  async #shuffle(plan: ShuffleNode, draft: TaskStage, needed: Names): Promise<TaskStage> {
     const count = this.#partitions(plan.input);
     const chance = `${mixed("*COLUMNS(*)", plan.seed)} % ${count}`;
     const map = { ...draft, select: withPartition(numbered(draft.select), chance, `* EXCLUDE (${PLACE})`) };
@@ -231,8 +232,8 @@ export class Exchange {
     return { ...reduce, setsOrder: true };
   }
 
-  /** By what all its windows are partitioned by; where that is nothing, one task has all rows. */
-  async #window(plan: WindowNode, draft: Draft, needed: Names): Promise<Draft> {
+  /** Partitions by the keys that all windows have in common; without such keys, one task has all rows. */
+  async #window(plan: WindowNode, draft: TaskStage, needed: Names): Promise<TaskStage> {
     const ordered = seesRowOrder(plan);
     const name = nodeName(plan);
     const keys = commonPartition(plan);
@@ -249,7 +250,7 @@ export class Exchange {
     return reduced([{ ...table, ordered }], count, relation(plan, [T0]), name);
   }
 
-  async #oneTask(plan: JoinNode | ZipNode, left: Input, right: Input): Promise<Draft> {
+  async #oneTask(plan: JoinNode | ZipNode, left: Input, right: Input): Promise<TaskStage> {
     const ordered = plan.kind === "zip";
     const tables: FedTable[] = [];
     for (const side of [left, right]) {
@@ -265,28 +266,24 @@ export class Exchange {
   }
 }
 
-/** By all columns, whatever they are. */
-function scatteredByAll(draft: Draft, count: number): Draft {
+/** Scatters by all columns. */
+function scatteredByAll(draft: TaskStage, count: number): TaskStage {
   return { ...named(draft, "shuffleMap"), select: withAnyKeys(draft.select, count), scatter: count };
 }
 
-/** The draft's last SELECT sends its rows to partitions. */
-function scattered(draft: Draft, partition: string, count: number): Draft {
+/** The draft's last SELECT computes the partition of each row. */
+function scattered(draft: TaskStage, partition: string, count: number): TaskStage {
   return { ...named(draft, "shuffleMap"), select: withPartition(draft.select, partition), scatter: count };
 }
 
-function reduced(tables: readonly FedTable[], count: number, select: Select, name: string): Draft {
+function reduced(tables: readonly FedTable[], count: number, select: Select, name: string): TaskStage {
   return draftOverTables(tables, { kind: "partitions", count }, select, [name]);
-}
-
-function named(draft: Draft, name: string): Draft {
-  return { ...draft, names: [...draft.names, name], selectNames: [...draft.selectNames, name] };
 }
 
 const keyName = (i: number) => `__spillway_k${i}`;
 
-/** The keys as columns beside the others, to be hashed. */
-function withKeys(draft: Draft, keys: readonly NamedExpression[]): Draft {
+/** Adds the keys as columns, to be hashed. */
+function withKeys(draft: TaskStage, keys: readonly NamedExpression[]): TaskStage {
   const items = keys.map(({ expression }, i) => namedSql(keyName(i), expression));
   return { ...draft, select: { ...nested(draft.select), list: `*, ${items.join(", ")}` } };
 }

@@ -1,6 +1,6 @@
 /**
- * Stages as text: where each runs, what it reads and runs, what it leaves out, how much is expected of it, what it
- * really did, and where fusion stopped. Nothing is cut: the SQL is the SQL that runs.
+ * Stages as text: where each stage runs, what it reads and runs, what it skips, the estimates, the figures of the last
+ * run, and where fusion stopped. Nothing is shortened: the SQL is the SQL that runs.
  */
 import { functionLabel } from "../plan/index.ts";
 import {
@@ -13,29 +13,31 @@ import {
   type SqlStep,
 } from "../protocol/index.ts";
 import { flowsOf } from "./boundaries.ts";
-import type { StageStep } from "./draft.ts";
 import type { Estimates } from "./estimate.ts";
 import { counted, estimateText, figuresText, learnedText } from "./figures.ts";
 import type { StageRead } from "./reads.ts";
 import { isUsual, requestText } from "./request.ts";
 import { sqlLines } from "./sql/layout.ts";
-import type { SliceStage, Stage, Stages, TaskStage } from "./stage.ts";
+import type { SliceStage, Stage, StageStep, Stages, TaskStage } from "./stage.ts";
 
-/** What there is to tell of stages beside themselves. */
+/** What is known about the stages beyond the plan. */
 export interface Known {
   readonly estimates: Estimates;
-  /** Empty: they have not run. */
+  /** Empty before the first run. */
   readonly ran: ReadonlyMap<OperatorId, OperatorStats>;
-  /** With which they would begin, after others had run out of memory; left out: with none. */
+  /**
+   * The need that each stage starts with, after earlier tasks ran out of memory. Undefined when no such need is known.
+   */
   readonly learned?: ReadonlyMap<OperatorId, LearnedNeed>;
 }
 
 export const nothingKnown: Known = { estimates: { stages: new Map(), reads: new Map() }, ran: new Map() };
 
 export function stageLines(stages: Stages, known: Known = nothingKnown): readonly string[] {
-  const lines = stages.stages.flatMap((stage) => [
-    ...(stage.kind === "slice" ? sliceLines(stage) : taskLines(stage, known.estimates)),
-    ...amountLines(stage, known),
+  const lines = stages.stages.flatMap((stage, id) => [
+    `${titleOf(stage, id)}: ${stage.kind === "slice" ? sliceText(stage) : inputText(stage)}`,
+    ...(stage.kind === "slice" ? [`  runs ${placeText(stage)}`] : taskLines(stage, known.estimates)),
+    ...amountLines(id, known),
   ]);
   const flows = flowsOf(stages);
   if (flows.length > 0) lines.push("Not fused:");
@@ -45,13 +47,15 @@ export function stageLines(stages: Stages, known: Known = nothingKnown): readonl
   ];
 }
 
-/** "in the workers"; the wide kernel is a process of its own, outside their slots. */
+/** For example "in the workers". The wide kernel is a process of its own, beside the workers' slots. */
 export function placeText(stage: Stage): string {
   if (stage.kind === "slice") return "in the supervisor";
   return stage.place === "wide" ? "in the wide kernel" : "in the workers";
 }
 
-const title = (stage: Stage) => `Stage ${stage.id + 1} ${stage.name}`;
+export function titleOf({ name }: Stage, id: OperatorId): string {
+  return `Stage ${id + 1} ${name}`;
+}
 
 const indented = (lines: readonly string[], by = "  ") => lines.map((line) => `${by}${line}`);
 
@@ -84,26 +88,25 @@ function gatherText(gather: Extract<Stage["input"], { kind: "fed" }>["gather"]):
   }
 }
 
-function amountLines(stage: Stage, { estimates, ran, learned: before }: Known): string[] {
-  const estimate = estimates.stages.get(stage.id);
-  const figures = ran.get(stage.id);
+function amountLines(id: OperatorId, { estimates, ran, learned: before }: Known): string[] {
+  const estimate = estimates.stages.get(id);
+  const figures = ran.get(id);
   const lines: string[] = [];
   if (estimate !== undefined) lines.push(`  estimated: ${estimateText(estimate)}`);
   if (figures !== undefined) lines.push(`  real: ${figuresText(figures)}`);
-  const learned = learnedText(figures ?? { oomRetries: 0, learned: before?.get(stage.id) ?? null });
+  const learned = learnedText(figures ?? { oomRetries: 0, learned: before?.get(id) ?? null });
   if (learned !== null) lines.push(`  memory: ${learned}`);
   return lines;
 }
 
-function sliceLines(stage: SliceStage): string[] {
+function sliceText(stage: SliceStage): string {
   const limit = stage.limit === null ? "all rows" : counted(stage.limit, "row");
   const offset = stage.offset === 0 ? "" : ` after the first ${stage.offset}`;
-  return [`${title(stage)}: ${limit}${offset}, ${inputText(stage)}`, `  runs ${placeText(stage)}`];
+  return `${limit}${offset}, ${inputText(stage)}`;
 }
 
 function taskLines(stage: TaskStage, estimates: Estimates): string[] {
   const lines = [
-    `${title(stage)}: ${inputText(stage)}`,
     `  runs ${placeText(stage)}${stage.place === "wide" ? " (a process with all threads)" : ""}`,
     ...indented(stage.reads.map((read) => readText(read, estimates))),
     ...tableLines(stage),
@@ -154,14 +157,14 @@ function splitLines(splits: readonly Split[]): readonly string[] {
   return [`${whose} ${counted(first.slices.length, "block")}`];
 }
 
-/** On the line itself where it is short. */
+/** A short SQL text stays on the line of its heading. */
 function sqlBlock(head: string, sql: string): readonly string[] {
   const lines = sqlLines(sql);
   const [only] = lines;
   return lines.length === 1 && only !== undefined ? [`${head} ${only}`] : [head, ...indented(lines, "    ")];
 }
 
-/** What only the task knows, when it has its tables, stands in words. */
+/** Replaces the columns that only a running task knows by words. */
 function shownSql({ sql, unnamed = [] }: SqlStep): string {
   return fillPlaceholders(sql, new Map(unnamed.map(({ mark }) => [mark, "{columns of both}"])));
 }

@@ -1,15 +1,15 @@
-/** What is known of a stage in numbers, as short texts: estimates before it runs, figures after. */
+/** Numbers about a stage as short texts: estimates before it runs, figures afterwards. */
 import type { OperatorStats } from "../protocol/index.ts";
 import { formatDuration, formatSize, needText } from "../units/index.ts";
 import { amountText } from "./amount.ts";
 import type { Estimate } from "./estimate.ts";
 
-/** "1 task", "1,200 rows" */
+/** For example "1 task" or "1,200 rows". */
 export function counted(number: number, what: string): string {
   return `${number.toLocaleString("en-US")} ${what}${number === 1 ? "" : "s"}`;
 }
 
-/** "at most 300,000 rows, about 2.3 MiB"; "unknown" */
+/** For example "at most 300,000 rows, about 2.3 MiB", or "unknown". */
 export function estimateText({ rows, bytes }: Estimate): string {
   if (rows === null && bytes === null) return "unknown";
   const rowsText = rows === null ? "unknown rows" : amountText(rows, (value) => counted(value, "row"));
@@ -17,7 +17,10 @@ export function estimateText({ rows, bytes }: Estimate): string {
   return `${rowsText}, ${bytesText}`;
 }
 
-/** "ran out of memory 3 times; since then batches of 128 rows, 1 at once, 412 MiB each"; null: it never did. */
+/**
+ * For example "ran out of memory 3 times; since then batches of 128 rows, 1 at once, 412 MiB each". Null when the stage
+ * never ran out of memory.
+ */
 export function learnedText({ oomRetries, learned }: Pick<OperatorStats, "oomRetries" | "learned">): string | null {
   const since = learned === null ? "" : needText(learned);
   if (oomRetries === 0) return since === "" ? null : `${since}, as it was found before`;
@@ -25,10 +28,10 @@ export function learnedText({ oomRetries, learned }: Pick<OperatorStats, "oomRet
   return `ran out of memory ${times}${since === "" ? "" : `; since then ${since}`}`;
 }
 
-/** "10 rows, 240 B, 4 tasks, 12ms of work (9ms CPU)" */
+/** For example "10 rows, 240 B, 4 tasks, 12ms of work (9ms CPU)". */
 export function figuresText({ rowsOut, bytesOut, tasksDone, wall, cpu, retries, errored }: OperatorStats): string {
   const parts = [counted(rowsOut.total, "row")];
-  // Slices pass on blocks of others, and have no tasks.
+  // Slices pass on blocks of other operators and have no tasks.
   if (tasksDone > 0) {
     parts.push(formatSize(Math.round(bytesOut.total)), counted(tasksDone, "task"));
     parts.push(`${formatDuration(wall.total)} of work (${formatDuration(cpu.total)} CPU)`);

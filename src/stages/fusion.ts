@@ -1,12 +1,13 @@
-/** Whether a function joins the operator before it. Says why where it does not, for explain. */
+/** Decides whether a function joins the operator before it, and gives the reason for explain when it does not. */
 import { type FunctionNode, functionLabel } from "../plan/index.ts";
-import { type Draft, functionsIn } from "./draft.ts";
+import { functionsIn } from "./draft.ts";
 import { requestText, sameRequest } from "./request.ts";
+import type { TaskStage } from "./stage.ts";
 import { makesShortBatches } from "./whole-batches.ts";
 
-export function whyNotFused(draft: Draft, node: FunctionNode): string | null {
+export function whyNotFused(draft: TaskStage, node: FunctionNode): string | null {
   const label = functionLabel(node);
-  const before = draft.names.join("->");
+  const before = draft.name;
   const functions = functionsIn(draft);
   if (draft.input.kind === "fed")
     return `${label} goes row by row (one-to-one), ${before} needs all rows (all-to-all) first.`;
@@ -31,13 +32,13 @@ export function whyNotFused(draft: Draft, node: FunctionNode): string | null {
   return null;
 }
 
-/** Blocks in the store of which a filter leaves too few rows for whole batches. */
-function isFilledLater({ input, steps, keepsRows }: Draft, { form, options }: FunctionNode): boolean {
+/** Blocks from the store, of which a filter leaves too few rows to fill batches. */
+function isFilledLater({ input, mayMerge, steps, keepsRows }: TaskStage, { form, options }: FunctionNode): boolean {
   if (form !== "mapBatches" || keepsRows || steps.length > 0) return false;
-  return input.kind === "splits" && input.mayMerge === true && makesShortBatches(input.splits, options.batchSize);
+  return input.kind === "splits" && mayMerge && makesShortBatches(input.splits, options.batchSize);
 }
 
-function sameConcurrency(draft: Draft, node: FunctionNode): boolean {
+function sameConcurrency(draft: TaskStage, node: FunctionNode): boolean {
   return draft.concurrency?.min === node.concurrency?.min && draft.concurrency?.max === node.concurrency?.max;
 }
 

@@ -1,4 +1,4 @@
-/** Stages as the job that the supervisor runs: payloads by reference, sinks, limits of the session filled in. */
+/** Turns stages into the job that the supervisor runs: fills in payload references, sinks and the session's limits. */
 import { type FunctionNode, functionLabel } from "../plan/index.ts";
 import type {
   BlockId,
@@ -9,63 +9,63 @@ import type {
   JobSpec,
   LearnedNeed,
   Operator,
+  OperatorId,
   ResourceRequest,
   Sink,
   Step,
 } from "../protocol/index.ts";
-import type { StageStep } from "./draft.ts";
 import { assertPossible } from "./request.ts";
-import type { SliceStage, Stages, TaskStage } from "./stage.ts";
+import type { SliceStage, StageStep, Stages, TaskStage } from "./stage.ts";
 
-export interface JobContext {
+interface JobContext {
   readonly id: JobId;
-  /** Of the last operator; those before it make blocks. */
+  /** Sink of the last operator; all other operators make blocks. */
   readonly sink: Sink;
-  /** Of the operators before the last. */
+  /** Shape of the blocks of all operators but the last. */
   readonly blocks: BlockShape;
-  /** Of blocks between the halves of an exchange. */
+  /** Target size of blocks between the two halves of an exchange. */
   readonly shuffleBytes: Bytes;
   readonly workers: number;
-  /** All that the session has. */
+  /** The session's total resources. */
   readonly resources: ResourceRequest;
   readonly preserveOrder: boolean;
   readonly maxErroredBlocks: number;
   readonly maxRetries: number;
   readonly maxOomRetries: number;
   payloadOf(node: FunctionNode): BlockRef;
-  /** What a run of it before has found. */
+  /** The need that an earlier run of the stage found. */
   learnedOf(stage: TaskStage): LearnedNeed | null;
 }
 
 export function jobSpec({ stages }: Stages, context: JobContext): JobSpec {
   const holds = new Set<BlockId>();
-  const operators = stages.map((stage, i): Operator => {
-    if (stage.kind === "slice") return sliceOperator(stage);
-    for (const id of blocksOf(stage, context)) holds.add(id);
-    const last = i === stages.length - 1;
-    return taskOperator(stage, last ? context.sink : context.blocks, context);
+  const operators = stages.map((stage, place): Operator => {
+    if (stage.kind === "slice") return sliceOperator(stage, place);
+    for (const block of blocksOf(stage, context)) holds.add(block);
+    const last = place === stages.length - 1;
+    return taskOperator(stage, place, last ? context.sink : context.blocks, context);
   });
   const { id, preserveOrder, maxErroredBlocks } = context;
   return { id, operators, preserveOrder, maxErroredBlocks, holds: [...holds] };
 }
 
-/** Without the plan, which explain alone looks at. */
-function sliceOperator({ kind, id, name, input, offset, limit }: SliceStage): Operator {
+/** Drops the plan, which only explain needs. */
+function sliceOperator({ kind, name, input, offset, limit }: SliceStage, id: OperatorId): Operator {
   return { kind, id, name, input, offset, limit };
 }
 
-function taskOperator(stage: TaskStage, sink: Sink, context: JobContext): Operator {
-  const { id, name, input, minRowsPerTask, maxRowsPerTask, skipped } = stage;
+function taskOperator(stage: TaskStage, id: OperatorId, sink: Sink, context: JobContext): Operator {
+  const { kind, name, request, input, place, broadcast, setsOrder, minRowsPerTask, maxRowsPerTask, skipped } = stage;
   assertPossible(stage, context.resources);
   return {
-    kind: "tasks",
+    kind,
     id,
     name,
-    request: stage.request,
+    request,
     input,
-    place: stage.place,
-    broadcast: stage.broadcast,
-    setsOrder: stage.setsOrder,
+    place,
+    broadcast,
+    setsOrder,
     steps: stage.steps.map((step) => jobStep(step, context)),
     sink: sinkOf(stage, sink, context),
     concurrency: stage.concurrency ?? { min: 1, max: context.workers },
@@ -88,7 +88,7 @@ function jobStep(step: StageStep, context: JobContext): Step {
   if (step.kind === "sql") return step;
   const { node } = step;
   const { form, fn } = node;
-  // A dead letter holds the whole row.
+  // A dead letter needs whole rows.
   const narrow = form === "filter" && fn.columns !== null && typeof node.options.onError !== "object";
   const options = narrow ? { ...node.options, reads: fn.columns } : node.options;
   const payload = context.payloadOf(node);

@@ -1,8 +1,8 @@
 /**
- * What rows are sent to partitions by, as SQL over a value whose type only running tells: it may differ from block to
- * block, and between the sides of a join. Values that are equal in SQL have the same hash, whatever their types, and
- * the order of the parts is the order of the values, exactly. The kernel knows the type when it plans the query and
- * leaves the other branches out. Why, and for which types: docs/decisions/0011-exact-keys.md.
+ * Partition keys as SQL over a value whose type is known only at run time: it may differ from block to block, and
+ * between the sides of a join. Values that are equal in SQL have the same hash, whatever their types, and the order of
+ * the key's parts is exactly the order of the values. The kernel knows the type when it plans the query, and leaves out
+ * the branches for other types. docs/decisions/0011-exact-keys.md says why, and for which types.
  */
 
 const WHOLE = "U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER";
@@ -10,7 +10,7 @@ const FLOAT = "FLOAT|DOUBLE";
 const DECIMAL = "DECIMAL\\(.*\\)";
 const MOMENT = "DATE|TIMESTAMP(_S|_MS|_NS)?|TIMESTAMP WITH TIME ZONE";
 const CLOCK = "TIME|TIME_NS";
-/** What becomes text on its way to another task. */
+/** Types whose values travel to another task as text. */
 const TEXT = "VARCHAR|UUID|JSON|ENUM\\(.*\\)|BIT|BIGNUM|TIME WITH TIME ZONE";
 const LIST = "\\[[0-9]*\\]";
 
@@ -25,8 +25,8 @@ function byType(value: string, branches: readonly Branch[], otherwise: string): 
 }
 
 /**
- * Numbers of all types meet as DOUBLE, which the kernel makes of equal values alike; times as nanoseconds; texts as
- * texts.
+ * Numbers of all types are hashed as DOUBLE, to which the kernel converts equal values alike; times as nanoseconds;
+ * texts as texts.
  */
 export function hashKey(value: string): string {
   const lists = (types: string, type: string): Branch => [`(${types})${LIST}`, `hash(${as(value, `${type}[]`)})`];
@@ -45,8 +45,8 @@ export function hashKey(value: string): string {
 }
 
 /**
- * In the order of ORDER BY, one part after the other. A number is the DOUBLE next to it and what it has beyond that, so
- * that 2^53 + 1 is above 2^53 and 5 is equal to 5.0.
+ * The parts of a key in the order of ORDER BY. A number is the DOUBLE next to it and the remainder beyond that, so that
+ * 2^53 + 1 is above 2^53, and 5 equals 5.0.
  */
 export function orderParts(value: string): readonly string[] {
   const double = as(value, "DOUBLE");
@@ -67,8 +67,8 @@ export function orderParts(value: string): readonly string[] {
 }
 
 /**
- * Of a value that has the same type in all blocks: as it is, but for two types that the kernel's own sort key orders
- * otherwise.
+ * The parts of a value with the same type in all blocks: the value itself, except for two types that the kernel's own
+ * sort key orders differently.
  */
 export function ownOrderParts(value: string): readonly string[] {
   const computed: readonly Branch[] = [
@@ -88,8 +88,8 @@ export function ownOrderParts(value: string): readonly string[] {
 const TRAVEL_AS_TEXT = "ENUM|BIT|BIGNUM|UNION|TIME WITH TIME ZONE";
 
 /**
- * The order in which min and max compare values that become text on their way to another task, as bytes; null of others
- * and of null.
+ * The order in which min and max compare values that travel to another task as text, as bytes; null for other types and
+ * for null.
  */
 export function travellingOrder(value: string): string {
   const types = `.*\\b(${TRAVEL_AS_TEXT})\\b.*`;
@@ -106,7 +106,7 @@ export function holdsUnion(value: string): string {
 }
 
 const DAY_NANOS = "86400000000000";
-/** Beyond every moment. */
+/** Later than every moment. */
 const INFINITE = "CAST('1000000000000000000000000000000' AS HUGEINT)";
 
 /** Nanoseconds since 1970, or since midnight. */
@@ -122,7 +122,9 @@ function moments(value: string): readonly Branch[] {
   ];
 }
 
-/** Months of 30 days, days of 24 hours, as the kernel compares intervals: what is over goes up, nothing is borrowed. */
+/**
+ * Months of 30 days, days of 24 hours, as the kernel compares intervals: excess carries upwards, nothing is borrowed.
+ */
 function intervalOrder(value: string): string {
   const part = (name: string) => `CAST(date_part('${name}', ${as(value, "INTERVAL")}) AS HUGEINT)`;
   const months = `(${part("year")} * 12 + ${part("month")})`;
@@ -140,7 +142,7 @@ function zonedOrder(value: string): string {
   return `((epoch_us(${time}) - ${offset} * 1000000) * 1000000 - ${offset})`;
 }
 
-/** Towards zero; by the text, because a decimal has as many digits after the point as it likes. */
+/** Rounded towards zero. Computed from the text, because a decimal may have any number of digits after the point. */
 const wholePart = (decimal: string) => as(`regexp_extract(CAST(${decimal} AS VARCHAR), '^-?[0-9]*')`, "HUGEINT");
 const fractionPart = (decimal: string) =>
   as(`regexp_replace(CAST(${decimal} AS VARCHAR), '^(-?)[0-9]*(\\.|$)', '\\10\\2')`, "DECIMAL(38, 38)");

@@ -1,15 +1,16 @@
 /**
- * The columns that a plan's rows would have had, where none came: what a join or a group finds in a side without rows.
- * What a function makes is told from its declared types, and from its source where that says which columns pass.
+ * The columns that a plan's rows would have, if no row comes: a join or a group needs them for a side without rows.
+ * Columns that a function makes follow from its declared types, and from its source if that shows which columns it
+ * passes through.
  */
 import { parseTypeName, typeName } from "../arrow/index.ts";
 import { columnsOf, type FunctionNode, type JoinNode, type Plan, type ZipNode } from "../plan/index.ts";
 import { besideNames } from "../protocol/index.ts";
 
-/** The type is null where it is not known. */
+/** The type is null if it is unknown. */
 type LikelyColumns = ReadonlyMap<string, string | null>;
 
-/** Null where nothing is known. */
+/** Null if nothing is known. */
 export function likelyColumns(plan: Plan): LikelyColumns | null {
   switch (plan.kind) {
     case "scan":
@@ -53,7 +54,7 @@ function byName(plan: Plan): LikelyColumns | null {
   return names === null ? null : new Map(names.map((name) => [name, null]));
 }
 
-/** `keys` are those of the right, which the left's stand for. */
+/** `keys` are the right's keys, which the left's keys represent. */
 function bothSides(plan: JoinNode | ZipNode, keys: readonly string[]): LikelyColumns | null {
   const [left, right] = [likelyColumns(plan.left), likelyColumns(plan.right)];
   if (left === null || right === null) return null;

@@ -1,9 +1,10 @@
 /**
- * Stages as a Mermaid flowchart: a node for each stage and each read, an arrow for what flows. Whatever a name or a
- * path holds is written as character codes, so that no text can end a label or mean something to Mermaid.
+ * Stages as a Mermaid flowchart: a node for each stage and each read, and an arrow for each flow of blocks. Special
+ * characters of names and paths become character codes, so no text can end a label or have a meaning in Mermaid.
  */
+import type { OperatorId } from "../protocol/index.ts";
 import { type Flow, flowsOf } from "./boundaries.ts";
-import { type Known, nothingKnown, placeText } from "./explain.ts";
+import { type Known, nothingKnown, placeText, titleOf } from "./explain.ts";
 import { counted, estimateText, figuresText } from "./figures.ts";
 import type { Stage, Stages } from "./stage.ts";
 
@@ -12,16 +13,16 @@ const MOST_TEXT = 120;
 export function stageChart(stages: Stages, known: Known = nothingKnown): string {
   return [
     "flowchart TD",
-    ...stages.stages.flatMap((stage) => [...readLines(stage, known), `  s${stage.id + 1}${node(stage, known)}`]),
+    ...stages.stages.flatMap((stage, id) => [...readLines(stage, id, known), `  s${id + 1}${node(stage, id, known)}`]),
     ...stages.stages.flatMap(readArrows),
     ...flowsOf(stages).map((flow) => arrow(flow, stages)),
   ].join("\n");
 }
 
-function node(stage: Stage, { estimates, ran }: Known): string {
-  const lines = [`Stage ${stage.id + 1} ${stage.name}`, placeText(stage)];
-  const estimate = estimates.stages.get(stage.id);
-  const figures = ran.get(stage.id);
+function node(stage: Stage, id: OperatorId, { estimates, ran }: Known): string {
+  const lines = [titleOf(stage, id), placeText(stage)];
+  const estimate = estimates.stages.get(id);
+  const figures = ran.get(id);
   if (estimate !== undefined) lines.push(`estimated ${estimateText(estimate)}`);
   if (figures !== undefined) lines.push(`real ${figuresText(figures)}`);
   return `[${label(lines)}]`;
@@ -29,21 +30,21 @@ function node(stage: Stage, { estimates, ran }: Known): string {
 
 const readsOf = (stage: Stage) => (stage.kind === "tasks" ? stage.reads : []);
 
-function readLines(stage: Stage, { estimates }: Known): readonly string[] {
+function readLines(stage: Stage, id: OperatorId, { estimates }: Known): readonly string[] {
   return readsOf(stage).map((read, i) => {
     const estimate = estimates.reads.get(read);
     const { name, label: what } = read.scan.source;
     const lines = [`${name} ${what}`, ...(estimate === undefined ? [] : [estimateText(estimate)])];
-    return `  ${readId(stage, i)}[(${label(lines)})]`;
+    return `  ${readId(id, i)}[(${label(lines)})]`;
   });
 }
 
-function readArrows(stage: Stage): readonly string[] {
+function readArrows(stage: Stage, id: OperatorId): readonly string[] {
   const tasks = stage.input.kind === "splits" ? counted(stage.input.splits.length, "task") : "one query";
-  return readsOf(stage).map((_, i) => `  ${readId(stage, i)} -->|${label([tasks])}| s${stage.id + 1}`);
+  return readsOf(stage).map((_, i) => `  ${readId(id, i)} -->|${label([tasks])}| s${id + 1}`);
 }
 
-const readId = (stage: Stage, i: number) => `s${stage.id + 1}r${i + 1}`;
+const readId = (id: OperatorId, i: number) => `s${id + 1}r${i + 1}`;
 
 const ARROWS = { blocks: "-->", broadcast: "-.->", partitions: "==>" } as const;
 
@@ -59,13 +60,13 @@ function label(lines: readonly string[]): string {
   return `"${lines.map(escaped).join("<br/>")}"`;
 }
 
-/** All but letters, digits and what is harmless anywhere as `#code;`, which Mermaid shows as the character. */
+/** Writes all but letters, digits and harmless characters as `#code;`, which Mermaid shows as the character. */
 function escaped(text: string): string {
   const shown = text.length > MOST_TEXT ? `${text.slice(0, MOST_TEXT)}…` : text;
   return shown.replace(/[^A-Za-z0-9 ,.()]/gu, (character) => `#${shownCode(character)};`);
 }
 
-/** Half of a surrogate pair is no character. */
+/** Half of a surrogate pair is not a character. */
 function shownCode(character: string): number {
   const code = character.codePointAt(0) ?? 0;
   return code >= 0xd800 && code <= 0xdfff ? 0xfffd : code;

@@ -1,6 +1,6 @@
 /**
- * Which columns the SQL above a table needs of it. Only for a table that no block comes for: what a function would have
- * made is not known then, but the SQL over it must still be right.
+ * Which columns the SQL above a table needs from it. Only used for a table that gets no blocks: the output columns of a
+ * function are then unknown, but the SQL over the table must still be valid.
  */
 import { foldedName } from "../arrow/index.ts";
 import {
@@ -28,7 +28,7 @@ const without = (names: Names, taken: Iterable<string>): Names => {
   return new Set([...names].filter((name) => !out.has(name)));
 };
 
-/** By input of the node: what it reads itself, and what `above` passes through it. */
+/** For each input of the node: what the node itself reads, and what passes through it for `above`. */
 export function neededOf(node: RegionNode, above: Names): readonly Names[] {
   switch (node.kind) {
     case "project":
@@ -85,8 +85,7 @@ export function neededOf(node: RegionNode, above: Names): readonly Names[] {
 }
 
 /**
- * Without the names that columns of the right get by the suffix, because the left is taken to have a column of their
- * name.
+ * Leaves out names that right columns get by the suffix, because the left is expected to have a column of their name.
  */
 function ofLeft(names: Names, { left, right, suffix }: JoinNode | ZipNode): Names {
   const own = likelyColumns(left) ?? new Map<string, string | null>();
@@ -99,7 +98,7 @@ function ofLeft(names: Names, { left, right, suffix }: JoinNode | ZipNode): Name
 }
 
 /**
- * A column that the right is taken to have, and that is called by the suffix above, is not another one of the right's.
+ * Leaves out suffixed names of columns that the right is expected to have: they are no further columns of the right.
  */
 function ofRight(names: Names, { right, suffix }: JoinNode | ZipNode): Names {
   const likely = likelyColumns(right);
@@ -110,9 +109,10 @@ function ofRight(names: Names, { right, suffix }: JoinNode | ZipNode): Names {
 }
 
 /**
- * What must come from one side, because the other is known not to have it. Where that is not known, everything, if
- * without rows of this side there are none at all: else it would stand before what the other has. Of the right
- * everything in any case: what the left has stands before it.
+ * The names of `above` that one side of a join must have, because the other side does not have them. If the columns of
+ * the other side are unknown, a decisive side (the join has no rows without it) must have all names, and another side
+ * none. The right side counts as decisive in every join: columns of the left hide its columns of the same name, so a
+ * name too many does no harm.
  */
 function passed(above: Names, other: Plan, keys: readonly string[], isDecisive: boolean): Names {
   const known = columnsOf(other);

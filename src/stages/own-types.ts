@@ -1,8 +1,8 @@
 /**
- * Types that blocks have no form for go from task to task as another: an ENUM as text, which has another order and
- * another hash; a HUGEINT as DECIMAL(38,0), of which `//` makes a DOUBLE. SQL over blocks casts these columns to the
- * type that the plan gives them. Fed tables do so by themselves (src/kernel/stored-table.ts), from the types that they
- * are declared with.
+ * Types that blocks cannot represent travel from task to task as another type: an ENUM as text, which has another order
+ * and another hash; a HUGEINT as DECIMAL(38,0), of which `//` makes a DOUBLE. SQL over blocks casts these columns to
+ * the types of the plan. Fed tables do so themselves (src/kernel/stored-table.ts), from the types they are declared
+ * with.
  */
 import { quoteIdentifier } from "../arrow/index.ts";
 import {
@@ -19,14 +19,17 @@ import { type Select, selectFrom, tableSql } from "./sql/select.ts";
 
 const TRAVELS_AS_ANOTHER = /\b(ENUM|UUID|JSON|BIT|BIGNUM|U?HUGEINT|TIME WITH TIME ZONE)\b/;
 
-/** The columns of the plan that arrive as another type; none where only running the plan tells the types. */
+/** The columns of the plan that arrive as another type; empty if only running the plan tells the types. */
 export async function travelledColumns(plan: Plan, describe: Describe | null): Promise<readonly Column[]> {
   if (describe === null || !isDescribable(plan) || !someNode(plan, mayMakeOne)) return [];
   const columns = await describe(plan);
   return columns.filter(({ type }) => TRAVELS_AS_ANOTHER.test(type));
 }
 
-/** Such a type comes from a source, a cast or raw SQL. Asking the kernel is a round trip to a worker. */
+/**
+ * Such a type comes from a source, a cast or raw SQL. Checked first, because asking the kernel is a round trip to a
+ * worker.
+ */
 function mayMakeOne(node: Plan): boolean {
   if (node.kind === "scan") return node.open?.columns?.some(({ type }) => TRAVELS_AS_ANOTHER.test(type)) ?? false;
   return expressionsOf(node).some(mayBeOne);
@@ -36,7 +39,7 @@ function mayBeOne(expression: Expression): boolean {
   return expression.kind === "raw" || expression.kind === "cast" || children(expression).some(mayBeOne);
 }
 
-/** A SELECT over this one, in which the columns have their types. */
+/** A SELECT over this one, in which the columns have their own types. */
 export function restored(select: Select, columns: readonly Column[]): Select {
   if (columns.length === 0) return select;
   const casts = columns.map(

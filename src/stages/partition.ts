@@ -9,7 +9,7 @@ export function withPartition(select: Select, partition: string, others = "*"): 
   return { ...nested(select), list: `${others}, CAST(${partition} AS INTEGER) AS ${quoteIdentifier(PARTITION)}` };
 }
 
-/** Rows with equal keys go to the same of `count`, nulls included. */
+/** Rows with equal keys go to the same of `count` partitions; nulls count as equal. */
 export function hashPartition(keys: readonly string[], count: number): string {
   return keys.length === 0 ? "0" : `hash(${keys.join(", ")}) % ${count}`;
 }
@@ -17,7 +17,7 @@ export function hashPartition(keys: readonly string[], count: number): string {
 const KEY = "__spillway_any_";
 const ANY = "COLUMNS('(?s)(.*)')";
 
-/** Rows that are equal in all columns go to the same of `count`, where nothing is known of the columns. */
+/** Rows that are equal in all columns go to the same of `count` partitions. Used when the columns are unknown. */
 export function withAnyKeys(select: Select, count: number): Select {
   const keys = { ...nested(select), list: `*, ${hashKey(ANY)} AS '${KEY}\\1'` };
   const others = `COLUMNS(lambda name: NOT starts_with(name, '${KEY}'))`;
@@ -29,7 +29,7 @@ export interface Side {
   readonly keys: readonly string[];
 }
 
-/** The keys of each side as SQL, so that what is equal is hashed the same. */
+/** The keys of each side as SQL, so that equal keys have the same hash. */
 export async function comparableKeys(
   sides: readonly Side[],
   describe: Describe | null,
@@ -44,7 +44,8 @@ export async function comparableKeys(
     keys.map((name, i) => {
       const own = new Set(types.map((side) => side[i]?.type));
       if (own.size === 1) return quoteIdentifier(name);
-      // A text is compared with a UUID as one. What does not fit the common type is for the comparison to refuse.
+      // A text is compared with a UUID as a UUID. A value that does not fit the common type becomes null here; the
+      // comparison itself reports it.
       return `TRY_CAST(${quoteIdentifier(name)} AS ${own.has("UUID") ? "UUID" : common[i]?.type})`;
     }),
   );

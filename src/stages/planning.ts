@@ -1,14 +1,16 @@
-/** What the session has to say about how a plan is cut. */
+/** The session's settings that decide how a plan is cut into stages. */
 import type { Describe } from "../plan/index.ts";
 import type { Bytes } from "../protocol/index.ts";
 
 export interface Planning {
-  /** The sink looks at rows itself (files, a count), so that a task must be the last stage. */
+  /** The sink takes rows itself (files, a count), so the last stage must have tasks. */
   readonly takesRows: boolean;
-  /** Sorts, groups and joins by partitions of the rows, each in a worker, instead of in one kernel with all threads. */
+  /**
+   * Sorts, groups and joins run by partitions of the rows, each in a worker, instead of in one kernel with all threads.
+   */
   readonly exchange: boolean;
   readonly workers: number;
-  /** Of the store. */
+  /** The capacity of the store. */
   readonly capacity: Bytes;
   /** Null: types of columns are left to the kernel. */
   readonly describe: Describe | null;

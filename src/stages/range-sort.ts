@@ -1,11 +1,11 @@
 /**
- * A sort by ranges: some keys of every part of the rows are looked at first, and cut into as many ranges as there are
- * partitions. A key is one BLOB whose order is that of all sort keys together, descending ones and nulls included, so
- * that equal keys stay together and the partitions, each sorted, follow one another.
+ * A sort by ranges: keys are sampled from every part of the rows, and cut into as many ranges as there are partitions.
+ * A key is one BLOB with the order of all sort keys together, including descending ones and nulls. So equal keys stay
+ * together, and the sorted partitions follow one another.
  */
 import { quoteIdentifier, quoteText } from "../arrow/index.ts";
 import { expressionSql, isDescribable, type SortNode } from "../plan/index.ts";
-import { type Draft, draftOverOperators, draftOverTables, functionsIn } from "./draft.ts";
+import { draftOverOperators, draftOverTables, functionsIn, named } from "./draft.ts";
 import { orderParts, ownOrderParts } from "./keys.ts";
 import type { Names } from "./needed.ts";
 import type { Operators } from "./operators.ts";
@@ -13,32 +13,33 @@ import { withPartition } from "./partition.ts";
 import { someOf } from "./reads.ts";
 import { relation } from "./sql/relation.ts";
 import { nested, type Select, selectFrom, tableSql } from "./sql/select.ts";
+import type { TaskStage } from "./stage.ts";
 
 const KEY = quoteIdentifier("__spillway_key");
 const BOUNDS = quoteIdentifier("__spillway_bounds");
-/** Looked at by each task. */
+/** How many keys each task samples. */
 const SAMPLED_KEYS = 1000;
 /**
- * A bound is no longer than this: every task of the map has all of them. Keys that are equal so far share a partition.
+ * A bound is no longer than this, because every map task has all of them. Keys that are equal up to this length share a
+ * partition.
  */
 const BOUND_BYTES = 1024;
 
-/** `needed`: of what is sorted, by this and by what comes after. */
+/** `needed`: what this sort and the operators above need of the rows. */
 export async function rangeSort(
   plan: SortNode,
-  draft: Draft,
+  draft: TaskStage,
   count: number,
   operators: Operators,
   needed: Names,
-): Promise<Draft> {
-  // Files are read twice, the keys alone the first time; what functions or other operators made has two readers.
+): Promise<TaskStage> {
+  // Files are read twice, the first time only their keys. The output of functions or other operators gets two readers
+  // instead.
   const readsTwice = draft.input.kind === "splits" && functionsIn(draft).length === 0 && draft.broadcast.length === 0;
   const input = readsTwice ? draft : await operators.typed(draftOverOperators(operators.inputs(draft)), plan.input);
   const key = sortKey(plan);
   const sampled = operators.close({
-    ...input,
-    names: [...input.names, "sample keys"],
-    selectNames: [...input.selectNames, "sample keys"],
+    ...named(input, "sample keys"),
     select: sampleOf(input.select, key),
     makes: someOf(draft.makes),
   });
@@ -47,10 +48,8 @@ export async function rangeSort(
   const bounds = operators.close(draftOverTables([keys], { kind: "whole" }, boundsOf("{t0}", count), ["sort bounds"]));
   const given = { operators: [bounds], columns };
   const map = {
-    ...input,
+    ...named(input, "shuffleMap"),
     skipped: draft.skipped,
-    names: [...input.names, "shuffleMap"],
-    selectNames: [...input.selectNames, "shuffleMap"],
     broadcast: [...input.broadcast, given],
     select: ranged(input.select, key, `{b${input.broadcast.length}}`, count),
     scatter: count,
@@ -62,8 +61,8 @@ export async function rangeSort(
 }
 
 /**
- * A text at its end, always the same, makes it a BLOB: of a few bytes, as of a column that is null throughout, it is a
- * BIGINT.
+ * A constant text at the end makes the key a BLOB. A key of a few bytes (of a column that contains only nulls, for
+ * example) would be a BIGINT.
  */
 function sortKey({ keys, input }: SortNode): string {
   const partsOf = isDescribable(input) ? ownOrderParts : orderParts;
@@ -79,7 +78,7 @@ function sampleOf(select: Select, key: string): Select {
   return selectFrom(`(SELECT * FROM ${keys} USING SAMPLE reservoir(${SAMPLED_KEYS} ROWS) REPEATABLE (1))`, select);
 }
 
-/** Every so many-th of the sampled keys: count - 1 of them, fewer where they are equal. */
+/** Evenly spaced sampled keys: count - 1 of them, fewer if some are equal. */
 function boundsOf(table: string, count: number): Select {
   const numbered = `(SELECT ${KEY}, row_number() OVER (ORDER BY ${KEY}) AS i, count(*) OVER () AS n FROM ${table})`;
   return selectFrom(
@@ -87,14 +86,14 @@ function boundsOf(table: string, count: number): Select {
   );
 }
 
-/** The partition of a row is how many bounds are below its key. */
+/** The partition of a row is the number of bounds below its key. */
 function ranged(select: Select, key: string, bounds: string, count: number): Select {
   const list = `(SELECT list(${KEY} ORDER BY ${KEY}) FROM ${bounds})`;
   const keyed = { ...nested(select), list: `*, ${key} AS ${KEY}, ${list} AS ${BOUNDS}` };
   return withPartition(keyed, rangeOf(0, count - 1), `* EXCLUDE (${KEY}, ${BOUNDS})`);
 }
 
-/** By halves: looking at all of 63 bounds took 16 times as long. A bound that is not there is above every key. */
+/** By binary search: looking at all of 63 bounds took 16 times as long. A missing bound is above every key. */
 function rangeOf(first: number, last: number): string {
   if (first >= last) return String(first);
   const middle = (first + last) >> 1;

@@ -1,15 +1,15 @@
-/** What a stage reads from outside, and what it hands on, as far as planning knows: what estimates start from. */
+/** What a stage reads from outside, and what it hands on, as far as planning knows it. Estimates start from this. */
 import type { Plan, ScanNode, ScanSplits } from "../plan/index.ts";
 import type { Bytes, Split } from "../protocol/index.ts";
 
-/** Rows and bytes that are read, before any condition; null: the source did not say. */
+/** Rows and bytes that are read, before any condition; null: the source does not tell. */
 export interface StageRead {
   readonly scan: ScanNode;
   readonly rows: number | null;
   readonly bytes: Bytes | null;
 }
 
-/** The rows of a plan, or (`some`) what was made of them and is no more. */
+/** The rows of a plan; `some`: a part of what was made from them. */
 export interface Made {
   readonly plan: Plan;
   readonly some: boolean;

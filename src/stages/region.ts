@@ -1,11 +1,12 @@
 /**
- * The largest relational part of a plan that holds a node which looks at all rows, as one SELECT for one task. The task
- * runs in the wide kernel; in a worker, where all it reads is a few megabytes of files. Scans stand in the SELECT as
- * SQL over their files; what needs functions, or blocks, or must stop its readers at a limit, is made by operators of
- * its own and fed to the task as the table `{t0}`, `{t1}`, …
+ * The largest relational part of a plan that contains a node which looks at all rows, as one SELECT for one task. The
+ * task runs in the wide kernel, or in a worker if all it reads is a few megabytes of files. Scans become SQL over their
+ * files. Parts that need functions or blocks, or must stop their readers at a limit, become operators of their own,
+ * whose output is fed to the task as the tables `{t0}`, `{t1}`, …
  *
- * A limit over work that is done in parallel anyway stays outside: there it is a slice, which stops readers and
- * functions the moment it is satisfied and takes the first rows in plan order, however many threads the kernel has.
+ * A limit over work that runs in parallel anyway stays outside of the region. There it is a slice, which stops readers
+ * and functions as soon as it is satisfied, and takes the first rows in plan order, however many threads the kernel
+ * has.
  */
 import {
   type AggregateNode,
@@ -17,7 +18,7 @@ import {
 } from "../plan/index.ts";
 import type { Bytes, FedTable, FilesRead, PackedFile, Skipped } from "../protocol/index.ts";
 import { type TwoPhase, twoPhase } from "./aggregates/two-phase.ts";
-import { type Draft, draftOverTables } from "./draft.ts";
+import { draftOverTables } from "./draft.ts";
 import { type Names, neededOf } from "./needed.ts";
 import type { StageRead } from "./reads.ts";
 import { wholeOf } from "./scans.ts";
@@ -32,17 +33,27 @@ import {
   relation,
 } from "./sql/relation.ts";
 import { nodeName, type Select, selectFrom, selectFromScan } from "./sql/select.ts";
+import type { TaskStage } from "./stage.ts";
 
-/** Makes operators of what a region is fed with. */
+/** Makes the operators that feed a region. */
 interface Feeding {
   table(plan: Plan, needed: Names): Promise<FedTable>;
-  /** The partial aggregate of the plan's rows; or the rows, where it would need tasks of its own. */
+  /**
+   * The partial aggregate of the plan's rows; the rows themselves if the partial aggregate would need tasks of its own.
+   */
   partial(plan: Plan, phases: TwoPhase, needed: Names): Promise<{ readonly table: FedTable; readonly cut: boolean }>;
-  /** A SELECT that makes the plan's rows of partial aggregates, with the types that these travelled without. */
+  /**
+   * A SELECT that makes the plan's rows from partial aggregates, and restores the types that these travelled without.
+   */
   typedSelect(select: Select, plan: Plan): Promise<Select>;
 }
 
-export async function regionDraft(plan: RegionNode, feeding: Feeding, needed: Names, capacity: Bytes): Promise<Draft> {
+export async function regionDraft(
+  plan: RegionNode,
+  feeding: Feeding,
+  needed: Names,
+  capacity: Bytes,
+): Promise<TaskStage> {
   const region = new Region(feeding);
   const select = await region.select(plan, needed);
   const tables = readsPlaces(plan) ? region.tables.map((table) => ({ ...table, ordered: true })) : region.tables;
@@ -69,7 +80,7 @@ class Region {
 
   constructor(private readonly feeding: Feeding) {}
 
-  /** Undefined where it reads none by itself. */
+  /** Undefined if it reads no files by itself. */
   get filesRead(): FilesRead | undefined {
     return this.#files.length === 0 ? undefined : { files: this.#files, packed: this.#packed };
   }
@@ -109,7 +120,7 @@ class Region {
     return selectFrom(`{t${this.tables.length - 1}}`);
   }
 
-  /** Nothing but SQL over files. */
+  /** Whether the plan is SQL over files and nothing else. */
   async #isInline(plan: Plan): Promise<boolean> {
     if (plan.kind === "scan") return (await this.#whole(plan)) !== null;
     if (!isRegionNode(plan) || plan.kind === "limit") return false;
@@ -118,7 +129,7 @@ class Region {
     return true;
   }
 
-  /** One scan, and what is done to each of its rows. */
+  /** Looks for a single scan with only row-wise nodes above it. */
   async #isFasterSplit(plan: Plan): Promise<boolean> {
     if (plan.kind === "scan") return (await this.#whole(plan))?.splitsAreFaster ?? false;
     const [input, ...others] = inputsOf(plan);
@@ -138,7 +149,7 @@ class Region {
     this.#named(scan.source.name);
     if (scan.filters.length > 0) this.#named("filter");
     this.notes.push(...(whole?.notes ?? []));
-    // One by one: a call takes no hundred thousand arguments.
+    // One by one, because a call cannot take a hundred thousand arguments.
     for (const file of whole?.files ?? []) this.#files.push(file);
     for (const file of whole?.packed ?? []) this.#packed.push(file);
     this.reads.push({ scan, rows: whole?.rows ?? null, bytes: null });

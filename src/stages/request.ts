@@ -1,4 +1,4 @@
-/** What tasks ask for: compared, told, and refused while planning where no session like this could ever give it. */
+/** What tasks request: compared, shown, and refused while planning if no session of this size could ever grant it. */
 import { OptionError } from "../errors/index.ts";
 import { functionLabel } from "../plan/index.ts";
 import type { ResourceRequest } from "../protocol/index.ts";
@@ -9,7 +9,7 @@ export function sameRequest(a: ResourceRequest, b: ResourceRequest): boolean {
   return a.cpu === b.cpu && a.gpu === b.gpu && a.memory === b.memory;
 }
 
-/** A core and nothing else: not worth a word. */
+/** One core and nothing else, which need not be shown. */
 export function isUsual(request: ResourceRequest): boolean {
   return sameRequest(request, { cpu: 1, gpu: 0, memory: 0 });
 }
@@ -28,7 +28,7 @@ const REMEDIES = [
   { key: "memory", option: "memory", text: formatSize, more: "a larger resourceLimits.memory" },
 ] as const;
 
-/** Throws where a task of the stage would wait for ever. */
+/** Throws if a task of the stage would wait for ever. */
 export function assertPossible(stage: Pick<TaskStage, "name" | "request" | "steps">, total: ResourceRequest): void {
   for (const { key, option, text, more } of REMEDIES) {
     if (stage.request[key] <= total[key]) continue;

@@ -5,11 +5,12 @@ import { typedNulls } from "./sql/describe.ts";
 export async function splitsOf(scan: ScanNode): Promise<ScanSplits> {
   const found = await opened(scan).splits(requestOf(scan));
   if (found.splits.length > 0 || !scan.open?.columns?.length) return found;
-  // Nothing to read, but its columns are known: one task over no rows lets a writer write a file that says so.
+  // There is nothing to read, but the columns are known: one task without rows lets a writer write a file with these
+  // columns.
   return { ...found, splits: [{ kind: "sql", sql: noRows(scan), files: [] }] };
 }
 
-/** Null where its rows must come as blocks. */
+/** Null if its rows must come as blocks. */
 export async function wholeOf(scan: ScanNode): Promise<WholeScan | null> {
   const open = opened(scan);
   if (open.whole === undefined) return null;

@@ -1,17 +1,17 @@
-/** How much data a plan hands on, as far as its sources tell, and how many partitions that is worth. */
+/** How much data a plan hands on, as far as its sources tell, and how many partitions that data deserves. */
 import { columnsOf, inputsOf, type Plan } from "../plan/index.ts";
 import type { Bytes } from "../protocol/index.ts";
 
 const MIB = 2 ** 20;
-/** What one reduce task takes. */
+/** How much data one reduce task takes. */
 const PARTITION_BYTES: Bytes = 128 * MIB;
 const MOST_PARTITIONS = 256;
 const BROADCAST_BYTES: Bytes = 64 * MIB;
-/** Of the store: every worker has a copy. */
+/** Share of the store: every worker has a copy. */
 const BROADCAST_SHARE = 16;
 const ROW_BYTES: Bytes = 200;
 
-/** Null: only running it tells. Never too little, but where lists are exploded. */
+/** Null when only a run can tell. Never too low, unless lists are exploded. */
 export function estimatedBytes(plan: Plan): Bytes | null {
   switch (plan.kind) {
     case "scan": {
@@ -61,28 +61,33 @@ export function isSmall(bytes: Bytes | null, capacity: Bytes): boolean {
   return bytes !== null && bytes <= Math.min(BROADCAST_BYTES, capacity / BROADCAST_SHARE);
 }
 
-/** Small enough for one thread of a worker: nothing has to wait for the wide kernel, or for its process to start. */
+/** Small enough for one thread of a worker, without waiting for the wide kernel or for its process to start. */
 const QUICK_BYTES: Bytes = 4 * MIB;
-/** To open a file and find out what it has takes a thread about as long as reading so much of it. */
+/** Opening a file and finding out what it contains takes a thread about as long as reading this many bytes. */
 const FILE_BYTES: Bytes = 16 * 1024;
-/** Of the store: what the kernel of a worker may have is about as much, and sorting takes several times the rows. */
+/**
+ * Share of the store: a worker's kernel may use about as much memory, and a sort needs several times the size of its
+ * rows.
+ */
 const QUICK_SHARE = 32;
-/** Of a join's smaller side: where all keys are equal, each row of the other side becomes as many as this has. */
+/**
+ * For a join's smaller side: if all keys are equal, each row of the other side becomes as many rows as this side has.
+ */
 const QUICK_SIDE_BYTES: Bytes = 256 * 1024;
 
-/** What looks at all rows, of so many files, is done in a moment, whatever the values are (decision 0013). */
+/** Whether an operation over all rows of so many files takes only a moment, whatever the values are (decision 0013). */
 export function isQuick(plan: Plan, files: number, capacity: Bytes): boolean {
   const bytes = bytesRead(plan);
   const most = Math.min(QUICK_BYTES, capacity / QUICK_SHARE);
   return bytes !== null && bytes + files * FILE_BYTES <= most && !mayMultiply(plan);
 }
 
-/** What its scans read together; null: only running it tells. */
+/** Bytes that the plan's scans read together; null when only a run can tell. */
 function bytesRead(plan: Plan): Bytes | null {
   return plan.kind === "scan" ? estimatedBytes(plan) : sum(inputsOf(plan).map(bytesRead));
 }
 
-/** Somewhere below, few rows may become very many. */
+/** Whether few rows may become very many somewhere below. */
 function mayMultiply(plan: Plan): boolean {
   if (plan.kind === "explode") return true;
   if (plan.kind === "join" && plan.how !== "semi" && plan.how !== "anti") {

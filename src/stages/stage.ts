@@ -1,56 +1,73 @@
-/** What a plan is cut into: recipes for tasks, and slices of what they make. */
-import type { BlockShape, FedTable, OperatorId, ResourceRequest, Skipped } from "../protocol/index.ts";
-import type { StageInput, StageStep } from "./draft.ts";
+/**
+ * Operators as they are planned: recipes for tasks, and slices of other operators' output. Planning goes from the
+ * sources upwards: a recipe grows with every plan node that joins it (draft.ts), until it is closed (operators.ts). An
+ * operator's id is its position in the list of stages.
+ */
+import type { FunctionNode } from "../plan/index.ts";
+import type { BlockShape, OperatorId, SliceOperator, SqlStep, TaskOperator } from "../protocol/index.ts";
 import type { Made, StageRead } from "./reads.ts";
+import type { Select } from "./sql/select.ts";
 
-export interface TaskStage {
-  readonly kind: "tasks";
-  readonly id: OperatorId;
-  readonly name: string;
-  readonly input: StageInput;
-  readonly place: "worker" | "wide";
-  readonly broadcast: readonly FedTable[];
-  readonly setsOrder: boolean;
+export type StageStep = SqlStep | { readonly kind: "function"; readonly node: FunctionNode };
+
+/** The part of a task operator that the plan alone decides; job.ts adds the rest. */
+type Planned = Pick<
+  TaskOperator,
+  | "kind"
+  | "name"
+  | "input"
+  | "place"
+  | "broadcast"
+  | "setsOrder"
+  | "request"
+  | "minRowsPerTask"
+  | "maxRowsPerTask"
+  | "skipped"
+>;
+
+export interface TaskStage extends Planned {
+  /** The splits are blocks in the store, cut to suit the session. */
+  readonly mayMerge: boolean;
   readonly steps: readonly StageStep[];
-  /** Rows go to so many partitions; null: to blocks as they come. */
+  /** SQL that is not a step yet. It takes in relational nodes until a function or the end of the stage closes it. */
+  readonly select: Select;
+  /** What this SELECT does, for the step's name. */
+  readonly selectNames: readonly string[];
+  /** This SELECT combines the rows that it gets at once into fewer rows: it is a partial aggregate. */
+  readonly shrinks: boolean;
+  /** All SQL so far makes one row from each row. */
+  readonly keepsRows: boolean;
+  /** Number of partitions that rows are scattered to; null when rows go to blocks as they come. */
   readonly scatter: number | null;
-  /** Blocks of another size than those between operators usually have. */
+  /** Block size, if it differs from the usual size between operators. */
   readonly blockSize: Pick<BlockShape, "targetBytes" | "minBytes"> | null;
-  readonly request: ResourceRequest;
-  /** Null: as many as there are workers. */
-  readonly concurrency: { readonly min: number; readonly max: number } | null;
+  /** Null: as many tasks at once as there are workers. */
+  readonly concurrency: FunctionNode["concurrency"];
+  /** Null: the session's setting. */
   readonly maxRetries: number | null;
   readonly maxOomRetries: number | null;
-  readonly minRowsPerTask: number;
-  readonly maxRowsPerTask: number | null;
-  /** Of a limit that other stages are below; null: there is none. */
+  /** Rows of a limit above this stage; null without a limit. */
   readonly firstRows: number | null;
-  readonly skipped: Skipped;
   readonly notes: readonly string[];
   readonly reads: readonly StageRead[];
+  /** Null for rows that belong to no part of the plan, such as sampled keys or bounds. */
   readonly makes: Made | null;
 }
 
-export interface SliceStage {
-  readonly kind: "slice";
-  readonly id: OperatorId;
-  readonly name: string;
-  readonly input: { readonly kind: "operators"; readonly operators: readonly OperatorId[] };
-  readonly offset: number;
-  readonly limit: number | null;
+export interface SliceStage extends Omit<SliceOperator, "id"> {
   readonly makes: Made | null;
 }
 
 export type Stage = TaskStage | SliceStage;
 
-/** Why what comes after a stage did not become a part of it. */
+/** Why an operation did not become part of the stage before it. */
 export interface NotFused {
   readonly before: OperatorId;
   readonly reason: string;
 }
 
 export interface Stages {
-  /** Inputs before users; the last one's output is the plan's. */
+  /** Inputs come before the stages that read them. The last stage makes the plan's output. */
   readonly stages: readonly Stage[];
   /** Functions that could not join the stage before them. */
   readonly notFused: readonly NotFused[];

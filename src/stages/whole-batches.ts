@@ -1,15 +1,15 @@
 /**
- * Splits of blocks in the store that nobody asked for, put together and cut anew so that each has whole batches of a
- * function: as the scheduler does with blocks on their way, and no further, since all blocks of a task are in memory
- * while it runs.
+ * Combines splits over blocks in the store and cuts them anew, so that each has whole batches for a function. Only for
+ * splits whose number the user did not choose. It works like the scheduler's bundling of blocks, and goes no further,
+ * because all blocks of a task are in memory while it runs.
  */
 import type { BlockSlice, Bytes, Split } from "../protocol/index.ts";
 
-/** A task with fewer batches than this loses much to its last one, which is not full. */
+/** If a task has fewer batches than this, a last batch that is not full costs much of its time. */
 const FEW_BATCHES = 4;
 
 /**
- * Whether tasks over these splits, of whose rows some are left out first, would make many batches that are not full.
+ * Whether tasks over these splits, some of whose rows are left out first, would make many batches that are not full.
  */
 export function makesShortBatches(splits: readonly Split[], batchSize: number): boolean {
   if (splits.length < 2) return false;
@@ -17,7 +17,7 @@ export function makesShortBatches(splits: readonly Split[], batchSize: number): 
   return rows / splits.length < FEW_BATCHES * batchSize;
 }
 
-/** Of the store, for the blocks of one task. */
+/** Share of the store for the blocks of one task. */
 const TASK_SHARE = 1 / 8;
 
 export function wholeBatches(splits: readonly Split[], batchSize: number, capacity: Bytes): readonly Split[] {

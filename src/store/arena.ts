@@ -1,6 +1,7 @@
 /**
- * Makes the arena's file and takes it away again. In /dev/shm where that has room for the capacity; else a file in the
- * session's directory, which is slower under pressure and said so. Who may use which bytes of it is the ledger's.
+ * Makes the arena's file and removes it. The file is in /dev/shm if that has room for the capacity; otherwise in the
+ * session's directory, which is slower under pressure and gives a notice. The ledger decides who may use which bytes of
+ * it.
  */
 
 import { closeSync, constants, existsSync, ftruncateSync, openSync, rmSync, statfsSync } from "node:fs";
@@ -11,13 +12,16 @@ import { formatSize } from "../units/index.ts";
 import { PAGE } from "./ranges.ts";
 
 export const SHARED_MEMORY = "/dev/shm";
-/** Addresses are free, pages are not: a sparse file this many times the capacity always has a stretch long enough. */
+/**
+ * The file is sparse and this many times the capacity, so that a long enough stretch of addresses is always free.
+ * Addresses cost nothing; pages do.
+ */
 const SPARSE = 8;
 
 export interface Arena {
   readonly place: ArenaPlace;
   readonly fd: number;
-  /** What the user should know about where it lies. */
+  /** What the user should know about the place of the file. */
   readonly notice: Notice | null;
 }
 

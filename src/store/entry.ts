@@ -1,5 +1,6 @@
 /**
- * What the ledger keeps of a block, and of who holds it. Knows nothing of other blocks, or of what may leave memory.
+ * What the ledger keeps about one block and its holders. Knows nothing of other blocks, or of which blocks may leave
+ * memory.
  */
 import type { ArenaRange, BlockId, BlockState, Bytes, WorkerId } from "../protocol/index.ts";
 import type { SpillPlace } from "./place.ts";
@@ -7,33 +8,33 @@ import { PAGE, wholePages } from "./ranges.ts";
 import type { Link } from "./use-order.ts";
 
 /**
- * Who keeps a block alive: the program, a job that reads it as its input or has it in a queue, the tasks of a job. Only
- * in the last two is the block flowing: on its way through a job, and soon to be used.
+ * What keeps a block alive: the program, a job (the block is its input, or in one of its queues), or the tasks of a
+ * job. A block held by a job's queue or by tasks is flowing: on its way through a job, and soon to be used.
  */
 export type Holder = "program" | `input:${string}` | `job:${string}` | `task:${string}` | `kept:${string}`;
 
 /**
- * There may be a million of these, so they are small: numbers that fit 31 bits need no box of their own, and a table is
- * only made for the few blocks with more than one holder.
+ * There may be a million entries, so they are small: numbers that fit into 31 bits are stored unboxed, and only the few
+ * blocks with more than one holder get a table.
  */
 export interface Entry extends Link<Entry> {
   readonly id: BlockId;
   readonly length: Bytes;
   /** As a signed number. */
   readonly checksum: number;
-  /** Who made it, or has taken it over from whoever did; null: the program. */
+  /** The worker that made the block, or that has taken it over from its maker; null: the program. */
   maker: WorkerId | null;
-  /** Null where nobody holds it. */
+  /** Null: the block has no holder. */
   holder: Holder | null;
   /** References of that holder. */
   count: number;
   others: Map<Holder, number> | null;
   state: BlockState;
-  /** In the arena; meaningless where it is only on disk. */
+  /** Its first page in the arena; meaningless while the block is only on disk. */
   page: number;
   place: SpillPlace | null;
   pins: number;
-  /** References by jobs' queues and tasks. */
+  /** References by queues of jobs and by tasks. */
   flowing: number;
   /** When it was last used, in ticks. */
   used: number;
@@ -51,7 +52,7 @@ export function rangeOf({ page, length }: Entry): ArenaRange {
   return { offset: page * PAGE, length };
 }
 
-/** True where the holder is a new one. */
+/** True if the holder is new to the block. */
 export function hold(entry: Entry, holder: Holder): boolean {
   if (entry.holder === null) entry.holder = holder;
   if (entry.holder === holder) {
@@ -64,7 +65,7 @@ export function hold(entry: Entry, holder: Holder): boolean {
   return count === 0;
 }
 
-/** The references that the holder still has; null where it had none. */
+/** How many references the holder still has; null if it had none. */
 export function letGo(entry: Entry, holder: Holder): number | null {
   const { others } = entry;
   if (entry.holder === holder) {
@@ -80,7 +81,7 @@ export function letGo(entry: Entry, holder: Holder): number | null {
   return count - 1;
 }
 
-/** Another holder takes the place of the one that has let go. */
+/** Puts another holder in the place of the one that has no reference any more. */
 function promoteOther(entry: Entry): void {
   const [next] = entry.others ?? [];
   entry.holder = next?.[0] ?? null;

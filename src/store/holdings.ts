@@ -1,11 +1,11 @@
-/** What each holder keeps alive: so many references, so many bytes. Knows no blocks. */
+/** How many references and bytes each holder keeps alive. Knows no blocks. */
 import { StoreError } from "../errors/index.ts";
 import type { Bytes } from "../protocol/index.ts";
 import type { Holder } from "./entry.ts";
 
 export interface Held {
   references: number;
-  /** Each block counted once, in whole pages, wherever it is. */
+  /** Each block counts once, in whole pages, in memory and on disk alike. */
   bytes: Bytes;
 }
 
@@ -16,7 +16,10 @@ export class Holdings {
     return this.#held.get(holder) ?? { references: 0, bytes: 0 };
   }
 
-  /** One reference more, or less; `bytes` where it is the holder's first to the block, or its last. */
+  /**
+   * Adds or removes one reference. `bytes` is given with the holder's first or last reference to the block, and is 0
+   * otherwise.
+   */
   count(holder: Holder, sign: 1 | -1, bytes: Bytes): void {
     let held = this.#held.get(holder);
     if (held === undefined) {

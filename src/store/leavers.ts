@@ -1,6 +1,7 @@
 /**
- * The blocks that could leave memory, resident and not pinned, in the order in which they would: those that nobody is
- * about to read, without and with a file, and those that flow. Who leaves, and when, is the scheduler's.
+ * The blocks that could leave memory (resident and not pinned), in the order in which they would leave: blocks that no
+ * task is about to read, with and without a file, and blocks that flow. The scheduler decides which of them leave, and
+ * when.
  */
 import type { BlockId, Bytes } from "../protocol/index.ts";
 import { type Entry, pagesOf } from "./entry.ts";
@@ -23,7 +24,7 @@ export class Leavers {
     return order === this.#unfiled || order === this.#filed;
   }
 
-  /** Puts the block at the young end of the order of use it belongs to now, if any. */
+  /** Puts the block at the young end of the order that it now belongs to, if any. */
   settle(entry: Entry): void {
     this.remove(entry);
     if (entry.state !== "resident" || entry.pins > 0) return;
@@ -36,8 +37,9 @@ export class Leavers {
   }
 
   /**
-   * Those that do not flow, least recently used first; among equals one that has its file, because evicting it is free.
-   * Lazily: there may be a million, and a few are enough. The one told last may be evicted meanwhile.
+   * Blocks that do not flow, least recently used first; among equals, one that already has a file, because evicting it
+   * is free. Lazy: there may be a million, and the caller needs a few. The caller may evict the block it was given
+   * last.
    */
   *cold(): IterableIterator<BlockId> {
     let unfiled = this.#unfiled.oldest;
@@ -55,7 +57,7 @@ export class Leavers {
     }
   }
 
-  /** Those that flow, the one used last first: queues are taken from the other end. */
+  /** Blocks that flow, most recently used first: queues are read from the other end. */
   *warm(): IterableIterator<BlockId> {
     for (let entry = this.#warm.youngest; entry !== null; ) {
       const { id } = entry;

@@ -1,7 +1,7 @@
 /**
- * The one account of what is in the store: reservations, blocks, who holds a reference to each, and which may leave
- * memory. Pure: it knows neither the arena's file nor disks nor processes; whoever asks for room carries out the
- * punches that come with it, and whoever evicts writes and reads what it is told to.
+ * The one account of what is in the store: reservations, blocks, the holders of each block, and which blocks may leave
+ * memory. Pure: it knows neither the arena's file nor disks nor processes. The caller that asks for room carries out
+ * the punches that come with it; the caller that evicts or restores carries out the write or the read.
  *
  * A block's life:
  *
@@ -15,10 +15,10 @@
  *                                                             ▼
  *        the last reference goes, in any state ───────────▶ freed (what is being written or read: when that has ended)
  *
- * A pin keeps a block in memory while somebody reads it: only resident and spilling blocks can be pinned, and a pinned
- * one is never evicted. Blocks never change, so the file of a restored block is still right: evicting it again is free.
+ * A pin keeps a block in memory while it is read: only resident and spilling blocks can be pinned, and a pinned block
+ * is never evicted. Blocks never change, so the file of a restored block stays valid: evicting the block again is free.
  *
- * Here: which blocks there are, and who holds them. What moves them between memory and disk is `residency.ts`.
+ * This file knows which blocks there are and who holds them; `residency.ts` moves them between memory and disk.
  */
 
 import { StoreError } from "../errors/index.ts";
@@ -30,9 +30,11 @@ import type { RestoreOrder, SpillOrder, SpillPlace } from "./place.ts";
 import { type Allocation, PAGE, RangeAllocator, wholePages } from "./ranges.ts";
 import { Residency, type SpillTotals } from "./residency.ts";
 
-/** Told of blocks that have moved between memory and disk, and of those that are gone. */
+/** Is told of blocks that moved between memory and disk, and of freed blocks. */
 export interface BlockWatch {
   moved(id: BlockId, to: BlockState): void;
+  /** Its file was written, and it stays in memory, because it is being read. */
+  kept(id: BlockId): void;
   freed(id: BlockId): void;
 }
 
@@ -58,7 +60,7 @@ export class Ledger {
     return this.#ranges.live;
   }
 
-  /** Freed, and not given back to the system. */
+  /** Freed, and not yet given back to the system. */
   get cached(): Bytes {
     return this.#ranges.cached;
   }
@@ -67,35 +69,36 @@ export class Ledger {
     return this.capacity - this.#ranges.live - this.#ranges.lent;
   }
 
-  /** Of the capacity, what is others' for a while. */
+  /** The part of the capacity that is lent out. */
   get lent(): Bytes {
     return this.#ranges.lent;
   }
 
-  /** Lends so much, no more than there is room for; gives what has to be given back to the system for it. */
+  /** Lends this many bytes, limited to the free room. Returns the ranges to give back to the system for it. */
   lend(bytes: Bytes): readonly ArenaRange[] {
     return this.#ranges.lend(bytes);
   }
 
-  /** So much of what is cached goes back to the system: where that lies. */
+  /** Removes this many cached bytes. Returns the ranges to give back to the system. */
   giveBack(bytes: Bytes): readonly ArenaRange[] {
     return this.#ranges.giveBack(bytes);
   }
 
   /**
-   * Room, and what can be made room without anybody missing it: blocks that do not flow, and those on their way out.
+   * Free room, and the room of blocks that can leave memory without delaying a task: those that do not flow, and those
+   * already being written to disk.
    */
   get available(): Bytes {
     return this.room + this.#residency.leavers.coldBytes + this.#residency.leaving;
   }
 
-  /** What could leave memory: all that nobody reads. */
+  /** The bytes of all blocks that could leave memory: those that are not being read. */
   get evictable(): Bytes {
     const { coldBytes, warmBytes } = this.#residency.leavers;
     return coldBytes + warmBytes;
   }
 
-  /** Being written: room that is on its way. */
+  /** Bytes being written to disk, which soon become room. */
   get leaving(): Bytes {
     return this.#residency.leaving;
   }
@@ -104,12 +107,12 @@ export class Ledger {
     return this.#blocks.size;
   }
 
-  /** Bytes of blocks that are on disk alone. */
+  /** Bytes of blocks that are only on disk. */
   get onDisk(): Bytes {
     return this.#residency.onDisk;
   }
 
-  /** No block is on disk alone, or on its way from there. */
+  /** Every block is in memory: none is on disk alone or being read back. */
   get isAllInMemory(): boolean {
     return this.#residency.isAllInMemory;
   }
@@ -123,34 +126,38 @@ export class Ledger {
     return this.#residency.totals;
   }
 
-  /** Resident bytes of the blocks that a worker made; null: of all that no living worker is answerable for. */
+  /**
+   * Resident bytes of the blocks that a worker is answerable for; null: of the blocks that no living worker is
+   * answerable for.
+   */
   managed(worker: WorkerId | null): Bytes {
     return this.#residency.makers.managed(worker);
   }
 
   /**
-   * Bytes on disk, after compression, of the blocks that a worker is answerable for; a restored block keeps its file.
+   * Bytes on disk, after compression, of the blocks that a worker is answerable for. A restored block keeps its file
+   * and still counts.
    */
   spilled(worker: WorkerId | null): Bytes {
     return this.#residency.makers.spilled(worker);
   }
 
-  /** The same of all blocks. */
+  /** The same for all blocks. */
   get spilledBytes(): Bytes {
     return this.#residency.makers.allSpilled;
   }
 
-  /** What a worker may be answerable for; null: without end. */
+  /** How many bytes a worker may be answerable for; null: no limit. */
   set target(target: Bytes | null) {
     this.#residency.makers.target = target;
   }
 
-  /** Time passes: what is used from now on is used later than what was used before. */
+  /** Advances the clock of use: a later use counts as more recent. */
   tick(): void {
     this.#residency.tick();
   }
 
-  /** Throws where a block of this size could never be there; the caller says to whom it belongs. */
+  /** Throws if a block of this size can never fit into the store. `what` names the owner of the block in the error. */
   assertFits(bytes: Bytes, what: string): void {
     if (wholePages(bytes) <= this.capacity) return;
     throw new StoreError(
@@ -159,14 +166,14 @@ export class Ledger {
     );
   }
 
-  /** Null where there is no room now. */
+  /** Null: there is no room now. */
   reserve(bytes: Bytes): Allocation | null {
     const allocation = this.#ranges.allocate(bytes);
     if (allocation !== null) this.#reserved.set(allocation.range.offset, allocation.range.length);
     return allocation;
   }
 
-  /** The reservation is written; what was not used of it is free again. */
+  /** Turns a written reservation into a block. The unused end of the reservation is free again. */
   seal(
     range: ArenaRange,
     length: Bytes,
@@ -212,7 +219,7 @@ export class Ledger {
     return this.#blocks.has(id);
   }
 
-  /** Every block, and where it is. */
+  /** Every block with its state. */
   *states(): Iterable<readonly [BlockId, BlockState]> {
     for (const { id, state } of this.#blocks.values()) yield [id, state];
   }
@@ -230,7 +237,7 @@ export class Ledger {
     return state === "resident" || state === "spilling";
   }
 
-  /** What pinning the block would take from `available`. */
+  /** How much pinning the block would take from `available`. */
   costOfPin(id: BlockId): Bytes {
     return this.#residency.costOfPin(this.#entry(id));
   }
@@ -254,9 +261,9 @@ export class Ledger {
     if (entry.state !== "spilling" && entry.state !== "restoring") this.#freeUnheld(entry);
   }
 
-  /** One of the references of `from` is now one of `to`. */
+  /** Hands one reference of `from` over to `to`. */
   pass(id: BlockId, from: Holder, to: Holder): void {
-    // With one reference, as most have, no table is made for two.
+    // Most blocks have one reference: then its holder is replaced without making a table.
     const entry = this.#entry(id);
     if (entry.holder !== from || entry.count !== 1 || entry.others !== null || isFlowing(from) !== isFlowing(to)) {
       this.retain(id, to);
@@ -278,7 +285,10 @@ export class Ledger {
     return others === null ? [holder] : [holder, ...others.keys()];
   }
 
-  /** Where it lies, and stays until it is unpinned as often. Only what is in memory can be pinned. */
+  /**
+   * Where the block lies. It stays there until it has been unpinned as often as pinned. Only a block in memory can be
+   * pinned.
+   */
   pin(id: BlockId): ArenaRange {
     return this.#residency.pin(this.#entry(id));
   }
@@ -287,12 +297,12 @@ export class Ledger {
     this.#residency.unpin(this.#entry(id));
   }
 
-  /** Those that do not flow, in the order in which they should leave; lazily. */
+  /** Blocks that do not flow, in the order in which they should leave memory; lazy. */
   cold(): IterableIterator<BlockId> {
     return this.#residency.leavers.cold();
   }
 
-  /** Those that flow, likewise. */
+  /** Blocks that flow, in the same way. */
   warm(): IterableIterator<BlockId> {
     return this.#residency.leavers.warm();
   }
@@ -305,7 +315,10 @@ export class Ledger {
     return this.#residency.makers.answerable(this.#entry(id).maker);
   }
 
-  /** The block leaves memory: at once where it has its file (null), else when it is written, which is to be ordered. */
+  /**
+   * The block leaves memory: at once if it has its file (null), otherwise after the returned order to write it is
+   * carried out.
+   */
   evict(id: BlockId): SpillOrder | null {
     const entry = this.#entry(id);
     const order = this.#residency.evict(entry);
@@ -313,11 +326,12 @@ export class Ledger {
     return order;
   }
 
-  /** The write has ended. A block that was pinned meanwhile stays, and has its file. */
+  /** The write has ended. A block that was pinned meanwhile stays in memory and has its file. */
   written(id: BlockId, place: SpillPlace): void {
     const entry = this.#entry(id);
     this.#residency.written(entry, place);
-    this.#watch?.moved(id, entry.state);
+    if (entry.state === "resident") this.#watch?.kept(id);
+    else this.#watch?.moved(id, entry.state);
     this.#freeUnheld(entry);
   }
 
@@ -328,7 +342,7 @@ export class Ledger {
     this.#freeUnheld(entry);
   }
 
-  /** The block comes back: where to, and the holes to punch before; null where there is no room now. */
+  /** Brings the block back: the range it goes to, and the ranges to punch before. Null: there is no room now. */
   restore(id: BlockId): { readonly order: RestoreOrder; readonly punch: readonly ArenaRange[] } | null {
     const order = this.#residency.restore(this.#entry(id));
     if (order !== null) this.#watch?.moved(id, "restoring");
@@ -342,7 +356,7 @@ export class Ledger {
     this.#freeUnheld(entry);
   }
 
-  /** It could not be brought back now, and is still on disk. */
+  /** The block could not be brought back now. It is still on disk. */
   notRestored(id: BlockId): void {
     const entry = this.#entry(id);
     this.#residency.notRestored(entry);
@@ -350,7 +364,7 @@ export class Ledger {
     this.#freeUnheld(entry);
   }
 
-  /** Its file is not what was written: only making it again can bring it back. */
+  /** The block's file is damaged: only making the block again can bring it back. */
   damaged(id: BlockId): void {
     const entry = this.#entry(id);
     this.#residency.damaged(entry);
@@ -358,7 +372,7 @@ export class Ledger {
     this.#freeUnheld(entry);
   }
 
-  /** A lost block was made again, the same, in a range reserved for it. */
+  /** A lost block was made again with the same content, in a range reserved for it. */
   repaired(id: BlockId, range: ArenaRange): void {
     const entry = this.#entry(id);
     if (entry.state !== "lost") throw new StoreError(`Block ${id} is ${entry.state}, not lost.`);
@@ -367,35 +381,38 @@ export class Ledger {
     this.#watch?.moved(id, entry.state);
   }
 
-  /** The disks are full: blocks that are being read need no file meanwhile. True where there was one. */
+  /**
+   * Called when the disks are full: gives up the files of blocks that are being read, which need none meanwhile. True
+   * if there was one.
+   */
   dropFilesOfPinned(): boolean {
     let any = false;
     for (const entry of this.#blocks.values()) any = this.#residency.dropFileOfPinned(entry) || any;
     return any;
   }
 
-  /** Places on disk that nobody needs any more, told once. */
+  /** Places on disk that are no longer needed. Each is returned once. */
   takeOrphans(): readonly SpillPlace[] {
     return this.#residency.takeOrphans();
   }
 
-  /** Another worker is answerable for the block, which nobody reads at this moment. */
+  /** Makes another worker answerable for the block. The block must not be in use at this moment. */
   entrust(id: BlockId, worker: WorkerId): void {
     this.#residency.entrust(this.#entry(id), worker);
   }
 
-  /** The worker that made the block is no more, and nobody has taken it over. */
+  /** The block's maker has ended, and no other worker has taken the block over. */
   isOrphaned(id: BlockId): boolean {
     const { maker } = this.#entry(id);
     return maker !== null && this.#residency.makers.answerable(maker) === null;
   }
 
-  /** Nobody alive is answerable for what the worker made. */
+  /** From now on no living worker is answerable for the blocks of this worker. */
   forgetMaker(worker: WorkerId): void {
     this.#residency.makers.forget(worker);
   }
 
-  /** Throws where the sum is not the live blocks. Looks at everything: for tests and the end of a job. */
+  /** Throws if the sums differ from the live blocks. Looks at every block: for tests and the end of a job. */
   assertConsistent(): void {
     this.#ranges.assertConsistent();
     let references = 0;

@@ -1,8 +1,11 @@
-/** Which worker is answerable for how many bytes in memory (K2) and on disk (K9), and who is above the target (K3). */
+/**
+ * How many bytes each worker is answerable for, in memory (K2) and on disk (K9), and which workers are above the target
+ * (K3).
+ */
 import type { Bytes, WorkerId } from "../protocol/index.ts";
 
 export class Makers {
-  /** Null: what no living worker is answerable for. */
+  /** Null: blocks that no living worker is answerable for. */
   readonly #managed = new Map<WorkerId | null, Bytes>();
   /** Bytes on disk, after compression. */
   readonly #spilled = new Map<WorkerId | null, Bytes>();
@@ -11,7 +14,7 @@ export class Makers {
   readonly #gone = new Set<WorkerId>();
   readonly #over = new Set<WorkerId>();
 
-  /** The most that a worker may be answerable for; null: without end. */
+  /** The most bytes that a worker may be answerable for; null: no limit. */
   constructor(target: Bytes | null) {
     this.#target = target;
   }
@@ -29,7 +32,7 @@ export class Makers {
     return this.#managed.get(worker) ?? 0;
   }
 
-  /** Who stands for what this worker made: itself, as long as it lives. */
+  /** The worker that answers for the blocks of this maker: the maker itself as long as it lives, otherwise null. */
   answerable(maker: WorkerId | null): WorkerId | null {
     return maker === null || this.#gone.has(maker) ? null : maker;
   }
@@ -41,7 +44,7 @@ export class Makers {
     this.#compare(worker);
   }
 
-  /** A file of a block has come, or gone (negative). */
+  /** Counts a block's new file; negative when the file is gone. */
   addSpilled(maker: WorkerId | null, bytes: Bytes): void {
     const worker = this.answerable(maker);
     this.#spilled.set(worker, this.spilled(worker) + bytes);

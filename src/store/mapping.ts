@@ -1,7 +1,7 @@
 /**
- * The arena as the program and the workers see it: one shared mapping, views of ranges in it. A door of its own,
- * because it loads the C boundary, which the supervisor does without.
- * Views are for this project's own code only: what reaches a user is always a copy (docs/architecture.md).
+ * The arena as the program and the workers see it: one shared mapping, and views of ranges in it. Has a door of its
+ * own, because it loads the C boundary, which the supervisor does not need. Views are for this project's own code only:
+ * users always get a copy (docs/architecture.md).
  */
 import { closeSync, constants, fstatSync, openSync, statfsSync } from "node:fs";
 import { StoreError } from "../errors/index.ts";
@@ -23,15 +23,15 @@ export class MappedArena {
     this.#inMemory = statfsSync(place.path).type === TMPFS_MAGIC;
   }
 
-  /** Sealed bytes, to be read. */
+  /** Sealed bytes, to read. */
   view(range: ArenaRange): Uint8Array {
     return this.#memory.view(range.offset, range.length);
   }
 
   /**
-   * A granted range, to be written. Backed by memory first: touching a full tmpfs would kill the process. In memory its
-   * pages are mapped by the same call: a fault for each while it is written costs four times the writing. A file system
-   * on disk may put off finding the space, so there the range is reserved in the file.
+   * A granted range, to write. It gets memory first, because touching a full tmpfs would kill the process. In /dev/shm
+   * the same call maps its pages: one page fault after another while writing would cost four times the writing. A file
+   * system on disk may delay finding the space, so there the range is reserved in the file.
    */
   writable(range: ArenaRange): Uint8Array {
     if (!this.#inMemory) reserveRange(this.#fd, range.offset, range.length);
@@ -39,7 +39,7 @@ export class MappedArena {
     return this.#memory.view(range.offset, range.length);
   }
 
-  /** Keeps the memory mapped for somebody who reads views of it, also past `close`, until what it gives is called. */
+  /** Keeps the memory mapped for a reader of views, even after `close`, until the returned function is called. */
   hold(): () => void {
     let held = true;
     this.#readers += 1;
@@ -58,7 +58,10 @@ export class MappedArena {
     this.#unmapIfUnread();
   }
 
-  /** For kernels that cannot populate, and to learn why one could not: what it populated before is then given back. */
+  /**
+   * For a system that cannot populate pages, and to learn why populating failed: pages populated before the failure are
+   * then given back.
+   */
   #reserve({ offset, length }: ArenaRange): void {
     try {
       reserveRange(this.#fd, offset, length);
@@ -73,7 +76,7 @@ export class MappedArena {
   }
 }
 
-/** A file of somebody else's in its place would show that user all rows. */
+/** Refuses a file that another user put in the arena's place, because that user could read all rows. */
 function openOwn(path: string): number {
   const fd = openSync(path, constants.O_RDWR | constants.O_NOFOLLOW);
   const { uid } = fstatSync(fd);

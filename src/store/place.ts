@@ -1,7 +1,7 @@
-/** Where a block's bytes are on disk, and the orders that bring them there and back. */
+/** Where a block's bytes are on disk, and the orders that write them there and read them back. */
 import type { ArenaRange, BlockId, Bytes } from "../protocol/index.ts";
 
-/** Small: the ledger keeps one for each block that has been written. */
+/** Kept small: the ledger keeps one for each block that was written to disk. */
 export interface SpillPlace {
   readonly file: number;
   readonly offset: Bytes;

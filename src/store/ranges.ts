@@ -1,14 +1,15 @@
 /**
- * Hands out stretches of the arena: which bytes, and nothing about what is in them. Pure arithmetic, no I/O.
+ * Hands out stretches of the arena. It knows which bytes are free, and nothing about what is in them. Pure arithmetic,
+ * no I/O.
  *
  * A byte of the arena is live (in a reservation or block), cached (freed, its page still there) or fresh (no page
- * behind it). Touching fresh memory is five to ten times slower than a page touched before, so cached ranges are
- * used first: the best fit, among equals the one freed last, which is the likeliest to be in a processor's cache.
- * live + cached never exceeds the capacity: fresh space for which that leaves no room is paid for by punching the
- * cached ranges freed longest ago.
+ * behind it). Touching fresh memory is five to ten times slower than touching a page again, so cached ranges are used
+ * first: the best fit, and among equals the range freed last, which is the likeliest to be in a processor's cache.
+ * live + cached never exceeds the capacity: before fresh space would pass it, the cached ranges freed longest ago are
+ * punched.
  *
- * Everything is in whole pages, the smallest block too: a hole can only be punched in whole pages, and so the figures
- * here are exactly the memory in use.
+ * Everything is in whole pages, even the smallest block, because a hole can only be punched in whole pages. So the
+ * figures here are exactly the memory in use.
  */
 import { StoreError } from "../errors/index.ts";
 import type { ArenaRange, Bytes } from "../protocol/index.ts";
@@ -21,11 +22,14 @@ export function wholePages(bytes: Bytes): Bytes {
 
 export interface Allocation {
   readonly range: ArenaRange;
-  /** Give these back to the system before the range is touched. */
+  /** Ranges to give back to the system before the new range is touched. */
   readonly punch: readonly ArenaRange[];
 }
 
-/** A stretch of pages. All is kept in pages: small numbers need no box of their own, however large the arena. */
+/**
+ * A stretch of pages. Everything is counted in pages: these numbers are small enough to be stored unboxed, however
+ * large the arena is.
+ */
 interface Stretch {
   readonly page: number;
   readonly pages: number;
@@ -36,10 +40,11 @@ interface CachedStretch extends Stretch {
 }
 
 /**
- * Cached stretches of one size. Those no longer cached stay in the list, and are skipped, until they are half of it.
+ * Cached stretches of one size. Stretches that are no longer cached stay in the list and are skipped, until they are
+ * half of it.
  */
 interface SizeClass {
-  /** In the order of freeing. */
+  /** In the order in which they were freed. */
   stretches: CachedStretch[];
   cached: number;
 }
@@ -48,18 +53,21 @@ export class RangeAllocator {
   readonly capacity: Bytes;
   /** Sizes by first page. */
   readonly #live = new Map<number, number>();
-  /** By first page, in the order of freeing: the first is the oldest. */
+  /** By first page, in the order in which they were freed: the first is the oldest. */
   readonly #cached = new Map<number, CachedStretch>();
   readonly #cachedByEnd = new Map<number, CachedStretch>();
   readonly #classes = new Map<number, SizeClass>();
-  /** Their sizes, ascending. Blocks of a job are of few sizes, however many there are. */
+  /**
+   * The sizes of cached stretches, ascending. The blocks of a job have few different sizes, however many blocks there
+   * are.
+   */
   readonly #sizes: number[] = [];
   readonly #capacity: number;
-  /** Ascending, never adjacent. */
+  /** Ascending; no two are adjacent. */
   #fresh: Stretch[];
   #livePages = 0;
   #cachedPages = 0;
-  /** Pages that others may have instead. */
+  /** Pages of the capacity that are lent out. */
   #lentPages = 0;
 
   constructor(size: Bytes, capacity: Bytes) {
@@ -80,7 +88,9 @@ export class RangeAllocator {
     return this.#lentPages * PAGE;
   }
 
-  /** So much of the capacity is others' until the next call; what is cached there is to be given back to the system. */
+  /**
+   * Lends this much of the capacity, until the next call. Returns the cached ranges to give back to the system for it.
+   */
   lend(bytes: Bytes): readonly ArenaRange[] {
     const pages = Math.floor(bytes / PAGE);
     if (pages > this.#capacity - this.#livePages) {
@@ -90,7 +100,7 @@ export class RangeAllocator {
     return this.#punchFor(0);
   }
 
-  /** Cached ranges, those freed longest ago first, of so many bytes: to be given back to the system. */
+  /** Takes this many bytes of cached ranges, oldest first. Returns them, to be given back to the system. */
   giveBack(bytes: Bytes): readonly ArenaRange[] {
     const punched: ArenaRange[] = [];
     let left = Math.min(pagesIn(bytes), this.#cachedPages);
@@ -103,7 +113,7 @@ export class RangeAllocator {
     return punched;
   }
 
-  /** Null where there is no room now. */
+  /** Null: there is no room now. */
   allocate(bytes: Bytes): Allocation | null {
     const pages = pagesIn(bytes);
     if (this.#livePages + this.#lentPages + pages > this.#capacity) return null;
@@ -116,8 +126,8 @@ export class RangeAllocator {
     const punch = this.#punchFor(pages);
     let page = this.#takeFresh(pages);
     if (page === null) {
-      // No stretch of fresh addresses is long enough: join every free one. The arena is many times the capacity,
-      // so this is rare, and failing even then only means waiting for a neighbour to be freed.
+      // No stretch of fresh addresses is long enough: join all free ones. The arena is many times the capacity, so this
+      // is rare. If even that fails, the caller waits until a neighbour is freed.
       for (const stretch of [...this.#cached.values()]) punch.push(this.#punch(stretch, stretch.pages));
       page = this.#takeFresh(pages);
     }
@@ -125,7 +135,7 @@ export class RangeAllocator {
     return { range: this.#enliven(page, pages), punch };
   }
 
-  /** Keeps the first `length` bytes and gives the tail back. */
+  /** Keeps the first `length` bytes and frees the tail. */
   shrink(offset: Bytes, length: Bytes): void {
     const page = offset / PAGE;
     const before = this.#sizeOf(offset);
@@ -144,7 +154,7 @@ export class RangeAllocator {
     this.#cache(offset / PAGE, pages);
   }
 
-  /** Throws where the figures, or the ranges, contradict each other. For tests and the end of every job. */
+  /** Throws if the figures or the ranges contradict each other. For tests and the end of every job. */
   assertConsistent(): void {
     const live = [...this.#live].map(([page, pages]) => ({ page, pages }));
     const all = [...live, ...this.#cached.values(), ...this.#fresh].sort((a, b) => a.page - b.page);
@@ -291,7 +301,7 @@ function sum(stretches: Iterable<Stretch>): number {
   return all;
 }
 
-/** The first of so many places of which it holds, where it holds of all after it. */
+/** The first of `count` places at which `holds` is true, provided that it is true at all later places. */
 function firstAt(count: number, holds: (place: number) => boolean): number {
   let low = 0;
   let high = count;
@@ -303,7 +313,7 @@ function firstAt(count: number, holds: (place: number) => boolean): number {
   return low;
 }
 
-/** Of the first size that is not smaller. */
+/** The place of the first size that is not smaller than `size`. */
 function placeOf(sizes: readonly number[], size: number): number {
   return firstAt(sizes.length, (i) => (sizes[i] ?? 0) >= size);
 }

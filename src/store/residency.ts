@@ -1,6 +1,6 @@
 /**
- * Where blocks are, in memory or on disk, and every way from one to the other (drawn above the ledger). Moves blocks
- * that it is given; which blocks there are and who holds them is the ledger's.
+ * Where blocks are, in memory or on disk, and every way from one to the other (drawn above the ledger). Moves the
+ * blocks that it is given. The ledger knows which blocks there are and who holds them.
  */
 import { StoreError } from "../errors/index.ts";
 import type { ArenaRange, Bytes, WorkerId } from "../protocol/index.ts";
@@ -11,7 +11,7 @@ import type { RestoreOrder, SpillOrder, SpillPlace } from "./place.ts";
 import { PAGE, type RangeAllocator } from "./ranges.ts";
 
 export interface SpillTotals {
-  /** Bytes of blocks, before compression, and their number: since the start. */
+  /** Blocks spilled since the start: their bytes before compression, and their number. */
   spilledBytes: Bytes;
   spilledBlocks: number;
   restoredBytes: Bytes;
@@ -23,13 +23,13 @@ export class Residency {
   readonly makers: Makers;
   readonly totals: SpillTotals = { spilledBytes: 0, spilledBlocks: 0, restoredBytes: 0, restoredBlocks: 0 };
   #orphans: SpillPlace[] = [];
-  /** Blocks that are not in memory. */
+  /** Number of blocks that are not in memory. */
   #away = 0;
   #spillingBytes: Bytes = 0;
   #onDisk: Bytes = 0;
   #ticks = 0;
 
-  /** `target`: what a worker may be answerable for; null: without end. */
+  /** `target`: how many bytes a worker may be answerable for; null: no limit. */
   constructor(
     private readonly ranges: RangeAllocator,
     target: Bytes | null,
@@ -37,17 +37,17 @@ export class Residency {
     this.makers = new Makers(target);
   }
 
-  /** Being written: room that is on its way. */
+  /** Bytes being written to disk, which soon become room. */
   get leaving(): Bytes {
     return this.#spillingBytes;
   }
 
-  /** Bytes of blocks that are on disk alone. */
+  /** Bytes of blocks that are only on disk. */
   get onDisk(): Bytes {
     return this.#onDisk;
   }
 
-  /** No block is on disk alone, or on its way from there. */
+  /** Every block is in memory: none is on disk alone or being read back. */
   get isAllInMemory(): boolean {
     return this.#away === 0;
   }
@@ -60,15 +60,15 @@ export class Residency {
     this.#ticks += 1;
   }
 
-  /** A block that was just sealed. */
+  /** Takes in a block that was just sealed. */
   enter(entry: Entry): void {
     this.#manage(entry, 1);
     this.leavers.settle(entry);
   }
 
-  /** A block that nobody holds any more: its room is free, its file needed by nobody. */
+  /** Forgets a block without holders: frees its room and its file. */
   drop(entry: Entry): void {
-    if (entry.pins > 0) throw new StoreError(`Block ${entry.id} was released while somebody reads it.`);
+    if (entry.pins > 0) throw new StoreError(`Block ${entry.id} was released while it is being read.`);
     this.leavers.remove(entry);
     if (entry.state === "spilled" || entry.state === "lost") this.#away -= 1;
     if (entry.state === "spilled") this.#onDisk -= entry.length;
@@ -76,7 +76,7 @@ export class Residency {
     this.#dropFile(entry);
   }
 
-  /** What pinning the block would take from what is available. */
+  /** How much pinning the block would take from what is available. */
   costOfPin(entry: Entry): Bytes {
     const isCounted = entry.state === "restoring" || (entry.state === "resident" && !this.leavers.isCold(entry));
     return isCounted ? 0 : pagesOf(entry);
@@ -88,7 +88,7 @@ export class Residency {
     }
     entry.pins += 1;
     entry.used = this.#ticks;
-    // What is being written will stay: the write goes on, for a later eviction that is free then.
+    // A pinned block stays in memory although it is being written. The write goes on, so that a later eviction is free.
     if (entry.pins === 1 && entry.state === "spilling") this.#spillingBytes -= pagesOf(entry);
     this.leavers.settle(entry);
     return rangeOf(entry);
@@ -167,7 +167,7 @@ export class Residency {
     entry.state = "lost";
   }
 
-  /** Made again in a range of its own, of which the rest is free. */
+  /** The block was made again in a range of its own. The unused end of the range is freed. */
   repaired(entry: Entry, offset: Bytes): void {
     this.ranges.shrink(offset, entry.length);
     entry.page = offset / PAGE;
@@ -187,7 +187,10 @@ export class Residency {
     this.#manage(entry, 1);
   }
 
-  /** A block that is being read cannot leave: its file, which would make that free, is given up. */
+  /**
+   * Gives up the file of a block that is being read. The block cannot leave memory now, and only leaving would need the
+   * file.
+   */
   dropFileOfPinned(entry: Entry): boolean {
     if (entry.state !== "resident" || entry.pins === 0 || entry.place === null) return false;
     this.#dropFile(entry);
@@ -200,7 +203,7 @@ export class Residency {
     return orphans;
   }
 
-  /** Throws where what is counted along is not what these blocks come to. Answers with their bytes in the arena. */
+  /** Throws if the running sums differ from the sums over these blocks. Returns their bytes in the arena. */
   assertConsistent(blocks: Iterable<Entry>): Bytes {
     let bytes = 0;
     let cold = 0;

@@ -1,11 +1,11 @@
 /**
- * Things in the order of their use, as a chain through the things themselves: a thing costs three fields and no table's
- * entry, is put in and taken out at the same cost however many there are, and the chain can be followed both ways.
+ * Things in the order of their use, chained through their own fields. A thing needs three fields and no entry in a
+ * table. Adding and removing cost the same however many things there are, and the chain can be followed both ways.
  */
 import type { Bytes } from "../protocol/index.ts";
 
 export interface Link<T extends Link<T>> {
-  /** The chain that it is in. */
+  /** The chain that the thing is in. */
   order: UseOrder<T> | null;
   older: T | null;
   younger: T | null;
@@ -16,7 +16,7 @@ export class UseOrder<T extends Link<T>> {
   youngest: T | null = null;
   bytes: Bytes = 0;
 
-  /** At the young end. */
+  /** Adds the thing at the young end. */
   add(item: T, bytes: Bytes): void {
     item.order = this;
     item.older = this.youngest;

@@ -2,6 +2,7 @@
  * Finds out why a worker ended from the facts: what the session did to it, how the system says it ended, the end of its
  * log, and the counters of the OOM killer. Pure; the pool gathers the facts.
  */
+import { endedForMemory } from "../errors/index.ts";
 import type { OomKills } from "../memory/index.ts";
 import type { DeathReason, KillReason } from "../protocol/index.ts";
 
@@ -16,13 +17,6 @@ export interface DeathFacts {
   readonly oomKills: OomKills;
 }
 
-/**
- * V8 at its heap limit, V8 that was refused memory below the limit, and native code (the kernel's C++) that was refused
- * memory. All mean out of memory, and a smaller task may succeed.
- */
-const OUT_OF_MEMORY =
-  /heap out of memory|process out of memory|Array buffer allocation failed|ArrayBuffer::New Allocation failed|std::bad_alloc/i;
-
 /** Signals by which a process ends itself in native code: an abort, or an invalid access or instruction. */
 const NATIVE = new Set(["SIGSEGV", "SIGBUS", "SIGILL", "SIGABRT", "SIGFPE", "SIGTRAP", "SIGSYS"]);
 
@@ -33,7 +27,7 @@ export function causeOfDeath({ exitCode, signal, order, words, oomKills }: Death
   if (order !== null) return "asked";
   if (signal === null) return exitCode === null ? "signal" : "exit";
   // The words count only together with the signal: a function may print them and go on.
-  if (NATIVE.has(signal)) return OUT_OF_MEMORY.test(words) ? "heap" : "native";
+  if (NATIVE.has(signal)) return endedForMemory(words) ? "heap" : "native";
   return (signal === "SIGKILL" ? oomKillOf(oomKills) : null) ?? "signal";
 }
 

@@ -38,7 +38,7 @@ async function acquire(fd: number, directory: string): Promise<void> {
   for (let waited = 0; tryLock(fd) === "busy"; waited += POLL_MS) {
     if (waited >= PATIENCE_MS) {
       throw new WriteError(
-        `${directory} has been locked by another program for ${PATIENCE_MS / 1000} s. Nothing was changed there.`,
+        `${directory} has been locked by another program for ${PATIENCE_MS / 1000} s. Nothing was changed there. Run the job again when that program has ended.`,
         directory,
       );
     }

@@ -4,6 +4,7 @@ import type { Socket } from "node:net";
 import type { ObserverMessage, ToObserver } from "../events/index.ts";
 import {
   type Milliseconds,
+  type ProfilerMessage,
   type ProgramMessage,
   type ToProgram,
   type ToWorker,
@@ -11,11 +12,15 @@ import {
   type WorkerMessage,
 } from "../protocol/index.ts";
 
-export type AnyWire = Wire<ProgramMessage | WorkerMessage | ObserverMessage, ToProgram | ToWorker | ToObserver>;
+export type AnyWire = Wire<
+  ProgramMessage | WorkerMessage | ObserverMessage | ProfilerMessage,
+  ToProgram | ToWorker | ToObserver
+>;
 export type Greeting =
   | Extract<ProgramMessage, { type: "hello" }>
   | Extract<WorkerMessage, { type: "ready" }>
-  | ObserverMessage;
+  | Extract<ProfilerMessage, { type: "profiler" }>
+  | Extract<ObserverMessage, { type: "observe" }>;
 
 /** A connection that says nothing for this long is closed. */
 const TIMEOUT: Milliseconds = 10_000;
@@ -30,12 +35,15 @@ export function greet(socket: Socket, admit: (greeting: Greeting, wire: AnyWire)
   wire.onClose(() => clearTimeout(timer));
   wire.onMessage((message) => {
     clearTimeout(timer);
-    const isGreeting = message.type === "hello" || message.type === "ready" || message.type === "observe";
-    const isOurs = isGreeting && admit(message, wire);
+    const isOurs = isGreeting(message) && admit(message, wire);
     if (isOurs) return;
     process.stderr.write(`A connection that began with "${message.type}" was refused.\n`);
     wire.close();
   });
+}
+
+function isGreeting(message: { readonly type: string }): message is Greeting {
+  return ["hello", "ready", "observe", "profiler"].includes(message.type);
 }
 
 /** Takes the same time for right and wrong tokens. */

@@ -5,13 +5,17 @@
 import { join } from "node:path";
 import type { ResolvedSettings } from "../config/index.ts";
 import { OptionError } from "../errors/index.ts";
-import { SOCKET } from "../protocol/index.ts";
+import { type SettingShown, SOCKET } from "../protocol/index.ts";
 
 export interface SupervisorOptions extends ResolvedSettings {
+  /** For observers: the settings in force, without secrets. */
+  readonly shown: readonly SettingShown[];
   /** Unique, and short: the socket's path may have 107 bytes. */
   readonly session: string;
   /** Every connection must show it. */
   readonly token: string;
+  /** Gives access to the dashboard, and to nothing else. */
+  readonly dashboardToken: string;
   /** Logs of this session; directories beside it belong to earlier sessions. */
   readonly stateDirectory: string;
   /** Pid of the program. */

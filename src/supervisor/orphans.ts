@@ -29,6 +29,7 @@ export interface LivingWorker {
 export class Orphans {
   readonly #session: string;
   readonly #workers: () => readonly LivingWorker[];
+  readonly #others: () => readonly number[];
   #system: Adoption | null = null;
   /** Orphans that appeared while all workers were alive. */
   readonly #earlier = new Set<number>();
@@ -36,10 +37,14 @@ export class Orphans {
   readonly #doomed = new Set<number>();
   readonly #onChild = () => this.#reap();
 
-  /** `workers`: workers whose end has not been reported; Node itself collects their exits. */
-  constructor(session: string, workers: () => readonly LivingWorker[]) {
+  /**
+   * `workers`: workers whose end has not been reported; Node itself collects their exits, and those of `others`, which
+   * this process has started, too.
+   */
+  constructor(session: string, workers: () => readonly LivingWorker[], others: () => readonly number[]) {
     this.#session = session;
     this.#workers = workers;
+    this.#others = others;
   }
 
   adopt(system: Adoption): void {
@@ -80,8 +85,8 @@ export class Orphans {
   /** Children of this process that it has not started itself. */
   #here(): readonly number[] {
     if (this.#system === null) return [];
-    const workers = new Set(this.#workers().map(({ identity }) => identity.pid));
-    return childrenOf(process.pid, systemFiles).filter((pid) => !workers.has(pid));
+    const own = new Set([...this.#workers().map(({ identity }) => identity.pid), ...this.#others()]);
+    return childrenOf(process.pid, systemFiles).filter((pid) => !own.has(pid));
   }
 
   /**

@@ -1,10 +1,10 @@
 /**
  * Files that a running session keeps so that a later session can clean up after it: its processes (pids.json), where
- * its jobs stage files (staging.json), which old data they are about to remove (replaced.json), and the owner of logs
- * and of spill files in other directories (owner.json). Each file is written whole or not at all. A file is trusted
- * only if this user wrote it and it has the expected shape.
+ * its jobs stage files (staging.json), which old data they are about to remove (replaced.json), the owner of logs and
+ * of spill files in other directories (owner.json), and how to reach the session (attach.json). Each file is written
+ * whole or not at all. A file is trusted only if this user wrote it and it has the expected shape.
  */
-import { renameSync, rmdirSync, writeFileSync } from "node:fs";
+import { renameSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { StoreError } from "../errors/index.ts";
 import { readPrivateFile } from "../files/index.ts";
@@ -94,6 +94,45 @@ export function writeOwner(directory: string, owner: ProcessIdentity): void {
 export function readOwner(directory: string): ProcessIdentity | null {
   const owner = readJson(join(directory, OWNER_FILE));
   return isIdentity(owner) ? owner : null;
+}
+
+/** How a program of the same user reaches a running session: with its logs, which only that user can read. */
+interface Attachment {
+  /** The session's directory, with the socket in it. */
+  readonly directory: string;
+  /** Every connection to the socket must show it. */
+  readonly token: string;
+  /** The address of the dashboard; null: there is none. */
+  readonly dashboard: string | null;
+}
+
+const ATTACHMENT = "attach.json";
+
+export function writeAttachment(logs: string, attachment: Attachment): void {
+  replaceFile(join(logs, ATTACHMENT), attachment);
+}
+
+/** Null: the session has ended, or has no such file yet. */
+export function readAttachment(logs: string): Attachment | null {
+  const attachment = readJson(join(logs, ATTACHMENT));
+  return isAttachment(attachment) ? attachment : null;
+}
+
+export function removeAttachment(logs: string): void {
+  try {
+    rmSync(join(logs, ATTACHMENT), { force: true });
+  } catch (error) {
+    // It must not stop the end of the session; without the socket it opens nothing.
+    process.stderr.write(`${(error as Error).message}\n`);
+  }
+}
+
+function isAttachment(value: unknown): value is Attachment {
+  if (typeof value !== "object" || value === null) return false;
+  const { directory, token, dashboard } = value as Partial<Record<keyof Attachment, unknown>>;
+  return (
+    typeof directory === "string" && typeof token === "string" && (dashboard === null || typeof dashboard === "string")
+  );
 }
 
 function replaceFile(path: string, content: unknown): void {

@@ -34,6 +34,13 @@ export function sweep(localDirectory: string, ownSession: string): string[] {
   });
 }
 
+/** Sessions that have left something here, and run no more. */
+export function abandoned(localDirectory: string): string[] {
+  return rootsIn(localDirectory).flatMap(
+    (path) => inPrivate(path, (root) => directoriesIn(root).filter((session) => isAbandonedIn(root, session))) ?? [],
+  );
+}
+
 /** Whether these local directories have anything of the session. */
 export function remains(localDirectories: readonly string[], session: string): boolean {
   return localDirectories.some((local) =>
@@ -56,10 +63,8 @@ function sweepRoot(root: PrivateDirectory, ownSession: string): string[] {
 
 function sweepOne(root: PrivateDirectory, session: string): boolean {
   const isDead = using(root.inside(session), (directory) => {
+    if (!isAbandoned(directory)) return false;
     const record = readRecord(directory.at(""));
-    // Only the first local directory of a session has its record; the others have a file that names the owner.
-    const owner = record?.supervisor ?? readOwner(directory.at(""));
-    if (owner === null ? ageOf(directory) < NEWBORN_MS : isAlive(owner)) return false;
     if (record !== null) {
       removeProcesses(session, record);
       for (const old of readReplaced(directory.at(""))) removeReplaced(old);
@@ -73,6 +78,21 @@ function sweepOne(root: PrivateDirectory, session: string): boolean {
   removeArenaOf(session);
   rmSync(root.at(session), { recursive: true, force: true });
   return true;
+}
+
+function isAbandonedIn(root: PrivateDirectory, session: string): boolean {
+  try {
+    return using(root.inside(session), isAbandoned);
+  } catch {
+    // It is gone, or cannot be trusted.
+    return false;
+  }
+}
+
+function isAbandoned(directory: PrivateDirectory): boolean {
+  // Only the first local directory of a session has its record; the others have a file that names the owner.
+  const owner = readRecord(directory.at(""))?.supervisor ?? readOwner(directory.at(""));
+  return owner === null ? ageOf(directory) >= NEWBORN_MS : !isAlive(owner);
 }
 
 function removeProcesses(session: string, record: SessionRecord): void {

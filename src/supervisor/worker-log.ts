@@ -21,6 +21,7 @@ const TAIL_LINES = 20;
 const NATIVE_FRAME = /^ *\d+: 0x[0-9a-f]+ /;
 
 export const SUPERVISOR_LOG = "supervisor.log";
+const DASHBOARD_LOG = "dashboard.log";
 
 export function workerLog(stateDirectory: string, worker: WorkerId): string {
   return join(stateDirectory, `worker-${worker}.log`);
@@ -45,6 +46,10 @@ export class ProcessLog {
   /** The supervisor's own log, which is its stderr. */
   static ofSupervisor(stateDirectory: string, limit: Bytes = LIMIT): ProcessLog | null {
     return ProcessLog.#openAt(stateDirectory, join(stateDirectory, SUPERVISOR_LOG), "the supervisor", limit);
+  }
+
+  static ofDashboard(stateDirectory: string, limit: Bytes = LIMIT): ProcessLog | null {
+    return ProcessLog.#openAt(stateDirectory, join(stateDirectory, DASHBOARD_LOG), "the dashboard", limit);
   }
 
   static #openAt(directory: string, path: string, owner: string, limit: Bytes): ProcessLog | null {

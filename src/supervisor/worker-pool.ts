@@ -1,10 +1,10 @@
 /**
- * The worker processes: started, watched, ended, as the scheduler says. Knows nothing of tasks, and starts none by
- * itself. A worker's end is reported when its process is gone and its connection has been read to the end, so that no
- * word of it comes after its death.
+ * The worker processes, started, watched and ended as the scheduler says. Knows nothing of tasks, and starts no worker
+ * by itself. A worker's end is reported when its process is gone and its connection has been read to the end, so that
+ * no message of the worker comes after its death.
  *
- *   spawn ─▶ starting ──ready──▶ connected ──exit──▶ gone
- *               └──exit──▶ gone
+ *     spawn ─▶ starting ──ready──▶ connected ──exit──▶ gone
+ *                 └──exit──▶ gone
  */
 
 import type { ChildProcess } from "node:child_process";
@@ -29,8 +29,10 @@ import { EndedLogs, lastWords, ProcessLog, workerLog } from "./worker-log.ts";
 import { type StartOptions, startWorker } from "./worker-process.ts";
 
 interface PoolOptions extends StartOptions {
-  /** Names of processes that are no workers. */
+  /** Names of the session's other processes. */
   readonly names: ReadonlyMap<number, string>;
+  /** Processes of the dashboard, which belong to no worker. */
+  readonly dashboard: () => readonly number[];
 }
 
 /** An ordinary worker, or the wide kernel, which is an additional process that starts on demand. */
@@ -44,11 +46,13 @@ interface PoolEvents {
   changed(): void;
 }
 
-/** Loading the kernel takes 0.2 s, on a busy machine ten times that; a worker that needs a minute hangs. */
-const START_TIMEOUT: Milliseconds = 60_000;
-/** How often the length of logs is looked at. */
+/** How often the length of logs is checked. */
 const LOGS: Milliseconds = 250;
-/** A worker whose connection is closed has nothing left to do but end. */
+/**
+ * A worker that was dismissed, or has lost its connection, has nothing left to do but end. This and the delays below
+ * belong to the ending of a process. They decide nothing: the worker is given up already, and its end is reported in
+ * the same way whether the process ends by itself or is killed.
+ */
 const CLOSED_GRACE: Milliseconds = 1_000;
 /** Delays at the end: ask, SIGTERM, SIGKILL. All short, because the workers' data is no longer needed. */
 const EXIT_GRACE: Milliseconds = 250;
@@ -69,12 +73,13 @@ interface WorkerProcess {
   wire: Wire<WorkerMessage, ToWorker> | null;
   /** Why the session ends it. */
   order: KillReason | "asked" | null;
-  /** Killed because its connection never came up, or broke. */
+  /** Killed because its connection was never made, or broke. */
   connection: "never" | "broken" | null;
-  /** The node's memory when the session ended it for memory. */
+  /** The node's memory at the moment when the session ended the worker for its memory. */
   node: NodeSnapshot | null;
   ended: { readonly exitCode: number | null; readonly signal: string | null } | null;
-  timer: NodeJS.Timeout;
+  /** Kills it if it does not end by itself; null: nothing was asked of it. */
+  timer: NodeJS.Timeout | null;
 }
 
 export class WorkerPool {
@@ -95,17 +100,17 @@ export class WorkerPool {
     this.#options = options;
     this.#events = events;
     this.#witness = witness;
-    this.#orphans = new Orphans(options.session, () => this.#living);
+    this.#orphans = new Orphans(options.session, () => this.#living, options.dashboard);
     this.#ownLog = ProcessLog.ofSupervisor(options.logDirectory);
     this.#logTimer = setInterval(() => this.#boundLogs(), LOGS).unref();
   }
 
-  /** What workers leave behind comes to this process from now on, and ends with them. */
+  /** From now on this process adopts the orphans of workers, and ends them with their worker. */
   adoptOrphans(system: Adoption): void {
     this.#orphans.adopt(system);
   }
 
-  /** Called now and then, so that the orphans of the next dead worker can be told from earlier ones. */
+  /** Called now and then, to tell the orphans of the next dead worker from earlier ones. */
   lookAtOrphans(): void {
     this.#orphans.look();
   }
@@ -161,7 +166,7 @@ export class WorkerPool {
       connection: null,
       node: null,
       ended: null,
-      timer: setTimeout(() => this.#killUnreachable(worker, "never"), START_TIMEOUT),
+      timer: null,
     };
     this.#workers.set(id, worker);
     child.once("error", (error) => this.#failedToSpawn(worker, error));
@@ -173,11 +178,11 @@ export class WorkerPool {
     this.#events.changed();
   }
 
-  /** Accepts a connection as worker `id`. False if no such worker is starting. */
+  /** Accepts a connection as worker `id`. False if no such worker is starting, or if it is being killed. */
   connect(id: WorkerId, pid: number, wire: Wire<WorkerMessage, ToWorker>): boolean {
     const worker = this.#workers.get(id);
     if (worker === undefined || worker.wire !== null || worker.child.pid !== pid) return false;
-    clearTimeout(worker.timer);
+    if (worker.connection === "never") return false;
     worker.wire = wire;
     wire.onClose(() => {
       if (worker.ended === null) {
@@ -205,6 +210,10 @@ export class WorkerPool {
   kill(id: WorkerId, reason: KillReason): void {
     const worker = this.#workers.get(id);
     if (worker === undefined) return;
+    if (reason === "neverConnected") {
+      this.#killUnreachable(worker, "never");
+      return;
+    }
     this.#order(worker, reason);
     this.#killTree(worker);
   }
@@ -218,7 +227,7 @@ export class WorkerPool {
     setTimer(worker, CLOSED_GRACE, () => this.#killTree(worker));
   }
 
-  /** The first reason is the reason, and the node is looked at before anything is given back. */
+  /** The first reason counts. The node's memory is read before the worker gives any back. */
   #order(worker: WorkerProcess, reason: KillReason): void {
     if (worker.order !== null || worker.ended !== null) return;
     worker.order = reason;
@@ -236,6 +245,7 @@ export class WorkerPool {
 
   #snapshot(): NodeSnapshot {
     const names = new Map(this.#options.names);
+    for (const pid of this.#options.dashboard()) names.set(pid, "dashboard");
     for (const { worker, pid } of this.workers) names.set(pid, `worker ${worker}`);
     return this.#witness.snapshot(names);
   }
@@ -292,7 +302,7 @@ export class WorkerPool {
 
   #gone(worker: WorkerProcess): void {
     if (!this.#workers.has(worker.id)) return;
-    clearTimeout(worker.timer);
+    if (worker.timer !== null) clearTimeout(worker.timer);
     // Ends what the dead worker had started; when the session closes, that is done for all at once.
     if (this.#state === "open") this.#killTree(worker);
     const end = this.#endOf(worker);
@@ -336,6 +346,6 @@ export class WorkerPool {
 
 /** One timer at a time: a forgotten timer could kill a process that has got the worker's pid. */
 function setTimer(worker: WorkerProcess, pause: Milliseconds, then: () => void): void {
-  clearTimeout(worker.timer);
+  if (worker.timer !== null) clearTimeout(worker.timer);
   worker.timer = setTimeout(then, pause);
 }

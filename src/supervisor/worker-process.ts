@@ -18,7 +18,7 @@ export interface StartOptions {
   readonly session: string;
 }
 
-/** Linux's OOM killer should pick a worker, which can be replaced, instead of the program. */
+/** Linux's OOM killer should pick a process that can be replaced, instead of the program. */
 const OOM_SCORE = "1000";
 
 interface StartedWorker {
@@ -36,14 +36,14 @@ export function startWorker(options: StartOptions, id: WorkerId, memory: Bytes |
     // A session and group of its own, so that its children can be found.
     detached: true,
   });
-  // It may have ended before it has read it; its exit is reported.
+  // The process may have ended before it has read the token; its exit is reported.
   child.stdin?.on("error", () => {});
   child.stdin?.end(options.token);
   if (child.pid !== undefined) preferForOomKiller(child.pid);
   return { child, log };
 }
 
-function preferForOomKiller(pid: number): void {
+export function preferForOomKiller(pid: number): void {
   try {
     writeFileSync(`/proc/${pid}/oom_score_adj`, OOM_SCORE);
   } catch (error) {

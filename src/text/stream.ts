@@ -6,12 +6,14 @@ import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import * as zlib from "node:zlib";
+import { createGunzip } from "node:zlib";
 import { SourceError } from "../errors/index.ts";
 import { RETURN_MARK, type TextEncoding, type TextStream } from "../protocol/index.ts";
 import { messageOf } from "../realm/index.ts";
+import { LastLine, lastLineFault } from "./last-line.ts";
 import { linesBefore } from "./lines.ts";
 import { gzipWords } from "./whole-packed.ts";
+import { createZstdDecompress } from "./zstd.ts";
 
 const PIECE = 2 ** 18;
 const LINE_FEED = 10;
@@ -37,18 +39,27 @@ export function packingOf(path: string, compression: string | null): TextStream[
 export async function* textOf(stream: TextStream): AsyncGenerator<Uint8Array> {
   const decoder = isDecoded(stream) ? new Decoder(stream) : null;
   const returns = stream.marksReturns ? new Returns() : null;
+  const lastLine = new LastLine();
   for await (const piece of unpacked(stream)) {
     const text = decoder === null ? piece : await decoder.decode(piece, false);
-    yield returns === null ? text : returns.mark(text, false);
+    const marked = returns === null ? text : returns.mark(text, false);
+    lastLine.push(marked);
+    yield marked;
   }
   const rest = decoder === null ? NOTHING : await decoder.decode(NOTHING, true);
-  yield returns === null ? rest : returns.mark(rest, true);
+  const marked = returns === null ? rest : returns.mark(rest, true);
+  lastLine.push(marked);
+  yield marked;
+  const { operator, path, refusedLine } = stream;
+  const fault = refusedLine === undefined ? null : lastLineFault(lastLine, refusedLine);
+  if (fault !== null) throw new SourceError(`${operator}: ${path} cannot be read: ${fault}.`, path);
 }
 
 /** Throws an error with the line if a file's bytes are not UTF-8. */
 export async function checkUtf8(path: string): Promise<void> {
   const { size } = await stat(path);
   const stream: TextStream = {
+    operator: "readText",
     path,
     start: 0,
     end: size,
@@ -71,21 +82,18 @@ async function* unpacked(stream: TextStream): AsyncGenerator<Buffer> {
   } catch (error) {
     if (error instanceof SourceError) throw error;
     const fault = stream.packing === "gzip" ? gzipWords(messageOf(error)) : `${messageOf(error)}. It may be damaged`;
-    throw new SourceError(`readText: ${path} cannot be read: ${fault}.`, path);
+    throw new SourceError(`${stream.operator}: ${path} cannot be read: ${fault}.`, path);
   } finally {
     bytes.destroy();
   }
 }
 
-/** Only newer versions of Node have zstd. */
-const { createZstdDecompress } = zlib as { createZstdDecompress?: () => zlib.Gunzip };
-
-function unpacking(bytes: Readable, { path, packing }: TextStream): Readable {
+function unpacking(bytes: Readable, { operator, path, packing }: TextStream): Readable {
   if (packing === null) return bytes;
-  const unpacker = packing === "gzip" ? zlib.createGunzip() : createZstdDecompress?.();
+  const unpacker = packing === "gzip" ? createGunzip() : createZstdDecompress?.();
   if (unpacker === undefined) {
     throw new SourceError(
-      `readText: ${path} is compressed with zstd, which Node ${process.version} cannot unpack. Use Node 22.15 or later, or unpack the file.`,
+      `${operator}: ${path} is compressed with zstd, which Node ${process.version} cannot unpack. Use Node 22.15 or later, or unpack the file.`,
       path,
     );
   }
@@ -93,8 +101,6 @@ function unpacking(bytes: Readable, { path, packing }: TextStream): Readable {
   pipeline(bytes, unpacker).catch(() => {});
   return unpacker;
 }
-
-export const unpacksZstd = createZstdDecompress !== undefined;
 
 const NAMES: Readonly<Record<Exclude<TextEncoding, "latin-1">, string>> = {
   "utf-8": "utf-8",

@@ -1,21 +1,25 @@
 /**
- * Checks whether a compressed file is complete. The kernel reads a truncated file as if it ended there, even in the
- * middle of a row or a number. A gzip file must be unpacked up to its checksum for this; a zstd file says where its
- * blocks end.
+ * Checks whether the kernel gets all lines of a compressed file. The kernel reads a truncated file as if it ended
+ * there, even in the middle of a row or a number, and it leaves out a last line that is too long. A gzip file must be
+ * unpacked up to its checksum for this. A zstd file says where its blocks end, and is unpacked for its
+ * last line alone, where Node can.
  */
 import { createReadStream } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
+import type { Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import type { PackedFile } from "../protocol/index.ts";
 import { messageOf } from "../realm/index.ts";
+import { LastLine, lastLineFault } from "./last-line.ts";
+import { createZstdDecompress } from "./zstd.ts";
 
 const PIECE = 2 ** 18;
 const AGAIN = "Write or copy it again";
 
 /** What is wrong with the file, and what to do; null if it is complete, or the check was aborted. */
-export async function packedFault({ path, packing }: PackedFile, signal: AbortSignal): Promise<string | null> {
-  const fault = packing === "gzip" ? await gzipFault(path, signal) : await zstdFault(path, signal);
+export async function packedFault(file: PackedFile, signal: AbortSignal): Promise<string | null> {
+  const fault = file.packing === "gzip" ? await gzipFault(file, signal) : await zstdFault(file, signal);
   return signal.aborted ? null : fault;
 }
 
@@ -28,18 +32,29 @@ export function gzipWords(message: string): string {
   return `it is a gzip file, but damaged (${message}). ${AGAIN}`;
 }
 
-async function gzipFault(path: string, signal: AbortSignal): Promise<string | null> {
-  const toNowhere = async (pieces: AsyncIterable<unknown>) => {
-    for await (const _ of pieces) signal.throwIfAborted();
-  };
+async function gzipFault(file: PackedFile, signal: AbortSignal): Promise<string | null> {
   try {
-    await pipeline(createReadStream(path, { highWaterMark: PIECE }), createGunzip({ chunkSize: PIECE }), toNowhere, {
-      signal,
-    });
-    return null;
+    return await unpackedFault(file, createGunzip({ chunkSize: PIECE }), signal);
   } catch (error) {
     return gzipWords(messageOf(error));
   }
+}
+
+/** Throws the unpacker's error if the file cannot be unpacked. */
+async function unpackedFault(
+  { path, refusedLine }: PackedFile,
+  unpacker: Transform,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const lastLine = new LastLine();
+  const toMeasure = async (pieces: AsyncIterable<Uint8Array>) => {
+    for await (const piece of pieces) {
+      signal.throwIfAborted();
+      if (refusedLine !== undefined) lastLine.push(piece);
+    }
+  };
+  await pipeline(createReadStream(path, { highWaterMark: PIECE }), unpacker, toMeasure, { signal });
+  return refusedLine === undefined ? null : lastLineFault(lastLine, refusedLine);
 }
 
 const FRAME = 0xfd2fb528;
@@ -51,8 +66,18 @@ const CHECKSUM_BYTES = 4;
 const REPEATED = 1;
 const RESERVED = 3;
 
+async function zstdFault(packed: PackedFile, signal: AbortSignal): Promise<string | null> {
+  const fault = await zstdEndFault(packed.path, signal);
+  if (fault !== null || packed.refusedLine === undefined || createZstdDecompress === undefined) return fault;
+  try {
+    return await unpackedFault(packed, createZstdDecompress(), signal);
+  } catch (error) {
+    return `${messageOf(error)}. It may be damaged`;
+  }
+}
+
 /** Walks from block to block (RFC 8878) without reading their content. */
-async function zstdFault(path: string, signal: AbortSignal): Promise<string | null> {
+async function zstdEndFault(path: string, signal: AbortSignal): Promise<string | null> {
   const file = await open(path, "r");
   try {
     const { size } = await file.stat();

@@ -1,4 +1,4 @@
-/** A small text file that is no UTF-8, as an error with its line: the kernel says only which file it is. */
+/** Turns a small text file that is not UTF-8 into an error with its line: the kernel only names the file. */
 import { KernelError } from "../errors/index.ts";
 import { checkUtf8 } from "../text/index.ts";
 

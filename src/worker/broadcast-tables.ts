@@ -1,9 +1,9 @@
 /**
- * The broadcast tables of an operator in this worker: the same for all of its tasks, so they are stored at the first
- * and stay until the operator is retired.
+ * The broadcast tables of an operator in this worker. They are the same for all of its tasks, so the first task stores
+ * them, and they stay until the operator is retired.
  */
-import { type Connection, type DeclaredColumn, StoredTable } from "../kernel/index.ts";
-import type { PlacedSlice } from "../protocol/index.ts";
+import { type Connection, StoredTable } from "../kernel/index.ts";
+import type { FedTable, PlacedSlice } from "../protocol/index.ts";
 import type { MappedArena } from "../store/index.ts";
 import { readSlice } from "./read-slice.ts";
 
@@ -12,14 +12,14 @@ export class BroadcastTables {
 
   constructor(
     private readonly connection: Connection,
-    private readonly columns: readonly (readonly DeclaredColumn[])[],
+    private readonly declared: readonly Pick<FedTable, "columns">[],
     private readonly arena: Pick<MappedArena, "view">,
   ) {}
 
-  /** What stands for each in SQL. */
+  /** The SQL for each table. */
   async fill(blocks: readonly (readonly PlacedSlice[])[]): Promise<readonly string[]> {
     if (this.#tables === null) {
-      const tables = this.columns.map((columns) => new StoredTable(this.connection, columns));
+      const tables = this.declared.map(({ columns }) => new StoredTable(this.connection, columns));
       try {
         for (const [index, table] of tables.entries()) {
           for (const slice of blocks[index] ?? []) await table.append([readSlice(this.arena, slice)], () => {});

@@ -1,4 +1,4 @@
-/** A function that `session.run` calls in this worker, once, outside of any task; its value travels with its types. */
+/** A function that `session.run` calls once in this worker, outside of any task. Its result travels with its types. */
 import { serialize } from "node:v8";
 import { reviveFunction } from "../closure/revive.ts";
 import { FunctionError } from "../errors/index.ts";

@@ -1,6 +1,7 @@
-/** Builds the chain of stages of one task, from its sink back to its first step after the source. */
+/** Builds the chain of links of one task, from its sink back to its first step after the source. */
 import type { Connection } from "../kernel/index.ts";
 import { fillPlaceholders, numberedTables, type Step, type TaskOrder } from "../protocol/index.ts";
+import type { Link, TaskScope } from "./link.ts";
 import type { LoadedFunction, LoadedOperator } from "./loaded-operator.ts";
 import { type BlockOutlet, BlockSink } from "./sinks/block-sink.ts";
 import { CountSink, countSql } from "./sinks/count-sink.ts";
@@ -8,7 +9,6 @@ import { FileSink } from "./sinks/file-sink.ts";
 import { Head } from "./sinks/head.ts";
 import { ScatterSink } from "./sinks/scatter-sink.ts";
 import type { TaskSink } from "./sinks/sink.ts";
-import type { Stage, TaskScope } from "./stage.ts";
 import { BatchFunctionStep } from "./steps/batch-function.ts";
 import { DeadLetters } from "./steps/dead-letters.ts";
 import { Failures } from "./steps/failures.ts";
@@ -20,12 +20,14 @@ import { SqlStep } from "./steps/sql-step.ts";
 import { UsedNames } from "./steps/used-names.ts";
 
 export interface Chain {
-  readonly first: Stage;
+  readonly first: Link;
   readonly sink: TaskSink;
+  /** The link before the sink; null: there is none. */
+  readonly made: Link | null;
   readonly letters: readonly DeadLetters[];
 }
 
-/** Names the files of a task: by job, operator and place, so that a second attempt writes the same names. */
+/** The prefix of a task's files, from its job, operator and position: a second attempt writes the same names. */
 export function filePrefix(task: TaskOrder): string {
   return `part-${String(task.index).padStart(5, "0")}-${task.job}`;
 }
@@ -38,26 +40,26 @@ export async function buildChain(
   connection: Connection,
   outlet: BlockOutlet,
   scope: TaskScope,
-  /** What stands for each broadcast table. */
+  /** The SQL for each broadcast table. */
   broadcast: readonly string[],
-  /** The chain is fed by a query: where no step follows it, a count has been made of the query itself. */
+  /** What feeds the chain. If it is a query and no step follows, the query itself has counted the rows. */
   fedBy: "query" | "blocks",
 ): Promise<Chain> {
-  const counting = operator.order.sink.kind === "count";
+  const counting = operator.spec.sink.kind === "count";
   const last = steps.at(-1);
   const kernelCounts = counting && (last === undefined ? fedBy === "query" : last.kind === "sql");
   const sink = makeSink(task, operator, connection, outlet, kernelCounts);
-  const limit = operator.order.maxRowsPerTask;
+  const limit = operator.spec.maxRowsPerTask;
   const functions = await operator.functions(task.payloads);
   const letters: DeadLetters[] = [];
-  let next: Stage = limit === null || kernelCounts ? sink : new Head(limit, sink);
-  /** The stage before the sink. */
-  let made: Stage | null = null;
+  let next: Link = limit === null || kernelCounts ? sink : new Head(limit, sink);
+  /** The link before the sink. */
+  let made: Link | null = null;
   for (const step of [...steps].reverse()) {
     if (step.kind === "sql") {
       const sql = fillPlaceholders(step.sql, new Map(numberedTables("b", broadcast)));
       const counted = kernelCounts && step === last ? countSql(sql) : sql;
-      next = new SqlStep(operator.order.name, counted, connection, next, scope, step.shrinks);
+      next = new SqlStep(operator.spec.name, counted, connection, next, scope, step.shrinks);
     } else {
       const fn = functions.get(step);
       if (fn === undefined) throw new Error(`no function was loaded for ${step.operator}`);
@@ -67,7 +69,7 @@ export async function buildChain(
     made ??= next;
   }
   if (sink instanceof BlockSink && made instanceof BatchFunctionStep) sink.maker = made;
-  return { first: next, sink, letters };
+  return { first: next, sink, made, letters };
 }
 
 function makeSink(
@@ -77,15 +79,15 @@ function makeSink(
   outlet: BlockOutlet,
   kernelCounts: boolean,
 ): TaskSink {
-  const spec = operator.order.sink;
+  const spec = operator.spec.sink;
   // A task that failed may have left rows in it.
   operator.scratch.clear();
   switch (spec.kind) {
     case "blocks":
       if (spec.scatter !== undefined) {
-        return new ScatterSink(operator.order.name, spec, spec.scatter, task, outlet, operator.scratch);
+        return new ScatterSink(operator.spec.name, spec, spec.scatter, task, outlet, operator.scratch);
       }
-      return new BlockSink(operator.order.name, spec, task, outlet, operator.scratch);
+      return new BlockSink(operator.spec.name, spec, task, outlet, operator.scratch);
     case "count":
       return new CountSink(kernelCounts ? "by the kernel" : "here");
     case "files":
@@ -96,10 +98,10 @@ function makeSink(
 function functionStage(
   fn: LoadedFunction,
   task: TaskOrder,
-  next: Stage,
+  next: Link,
   scope: TaskScope,
   letters: DeadLetters[],
-): Stage {
+): Link {
   const { step, call, declared } = fn;
   const { options, form } = step;
   let dead: DeadLetters | null = null;

@@ -1,6 +1,6 @@
 /**
- * The end of a class function's instance: its `dispose()`, where it has one. The job waits for it, so it gets a bounded
- * time; a dispose that loops without ever waiting cannot be ended from here.
+ * The end of a class function's instance: calls its `dispose()`, if it has one. The job waits for it, so it gets a
+ * limited time. A dispose that loops without ever waiting cannot be ended from here.
  */
 import type { FunctionError } from "../errors/index.ts";
 import type { Milliseconds, Notice } from "../protocol/index.ts";
@@ -12,10 +12,13 @@ export interface Disposable {
   readonly failure: (thrown: unknown) => FunctionError;
 }
 
-/** Closing a pool of connections takes a second; what takes longer than this waits for something that does not come. */
+/**
+ * Closing a pool of connections takes a second. A dispose that takes longer than this waits for something that never
+ * comes.
+ */
 export const DISPOSE_PATIENCE: Milliseconds = 10_000;
 
-/** All of them, also after one that threw; then the first error. */
+/** Disposes of all instances, even after one has thrown, and then throws the first error. */
 export async function disposeAll(
   instances: Iterable<Disposable>,
   notice: (what: string, notice: Notice) => void,

@@ -1,6 +1,6 @@
 /**
- * The tables of a fed task, `{t0}`, `{t1}`, … in its SQL: filled while blocks come, dropped when the task has ended, in
- * whatever way. A block has been read when it is in its table.
+ * The tables of a fed task, `{t0}`, `{t1}`, … in its SQL. They are filled while blocks come, and dropped when the task
+ * has ended in any way. A block counts as read when it is in its table.
  */
 import type { RecordBatch } from "../arrow/index.ts";
 import { schemaEquals } from "../arrow/index.ts";
@@ -9,26 +9,29 @@ import type { PlacedSlice } from "../protocol/index.ts";
 import type { Feed } from "./feed.ts";
 
 interface FedScope {
-  /** The rows of a slice, where they lie in the store. */
+  /** The rows of a slice, in place in the store. */
   read(slice: PlacedSlice): RecordBatch;
-  /** The oldest message that was not answered has been read. */
+  /** The oldest unanswered message has been read. */
   fed(): void;
-  /** Between two short pieces of work; throws where the task is cancelled. */
+  /** Called between two short pieces of work; throws if the task is cancelled. */
   turn(): void | Promise<void>;
 }
 
 /**
- * Rows that are put into a table by one statement, if they come in small blocks: it costs a millisecond, however few
- * they are.
+ * If blocks are small, this many rows are inserted by one statement: a statement costs a millisecond, however few rows
+ * it inserts.
  */
 const TOGETHER_ROWS = 245_760;
 
 export class FedTables {
   readonly #tables: readonly StoredTable[];
-  /** What goes into one table next: of one schema. */
+  /** The next rows for one table, of the same schema. */
   #run: { readonly table: number; readonly batches: RecordBatch[]; rows: number } | null = null;
   #unanswered = 0;
+  /** Rows in its tables. */
   rows = 0;
+  /** The same, with the rows that are about to be inserted. */
+  taken = 0;
 
   constructor(
     connection: Connection,
@@ -42,7 +45,7 @@ export class FedTables {
     return this.#tables.some((table) => table.hasUntypedNulls);
   }
 
-  /** What stands for each table in SQL. */
+  /** The SQL for each table. */
   get sql(): readonly string[] {
     return this.#tables.map((table) => table.sql);
   }
@@ -56,6 +59,7 @@ export class FedTables {
           this.#run ??= { table, batches: [], rows: 0 };
           this.#run.batches.push(batch);
           this.#run.rows += batch.length;
+          this.taken += batch.length;
         }
         this.#unanswered++;
       }

@@ -1,6 +1,6 @@
 /**
- * The blocks that come to a fed task while it runs, in the order they came. One reader; it may wait, and a cancel ends
- * its wait.
+ * The blocks that come to a fed task while it runs, in order of arrival. There is one reader, which may wait; a cancel
+ * ends its wait.
  */
 import type { PlacedSlice } from "../protocol/index.ts";
 
@@ -19,13 +19,13 @@ export class Feed {
     this.#wake?.();
   }
 
-  /** Nothing more comes; also said by a cancel, so that nobody waits for it. */
+  /** No more blocks come. Also called by a cancel, to end the reader's wait. */
   end(): void {
     this.#ended = true;
     this.#wake?.();
   }
 
-  /** All that came since the last call, at least one; null at the end. */
+  /** All blocks since the last call, at least one; null at the end. */
   async next(): Promise<readonly FedBlocks[] | null> {
     while (this.#waiting.length === 0) {
       if (this.#ended) return null;

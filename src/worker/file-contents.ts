@@ -1,7 +1,7 @@
 /**
- * Small files as one table of their whole contents, the columns `filename` and `content`. Reading a file here takes
- * 6 µs of CPU time; the kernel's readers of whole files take 30. Large files are the kernel's: it need not hold all at
- * once.
+ * Small files as one table of their whole contents, with the columns `filename` and `content`. Reading a file here
+ * takes 6 µs of CPU time, and 30 µs by the kernel's readers of whole files. Large files are left to the kernel, which
+ * need not hold all of them at once.
  */
 import { isUtf8 } from "node:buffer";
 import { closeSync, openSync, readSync } from "node:fs";
@@ -11,15 +11,18 @@ import type { FileContents } from "../protocol/index.ts";
 import { messageOf } from "../realm/index.ts";
 import { checkUtf8 } from "../text/index.ts";
 
-/** The least room for the next read. Most files are smaller: one call reads them, a second one finds the end. */
+/**
+ * The least room for the next read. Most files are smaller: the first call reads such a file, and a second one finds
+ * its end.
+ */
 const READ_AT_ONCE = 64 * 1024;
-/** Files between two turns of the event loop. */
+/** How many files are read between two turns of the event loop. */
 const FILES_A_TURN = 64;
 
 const TEXT: DataType = { kind: "utf8", large: false };
 const BYTES: DataType = { kind: "binary", large: false };
 
-/** `turn` is called now and then, and throws where the task is cancelled. */
+/** `turn` is called now and then, and throws if the task is cancelled. */
 export async function readContents(
   files: readonly string[],
   kind: FileContents,
@@ -44,7 +47,7 @@ export async function readContents(
 
 const OPERATORS: Readonly<Record<FileContents, string>> = { text: "readText", binary: "readBinary" };
 
-/** Files one after another, in memory that grows. */
+/** Contents of files, one after another, in memory that grows. */
 class Contents {
   #buffer = Buffer.allocUnsafe(2 * READ_AT_ONCE);
   length = 0;
@@ -53,7 +56,7 @@ class Contents {
     return this.#buffer.subarray(0, this.length);
   }
 
-  /** What the file holds, until the next call. */
+  /** Returns the content of the file, valid until the next call. */
   append(path: string, operator: string): Uint8Array {
     const start = this.length;
     try {
@@ -81,10 +84,10 @@ class Contents {
   }
 }
 
-/** Throws an error with the line; a file that has become text since is an error all the same. */
+/** Throws an error with the line. If the file has become valid text since, it is still an error. */
 async function refuse(path: string): Promise<never> {
   await checkUtf8(path);
-  throw new SourceError(`readText: ${path} is no UTF-8, or was written to while it was read.`, path);
+  throw new SourceError(`readText: ${path} is not UTF-8, or was written to while it was read.`, path);
 }
 
 function texts(values: readonly string[]): Vector {

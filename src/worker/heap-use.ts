@@ -1,4 +1,4 @@
-/** What of its heap this worker uses, as it tells after each task: to ask V8 takes 4 to 10 µs. */
+/** How much of its heap this worker uses. Reported after each task: asking V8 takes 4 to 10 µs. */
 import { getHeapStatistics } from "node:v8";
 import type { HeapUse } from "../protocol/index.ts";
 

@@ -1,4 +1,4 @@
-/** The kernel's complaints in the user's words: which operator, which column, which file. */
+/** Errors of the kernel in the user's words: which operator, which column, which file. */
 import { statfsSync } from "node:fs";
 import {
   fileFault,
@@ -22,7 +22,7 @@ const UNKNOWN_COLUMN =
 const NO_LIST = /UNNEST\(\) can only be applied to lists, structs and NULL, not (.+)/;
 const UNNESTED = /unnest\("((?:[^"]|"")*)"\)/;
 const CANDIDATES = /Candidate bindings:\s*(.*)/;
-/** What the kernel says when a file is not what it should be. */
+/** Kinds of kernel errors about files that are not as expected. */
 const FILE_KINDS = new Set([
   "IO",
   "Invalid",
@@ -35,7 +35,7 @@ const FILE_KINDS = new Set([
 ]);
 const FILES_ALONE = new Set(["IO", "Serialization", "HTTP", "Permission"]);
 
-/** What the kernel had, and where it puts on disk what does not fit. */
+/** How much memory the kernel had, and where it writes what does not fit. */
 interface KernelMeans {
   readonly lease: KernelLease;
   readonly directory: string | null;
@@ -66,7 +66,7 @@ export function inUserWords(
   );
 }
 
-/** Of a look at files before anything runs, of which only whoever asked knows what it is for. */
+/** For questions about files before anything runs: only the code that asked knows their purpose. */
 export function inInspectionWords(error: unknown, means: KernelMeans): unknown {
   if (!(error instanceof KernelError)) return error;
   return noMemory(error, "looking at the files", means) ?? error;
@@ -94,7 +94,7 @@ function noMemory(error: KernelError, operator: string, means: KernelMeans | nul
 
 const NO_ROOM = /No space left on device|max_temp_directory_size|Disk quota exceeded/i;
 
-/** The kernel's own files on disk: not those that the user reads or writes. */
+/** About the kernel's own files on disk, not those that the user reads or writes. */
 function noDisk(error: KernelError, operator: string, means: KernelMeans | null): SpillwayError | null {
   const path = means?.directory ?? null;
   if (path === null || !NO_ROOM.test(error.message)) return null;
@@ -134,7 +134,7 @@ function tooLarge(error: KernelError, operator: string): SpillwayError | null {
   );
 }
 
-/** What the SQL of a zip says itself. */
+/** The error in the SQL of a zip. */
 const UNEVEN = /^Invalid Input Error: (zip: the (left|right) dataset has more rows .*)/;
 
 function unevenZip(error: KernelError): SpillwayError | null {
@@ -142,7 +142,10 @@ function unevenZip(error: KernelError): SpillwayError | null {
   return message === undefined ? null : new ZipLengthError(message, side === "left" ? "left" : "right");
 }
 
-/** What there is instead of a column that the kernel did not find: `columns` are asked for only then. */
+/**
+ * Names the columns that exist, for an error about a column that the kernel did not find. `columns` is only called
+ * then.
+ */
 export function namingColumns(error: unknown, operator: string, columns: () => readonly string[]): unknown {
   const column = error instanceof KernelError ? missingColumn(error) : null;
   if (column === null) return error;
@@ -154,7 +157,7 @@ function missingColumn(error: KernelError): string | null {
   if (error.kind !== "Binder") return null;
   const found = UNKNOWN_COLUMN.exec(error.message);
   const name = found?.[1] ?? found?.[2] ?? found?.[3] ?? found?.[4] ?? null;
-  // The kernel puts some of them into quotes of its own.
+  // The kernel puts some names into quotes of its own.
   return name?.replace(/^"(.*)"$/, "$1") ?? null;
 }
 
@@ -208,7 +211,7 @@ const TYPES = [
   ...["DATE", "TIME", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIMESTAMPTZ", "STRUCT", "MAP"],
 ];
 
-/** The kernel guesses by letters alone, also names that no type has. */
+/** The kernel's suggestions only compare letters, and may be names of no type. */
 function noType(error: KernelError, operator: string): SpillwayError | null {
   const [, type] = NO_TYPE.exec(error.message) ?? [];
   if (type === undefined) return null;
@@ -221,24 +224,24 @@ function noType(error: KernelError, operator: string): SpillwayError | null {
 }
 
 const NO_OPERANDS = /No function matches the given name and argument types '(.+?)\((.*)\)'/;
-/** Methods whose name in SQL is another. */
+/** Methods whose name in SQL differs. */
 const METHODS: Readonly<Record<string, string>> = {
   date_part: "year, month, day and similar methods",
   struct_extract: "field",
   list_aggr: "listSum, listMean, listMin and listMax",
 };
 
-/** The forms of a function that there are; of an operator they are too many to help. */
+/** The existing forms of a function. An operator has too many to be helpful. */
 function formsOf(name: string, message: string): string {
   const forms = /^\w+$/.test(name) ? message.split("\n").filter((line) => /^\t(?!Candidate)/.test(line)) : [];
   return forms.length === 0 ? "" : ` Its forms:\n${forms.join("\n")}`;
 }
 
-/** The line of SQL is ours, and says nothing to the user. */
+/** The line of SQL in the kernel's text is ours, and means nothing to the user. */
 function noOperands(error: KernelError, operator: string): SpillwayError | null {
   const [, name, types] = NO_OPERANDS.exec(error.message) ?? [];
   if (name === undefined || types === undefined) return null;
-  // Methods give the name of a part or a field as a literal; without one it is a user's own SQL.
+  // Methods pass the name of a part or a field as a literal. Without a literal it is the user's own SQL.
   const method = types.includes("STRING_LITERAL") ? METHODS[name] : undefined;
   const given = sqlName(
     method === undefined ? types : (types.split(", ").find((type) => !type.endsWith("_LITERAL")) ?? types),
@@ -251,8 +254,8 @@ function noOperands(error: KernelError, operator: string): SpillwayError | null 
 }
 
 /**
- * "Cannot deduce template type 'K' in function: 'map_extract_value(MAP(K, V), K) -> V'", and what each operand made of
- * it.
+ * "Cannot deduce template type 'K' in function: 'map_extract_value(MAP(K, V), K) -> V'", followed by the type of each
+ * operand.
  */
 const NO_TEMPLATE = /Cannot deduce template type '\w+' in function: '(\w+)\(/;
 const INFERRED = /^ - '(.+?)',/gm;
@@ -275,7 +278,7 @@ function noKey(error: KernelError, operator: string): SpillwayError | null {
   );
 }
 
-/** The kernel's names of the types of constants. */
+/** The kernel's names for the types of constants. */
 function sqlName(type: string): string {
   return type.replaceAll("STRING_LITERAL", "VARCHAR").replaceAll("INTEGER_LITERAL", "INTEGER");
 }
@@ -311,24 +314,29 @@ function badCsv(error: KernelError, operator: string, files: readonly string[]):
   const [, line, text, reason, expected, found, longest] = BAD_CSV.exec(error.message) ?? [];
   const path = CSV_FILE.exec(error.message)?.[1] ?? files[0];
   if (reason === undefined || path === undefined) return null;
-  let what = 'a quote is opened and never closed. Give the right quote and escape, or quote: "" if nothing is quoted';
+  let what = "a quote is opened and never closed";
+  let remedy = 'Give the right quote and escape, or quote: "" if nothing is quoted';
   if (expected !== undefined) {
-    what = `it has ${found} ${found === "1" ? "field" : "fields"}, but the first line has ${expected}. Fix the file, give the right delimiter, quote or skip, or drop such rows with ignoreErrors`;
+    what = `it has ${found} ${found === "1" ? "field" : "fields"}, but the first line has ${expected}`;
+    remedy = "Fix the file, give the right delimiter, quote or skip, or drop such rows with ignoreErrors";
   } else if (longest !== undefined) {
-    what = `it is longer than ${longest} bytes. Give a larger maxLineSize`;
+    what = `it is longer than ${longest} bytes`;
+    remedy = "Give a larger maxLineSize";
   } else if (reason.startsWith("Invalid unicode")) {
     if (operator.startsWith("readText")) return badBytesError(path, Number(line), "utf-8");
-    what = "it is not UTF-8. Convert the file, or drop such rows with ignoreErrors";
+    what = "it is not UTF-8";
+    remedy = 'Give the encoding of the file, such as encoding: "latin-1", or drop such rows with ignoreErrors';
   }
   const start = (text ?? "").split("\n")[0]?.slice(0, MOST_OF_A_LINE) ?? "";
-  return new SourceError(`${operator}: ${path}, line ${line}: ${what}: ${JSON.stringify(start)}`, path);
+  const shown = start === "" ? "" : `: ${JSON.stringify(start)}`;
+  return new SourceError(`${operator}: ${path}, line ${line}: ${what}${shown}. ${remedy}.`, path);
 }
 
 function badFile(error: KernelError, operator: string, files: readonly string[]): SpillwayError | null {
   if (files.length === 0 || !FILE_KINDS.has(error.kind)) return null;
   const named = files.find((file) => error.message.includes(file));
   const isFiles = FILES_ALONE.has(error.kind) || isKnownFault(error.message);
-  // An expression has conversions and bad input of its own, which are no fault of the file.
+  // Expressions can fail with conversion errors and invalid input, too, which are not the file's fault.
   if (named === undefined && !isFiles) return null;
   const path = named ?? files[0] ?? "";
   const which = named === undefined && files.length > 1 ? `one of its ${files.length} files` : path;

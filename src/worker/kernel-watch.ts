@@ -1,4 +1,4 @@
-/** Looks at what the kernel holds from time to time while a task runs, tells it on, and remembers the most of it. */
+/** Measures from time to time what the kernel holds while a task runs, reports it, and remembers the maximum. */
 import type { KernelUsage, LeasedKernel } from "./leased-kernel.ts";
 
 const INTERVAL_MS = 250;
@@ -17,7 +17,7 @@ export class KernelWatch {
     }, INTERVAL_MS);
   }
 
-  /** The most that was seen; null where the task was over before. */
+  /** The maximum that was measured; null if the task ended before a measurement. */
   async end(): Promise<KernelUsage | null> {
     clearInterval(this.#timer);
     await this.#looking;
@@ -31,7 +31,7 @@ export class KernelWatch {
       this.#peak = { memory: Math.max(memory, usage.memory), spilled: Math.max(spilled, usage.spilled) };
       this.tell(usage);
     } catch {
-      // A kernel out of memory cannot tell: the task itself will say so.
+      // A kernel without memory cannot answer; the task itself will report that.
     } finally {
       this.#looking = null;
     }

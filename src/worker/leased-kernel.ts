@@ -1,7 +1,7 @@
 /**
- * The worker's kernel and what it may use. It has one thread except while a wide query runs: with more, tables in this
- * process's own memory can only be read by asynchronous calls, which cost several times as much. Steps that follow a
- * wide query have a kernel of one thread beside it.
+ * The worker's kernel and its lease. The kernel has one thread, except while a wide query runs: with more threads,
+ * tables in this process's own memory can only be read by asynchronous calls, which cost several times as much. Steps
+ * that follow a wide query use a second kernel with one thread.
  */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -23,7 +23,10 @@ const DROP_FILE_CACHE = "SET GLOBAL enable_external_file_cache = false; SET GLOB
 export class LeasedKernel {
   #kernel = Kernel.open({ threads: 1 });
   #connection = this.#kernel.connect();
-  /** For what is said and asked while the other one is at work: an interrupt of that must not stop it. */
+  /**
+   * A connection for settings and questions while the other one works, so that an interrupt of the other does not stop
+   * these.
+   */
   #aside = this.#kernel.connect();
   #side: { readonly kernel: Kernel; readonly connection: Connection } | null = null;
   #lease: KernelLease = { threads: 1, memory: null };
@@ -43,7 +46,7 @@ export class LeasedKernel {
     return this.#directory;
   }
 
-  /** For steps and sinks that follow a query: tables in this process's memory can be read by synchronous calls. */
+  /** For steps and sinks that follow a query: synchronous calls can read tables in this process's memory. */
   get side(): Connection {
     if (this.#lease.threads === 1) return this.connection;
     if (this.#side === null) {
@@ -53,13 +56,16 @@ export class LeasedKernel {
     return this.#side.connection;
   }
 
-  /** Once, before the first task. The kernel makes the directory when it needs it. */
+  /** Called once, before the first task. The kernel makes the directory when it needs it. */
   spillBelow(sessionDirectory: string, worker: WorkerId): void {
     this.#directory = join(sessionDirectory, `kernel-${worker}`);
     this.#kernel.set({ tempDirectory: this.#directory });
   }
 
-  /** Memory at once, as far as what is held can go to disk; threads with the next wide query. */
+  /**
+   * Applies the memory at once, as far as the kernel can write what it holds to disk. The threads apply to the next
+   * wide query.
+   */
   async take(lease: KernelLease): Promise<void> {
     this.#lease = lease;
     this.#memoryIsSet = false;
@@ -67,8 +73,8 @@ export class LeasedKernel {
   }
 
   /**
-   * Runs a query with all the threads. `keepOrder`: the order of tables and files matters, not only one that the SQL
-   * asks for.
+   * Runs a query with all threads. `keepOrder`: the order of tables and files matters, too, and not only an order in
+   * the SQL.
    */
   async wide<Result>(keepOrder: boolean, work: () => Promise<Result>): Promise<Result> {
     if (!this.#memoryIsSet) await this.#setMemory();
@@ -82,7 +88,7 @@ export class LeasedKernel {
     }
   }
 
-  /** Answers while a query runs. */
+  /** Can be called while a query runs. */
   async usage(): Promise<KernelUsage> {
     const stream = await this.#aside.queryAsync(USAGE);
     try {
@@ -95,8 +101,8 @@ export class LeasedKernel {
   }
 
   /**
-   * Lets go of what it has read of files, and of its allocator's stock, which setting a limit empties, also the same
-   * one (260 to 49 MB after a table was dropped; left alone it takes seconds).
+   * Frees what the kernel keeps of files, and its allocator's stock. Setting a limit empties the stock, even setting
+   * the same limit again (260 to 49 MB after a table was dropped; otherwise this takes seconds).
    */
   async giveBack(): Promise<void> {
     await this.#aside.executeAsync(DROP_FILE_CACHE);
@@ -104,8 +110,8 @@ export class LeasedKernel {
   }
 
   /**
-   * Makes a kernel anew that takes no more statements since it failed in the middle of one (a commit without memory, an
-   * error inside of DuckDB). Tables in it are gone. False: it was as good as before. Only between tasks.
+   * Replaces a kernel that accepts no more statements after it failed in the middle of one (a commit without memory, an
+   * error inside DuckDB). Its tables are lost. False: the kernel was intact. Only between tasks.
    */
   async renewIfBroken(): Promise<boolean> {
     if (isSound(this.#connection) && (this.#side === null || isSound(this.#side.connection))) return false;
@@ -131,7 +137,7 @@ export class LeasedKernel {
     this.removeFiles();
   }
 
-  /** A process that ends without closing its kernel leaves its files. */
+  /** A process that ends without closing its kernel would leave the kernel's files. */
   removeFiles(): void {
     if (this.#directory !== null) rmSync(this.#directory, { recursive: true, force: true });
   }
@@ -142,7 +148,7 @@ export class LeasedKernel {
       await this.#aside.executeAsync(settingsSql({ memoryLimit: memory }));
       if (memory === this.#lease.memory) this.#memoryIsSet = true;
     } catch (error) {
-      // It holds more than that, and cannot put it on disk just now: again before the next query.
+      // The kernel holds more than that, and cannot write it to disk now. The limit is set again before the next query.
       if (!(error instanceof KernelError && error.kind === OUT_OF_MEMORY)) throw error;
     }
   }

@@ -1,36 +1,37 @@
 /**
- * Has a user's container let go of memory: calls its `evict()` until enough is free. It is the user's code: it may free
- * nothing, throw, answer nonsense or never. Whoever asked is told in any case whether asking again could help.
+ * Asks the worker data to free memory: calls its `evict()` until enough is free. It is the user's code: it may free
+ * nothing, throw, return nonsense, or never answer. The caller always learns whether asking again could help.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { EvictingContainer } from "../container/index.ts";
 import type { Bytes, Milliseconds } from "../protocol/index.ts";
+import type { EvictingWorkerData } from "../worker-data/index.ts";
 
 /**
- * For one call. Something large goes to a slow disk in less; what takes longer waits for something that does not come.
+ * For one call. Writing a large value to a slow disk takes less. A call that takes longer waits for something that
+ * never comes.
  */
 const EVICT_PATIENCE: Milliseconds = 10_000;
-/** How long calls that never wait may keep the event loop waiting. */
+/** How long calls that never wait may block the event loop. */
 const TURN: Milliseconds = 20;
 
 interface LetGo {
   readonly freed: Bytes;
-  /** It has freed all that it was asked for. */
+  /** True when everything that was asked for has been freed. */
   readonly isEnough: boolean;
 }
 
 export class LettingGo {
-  /** A call that was not waited for any longer. */
+  /** A call took too long and is still under way. */
   #isStuck = false;
 
-  /** `failed` is told what is wrong with it. */
+  /** `failed` gets the description of a fault. */
   constructor(private readonly failed: (text: string) => void) {}
 
-  async free(container: EvictingContainer, bytes: Bytes): Promise<LetGo> {
+  async free(data: EvictingWorkerData, bytes: Bytes): Promise<LetGo> {
     let freed = 0;
     let turnStarted = performance.now();
     while (freed < bytes && !this.#isStuck) {
-      const more = await this.#once(container);
+      const more = await this.#once(data);
       if (more === null) break;
       freed += more;
       if (performance.now() - turnStarted > TURN) {
@@ -42,9 +43,9 @@ export class LettingGo {
   }
 
   /** Null: it frees no more. */
-  async #once(container: EvictingContainer): Promise<Bytes | null> {
+  async #once(data: EvictingWorkerData): Promise<Bytes | null> {
     try {
-      const answer: unknown = container.evict();
+      const answer: unknown = data.evict();
       const freed = typeof answer === "number" ? answer : await this.#inTime(answer);
       if (typeof freed === "number" && freed > 0) return freed;
       if (typeof freed !== "number" || Number.isNaN(freed)) {
@@ -56,7 +57,7 @@ export class LettingGo {
     return null;
   }
 
-  /** −1 where it takes too long; it is not called again before that call has ended. */
+  /** −1 if it takes too long. It is not called again until that call has ended. */
   async #inTime(answer: unknown): Promise<unknown> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<number>((resolve) => {
@@ -70,7 +71,7 @@ export class LettingGo {
       this.#isStuck = false;
       clearTimeout(timer);
     });
-    // Nobody waits for it any more when it is late.
+    // A rejection after the time limit is of no interest.
     ended.catch(() => {});
     return Promise.race([ended, late]);
   }

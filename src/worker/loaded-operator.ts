@@ -1,13 +1,14 @@
 /**
- * An operator in this worker: its functions revived once, its class instances constructed once (A3), both kept
- * until the operator is retired.
+ * An operator in this worker: its functions are revived once and its class instances constructed once (A3). Both are
+ * kept until the operator is retired.
  */
 import { BlockBuilder, type DataType, parseTypeName } from "../arrow/index.ts";
-// Past the door: what captures functions (a parser, the inspector) has no business in a worker and costs 40 ms to load.
+// Imported past the door: the code that captures functions (a parser, the inspector) is not needed in a worker and
+// takes 40 ms to load.
 import { reviveFunction } from "../closure/revive.ts";
 import { FunctionError } from "../errors/index.ts";
 import type { Connection } from "../kernel/index.ts";
-import type { ArenaRange, Notice, OperatorOrder, PlacedSlice, Step } from "../protocol/index.ts";
+import type { ArenaRange, JobId, Notice, PlacedSlice, Step, WorkerOperator } from "../protocol/index.ts";
 import type { MappedArena } from "../store/index.ts";
 import { BroadcastTables } from "./broadcast-tables.ts";
 import { type Disposable, disposeAll } from "./dispose.ts";
@@ -24,36 +25,37 @@ export interface LoadedFunction {
 }
 
 export class LoadedOperator {
-  /** What the user was told of it by this worker. */
+  /** Notices of this operator that this worker has already sent. */
   readonly said = new Set<string>();
   /**
-   * Where a task puts its rows together; one task runs at a time. It passes from task to task, because growing it anew
-   * (fresh memory, copied again and again) took a fifth of a task's time.
+   * The memory in which a task assembles its rows. One task runs at a time, and the memory passes from task to task,
+   * because growing it anew (fresh memory, copied again and again) took a fifth of a task's time.
    */
   readonly scratch = new BlockBuilder();
   #functions: Promise<ReadonlyMap<Step, LoadedFunction>> | null = null;
   #broadcast: BroadcastTables | null = null;
 
   constructor(
-    readonly order: OperatorOrder,
+    readonly job: JobId,
+    readonly spec: WorkerOperator,
     private readonly arena: Pick<MappedArena, "view">,
   ) {}
 
-  /** Revived at the first task that needs them. */
+  /** Revived by the first task that needs them. */
   functions(payloads: readonly ArenaRange[]): Promise<ReadonlyMap<Step, LoadedFunction>> {
     this.#functions ??= this.#load(payloads);
     return this.#functions;
   }
 
   /**
-   * An error that no call can be asked about: any of its functions may have begun what threw it, or one of an earlier
-   * task.
+   * Makes an error of an exception outside of every call. Any of its functions may have started the code that threw,
+   * even in an earlier task.
    */
   async uncaught(thrown: unknown): Promise<FunctionError> {
     const loaded = await this.#functions?.catch(() => null);
     const functions = [...(loaded?.values() ?? [])];
     const names = functions.map(({ step }) => step.operator).join(" or ") || "a function";
-    // Of several the one that knows the most of its lines.
+    // Among several functions, uses the one that can map the most lines.
     const mapStack = (stack: string) =>
       functions.map((one) => one.mapStack(stack)).reduce((best, one) => (one.length > best.length ? one : best), "");
     const what = "an error was not caught (in a timer, or in a promise that is not awaited)";
@@ -61,22 +63,22 @@ export class LoadedOperator {
   }
 
   get hasFunctions(): boolean {
-    return this.order.steps.some(({ kind }) => kind === "function");
+    return this.spec.steps.some(({ kind }) => kind === "function");
   }
 
-  /** The kernel is a new one: the next task makes its tables again. */
+  /** The kernel was replaced: the next task makes its tables again. */
   kernelRenewed(): void {
     this.#broadcast = null;
   }
 
-  /** What stands for each broadcast table in SQL; made by the first task, used by all. */
+  /** The SQL for each broadcast table. The first task makes the tables, and all tasks use them. */
   async broadcast(connection: Connection, blocks: readonly (readonly PlacedSlice[])[]): Promise<readonly string[]> {
-    if (this.order.broadcast.length === 0) return [];
-    this.#broadcast ??= new BroadcastTables(connection, this.order.broadcast, this.arena);
+    if (this.spec.broadcast.length === 0) return [];
+    this.#broadcast ??= new BroadcastTables(connection, this.spec.broadcast, this.arena);
     return this.#broadcast.fill(blocks);
   }
 
-  /** No task of it runs any more. */
+  /** Called when no task of the operator runs any more. */
   async dispose(notice: (what: string, notice: Notice) => void): Promise<void> {
     this.scratch.release();
     this.#broadcast?.drop();
@@ -89,7 +91,7 @@ export class LoadedOperator {
   }
 
   async #load(payloads: readonly ArenaRange[]): Promise<ReadonlyMap<Step, LoadedFunction>> {
-    const steps = this.order.steps.filter((step) => step.kind === "function");
+    const steps = this.spec.steps.filter((step) => step.kind === "function");
     // Copied out of the arena at once: revived values must not lie over memory that is used again.
     const copies = payloads.map((range) => Uint8Array.from(this.arena.view(range)));
     const loaded = new Map<Step, LoadedFunction>();

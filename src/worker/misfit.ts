@@ -1,17 +1,18 @@
 /**
- * A value that its column's type cannot hold, as an error with its file, and the line where the file is text. The
- * kernel says which file, column and text; the file is read once more up to the line that has it.
+ * Turns a value that its column's type cannot hold into an error with its file and, for text files, its line. The
+ * kernel names the file, the column and the text; the file is read again up to the line that contains it.
  */
 import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import { createGunzip } from "node:zlib";
 import { MISFIT, type Misfit, RecordScanner } from "../csv/index.ts";
 import { KernelError, SourceError } from "../errors/index.ts";
+import { packingOf, textOf } from "../text/index.ts";
 
 const FOUND = new RegExp(`^Invalid Input Error: ${MISFIT}(.*)\\n(.*)$`);
-/** As much of a text as the kernel tells. */
+/** How much of a text the kernel reports. */
 const TEXT_TOLD = 200;
-const PIECE = 2 ** 20;
 
 export async function misfitError(error: unknown): Promise<SourceError | null> {
   if (!(error instanceof KernelError)) return null;
@@ -35,29 +36,36 @@ function reason({ column, type, declared, dialect }: Misfit): string {
     : `does not fit column "${column}", which is ${type} in the sampled rows. Declare its type: schema: { ${JSON.stringify(column)}: "VARCHAR" }, sample more rows with sampleSize, or drop such rows with ignoreErrors.`;
 }
 
-/** Null where no record has it, as in a file that has changed since. */
-async function lineOf(file: string, text: string, { index, dialect, column }: Misfit): Promise<number | null> {
+/** Null if no record contains it (the file may have changed since). */
+async function lineOf(file: string, text: string, misfit: Misfit): Promise<number | null> {
+  const { operator, index, dialect, column, encoding = "utf-8" } = misfit;
   if (dialect === null) return null;
   if (dialect === "json") return jsonLineOf(file, text, column);
   const scanner = new RecordScanner(dialect, dialect.above);
-  const bytes = createReadStream(file, { highWaterMark: PIECE });
-  const plain = /\.gz$/i.test(file) ? bytes.pipe(createGunzip()) : bytes;
-  plain.setEncoding("utf8");
+  const { size: end } = await stat(file);
+  const packing = packingOf(file, null);
+  const whole = {
+    operator,
+    path: file,
+    start: 0,
+    end,
+    encoding,
+    packing,
+    badBytes: "replace",
+    marksReturns: false,
+  } as const;
+  const utf8 = new TextDecoder();
   const lineIn = (piece: string, isLast: boolean) =>
     scanner.push(piece, isLast).find(({ fields }) => [...(fields[index] ?? "")].slice(0, TEXT_TOLD).join("") === text)
       ?.line;
-  try {
-    for await (const piece of plain) {
-      const line = lineIn(String(piece), false);
-      if (line !== undefined) return line;
-    }
-    return lineIn("", true) ?? null;
-  } finally {
-    bytes.destroy();
+  for await (const piece of textOf(whole)) {
+    const line = lineIn(utf8.decode(piece, { stream: true }), false);
+    if (line !== undefined) return line;
   }
+  return lineIn("", true) ?? null;
 }
 
-/** The first line that has both the key and the value; null in files that are not a value a line. */
+/** The first line that contains both the key and the value; null in a file that does not have one value a line. */
 async function jsonLineOf(file: string, text: string, column: string): Promise<number | null> {
   const bytes = createReadStream(file);
   const input = /\.gz$/i.test(file) ? bytes.pipe(createGunzip()) : bytes;

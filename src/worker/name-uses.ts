@@ -1,13 +1,16 @@
-/** Names of columns checked against those that came, as a plan checks them where columns are known before. */
+/** Checks the names of columns against those that exist, as a plan does when columns are known before. */
 import { foldedName, nameFault } from "../arrow/index.ts";
 import { OptionError, UnknownColumnError } from "../errors/index.ts";
 import type { NameUse } from "../protocol/index.ts";
 import { nearest } from "../units/index.ts";
 
-/** By their folded names, in order: as long as no two differ only in case. */
+/** Columns by folded name, in order; no two names may differ only in case. */
 type Columns = Map<string, string>;
 
-/** `given`: whether the names are all that there are; of some, only names that differ from them in case are wrong. */
+/**
+ * `given`: whether `names` are all columns. If they are only some, only a name that differs from one of them in case is
+ * wrong.
+ */
 export function checkNameUses(uses: readonly NameUse[], names: readonly string[], given: "all" | "some" = "all"): void {
   let columns: Columns = new Map(names.map((name) => [foldedName(name), name]));
   for (const use of uses) {
@@ -26,7 +29,7 @@ function assertThere(columns: Columns, name: string, operator: string): void {
   throw new UnknownColumnError(name, available, operator, nearest(name, available));
 }
 
-/** Two columns of the same name are refused by whoever makes them. */
+/** The operator that makes two columns of the same name refuses them. */
 function renamed(columns: Columns, names: ReadonlyMap<string, string>, operator: string): Columns {
   const after: Columns = new Map();
   for (const name of columns.values()) add(after, names.get(name) ?? name, operator);

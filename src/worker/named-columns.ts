@@ -1,6 +1,6 @@
 /**
- * A step's SQL over the tables that a task has: lists of columns that could not be told before are put where their
- * marks stand, and types of keys that were not known before are checked.
+ * Completes a step's SQL with the tables that a task has: replaces the marks by the lists of columns that planning did
+ * not know, and checks the types of keys that it did not know.
  */
 import { quoteIdentifier } from "../arrow/index.ts";
 import { RowShapeError } from "../errors/index.ts";
@@ -16,7 +16,7 @@ import {
 } from "../protocol/index.ts";
 import { checkNameUses } from "./name-uses.ts";
 
-/** `tables` are what the task has for the step's placeholders. */
+/** `tables` are the task's values for the step's placeholders. */
 export function withColumns(
   connection: Connection,
   step: SqlStep,
@@ -24,7 +24,7 @@ export function withColumns(
 ): string {
   const values = new Map(tables);
   const whole = (sql: string) => fillPlaceholders(sql, values);
-  /** Of a table without rows only some columns may be known, even now. */
+  /** Even now, only some columns of a table without rows may be known. */
   const isTold = (table: string) =>
     [...tablesIn(table)].every((each) => connection.all(`SELECT 1 AS one FROM ${whole(each)} LIMIT 1`).length > 0);
   const columns = (table: string) =>
@@ -38,7 +38,7 @@ export function withColumns(
     if (unnamed.uses.length > 0 && (unnamed.isPlanned.left || isTold(unnamed.left))) {
       if (unnamed.isPlanned.right || isTold(unnamed.right))
         checkNameUses(unnamed.uses, namesSideBySide(unnamed, left, right));
-      // Whatever columns the right has: beside the left's, none differs only in case.
+      // Next to the left's columns, no right column differs only in case, whatever columns the right has.
       else checkNameUses(unnamed.uses, left, "some");
     }
     values.set(unnamed.mark, list || `NULL AS ${NO_COLUMN}`);
@@ -74,7 +74,7 @@ function assertSameColumns([first = [], ...others]: readonly (readonly string[])
   }
 }
 
-/** As the kernel has them inside the query: nulls of no type are no integers there. */
+/** Types as the kernel has them inside the query, where nulls of no type are not integers. */
 function typesIn(connection: Connection, table: string, names: readonly string[]): TypeOf {
   const types = names.map((name, i) => `typeof(t.${quoteIdentifier(name)}) AS t${i}`);
   const [found = {}] = connection.all(`SELECT ${types.join(", ")} FROM (SELECT 1) LEFT JOIN ${table} AS t ON false`);

@@ -1,14 +1,14 @@
 /**
- * A query as its columns may leave a task. HUGEINT is what a sum of BIGINTs is inside the kernel: no file and no block
- * has it, so it leaves as BIGINT, or not at all. The one column of tables whose columns nobody knows stays behind,
- * beside others.
+ * A query in the form in which its columns may leave a task. HUGEINT is the kernel's type for a sum of BIGINTs. Files
+ * and blocks do not have it, so the column leaves as BIGINT, or the task fails. The placeholder column of tables with
+ * unknown columns is left out next to other columns.
  */
 import { quoteIdentifier } from "../arrow/index.ts";
 import { type Connection, NO_COLUMN } from "../kernel/index.ts";
 
 const HUGE = /\bU?HUGEINT\b/;
 
-/** `hasColumns` is false where nobody knows a column of it. */
+/** `hasColumns` is false if all of its columns are unknown. */
 export function outgoing(connection: Connection, sql: string): { readonly sql: string; readonly hasColumns: boolean } {
   const columns = connection.all(`DESCRIBE ${sql}`);
   const casts = columns.flatMap((row) => {

@@ -1,6 +1,6 @@
 /**
- * The packed files that a task's SQL reads, looked at while the kernel reads them: the task is done when they are found
- * whole. A file that was found whole is not looked at again as long as it does not change.
+ * Checks the packed files that a task's SQL reads, while the kernel reads them: the task is done when they are known to
+ * be complete. A complete file is not checked again as long as it stays the same.
  */
 import { stat } from "node:fs/promises";
 import { SourceError } from "../errors/index.ts";
@@ -8,7 +8,7 @@ import type { PackedFile } from "../protocol/index.ts";
 import { packedFault } from "../text/index.ts";
 
 const MOST_KNOWN = 10_000;
-/** Path to what its size and time were. */
+/** From the path to the file's size and time. */
 const known = new Map<string, string>();
 
 export class PackedFiles {
@@ -20,17 +20,17 @@ export class PackedFiles {
     files: readonly PackedFile[],
   ) {
     this.#fault = this.#look(files);
-    // Asked for at the end; until then nobody listens.
+    // The result is asked for at the end; this handler keeps a failure from being reported as unhandled until then.
     this.#fault.catch(() => {});
   }
 
-  /** Once the kernel has read them. */
+  /** Called when the kernel has read them. */
   async check(): Promise<void> {
     const fault = await this.#fault;
     if (fault !== null) throw fault;
   }
 
-  /** Nobody wants to know any more. */
+  /** The result is of no interest any more. */
   close(): void {
     this.#abort.abort();
   }
@@ -39,7 +39,7 @@ export class PackedFiles {
     for (const file of files) {
       if (this.#abort.signal.aborted) return null;
       const { size, mtimeMs, ino } = await stat(file.path);
-      const state = `${size} ${mtimeMs} ${ino}`;
+      const state = `${size} ${mtimeMs} ${ino} ${file.refusedLine}`;
       if (known.get(file.path) === state) continue;
       const fault = await packedFault(file, this.#abort.signal);
       if (fault !== null) return new SourceError(`${this.operator}: ${file.path} cannot be read: ${fault}.`, file.path);

@@ -1,4 +1,4 @@
-/** The rows of a slice, in place: they hold for as long as the block is pinned. */
+/** The rows of a slice, in place: they are valid as long as the block is pinned. */
 import { type RecordBatch, readBlock, sliceBatch } from "../arrow/index.ts";
 import type { PlacedSlice } from "../protocol/index.ts";
 import type { MappedArena } from "../store/index.ts";

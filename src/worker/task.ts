@@ -1,81 +1,67 @@
 /**
  * One task from its input to its report. The input is SQL over files, Arrow files, blocks of the store, or blocks that
- * come while it runs; the first SQL step reads it directly, and what the kernel can do alone (a copy from files to
- * files, a count) it does without rows coming to JavaScript at all.
+ * come while it runs. The first SQL step reads it directly. What the kernel can do alone (a copy from files to files, a
+ * count) runs without bringing rows to JavaScript.
  */
-import { closeSync, fstatSync, openSync } from "node:fs";
-import { setImmediate as nextTurn } from "node:timers/promises";
-import {
-  assertOwnColumns,
-  concatBatches,
-  emptyBatch,
-  type RecordBatch,
-  readArrowBytes,
-  type Schema,
-  schemaEquals,
-  sliceBatch,
-  typeFamily,
-} from "../arrow/index.ts";
-import { CancelledError, KernelError, RowShapeError, SourceError } from "../errors/index.ts";
+import { assertOwnColumns, type RecordBatch, type Schema, sliceBatch, typeFamily } from "../arrow/index.ts";
 import { type KernelStream, NO_COLUMN, StoredTable } from "../kernel/index.ts";
-import { ownMemory } from "../memory/index.ts";
-import { mapFile, type NativeMemory } from "../native/index.ts";
+import type { OwnPeak } from "../memory/index.ts";
 import {
   CONTENTS,
   type FileContents,
-  type FilesRead,
   fillPlaceholders,
   INPUT,
   numberedTables,
   type SqlStep,
-  STREAM_PATH,
   type Step,
   type TaskInput,
   type TaskOrder,
   type TaskReport,
+  type ToldProgress,
   type WrittenFile,
 } from "../protocol/index.ts";
-import { messageOf } from "../realm/index.ts";
 import { badTextError } from "./bad-text.ts";
 import { buildChain, type Chain, filePrefix } from "./chain.ts";
-import { isProved } from "./csv-proof.ts";
 import { FedTables } from "./fed-tables.ts";
 import { type FedBlocks, Feed } from "./feed.ts";
 import { readContents } from "./file-contents.ts";
 import { inUserWords, namingColumns } from "./kernel-errors.ts";
 import { KernelWatch } from "./kernel-watch.ts";
 import type { KernelUsage, LeasedKernel } from "./leased-kernel.ts";
+import type { TaskScope } from "./link.ts";
 import type { LoadedOperator } from "./loaded-operator.ts";
 import { misfitError } from "./misfit.ts";
 import { withColumns } from "./named-columns.ts";
+import { ofOneSchema } from "./one-schema.ts";
 import { outgoing } from "./outgoing.ts";
-import { PackedFiles } from "./packed-files.ts";
 import { readSlice } from "./read-slice.ts";
 import type { BlockOutlet } from "./sinks/block-sink.ts";
 import { copyQuery, kernelWrites, rowGroupFor } from "./sinks/copy.ts";
 import { countSql } from "./sinks/count-sink.ts";
-import type { TaskScope } from "./stage.ts";
-import { OpenStream } from "./streams/open-stream.ts";
+import { TaskFiles } from "./task-files.ts";
+import { TaskTurns } from "./task-turns.ts";
+import { UnderWay } from "./under-way.ts";
 
-/** How long a task may keep the event loop (and with it a cancel) waiting between two batches. */
-const TURN_MS = 20;
-/** A fetch that took so long may take as long again: it is waited for elsewhere, which costs 0.1 ms. */
+/**
+ * After a fetch that took this long, the next one is awaited on another thread, which costs 0.1 ms: it may take as long
+ * again.
+ */
 const SLOW_FETCH_MS = 2;
-/** Rows of a block given to a function at a time; small enough to come back to the event loop in between. */
+/** Rows of a block that are pushed at a time; few enough to return to the event loop in between. */
 const PIECE_ROWS = 8192;
 
-/** How a task speaks to the supervisor. */
+/** How a task communicates with the supervisor. */
 export interface TaskOutlet extends BlockOutlet {
-  /** The oldest message of a feed that was not answered has been read. */
+  /** The oldest unanswered message of a feed has been read. */
   fed(): void;
   kernelUsage(usage: KernelUsage): void;
-  /** Most of what this worker may have is free. */
+  /** Most of this worker's memory is free. */
   isMostlyFree(): boolean;
 }
 
 /**
- * How the kernel is called. "sync": on this thread, as it must be where tables of this process's memory call back into
- * it; "async": elsewhere; "wide": elsewhere, with all the threads that it may have.
+ * How the kernel is called. "sync": on this thread, which is necessary if tables in this process's memory call back
+ * into it. "async": on another thread. "wide": on another thread, with all threads of the lease.
  */
 type Mode = "sync" | "async" | "wide";
 
@@ -87,33 +73,31 @@ interface Outcome {
 }
 
 export class RunningTask implements TaskScope {
-  readonly files: readonly string[];
-  #cancelled = false;
   #errored = 0;
-  #rowsIn = 0;
-  #turnStarted = performance.now();
-  readonly #mapped: NativeMemory[] = [];
+  readonly #underWay = new UnderWay();
+  readonly #turns: TaskTurns;
   readonly #feed = new Feed();
-  #peak: KernelUsage | null = null;
+  #kernelPeak: KernelUsage | null = null;
   #broadcast: readonly string[] = [];
-  /** What its SQL reads from pipes. */
-  #stream: OpenStream | null = null;
-  /** What its SQL reads and unpacks by itself. */
-  readonly #packed: PackedFiles | null;
+  readonly #read: TaskFiles;
 
   constructor(
     private readonly task: TaskOrder,
     private readonly operator: LoadedOperator,
     private readonly kernel: LeasedKernel,
     private readonly outlet: TaskOutlet,
+    private readonly peak: OwnPeak,
   ) {
-    const { files, packed = [] } = filesOf(task.input);
-    this.files = files;
-    this.#packed = packed.length === 0 ? null : new PackedFiles(operator.order.name, packed);
+    this.#read = new TaskFiles(operator.spec.name, task.input);
+    this.#turns = new TaskTurns(operator.spec.name);
+  }
+
+  get files(): readonly string[] {
+    return this.#read.files;
   }
 
   cancel(): void {
-    this.#cancelled = true;
+    this.#turns.cancel();
     this.kernel.interrupt();
     this.#feed.end();
   }
@@ -127,64 +111,67 @@ export class RunningTask implements TaskScope {
   }
 
   check(): void {
-    if (this.#cancelled) throw new CancelledError(`${this.operator.order.name} was cancelled.`);
+    this.#turns.check();
   }
 
   turn(): void | Promise<void> {
-    if (performance.now() - this.#turnStarted > TURN_MS) return this.#takeTurn();
-    this.check();
+    return this.#turns.take();
   }
 
   errored(rows: number): void {
     this.#errored += rows;
   }
 
-  /** Of a function that has kept what it made until nothing was left, no row is to blame. */
+  /** If a function kept what it made until no memory was left, no single row is to blame. */
   get blamesRows(): boolean {
     return this.task.blamesRows === true && this.outlet.isMostlyFree();
+  }
+
+  /** Asked from time to time while it runs. */
+  get progress(): ToldProgress {
+    return { ...this.#underWay.progress(() => this.kernel.connection.progress), peakMemory: this.peak.look().peak };
   }
 
   async run(): Promise<TaskReport> {
     const started = performance.now();
     const cpu = process.cpuUsage();
+    this.peak.begin();
     try {
       const outcome = await this.#outcome();
       const used = process.cpuUsage(cpu);
+      const { peak, added } = this.peak.look();
       return {
-        rowsIn: this.#rowsIn,
+        rowsIn: this.#underWay.rowsIn,
         rowsOut: outcome.rows,
         bytesOut: outcome.bytes,
         wall: performance.now() - started,
         cpu: (used.user + used.system) / 1000,
-        peakMemory: ownMemory(),
+        peakMemory: peak,
+        addedMemory: added,
         errored: this.#errored,
         files: outcome.files,
         ...(outcome.schema ? { written: writtenColumns(outcome.schema) } : {}),
-        ...(this.#peak === null ? {} : { kernel: this.#peak }),
+        ...(this.#kernelPeak === null ? {} : { kernel: this.#kernelPeak }),
       };
     } catch (error) {
       this.check();
-      // What ended a stream before its time is why the kernel could not go on.
-      await this.#stream?.check();
-      // So is what lacks the rest of a row.
-      if (error instanceof KernelError) await this.#packed?.check();
-      const told = (await this.#stream?.inFileWords(error)) ?? error;
+      const told = await this.#read.inFileWords(error, this.kernel.connection, () => this.check());
       const found = (await misfitError(told)) ?? (await badTextError(told));
-      throw found ?? inUserWords(told, this.operator.order.name, this.files, this.kernel);
+      throw found ?? inUserWords(told, this.operator.spec.name, this.files, this.kernel);
     } finally {
-      this.#stream?.close();
-      this.#packed?.close();
-      for (const memory of this.#mapped) memory.unmap();
+      this.#read.close();
     }
   }
 
   async #outcome(): Promise<Outcome> {
     const { input } = this.task;
     this.#broadcast = await this.operator.broadcast(this.kernel.connection, this.task.broadcast);
-    const [first, ...rest] = this.operator.order.steps;
+    const [first, ...rest] = this.operator.spec.steps;
     if (input.kind === "sql") {
       if (input.contents !== undefined) return this.#overContents(input.sql, input.contents);
-      return this.#overSource(await this.#overFiles(input), "async");
+      // A task that stops after some rows would otherwise have all rows checked first.
+      const readsAll = this.operator.spec.maxRowsPerTask === null;
+      return this.#overSource(await this.#read.table(input, readsAll, () => this.turn()), "async");
     }
     if (input.kind === "fed") {
       return first?.kind === "sql" ? this.#overFed(first, rest, input.tables) : this.#fromFed();
@@ -194,9 +181,9 @@ export class RunningTask implements TaskScope {
     return this.#overTable(first, rest, batches);
   }
 
-  /** `source` stands where a table stands. */
+  /** `source` is SQL in the place of a table name. */
   #overSource(source: string, mode: Mode): Promise<Outcome> {
-    const { steps } = this.operator.order;
+    const { steps } = this.operator.spec;
     const [first, ...rest] = steps;
     if (first?.kind === "sql") return this.#fromSql(this.#overInput(first, source), rest, mode);
     return this.#fromSql(`SELECT * FROM ${source}`, steps, mode);
@@ -225,7 +212,10 @@ export class RunningTask implements TaskScope {
     }
   }
 
-  /** A function returned whole numbers here and fractions there: in a table of the kernel both find a type. */
+  /**
+   * If a function returned whole numbers in some batches and fractions in others, a table of the kernel finds a type
+   * for both.
+   */
   async #overStored(step: SqlStep, rest: readonly Step[], batches: readonly RecordBatch[]): Promise<Outcome> {
     const table = new StoredTable(this.kernel.connection, []);
     try {
@@ -234,15 +224,6 @@ export class RunningTask implements TaskScope {
     } finally {
       table.drop();
     }
-  }
-
-  async #overFiles({ sql, stream, proof }: Extract<TaskInput, { kind: "sql" }>): Promise<string> {
-    // A task that is done after some rows would look at all of them.
-    const isProvable = proof !== undefined && this.operator.order.maxRowsPerTask === null;
-    const table = isProvable && (await isProved(proof, () => this.turn())) ? proof.sql : sql;
-    if (stream === undefined) return table;
-    this.#stream = new OpenStream(stream);
-    return fillPlaceholders(table, new Map([[STREAM_PATH, this.#stream.sql]]));
   }
 
   #overInput(step: SqlStep, table: string): string {
@@ -260,22 +241,23 @@ export class RunningTask implements TaskScope {
       fed: () => this.outlet.fed(),
       turn: () => this.turn(),
     });
+    this.#underWay.tables = tables;
     const watch = new KernelWatch(this.kernel, (usage) => this.outlet.kernelUsage(usage));
     try {
       await tables.fill(this.#feed);
       this.check();
-      this.#rowsIn = tables.rows;
+      this.#underWay.rowsIn = tables.rows;
       const given = [...numberedTables("t", tables.sql), ...numberedTables("b", this.#broadcast)];
       const query = withColumns(connection, step, given);
       const whole = outgoing(connection, query);
-      // Of no rows from functions, whose columns nobody knows, SQL can make rows of its own, such as a count; but not
-      // these.
+      // For no rows from functions, the columns are unknown. SQL can still make rows of its own from that, such as a
+      // count, but not rows with these columns.
       if (tables.rows === 0 && !whole.hasColumns) return await this.#fromBatches([]);
       return await this.#fromSql(whole.sql, rest, "wide", tables.hasUntypedNulls);
     } catch (error) {
       throw this.#namingColumns(error, tables.sql);
     } finally {
-      this.#peak = await watch.end();
+      this.#kernelPeak = await watch.end();
       tables.drop();
     }
   }
@@ -283,20 +265,20 @@ export class RunningTask implements TaskScope {
   #namingColumns(error: unknown, tables: readonly string[]): unknown {
     const { connection } = this.kernel;
     const columnsOf = (table: string) => connection.describe(`SELECT * FROM ${table}`).fields.map(({ name }) => name);
-    return namingColumns(error, this.operator.order.name, () =>
+    return namingColumns(error, this.operator.spec.name, () =>
       [...new Set(tables.flatMap(columnsOf))].filter((name) => name !== NO_COLUMN),
     );
   }
 
   async #fromSql(sql: string, rest: readonly Step[], mode: Mode, untypedNulls = false): Promise<Outcome> {
     const run = () => this.#run(sql, rest, mode, untypedNulls);
-    return mode === "wide" ? this.kernel.wide(this.operator.order.setsOrder, run) : run();
+    return mode === "wide" ? this.kernel.wide(this.operator.spec.setsOrder, run) : run();
   }
 
   async #run(sql: string, rest: readonly Step[], mode: Mode, untypedNulls: boolean): Promise<Outcome> {
     const { connection } = this.kernel;
-    const { sink } = this.operator.order;
-    const alone = rest.length === 0 && this.operator.order.maxRowsPerTask === null;
+    const { sink } = this.operator.spec;
+    const alone = rest.length === 0 && this.operator.spec.maxRowsPerTask === null;
     if (alone && sink.kind === "files" && kernelWrites(sink)) {
       const { rows, files } = await copyQuery(
         connection,
@@ -305,9 +287,11 @@ export class RunningTask implements TaskScope {
         `${filePrefix(this.task)}-000`,
         mode === "sync" ? "sync" : "async",
         rowGroupFor(this.kernel.lease),
+        (file) => {
+          this.#underWay.file = file;
+        },
       );
-      await this.#stream?.check();
-      await this.#packed?.check();
+      await this.#read.check();
       return { rows, bytes: files.reduce((sum, file) => sum + file.bytes, 0), files };
     }
     const query = rest.length === 0 && sink.kind === "count" ? countSql(sql) : sql;
@@ -315,25 +299,26 @@ export class RunningTask implements TaskScope {
     return this.#through(chain, async () => {
       const stream = mode === "sync" ? connection.query(query) : await connection.queryAsync(query, { untypedNulls });
       try {
-        assertOwnColumns(this.operator.order.name, stream.schema);
+        assertOwnColumns(this.operator.spec.name, stream.schema);
         const isThrough = await this.#pump(stream, chain, mode);
-        if (isThrough) await this.#packed?.check();
+        if (isThrough) await this.#read.checkPacked();
       } finally {
         stream.close();
       }
-      await this.#stream?.check();
+      await this.#read.checkStream();
     });
   }
 
   async #fromBatches(batches: readonly RecordBatch[]): Promise<Outcome> {
-    const chain = await this.#chain(this.operator.order.steps, "blocks");
+    const chain = await this.#chain(this.operator.spec.steps, "blocks");
+    this.#underWay.rows = batches.reduce((sum, { length }) => sum + length, 0);
     return this.#through(chain, async () => {
       for (const batch of batches) await this.#pushBatch(batch, chain);
     });
   }
 
   async #fromFed(): Promise<Outcome> {
-    const chain = await this.#chain(this.operator.order.steps, "blocks");
+    const chain = await this.#chain(this.operator.spec.steps, "blocks");
     return this.#through(chain, async () => {
       for (let came = await this.#feed.next(); came !== null; came = await this.#feed.next()) {
         for (const { slices } of came) {
@@ -348,7 +333,7 @@ export class RunningTask implements TaskScope {
   async #pushBatch(batch: RecordBatch, chain: Chain): Promise<void> {
     for (let start = 0; start < batch.length && chain.first.wanted > 0; start += PIECE_ROWS) {
       const piece = sliceBatch(batch, start, Math.min(batch.length, start + PIECE_ROWS));
-      this.#rowsIn += piece.length;
+      this.#underWay.rowsIn += piece.length;
       const wait = chain.first.push(piece);
       if (wait !== undefined) await wait;
       await this.turn();
@@ -357,18 +342,19 @@ export class RunningTask implements TaskScope {
 
   #chain(steps: readonly Step[], fedBy: "query" | "blocks"): Promise<Chain> {
     const { connection } = this.kernel;
-    const readsTables = steps.some(({ kind }) => kind === "sql") || this.operator.order.sink.kind === "files";
+    const readsTables = steps.some(({ kind }) => kind === "sql") || this.operator.spec.sink.kind === "files";
     const beside = readsTables ? this.kernel.side : connection;
     return buildChain(this.task, this.operator, steps, beside, this.outlet, this, this.#broadcast, fedBy);
   }
 
   /** Feeds the chain, ends it, and closes it whatever happens. */
   async #through(chain: Chain, feed: () => Promise<void>): Promise<Outcome> {
+    this.#underWay.chain = chain;
     try {
       await feed();
       this.check();
       await chain.first.end();
-      // What a repair dropped is only a part of what its task did.
+      // A repair makes a part of the rows again: its dropped rows are not all that the task dropped.
       if (this.task.repair === undefined) for (const letters of chain.letters) letters.commit();
       return chain.sink;
     } finally {
@@ -377,7 +363,7 @@ export class RunningTask implements TaskScope {
     }
   }
 
-  /** Whether all there is has come, and not only what was wanted. */
+  /** True if the query was read to its end; false if only the wanted rows were. */
   async #pump(stream: KernelStream, chain: Chain, mode: Mode): Promise<boolean> {
     let took = 0;
     while (chain.first.wanted > 0) {
@@ -385,7 +371,7 @@ export class RunningTask implements TaskScope {
       const batch = mode !== "sync" && took > SLOW_FETCH_MS ? await stream.nextAsync() : stream.next();
       if (batch === null) return true;
       took = performance.now() - started;
-      if (mode !== "wide") this.#rowsIn += batch.length;
+      if (mode !== "wide") this.#underWay.rowsIn += batch.length;
       const wait = chain.first.push(batch);
       if (wait !== undefined) await wait;
       const turn = this.turn();
@@ -394,59 +380,12 @@ export class RunningTask implements TaskScope {
     return false;
   }
 
-  async #takeTurn(): Promise<void> {
-    await nextTurn();
-    this.#turnStarted = performance.now();
-    this.check();
-  }
-
   #batches(input: Exclude<TaskInput, { kind: "sql" | "fed" }>): readonly RecordBatch[] {
-    if (input.kind === "arrow") return input.files.flatMap((file) => this.#readArrowFile(file));
+    if (input.kind === "arrow") return input.files.flatMap((file) => this.#read.arrow(file));
     return input.slices.map((slice) => readSlice(this.outlet.arena, slice));
   }
-
-  /** Mapped, not read: a record batch is only touched when its turn comes. */
-  #readArrowFile(path: string): readonly RecordBatch[] {
-    try {
-      const fd = openSync(path, "r");
-      try {
-        const { size } = fstatSync(fd);
-        if (size === 0) throw new Error("the file is empty");
-        const memory = mapFile(fd, size, false);
-        this.#mapped.push(memory);
-        const { schema, batches } = readArrowBytes(memory.view(0, size));
-        // SQL over the file needs its columns, also where it has no batch.
-        return batches.length === 0 ? [emptyBatch(schema)] : batches;
-      } finally {
-        closeSync(fd);
-      }
-    } catch (error) {
-      throw new SourceError(`readArrow: ${path} could not be read: ${messageOf(error)}`, path);
-    }
-  }
-}
-
-function filesOf(input: TaskInput): Pick<FilesRead, "files"> & Partial<FilesRead> {
-  if (input.kind === "fed") return input.reads ?? { files: [] };
-  return "files" in input ? input : { files: [] };
 }
 
 function writtenColumns({ fields }: Schema): NonNullable<TaskReport["written"]> {
   return { names: fields.map(({ name }) => name), types: fields.map(({ type }) => typeFamily(type)) };
-}
-
-/**
- * Blocks of several tasks may name their columns in another order, or know a type that others saw only nulls of. As a
- * table they need one schema: where they have it nothing is copied, else they are put together; null where types
- * differ.
- */
-function ofOneSchema(batches: readonly RecordBatch[]): readonly RecordBatch[] | null {
-  const [first] = batches;
-  if (first === undefined || batches.every(({ schema }) => schemaEquals(schema, first.schema))) return batches;
-  try {
-    return [concatBatches(batches)];
-  } catch (error) {
-    if (error instanceof RowShapeError) return null;
-    throw error;
-  }
 }

@@ -1,6 +1,6 @@
 /**
  * Gives back to the system what this worker does not need: garbage, buffers kept for the next job, the kernel's stock,
- * free memory of the C library. A step that cannot be taken is named, and the others are taken all the same.
+ * free memory of the C library. A step that is impossible is named in the report, and the other steps are still done.
  */
 import { dropSpareMemory } from "../arrow/index.ts";
 import { collectGarbage, procGauge } from "../memory/index.ts";
@@ -28,7 +28,7 @@ export async function trim(worker: WorkerId, kernel: Pick<LeasedKernel, "giveBac
   return { worker, before, after: privateMemory(), skipped };
 }
 
-/** The second time for what the first one found out to be dead: buffers are freed in the background. */
+/** The second collection frees what the first one found to be dead: buffers are freed in the background. */
 async function collectTwice(): Promise<void> {
   await collectGarbage();
   await collectGarbage();

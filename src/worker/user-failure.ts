@@ -1,6 +1,6 @@
 /**
- * What the user's code threw outside of a row, as an error with their own lines: of a constructor, a factory, a called
- * function.
+ * What the user's code threw outside of a row (in a constructor, a factory, a called function), as an error with the
+ * user's own lines.
  */
 import { causeLines, FunctionError, retold, type Told, tell } from "../errors/index.ts";
 import { isError } from "../realm/index.ts";
@@ -22,7 +22,7 @@ export function partsOf(told: Told): {
   readonly name: string;
   readonly said: string;
   readonly stack: string | null;
-  /** Its fields and causes, a line each. */
+  /** Its fields and causes, one line each. */
   readonly details: readonly string[];
 } {
   if (!("error" in told)) return { name: "", said: "", stack: null, details: [] };

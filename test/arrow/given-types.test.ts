@@ -145,7 +145,7 @@ describe("[A13] columns said to be as they came", () => {
     expect(append({ k: 0.5 })).toThrow(remedy);
     expect(() => columnsToBatch({ k: Float64Array.of(0.5) }, undefined, passed)).toThrow(remedy);
     expect(append({ k: "a" })).toThrow(
-      /"k" is BIGINT in the function's input .* VARCHAR \("a"\).*schema: \{ "k": "VARCHAR" \}/,
+      /"k" is BIGINT in the function's input,.* VARCHAR \("a"\).*schema: \{ "k": "VARCHAR" \}/,
     );
     expect(append({ tags: ["x"] })).toThrow(/"tags\[\]" is INTEGER in the function's input.*schema: \{ "tags": "…" \}/);
   });

@@ -1,10 +1,11 @@
 /**
  * A session serves any number of jobs without growing. 1,000 of them here; SPILLWAY_TEST_JOBS=10000 for the long run.
  *
- * What is counted must not change at all: descriptors, files. The heaps may grow by what V8 keeps of compiled functions:
- * about a kilobyte a job, in workers, which it gives up when memory is short (a heap snapshot shows none of it). Memory
- * as the system sees it is noisy besides: V8 touches the pages of its young space one after the other, malloc keeps what
- * was freed. The bounds are twice what 10,000 jobs showed; what a job holds (a plan, a block, a task) is more than that.
+ * What is counted must not change at all: descriptors, files. The heaps may grow by what V8 keeps of compiled
+ * functions: about a kilobyte a job, in workers, which it gives up when memory is short (a heap snapshot shows none of
+ * it). Memory as the system sees it is noisy besides: V8 touches the pages of its young space one after the other,
+ * malloc keeps what was freed. The bounds are twice what 10,000 jobs showed; what a job holds (a plan, a block, a task)
+ * is more than that.
  */
 import { execFile } from "node:child_process";
 import { mkdirSync } from "node:fs";

@@ -1,7 +1,7 @@
 /**
- * Work that memory is too small for, in a real memory box: each piece ends with its answer or with an error of its own, the program and the
- * session live on (whatever the kernel may have killed was a worker), and nothing is left behind. Ten times a box of 1 GiB, and the
- * same of others, is `npm run bench -- survive`.
+ * Work that memory is too small for, in a real memory box: each piece ends with its answer or with an error of its own,
+ * the program and the session live on (whatever the kernel may have killed was a worker), and nothing is left behind.
+ * Ten times a box of 1 GiB, and the same of others, is `npm run bench -- survive`.
  */
 import { expect, test } from "vitest";
 import { boxed, runInBox } from "../support/box.ts";

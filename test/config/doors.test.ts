@@ -1,4 +1,7 @@
-/** Every setting there is, through each of the doors by which it can come: the file, a variable, code and the command line. */
+/**
+ * Every setting there is, through each of the doors by which it can come: the file, a variable, code and the command
+ * line.
+ */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -8,7 +11,9 @@ import { temporaryDirectory } from "../support/temporary.ts";
 const directory = temporaryDirectory("config-doors");
 const file = join(directory, "spillway.yaml");
 
-/** A text, as in YAML, in a variable and on the command line, and the value that it stands for; no default among them. */
+/**
+ * A text, as in YAML, in a variable and on the command line, and the value that it stands for; no default among them.
+ */
 const SAMPLES: Readonly<Record<string, readonly (readonly [text: string, value: unknown])[]>> = {
   workers: [["3", 3]],
   objectStoreMemory: [
@@ -27,6 +32,10 @@ const SAMPLES: Readonly<Record<string, readonly (readonly [text: string, value: 
   localDirectory: [['["/a", "/b"]', ["/a", "/b"]]],
   maxSpill: [["512 MB", "512 MB"]],
   spillCompression: [["lz4", "lz4"]],
+  dashboard: [
+    ["false", false],
+    ["9000", 9000],
+  ],
   eventFileLimit: [["16 MiB", "16 MiB"]],
   "worker.memory.target": [
     ["0.5", 0.5],

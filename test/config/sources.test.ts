@@ -170,11 +170,11 @@ describe("keys that there are not", () => {
     );
     refused({ words: ["--worker", "2"] }).toThrow("--worker: worker is a group of settings: worker.memory.target, ");
     refused({ words: ["--workers.memory", "2"] }).toThrow('there is no option "workers.memory"');
-    refused({ words: ["0.5"] }).toThrow('"0.5" is no option');
+    refused({ words: ["0.5"] }).toThrow('"0.5" is not an option');
     refused({ words: ["--maxRetries"] }).toThrow(
-      "maxRetries must be a whole number, at least 0, and nothing follows it",
+      "maxRetries must be a whole number, at least 0, but no value follows it",
     );
-    refused({ words: ["--maxRetries", "--eager"] }).toThrow("nothing follows it");
+    refused({ words: ["--maxRetries", "--eager"] }).toThrow("no value follows it");
   });
 });
 
@@ -278,7 +278,7 @@ describe("kinds of values", () => {
     );
   });
 
-  test("[K8] a container can be given in code only", () => {
+  test("[K8] worker data can be given in code only", () => {
     const data = new Map();
     expect(config({ code: { data } }).values.data).toBe(data);
     refused({ file: "data: {}\n" }).toThrow(/\.yaml:1: data can be given in code only/);

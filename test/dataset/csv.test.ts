@@ -1,4 +1,6 @@
-/** CSV values against what is really in the files: types over all of them, nothing rounded, every error with its line. */
+/**
+ * CSV values against what is really in the files: types over all of them, nothing rounded, every error with its line.
+ */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

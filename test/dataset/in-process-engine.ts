@@ -32,6 +32,7 @@ import {
   type Operator,
   type OperatorStats,
   PARTITION,
+  type QuickQuestion,
   type Split,
   STREAM_PATH,
   type Step,
@@ -89,7 +90,7 @@ export class InProcessEngine implements Engine {
 
   checkOpen(): void {}
 
-  async inspect(sql: string): Promise<readonly InspectedRow[]> {
+  async inspect(sql: string, _quick: QuickQuestion | null = null): Promise<readonly InspectedRow[]> {
     this.inspected.push(sql);
     const rows = this.connection.all(sql);
     return rows.map((row) =>
@@ -127,7 +128,7 @@ export class InProcessEngine implements Engine {
     const result = this.#execute(job).catch(async (error: unknown) => {
       throw (await misfitError(error)) ?? error;
     });
-    const finished: Promise<FinishedJob> = result.then(({ stats, rows }) => ({ stats, rows }));
+    const finished: Promise<FinishedJob> = result.then(({ stats, rows, files }) => ({ stats, rows, files }));
     finished.catch(() => {});
     const received = (slice: BlockSlice): ReceivedBlock => ({
       slice,
@@ -184,7 +185,7 @@ export class InProcessEngine implements Engine {
     for (const batch of keeps ? (outputs.get(last?.id ?? -1) ?? []) : []) {
       if (batch.length > 0) slices.push({ block: await this.put(batch), start: 0, end: batch.length });
     }
-    return { stats: jobStats(stats, files), rows, slices };
+    return { stats: jobStats(stats), rows, files, slices };
   }
 
   async #operator(operator: Operator, outputs: Outputs, files: WrittenFile[]): Promise<Piece[]> {

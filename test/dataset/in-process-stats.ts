@@ -1,32 +1,35 @@
 /** Figures that the engine without processes invents: one task, one millisecond, the rows that there were. */
-import type { JobStats, Operator, OperatorStats, WrittenFile } from "../../src/protocol/index.ts";
+import type { JobStats, Operator, OperatorStats } from "../../src/protocol/index.ts";
+import { operatorStats } from "../support/figures.ts";
 
 const spread = (total: number) => ({ min: total, max: total, mean: total, total });
 
 export function statsOf(operator: Operator, rows: number): OperatorStats {
   const tasks = operator.kind === "tasks" && operator.input.kind === "splits" ? operator.input.splits.length : 1;
-  const nothing = { files: 0, rowGroups: 0, rows: 0, columns: 0 };
-  return {
+  return operatorStats({
     id: operator.id,
     name: operator.name,
     tasks,
     tasksDone: tasks,
-    retries: 0,
-    oomRetries: 0,
-    learned: null,
+    seconds: 0.001,
     blocks: tasks,
+    rowsIn: rows,
     rowsOut: spread(rows),
-    bytesOut: spread(0),
     wall: spread(1),
     cpu: spread(1),
-    errored: 0,
-    peakMemory: 0,
-    heldBack: {},
-    skipped: operator.kind === "tasks" ? operator.skipped : nothing,
-  };
+    ...(operator.kind === "tasks" && { skipped: operator.skipped }),
+  });
 }
 
-export function jobStats(operators: readonly OperatorStats[], files: readonly WrittenFile[]): JobStats {
-  const peaks = { peakWorkerMemory: 0, peakSupervisorMemory: 0, peakProgramMemory: 0, peakStoreBytes: 0 };
-  return { operators, seconds: 0.1, files, ...peaks, spilledBytes: 0, restoredBytes: 0 };
+export function jobStats(operators: readonly OperatorStats[]): JobStats {
+  const peaks = {
+    peakWorkerMemory: 0,
+    peakSupervisorMemory: 0,
+    peakProgramMemory: 0,
+    peakStoreBytes: 0,
+    peakUnmanaged: 0,
+    grownUnmanaged: null,
+  };
+  const memory = { workers: 0, limit: null, workerLimit: null, store: 0, capacity: 0, onDisk: 0 };
+  return { operators, memory, seconds: 0.1, workers: 2, ...peaks, spilledBytes: 0, restoredBytes: 0 };
 }

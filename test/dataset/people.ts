@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, onTestFinished } from "vitest";
+import type { EngineSettings } from "../../src/dataset/engine.ts";
 import { type Dataset, fromItems } from "../../src/dataset/index.ts";
 import { InProcessEngine } from "./in-process-engine.ts";
 
@@ -14,8 +15,8 @@ afterAll(() => {
 });
 
 /** One whose blocks no other test can hold. */
-export function ownEngine(): InProcessEngine {
-  const own = new InProcessEngine();
+export function ownEngine(options: Partial<EngineSettings> = {}): InProcessEngine {
+  const own = new InProcessEngine(options);
   onTestFinished(() => own.close());
   return own;
 }

@@ -1,4 +1,7 @@
-/** What stands after a function, whose columns are known only when it runs: names that are not there, sides without rows, figures. */
+/**
+ * What stands after a function, whose columns are known only when it runs: names that are not there, sides without
+ * rows, figures.
+ */
 import { join } from "node:path";
 import { col, type Dataset, RowShapeError, sql, UnknownColumnError } from "spillway";
 import { describe, expect, test } from "vitest";

@@ -1,4 +1,7 @@
-/** Every aggregate of every type, straight from the source and after functions: a value, or a refusal that says what to do. */
+/**
+ * Every aggregate of every type, straight from the source and after functions: a value, or a refusal that says what to
+ * do.
+ */
 import { join } from "node:path";
 import { col, type Dataset, KernelError, OptionError, sql } from "spillway";
 import { describe, expect, test } from "vitest";

@@ -1,4 +1,6 @@
-/** Arrow files of other writers, from their first byte to rows, groups and joins. The files: test/arrow/data/make.py. */
+/**
+ * Arrow files of other writers, from their first byte to rows, groups and joins. The files: test/arrow/data/make.py.
+ */
 import { fileURLToPath } from "node:url";
 import { count, SourceError } from "spillway";
 import { describe, expect, test } from "vitest";

@@ -6,7 +6,9 @@ import { testSessions } from "../support/sessions.ts";
 
 const sessions = testSessions("async-functions");
 
-/** Answers each call at once, but the first only when the call of row `until` has been made: without that it never ends. */
+/**
+ * Answers each call at once, but the first only when the call of row `until` has been made: without that it never ends.
+ */
 const patient = (until: number) => async (id: number) => {
   const state = globalThis as { reached?: (() => void) | undefined };
   if (id === 0) {

@@ -1,4 +1,7 @@
-/** Consuming calls that end early, by a signal or a timeout (A17): at once, with their reason, and nothing is left of them. */
+/**
+ * Consuming calls that end early, by a signal or a timeout (A17): at once, with their reason, and nothing is left of
+ * them.
+ */
 
 import { getEventListeners } from "node:events";
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
@@ -268,4 +271,18 @@ test("[A17] a pipeline's windows end the same way", async () => {
   for (const { cause } of failures) expect(cause).toMatchObject({ name: "TimeoutError" });
   expect(existsSync(join(sessions.directory, "windows"))).toBe(false);
   await nothingLeft();
+});
+
+test("[O10] the figures of a run that was left are those that it was told last, and no task of it runs", async () => {
+  const s = sessions.open({ workers: 1, targetMaxBlockSize: "64 KiB" });
+  const ds = s.range(100_000, { overrideNumBlocks: 2 }).map((row) => {
+    const end = performance.now() + 0.1;
+    while (performance.now() < end);
+    return row;
+  });
+  const running = () => ds.stats().operators.reduce((sum, { tasksRunning }) => sum + tasksRunning, 0);
+  for await (const _ of ds.iterRows()) if (running() > 0) break;
+  expect(ds.stats().job).not.toBeNull();
+  expect(running()).toBe(0);
+  await s.close();
 });

@@ -1,4 +1,7 @@
-/** One file read by several tasks: cut where rows begin, whatever is in quotes there; and text that is packed or no UTF-8. */
+/**
+ * One file read by several tasks: cut where rows begin, whatever is in quotes there; and text that is packed or no
+ * UTF-8.
+ */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";

@@ -93,8 +93,8 @@ describe("a worker that dies unasked", () => {
   test.each([
     ["SIGSEGV", "native", "crashed in native code (SIGSEGV)"],
     ["SIGABRT", "native", "crashed in native code (SIGABRT)"],
-    ["SIGKILL", "signal", "was ended by SIGKILL, which nobody here had sent,"],
-    ["SIGTERM", "signal", "was ended by SIGTERM, which nobody here had sent,"],
+    ["SIGKILL", "signal", "was ended by SIGKILL, which the session had not sent,"],
+    ["SIGTERM", "signal", "was ended by SIGTERM, which the session had not sent,"],
   ] as const)("[D4] by %s is %s", async (signal, cause, words) => {
     const s = sessions.open({ workers: 1 });
     const ds = s.range(10).map(

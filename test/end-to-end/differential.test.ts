@@ -1,7 +1,7 @@
 /**
- * Every operator gives what the kernel's own SQL gives: random data with nulls, random chains of operators, over files and
- * rows of the program, with one wide kernel and as an exchange, some in a store so small that it spills.
- * The same cases in every run; SPILLWAY_TEST_SEED and SPILLWAY_TEST_RUNS look further, and so does `npm run hunt`.
+ * Every operator gives what the kernel's own SQL gives: random data with nulls, random chains of operators, over files
+ * and rows of the program, with one wide kernel and as an exchange, some in a store so small that it spills. The same
+ * cases in every run; SPILLWAY_TEST_SEED and SPILLWAY_TEST_RUNS look further, and so does `npm run hunt`.
  */
 import { join } from "node:path";
 import fc from "fast-check";

@@ -1,4 +1,6 @@
-/** What the pages in docs/ say and no other test looks at: corners of expressions, options and files of several schemas. */
+/**
+ * What the pages in docs/ say and no other test looks at: corners of expressions, options and files of several schemas.
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { col, KernelError, lit } from "spillway";

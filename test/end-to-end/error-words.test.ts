@@ -1,7 +1,12 @@
-/** What the kernel refuses, in words of this project: what is wrong, with what, and what to do; no option that there is not. */
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+/**
+ * What the kernel refuses, in words of this project: what is wrong, with what, and what to do; no option that there is
+ * not.
+ */
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { col, KernelError, SourceError, sql } from "spillway";
+import { gzipSync } from "node:zlib";
+import { col, KernelError, SourceError, sql, UnknownColumnError } from "spillway";
 import { beforeAll, describe, expect, test } from "vitest";
 import { testSessions } from "../support/sessions.ts";
 
@@ -24,7 +29,7 @@ async function message(work: Promise<unknown>): Promise<string> {
   );
   if (!(error instanceof Error)) throw new Error("it did not fail");
   expect(error.message).not.toMatch(
-    /__spillway|strict_mode|ignore_errors|auto_detect|maximum_object_size|read_blob|encryption_config|newline_del|LINE 1/,
+    /__spillway|strict_mode|ignore_errors|auto_detect|maximum_object_size|max_line_size|buffer_size|encoding=|read_blob|read_csv|encryption_config|newline_del|null_padding|all_varchar|sample_size|parallel = |LINE 1|CSV Error on|Parallel CSV|[Dd]uck[Dd][Bb]/,
   );
   return error.message;
 }
@@ -98,6 +103,51 @@ describe("[A1] files that cannot be read", () => {
     expect(await read("utf16.json", Buffer.from('\ufeff{"a":1}\n', "utf16le"))).toMatch(/encoded in UTF-16\. Convert/);
   });
 
+  test("[A1] CSV in another encoding: the file, the line and the option", async () => {
+    const latin = Buffer.from("name,n\ncaf\xe9,1\n", "latin1");
+    const words = (name: string) =>
+      new RegExp(`${name}.*line 2.* not UTF-8.*Give the encoding of the file, such as encoding: "latin-1", or drop`);
+    const plain = s.readCsv(file("latin.csv", latin)).takeAll();
+    await expect(plain).rejects.toThrow(SourceError);
+    expect(await message(plain)).toMatch(words("latin\\.csv"));
+    expect(await message(s.readCsv(file("latin.csv.gz", gzipSync(latin))).takeAll())).toMatch(
+      words("latin\\.csv\\.gz"),
+    );
+    const late = Buffer.concat([Buffer.from("name,n\n"), Buffer.from("cafe,1\n".repeat(50_000)), latin.subarray(7)]);
+    expect(await message(s.readCsv(file("late.csv", late)).count())).toMatch(/late\.csv, line 50002: it is not UTF-8/);
+    expect(() => s.readCsv("x.csv", { encoding: JSON.parse(`"ascii"`) })).toThrow(
+      /encoding is "ascii"; it must be one of utf-8, latin-1, windows-1252, utf-16le, utf-16be\./,
+    );
+  });
+
+  test("[A1] a file of another kind is called what it is", async () => {
+    const kinds = [
+      ["packed", gzipSync("a,b\n1,2\n"), /packed is a gzip file, not a CSV file\. Give compression: "gzip"/],
+      ["book.xlsx", Buffer.from("PK\x03\x04\0\0"), /is a zip file \(spreadsheets .*save it as CSV/],
+      ["a.csv.bz2", Buffer.from("BZh91AY"), /is a bzip2 file, not a CSV file\. Unpack it first/],
+      ["a.csv", Buffer.from("PAR1\x15\0\x15"), /is a Parquet file, not a CSV file\. Read it with readParquet/],
+    ] as const;
+    for (const [name, content, words] of kinds) {
+      expect(await message(s.readCsv(file(name, content)).takeAll())).toMatch(words);
+    }
+    expect(await s.readCsv(at("in", "packed"), { compression: "gzip" }).takeAll()).toEqual([{ a: 1, b: 2 }]);
+  });
+
+  test("[A1] a pipe is refused: it has no size, and can be read once only", { timeout: 20_000 }, async () => {
+    const pipe = at("in", "pipe");
+    execFileSync("mkfifo", [pipe]);
+    const reads = [s.readCsv(pipe), s.readText(pipe), s.readParquet(pipe), s.readBinary(at("in", "pip?"))];
+    for (const ds of reads)
+      expect(await message(ds.count())).toMatch(/pipe is a pipe, a socket or a device, not a file/);
+    rmSync(pipe);
+  });
+
+  test("[A1] a path that is not there is shown once", async () => {
+    expect(await message(s.readCsv(at("in", "none.csv")).count())).toBe(
+      `readCsv: there is no file or folder ${at("in", "none.csv")}.`,
+    );
+  });
+
   test("[A18] what is not packed as its name says", async () => {
     expect(await message(s.readCsv(file("no.csv.gz", "a\n1\n")).takeAll())).toMatch(
       /is not a gzip file\. Give compression/,
@@ -134,7 +184,7 @@ describe("[A3] expressions that cannot be computed", () => {
   test("[A13] a declared type that there is not is told with its operator and column", () => {
     const schema = { a: "BIGGINT" };
     const refused = (operator: string) =>
-      new RegExp(`${operator}: schema\\.a: "BIGGINT" is no type name: .*found BIGG`);
+      new RegExp(`${operator}: schema\\.a: "BIGGINT" is not a type name: .*found BIGG`);
     expect(() => s.range(3).map(({ id }) => ({ a: id }), { schema })).toThrow(refused("map"));
     expect(() => s.range(3).mapBatches(({ id }) => ({ a: id }), { schema })).toThrow(refused("mapBatches"));
     expect(() => s.fromItems([{ a: 1 }], { schema })).toThrow(refused("fromItems"));
@@ -256,6 +306,24 @@ describe("[A3] expressions that cannot be computed", () => {
     expect(() => s.range(2 ** 53 + 2)).toThrow(/not a whole number of at most 2\^53 - 1/);
     expect(() => col("id").cast(given(undefined))).toThrow(/cast: undefined is not a type name/);
     expect(() => s.range(3).rename(given("id"))).toThrow(/rename: names must be an object, such as .* not "id"/);
+    expect(() => s.readCsv("x.csv", { delimiter: "abcde" })).toThrow(
+      /delimiter is "abcde"; it must be .* at most 4 bytes/,
+    );
+    expect(() => s.readCsv("x.csv", { delimiter: "|", comment: "|" })).toThrow(
+      /delimiter is "\|" and comment is "\|": neither may be a part of the other/,
+    );
+    expect(() => s.readCsv("x.csv", { compression: given("bz2") })).toThrow(
+      /compression is "bz2"; it must be one of gzip, zstd, none/,
+    );
+    expect(() => s.readCsv("x.csv", { sampleSize: 0 })).toThrow(/sampleSize is 0; it must be .* above 0, or -1/);
+    class Kept {
+      call(batch: { id: Float64Array }) {
+        return batch;
+      }
+    }
+    expect(() => s.range(1).mapBatches(Kept, { constructorArgs: given(5) })).toThrow(
+      /mapBatches: constructorArgs is 5; it must be an array/,
+    );
     const options = { decimal: given(";") };
     expect(() => s.readCsv("x.csv", options)).toThrow(/decimal is ";"; it must be one of "\.", ","/);
     expect(() => s.readCsv("x.csv", { quote: "''" })).toThrow(/quote is "''"; it must be one ASCII character/);
@@ -264,9 +332,44 @@ describe("[A3] expressions that cannot be computed", () => {
     );
   });
 
-  test("[A14] an object without fields is called that", async () => {
+  test("[A7] a name that is in no table of the user's SQL, and a dataset without columns", async () => {
+    const named = s.fromItems([{ name: "x" }]);
+    const wrong = named.withColumn("y", sql("nam || 'z'")).takeAll();
+    await expect(wrong).rejects.toThrow(UnknownColumnError);
+    expect(await message(wrong)).toMatch(/there is no column "nam"\. Did you mean "name"\? Columns here: name\.$/);
+    // The kernel says "expected to find nam".
+    const used = s
+      .range(3)
+      .map(({ id }) => ({ name: id }))
+      .agg({ n: sql("count(nam)") });
+    expect(await message(used)).toMatch(/there is no column "nam"\. Did you mean "name"\?/);
+    const nothing = s.readCsv(file("nothing.csv", ""));
+    expect(await message(nothing.select(JSON.parse('"x"')).takeAll())).toMatch(
+      /^select: there is no column "x"\. There are no columns here\.$/,
+    );
+  });
+
+  test("[A14] an object without fields, or one that cannot be a value, is called that", async () => {
     const empty = s.range(1).map(() => ({ a: JSON.parse("{}") }));
     expect(await message(empty.takeAll())).toMatch(/Column "a" was given an object without fields/);
+    const given = (value: () => unknown) =>
+      message(
+        s
+          .range(1)
+          .map(() => ({ a: value() as number }))
+          .takeAll(),
+      );
+    expect(await given(() => Object.create(null))).toMatch(/Column "a" was given an object without fields/);
+    expect(await given(() => new Error("x"))).toMatch(/Column "a" was given an Error, which/);
+    expect(await given(() => ({ b: { c: () => 1 } }))).toMatch(
+      /Column "a" was given an object with "b": an object with "c": a function, which a column cannot hold/,
+    );
+    const round = await given(() => {
+      const one: Record<string, unknown> = {};
+      one.two = { one };
+      return one;
+    });
+    expect(round).toMatch(/an object with "two": an object with "one": the object that it is in, which/);
     const nested = s.range(2).map(({ id }) => ({ a: { b: [id === 1 ? JSON.parse('"x"') : 1] } }));
     expect(await message(nested.takeAll())).toMatch(
       /Column "a\.b\[\]" is DOUBLE so far.*declare the whole column in schem/,

@@ -6,6 +6,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { testSessions } from "../support/sessions.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
@@ -104,6 +105,114 @@ test("[A1] messy CSV", async () => {
     { shop: "south", month: "bad", sales: 1, total: 0 },
     { shop: "unknown", month: "2024-02", sales: 1, total: 7 },
   ]);
+});
+
+test("[A16] sessions of users, over many files with events that came twice", async () => {
+  mkdirSync(join(home, "events"));
+  const start = Date.UTC(2024, 0, 1);
+  const minutes = (user: number, i: number) => (i * 7 * (user + 1) + (i % 5 === 0 ? i * 40 : 0)) % 1440;
+  const events = Array.from({ length: 600 }, (_, i) => {
+    const at = new Date(start + minutes(i % 6, i) * 60_000).toISOString();
+    return { id: `e${i}`, user: `u${i % 6}`, at, page: `/p${i % 4}` };
+  });
+  for (let file = 0; file < 12; file++) {
+    // Each file has the last events of the previous one again.
+    const own = events.slice(Math.max(0, file * 50 - 10), file * 50 + 50);
+    writeFileSync(join(home, "events", `${file}.ndjson`), own.map((one) => `${JSON.stringify(one)}\n`).join(""));
+  }
+  const expected = Array.from({ length: 6 }, (_, u) => {
+    const own = events.filter(({ user }) => user === `u${u}`).sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
+    const sessions: (typeof own)[] = [];
+    for (const event of own) {
+      const last = sessions.at(-1);
+      const silence = Date.parse(event.at) - Date.parse(last?.at(-1)?.at ?? "1970-01-01");
+      if (last === undefined || silence > 30 * 60_000) sessions.push([event]);
+      else last.push(event);
+    }
+    return {
+      user: `u${u}`,
+      sessions: sessions.length,
+      events: own.length,
+      bounced: sessions.filter(({ length }) => length === 1).length,
+      longest: Math.max(...sessions.map((session) => new Set(session.map(({ page }) => page)).size)),
+    };
+  });
+  expect(await run("sessions", ...Array.from({ length: 12 }, (_, i) => join(home, "events", `${i}.ndjson`)))).toEqual(
+    expected,
+  );
+});
+
+test("[A11] ETL from packed lines of JSON to Parquet by day, with dead letters", async () => {
+  mkdirSync(join(home, "raw"));
+  const orders = Array.from({ length: 300 }, (_, id) => ({
+    id,
+    placed: id % 50 === 7 ? "soon" : `2024-03-${String(1 + (id % 3)).padStart(2, "0")}T10:00:00Z`,
+    country: id % 4 === 0 ? null : ["nl", "DE"][id % 2],
+    lines: id % 70 === 3 ? [] : [{ sku: `s${id}`, price: 19.99, quantity: 1 + (id % 3) }],
+  }));
+  for (let file = 0; file < 3; file++) {
+    const lines = orders.slice(file * 100, file * 100 + 100).map((one) => `${JSON.stringify(one)}\n`);
+    writeFileSync(join(home, "raw", `${file}.ndjson.gz`), gzipSync(lines.join("")));
+  }
+  const good = orders.filter(({ placed, lines }) => placed !== "soon" && lines.length > 0);
+  const [raw, out, bad] = ["raw", "orders", "bad"].map((name) => join(home, name));
+  const keys = good.map((one) => `${one.placed.slice(0, 10)} ${(one.country ?? "unknown").toUpperCase()}`);
+  const days = [...new Set(keys)].sort().map((key) => {
+    const [day = "", country] = key.split(" ");
+    return { day: new Date(day).toISOString(), country, orders: keys.filter((other) => other === key).length };
+  });
+  const { days: told, errors } = (await run("etl", raw ?? "", out ?? "", bad ?? "")) as {
+    days: unknown;
+    errors: { error: string }[];
+  };
+  expect(told).toEqual(days);
+  expect(errors.length).toBe(orders.length - good.length);
+  expect(errors.map(({ error }) => error).join("\n")).toMatch(/order 3 has no lines[\s\S]*order 7 was placed at soon/);
+  const cents = await s
+    .readParquet<{ id: number; cents: number }>(out ?? "")
+    .select("id", "cents")
+    .takeAll();
+  expect(new Map(cents.map((row) => [row.id, row.cents]))).toEqual(
+    new Map(good.map(({ id }) => [id, 1999 * (1 + (id % 3))])),
+  );
+});
+
+test("[A4] scores from a service that fails now and then, for a table with a reference table", async () => {
+  const reviews = Array.from({ length: 400 }, (_, i) => ({ product: `p${i % 9}`, text: `${i} ${"x".repeat(i % 30)}` }));
+  await s.fromItems(reviews).writeParquet(join(home, "reviews"));
+  const titles = Array.from({ length: 8 }, (_, i) => `p${i},"Title, ${"y".repeat(i)}"`);
+  writeFileSync(join(home, "products.csv"), `product,title\n${titles.join("\n")}\n`);
+  const asked = new Set<string>();
+  let failures = 0;
+  const server = createServer(async (request, response) => {
+    const body = await text(request);
+    const isNew = !asked.has(body);
+    asked.add(body);
+    // Every third batch fails at first.
+    if (isNew && asked.size % 3 === 0) {
+      failures++;
+      response.writeHead(503).end();
+    } else response.end(JSON.stringify((JSON.parse(body) as string[]).map(({ length }) => length)));
+  }).listen(0);
+  await once(server, "listening");
+  try {
+    const url = `http://localhost:${(server.address() as AddressInfo).port}/score`;
+    const scores = await run("scoring", join(home, "reviews"), join(home, "products.csv"), url);
+    const expected = Array.from({ length: 8 }, (_, p) => {
+      const own = reviews.filter(({ product }) => product === `p${p}`);
+      const lengths = own.map((review) => `Title, ${"y".repeat(p)}: ${review.text}`.length);
+      return { product: `p${p}`, reviews: own.length, score: lengths.reduce((a, b) => a + b) / own.length };
+    });
+    expect((scores as typeof expected).map(({ product, reviews: n }) => [product, n])).toEqual(
+      expected.map(({ product, reviews: n }) => [product, n]),
+    );
+    for (const [i, { score }] of (scores as typeof expected).entries())
+      expect(score).toBeCloseTo(expected[i]?.score ?? 0, 9);
+    expect(failures).toBeGreaterThan(3);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
 });
 
 test("[A10] a training loop", async () => {

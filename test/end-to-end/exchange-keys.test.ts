@@ -1,6 +1,7 @@
 /**
- * Keys of every type, with their hostile values, where rows are brought together by partitions: the answers are those of the
- * plain mode, before and after functions, also where the sides of a join or the blocks of a column differ in type.
+ * Keys of every type, with their hostile values, where rows are brought together by partitions: the answers are those
+ * of the plain mode, before and after functions, also where the sides of a join or the blocks of a column differ in
+ * type.
  */
 import { type AnyRow, col, count, type Dataset, sql } from "spillway";
 import { describe, expect, test } from "vitest";

@@ -1,10 +1,13 @@
 /** What reaches the user of an error in a function (A14): its causes, its fields, its own lines. */
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
+import { readFile } from "node:fs/promises";
+import { type AddressInfo, createServer, Socket } from "node:net";
 import { join } from "node:path";
 import { col, FunctionError, type RowFunctionOptions, WriteError } from "spillway";
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { runScript } from "../support/scripts.ts";
 import { testSessions } from "../support/sessions.ts";
 
 const sessions = testSessions("function-errors");
@@ -94,10 +97,10 @@ describe("causes", () => {
 
 test("[A14] what is thrown and is no error is told as that", async () => {
   const thrown: readonly (readonly [() => unknown, RegExp])[] = [
-    [() => "a text", /failed on row 0: it threw 'a text', which is no Error/],
-    [() => null, /failed on row 0: it threw null, which is no Error/],
-    [() => undefined, /failed on row 0: it threw undefined, which is no Error/],
-    [() => ({ code: 5 }), /failed on row 0: it threw \{ code: 5 \}, which is no Error/],
+    [() => "a text", /failed on row 0: it threw 'a text', which is not an Error/],
+    [() => null, /failed on row 0: it threw null, which is not an Error/],
+    [() => undefined, /failed on row 0: it threw undefined, which is not an Error/],
+    [() => ({ code: 5 }), /failed on row 0: it threw \{ code: 5 \}, which is not an Error/],
     [
       () =>
         new Proxy(
@@ -108,7 +111,7 @@ test("[A14] what is thrown and is no error is told as that", async () => {
             },
           },
         ),
-      /failed on row 0: it threw \{\}, which is no Error/,
+      /failed on row 0: it threw \{\}, which is not an Error/,
     ],
   ];
   for (const [make, words] of thrown) {
@@ -158,6 +161,22 @@ describe("stacks", () => {
     expect(frames.filter((line) => line.includes("function-errors.test.ts")).length).toBeGreaterThanOrEqual(3);
     expect(error.message).not.toContain("spillway=");
     expect(error.message).not.toContain("node:internal");
+  });
+
+  test("[A14] an error of Node's own has the line of the user's await", async () => {
+    const lines = (error: FunctionError) =>
+      error.message.split("\n").filter((line) => line.trimStart().startsWith("at "));
+    const missing = await failure(async function readIt() {
+      return await readFile("/nowhere/at-all");
+    });
+    expect(lines(missing)).toEqual([expect.stringMatching(/at async readIt \(.*function-errors\.test\.ts:\d+:\d+\)/)]);
+    expect(missing.message).toMatch(/code: 'ENOENT'/);
+    const several = await failure(async function readAll() {
+      await Promise.all([readFile("/nowhere/at-all")]);
+    });
+    expect(several.message).toMatch(/at async readAll \(.*function-errors\.test\.ts:\d+:\d+\)/);
+    const parsed = await failure(() => JSON.parse("{bad") as unknown);
+    expect(lines(parsed).at(-1)).toMatch(/function-errors\.test\.ts:\d+:\d+/);
   });
 
   test("[A14] a stack has the user's frames only", async () => {
@@ -212,10 +231,47 @@ describe("what cannot travel says why", () => {
   });
 
   test("[A5] a zod schema", () => {
-    const schema = { _zod: { bag: new WeakSet() }, parse: (value: unknown) => value };
-    expect(() => bad.map((row) => ({ n: schema.parse(row) as number }))).toThrow(
-      /which is a zod schema and cannot travel to a worker\. Put it into a module/,
+    const schema = z.object({ id: z.number() });
+    expect(() => bad.map((row) => schema.parse(row))).toThrow(
+      /^map: its function uses "schema" \(.*\), which is a zod schema and cannot travel to a worker\. Put it into a module/,
     );
+  });
+
+  test("[A5] what the error about a zod schema advises works", async () => {
+    writeFileSync(
+      join(sessions.directory, "rows.mjs"),
+      `import { z } from "${import.meta.resolve("zod")}";
+       export const Row = z.object({ id: z.number().max(1) });`,
+    );
+    const run = runScript(
+      sessions,
+      "zod-schemas",
+      `import { range } from "spillway";
+       import { z } from "${import.meta.resolve("zod")}";
+       import { Row } from "./rows.mjs";
+       class Checked {
+         #row;
+         constructor() { this.#row = z.object({ id: z.number().max(1) }); }
+         call(rows) { return rows.map((row) => this.#row.parse(row)); }
+       }
+       const ways = [(ds) => ds.map((row) => Row.parse(row)), (ds) => ds.mapBatches(Checked, { batchFormat: "rows" })];
+       for (const way of ways) {
+         console.log((await way(range(2)).takeAll()).length);
+         await way(range(3)).takeAll().catch((error) => console.log(/ZodError: .*too_big/s.test(error.message)));
+       }`,
+    );
+    expect(await run.ended).toEqual({ code: 0, output: "2\ntrue\n2\ntrue\n" });
+  });
+
+  test("[A5] the function itself is told once, with and without a name", () => {
+    const named = new Proxy<(row: { id: number }) => { id: number }>((row) => row, {});
+    expect(() => bad.map(named)).toThrow(/^map: its function is a Proxy and cannot travel to a worker\./);
+    const socket = new Socket();
+    const nameless: () => { n: number } = (() => () => ({ n: 1 }))();
+    Object.defineProperty(nameless, "socket", { value: socket, enumerable: true });
+    expect(() => bad.map(nameless)).toThrow(/^map: its function uses "\.socket" \(.*\), which/);
+    const f = () => String(socket.destroyed);
+    expect(() => bad.map(() => ({ n: f() }))).toThrow(/^map: the function "f" uses "socket" \(.*\), which is an inst/);
   });
 });
 

@@ -1,4 +1,7 @@
-/** Half of a surrogate pair is no character: it is refused wherever a text comes in, because all halves become one in UTF-8. */
+/**
+ * Half of a surrogate pair is no character: it is refused wherever a text comes in, because all halves become one in
+ * UTF-8.
+ */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import {

@@ -1,4 +1,7 @@
-/** What the program keeps in the store, and what it no longer refers to: both in stores and on disks that are nearly full. */
+/**
+ * What the program keeps in the store, and what it no longer refers to: both in stores and on disks that are nearly
+ * full.
+ */
 import { describe, expect, test } from "vitest";
 import { checkRows, KIB, kilobyteRows, rowsOf, SMALL, spillingSessions } from "../support/spilling-sessions.ts";
 

@@ -1,4 +1,6 @@
-/** Expressions of many values, and of many others inside each other: right, and planned in a time that users wait for. */
+/**
+ * Expressions of many values, and of many others inside each other: right, and planned in a time that users wait for.
+ */
 import { join } from "node:path";
 import { col, lit, sql } from "spillway";
 import { beforeAll, describe, expect, test } from "vitest";

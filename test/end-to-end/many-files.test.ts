@@ -1,4 +1,6 @@
-/** Many small files, in workers that have little memory: what the kernel maps of each and never touches is no memory. */
+/**
+ * Many small files, in workers that have little memory: what the kernel maps of each and never touches is no memory.
+ */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { sql } from "spillway";

@@ -1,6 +1,6 @@
 /**
- * A worker that really grows through the thresholds of its limit, in a real session with the real gauge. Exact thresholds are
- * in test/scheduler; here the function waits on each step until the session has said that it saw it.
+ * A worker that really grows through the thresholds of its limit, in a real session with the real gauge. Exact
+ * thresholds are in test/scheduler; here the function waits on each step until the session has said that it saw it.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -34,7 +34,8 @@ function blocksOf(s: Session, mebibytes: number) {
 }
 
 test("[K3] blocks above 0.60 of a worker's limit go to disk", async () => {
-  // Only the target: with these blocks and what it takes to make them, the worker comes near to being paused, and replaced.
+  // Only the target: with these blocks and what it takes to make them, the worker comes near to being paused, and
+  // replaced.
   const memory = { spill: false, pause: false, terminate: false } as const;
   const s = sessions.open({ workers: 1, memoryLimit: LIMIT, worker: { memory } });
   const blocks = blocksOf(s, 400);

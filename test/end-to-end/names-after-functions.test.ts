@@ -1,4 +1,6 @@
-/** Names that differ only in case from those that a function made: refused as they are where columns are known before. */
+/**
+ * Names that differ only in case from those that a function made: refused as they are where columns are known before.
+ */
 import { join } from "node:path";
 import { type AnyRow, col, count, type Dataset, OptionError, UnknownColumnError } from "spillway";
 import { describe, expect, test } from "vitest";

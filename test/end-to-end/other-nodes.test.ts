@@ -1,6 +1,8 @@
 /**
- * Other Nodes than the one that runs the tests. On Node 24: a file each of functions, writing, deaths, ends of programs, spilling and Arrow files, whole,
- * and what the older Node lacks (zstd, TypeScript without a loader). All tests on it are `npm test` with that Node first in the path.
+ * Other Nodes than the one that runs the tests. On Node 24: a file each of functions, writing, deaths, lifetimes, whole
+ * programs, replaced workers, spilling and Arrow files, whole, and what the older Node lacks (zstd, TypeScript without
+ * a loader). On Node 22: the shortest of these files. On both: heap profiles. All tests on one of them are `npm test`
+ * with that Node first in the path.
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
@@ -25,13 +27,20 @@ function run(node: string, args: readonly string[], cwd = root): string {
 
 const vitest = (...args: string[]) => ["node_modules/vitest/vitest.mjs", "run", "--no-file-parallelism", ...args];
 
-describe("[A1] Node 24", () => {
-  for (const name of ["functions", "write", "deaths", "lifecycle", "spilling", "arrow-files"]) {
+const FILES: Readonly<Record<22 | 24, readonly string[]>> = {
+  22: ["functions", "write", "replaced-workers", "arrow-files"],
+  24: ["functions", "write", "deaths", "lifecycle", "programs", "replaced-workers", "spilling", "arrow-files"],
+};
+
+describe.each([22, 24] as const)("[A1] Node %i", (major) => {
+  for (const name of FILES[major]) {
     test(`passes the tests of ${name}`, { timeout: 600_000 }, () => {
-      expect(run(nodeOf(24), vitest(`test/end-to-end/${name}.test.ts`))).toMatch(/Tests .*\d+ passed/);
+      expect(run(nodeOf(major), vitest(`test/end-to-end/${name}.test.ts`))).toMatch(/Tests .*\d+ passed/);
     });
   }
+});
 
+describe("[A1] Node 24", () => {
   test("passes the tests of zstd, which older ones have not", { timeout: 600_000 }, () => {
     const files = ["test/store/spill.test.ts", "test/store/spill-damage.test.ts", "test/arrow/foreign.test.ts"];
     const printed = run(nodeOf(24), vitest(...files, "-t", "zstd"));
@@ -41,6 +50,15 @@ describe("[A1] Node 24", () => {
 });
 
 for (const major of [22, 24] as const) {
+  // V8's sampler, its heap's figures and the constructors of buffers differ from version to version.
+  test(`[M8] Node ${major} profiles a function: lines with its objects and buffers, and names for all other memory`, {
+    timeout: 600_000,
+  }, () => {
+    const printed = run(nodeOf(major), vitest("test/profile/attribution.test.ts", "test/profile/stand-ins.test.ts"));
+    expect(printed).toMatch(/Test Files .*2 passed/);
+    expect(printed).not.toMatch(/failed|skipped/);
+  });
+
   test(`[A5] Node ${major} runs a program of TypeScript files without a loader`, { timeout: 600_000 }, () => {
     const app = join(home, `app-${major}`);
     mkdirSync(join(app, "node_modules"), { recursive: true });

@@ -1,6 +1,7 @@
 /**
- * What another user of the machine can do to a session: take the place of its directory with lies about what is to be swept, and read what
- * everybody may read of its processes. The victim is whoever runs the tests, the attacker a real second user.
+ * What another user of the machine can do to a session: take the place of its directory with lies about what is to be
+ * swept, and read what everybody may read of its processes. The victim is whoever runs the tests, the attacker a real
+ * second user.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -48,7 +49,10 @@ afterAll(() => {
   for (const path of made) rmSync(path, { recursive: true, force: true });
 });
 
-/** What the attacker writes: a dead session of the victim's whose worker is an innocent process, and whose files are the victim's. */
+/**
+ * What the attacker writes: a dead session of the victim's whose worker is an innocent process, and whose files are the
+ * victim's.
+ */
 const LIES = `
   import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
   import { dirname, join } from "node:path";

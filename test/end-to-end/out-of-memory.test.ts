@@ -1,4 +1,7 @@
-/** Functions that need more memory than there is, with real workers: they get through with less, or fail with the whole story. */
+/**
+ * Functions that need more memory than there is, with real workers: they get through with less, or fail with the whole
+ * story.
+ */
 import { OutOfMemoryError } from "spillway";
 import { expect, test } from "vitest";
 import { testSessions } from "../support/sessions.ts";
@@ -40,6 +43,8 @@ test("[M3] a function that needs memory in proportion to its batch gets a smalle
   expect(Math.max(...rows.map((row) => row.rows))).toBe(size);
   const retries = events.filter(({ type }) => type === "oomRetry");
   expect(retries.length).toBe(operator?.oomRetries);
+  expect(retries[0]).toMatchObject({ attempt: 1, asked: { batchSize: null }, files: [], worker: expect.any(Number) });
+  expect(retries[0]).toMatchObject({ remedies: expect.arrayContaining([expect.stringContaining("batchSize: ")]) });
   expect(String(ds.stats())).toMatch(
     new RegExp(`Memory: ran out of memory (once|\\d times); since then batches of ${size} rows`),
   );
@@ -162,7 +167,7 @@ test("[M4] [D9] what can never fit ends in an error with the figures, what was t
   expect(error.message).toMatch(/3\. batches of 1 row, \d at once: heap/);
   expect(error.message).toContain("4. batches of 1 row, alone on the machine: heap");
   expect(error.message).toMatch(/Its log: cat .*worker-\d+\.log/);
-  expect(error.remedies.at(-1)).toMatch(/^A machine or container with more memory/);
+  expect(error.remedies.at(-1)).toMatch(/^A machine or control group with more memory/);
   // Once more without a retry; the session is as good as before.
   const once = s.range(1).mapBatches(endless, { batchSize: 4, maxOomRetries: 0 });
   await expect(once.takeAll()).rejects.toMatchObject({ attempts: 1, reason: "heap" });

@@ -17,7 +17,10 @@ const byId = (a: Row, b: Row) => Number(a.id) - Number(b.id);
 const path = join(sessions.directory, "rows.json");
 writeFileSync(path, rows.map((row) => JSON.stringify(row)).join("\n"));
 
-/** The rows out of a file, as items, and after a function: read by SQL, out of blocks, and with columns that nobody knows. */
+/**
+ * The rows out of a file, as items, and after a function: read by SQL, out of blocks, and with columns that nobody
+ * knows.
+ */
 const sources: Readonly<Record<string, (s: Session) => Dataset>> = {
   "a file": (s) => s.readJson(path),
   items: (s) => s.fromItems([...rows]),

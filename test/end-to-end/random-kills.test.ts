@@ -1,7 +1,7 @@
 /**
- * Two hundred workers are killed while they run tasks, at moments of chance and by several signals: every result is what it
- * is without that, and nothing is left behind. A failure names its seed: `SPILLWAY_TEST_SEED=7 npx vitest run random-kills` draws
- * the same victims and pauses again (what they meet is up to the machine).
+ * Two hundred workers are killed while they run tasks, at moments of chance and by several signals: every result is
+ * what it is without that, and nothing is left behind. A failure names its seed: `SPILLWAY_TEST_SEED=7 npx vitest run
+ * random-kills` draws the same victims and pauses again (what they meet is up to the machine).
  */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * Relational work at its edges, in real sessions, with one wide kernel and as an exchange: nothing to work on, one key in
- * half of the rows, keys of every type, nulls, NaN and -0, rows of a megabyte, a single worker.
+ * Relational work at its edges, in real sessions, with one wide kernel and as an exchange: nothing to work on, one key
+ * in half of the rows, keys of every type, nulls, NaN and -0, rows of a megabyte, a single worker.
  */
 import { join } from "node:path";
 import { type AnyRow, col, count, type Dataset, type Session, type WriteSummary } from "spillway";

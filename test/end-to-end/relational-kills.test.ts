@@ -1,6 +1,7 @@
 /**
- * A worker, or the wide kernel, is killed in the middle of relational work: the result is what it is without that, nothing
- * is there twice or missing, and nothing is left behind. Moments differ from case to case and are the same in every run.
+ * A worker, or the wide kernel, is killed in the middle of relational work: the result is what it is without that,
+ * nothing is there twice or missing, and nothing is left behind. Moments differ from case to case and are the same in
+ * every run.
  */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";

@@ -64,7 +64,9 @@ const damages: readonly [string, SpillDamagedError["reason"], Damage][] = [
   ["gone with the local directory", "missing", () => clearAway(local)],
 ];
 
-/** As often as it takes: a session that writes there at this moment leaves a file in a directory that was just emptied. */
+/**
+ * As often as it takes: a session that writes there at this moment leaves a file in a directory that was just emptied.
+ */
 function clearAway(path: string): void {
   for (let tries = 0; existsSync(path); tries++) {
     try {

@@ -1,4 +1,7 @@
-/** Sessions whose data is many times their store: what leaves memory, where it goes, what is told, and that all of it comes back. */
+/**
+ * Sessions whose data is many times their store: what leaves memory, where it goes, what is told, and that all of it
+ * comes back.
+ */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, rmSync, statfsSync, utimesSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
@@ -42,6 +45,28 @@ function tmpfs(name: string, size: number): string {
 }
 
 describe("data many times the store", () => {
+  test("[O10] each stage has the bytes of its own blocks that went to disk and came back", async () => {
+    const s = open({ ...SMALL, workers: 2, objectStoreMemory: 2 * STORE });
+    const ds = kilobyteRows(s, 4000).sort("id", { descending: true });
+    const kept = await ds.materialize();
+    const { operators, spilledBytes, restoredBytes } = ds.stats();
+    expect(spilledBytes).toBeGreaterThan(2 * STORE);
+    const sum = (of: "spilledBytes" | "restoredBytes") => operators.reduce((all, operator) => all + operator[of], 0);
+    // Blocks of the program: the captured function.
+    const ofProgram = 64 * KIB;
+    for (const [all, one] of [
+      [spilledBytes, sum("spilledBytes")],
+      [restoredBytes, sum("restoredBytes")],
+    ]) {
+      expect(one).toBeLessThanOrEqual(all ?? 0);
+      expect(one).toBeGreaterThan((all ?? 0) - ofProgram);
+    }
+    expect(operators.at(-1)?.spilledBytes).toBeGreaterThan(STORE);
+    expect(String(ds.stats())).toMatch(/^ {2}Spilled: [\d.]+ [KM]iB; restored: [\d.]+ ([KM]i)?B$/m);
+    kept.dispose();
+    await s.close();
+  });
+
   test("[D1] flows through every operator, comes back right, and the store is never above its capacity", async () => {
     const s = open({ ...SMALL, workers: 2, objectStoreMemory: 2 * STORE });
     const count = 4000;

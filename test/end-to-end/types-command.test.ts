@@ -133,15 +133,18 @@ test("[A12] types of the kernel that become texts, and such as nobody knows", ()
 
 test("[A1] the command line says what is wrong, with the exit codes 1 and 2", () => {
   expect(spillway("typos")).toMatchObject({ status: 2, stdout: "" });
-  expect(spillway("typos").stderr).toMatch(/there is no command "typos"[\s\S]*Usage: spillway <command>/);
+  expect(spillway("typos").stderr).toMatch(/there is no command "typos"\. Did you mean "types"\? spillway --help/);
   expect(spillway("types")).toMatchObject({ status: 2, stderr: expect.stringContaining("types: give the files") });
   expect(spillway("types", "x.parquet", "--nam=T")).toMatchObject({
     status: 2,
-    stderr: expect.stringMatching(/no option --nam/),
+    stderr: expect.stringMatching(/unknown option '--nam=T'/),
   });
   expect(spillway("types", "data.bin").stderr).toMatch(/--format parquet/);
   const missing = spillway("types", "nowhere.parquet");
   expect(missing).toMatchObject({ status: 1, stdout: "" });
   expect(missing.stderr).toMatch(/^spillway: .*nowhere\.parquet/);
-  expect(spillway("--help")).toMatchObject({ status: 0, stdout: expect.stringContaining("types <files>") });
+  expect(spillway("--help")).toMatchObject({
+    status: 0,
+    stdout: expect.stringMatching(/^ {2}types +the row type of files/m),
+  });
 });

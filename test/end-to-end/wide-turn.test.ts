@@ -1,4 +1,6 @@
-/** Jobs share the one wide kernel: who waits there for a slow function lets others go first, and gives the same answer. */
+/**
+ * Jobs share the one wide kernel: who waits there for a slow function lets others go first, and gives the same answer.
+ */
 import { createServer, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { count, sql } from "spillway";

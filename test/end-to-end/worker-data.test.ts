@@ -1,7 +1,7 @@
-/** Containers of the user's in workers: made in every form, reached by functions, living as long as the worker. */
+/** Worker data: made in every form, reached by functions, living as long as the worker. */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type ContainerOption, type ContainerPlace, FunctionError, OptionError, session, workerData } from "spillway";
+import { FunctionError, OptionError, session, type WorkerDataOption, type WorkerDataPlace, workerData } from "spillway";
 import { expect, test } from "vitest";
 import { testSessions } from "../support/sessions.ts";
 
@@ -59,12 +59,12 @@ class OnDisk {
   }
 }
 
-async function entries(data: ContainerOption): Promise<unknown[]> {
+async function entries(data: WorkerDataOption): Promise<unknown[]> {
   const s = sessions.open({ workers: 1, data });
   try {
     const [found] = await s.run(() => {
-      const container = workerData();
-      return [container.constructor.name, ...[...container.keys()].map((key) => [key, container.get(key)])];
+      const data = workerData();
+      return [data.constructor.name, ...[...data.keys()].map((key) => [key, data.get(key)])];
     });
     return found?.value ?? [];
   } finally {
@@ -78,7 +78,7 @@ test("[K14] data is a Map-like, a class, a factory, or one of these with argumen
   expect(await entries(new Bounded(3))).toEqual(["Bounded"]);
   expect(await entries(async () => new Map([["made in", "the worker"]]))).toEqual(["Map", ["made in", "the worker"]]);
   expect(await entries([Bounded, 3])).toEqual(["Bounded"]);
-  const filled = (key: string, value: number, { worker }: ContainerPlace) => new Map([[key, value + worker]]);
+  const filled = (key: string, value: number, { worker }: WorkerDataPlace) => new Map([[key, value + worker]]);
   expect(await entries([filled, "b", 41])).toEqual(["Map", ["b", 42]]);
   expect(await entries({ factory: filled, args: ["c", 1] })).toEqual(["Map", ["c", 2]]);
 });
@@ -89,8 +89,8 @@ test("[K14] each worker has its own, and what functions put there stays from job
     s
       .range(100, { overrideNumBlocks: 10 })
       .map((row) => {
-        const container = workerData<Bounded>();
-        container.set(`${row.id}`, ((container.get(`${row.id}`) as number | undefined) ?? 0) + 1);
+        const data = workerData<Bounded>();
+        data.set(`${row.id}`, ((data.get(`${row.id}`) as number | undefined) ?? 0) + 1);
         return row;
       })
       .count();
@@ -103,12 +103,12 @@ test("[K14] each worker has its own, and what functions put there stays from job
 });
 
 test("[K14] a factory is told a directory of the worker's own, which ends with the session", async () => {
-  const s = sessions.open({ workers: 1, data: ({ directory }: ContainerPlace) => new OnDisk(directory) });
+  const s = sessions.open({ workers: 1, data: ({ directory }: WorkerDataPlace) => new OnDisk(directory) });
   const [answer] = await s.run(() => {
-    const container = workerData<OnDisk>();
-    container.set("a", Buffer.alloc(1000, 7));
-    const freed = [container.evict(), container.evict()];
-    return { freed, back: container.get("a")?.length, directory: container.directory };
+    const data = workerData<OnDisk>();
+    data.set("a", Buffer.alloc(1000, 7));
+    const freed = [data.evict(), data.evict()];
+    return { freed, back: data.get("a")?.length, directory: data.directory };
   });
   expect(answer?.value).toMatchObject({ freed: [1000, -1], back: 1000 });
   expect(existsSync(answer?.value.directory ?? "")).toBe(true);
@@ -139,7 +139,7 @@ test("[K14] a factory that throws, or makes something else, fails jobs and calls
   await other.close();
 });
 
-test("[K14] what is no container is refused before anything starts; outside a worker there is none", async () => {
+test("[K14] what cannot be worker data is refused before anything starts; outside a worker there is none", async () => {
   const refused = (data: unknown) => expect(() => session({ data: data as never }));
   refused({}).toThrow(OptionError);
   refused({}).toThrow("This object has no get(), set(), has(), delete(), keys().");
@@ -160,14 +160,14 @@ test("[K14] what is no container is refused before anything starts; outside a wo
   await s.close();
 });
 
-test("[K14] a container that evicts holds more than its worker has memory for, and the worker lives", async () => {
+test("[K14] worker data that evicts holds more than its worker has memory for, and the worker lives", async () => {
   const s = sessions.open({
     workers: 1,
     memoryLimit: "384 MiB",
-    data: ({ directory }: ContainerPlace) => new OnDisk(directory),
+    data: ({ directory }: WorkerDataPlace) => new OnDisk(directory),
   });
   const pages = 60;
-  // A task each: where memory is short, the next one waits until the container has let go.
+  // A task each: where memory is short, the next one waits until the worker data has freed memory.
   const pids = await s
     .range(pages, { overrideNumBlocks: pages })
     .map((row) => {
@@ -177,11 +177,11 @@ test("[K14] a container that evicts holds more than its worker has memory for, a
     .takeAll();
   expect(new Set(pids.map(({ pid }) => pid)).size).toBe(1);
   const [kept] = await s.run(() => {
-    const container = workerData<OnDisk>();
-    const keys = [...container.keys()].sort();
+    const data = workerData<OnDisk>();
+    const keys = [...data.keys()].sort();
     return {
-      inMemory: container.fast.size,
-      whole: keys.filter((key) => container.get(key)?.at(-1) === Number(key.slice("page-".length))).length,
+      inMemory: data.fast.size,
+      whole: keys.filter((key) => data.get(key)?.at(-1) === Number(key.slice("page-".length))).length,
     };
   });
   expect(kept?.value.whole).toBe(pages);
@@ -189,8 +189,8 @@ test("[K14] a container that evicts holds more than its worker has memory for, a
   await s.close();
 });
 
-test("[K14] a worker whose container is full and lets go of nothing is replaced: the job does not wait for it", async () => {
-  const pinned = ({ directory }: ContainerPlace) => Object.assign(new OnDisk(directory), { evict: async () => -1 });
+test("[K14] a worker whose worker data is full and frees nothing is replaced: the job does not wait for it", async () => {
+  const pinned = ({ directory }: WorkerDataPlace) => Object.assign(new OnDisk(directory), { evict: async () => -1 });
   const s = sessions.open({ workers: 1, memoryLimit: "384 MiB", data: pinned });
   const reasons: string[] = [];
   s.onEvent((event) => {
@@ -201,6 +201,6 @@ test("[K14] a worker whose container is full and lets go of nothing is replaced:
     return row;
   });
   expect(await rows.count()).toBe(40);
-  expect(reasons[0]).toMatch(/^its container \(data\) holds .* of its 384 MiB, and lets go of no more/);
+  expect(reasons[0]).toMatch(/^its worker data \(data\) holds .* of its 384 MiB, and frees no more/);
   await s.close();
 }, 60_000);

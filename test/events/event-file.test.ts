@@ -4,7 +4,14 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { apply, EventRecorder, emptyState, readRecords, readSession, snapshotOf } from "../../src/events/index.ts";
 import { Segments } from "../../src/events/segments.ts";
-import type { BlockId, JobId, RecordedEvent, TaskId, WorkerId } from "../../src/protocol/index.ts";
+import {
+  type BlockId,
+  type JobId,
+  NO_FIGURES,
+  type RecordedEvent,
+  type TaskId,
+  type WorkerId,
+} from "../../src/protocol/index.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
 const root = temporaryDirectory("events");
@@ -16,7 +23,18 @@ function directory(): string {
 const job = "j" as JobId;
 
 function started(at: number): RecordedEvent {
-  const operators = [{ id: 0, name: "range->map", kind: "tasks", place: "worker", inputs: [], tasks: 9 } as const];
+  const operators = [
+    {
+      id: 0,
+      name: "range->map",
+      kind: "tasks",
+      place: "worker",
+      input: "splits",
+      inputs: [],
+      tasks: 9,
+      recipe: null,
+    } as const,
+  ];
   return { at, type: "jobStarted", job, operators };
 }
 
@@ -24,7 +42,7 @@ function started(at: number): RecordedEvent {
 function task(at: number, index: number): RecordedEvent[] {
   const [id, block] = [`t${index}` as TaskId, index as BlockId];
   const worker = 1 as WorkerId;
-  const figures = { rowsIn: 5, rowsOut: 10, bytesOut: 800, wall: 3, cpu: 2, peakMemory: 100 + index, errored: 0 };
+  const figures = { ...NO_FIGURES, rowsIn: 5, rowsOut: 10, bytesOut: 800, wall: 3, cpu: 2, peakMemory: 100 + index };
   return [
     { at, type: "taskFormed", task: id, job, operator: 0, index, bytesIn: null },
     { at, type: "task", task: id, to: "waiting" },
@@ -78,7 +96,8 @@ describe("[W2] the event file", () => {
     const events: RecordedEvent[] = [started(0), notice(0, "the first")];
     for (let i = 1; i < 3000; i++)
       events.push(...task(i * 1000, i), ...(i % 500 === 0 ? [notice(i * 1000, "map")] : []));
-    const limit = 256 * 1024;
+    // Two segments must fit, each with a snapshot of 600 time buckets (66 KiB) and as much of events.
+    const limit = 320 * 1024;
     // Each flush has the time of its last event, so that old segments are older than a minute.
     const clock = { now: 0 };
     const recorder = new EventRecorder(path, limit, () => clock.now);
@@ -119,6 +138,18 @@ describe("[W2] the event file", () => {
     const read = readSession(path);
     expect(asJson(read.state)).toEqual(stateOf(events));
     expect(read.torn).toBe(1);
+  });
+
+  test("of an earlier version, which lacks a figure of tasks and of a snapshot's operators, counts 0 for it", async () => {
+    const path = directory();
+    const events = [started(0), ...task(1, 0), ...task(2, 1)];
+    await written(path, 2 ** 20, events.slice(0, -10));
+    const snapshot = { at: 1, type: "snapshot", state: stateOf(events.slice(0, -10)) };
+    const records = [snapshot, ...events.slice(-10)].map((record) => `${JSON.stringify(record)}\n`);
+    const earlier = records.join("").replaceAll(/,"(errored|addedMemory)":0/g, "");
+    expect(earlier).not.toContain("errored");
+    writeFileSync(join(path, "events.jsonl"), earlier);
+    expect(asJson(readSession(path).state)).toEqual(stateOf(events));
   });
 
   test("goes on with a snapshot after the directory could not be written to", async () => {

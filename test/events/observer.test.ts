@@ -10,6 +10,8 @@ import { temporaryDirectory } from "../support/temporary.ts";
 const root = temporaryDirectory("observer");
 const BATCH = 1_000;
 
+const noProfile = () => Promise.reject(new Error("there is no worker"));
+
 function notices(batch: number): RecordedEvent[] {
   return Array.from({ length: BATCH }, (_, i) => ({
     at: batch,
@@ -20,13 +22,17 @@ function notices(batch: number): RecordedEvent[] {
 
 test("[W2] an observer that does not read holds nothing up: what it missed is dropped and counted", async () => {
   const recorder = new EventRecorder(join(root, "logs"), 2 ** 30);
-  const server = createServer((socket) => new Observer(new Wire(socket), recorder));
+  const server = createServer((socket) => new Observer(new Wire(socket), recorder, noProfile));
   server.listen(join(root, "socket"));
   await once(server, "listening");
   const socket: Socket = connect(join(root, "socket"));
   await once(socket, "connect");
   const messages: ToObserver[] = [];
-  const told = () => messages.reduce((sum, one) => sum + (one.type === "events" ? one.events.length : one.dropped), 0);
+  const told = () =>
+    messages.reduce(
+      (sum, one) => sum + (one.type === "events" ? one.events.length : one.type === "snapshot" ? one.dropped : 0),
+      0,
+    );
   const joined = () => once(server, "connection");
   if ((await connections(server)) === 0) await joined();
   // About 20 MiB, which neither the system nor the session keeps for it.

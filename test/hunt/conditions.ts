@@ -1,4 +1,6 @@
-/** Conditions on hostile values: what a reader may take for a reason to leave rows out, from statistics that cannot say. */
+/**
+ * Conditions on hostile values: what a reader may take for a reason to leave rows out, from statistics that cannot say.
+ */
 import { col, type Expr } from "spillway";
 import { type Any, type Maker, named, quoted } from "../end-to-end/differential/step.ts";
 

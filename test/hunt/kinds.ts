@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { chains, playChain } from "./chains.ts";
 import { files, playFiles } from "./files.ts";
+import { largeTexts, playLargeTexts } from "./large-texts.ts";
 import { playTexts, texts } from "./texts.ts";
 import type { World } from "./world.ts";
 
@@ -57,4 +58,5 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   chains: kind(chains, playChain),
   files: kind(files, playFiles),
   texts: kind(texts, playTexts),
+  largeTexts: kind(largeTexts, playLargeTexts),
 };

@@ -1,6 +1,6 @@
 /**
- * `npm run hunt`: random cases against other engines, until the time is over. Prints what differs, with the seed that gives
- * it again; exits with 1 where anything did. CONTRIBUTING.md says how to read it.
+ * `npm run hunt`: random cases against other engines, until the time is over. Prints what differs, with the seed that
+ * gives it again; exits with 1 where anything did. CONTRIBUTING.md says how to read it.
  */
 import { fork } from "node:child_process";
 import { availableParallelism } from "node:os";

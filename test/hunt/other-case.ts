@@ -1,4 +1,7 @@
-/** A name in another case than a column's is refused at the end of any chain, whether or not its columns are known before it runs. */
+/**
+ * A name in another case than a column's is refused at the end of any chain, whether or not its columns are known
+ * before it runs.
+ */
 import { ok } from "node:assert/strict";
 import { col, count, lit, OptionError, UnknownColumnError } from "spillway";
 import type { End } from "../end-to-end/differential/endings.ts";

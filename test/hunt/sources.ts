@@ -40,7 +40,10 @@ function thirds(sql: string): string[] {
   });
 }
 
-/** Files that the kernel writes, read by ours. Types that Parquet does not have are, in the reference too, what comes back. */
+/**
+ * Files that the kernel writes, read by ours. Types that Parquet does not have are, in the reference too, what comes
+ * back.
+ */
 function parquet(world: World, parts: readonly string[], options: string, name: string): Told {
   const { reference } = world;
   const written = world.path("written");

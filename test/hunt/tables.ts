@@ -3,7 +3,9 @@ import fc from "fast-check";
 import { type Columns, isTaken, quoted } from "../end-to-end/differential/step.ts";
 import { HOSTILE, type HostileType, TAME } from "./values.ts";
 
-/** Not `file_row_number`: the kernel numbers the rows of a Parquet file under that name, and refuses files that have it. */
+/**
+ * Not `file_row_number`: the kernel numbers the rows of a Parquet file under that name, and refuses files that have it.
+ */
 const NAMES = [
   ...[
     "n",

@@ -1,4 +1,7 @@
-/** CSV and JSON files as others write them: a value is read as it was written, or refused by an error that names its file. */
+/**
+ * CSV and JSON files as others write them: a value is read as it was written, or refused by an error that names its
+ * file.
+ */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";

@@ -1,4 +1,7 @@
-/** What the cases of a round share: the reference, sessions of each size and mode, directories, perhaps the Python peers. */
+/**
+ * What the cases of a round share: the reference, sessions of each size and mode, directories, perhaps the Python
+ * peers.
+ */
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -41,7 +44,10 @@ export class World {
     return known;
   }
 
-  /** A path that never was there, in a directory of its own: the kernel may keep what it read of a file for longer than the file. */
+  /**
+   * A path that never was there, in a directory of its own: the kernel may keep what it read of a file for longer than
+   * the file.
+   */
   path(name: string): string {
     const directory = join(this.#directory, String(this.#made++));
     mkdirSync(directory);

@@ -6,7 +6,7 @@ import type { Pressure, Thresholds } from "../../src/protocol/index.ts";
 
 const SPAN = 30_000;
 const bytes = fc.nat(2 ** 40);
-const use = fc.record({ private: bytes, blocks: bytes, kernel: bytes, container: bytes, spilled: bytes });
+const use = fc.record({ private: bytes, blocks: bytes, kernel: bytes, workerData: bytes, spilled: bytes });
 
 test("[K9] managed + unmanaged + recent = process in every reading, none of them below nothing", () => {
   const readings = fc.array(fc.tuple(use, fc.nat(20_000)), { maxLength: 60 });
@@ -21,7 +21,7 @@ test("[K9] managed + unmanaged + recent = process in every reading, none of them
         expect(kinds.process).toBe(one.private + one.blocks);
         expect(kinds.managed + kinds.unmanaged + kinds.recent).toBe(kinds.process);
         expect(Math.min(kinds.managed, kinds.unmanaged, kinds.recent)).toBeGreaterThanOrEqual(0);
-        expect(kinds.managed).toBe(Math.min(kinds.process, one.blocks + one.kernel + one.container));
+        expect(kinds.managed).toBe(Math.min(kinds.process, one.blocks + one.kernel + one.workerData));
         expect(kinds.spilled).toBe(one.spilled);
         seen.push({ at: now, rest: kinds.process - kinds.managed });
         const within = seen.filter(({ at }) => at >= now - SPAN).map(({ rest }) => rest);
@@ -35,7 +35,7 @@ test("[K9] managed + unmanaged + recent = process in every reading, none of them
 test("[K9] what is unmanaged is recent for recentToOldTime, and old from then on; what is freed is not old any more", () => {
   const over = new LeastOverTime(SPAN);
   const of = (privately: number, now: number) =>
-    kindsOf({ private: privately, blocks: 10, kernel: 5, container: 0, spilled: 0 }, over, now);
+    kindsOf({ private: privately, blocks: 10, kernel: 5, workerData: 0, spilled: 0 }, over, now);
   expect(of(105, 0)).toMatchObject({ process: 115, managed: 15, unmanaged: 0, recent: 100 });
   expect(of(105, SPAN - 1)).toMatchObject({ unmanaged: 0, recent: 100 });
   expect(of(145, SPAN)).toMatchObject({ unmanaged: 100, recent: 40 });

@@ -1,4 +1,6 @@
-/** What is in use of the node's memory, and how often the system has killed, on made-up machines and once in a real box. */
+/**
+ * What is in use of the node's memory, and how often the system has killed, on made-up machines and once in a real box.
+ */
 import { expect, test } from "vitest";
 import { gaugeOver } from "../../src/memory/index.ts";
 import { boxed, runInBox } from "../support/box.ts";

@@ -3,7 +3,7 @@ import type { DeathReason } from "../../src/protocol/index.ts";
 import { curveText, deathError } from "../../src/scheduler/oom/deaths.ts";
 import { job, tasks } from "../simulate/plans.ts";
 import { ended } from "../support/ends.ts";
-import { splits, Table } from "./table.ts";
+import { ScriptedSession, splits } from "./scripted-session.ts";
 
 const MIB = 2 ** 20;
 const END = {
@@ -44,7 +44,7 @@ test("[M2] one message has exit type, code, signal, the OOM killer's counts, the
 Exit type: UNEXPECTED_SYSTEM_EXIT; exit code: none; signal: SIGSEGV; kills of the system's OOM killer while it lived: 1 in its control group, 3 on the machine.
 Its memory: 312 MiB → 401 MiB → 690 MiB in the last 4.0 s.
 Node node-1: 960 MiB of 1000 MiB in use (96.0 %), and the monitor acts above 95.0 %.
-Likely causes: a native module that the function uses, or the kernel, went wrong; or something called abort.
+Likely causes: a fault in the kernel or in a native module that the function uses, or a call of abort.
 What to do: run the function alone on the same rows, update the native module or do without it; maxRetries says how often it is tried again.
 Its log (/logs/worker-1.log) ends with:
 last words`,
@@ -64,15 +64,15 @@ test("[M2] exit types: errors that nobody caught, connections that broke, worker
 test("[M2] a long curve is told in five points", () => {
   const curve = Array.from({ length: 41 }, (_, i) => ({ at: i * 200, private: i * 10 * MIB }));
   expect(curveText(curve)).toBe("0 B → 100 MiB → 200 MiB → 300 MiB → 400 MiB in the last 8.0 s");
-  expect(curveText(curve.slice(10, 11))).toBe("100 MiB when it was last looked at");
-  expect(curveText([])).toBe("nobody had looked yet");
+  expect(curveText(curve.slice(10, 11))).toBe("100 MiB at its last measurement");
+  expect(curveText([])).toBe("not measured yet");
 });
 
 test("a death is an event with the operator's name; a worker that was told to go is none", () => {
-  const table = new Table(1, 4);
-  table.start(job("j", [tasks(0, splits(1))]), 10);
-  table.dies(1);
-  const events = table.commands.flatMap((command) => (command.type === "event" ? [command.event] : []));
+  const session = new ScriptedSession(1, 4);
+  session.start(job("j", [tasks(0, splits(1))]), 10);
+  session.dies(1);
+  const events = session.commands.flatMap((command) => (command.type === "event" ? [command.event] : []));
   expect(events.filter(({ type }) => type === "workerDied")).toMatchObject([
     { worker: 1, reason: "exit", operator: "op0" },
   ]);

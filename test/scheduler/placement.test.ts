@@ -5,135 +5,135 @@ import type { BlockId, MemorySettings, WorkerId } from "../../src/protocol/index
 import { PAGE } from "../../src/store/index.ts";
 import { job, tasks } from "../simulate/plans.ts";
 import { MEMORY } from "../support/memory-settings.ts";
-import { blocksOf, from, splits, Table } from "./table.ts";
+import { blocksOf, from, ScriptedSession, splits } from "./scripted-session.ts";
 
 const sink = { kind: "count" } as const;
 
-function idle(workers: number, memory: MemorySettings = MEMORY): Table {
-  return new Table(workers, 1000, { memory });
+function idle(workers: number, memory: MemorySettings = MEMORY): ScriptedSession {
+  return new ScriptedSession(workers, 1000, { memory });
 }
 
 /** What was seen has been there for long: it is not recent any more. */
-function seenForLong(table: Table, ...mebibytes: number[]): void {
-  table.seen(...mebibytes);
-  table.now += 2 * MEMORY.recentToOldTime;
-  table.seen(...mebibytes);
+function seenForLong(session: ScriptedSession, ...mebibytes: number[]): void {
+  session.seen(...mebibytes);
+  session.now += 2 * MEMORY.recentToOldTime;
+  session.seen(...mebibytes);
 }
 
 /** Workers in the order in which they got their first task. */
-const order = (table: Table): WorkerId[] => [
+const order = (session: ScriptedSession): WorkerId[] => [
   ...new Set(
-    table.commands.flatMap((one) => (one.type === "toWorker" && one.message.type === "run" ? [one.worker] : [])),
+    session.commands.flatMap((one) => (one.type === "toWorker" && one.message.type === "run" ? [one.worker] : [])),
   ),
 ];
 
 /** The worker's task makes so many blocks of a page, which the program keeps. */
-function makes(table: Table, worker: number, blocks: number): void {
+function makes(session: ScriptedSession, worker: number, blocks: number): void {
   for (let i = 0; i < blocks; i++) {
-    table.asks(worker);
-    table.handsOver(worker);
-    const id = table.wasTold("output").at(-1)?.slice.block.id;
+    session.asks(worker);
+    session.handsOver(worker);
+    const id = session.wasTold("output").at(-1)?.slice.block.id;
     if (id === undefined) throw new Error("no output");
-    table.program({ type: "keep", blocks: [id] });
+    session.program({ type: "keep", blocks: [id] });
   }
 }
 
 test("[K15] a task goes to the idle worker with the least memory", () => {
-  const table = idle(3);
-  seenForLong(table, 300, 100, 200);
-  table.start(job("j", [tasks(0, splits(3), { sink })]));
-  expect(order(table)).toEqual([2, 3, 1]);
+  const session = idle(3);
+  seenForLong(session, 300, 100, 200);
+  session.start(job("j", [tasks(0, splits(3), { sink })]));
+  expect(order(session)).toEqual([2, 3, 1]);
 });
 
 test("[K15] among equals the order is that of becoming idle", () => {
-  const table = idle(3);
-  seenForLong(table, 100, 100, 100);
-  table.start(job("j", [tasks(0, splits(3), { sink })]));
-  expect(order(table)).toEqual([1, 2, 3]);
+  const session = idle(3);
+  seenForLong(session, 100, 100, 100);
+  session.start(job("j", [tasks(0, splits(3), { sink })]));
+  expect(order(session)).toEqual([1, 2, 3]);
 });
 
 test("[K15] blocks that a worker is answerable for count as its memory", () => {
-  const table = idle(2, { ...MEMORY, measure: "managed" });
-  table.start(job("j", [tasks(0, splits(1), { sink: blocksOf(1) })]), 8);
-  makes(table, 1, 4);
-  table.done(1, 4);
-  table.seen(0, 400);
-  const before = order(table).length;
-  table.start(job("k", [tasks(0, splits(1), { sink })]));
-  expect(order(table).slice(before)).toEqual([2]);
+  const session = idle(2, { ...MEMORY, measure: "managed" });
+  session.start(job("j", [tasks(0, splits(1), { sink: blocksOf(1) })]), 8);
+  makes(session, 1, 4);
+  session.done(1, 4);
+  session.seen(0, 400);
+  const before = order(session).length;
+  session.start(job("k", [tasks(0, splits(1), { sink })]));
+  expect(order(session).slice(before)).toEqual([2]);
 });
 
 test("[K15] of the workers that have the operator the one with the least memory, and none that has it not", () => {
-  const table = idle(4);
+  const session = idle(4);
   const makesBlock = () => {
-    table.asks(1);
-    table.handsOver(1);
+    session.asks(1);
+    session.handsOver(1);
   };
-  table.start(job("j", [tasks(0, splits(1), { sink: blocksOf(1) }), tasks(1, from(0), { sink })]));
+  session.start(job("j", [tasks(0, splits(1), { sink: blocksOf(1) }), tasks(1, from(0), { sink })]));
   makesBlock();
   makesBlock();
-  expect(order(table)).toEqual([1, 2, 3]);
-  table.done(2, 1);
-  table.done(3, 1);
-  seenForLong(table, 0, 300, 100, 0);
+  expect(order(session)).toEqual([1, 2, 3]);
+  session.done(2, 1);
+  session.done(3, 1);
+  seenForLong(session, 0, 300, 100, 0);
   makesBlock();
-  expect([2, 3, 4].map((worker) => table.tasksOf(worker).length)).toEqual([1, 2, 0]);
+  expect([2, 3, 4].map((worker) => session.tasksOf(worker).length)).toEqual([1, 2, 0]);
 });
 
 test("[K15] rebalance evens out the blocks that workers are answerable for, and says what moved", () => {
-  const table = idle(3);
-  table.start(job("j", [tasks(0, splits(3), { sink: blocksOf(1) })]), 40);
-  makes(table, 1, 12);
-  const { ledger } = table.scheduler;
+  const session = idle(3);
+  session.start(job("j", [tasks(0, splits(3), { sink: blocksOf(1) })]), 40);
+  makes(session, 1, 12);
+  const { ledger } = session.scheduler;
   const managed = () => [1, 2, 3].map((worker) => ledger.managed(worker as WorkerId) / PAGE);
   expect(managed()).toEqual([12, 0, 0]);
-  table.program({ type: "rebalance", request: 7 });
+  session.program({ type: "rebalance", request: 7 });
   const even = managed();
   expect(even.reduce((sum, pages) => sum + pages, 0)).toBe(12);
   expect(Math.max(...even) - Math.min(...even)).toBeLessThanOrEqual(1);
-  const { moved } = table.wasTold("rebalanced")[0] ?? {};
+  const { moved } = session.wasTold("rebalanced")[0] ?? {};
   expect(moved?.length).toBe(12 - (even[0] ?? 0));
   expect(moved?.every(({ from, bytes }) => from === 1 && bytes === PAGE)).toBe(true);
   for (const { block, to } of moved ?? []) expect(ledger.makerOf(block)).toBe(to);
-  expect(table.happened("rebalanced")).toEqual([
+  expect(session.happened("rebalanced")).toEqual([
     { type: "rebalanced", blocks: moved?.length, bytes: (moved?.length ?? 0) * PAGE },
   ]);
-  table.program({ type: "rebalance", request: 8 });
-  expect(table.wasTold("rebalanced")[1]?.moved).toEqual([]);
+  session.program({ type: "rebalance", request: 8 });
+  expect(session.wasTold("rebalanced")[1]?.moved).toEqual([]);
   ledger.assertConsistent();
 });
 
 test("[K15] rebalance gives workers what a dead one made, and leaves the program what it put there", () => {
-  const table = idle(3);
-  const put = table.put(5);
-  table.start(job("j", [tasks(0, splits(3), { sink: blocksOf(1) })]), 40);
-  makes(table, 1, 4);
-  makes(table, 2, 3);
-  table.dies(1);
-  const { ledger } = table.scheduler;
+  const session = idle(3);
+  const put = session.put(5);
+  session.start(job("j", [tasks(0, splits(3), { sink: blocksOf(1) })]), 40);
+  makes(session, 1, 4);
+  makes(session, 2, 3);
+  session.dies(1);
+  const { ledger } = session.scheduler;
   expect(ledger.managed(null)).toBe(9 * PAGE);
-  table.program({ type: "rebalance", request: 7 });
+  session.program({ type: "rebalance", request: 7 });
   expect(ledger.managed(null)).toBe(5 * PAGE);
   expect(ledger.makerOf(put)).toBe(null);
-  const { moved = [] } = table.wasTold("rebalanced")[0] ?? {};
+  const { moved = [] } = session.wasTold("rebalanced")[0] ?? {};
   expect(moved.map(({ from }) => from)).toEqual([null, null, null, null]);
   expect([2, 3].map((worker) => ledger.managed(worker as WorkerId) / PAGE).sort()).toEqual([3, 4]);
   // They are theirs now: with the worker's end they are nobody's again.
   const [first] = moved;
-  table.dies(first?.to ?? 0);
+  session.dies(first?.to ?? 0);
   expect(ledger.isOrphaned(first?.block ?? (0 as BlockId))).toBe(true);
   ledger.assertConsistent();
 });
 
 test("[K15] a block that somebody reads, or that is on disk, stays with whom it was", () => {
-  const table = idle(2);
-  table.start(job("j", [tasks(0, splits(2), { sink: blocksOf(1) })]), 40);
+  const session = idle(2);
+  session.start(job("j", [tasks(0, splits(2), { sink: blocksOf(1) })]), 40);
   for (let i = 0; i < 6; i++) {
-    table.asks(1);
-    table.handsOver(1);
+    session.asks(1);
+    session.handsOver(1);
   }
   // The program reads them where they are.
-  table.program({ type: "rebalance", request: 7 });
-  expect(table.wasTold("rebalanced")[0]?.moved).toEqual([]);
-  expect(table.scheduler.ledger.managed(1 as WorkerId)).toBe(6 * PAGE);
+  session.program({ type: "rebalance", request: 7 });
+  expect(session.wasTold("rebalanced")[0]?.moved).toEqual([]);
+  expect(session.scheduler.ledger.managed(1 as WorkerId)).toBe(6 * PAGE);
 });

@@ -5,7 +5,7 @@ import { NO_NEED } from "../../src/scheduler/needs/need.ts";
 import { remedies } from "../../src/scheduler/oom/remedies.ts";
 import type { Shortage } from "../../src/scheduler/state/index.ts";
 import { PAYLOAD, tasks } from "../simulate/plans.ts";
-import { splits } from "./table.ts";
+import { splits } from "./scripted-session.ts";
 
 const GIB = 2 ** 30;
 
@@ -44,7 +44,7 @@ test("[D9] tasks that fit one by one: fewer of them, with the figures of these",
     'memory: "1.5 GiB" on map(fn): a task then starts only where so much is free, in a worker that has it.',
     "concurrency: 13 on map(fn): 16.0 GiB hold 13 of 1.2 GiB.",
     "session({ workers: 13 }) instead of 15: idle ones keep memory, too.",
-    "A machine or container with more memory than 24.0 GiB.",
+    "A machine or control group with more memory than 24.0 GiB.",
   ]);
 });
 
@@ -55,11 +55,17 @@ test("[D9] a batch that did not fit, and half of it either: a smaller one comes 
   );
 });
 
+test("[D9] a task that has fewer rows than a batch: the advice counts from its rows", () => {
+  expect(advised([step("mapBatches", 1024)], [{ ...SHORTAGE, batchSize: 200 }])[0]).toBe(
+    "batchSize: 50 on mapBatches(fn), which has 1024; the 200 rows of a task did not fit.",
+  );
+});
+
 test("[D9] what was tried is not advised: alone, with a batch of one row, only less data or more memory is left", () => {
   const alone = { batchSize: 1, atOnce: 1, alone: true, memory: 14 * GIB };
   const last: Shortage = { ...SHORTAGE, cause: "heap", need: alone, batchSize: 1, atOnce: 1, memory: 14 * GIB };
   expect(advised([step("mapBatches", 1024)], [SHORTAGE, last])).toEqual([
-    "A machine or container with more memory than 24.0 GiB: 16.0 GiB of it were the task's alone.",
+    "A machine or control group with more memory than 24.0 GiB: 16.0 GiB of it were the task's alone.",
   ]);
 });
 
@@ -72,7 +78,7 @@ test("[D9] where the session's own limit is the bound, a larger machine would no
   ]);
   // It is not what bounds.
   expect(advised([step("map")], [last], false, 8 * GIB)).toEqual([
-    "A machine or container with more memory than 24.0 GiB: 4.0 GiB of it were the task's alone.",
+    "A machine or control group with more memory than 24.0 GiB: 4.0 GiB of it were the task's alone.",
   ]);
 });
 
@@ -81,7 +87,7 @@ test("[D9] functions that make much of little, and groups that come as a whole",
   expect(advised([step("flatMap"), step("mapGroups", 1024)], [last])).toEqual([
     "Return less for each row from flatMap(fn), or yield the rows from a generator: they are taken one by one.",
     "stream: true on mapGroups(fn): a group then comes in batches of 1024 rows instead of as a whole.",
-    "A machine or container with more memory than 24.0 GiB.",
+    "A machine or control group with more memory than 24.0 GiB.",
   ]);
 });
 
@@ -90,7 +96,7 @@ test("[D9] a worker that was full itself: more for it, for the function or for a
   expect(advised([step("map")], [last])).toEqual([
     'memory: "3 GiB" on map(fn): a task then starts only where so much is free, in a worker that has it.',
     'session({ memoryLimit: "3 GiB" }) instead of 1.5 GiB for each worker.',
-    "A machine or container with more memory than 24.0 GiB.",
+    "A machine or control group with more memory than 24.0 GiB.",
   ]);
 });
 
@@ -98,7 +104,7 @@ test("[D9] the kernel: less that meets at once", () => {
   const last: Shortage = { ...SHORTAGE, cause: "engineMemory", limit: Number.POSITIVE_INFINITY };
   expect(advised([], [last], true)).toEqual([
     "Let less meet at once: fewer columns, rows filtered before, shorter lists and strings.",
-    "A machine or container with more memory than 24.0 GiB.",
+    "A machine or control group with more memory than 24.0 GiB.",
   ]);
 });
 
@@ -108,11 +114,11 @@ test("[D9] calls that are under way at once: fewer, where there is an async func
   expect(advised([step("map", 1, 16)], [SHORTAGE])).not.toContainEqual(expect.stringContaining("maxInFlight"));
   const alone = { ...SHORTAGE, need: { ...NO_NEED, alone: true } };
   expect(advised([step("map", 1, 32)], [alone])).toEqual([
-    "A machine or container with more memory than 24.0 GiB: 16.0 GiB of it were the task's alone.",
+    "A machine or control group with more memory than 24.0 GiB: 16.0 GiB of it were the task's alone.",
   ]);
 });
 
 test("[D9] what was seen to be more than the task's share is not said to be less", () => {
   const alone = { ...SHORTAGE, need: { ...NO_NEED, alone: true }, memory: 20 * GIB };
-  expect(advised([step("map")], [alone])).toEqual(["A machine or container with more memory than 24.0 GiB."]);
+  expect(advised([step("map")], [alone])).toEqual(["A machine or control group with more memory than 24.0 GiB."]);
 });

@@ -2,7 +2,7 @@ import type { LearnedNeed, Step, TaskOperator, WorkerId } from "../../src/protoc
 import type { WorkerEnd } from "../../src/scheduler/index.ts";
 import { job, PAYLOAD, tasks } from "../simulate/plans.ts";
 import { ended } from "../support/ends.ts";
-import { splits, Table } from "./table.ts";
+import { ScriptedSession, splits } from "./scripted-session.ts";
 
 export const MIB = 2 ** 20;
 export const OUT_OF_HEAP = ended({ signal: "SIGABRT", cause: "heap" });
@@ -27,7 +27,7 @@ export function counting(count: number, more: Partial<TaskOperator> = {}) {
   return job("j", [tasks(0, splits(count), { sink: COUNT, steps: batched(1024), ...more })]);
 }
 
-export class Oom extends Table {
+export class Oom extends ScriptedSession {
   ends(worker: number, end: WorkerEnd): void {
     this.tell({ type: "workerGone", worker: worker as WorkerId, end });
   }

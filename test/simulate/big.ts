@@ -5,12 +5,13 @@
 import type { Split, ToProgram, ToWorker, WorkerId } from "../../src/protocol/index.ts";
 import { type Command, type Event, Scheduler } from "../../src/scheduler/index.ts";
 import { PAGE } from "../../src/store/index.ts";
+import { taskReport } from "../support/figures.ts";
 import { schedulerOptions } from "../support/resolved.ts";
 import { job, tasks } from "./plans.ts";
 
 const SPLIT: Split = { kind: "sql", sql: "", files: [] };
 const HEAP = { used: 1, limit: 2 };
-const REPORT = { rowsIn: 1, rowsOut: 1, bytesOut: 0, wall: 1, cpu: 1, peakMemory: 0, errored: 0, files: [] };
+const REPORT = taskReport({ rowsIn: 1, rowsOut: 1 });
 const COLUMNS = ["a", "b", "c"];
 /** Below a page, and above: a block takes two pages until it is sealed, then one. */
 const [RESERVED, LENGTH] = [PAGE + 1, PAGE - 96];
@@ -75,6 +76,7 @@ export class BigWorld {
     for (let event = this.#take(); event !== undefined; event = this.#take()) {
       this.handled += 1;
       for (const command of this.scheduler.handle(event, this.handled / 100)) this.#carryOut(command);
+      this.scheduler.takeEvents();
     }
   }
 
@@ -93,6 +95,11 @@ export class BigWorld {
         return;
       case "toProgram":
         this.#toProgram(command.message);
+        return;
+      case "jobNews":
+        if (command.news.type !== "finished") return;
+        this.isFinished = true;
+        this.rows = command.news.rows;
         return;
       case "spill": {
         const file = ++this.#files;
@@ -131,10 +138,7 @@ export class BigWorld {
   }
 
   #toProgram(message: ToProgram): void {
-    if (message.type === "finished") {
-      this.isFinished = true;
-      this.rows = message.rows;
-    } else if (message.type === "output") {
+    if (message.type === "output") {
       this.#events.push({ type: "fromProgram", message: { type: "keep", blocks: [message.slice.block.id] } });
       this.#events.push({ type: "fromProgram", message: { type: "want", job: message.job, blocks: 1 } });
     } else if (message.type === "failed") throw new Error(message.error.message);

@@ -1,4 +1,7 @@
-/** Turns operators of a random job into fed ones: wide tasks, partitions behind scattered blocks, equal parts, broadcasts. */
+/**
+ * Turns operators of a random job into fed ones: wide tasks, partitions behind scattered blocks, equal parts,
+ * broadcasts.
+ */
 import type { FedTable, Operator, OperatorId, TaskOperator } from "../../src/protocol/index.ts";
 import type { Chance } from "./chance.ts";
 import { type PlannedJob, resultOf, splitOf, tasks } from "./plans.ts";

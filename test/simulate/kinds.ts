@@ -20,6 +20,8 @@ export const CALM: Dangers = {
   damage: 0,
   slowDisk: 0,
   badStart: 0,
+  slowStart: 0,
+  hangingStart: 0,
 };
 const STORM: Dangers = { ...CALM, death: 0.03, deaf: 0.3, cancelJob: 0.2, pause: 0.05, diskFull: 0.2, slowDisk: 0.2 };
 
@@ -43,6 +45,8 @@ export interface Kind {
   readonly hasPressure: boolean;
   /** For some time no process can be started. */
   readonly breaks: boolean;
+  /** The program asks for the memory of all processes now and then. */
+  readonly asks: boolean;
 }
 
 const PLAIN: Kind = {
@@ -56,6 +60,7 @@ const PLAIN: Kind = {
   dawdles: 0,
   hasPressure: false,
   breaks: false,
+  asks: false,
 };
 
 export const KINDS = {
@@ -89,6 +94,14 @@ export const KINDS = {
   oomWide: { ...PLAIN, dangers: { ...CALM, death: 0.04, oom: 0.8, pause: 0.05 }, gathers: true, abandons: 0.2 },
   badStarts: { ...PLAIN, dangers: { ...STORM, diskFull: 0, badStart: 0.3 } },
   badStartsWide: { ...PLAIN, dangers: { ...CALM, death: 0.02, badStart: 0.4, cancelJob: 0.1 }, gathers: true },
+  slowStarts: { ...PLAIN, dangers: { ...CALM, death: 0.02, slowStart: 0.5, badStart: 0.1 }, asks: true },
+  hangingStarts: { ...PLAIN, dangers: { ...CALM, death: 0.02, hangingStart: 0.3, cancelJob: 0.1 }, asks: true },
+  hangingStartsWide: {
+    ...PLAIN,
+    dangers: { ...CALM, death: 0.02, slowStart: 0.2, hangingStart: 0.5 },
+    gathers: true,
+    asks: true,
+  },
   broken: { ...PLAIN, dangers: { ...CALM, death: 0.05, cancelJob: 0.1 }, breaks: true },
   doomed: { ...PLAIN, dangers: { ...CALM, death: 0.5, oom: 1, badStart: 0.05 }, breaks: true },
   doomedDemands: { ...PLAIN, dangers: { ...CALM, death: 0.3, oom: 0.9 }, demands: true },

@@ -17,6 +17,9 @@ export interface Dangers {
   readonly slowDisk: number;
   /** A worker ends before it has connected. */
   readonly badStart: number;
+  /** A worker takes seconds to connect, up to more than it may; or it never connects. */
+  readonly slowStart: number;
+  readonly hangingStart: number;
 }
 
 /** Times between which no process can be started. */

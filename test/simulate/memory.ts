@@ -1,6 +1,7 @@
 /**
- * The memory of simulated processes: tasks grow by chance as they go on, some leave a part of it behind, and where the node has
- * no more the system ends the largest worker. Looked at from time to time, as the supervisor does, while there is work.
+ * The memory of simulated processes: tasks grow by chance as they go on, some leave a part of it behind, and where the
+ * node has no more the system ends the largest worker. Looked at from time to time, as the supervisor does, while there
+ * is work.
  */
 import type { HeapUse, MemorySettings } from "../../src/protocol/index.ts";
 import { MEMORY } from "../support/memory-settings.ts";
@@ -82,7 +83,7 @@ export class SimulatedMemory {
   #lookLater(isAtWork: () => boolean): void {
     const { agenda, chance } = this.world;
     agenda.later(chance.between(100, 500), () => {
-      this.#look();
+      this.look();
       this.#looksLeft = isAtWork() ? LAST_LOOKS : this.#looksLeft - 1;
       if (this.#looksLeft > 0) this.#lookLater(isAtWork);
     });
@@ -95,11 +96,12 @@ export class SimulatedMemory {
     this.#isAboutToLook = true;
     agenda.later(chance.between(1, 20), () => {
       this.#isAboutToLook = false;
-      this.#look();
+      this.look();
     });
   }
 
-  #look(): void {
+  /** Measures everything at once. */
+  look(): void {
     const workers = [...this.workers.values()].map(({ id, private: bytes }) => ({
       worker: id,
       private: bytes,

@@ -158,7 +158,9 @@ export function growing(chance: Chance, planned: PlannedJob): PlannedJob {
   return { ...planned, growth, rowsPerBlock, pagesNeeded, spec: { ...planned.spec, operators } };
 }
 
-/** One of its functions takes minutes for a block, in one worker at a time: one that feeds a wide task, if there is any. */
+/**
+ * One of its functions takes minutes for a block, in one worker at a time: one that feeds a wide task, if there is any.
+ */
 export function dawdling(chance: Chance, planned: PlannedJob): PlannedJob {
   const { operators } = planned.spec;
   const inWorkers = operators.filter((one) => one.kind === "tasks" && one.place === "worker");

@@ -117,6 +117,19 @@ export class SimulatedProgram {
     if (kept.length > 0) this.says({ type: "release", blocks: kept.map(({ block }) => block.id) });
   }
 
+  /** Asks for the memory of all processes. */
+  askMemory(): void {
+    const { agenda, questions } = this.#world;
+    const request = this.#requests++;
+    const askedAt = agenda.now;
+    questions.isAsked(askedAt);
+    this.#answers.set(request, (answer) => {
+      if (answer.type !== "memory") throw new Error(`a question about memory was answered by ${answer.type}`);
+      questions.isAnswered(askedAt, agenda.now);
+    });
+    this.says({ type: "memory", request });
+  }
+
   rebalance(): void {
     this.says({ type: "rebalance", request: this.#requests++ });
   }

@@ -1,5 +1,5 @@
 /** What must hold at each moment at which a simulated worker is given something. */
-import type { HandedOver, OperatorOrder, TaskOrder } from "../../src/protocol/index.ts";
+import type { HandedOver, TaskOrder, ToWorker } from "../../src/protocol/index.ts";
 import type { SimulatedArena } from "./arena.ts";
 import { ALL_MEMORY } from "./means.ts";
 import { rowsOfSplit } from "./plans.ts";
@@ -14,11 +14,12 @@ export class Rules {
   ) {}
 
   /** No class has more instances than it may. */
-  checkInstances(order: OperatorOrder): void {
-    if (!order.steps.some((step) => step.kind === "function" && step.isClass)) return;
-    const key = `${order.job}/${order.operator}`;
+  checkInstances({ job, operator }: Extract<ToWorker, { type: "operator" }>): void {
+    if (!operator.steps.some((step) => step.kind === "function" && step.isClass)) return;
+    const key = `${job}/${operator.id}`;
     const instances = [...this.workers.values()].filter((worker) => worker.operators.has(key)).length;
-    if (instances > this.#concurrencyOf(order)) throw new Error(`${instances} instances of ${key}`);
+    if (instances > this.#concurrencyOf({ job, operator: operator.id }))
+      throw new Error(`${instances} instances of ${key}`);
   }
 
   /** The worker has just been given the task. */

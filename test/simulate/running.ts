@@ -1,8 +1,9 @@
 /** What a simulated task does, step by step: reads its input, asks for room, hands over block after block, ends. */
 import { FunctionError, toWire } from "../../src/errors/index.ts";
-import type { ArenaRange, DeathReason, HandedOver, TaskOrder, TaskReport, ToWorker } from "../../src/protocol/index.ts";
+import type { ArenaRange, DeathReason, HandedOver, TaskOrder, ToWorker } from "../../src/protocol/index.ts";
 import type { TaskMessage } from "../../src/scheduler/index.ts";
 import { PAGE } from "../../src/store/index.ts";
+import { taskReport } from "../support/figures.ts";
 import type { SimulatedMemory } from "./memory.ts";
 import { partitionOf, rowsOfSplit } from "./plans.ts";
 import type { SimulatedProgram } from "./program.ts";
@@ -156,7 +157,12 @@ export class Running {
     const block = todo[0];
     if (block === undefined) {
       const heap = this.memory?.heapOf(worker) ?? NO_HEAP;
-      this.#end(worker, { type: "done", task: order.id, report: reportOf(task.rows.length), heap });
+      this.#end(worker, {
+        type: "done",
+        task: order.id,
+        report: taskReport({ rowsIn: task.rows.length, rowsOut: task.rows.length }),
+        heap,
+      });
       return;
     }
     const bytes = Math.ceil(bytesOf(task, block.rows) * 1.5);
@@ -197,8 +203,4 @@ function stillToMake({ repair, handedOver }: TaskOrder, blocks: Block[]): Block[
 function bytesOf(task: SimulatedTask, block: readonly number[]): number {
   const growth = task.planned.growth?.get(task.order.operator) ?? 1;
   return Math.max(1, Math.ceil(block.length * task.planned.pagesPerRow * growth * PAGE));
-}
-
-function reportOf(rows: number): TaskReport {
-  return { rowsIn: rows, rowsOut: rows, bytesOut: 0, wall: 1, cpu: 1, peakMemory: 0, errored: 0, files: [] };
 }

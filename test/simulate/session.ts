@@ -48,6 +48,8 @@ export interface Session {
   /** A block that the program puts there, and keeps for a while. */
   readonly kept: { readonly pages: number; readonly duration: number } | null;
   readonly demands: boolean;
+  /** When the program asks for the memory of all processes. */
+  readonly asksAt: readonly number[];
 }
 
 export function drawSession(seed: number, kind: Kind, store: StoreSize): Session {
@@ -66,6 +68,7 @@ export function drawSession(seed: number, kind: Kind, store: StoreSize): Session
   const memory = kind.hasPressure ? drawMemory(chance, workers) : null;
   const broken = kind.breaks ? drawBroken(chance) : null;
   const { dangers, demands } = kind;
+  const asksAt = kind.asks ? drawAsking(chance) : [];
   const extraWorkers = kind.breaks ? 0 : kind.dawdles > 0 ? chance.oneOf([0, 1, MOST_EXTRA]) : MOST_EXTRA;
   return {
     seed,
@@ -79,6 +82,7 @@ export function drawSession(seed: number, kind: Kind, store: StoreSize): Session
     starts,
     kept,
     demands,
+    asksAt,
   };
 }
 
@@ -86,6 +90,11 @@ export function drawSession(seed: number, kind: Kind, store: StoreSize): Session
 function drawBroken(chance: Chance): Broken {
   const from = chance.oneOf([0, chance.between(1, 300)]);
   return { from, to: from + chance.oneOf([chance.between(1, 300), chance.between(300, 5_000), 50_000]) };
+}
+
+/** While the first workers start, and later. */
+function drawAsking(chance: Chance): readonly number[] {
+  return Array.from({ length: chance.between(1, 4) }, () => chance.between(0, chance.oneOf([50, 5_000, 100_000])));
 }
 
 function drawMemory(chance: Chance, workers: number): MemoryMeans {

@@ -1,6 +1,6 @@
 /**
- * Makes a failing session smaller as long as it still fails in the same way: fewer jobs, operators, splits, rows, workers
- * and dangers. What is left is what the failure needs.
+ * Makes a failing session smaller as long as it still fails in the same way: fewer jobs, operators, splits, rows,
+ * workers and dangers. What is left is what the failure needs.
  */
 import type { Operator, TaskOperator } from "../../src/protocol/index.ts";
 import { readsOf } from "./gathering.ts";
@@ -35,11 +35,12 @@ export function shrink(session: Session, fails: (session: Session) => string | n
 
 /** Largest steps first. */
 function* smallerOnes(session: Session): IterableIterator<Session> {
-  const { starts, dangers, workers, kept, managedTarget, memory, broken } = session;
+  const { starts, dangers, workers, kept, managedTarget, memory, broken, asksAt } = session;
   for (const start of starts)
     if (starts.length > 1) yield { ...session, starts: starts.filter((one) => one !== start) };
   if (kept !== null) yield { ...session, kept: null };
   if (managedTarget !== null) yield { ...session, managedTarget: null };
+  for (const at of asksAt) yield { ...session, asksAt: asksAt.filter((one) => one !== at) };
   if (broken !== null) yield { ...session, broken: null };
   if (memory !== null) yield* withLessMemory(session, memory);
   for (const [danger, value] of Object.entries(dangers)) {

@@ -197,6 +197,23 @@ test("[K7] workers that end at their start, or cannot be started for a while: no
   for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(CASES / 10);
 });
 
+test("[K7] workers that come up slowly or never: each is ended after a minute, questions wait for them, and every job ends", () => {
+  const seen = { hanging: 0, failed: 0, finished: 0, waited: 0, waitedInVain: 0 };
+  const look = ({ world, jobs }: Outcome) => {
+    seen.hanging += world.workers.hangingStarts;
+    seen.failed += jobs.filter(({ error }) => error?.startsWith("WorkerDiedError: Workers cannot be started")).length;
+    seen.finished += jobs.filter(({ outcome }) => outcome === "finished").length;
+    seen.waited += world.questions.waited;
+    seen.waitedInVain += world.questions.waitedInVain;
+  };
+  // Such a session takes minutes of its own time, and many more events than others.
+  for (const kind of ["slowStarts", "hangingStarts", "hangingStartsWide"] as const) {
+    everySeed(kind, "large", look, CASES / 3);
+    everySeed(kind, "tiny", look, CASES / 3);
+  }
+  for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(CASES / 10);
+});
+
 test("[K7] workers that die for memory again and again: replacements wait, five in a row at most, and every job ends", () => {
   let givenUp = 0;
   let finished = 0;

@@ -43,7 +43,7 @@ export function run(
   begun: (world: World) => void,
   watches: ((events: readonly RecordedEvent[]) => void) | null = null,
 ): Outcome {
-  const { seed, workers, extraWorkers, pages, dangers, managedTarget, memory, broken, starts, kept } = session;
+  const { seed, workers, extraWorkers, pages, dangers, managedTarget, memory, broken, starts, kept, asksAt } = session;
   const chance = new Chance(seed ^ OF_RUNNING);
   const means = { workers, extraWorkers, pages, managedTarget, memory, broken };
   const world = new World(chance, means, dangers, story, watches);
@@ -51,6 +51,7 @@ export function run(
   const jobs: RunningJob[] = [];
   for (const start of starts) world.agenda.later(start.at, () => begin(world, chance, start, jobs));
   for (const at of memory?.rebalances ?? []) world.agenda.later(at, () => world.program.rebalance());
+  for (const at of asksAt) world.agenda.later(at, () => world.program.askMemory());
   if (kept !== null) world.program.keep(kept.pages, kept.duration);
   world.run();
   for (const job of jobs) {
@@ -112,6 +113,8 @@ export function check({ world, jobs, session }: Outcome, mayFail: (job: RunningJ
     files: world.disk.files.size,
     busyWorkers: world.workers.busy,
     pausedWorkers: world.workers.paused,
+    startingWorkers: world.workers.starting,
+    memoryQuestions: world.questions.open,
   };
   for (const [what, count] of Object.entries(left)) if (count !== 0) throw new Error(`${count} ${what} are left`);
   const { alive, starts } = world.workers;
@@ -137,7 +140,10 @@ function hasWorkersForAll({ workers, starts }: Session): boolean {
 /** Less than a single block of a slow function takes. */
 const PROMPT = 30_000;
 
-/** Nobody who has all of its input waits for long for the wide kernel; nor, where there is a worker beside the slow ones, for anything. */
+/**
+ * Nobody who has all of its input waits for long for the wide kernel; nor, where there is a worker beside the slow
+ * ones, for anything.
+ */
 function checkPrompt({ planned, stats, startedAt, endedAt }: RunningJob, everybodyHasWorkers: boolean): void {
   const name = `the job ${planned.spec.id}`;
   for (const { heldBack } of stats?.operators ?? []) {

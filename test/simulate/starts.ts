@@ -9,6 +9,8 @@ const [FIRST_PAUSE, LONGEST_PAUSE] = [100, 5_000];
 /** Deaths in a row from which on nothing is started by itself. */
 const LAST_DEATH = 6;
 const LAST_FAILURE = 5;
+/** A worker that has not connected by then hangs. */
+const START_TIMEOUT = 60_000;
 
 export class StartRules {
   #noneBefore = 0;
@@ -48,6 +50,12 @@ export class StartRules {
 
   connects(): void {
     this.#failures = 0;
+  }
+
+  /** The scheduler no longer waits for a worker that began so long ago. */
+  isGivenUp(waited: number, state: "starting" | "up" | "dead"): void {
+    if (state !== "starting") throw new Error(`a worker that is ${state} was given up at its start`);
+    if (waited !== START_TIMEOUT) throw new Error(`a starting worker was given up after ${waited} ms`);
   }
 
   failsToStart(now: number): void {

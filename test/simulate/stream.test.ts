@@ -11,12 +11,15 @@ import type { World } from "./world.ts";
 /** What the scheduler itself says, and what a reader of its events makes of them, in the same shape. */
 function standings(scheduler: Scheduler, state: SessionState) {
   const { workers, tasks, jobs, blocks } = scheduler.standing();
+  const { totals, onDisk } = scheduler.ledger;
+  const { spilledBytes, spilled: spilledBlocks, restoredBytes, restored: restoredBlocks } = state.store;
   return {
     own: {
       workers: [...workers].map(([id, worker]) => ({ id, ...worker })).sort(byId),
       tasks: [...tasks].map(([id, task]) => ({ id, ...task })).sort(byId),
       jobs: [...jobs].map(([id, job]) => ({ id, ...job })).sort(byId),
       blocks: [...blocks].map(([id, at]) => ({ id, state: at })).sort(byId),
+      store: { ...totals, onDisk },
     },
     read: {
       workers: [...state.workers.values()]
@@ -28,12 +31,11 @@ function standings(scheduler: Scheduler, state: SessionState) {
         .map(({ id, phase, operators }) => ({
           id,
           phase,
-          operators: operators.map(({ ended, heldBy, tasksDone, retries, oomRetries }) => {
-            return { ended, heldBy, tasksDone, retries, oomRetries };
-          }),
+          operators: operators.map(({ ended, heldBy }) => ({ ended, heldBy })),
         }))
         .sort(byId),
       blocks: [...state.blocks.values()].map(({ id, state: at }) => ({ id, state: at })).sort(byId),
+      store: { spilledBytes, spilledBlocks, restoredBytes, restoredBlocks, onDisk: state.store.onDisk },
     },
   };
 }

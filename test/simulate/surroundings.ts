@@ -4,12 +4,14 @@ import type { Agenda } from "./agenda.ts";
 import type { SimulatedArena } from "./arena.ts";
 import type { Chance } from "./chance.ts";
 import type { Dangers } from "./means.ts";
+import type { MemoryQuestions } from "./questions.ts";
 
 export interface Surroundings {
   readonly chance: Chance;
   readonly dangers: Dangers;
   readonly agenda: Agenda;
   readonly arena: SimulatedArena;
+  readonly questions: MemoryQuestions;
   tell(event: Event): void;
 }
 

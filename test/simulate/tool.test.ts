@@ -1,4 +1,6 @@
-/** The simulator's own tools: what finds a failure, makes it smaller and tells it; and the scheduler at scale, in small. */
+/**
+ * The simulator's own tools: what finds a failure, makes it smaller and tells it; and the scheduler at scale, in small.
+ */
 import { expect, test } from "vitest";
 import { BigWorld, decisionsPerSecond } from "./big.ts";
 import { KINDS } from "./kinds.ts";

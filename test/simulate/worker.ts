@@ -1,5 +1,5 @@
 /** A simulated worker and its task, as data. What they do is in workers.ts and running.ts. */
-import type { OperatorOrder, Pressure, TaskOrder, ToWorker, WorkerId } from "../../src/protocol/index.ts";
+import type { Pressure, TaskOrder, ToWorker, WorkerId } from "../../src/protocol/index.ts";
 import type { PlannedJob } from "./plans.ts";
 
 export interface Block {
@@ -35,7 +35,11 @@ export interface SimulatedWorker {
   endedAt: number | null;
   /** It was dismissed, and has not ended yet. */
   isLeaving: boolean;
-  readonly operators: Map<string, OperatorOrder>;
+  /** When its process was started. */
+  readonly begunAt: number;
+  /** It is being killed, because it has not connected in time. */
+  isKilledAtStart: boolean;
+  readonly operators: Set<string>;
   /** GPUs of classes' instances. */
   readonly instances: Map<string, { readonly devices: readonly string[]; readonly amount: number }>;
 }

@@ -22,6 +22,8 @@ export class SimulatedWorkers {
   readonly memory: SimulatedMemory | null;
   readonly starts: StartRules;
   #last = 0;
+  /** Workers that were ordered and have not begun to start; without the wide kernel. */
+  #ordered = 0;
   /** How often others ended so that a task was alone. */
   parked = 0;
   monitorKills = 0;
@@ -30,6 +32,8 @@ export class SimulatedWorkers {
   recycled = 0;
   replaced = 0;
   maxAlive = 0;
+  /** Workers that never connected. */
+  hangingStarts = 0;
 
   constructor(
     private readonly world: Surroundings,
@@ -69,6 +73,18 @@ export class SimulatedWorkers {
     return [...this.#all.values()].filter(({ isWide, isLeaving }) => !isWide && !isLeaving).length;
   }
 
+  get starting(): number {
+    return [...this.#all.values()].filter(({ state }) => state === "starting").length;
+  }
+
+  /** No worker is ordered, or starting and still waited for; the wide kernel may be. */
+  get areUp(): boolean {
+    const starting = [...this.#all.values()].filter(
+      ({ state, isKilledAtStart }) => state === "starting" && !isKilledAtStart,
+    );
+    return this.#ordered === 0 && starting.every(({ isWide }) => isWide);
+  }
+
   get busy(): number {
     return [...this.#all.values()].filter((worker) => worker.task !== null).length;
   }
@@ -91,6 +107,7 @@ export class SimulatedWorkers {
   #spawn(memory = this.#limit, isWide = false): void {
     const { agenda, chance, dangers } = this.world;
     if (isWide && [...this.#all.values()].some((one) => one.isWide)) throw new Error("a second wide kernel");
+    if (!isWide) this.#ordered -= 1;
     const id = ++this.#last as WorkerId;
     const worker: SimulatedWorker = {
       id,
@@ -103,7 +120,9 @@ export class SimulatedWorkers {
       pressure: "normal",
       endedAt: null,
       isLeaving: false,
-      operators: new Map(),
+      begunAt: agenda.now,
+      isKilledAtStart: false,
+      operators: new Set(),
       instances: new Map(),
     };
     this.#all.set(id, worker);
@@ -114,8 +133,13 @@ export class SimulatedWorkers {
       agenda.later(0, () => this.#die(worker, "exit"));
       return;
     }
-    agenda.later(delay(chance), () => {
-      if (worker.state !== "starting") return;
+    if (this.#happens(dangers.hangingStart)) {
+      this.hangingStarts += 1;
+      return;
+    }
+    const isSlow = this.#happens(dangers.slowStart);
+    agenda.later(isSlow ? chance.between(1_000, 70_000) : delay(chance), () => {
+      if (worker.state !== "starting" || worker.isKilledAtStart) return;
       if (chance.happens(dangers.badStart)) {
         this.#die(worker, "exit");
         return;
@@ -154,6 +178,7 @@ export class SimulatedWorkers {
         return;
       }
       case "spawn":
+        this.#ordered += 1;
         this.starts.ordered(agenda.now, this.events());
         agenda.later(0, () => this.#spawn(command.memory ?? undefined));
         return;
@@ -164,6 +189,7 @@ export class SimulatedWorkers {
       case "replace": {
         const worker = this.#idle(command.worker, "replaced");
         worker.isLeaving = true;
+        this.#ordered += 1;
         this.starts.ordered(agenda.now, this.events());
         this.replaced += 1;
         agenda.later(0, () => this.#spawn(command.memory));
@@ -179,8 +205,8 @@ export class SimulatedWorkers {
     if (worker === undefined) throw new Error(`a message for worker ${id}, which is dead`);
     switch (message.type) {
       case "operator":
-        worker.operators.set(`${message.order.job}/${message.order.operator}`, message.order);
-        this.#rules.checkInstances(message.order);
+        worker.operators.add(`${message.job}/${message.operator.id}`);
+        this.#rules.checkInstances(message);
         return;
       case "run":
         if (worker.endedAt !== null) throw new Error("a task for a worker that is about to end");
@@ -229,6 +255,12 @@ export class SimulatedWorkers {
       agenda.later(1, () => this.#die(worker, "signal"));
       return;
     }
+    if (reason === "neverConnected") {
+      this.starts.isGivenUp(agenda.now - worker.begunAt, worker.state);
+      worker.isKilledAtStart = true;
+      agenda.later(chance.between(1, 30), () => this.#die(worker, "signal"));
+      return;
+    }
     if (reason === "monitor") {
       this.monitorKills += 1;
       if (this.memory?.isShort !== true) throw new Error("a victim, though the node has memory left");
@@ -252,7 +284,13 @@ export class SimulatedWorkers {
     worker.state = "dead";
     worker.task = null;
     this.#all.delete(worker.id);
-    this.world.tell({ type: "workerGone", worker: worker.id, end: ended({ signal: "SIGKILL", cause }) });
+    const connection = worker.isKilledAtStart ? { connection: "never" as const } : {};
+    this.world.tell({ type: "workerGone", worker: worker.id, end: ended({ signal: "SIGKILL", cause, ...connection }) });
+  }
+
+  /** Draws only where it can happen, so that sessions without this danger stay what they are. */
+  #happens(probability: number): boolean {
+    return probability > 0 && this.world.chance.happens(probability);
   }
 
   get #isBroken(): boolean {

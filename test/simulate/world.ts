@@ -2,6 +2,7 @@
  * A world for the scheduler: workers, a program, files and a clock, all invented, all driven by chance from a seed.
  * It checks as it goes what must hold at every moment; what must hold at the end is the test's.
  */
+import { apply, emptyState, withStats } from "../../src/events/index.ts";
 import type { JobId, RecordedEvent } from "../../src/protocol/index.ts";
 import { type Command, type Event, Scheduler } from "../../src/scheduler/index.ts";
 import { PAGE } from "../../src/store/index.ts";
@@ -13,22 +14,29 @@ import { SimulatedDisk } from "./disk.ts";
 import { ALL_MEMORY, type Dangers, GPUS, type Means, MOST_EXTRA, WORKER_MEMORY } from "./means.ts";
 import { SETTINGS } from "./memory.ts";
 import { SimulatedProgram } from "./program.ts";
+import { MemoryQuestions } from "./questions.ts";
 import type { Story } from "./story.ts";
 import { delay, type Surroundings } from "./surroundings.ts";
 import { SimulatedWorkers } from "./workers.ts";
 
 const MAX_STEPS = 30_000;
+/** Where workers hang, a session takes minutes, and the program looks every 50 ms whether a job is over. */
+const MAX_STEPS_HANGING = 300_000;
 
 export class World implements Surroundings {
   readonly scheduler: Scheduler;
   readonly agenda = new Agenda();
   readonly arena = new SimulatedArena();
+  readonly questions = new MemoryQuestions();
   readonly disk: SimulatedDisk;
   readonly program: SimulatedProgram;
   readonly workers: SimulatedWorkers;
   readonly committed = new Set<JobId>();
   readonly discarded = new Set<JobId>();
+  /** What the events come to. */
+  readonly state = emptyState();
   events = 0;
+  #isOpen = false;
   /** What the scheduler is being told: where it never comes back from, if the watchdog had to end it. */
   handling: Event | null = null;
 
@@ -50,7 +58,6 @@ export class World implements Surroundings {
         ...(memory === null ? {} : { memory: SETTINGS }),
         localityWithOutput: workers % 2 === 0,
         resources: { cpu: workers, gpu: GPUS, memory: memory?.node ?? ALL_MEMORY },
-        streams: watches !== null,
       }),
     );
     this.disk = new SimulatedDisk(chance, dangers, this.arena, (after, event) =>
@@ -68,6 +75,7 @@ export class World implements Surroundings {
       () => this.events,
     );
     this.program.putPayload();
+    this.#isOpen = true;
     this.tell({ type: "open" });
   }
 
@@ -77,8 +85,10 @@ export class World implements Surroundings {
 
   /** Runs until nothing is left to happen. */
   run(): void {
+    const { hangingStart, slowStart } = this.dangers;
+    const most = hangingStart + slowStart > 0 ? MAX_STEPS_HANGING : MAX_STEPS;
     for (let steps = 0; ; steps++) {
-      if (steps > MAX_STEPS) throw new Error("it does not end");
+      if (steps > most) throw new Error("it does not end");
       const { nextAt } = this.agenda;
       const alarm = this.scheduler.alarmAt;
       if (alarm !== null && (nextAt === null || alarm < nextAt)) {
@@ -100,8 +110,11 @@ export class World implements Surroundings {
     this.handling = null;
     const { live, capacity, leaving, onDisk } = this.scheduler.ledger;
     this.story?.add(this.now, event, commands, `${live} of ${capacity} live, ${leaving} leaving, ${onDisk} on disk`);
-    this.watches?.(this.scheduler.takeEvents());
+    const events = this.scheduler.takeEvents();
+    for (const one of events) apply(this.state, one);
+    this.watches?.(events);
     for (const command of commands) this.#carryOut(command);
+    if (this.#isOpen && this.workers.areUp) this.questions.workersAreUp();
     const faults = this.scheduler.faults();
     if (faults.length > 0) throw new Error(`after ${event.type}: ${faults.join("; ")}`);
     if (live > capacity) throw new Error(`${live} bytes are resident, the capacity is ${capacity}`);
@@ -117,6 +130,9 @@ export class World implements Surroundings {
       case "toWorker":
         this.workers.receive(command.worker, command.message);
         return;
+      case "jobNews":
+        this.program.receive(withStats(this.state, command.news, command.at));
+        return;
       case "kill":
       case "terminate":
       case "dismiss":
@@ -124,6 +140,12 @@ export class World implements Surroundings {
       case "spawnWide":
       case "replace":
         this.workers.carryOut(command);
+        return;
+      case "measure":
+        this.agenda.later(0, () => {
+          this.workers.memory?.look();
+          this.tell({ type: "measured", request: command.request });
+        });
         return;
       case "unavailable":
         if (command.error.name === "OutOfMemoryError") this.workers.starts.givenUp(this.events, this.workers.alive);

@@ -108,7 +108,7 @@ describe("[K2] registerSizeof", () => {
   test("[K2] what gives no number of bytes is named", () => {
     class Broken {}
     registerSizeof(Broken, () => Number.NaN);
-    expect(() => sizeof([new Broken()])).toThrow("the function for Broken gave NaN");
+    expect(() => sizeof([new Broken()])).toThrow("the function for Broken returned NaN");
     expect(() => registerSizeof({} as never, () => 1)).toThrow(OptionError);
     registerSizeof(Broken, () => 1);
   });

@@ -1,4 +1,7 @@
-/** Keys by which rows go to partitions, over every type of the kernel: equal values hash alike, and the order is that of ORDER BY. */
+/**
+ * Keys by which rows go to partitions, over every type of the kernel: equal values hash alike, and the order is that of
+ * ORDER BY.
+ */
 import { afterAll, expect, test } from "vitest";
 import { Kernel } from "../../src/kernel/index.ts";
 import { hashKey, orderParts, ownOrderParts } from "../../src/stages/keys.ts";

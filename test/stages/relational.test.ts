@@ -1,6 +1,6 @@
 /**
- * Relational plans end to end without processes: every operator over files, over what functions made and over blocks, in one
- * wide task and as an exchange, against the kernel's own answer to the same question over the same files.
+ * Relational plans end to end without processes: every operator over files, over what functions made and over blocks,
+ * in one wide task and as an exchange, against the kernel's own answer to the same question over the same files.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,6 @@
-/** How relational plans are cut: what is one task, what feeds it, what an exchange is made of, and what it is called. */
+/**
+ * How relational plans are cut: what is one task, what feeds it, what an exchange is made of, and what it is called.
+ */
 import { describe, expect, test } from "vitest";
 import { col } from "../../src/dataset/index.ts";
 import {

@@ -41,6 +41,11 @@ test("[D4] memory that was refused to native code is out of memory; words alone 
   const words = "terminate called after throwing an instance of 'std::bad_alloc'\n  what():  std::bad_alloc";
   expect(cause({ signal: "SIGABRT", words })).toBe("heap");
   expect(cause({ signal: "SIGABRT", words: "# Fatal process out of memory: Zone" })).toBe("heap");
+  expect(cause({ signal: "SIGTRAP", words: "ArrayBuffer::New Allocation failed - process out of memory" })).toBe(
+    "heap",
+  );
+  expect(cause({ signal: "SIGABRT", words: "RangeError: Array buffer allocation failed" })).toBe("heap");
+  expect(cause({ signal: "SIGABRT", words: "Committing semi space failed." })).toBe("heap");
   expect(cause({ exitCode: 1, words: "log: heap out of memory, once" })).toBe("exit");
   // The OOM killer sends SIGKILL, nothing else.
   expect(cause({ signal: "SIGTERM", oomKills: { container: 1, machine: 1, ours: 1 } })).toBe("signal");

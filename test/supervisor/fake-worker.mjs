@@ -1,9 +1,10 @@
 /**
  * A worker that does as its tasks say. A split's `sql` is JSON: { rows, blocks, bytes, ending }, where `ending` is what
- * happens after the blocks: "exit", "abort", "segfault", "sigabrt", "heap", "loop", "fail", "file", or nothing. `children`: it starts two processes
- * before, one in a session of its own, and writes their pids to its log; "hidden": two in sessions of their own with an empty environment, the one
- * started by the other. `once`: only at the first attempt.
- * Blocks are written with pwrite: the arena is a file, mapped or not. Plain JavaScript, so that it starts at once.
+ * happens after the blocks: "exit", "abort", "segfault", "sigabrt", "heap", "loop", "fail", "file", or nothing.
+ * `children`: it starts two processes before, one in a session of its own, and writes their pids to its log; "hidden":
+ * two in sessions of their own with an empty environment, the one started by the other. `once`: only at the first
+ * attempt. Blocks are written with pwrite: the arena is a file, mapped or not. Plain JavaScript, so that it starts at
+ * once.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -50,7 +51,7 @@ function handle(message) {
       arena = openSync(message.arena.path, "r+");
       return;
     case "operator":
-      operators.set(message.order.operator, message.order);
+      operators.set(message.operator.id, message.operator);
       return;
     case "run":
       void run(message.task);
@@ -63,8 +64,8 @@ function handle(message) {
       onReserved?.(null);
       return;
     case "retire": {
-      const order = operators.get(message.operator);
-      const fails = order?.name === "badDispose";
+      const operator = operators.get(message.operator);
+      const fails = operator?.name === "badDispose";
       const error = fails ? { name: "FunctionError", message: "dispose threw", stack: null, fields: {} } : null;
       send({ type: "retired", job: message.job, operator: message.operator, error });
       return;
@@ -80,12 +81,12 @@ function handle(message) {
 
 async function run(task) {
   cancelled = false;
-  const order = operators.get(task.operator);
-  const { rows, blocks, bytes, ending, once, children } = work(task, order);
+  const operator = operators.get(task.operator);
+  const { rows, blocks, bytes, ending, once, children } = work(task, operator);
   if (children === "hidden") await startHidden();
   else if (children) startChildren();
   for (let i = task.handedOver.length; i < blocks; i++) {
-    if (order.sink.kind !== "blocks") break;
+    if (operator.sink.kind !== "blocks") break;
     send({ type: "reserve", task: task.id, bytes });
     const range = await new Promise((resolve) => {
       onReserved = resolve;
@@ -99,12 +100,12 @@ async function run(task) {
     writeSync(arena, content, 0, bytes, range.offset);
     send({ type: "output", task: task.id, range, length: bytes, rows, checksum: i });
   }
-  if (ending !== undefined && !(once && task.attempt > 0)) await end(ending, task, order);
+  if (ending !== undefined && !(once && task.attempt > 0)) await end(ending, task, operator);
   if (ending === "fail" || ending === "file") return;
   done(task, rows * blocks, []);
 }
 
-function work(task, order) {
+function work(task, operator) {
   if (task.input.kind === "sql") return JSON.parse(task.input.sql);
   // Over blocks: one block of as many bytes as came in, the first byte of each checked by whoever reads it.
   let rows = 0;
@@ -115,7 +116,7 @@ function work(task, order) {
     rows += end - start;
     bytes += range.length;
   }
-  return { rows, blocks: 1, bytes, ending: order.name === "loopForever" ? "loop" : undefined };
+  return { rows, blocks: 1, bytes, ending: operator.name === "loopForever" ? "loop" : undefined };
 }
 
 function startChildren() {
@@ -136,7 +137,7 @@ async function startHidden() {
   process.stderr.write(`child ${shell.pid}\nchild ${Number(grandchild)}\n`);
 }
 
-async function end(ending, task, order) {
+async function end(ending, task, operator) {
   switch (ending) {
     case "exit":
       process.stderr.write("about to exit\n");
@@ -158,15 +159,15 @@ async function end(ending, task, order) {
     case "loop":
       for (;;);
     case "fail": {
-      const fields = { operator: order.name, row: 1, rowText: null, files: [], errorName: "Error", userStack: null };
+      const fields = { operator: operator.name, row: 1, rowText: null, files: [], errorName: "Error", userStack: null };
       send({ type: "failed", task: task.id, error: { name: "FunctionError", message: "boom", stack: null, fields } });
       break;
     }
     case "file": {
-      mkdirSync(join(order.sink.staging, "k=1"), { recursive: true });
+      mkdirSync(join(operator.sink.staging, "k=1"), { recursive: true });
       // As real workers name their files: an overwrite goes by that.
       const path = `k=1/part-0000${task.index}-${task.job.repeat(8)}-000.csv`;
-      writeFileSync(join(order.sink.staging, path), `row ${task.index}\n`);
+      writeFileSync(join(operator.sink.staging, path), `row ${task.index}\n`);
       done(task, 1, [{ path, rows: 1, bytes: 6 }]);
       break;
     }
@@ -181,6 +182,7 @@ function done(task, rowsOut, files) {
     wall: 1,
     cpu: 1,
     peakMemory: process.memoryUsage().rss,
+    addedMemory: 0,
     errored: 0,
     files,
   };

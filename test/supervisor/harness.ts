@@ -172,9 +172,11 @@ export function supervisorOptions(more: Partial<SupervisorOptions> = {}): Superv
   const session = `t${process.pid}-${++sessions}`;
   return {
     ...resolvedSettings({ localDirectory, localDirectories: [localDirectory] }),
+    shown: [],
     resources: { cpu: 2, gpu: 0, memory: 2 ** 30 },
     session,
     token: "secret",
+    dashboardToken: "secret of the dashboard",
     stateDirectory: join(localDirectory, "state", session),
     parentPid: process.pid,
     workerProgram: WORKER,

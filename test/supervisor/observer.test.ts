@@ -1,19 +1,17 @@
-/** Observers of a real supervisor: a second client of its socket, live and slow; and the file of one that was killed. */
+/**
+ * Observers of a real supervisor: a second client of its socket, live and slow; and the file of one that was killed.
+ */
 import { once } from "node:events";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { observe, readRecords, readSession, type SessionState, snapshotOf } from "../../src/events/index.ts";
 import type { JobId, RecordedEvent } from "../../src/protocol/index.ts";
-import { sessionDirectory, socketPath } from "../../src/supervisor/index.ts";
+import { sessionDirectory } from "../../src/supervisor/index.ts";
 import { job, tasks } from "../simulate/plans.ts";
 import { split, TestSupervisor, testSupervisors } from "./harness.ts";
 
 const start = testSupervisors();
-
-function socketOf({ options }: TestSupervisor): string {
-  return socketPath(sessionDirectory(options));
-}
 
 function work(tasksOfIt: number) {
   return Array.from({ length: tasksOfIt }, () => split({ rows: 10, blocks: 2, bytes: 5000 }));
@@ -46,7 +44,7 @@ describe("[W2] an observer", () => {
     await supervisor.run(jobOf("before", 3));
     const events: RecordedEvent[] = [];
     const closed = ending();
-    const watching = observe(socketOf(supervisor), supervisor.options.token, {
+    const watching = observe(sessionDirectory(supervisor.options), supervisor.options.token, {
       changed: (more) => events.push(...more),
       closed: closed.close,
     });
@@ -78,7 +76,7 @@ describe("[W2] an observer", () => {
     const changed = () => {
       changes += 1;
     };
-    observe(socketOf(supervisor), "guessed", { changed, closed: closed.close });
+    observe(sessionDirectory(supervisor.options), "guessed", { changed, closed: closed.close });
     await closed.done;
     expect(changes).toBe(0);
   });

@@ -1,4 +1,7 @@
-/** What the sweep believes, and what it removes: remains as a killed session leaves them, and such as a session never does. */
+/**
+ * What the sweep believes, and what it removes: remains as a killed session leaves them, and such as a session never
+ * does.
+ */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import {

@@ -21,6 +21,9 @@ class TestPool {
   readonly clock = new TestClock();
   readonly ends: WorkerEnd[] = [];
   readonly ready = new Set<WorkerId>();
+  /** Otherwise connections wait in `late`. */
+  admits = true;
+  readonly late: (() => boolean)[] = [];
   readonly pool: WorkerPool;
   readonly #server: Server;
   #onChange = () => {};
@@ -30,7 +33,11 @@ class TestPool {
     this.#server = createServer((connection) => {
       const wire = new Wire<WorkerMessage, ToWorker>(connection);
       wire.onMessage((message) => {
-        if (message.type === "ready") this.pool.connect(message.worker, message.pid, wire);
+        if (message.type !== "ready") return;
+        const connect = () => this.pool.connect(message.worker, message.pid, wire);
+        if (this.admits) connect();
+        else this.late.push(connect);
+        this.#onChange();
       });
     }).listen(join(own, SOCKET));
     const gauge: MemoryGauge = {
@@ -48,6 +55,7 @@ class TestPool {
         logDirectory: join(directory, name),
         session: name,
         names: new Map(),
+        dashboard: () => [],
       },
       {
         starting: () => {},
@@ -112,4 +120,15 @@ test("[D4] who was ended from here is told with the reason, and with the node as
   expect(pool.workers).toEqual([]);
   pool.spawn();
   await test.until(() => ready.size === 1);
+});
+
+test("[K7] a worker that is killed because it has not connected is told so, and is not let in any more", async () => {
+  const test = started("hanging", 1);
+  const { pool, ends, late } = test;
+  test.admits = false;
+  await test.until(() => late.length === 1);
+  pool.kill(1 as WorkerId, "neverConnected");
+  expect(late[0]?.()).toBe(false);
+  await test.until(() => ends.length === 1);
+  expect(ends[0]).toMatchObject({ cause: "signal", signal: "SIGKILL", connection: "never" });
 });

@@ -1,4 +1,4 @@
-/** An arena of a test's own, and bytes for the blocks in it. */
+/** An arena for a single test, and bytes for the blocks in it. */
 import { closeSync, ftruncateSync, openSync, readSync, rmSync, writeSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import type { ArenaRange, Bytes } from "../../src/protocol/index.ts";
@@ -45,7 +45,7 @@ export class TestArena {
   }
 }
 
-/** Bytes that no codec shrinks, the same for the same seed. */
+/** Bytes that no codec makes smaller; the same for the same seed. */
 export function noise(length: Bytes, seed = 1): Uint8Array {
   const bytes = new Uint8Array(length);
   let state = seed * 2654435761;
@@ -56,7 +56,7 @@ export function noise(length: Bytes, seed = 1): Uint8Array {
   return bytes;
 }
 
-/** Bytes that every codec shrinks. */
+/** Bytes that every codec makes smaller. */
 export function text(length: Bytes, seed = 1): Uint8Array {
   const words = "carefully final deposits sleep furiously among the regular quick packages".split(" ");
   let line = "";

@@ -1,6 +1,6 @@
 /**
- * Runs a program of test/boxed/programs in a memory box: a real control group, in which the kernel kills what outgrows
- * it. `boxed` is `describe` where boxes can be made (root, a writable memory controller).
+ * Runs a program of test/boxed/programs in a memory box: a real control group, in which the system kills processes that
+ * outgrow it. `boxed` is `describe` where boxes can be made (root, a writable memory controller).
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -20,12 +20,12 @@ export interface BoxedRun extends BoxPeaks {
 }
 
 const PROGRAMS = fileURLToPath(new URL("../boxed/programs/", import.meta.url));
-/** So slow is none of them, on a busy machine either: it hangs. */
+/** No program is this slow, even on a busy machine: it hangs. */
 const TIMEOUT_MS = 280_000;
 
 const boxes = requires("a memory box", await whyNoBox());
 
-/** With time for the slowest, and a moment more than their programs have. */
+/** The time limit fits the slowest program, and is a little longer than the programs' own. */
 export function boxed(name: string, tests: () => void): void {
   boxes.describe(name, { timeout: TIMEOUT_MS + 20_000 }, tests);
 }

@@ -15,7 +15,7 @@ export class TestClock implements Clock {
     return () => this.#timers.delete(timer);
   }
 
-  /** How long it is until each timer that is set. */
+  /** The remaining time of each timer that is set. */
   get pauses(): number[] {
     return [...this.#timers].map(({ at }) => at - this.#now);
   }

@@ -1,4 +1,4 @@
-/** How a worker ended, for tests that invent its death: a crash by exit code 1, unless they say otherwise. */
+/** How a worker ended, for tests that invent its death: a crash by exit code 1, unless the test says otherwise. */
 import type { WorkerEnd } from "../../src/scheduler/index.ts";
 
 export function ended(end: Partial<WorkerEnd> = {}): WorkerEnd {

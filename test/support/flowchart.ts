@@ -1,9 +1,9 @@
 /**
- * A strict reader of the part of Mermaid's flowchart grammar that explain uses: nodes with quoted labels and arrows with
- * quoted labels, a line each. Whatever else stands in the text is an error, as it would be to Mermaid.
+ * A strict parser for the part of Mermaid's flowchart grammar that explain uses: nodes with quoted labels and arrows
+ * with quoted labels, one on each line. Any other text is an error, as in Mermaid itself.
  */
 export interface Flowchart {
-  /** Labels by node, character codes read, line breaks as "\n". */
+  /** Labels by node, with character codes decoded and line breaks as "\n". */
   readonly nodes: ReadonlyMap<string, string>;
   readonly arrows: readonly {
     readonly from: string;
@@ -13,7 +13,8 @@ export interface Flowchart {
   }[];
 }
 
-// Inside quotes: nothing that ends them, starts a tag but a line break, or means something to Mermaid's own preprocessing.
+// A label contains nothing that ends the quotes, starts a tag other than a line break, or has a meaning for Mermaid's
+// preprocessing.
 const LABEL = String.raw`"((?:[A-Za-z0-9 ,.()]|#\d+;|<br\/>)*)"`;
 const NODE = new RegExp(String.raw`^  (s\d+(?:r\d+)?)(?:\[${LABEL}\]|\[\(${LABEL}\)\])$`);
 const ARROW = new RegExp(String.raw`^  (s\d+(?:r\d+)?) (-->|-\.->|==>)\|${LABEL}\| (s\d+)$`);

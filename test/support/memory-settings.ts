@@ -1,4 +1,4 @@
-/** Thresholds for tests: what a session has that says nothing about memory, and changes to it. */
+/** Thresholds for tests: those of a session without any settings of memory, and changes to them. */
 import type { MemorySettings, Thresholds } from "../../src/protocol/index.ts";
 
 export const MEMORY: MemorySettings = {
@@ -11,10 +11,10 @@ export const MEMORY: MemorySettings = {
   memoryMonitorRefreshMs: 250,
 };
 
-/** Without the node's monitor, unless they say otherwise. */
+/** Without the node's monitor, unless the test asks for it. */
 export function settings(thresholds: Partial<Thresholds> = {}, more: Partial<MemorySettings> = {}): MemorySettings {
   return { ...MEMORY, memoryMonitorRefreshMs: 0, ...more, thresholds: { ...MEMORY.thresholds, ...thresholds } };
 }
 
-/** Nothing is done about memory. */
+/** No threshold has any effect. */
 export const NO_THRESHOLDS = settings({ target: false, spill: false, pause: false, terminate: false });

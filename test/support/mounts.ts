@@ -1,4 +1,4 @@
-/** Small file systems that tests mount, where root allows. */
+/** Small file systems that tests mount, if root allows it. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -21,7 +21,7 @@ const cannotMount: Missing = (() => {
 
 export const withMounts = requires("a mount", cannotMount);
 
-/** A real file system of this size; unmount it with what this returns. */
+/** A real file system of this size; the returned function unmounts it. */
 export function mountTmpfs(at: string, size: Bytes): () => void {
   mkdirSync(at, { recursive: true });
   execFileSync("mount", ["-t", "tmpfs", "-o", `size=${size}`, "tmpfs", at]);

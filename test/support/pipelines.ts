@@ -1,4 +1,4 @@
-/** What a pipeline of numbers gives, by window and in all. */
+/** What a pipeline of numbers gives, for each window and in total. */
 import type { DatasetPipeline } from "spillway";
 
 export const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);

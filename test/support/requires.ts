@@ -1,10 +1,11 @@
 /**
- * Tests that need something. What the machine lacks (a mount, a control group, a second user) skips them, with the reason beside their names, and
- * with SPILLWAY_TEST_ALL=1, as in the continuous integration, fails them. What the Node version under test lacks only ever skips them.
+ * Tests with requirements. If the machine lacks one (a mount, a control group, a second user), the test is skipped,
+ * with the reason next to its name; with SPILLWAY_TEST_ALL=1, as in continuous integration, it fails instead. If the
+ * Node version under test lacks something, the test is always skipped.
  */
 import { describe, test } from "vitest";
 
-/** Why the thing is not to be had; null: it is there. */
+/** Why the thing is missing; null: it exists. */
 export type Missing = string | null;
 
 export interface Suite {
@@ -35,7 +36,7 @@ export const onLinux = requires("Linux", process.platform === "linux" ? null : `
 
 const hasZstd = "zstdCompress" in process.getBuiltinModule("node:zlib");
 
-/** Node has it since 22.15, and 20 never will: to run both kinds of test takes two Nodes. */
+/** Node has zstd since 22.15, and 20 never will: running both kinds of test takes two Nodes. */
 export const withZstd: Requiring = hasZstd ? { test, describe } : skipped(`Node ${process.version} has no zstd`);
 export const withoutZstd: Requiring = hasZstd ? skipped(`Node ${process.version} has zstd`) : { test, describe };
 

@@ -1,4 +1,4 @@
-/** What settings come to, for tests without a machine: the schema's defaults, no memory limits, and changes to it. */
+/** What settings come to, for tests without a machine: the schema's defaults, no memory limits, and changes to them. */
 import { leaves, plainSettings, type ResolvedSettings, SCHEMA } from "../../src/config/index.ts";
 import { valuesOf } from "../../src/config/setting.ts";
 import type { SchedulerOptions } from "../../src/scheduler/index.ts";
@@ -35,9 +35,9 @@ export function resolvedSettings(more: Partial<ResolvedSettings>): ResolvedSetti
   };
 }
 
-/** A scheduler's, without leases and without an eye on memory. */
+/** Options of a scheduler without leases and without memory readings. */
 export function schedulerOptions(more: Partial<SchedulerOptions>): SchedulerOptions {
-  const { pool = null, memory = null, streams = false, arenaSize, ...settings } = more;
+  const { pool = null, memory = null, arenaSize, ...settings } = more;
   const resolved = resolvedSettings(settings);
-  return { ...resolved, pool, memory, streams, arenaSize: arenaSize ?? resolved.capacity * 8 };
+  return { ...resolved, pool, memory, arenaSize: arenaSize ?? resolved.capacity * 8 };
 }

@@ -1,9 +1,9 @@
 /**
- * Real sessions for tests, and the promise that each leaves nothing behind: after the test file no process, no shared
- * memory, no session directory of any session that it started.
+ * Real sessions for tests, and the check that each leaves nothing behind: after the test file there is no process, no
+ * shared memory, and no session directory of any session that it started.
  */
-import { mkdirSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { basename, join } from "node:path";
 import { type Session, type SessionOptions, session } from "spillway";
 import { afterAll, expect } from "vitest";
 import { temporaryDirectory } from "./temporary.ts";
@@ -42,6 +42,11 @@ export function testSessions(name: string): TestSessions {
   };
 }
 
+/** The name of the session that was started last. */
+export function lastSession({ stateDirectory }: Pick<TestSessions, "stateDirectory">): string {
+  return basename(readlinkSync(join(stateDirectory, "latest")));
+}
+
 export function sessionNames(stateDirectory: string): string[] {
   try {
     return readdirSync(stateDirectory).filter((name) => name !== "latest");
@@ -50,7 +55,7 @@ export function sessionNames(stateDirectory: string): string[] {
   }
 }
 
-/** What is still there of these sessions, looked at until it is nothing or ten seconds have passed. */
+/** What remains of these sessions, checked until nothing remains or ten seconds have passed. */
 export async function leftovers(localDirectory: string, names: readonly string[]): Promise<string[]> {
   for (let tries = 0; ; tries++) {
     const found = [...sessionFiles(localDirectory), ...sharedMemory(names), ...processes(names)];
@@ -66,7 +71,7 @@ function sessionFiles(localDirectory: string): string[] {
   ]);
 }
 
-/** A session that ends at this moment removes them. */
+/** A session that is just ending removes them. */
 function directoriesIn(path: string): string[] {
   try {
     return readdirSync(path);
@@ -114,7 +119,7 @@ function commandLine(pid: string): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
   } catch {
-    // It ended between the listing and the look.
+    // The process ended between the listing and the read.
     return "";
   }
 }

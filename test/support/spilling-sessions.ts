@@ -1,4 +1,4 @@
-/** Sessions so small that they spill, and what they leave on disk meanwhile. */
+/** Sessions that are so small that they spill, and the files that they have on disk meanwhile. */
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Dataset, Session, SessionOptions } from "spillway";
@@ -7,7 +7,7 @@ import { type TestSessions, testSessions } from "./sessions.ts";
 
 export const KIB = 1024;
 
-/** The smallest store there is for one worker, and blocks of two pages. */
+/** The smallest possible store for one worker, and blocks of two pages. */
 export const SMALL: SessionOptions = {
   workers: 1,
   objectStoreMemory: 256 * KIB,
@@ -20,14 +20,14 @@ export interface KilobyteRow {
   text: string;
 }
 
-/** Rows of a kilobyte that tell whether they are what they were. */
+/** Rows of a kilobyte whose content can be checked. */
 export function kilobyteRows(s: Session, rows: number, tasks = 8): Dataset<KilobyteRow> {
   return s.range(rows, { overrideNumBlocks: tasks }).map((row) => {
     return { id: row.id, text: `${row.id}:`.padEnd(1000, String(row.id % 10)) };
   });
 }
 
-/** Throws where a row is not as it was made, is missing or is there twice. */
+/** Throws if a row has changed, is missing or is there twice. */
 export function checkRows(rows: readonly KilobyteRow[], count: number): void {
   const seen = new Set<number>();
   for (const { id, text } of rows) {
@@ -53,12 +53,12 @@ function entriesIn(directory: string): string[] {
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name));
   } catch {
-    // Not made yet, or taken away while it was looked at.
+    // The directory does not exist yet, or was removed while it was read.
     return [];
   }
 }
 
-/** Resolves when this holds. */
+/** Resolves when the condition is true. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   await vi.waitFor(
     async () => {
@@ -68,7 +68,7 @@ export async function until(holds: () => boolean | Promise<boolean>): Promise<vo
   );
 }
 
-/** What sessions say on stderr, from now on. */
+/** Captures what sessions print on stderr, from now on. */
 export function captureStderr(): { readonly lines: string[]; end(): void } {
   const lines: string[] = [];
   const spy = vi.spyOn(process.stderr, "write").mockImplementation((text) => {
@@ -79,7 +79,7 @@ export function captureStderr(): { readonly lines: string[]; end(): void } {
 }
 
 export interface SpillingSessions extends TestSessions {
-  /** What sessions have said on stderr in this test. */
+  /** What sessions have printed on stderr in this test. */
   readonly stderr: { readonly lines: string[] };
 }
 

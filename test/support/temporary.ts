@@ -1,4 +1,4 @@
-/** A directory of a test file's own, gone when the file is done. */
+/** A directory for a single test file, removed when the file is done. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

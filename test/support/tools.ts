@@ -1,6 +1,7 @@
 /**
- * Programs that tests need and the package does not: test runners, other Nodes. Each folder of `test/tools` with a lock file is one set of them,
- * installed from the npm registry when the first test asks for it, into `.tools/`, under the hash of the lock file: the next run finds it there.
+ * Programs that tests need and the package does not: test runners, other Nodes. Each folder of `test/tools` with a lock
+ * file is one set of them. A set is installed from the npm registry when the first test asks for it, into `.tools/`,
+ * under the hash of the lock file, where the next run finds it.
  */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -27,7 +28,7 @@ export function toolsOf(set: "runners" | "nodes"): string {
       stdio: ["ignore", "ignore", "inherit"],
       timeout: 5 * MINUTES,
     });
-    // Another test file may have been faster.
+    // Another test file may have installed it first.
     if (!existsSync(home)) renameSync(next, home);
   } finally {
     rmSync(next, { recursive: true, force: true });
@@ -49,7 +50,7 @@ export function packInto(directory: string): string {
   return join(directory, (Array.isArray(packed) ? packed[0] : Object.values(packed)[0]).filename);
 }
 
-/** Installs it there as a user would; without install scripts: nothing that this package needs has one that matters. */
+/** Installs the package there as a user would. Without install scripts, because no dependency needs its own. */
 export function installInto(directory: string, file: string): void {
   execFileSync("npm", ["install", ...QUIET, file], {
     cwd: directory,

@@ -1,6 +1,6 @@
 /**
- * What the compiler knows of rows. Nothing here runs: `tsc -p test/tsconfig.json` is the test, and an error that is expected
- * and does not come is one.
+ * What the compiler knows of rows. Nothing here runs: `tsc -p test/tsconfig.json` is the test, and an error that is
+ * expected and does not come is one.
  */
 import type { Dataset, DatasetPipeline } from "../../src/dataset/index.ts";
 import { col, lit, sql, when } from "../../src/dataset/index.ts";

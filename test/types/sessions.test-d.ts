@@ -1,4 +1,7 @@
-/** What the compiler knows of sessions: options by name and form, what calls return, what errors tell. Nothing here runs. */
+/**
+ * What the compiler knows of sessions: options by name and form, what calls return, what errors tell. Nothing here
+ * runs.
+ */
 import type { Session } from "../../src/index.ts";
 import { type DeathReason, OutOfMemoryError, session, WorkerDiedError, workerData } from "../../src/index.ts";
 import { test, valueIs } from "./expected.ts";
@@ -40,7 +43,7 @@ test("[K11] run: arguments are the function's, values what it returns, awaited",
   open.run((n: number) => n, "1");
 });
 
-test("[K14] a container, what makes one, or that with arguments", () => {
+test("[K14] worker data, what makes it, or that with arguments", () => {
   session({ data: new Map() });
   session({ data: [(size: number) => new Map([[size, size]]), 3] });
   valueIs<Map<unknown, unknown>>()(workerData());

@@ -18,7 +18,7 @@ import {
   type WorkerMessage,
 } from "../../src/protocol/index.ts";
 import { MappedArena } from "../../src/store/mapping.ts";
-import { columns, orderOf, sqlStep, taskOf } from "./task-bench.ts";
+import { columns, job, operatorOf, sqlStep, taskOf } from "./task-bench.ts";
 
 const SIZE = 64 << 20;
 const program = fileURLToPath(new URL("../../dist/worker/main.js", import.meta.url));
@@ -57,7 +57,8 @@ beforeEach(async () => {
     directory,
     lease: { threads: 2, memory: 40 << 20 },
     allowance: null,
-    container: null,
+    workerData: null,
+    profiles: join(directory, "profiles"),
   });
 });
 
@@ -102,7 +103,7 @@ async function message<Type extends WorkerMessage["type"]>(
 const task = "j/0/0" as TaskId;
 const begin = (sql: string) => {
   next = 0;
-  wire.send({ type: "operator", order: orderOf([sqlStep(sql)]) });
+  wire.send({ type: "operator", job, operator: operatorOf([sqlStep(sql)]) });
   wire.send({ type: "run", task: taskOf({ kind: "fed", tables: [[{ name: "id", type: "INTEGER" }]] }) });
 };
 

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type RecordBatch, typeName } from "../../src/arrow/index.ts";
 import { CancelledError, KernelError, RowShapeError } from "../../src/errors/index.ts";
-import type { OperatorOrder, TaskOrder, WorkerId } from "../../src/protocol/index.ts";
+import type { TaskOrder, WorkerId, WorkerOperator } from "../../src/protocol/index.ts";
 import { LeasedKernel } from "../../src/worker/leased-kernel.ts";
-import { columns, orderOf, rows, sqlStep, TestTask, taskOf } from "./task-bench.ts";
+import { columns, operatorOf, rows, sqlStep, TestTask, taskOf } from "./task-bench.ts";
 
 describe.each([1, 2])("a kernel with a lease of %i threads", (threads) => {
   const directory = mkdtempSync(join(tmpdir(), "fed-task-"));
@@ -23,8 +23,8 @@ describe.each([1, 2])("a kernel with a lease of %i threads", (threads) => {
 
   const fed = (count: number, more: Partial<TaskOrder> = {}): TaskOrder =>
     taskOf({ kind: "fed", tables: Array.from({ length: count }, () => []) }, more);
-  const make = (sql: string, task: TaskOrder, more: Partial<OperatorOrder> = {}) =>
-    new TestTask(kernel, orderOf([sqlStep(sql)], more), task);
+  const make = (sql: string, task: TaskOrder, more: Partial<WorkerOperator> = {}) =>
+    new TestTask(kernel, operatorOf([sqlStep(sql)], more), task);
   const tablesLeft = () => kernel.connection.all("SELECT table_name FROM duckdb_tables()");
 
   test("blocks become tables in the order they came, and are no longer needed once they are read", async () => {
@@ -195,7 +195,7 @@ describe.each([1, 2])("a kernel with a lease of %i threads", (threads) => {
   test("without SQL the rows go through the steps as they come", async () => {
     const task = new TestTask(
       kernel,
-      orderOf([], { sink: { kind: "blocks", targetBytes: 4096, minBytes: 100 } }),
+      operatorOf([], { sink: { kind: "blocks", targetBytes: 4096, minBytes: 100 } }),
       fed(1),
     );
     const numbers = Int32Array.from({ length: 5000 }, (_, i) => i);
@@ -248,17 +248,17 @@ describe.each([1, 2])("a kernel with a lease of %i threads", (threads) => {
   });
 
   test("[A9] broadcast tables stand in the SQL, are stored once an operator, and go with it", async () => {
-    const order = orderOf(
+    const operator = operatorOf(
       [sqlStep("SELECT i.range AS id, b.name FROM {input} i JOIN {b0} b ON b.id = i.range ORDER BY id")],
       {
-        broadcast: [[]],
+        broadcast: [{ operators: [], columns: [] }],
       },
     );
-    const task = new TestTask(kernel, order, taskOf({ kind: "sql", sql: "range(0, 4)", files: [] }));
+    const task = new TestTask(kernel, operator, taskOf({ kind: "sql", sql: "range(0, 4)", files: [] }));
     const slices = [task.outlet.place(rows({ id: 1, name: "one" })), task.outlet.place(rows({ id: 3, name: "three" }))];
     const again = new TestTask(
       kernel,
-      order,
+      operator,
       taskOf({ kind: "sql", sql: "range(0, 4)", files: [] }, { broadcast: [slices] }),
     );
     const slices2 = [

@@ -8,7 +8,7 @@ import { procGauge } from "../../src/memory/index.ts";
 import type { WorkerId } from "../../src/protocol/index.ts";
 import { inUserWords } from "../../src/worker/kernel-errors.ts";
 import { LeasedKernel } from "../../src/worker/leased-kernel.ts";
-import { orderOf, sqlStep, TestTask, taskOf } from "./task-bench.ts";
+import { operatorOf, sqlStep, TestTask, taskOf } from "./task-bench.ts";
 
 const MiB = 1 << 20;
 let directory = "";
@@ -24,12 +24,13 @@ afterEach(() => {
 });
 
 const setting = (name: string) => kernel.connection.all(`SELECT current_setting('${name}') AS v`)[0]?.v;
-const fed = (sql: string) => new TestTask(kernel, orderOf([sqlStep(sql)]), taskOf({ kind: "fed", tables: [] }));
+const fed = (sql: string) => new TestTask(kernel, operatorOf([sqlStep(sql)]), taskOf({ kind: "fed", tables: [] }));
 
 test("[K11] what a dropped table took is given back at once, and the kernel's limit stays", async () => {
   const own = () => procGauge.process(process.pid)?.private ?? 0;
   await kernel.take({ threads: 1, memory: 1024 * MiB });
-  // From the drop on the allocator may give back by itself, on a busy machine before anybody looks: such a time tells nothing.
+  // From the drop on the allocator may give back by itself, on a busy machine before anybody looks: such a time tells
+  // nothing.
   let freed: number | null = null;
   for (let time = 0; time < 8 && freed === null; time++) {
     const without = own();

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { concatBatches, type RecordBatch, type Row, sliceBatch, toRows } from "../../src/arrow/index.ts";
 import { FunctionError, RowShapeError } from "../../src/errors/index.ts";
 import type { OnError } from "../../src/protocol/index.ts";
-import type { Stage } from "../../src/worker/stage.ts";
+import type { Link } from "../../src/worker/link.ts";
 import { Failures } from "../../src/worker/steps/failures.ts";
 import { type GroupFunction, GroupFunctionStep } from "../../src/worker/steps/group-function.ts";
 import { GroupStreamStep } from "../../src/worker/steps/group-stream.ts";
@@ -27,7 +27,7 @@ function harness(call: (group: never) => unknown, setting: Setting = {}) {
       dropped.rows += count;
     },
   };
-  const end: Stage = {
+  const end: Link = {
     push: (batch) => {
       out.push(concatBatches([batch]));
     },

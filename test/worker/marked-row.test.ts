@@ -3,7 +3,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInThisContext } from "node:vm";
 import { expect, test } from "vitest";
 import { columnsToBatch } from "../../src/arrow/index.ts";
-import type { Stage, TaskScope } from "../../src/worker/stage.ts";
+import type { Link, TaskScope } from "../../src/worker/link.ts";
 import { Failures } from "../../src/worker/steps/failures.ts";
 import { isMarked } from "../../src/worker/steps/marked-row.ts";
 import { RowFunctionStep } from "../../src/worker/steps/row-function.ts";
@@ -14,7 +14,7 @@ const haveSameMap = runInThisContext("(a, b) => %HaveSameMap(a, b)") as (a: obje
 test("[A1] rows spread and extended share one hidden class, and look as they should", async () => {
   const scope: TaskScope = { check: () => {}, turn: () => {}, files: [], errored: () => {}, blamesRows: false };
   const failures = new Failures("map", "fail", (stack) => stack, scope, null);
-  const nowhere: Stage = {
+  const nowhere: Link = {
     wanted: Number.POSITIVE_INFINITY,
     takesEach: true,
     push: () => {},

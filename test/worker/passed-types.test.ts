@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { columnsToBatch, type RecordBatch, toRows, typeName } from "../../src/arrow/index.ts";
 import type { PassedColumns } from "../../src/protocol/index.ts";
-import type { Stage, TaskScope } from "../../src/worker/stage.ts";
+import type { Link, TaskScope } from "../../src/worker/link.ts";
 import { BatchFunctionStep } from "../../src/worker/steps/batch-function.ts";
 import { Failures } from "../../src/worker/steps/failures.ts";
 import { passedTypes } from "../../src/worker/steps/passed-types.ts";
@@ -13,9 +13,9 @@ const failures = new Failures("map", "fail", (stack) => stack, scope, null);
 const ALL: PassedColumns = { rest: true, columns: {}, made: ["made"] };
 
 /** What came in, a line a batch: types, then rows. A batch is read at once, as its memory is borrowed. */
-function collector(): { readonly stage: Stage; readonly lines: string[] } {
+function collector(): { readonly link: Link; readonly lines: string[] } {
   const lines: string[] = [];
-  const stage: Stage = {
+  const link: Link = {
     push(batch) {
       const types = batch.schema.fields.map(({ name, type }) => `${name} ${typeName(type)}`).join(", ");
       lines.push(`${types}: ${JSON.stringify(toRows(batch).map((row) => Object.values(row)))}`);
@@ -25,7 +25,7 @@ function collector(): { readonly stage: Stage; readonly lines: string[] } {
     wanted: Number.POSITIVE_INFINITY,
     takesEach: true,
   };
-  return { stage, lines };
+  return { link, lines };
 }
 
 const longs = columnsToBatch({ k: BigInt64Array.of(1n, 2n) });
@@ -37,7 +37,7 @@ const OUTPUT = [
   "k BIGINT, made DOUBLE: [[1,1],[2,1]]",
 ];
 
-async function run(step: Stage): Promise<void> {
+async function run(step: Link): Promise<void> {
   for (const batch of inputs) await step.push(batch);
   await step.end();
 }
@@ -48,12 +48,12 @@ describe("[A13] a change of types", () => {
     ["async map", "map", async (row: object) => ({ ...row, made: 1 })],
     ["flatMap", "flatMap", (row: object) => [{ ...row, made: 1 }]],
   ] as const)("%s", async (_, form, fn) => {
-    const { stage, lines } = collector();
+    const { link, lines } = collector();
     const call = (row: unknown) => fn(row as object);
     const step = new RowFunctionStep(
       { form, call, values: {}, declared: undefined, passes: ALL, maxInFlight: 4 },
       failures,
-      stage,
+      link,
       scope,
     );
     await run(step);
@@ -61,7 +61,7 @@ describe("[A13] a change of types", () => {
   });
 
   test("mapBatches, with slow answers to the batches before", async () => {
-    const { stage, lines } = collector();
+    const { link, lines } = collector();
     const call = async (batch: unknown) => {
       const { k } = batch as { k: ArrayLike<number> };
       if (k[0] === 1) await new Promise((resolve) => setImmediate(resolve));
@@ -78,7 +78,7 @@ describe("[A13] a change of types", () => {
         maxInFlight: 4,
       },
       failures,
-      stage,
+      link,
       scope,
     );
     await run(step);

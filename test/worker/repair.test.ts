@@ -1,6 +1,7 @@
 /** A whole task, run again for one of its blocks. */
 import { afterAll, expect, test } from "vitest";
-import type { JobId, OperatorOrder, TaskId, TaskOrder } from "../../src/protocol/index.ts";
+import { OwnPeak } from "../../src/memory/index.ts";
+import type { JobId, TaskId, TaskOrder, WorkerOperator } from "../../src/protocol/index.ts";
 import { LeasedKernel } from "../../src/worker/leased-kernel.ts";
 import { LoadedOperator } from "../../src/worker/loaded-operator.ts";
 import { RunningTask } from "../../src/worker/task.ts";
@@ -11,9 +12,8 @@ const kernel = new LeasedKernel();
 afterAll(() => kernel.close());
 
 const job = "j" as JobId;
-const order: OperatorOrder = {
-  job,
-  operator: 0,
+const spec: WorkerOperator = {
+  id: 0,
   name: "range->select",
   // The second step takes morsels, and holds some back until its input ends.
   steps: [
@@ -40,8 +40,8 @@ const first: TaskOrder = {
 
 async function run(task: TaskOrder) {
   const outlet = new InventedOutlet();
-  const operator = new LoadedOperator(order, outlet.arena);
-  const report = await new RunningTask(task, operator, kernel, outlet).run();
+  const operator = new LoadedOperator(job, spec, outlet.arena);
+  const report = await new RunningTask(task, operator, kernel, outlet, new OwnPeak()).run();
   return { outlet, report };
 }
 

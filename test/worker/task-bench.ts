@@ -1,31 +1,31 @@
 /** Tasks of a worker without its process: real kernel, invented store. */
 import { type Columns, columnsToBatch, type RecordBatch, RowBuilder, toRows } from "../../src/arrow/index.ts";
+import { OwnPeak } from "../../src/memory/index.ts";
 import type {
   JobId,
-  OperatorOrder,
   Sink,
   Step,
   TaskId,
   TaskInput,
   TaskOrder,
   TaskReport,
+  WorkerOperator,
 } from "../../src/protocol/index.ts";
 import type { LeasedKernel } from "../../src/worker/leased-kernel.ts";
 import { LoadedOperator } from "../../src/worker/loaded-operator.ts";
 import { RunningTask } from "../../src/worker/task.ts";
 import { InventedOutlet } from "./invented-outlet.ts";
 
-const job = "j" as JobId;
+export const job = "j" as JobId;
 export const BLOCKS: Sink = { kind: "blocks", targetBytes: 1 << 20, minBytes: 1 << 10 };
 
 export function sqlStep(sql: string): Step {
   return { kind: "sql", operator: "sql", sql };
 }
 
-export function orderOf(steps: readonly Step[], more: Partial<OperatorOrder> = {}): OperatorOrder {
+export function operatorOf(steps: readonly Step[], more: Partial<WorkerOperator> = {}): WorkerOperator {
   return {
-    job,
-    operator: 0,
+    id: 0,
     name: "test",
     steps,
     sink: BLOCKS,
@@ -67,9 +67,9 @@ export class TestTask {
   readonly operator: LoadedOperator;
   readonly running: RunningTask;
 
-  constructor(kernel: LeasedKernel, order: OperatorOrder, task: TaskOrder) {
-    this.operator = new LoadedOperator(order, this.outlet.arena);
-    this.running = new RunningTask(task, this.operator, kernel, this.outlet);
+  constructor(kernel: LeasedKernel, spec: WorkerOperator, task: TaskOrder) {
+    this.operator = new LoadedOperator(task.job, spec, this.outlet.arena);
+    this.running = new RunningTask(task, this.operator, kernel, this.outlet, new OwnPeak());
   }
 
   /** Feeds a block, and lets its memory be used for other things once it has been read. */

@@ -1,8 +1,11 @@
-/** The values that columns of TPC-H are drawn from, as its definition lists them: the queries ask for some by name. */
+/**
+ * The values from which TPC-H's columns are drawn, as its definition lists them: the queries ask for some of them by
+ * name.
+ */
 
 export const REGIONS = ["AFRICA", "AMERICA", "ASIA", "EUROPE", "MIDDLE EAST"] as const;
 
-/** Name and number of the region; the nation's key is its place in the list. */
+/** Name of the nation and number of its region; the nation's key is its position in the list. */
 export const NATIONS: readonly (readonly [string, number])[] = [
   ["ALGERIA", 0],
   ["ARGENTINA", 1],
@@ -36,7 +39,7 @@ export const PRIORITIES = ["1-URGENT", "2-HIGH", "3-MEDIUM", "4-NOT SPECIFIED", 
 export const INSTRUCTIONS = ["DELIVER IN PERSON", "COLLECT COD", "NONE", "TAKE BACK RETURN"];
 export const MODES = ["REG AIR", "AIR", "RAIL", "SHIP", "TRUCK", "MAIL", "FOB"];
 
-/** A part's type and its container are put together of words like these. */
+/** A part's type and container are combined from words like these. */
 export const TYPES = [
   ["STANDARD", "SMALL", "MEDIUM", "LARGE", "ECONOMY", "PROMO"],
   ["ANODIZED", "BURNISHED", "PLATED", "POLISHED", "BRUSHED"],

@@ -1,4 +1,4 @@
-/** The files of TPC-H's tables at a scale, and the writing of those that are missing, in this process. */
+/** The files of TPC-H's tables at a scale; missing files are written in this process. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { dropIfOutdated, type FileOrder, writeParquet } from "../files.ts";
@@ -8,7 +8,7 @@ export type TpchFiles = Readonly<Record<TpchTable, readonly string[]>>;
 
 export interface TpchOptions {
   readonly directory: string;
-  /** 1 is 6 M line items. */
+  /** 1 means 6 M line items. */
   readonly scale: number;
   /** Runs a statement in DuckDB. */
   readonly execute: (sql: string) => unknown;
@@ -28,7 +28,7 @@ export function noTpchFiles(): Record<TpchTable, string[]> {
   return { region: [], nation: [], supplier: [], customer: [], part: [], partsupp: [], orders: [], lineitem: [] };
 }
 
-/** A table's files, in a folder of the table and the scale; those of an older query are gone from it. */
+/** The files of a table, in a folder for the table and the scale. Files of an older query are removed from it. */
 export async function tpchFiles(directory: string, table: TpchTable, scale: number): Promise<FileOrder[]> {
   const folder = join(directory, `scale-${scale}`, table);
   const queries = tpchFileQueries(table, scale);

@@ -1,26 +1,26 @@
 /**
- * Orders and their line items, as SQL over the orders' numbers. An order's total and status are computed from its lines,
- * so the two tables agree with each other.
+ * Orders and their line items, as SQL over the numbers of orders. An order's total and status are computed from its
+ * lines, so the two tables are consistent.
  */
 import { comment, list, pick, uniform } from "../draw.ts";
 import { INSTRUCTIONS, MODES, PRIORITIES } from "./domains.ts";
 import { retailPrice, supplierOfPart } from "./parts.ts";
 import type { TpchSize } from "./size.ts";
 
-/** The first days without and with an order; the day that tells shipped lines from open ones. */
+/** The first day with an order, the first day without, and the day that separates shipped lines from open ones. */
 const FIRST_DAY = "DATE '1992-01-01'";
 const DAYS = 2406;
 const TODAY = "DATE '1995-06-17'";
 
-/** Seven orders in a row have 28 lines, as in TPC-H on the average. */
+/** Seven orders in a row have 28 lines, the average of TPC-H. */
 const LINES_OF_ORDER = [4, 1, 7, 3, 5, 2, 6];
-/** One order in so many is large enough for query 18, which at a small scale would find none. */
+/** One order in this many is large enough for query 18, which would otherwise find none at a small scale. */
 const LARGE_ORDERS = 4999;
 
 /** TPC-H's sparse keys: 8 used of every 32. */
 const ORDER_KEY = "((o // 8) * 32 + o % 8 + 1)";
 
-/** `(o, line, …)`: all that both tables need to know of a line. */
+/** `(o, line, …)`: everything that both tables need of a line. */
 function lines(size: TpchSize, first: number, end: number): string {
   return `
 numbered AS (

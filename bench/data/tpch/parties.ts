@@ -18,7 +18,7 @@ FROM (VALUES ${rows.join(", ")}) AS nations(key, name, of)`;
 }
 
 const address = (hash: string): string => `left(md5(${hash}::VARCHAR), (${uniform(hash, 30, 10, 30)})::INTEGER)`;
-/** The first number is the country's: its nation's key and ten. */
+/** The number begins with the country: its nation's key plus ten. */
 const phone = (nationKey: string, hash: string): string =>
   `(${nationKey} + 10) || '-' || (${uniform(hash, 8, 100, 999)}) || '-' || (${uniform(hash, 20, 100, 999)}) || '-' || (${uniform(hash, 32, 1000, 9999)})`;
 const balance = (hash: string): string =>
@@ -26,7 +26,7 @@ const balance = (hash: string): string =>
 const numbered = (kind: string, first: number, end: number): string =>
   `SELECT i + 1 AS key, hash(i, '${kind}') AS h, (hash(i, '${kind} nation') % ${NATIONS.length})::BIGINT AS nation FROM range(${first}, ${end}) AS rows(i)`;
 
-/** One supplier in a hundred has had complaints, another one praise: query 16 leaves out the former. */
+/** One supplier in a hundred has complaints, another one praise: query 16 leaves out the former. */
 export function supplier(_size: TpchSize, first: number, end: number): string {
   return `
 WITH numbered AS (${numbered("supplier", first, end)})

@@ -1,17 +1,17 @@
-/** Parts and who supplies them, as SQL over the parts' keys. */
+/** Parts and their suppliers, as SQL over the parts' keys. */
 import { comment, list, pick, uniform } from "../draw.ts";
 import { COLOURS, CONTAINERS, TYPES } from "./domains.ts";
 import type { TpchSize } from "./size.ts";
 
-/** A DECIMAL(15, 2) that follows from the part's key alone. */
+/** A DECIMAL(15, 2) that depends on the part's key alone. */
 export const retailPrice = (part: string): string =>
   `((90000 + (${part} // 10) % 20001 + 100 * (${part} % 1000))::DECIMAL(15, 2) * 0.01)::DECIMAL(15, 2)`;
 
-/** The key of a part's supplier number 0 to 3, all four different: TPC-H's own formula. */
+/** The keys of a part's suppliers 0 to 3, which all differ: TPC-H's own formula. */
 export const supplierOfPart = (part: string, number: string, { suppliers }: TpchSize): string =>
   `(${part} + ${number} * (${suppliers} // 4 + (${part} - 1) // ${suppliers})) % ${suppliers} + 1`;
 
-/** Colours at equal distances, at most a quarter of the list apart, are five different ones. */
+/** Colours at equal distances, at most a quarter of the list apart, are always five different ones. */
 const NAME = [0, 1, 2, 3, 4]
   .map((n) => `${list(COLOURS)}[1 + ((h + ${n} * (1 + (h >> 20) % 22)) % ${COLOURS.length})::INTEGER]`)
   .join(" || ' ' || ");

@@ -1,7 +1,7 @@
 /**
  * The eight tables of TPC-H at any scale, as queries that make them, cut into files. Every value is a hash of its row's
- * number: the same at every run. It is not dbgen's data, but drawn from the same values, with the same keys between the
- * tables, so that each of the 22 queries finds something from a scale of 0.01 on.
+ * number, and so the same in every run. This is not dbgen's data, but it is drawn from the same values, with the same
+ * keys between the tables, so that each of the 22 queries finds something from a scale of 0.01 on.
  */
 import { lineitem, orders } from "./orders.ts";
 import { customer, nation, region, supplier } from "./parties.ts";
@@ -20,7 +20,7 @@ export const TPCH_TABLES = [
 ] as const;
 export type TpchTable = (typeof TPCH_TABLES)[number];
 
-/** Makes the rows [first, end) of a table; of line items those of the orders [first, end). */
+/** Makes the rows [first, end) of a table; for line items, those of the orders [first, end). */
 type Sql = (size: TpchSize, first: number, end: number) => string;
 
 interface Making {

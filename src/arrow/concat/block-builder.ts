@@ -1,6 +1,6 @@
 /**
- * Puts small borrowed batches together into one large batch. The memory is scratch: a finished batch is good until
- * the next append, by when its owner has written it away.
+ * Combines small borrowed batches into one large batch. The memory is scratch memory: a finished batch is valid until
+ * the next append, and its owner has to write it away before.
  */
 import { RowShapeError, ValueError } from "../../errors/index.ts";
 import { frameLength } from "../ipc/block.ts";
@@ -12,9 +12,9 @@ import { appendVector, type ColumnBuilder, columnBuilder, paddedWith, widened } 
 export class BlockBuilder {
   private schema: Schema | null = null;
   private columns: ColumnBuilder[] = [];
-  /** Columns of before `clear`, for the memory they have. */
+  /** Columns from before `clear`, kept for their memory. */
   private spare: readonly ColumnBuilder[] = [];
-  /** Where each column is in the batches of `seen`. */
+  /** The position of each column in the batches of `seen`. */
   private order: readonly number[] = [];
   private seen: Schema | null = null;
   private length = 0;
@@ -26,12 +26,14 @@ export class BlockBuilder {
     return this.finished ? 0 : this.length;
   }
 
-  /** Bytes of values, offsets and bitmaps held. */
+  /** Bytes of the values, offsets and bitmaps in it. */
   get byteLength(): number {
     return this.finished ? 0 : this.bytes;
   }
 
-  /** Copies rows [start, end) of a batch. Throws RowShapeError, and takes nothing, if they do not fit the rest. */
+  /**
+   * Copies rows [start, end) of a batch. If they do not fit the rows before, it throws RowShapeError and takes nothing.
+   */
   append(batch: RecordBatch, start = 0, end = batch.length): void {
     this.admit(batch.schema);
     if (end <= start) return;
@@ -47,12 +49,12 @@ export class BlockBuilder {
     this.length += end - start;
   }
 
-  /** Bytes of a block without rows, but for the padding of its columns. */
+  /** Bytes of a block without rows, not counting the padding of its columns. */
   get frameLength(): number {
     return this.frame;
   }
 
-  /** Bytes of the block (see planBlock) of what is held. */
+  /** Length of the block (see planBlock) of the rows in it. */
   get blockLength(): number {
     let bytes = this.frame;
     if (!this.finished) for (const column of this.columns) bytes += column.paddedBy(0, false, 0);
@@ -60,8 +62,8 @@ export class BlockBuilder {
   }
 
   /**
-   * Bytes of the block of what is held and rows [start, end) of a batch, before anything is copied. What is held takes
-   * on the batch's columns here already. Throws as `append` does.
+   * Length of the block of the rows in it and rows [start, end) of a batch, computed before anything is copied. Already
+   * takes on the batch's columns. Throws like `append`.
    */
   blockLengthWith(batch: RecordBatch, start: number, end: number): number {
     this.admit(batch.schema);
@@ -75,14 +77,14 @@ export class BlockBuilder {
     return bytes;
   }
 
-  /** What was appended, borrowed until the next append; null where nothing was (not even an empty batch). */
+  /** What was appended, borrowed until the next append; null if nothing was (not even an empty batch). */
   finish(): RecordBatch | null {
     if (this.finished || this.schema === null) return null;
     this.finished = true;
     return { schema: this.schema, length: this.length, columns: this.columns.map((column) => column.finish()) };
   }
 
-  /** Forgets rows and columns and keeps the memory: what comes next is put together as if by a new builder. */
+  /** Forgets rows and columns but keeps the memory, as if the builder were new. */
   clear(): void {
     if (this.columns.length > 0) this.spare = this.columns;
     this.schema = null;
@@ -91,9 +93,7 @@ export class BlockBuilder {
     this.restart();
   }
 
-  /**
-   * Forgets everything; the memory is used again by other builders, so that nothing finished here may be read any more.
-   */
+  /** Forgets everything. Other builders reuse the memory, so what was finished here must not be read any more. */
   release(): void {
     this.clear();
     for (const column of this.spare) column.release();
@@ -134,7 +134,7 @@ export class BlockBuilder {
       const unified = unifySchemas(this.schema, incoming);
       const order = columnOrder(this.schema, incoming);
       if (unified === null || order === null) throw mismatch(this.schema, incoming);
-      // The same object as long as nothing changes: others keep what they computed for it.
+      // Keeps the same object as long as nothing changes, because other code keeps results by schema object.
       const known = this.schema.fields;
       const nullable = unified.fields.some((field, index) => field.nullable !== known[index]?.nullable);
       if (nullable || !schemaEquals(unified, this.schema)) {

@@ -1,6 +1,7 @@
 /**
- * One column being put together from pieces of others: offsets rebased, bitmaps shifted, children in step. Sources
- * have the builder's type, or are dictionaries of it, or are of the null type; schemas are checked by BlockBuilder.
+ * A column that is assembled from pieces of other columns: offsets are rebased, bitmaps shifted, children appended with
+ * their parent. A source has the builder's type, or is a dictionary of it, or has the null type. BlockBuilder checks
+ * schemas.
  */
 import { ValueError } from "../../errors/index.ts";
 import { layoutOf } from "../layout.ts";
@@ -14,17 +15,17 @@ export interface ColumnBuilder {
   readonly type: DataType;
   readonly length: number;
   readonly byteLength: number;
-  /** Bytes of the column's buffers in a block, padding and all, if rows [start, end) of the vector were appended. */
+  /** Bytes that the column's buffers would take in a block, including padding, after appending rows [start, end). */
   paddedWith(vector: Vector, start: number, end: number): number;
-  /** The same for values that are not at hand: `bytes` of text or bytes in all, some of them null or none. */
+  /** The same for values that are not available: `bytes` of text or bytes in total; `someNull`: some may be null. */
   paddedBy(count: number, someNull: boolean, bytes: number): number;
-  /** Forgets the values and keeps the memory. */
+  /** Forgets the values but keeps the memory. */
   reset(): void;
-  /** Forgets the values and the memory, which is used again elsewhere: what `finish` gave is bad from here on. */
+  /** Forgets the values and gives the memory away: what `finish` returned is invalid from here on. */
   release(): void;
   append(vector: Vector, start: number, end: number): void;
   appendNulls(count: number): void;
-  /** Views of the scratch memory, good until the next append. */
+  /** Views of the scratch memory, valid until the next append. */
   finish(): Vector;
 }
 
@@ -50,7 +51,7 @@ export function columnBuilder(type: DataType): ColumnBuilder {
   }
 }
 
-/** Appends rows of a vector of any kind that the builder can hold. */
+/** Appends rows of a vector of any kind that the builder can take. */
 export function appendVector(builder: ColumnBuilder, vector: Vector, start: number, end: number): void {
   if (end <= start) return;
   if (vector.type.kind === "null") builder.appendNulls(end - start);
@@ -59,7 +60,7 @@ export function appendVector(builder: ColumnBuilder, vector: Vector, start: numb
   } else builder.append(vector, start, end);
 }
 
-/** What `paddedWith` says of a vector of any kind that the builder can hold. */
+/** `paddedWith` for a vector of any kind that the builder can take. */
 export function paddedWith(builder: ColumnBuilder, vector: Vector, start: number, end: number): number {
   if (vector.type.kind === "null") return builder.paddedBy(end - start, end > start, 0);
   if (vector.type.kind !== "dictionary") return builder.paddedWith(vector, start, end);
@@ -69,7 +70,7 @@ export function paddedWith(builder: ColumnBuilder, vector: Vector, start: number
   return builder.paddedBy(slice.length, nulls > 0, bytes);
 }
 
-/** The builder for a type that its own type gave way to: null somewhere inside became something. */
+/** The builder for a type that the builder's own type was widened to: a null type somewhere inside got a type. */
 export function widened(builder: ColumnBuilder, type: DataType): ColumnBuilder {
   if (builder.type.kind === "null" && type.kind !== "null") {
     const fresh = columnBuilder(type);

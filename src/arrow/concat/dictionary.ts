@@ -1,6 +1,4 @@
-/**
- * Dictionary columns turned into plain ones: blocks hold no dictionaries, so that each can be read alone.
- */
+/** Turns dictionary columns into plain ones: blocks have no dictionaries, so that each block can be read alone. */
 import { bitmapBytes } from "../bitmap.ts";
 import { layoutOf } from "../layout.ts";
 import { plainType } from "../schema.ts";
@@ -8,7 +6,7 @@ import type { IntType, Vector } from "../types.ts";
 import { bufferOf, emptyVector, isNullAt, offsetsOf, viewOf } from "../vector.ts";
 import { columnBuilder } from "./column-builder.ts";
 
-/** The place in the dictionary of each value, -1 for null. */
+/** The position in the dictionary of each value; -1 for null. */
 export function dictionaryIndices(vector: Vector): Int32Array {
   const { type, length, offset } = vector;
   const places = new Int32Array(length);
@@ -94,7 +92,7 @@ function gatherBytes(values: Vector, places: Int32Array, large: boolean): Vector
   return plain(values, places.length, validity, [new Uint8Array(offsets.buffer), data]);
 }
 
-/** What a dictionary vector comes to when decoded, without doing it: a few large values may stand for many. */
+/** How many nulls and bytes a dictionary vector would have when decoded. A few large values may stand for many. */
 export function decodedExtent(vector: Vector): { readonly nulls: number; readonly bytes: number } {
   const places = dictionaryIndices(vector);
   let values = vector.dictionary ?? emptyVector(vector.type.kind === "dictionary" ? vector.type.value : vector.type);
@@ -113,7 +111,7 @@ export function decodedExtent(vector: Vector): { readonly nulls: number; readonl
 
 const NO_OFFSETS = { words: new Int32Array(0), stride: 1 } as const;
 
-/** A null index, or the index of a null, is a null. */
+/** A null index is a null, and so is the index of a null. */
 function gatherValidity(values: Vector, places: Int32Array): { bits: Uint8Array | null; nulls: number } {
   const bits = new Uint8Array(bitmapBytes(places.length));
   let nulls = 0;

@@ -1,11 +1,11 @@
-/** Columns with columns inside: the children grow in step with their parent. */
+/** Columns with columns inside: the children grow together with their parent. */
 import { childFields, withChildren } from "../layout.ts";
 import type { DataType, Field, Vector } from "../types.ts";
 import { appendVector, type ColumnBuilder, columnBuilder, paddedWith, widened } from "./column-builder.ts";
 import { OffsetsBuilder, rangeOf } from "./offsets.ts";
 import { ValidityBuilder } from "./validity.ts";
 
-/** A column with columns inside, which may still be of the null type and widen. */
+/** A column with columns inside. Its type may still contain the null type, and widen. */
 export abstract class ParentColumn implements ColumnBuilder {
   length = 0;
   protected readonly validity = new ValidityBuilder();
@@ -72,7 +72,7 @@ export abstract class ParentColumn implements ColumnBuilder {
     return builder === undefined || child === undefined ? 0 : paddedWith(builder, child, from, to);
   }
   protected abstract paddedChildrenWith(vector: Vector, start: number, end: number): number;
-  /** The children of so many nulls. */
+  /** Bytes of the children for this many nulls. */
   protected abstract paddedChildrenBy(count: number): number;
   protected abstract appendChildren(vector: Vector, start: number, end: number): void;
   protected abstract appendNullChildren(count: number): void;

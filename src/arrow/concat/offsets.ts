@@ -5,7 +5,7 @@ import type { Vector } from "../types.ts";
 import { offsetAt, offsetsOf } from "../vector.ts";
 import { GrowableBytes } from "./growable.ts";
 
-/** Growing offsets, 32 bits each while building; widened at the end for the large types. */
+/** Growing offsets, 32 bits each while building; converted at the end for types with large offsets. */
 export class OffsetsBuilder {
   /** Where the next value starts. */
   end = 0;
@@ -16,7 +16,7 @@ export class OffsetsBuilder {
   get byteLength(): number {
     return (this.length + 1) * 4;
   }
-  /** Bytes of the offsets in a block if there were `count` values more. */
+  /** Bytes of the offsets in a block, with `count` more values. */
   paddedBy(count: number, large: boolean): number {
     return align((this.length + count + 1) * (large ? 8 : 4));
   }

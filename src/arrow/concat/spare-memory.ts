@@ -1,10 +1,10 @@
 /**
- * Buffers that were touched and are not needed now, up to a number of bytes; the ones given back longest ago go first.
- * Small ones are not worth keeping: the allocator has them at hand.
+ * Buffers that were touched and are not in use, up to a number of bytes; the oldest ones are dropped first. Small
+ * buffers are not kept, because the allocator has them at hand.
  */
 
 const SMALLEST = 64 << 10;
-/** A buffer this many times too large is left for who needs it. */
+/** A buffer this many times too large is left for a larger need. */
 const TOO_LARGE = 4;
 
 export class SpareMemory {
@@ -18,7 +18,7 @@ export class SpareMemory {
     return this.#bytes;
   }
 
-  /** The smallest buffer of at least `size` bytes, with whatever is in it; null where none is about as large. */
+  /** The smallest buffer of at least `size` bytes, with arbitrary content; null if none is about as large. */
   take(size: number): ArrayBufferLike | null {
     let best = -1;
     for (const [index, { byteLength }] of this.#buffers.entries()) {

@@ -14,7 +14,7 @@ export class ValidityBuilder {
     return this.nullCount === 0 ? 0 : bitmapBytes(this.length);
   }
 
-  /** Bytes of the bitmap in a block if rows [start, end) of the vector were appended. */
+  /** Bytes of the bitmap in a block after appending rows [start, end) of the vector. */
   paddedWith(vector: Vector, start: number, end: number): number {
     const source = this.nullCount > 0 ? null : validityOf(vector);
     const count = end - start;
@@ -78,7 +78,7 @@ export class ValidityBuilder {
     return this.bits.bytes.subarray(0, bytes);
   }
 
-  /** Room for `count` more bits; the first time, ones for all the values so far. */
+  /** Makes room for `count` more bits. The first time, it also sets ones for all values so far. */
   private begin(count: number): void {
     const kept = this.nullCount === 0 ? 0 : bitmapBytes(this.length);
     this.bits.reserve(bitmapBytes(this.length + count), kept);

@@ -1,6 +1,6 @@
 /**
- * A block: one record batch as an Arrow IPC stream (schema, batch, end), buffers at multiples of 64 bytes, no
- * dictionaries. Written straight into its place, read as views of it.
+ * A block: one record batch as an Arrow IPC stream (schema, batch, end), with buffers at multiples of 64 bytes and
+ * without dictionaries. Written directly to its place and read as views.
  */
 import { ValueError } from "../../errors/index.ts";
 import type { RecordBatch, Schema } from "../types.ts";
@@ -12,13 +12,13 @@ import { HEADER, readSchema, type SchemaSource, schemaMessage } from "./schema-m
 
 export const END_OF_STREAM = Uint8Array.of(255, 255, 255, 255, 0, 0, 0, 0);
 
-export interface BlockPlan {
+interface BlockPlan {
   readonly byteLength: number;
-  /** Writes exactly `byteLength` bytes at the start of the target. The batch must still be good. */
+  /** Writes exactly `byteLength` bytes at the start of the target. The batch must still be valid. */
   write(target: Uint8Array): void;
 }
 
-/** How the batch is written as a block. Rows outside a slice are left out; equal rows give equal bytes. */
+/** Plans how the batch is written as a block. Rows outside a slice are left out; equal rows give equal bytes. */
 export function planBlock(batch: RecordBatch): BlockPlan {
   const schema = schemaMessage(batch.schema);
   const body = planBody(batch);
@@ -38,7 +38,7 @@ export function planBlock(batch: RecordBatch): BlockPlan {
   };
 }
 
-/** What a block takes besides the buffers of its columns: the same however many rows it has. */
+/** The length of a block besides the buffers of its columns, which does not depend on the number of rows. */
 export function frameLength(schema: Schema): number {
   const { message } = planBody(emptyBatch(schema));
   return schemaMessage(schema).byteLength + message.byteLength + END_OF_STREAM.byteLength;
@@ -52,7 +52,7 @@ export function blockBytes(batch: RecordBatch): Uint8Array {
   return bytes;
 }
 
-/** Schemas by their metadata: the same object for the same bytes, so that code compiled for a schema is found again. */
+/** Schemas by their metadata: equal bytes give the same object, so that code compiled for a schema is found again. */
 const schemas = new Map<string, SchemaSource>();
 const SCHEMAS_KEPT = 64;
 
@@ -70,7 +70,7 @@ export function schemaOf(message: Message): SchemaSource {
 
 const NO_DICTIONARIES = new Map<number, never>();
 
-/** The batch of a block: views of `bytes`, good as long as those are. */
+/** The batch of a block: views of `bytes`, valid as long as those bytes are. */
 export function readBlock(bytes: Uint8Array): RecordBatch {
   const first = messageAt(bytes, 0);
   if (first?.headerType !== HEADER.schema) throw new ValueError("Not a block: it does not start with a schema.");

@@ -1,7 +1,7 @@
 /**
- * What a record batch looks like in bytes: field nodes and buffers in Arrow's order, with slices cut out, offsets
- * rebased and dictionaries decoded. Sizes are known before anything is written, and writing copies each value once.
- * Slots under nulls and the ends of bitmaps are zeroed: equal rows give equal bytes, which replays are checked by.
+ * A record batch as bytes: field nodes and buffers in Arrow's order, with slices cut out, offsets rebased and
+ * dictionaries decoded. Sizes are known before anything is written, and writing copies each value once. Slots under
+ * nulls and the ends of bitmaps are zeroed: equal rows give equal bytes, which is how replays are checked.
  */
 import { bitAt, bitmapBytes, copyBits } from "../bitmap.ts";
 import { decodeDictionary } from "../concat/dictionary.ts";
@@ -19,7 +19,7 @@ interface Piece {
 const NOTHING: Piece = { byteLength: 0, write: () => {} };
 
 interface BodyPlan {
-  /** The framed record batch message that goes before the body. */
+  /** The framed record batch message that precedes the body. */
   readonly message: Uint8Array;
   readonly bodyLength: number;
   write(target: Uint8Array, at: number): void;
@@ -155,7 +155,8 @@ function offsetsPiece(vector: Vector, large: boolean): Piece {
   return {
     byteLength,
     write(target) {
-      // Body buffers lie at multiples of 64 in the target; where the target itself does not, go through a copy.
+      // Buffers of the body are at multiples of 64 in the target. If the target itself is not aligned, they go through
+      // a copy.
       const aligned = target.byteOffset % 4 === 0;
       const to = aligned
         ? new Int32Array(target.buffer, target.byteOffset, byteLength / 4)

@@ -1,4 +1,4 @@
-/** Compressed buffers of IPC bodies: eight bytes of real length (-1: stored as they are), then the frame. */
+/** Compressed buffers of IPC bodies: eight bytes with the uncompressed length (-1: not compressed), then the frame. */
 import zlib from "node:zlib";
 import { ValueError } from "../../errors/index.ts";
 import { decodeLz4Frame } from "./lz4.ts";

@@ -1,6 +1,5 @@
 /**
- * Writes an Arrow IPC file piece by piece: header, any number of batches, footer. Where the bytes go is not its
- * business.
+ * Makes an Arrow IPC file piece by piece: header, any number of batches, footer. The caller decides where the bytes go.
  */
 import { RowShapeError } from "../../errors/index.ts";
 import { plainSchema, schemaEquals } from "../schema.ts";
@@ -11,7 +10,7 @@ import { planBody } from "./body-plan.ts";
 import { FlatBufferWriter } from "./flatbuffer-writer.ts";
 import { framed, schemaMessage, VERSION, writeSchema } from "./schema-message.ts";
 
-export interface ArrowFileWriter {
+interface ArrowFileWriter {
   /** The first bytes of the file. */
   header(): Uint8Array;
   /** The bytes of one more batch, in memory of their own. */

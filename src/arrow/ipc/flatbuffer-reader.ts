@@ -1,6 +1,6 @@
 /**
- * Reads FlatBuffers, as far as Arrow's metadata needs them. Bytes may be anything: what points outside is a
- * ValueError, not a RangeError from within.
+ * Reads FlatBuffers, as far as Arrow's metadata needs them. The bytes may be anything: a position outside of them is a
+ * ValueError, not a RangeError.
  */
 import { ValueError } from "../../errors/index.ts";
 import { isErrorNamed } from "../../realm/index.ts";

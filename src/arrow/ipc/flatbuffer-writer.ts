@@ -1,6 +1,6 @@
 /**
- * Writes FlatBuffers, as far as Arrow's metadata needs them. A buffer grows from its end to its start, so that
- * everything is written before what points at it; positions are counted from the end.
+ * Writes FlatBuffers, as far as Arrow's metadata needs them. A buffer grows from its end to its start, because
+ * everything is written before what refers to it. Positions are counted from the end.
  */
 export type Position = number & { readonly __brand: "FlatBufferPosition" };
 
@@ -12,7 +12,7 @@ export class FlatBufferWriter {
   private tableStart = 0;
   private widest = 1;
 
-  /** Room for `size` bytes such that what comes after `trailing` more bytes ends aligned to `align`. */
+  /** Makes room for `size` bytes, so that what follows after `trailing` more bytes ends aligned to `align`. */
   private prepare(align: number, trailing: number): void {
     this.widest = Math.max(this.widest, align);
     const padding = (align - ((this.used + trailing) % align)) % align;
@@ -87,7 +87,7 @@ export class FlatBufferWriter {
     return this.here();
   }
 
-  /** Fields are added between start and end; one that has its default value need not be. */
+  /** Fields are added between start and end. A field with its default value may be left out. */
   startTable(): void {
     this.slots = [];
     this.tableStart = this.used;
@@ -125,7 +125,7 @@ export class FlatBufferWriter {
     return table as Position;
   }
 
-  /** The finished buffer; its start is aligned like its widest scalar. */
+  /** The finished buffer. Its start is aligned like its widest scalar. */
   finish(root: Position): Uint8Array {
     this.prepare(Math.max(this.widest, 8), 4);
     this.pointer(root);

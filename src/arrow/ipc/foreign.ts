@@ -1,6 +1,6 @@
 /**
- * Reads Arrow IPC that others wrote, streams and files: many batches, dictionaries with deltas and replacements,
- * compressed buffers, string views. The caller knows the path and adds it to what is thrown.
+ * Reads Arrow IPC of other writers, streams and files: many batches, dictionaries with deltas and replacements,
+ * compressed buffers, string views. The caller knows the path and adds it to errors.
  */
 import { ValueError } from "../../errors/index.ts";
 import { concatBatches } from "../concat/block-builder.ts";
@@ -14,7 +14,7 @@ import { validateBatch } from "./validate.ts";
 
 const MAGIC = "ARROW1";
 
-export interface ArrowData {
+interface ArrowData {
   readonly schema: Schema;
   readonly batches: RecordBatch[];
 }
@@ -26,7 +26,7 @@ export function readArrowBytes(bytes: Uint8Array): ArrowData {
   return data;
 }
 
-/** Whether it begins as a file with a footer does; a stream does not. */
+/** Whether the bytes begin like a file with a footer. A stream begins otherwise. */
 export function isArrowFile(bytes: Uint8Array): boolean {
   return hasMagic(bytes, 0);
 }
@@ -65,7 +65,7 @@ function readFile(bytes: Uint8Array): ArrowData {
   const footer = FlatBufferTable.root(bytes.subarray(start, end));
   const source = schemaOfFooter(footer);
   const dictionaries = new DictionaryStore(source);
-  // A file may hold a dictionary after the batches that use it, so all of them come first.
+  // A file may have a dictionary after the batches that use it, so all dictionaries are read first.
   for (const at of blockStarts(footer, 2)) dictionaries.take(expectMessage(bytes, at));
   const batches = blockStarts(footer, 3).map((at) => {
     const message = expectMessage(bytes, at);
@@ -74,10 +74,10 @@ function readFile(bytes: Uint8Array): ArrowData {
   return { schema: source.schema, batches };
 }
 
-/** The last bytes of an Arrow file: the length of its footer, which lies before them, and the magic word. */
+/** The last bytes of an Arrow file: the length of its footer, which precedes them, and the magic word. */
 export const FILE_TAIL = 4 + MAGIC.length;
 
-/** How long the footer of a file of so many bytes is, from the file's tail. */
+/** The length of the footer, from the tail of a file with this many bytes. */
 export function footerLength(tail: Uint8Array, fileBytes: number): number {
   if (!hasMagic(tail, 4)) {
     throw new ValueError(`Arrow file cut short: its ${fileBytes} bytes do not end with "${MAGIC}".`);
@@ -89,7 +89,7 @@ export function footerLength(tail: Uint8Array, fileBytes: number): number {
   return length;
 }
 
-/** The schema of a file, from its footer alone: what is at its beginning is not the same for all writers. */
+/** The schema of a file from its footer alone, because writers differ in what they put at the beginning. */
 export function readFooterSchema(footer: Uint8Array): Schema {
   return schemaOfFooter(FlatBufferTable.root(footer)).schema;
 }
@@ -100,14 +100,14 @@ function schemaOfFooter(footer: FlatBufferTable): SchemaSource {
   return readSchema(table);
 }
 
-/** The schema of a stream, from its first message alone. */
+/** The schema of a stream from its first message alone. */
 export function readSchemaMessage(message: Uint8Array): Schema {
   const first = messageAt(message, 0);
   if (first?.headerType !== HEADER.schema) throw new ValueError("Not Arrow data: it does not start with a schema.");
   return schemaOf(first).schema;
 }
 
-/** A block of the footer is three 64-bit fields, of which the first is its place. */
+/** A block of the footer is three 64-bit fields, of which the first is its offset. */
 function blockStarts(footer: FlatBufferTable, slot: number): number[] {
   return footer.int64s(slot, 3).filter((_, index) => index % 3 === 0);
 }

@@ -1,6 +1,6 @@
 /**
- * The LZ4 frame format, decoding only (what pyarrow writes into Feather files by default). Frame and block
- * checksums are skipped, not verified; lengths are.
+ * The LZ4 frame format, decoding only (pyarrow writes it into Feather files by default). Checksums of frames and blocks
+ * are skipped; lengths are verified.
  */
 import { ValueError } from "../../errors/index.ts";
 import { decodeLz4Block, Lz4Error } from "../../lz4/index.ts";

@@ -1,4 +1,4 @@
-/** Walks the encapsulated messages of an IPC stream: framing only, headers are the reader's business. */
+/** Walks the encapsulated messages of an IPC stream. Only the framing is parsed here, not the headers. */
 import { ValueError } from "../../errors/index.ts";
 import { FlatBufferTable } from "./flatbuffer-reader.ts";
 

@@ -1,6 +1,6 @@
 /**
- * From a record batch message to vectors: views of the body, or decompressed and re-laid copies where the writer
- * chose compression or string views.
+ * Turns a record batch message into vectors: views of the body, or copies if the writer chose compression or string
+ * views.
  */
 import { ValueError } from "../../errors/index.ts";
 import { layoutOf } from "../layout.ts";
@@ -31,7 +31,7 @@ export function readBatch(
   return { schema: source.schema, length, columns };
 }
 
-/** The one column that a dictionary batch holds. */
+/** The one column in a dictionary batch. */
 export function readDictionary(
   field: FieldSource,
   header: FlatBufferTable,

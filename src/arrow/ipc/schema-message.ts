@@ -1,4 +1,4 @@
-/** Arrow's schema metadata, both ways, and the framing of a message. */
+/** Reads and writes Arrow's schema metadata, and frames messages. */
 import { ValueError } from "../../errors/index.ts";
 import { childFields } from "../layout.ts";
 import { plainSchema } from "../schema.ts";
@@ -52,7 +52,7 @@ export function writeMessage(
   return framed(writer.finish(writer.endTable()), 0);
 }
 
-/** Continuation marker, length, metadata, padding. `before`: bytes in front of it, so that the end is aligned. */
+/** Continuation marker, length, metadata, padding. `before` bytes precede it; the padding makes its end aligned. */
 export function framed(metadata: Uint8Array, before: number): Uint8Array {
   const total = align(before + 8 + metadata.length) - before;
   const message = new Uint8Array(total);
@@ -65,7 +65,7 @@ export function framed(metadata: Uint8Array, before: number): Uint8Array {
 
 const messages = new WeakMap<Schema, Uint8Array>();
 
-/** The schema message of what blocks of this schema hold (no dictionaries); computed once a schema object. */
+/** The schema message for blocks of this schema (without dictionaries); computed once for each schema object. */
 export function schemaMessage(schema: Schema): Uint8Array {
   let message = messages.get(schema);
   if (message === undefined) {
@@ -76,12 +76,12 @@ export function schemaMessage(schema: Schema): Uint8Array {
   return message;
 }
 
-/** What is needed to read batches of a foreign schema beyond its types: dictionary ids and view encodings. */
+/** What is needed, besides types, to read batches of a foreign schema: ids of dictionaries and encodings of views. */
 export interface FieldSource {
   readonly field: Field;
   readonly encoding: Encoding;
   readonly children: readonly FieldSource[];
-  /** Set where the field is dictionary-encoded: batches hold indices, the values come by this id. */
+  /** Set if the field is dictionary-encoded: batches contain indices into the values with this id. */
   readonly dictionary: { readonly id: number; readonly value: DataType } | null;
 }
 
@@ -91,7 +91,8 @@ export interface SchemaSource {
 }
 
 export function readSchema(table: FlatBufferTable): SchemaSource {
-  if (table.int16(0, 0) !== 0) throw new ValueError("Big-endian Arrow data is not read here.");
+  if (table.int16(0, 0) !== 0)
+    throw new ValueError("Big-endian Arrow data is not supported. Write it as little-endian.");
   const fields = table.tables(1).map(readField);
   return { schema: { fields: fields.map((source) => source.field) }, fields };
 }

@@ -1,5 +1,5 @@
 /**
- * String and binary views (Utf8View, BinaryView; what Polars writes), re-laid as offsets and bytes. A view is 16
+ * String and binary views (Utf8View, BinaryView; what Polars writes), converted to offsets and bytes. A view is 16
  * bytes: a length, then up to 12 bytes in place, or a 4-byte prefix, a buffer number and an offset in that buffer.
  */
 import { ValueError } from "../../errors/index.ts";

@@ -1,4 +1,4 @@
-/** Arrow's numbers for types and units in its metadata (Schema.fbs), and the reading and writing of one type. */
+/** Arrow's numbers for types and units in its metadata (Schema.fbs); reads and writes one type. */
 import { ValueError } from "../../errors/index.ts";
 import type { DataType, Field, IntType, TimeUnit } from "../types.ts";
 import type { FlatBufferTable } from "./flatbuffer-reader.ts";
@@ -52,7 +52,7 @@ export function typeCode(type: DataType): number {
   }
 }
 
-/** The table of a type's parameters (empty for many). */
+/** Writes the table of a type's parameters (empty for many types). */
 export function writeType(writer: FlatBufferWriter, type: DataType): Position {
   const timezone = type.kind === "timestamp" && type.timezone !== null ? writer.string(type.timezone) : null;
   writer.startTable();
@@ -99,7 +99,7 @@ export function writeType(writer: FlatBufferWriter, type: DataType): Position {
   return writer.endTable();
 }
 
-/** How the values of a type lie in the bytes, where that is not the layout we read them into. */
+/** How values are encoded in the bytes, if not in the layout that they are read into. */
 export type Encoding = "plain" | "views";
 
 interface ReadType {
@@ -122,7 +122,7 @@ export function readInt(table: FlatBufferTable | null, name: string): IntType {
 
 function notRead(name: string, type: string): ValueError {
   return new ValueError(
-    `Column "${name}" is of Arrow's ${type} type, which is not read here. Cast it before writing the data.`,
+    `Column "${name}" is of Arrow's ${type} type, which Spillway does not read. Cast it before writing the data.`,
     name,
   );
 }

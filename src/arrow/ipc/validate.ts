@@ -1,6 +1,6 @@
 /**
- * Whether foreign vectors hold together: offsets that rise and stay inside, children long enough, dictionary indices
- * that exist, text that is UTF-8. Past here bytes go to native code, which believes them.
+ * Checks that foreign vectors are consistent: offsets rise and stay inside, children are long enough, dictionary
+ * indices exist, text is UTF-8. After this, bytes go to native code, which does not check them.
  */
 import { isUtf8 } from "node:buffer";
 import { ValueError } from "../../errors/index.ts";

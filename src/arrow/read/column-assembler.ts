@@ -1,6 +1,6 @@
 /**
- * Batches as functions see them: one array a column, exactly `batchSize` rows, put together across the batches that
- * come in. Everything handed out is a copy in fresh memory, for the function to keep.
+ * Batches as functions see them: one array a column, exactly `batchSize` rows, assembled across incoming batches.
+ * Everything handed out is a copy in fresh memory, which the function may keep.
  */
 import { ValueError } from "../../errors/index.ts";
 import { countOnes } from "../bitmap.ts";
@@ -10,12 +10,15 @@ import { emptyVector, validityOf } from "../vector.ts";
 import { type NumericArray, type NumericColumn, numericColumn } from "./numeric-column.ts";
 import { type ValueReader, valueReader } from "./value-reader.ts";
 
-/** Batches up to this size get their arrays at once; larger ones (perhaps larger than the data) as rows come. */
+/**
+ * Batches up to this size get their arrays at once; those of larger ones (perhaps larger than the data) grow with the
+ * rows.
+ */
 const EAGER_ROWS = 1 << 19;
 
 /**
- * One column of the batch being filled. Numbers start as a typed array; the first null turns what is there into a
- * plain array.
+ * One column of the batch that is being filled. Numbers start as a typed array; the first null turns it into a plain
+ * array.
  */
 class ColumnFiller {
   private numeric: NumericColumn | null;
@@ -41,7 +44,7 @@ class ColumnFiller {
     this.isBound = false;
   }
 
-  /** The column comes in another type from here on (a dictionary, nulls of no type). */
+  /** From here on the column has another type (a dictionary, nulls of no type). */
   private adapt(type: DataType): void {
     this.values ??= this.numbers === null ? null : Array.from<unknown>(this.numbers);
     this.numbers = null;
@@ -50,7 +53,7 @@ class ColumnFiller {
     this.reader = valueReader(type, this.options, this.name);
   }
 
-  /** Rows [from, to) to place `at` of a batch of `size`. */
+  /** Copies rows [from, to) to position `at` of a batch of `size`. */
   take(size: number, at: number, from: number, to: number): void {
     if (this.numeric !== null && this.values === null && !this.hasNulls(from, to)) {
       this.numeric.copy(this.room(this.numeric, size, at, at + to - from), at, this.vector, from, to);
@@ -68,22 +71,22 @@ class ColumnFiller {
     this.reader.fill(this.values, at, from, to);
   }
 
-  /** What was filled, `length` rows of it; the next batch starts afresh. */
+  /** The first `length` rows of what was filled. The next batch starts empty. */
   release(length: number): ColumnValues {
     const whole = this.numbers ?? this.values ?? this.numeric?.allocate(0) ?? [];
     this.numbers = null;
     this.values = null;
-    // A copy for a short last batch: a subarray would show more through its buffer.
+    // Copied for a short last batch: a subarray would show more rows through its buffer.
     return whole.length === length ? whole : whole.slice(0, length);
   }
 
-  /** The typed array, with room for `needed` values, of which `used` are there. */
+  /** The typed array, with room for `needed` values; the first `used` are kept. */
   private room(numeric: NumericColumn, size: number, used: number, needed: number): NumericArray {
     const before = this.numbers;
     if (before !== null && before.length >= needed) return before;
     const grown = size <= EAGER_ROWS ? size : Math.min(size, Math.max(needed, EAGER_ROWS, 2 * used));
     const after = numeric.allocate(grown);
-    // Both come from the same column; TypeScript cannot know that their element types agree.
+    // Both arrays are of the same column, but TypeScript cannot know that their element types agree.
     if (before !== null) (after as Float64Array).set((before as Float64Array).subarray(0, used));
     this.numbers = after;
     return after;
@@ -107,18 +110,18 @@ function namedColumns(schema: Schema, fillers: readonly ColumnFiller[], length: 
 }
 
 /**
- * `push` a batch, then call `next` until it gives null: by then all of the batch has been copied and it may go.
- * `flush` gives the short batch that is left at the end.
+ * `push` a batch, then call `next` until it returns null: then all of the batch has been copied, and it may be freed.
+ * `flush` returns the short batch that is left at the end.
  */
 export class ColumnAssembler {
   private readonly fillers: readonly ColumnFiller[];
   private batch: RecordBatch | null = null;
-  /** Rows of `batch` already taken. */
+  /** Rows of `batch` that were already taken. */
   private taken = 0;
   /** Rows in the batch being filled. */
   private filled = 0;
   private seen: Schema;
-  /** Where each column is in the batches of `seen`. */
+  /** The position of each column in the batches of `seen`. */
   private order: readonly number[] = [];
 
   constructor(
@@ -138,7 +141,7 @@ export class ColumnAssembler {
     return this.filled;
   }
 
-  /** Borrows the batch until `next` has given null. */
+  /** Borrows the batch until `next` returns null. */
   push(batch: RecordBatch): void {
     if (this.batch !== null && this.taken < this.batch.length) {
       throw new ValueError("push before next() gave null: rows of the batch before would be lost.");
@@ -155,7 +158,7 @@ export class ColumnAssembler {
     }
   }
 
-  /** A full batch, or null where the rows pushed so far do not fill one. */
+  /** A full batch; null if the rows pushed so far do not fill one. */
   next(): Columns | null {
     const { batch, batchSize } = this;
     if (batch === null) return null;
@@ -171,7 +174,7 @@ export class ColumnAssembler {
     return namedColumns(this.schema, this.fillers, batchSize);
   }
 
-  /** The rows left over, fewer than batchSize; null where there are none. */
+  /** The remaining rows, fewer than batchSize; null if there are none. */
   flush(): Columns | null {
     if (this.batch !== null) throw new ValueError("flush before next() gave null: rows would be lost.");
     const length = this.filled;
@@ -182,8 +185,8 @@ export class ColumnAssembler {
 }
 
 /**
- * Stretches of batches of one schema as columns, each exactly as long: for many short ones, since nothing is made anew
- * but what is handed out.
+ * Stretches of batches of one schema as columns of exactly that length. Suited to many short stretches, because only
+ * what is handed out is allocated.
  */
 export class ColumnSlicer {
   private readonly fillers: readonly ColumnFiller[];

@@ -1,6 +1,6 @@
 /**
- * Slow but exact corners of turning Arrow values into JavaScript ones, called from generated code: integers past
- * 2^53, wide decimals, half floats, instants that a Date cannot hold.
+ * The slow but exact cases of turning Arrow values into JavaScript ones, called from generated code: integers past
+ * 2^53, wide decimals, half floats, instants that a Date cannot represent.
  */
 import { ValueError } from "../../errors/index.ts";
 

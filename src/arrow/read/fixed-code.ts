@@ -1,13 +1,13 @@
 /**
- * Source text for reading one value of a fixed-width type: which view of the bytes, and an expression over it.
- * Generated, because a column's type is known before its rows are, and rows are the hot path.
+ * Source text for reading one value of a fixed-width type: a view of the bytes, and an expression over it. The code is
+ * generated, because a column's type is known before its rows are, and reading rows is the hot path.
  */
 import type { DataType, TimeUnit, ValueOptions } from "../types.ts";
 
 interface FixedCode {
   /** The typed array that the expression reads. */
   readonly view: string;
-  /** Elements of it per value. */
+  /** Elements of the typed array per value. */
   readonly each: number;
   /** The value at index `i` of the array `a`; `t` is a scratch variable, `column` a string literal. */
   expression(a: string, i: string, t: string, column: string): string;
@@ -35,7 +35,10 @@ function longCode(signed: boolean): FixedCode {
   };
 }
 
-/** 10^22 is the last power of ten that a double holds; up to it and 2^53 one division is exactly rounded. */
+/**
+ * 10^22 is the largest power of ten that a double represents exactly. Up to it, and up to 2^53, one division is rounded
+ * correctly.
+ */
 const EXACT_SCALE = 22;
 
 function decimalCode(bits: number, scale: number, asText: boolean): FixedCode {
@@ -57,7 +60,7 @@ function decimalCode(bits: number, scale: number, asText: boolean): FixedCode {
   };
 }
 
-/** Whole milliseconds, rounded down, exact for all 64-bit values: 2^32 is split into its quotient and remainder. */
+/** Whole milliseconds, rounded down, exact for all 64-bit values: 2^32 is split into quotient and remainder. */
 function instant(unit: TimeUnit, a: string, i: string): string {
   const high = `${a}[2*${i}+1]`;
   const low = `(${a}[2*${i}]>>>0)`;
@@ -73,10 +76,10 @@ function instant(unit: TimeUnit, a: string, i: string): string {
   }
 }
 
-/** A length of time in milliseconds, with its fraction. */
+/** A duration in milliseconds, with its fraction. */
 const MILLISECONDS: Record<TimeUnit, string> = { s: "*1000", ms: "", us: "/1000", ns: "/1000000" };
 
-/** Null for types that are not read by an expression. */
+/** Null for types that no expression can read. */
 export function fixedCode(type: DataType, options: ValueOptions): FixedCode | null {
   const bigints = options.timestamp === "bigint";
   switch (type.kind) {
@@ -140,7 +143,7 @@ function intervalCode(unit: "yearMonth" | "dayTime" | "monthDayNano", options: V
       return { view: "Int32Array", each: 2, expression: (a, i) => `{months:0,days:${a}[2*${i}],nanos:${nanos(a, i)}}` };
     }
     case "monthDayNano": {
-      // The last eight of its sixteen bytes are a 64-bit integer: number 2i+1 of such.
+      // The last eight of its sixteen bytes are a 64-bit integer, at position 2i+1 of such integers.
       const nanos = (a: string, i: string, t: string, column: string): string =>
         options.int64 === "bigint"
           ? `run.wideInteger(${a},2*${i}+1,true)`

@@ -1,6 +1,6 @@
 /**
- * Code made for one set of columns: fixed-width values are read by expressions in place, and an object literal is
- * written per row, so that a row costs no lookup of what its columns are.
+ * Code generated for one set of columns: fixed-width values are read in place by expressions, and each row is one
+ * object literal. So a row needs no lookup of its columns.
  */
 import type { DataType, Field, ValueOptions, Vector } from "../types.ts";
 import { bufferOf, validityOf, viewOf } from "../vector.ts";
@@ -8,23 +8,23 @@ import * as exact from "./exact.ts";
 import { fixedCode } from "./fixed-code.ts";
 import { type ValueReader, valueReader } from "./value-reader.ts";
 
-/** What generated code may call. */
+/** Functions that generated code may call. */
 const run = { ...exact, viewOf, validityOf, bufferOf };
 
 /** Column names reach generated code only as JSON strings, which are valid source for any name. */
 const literal = (name: string): string => JSON.stringify(name);
 
-/** Variables, their binding and the expression of one column inside generated code. */
+/** One column inside generated code: its variables, their binding and its expression. */
 interface InlineColumn {
   readonly declare: string;
   readonly bind: (vector: string) => string;
   readonly value: (index: string) => string;
-  /** The value where it is known not to be null. */
+  /** The expression of a value that is known not to be null. */
   readonly present: (index: string) => string;
   readonly maybeNull: string;
 }
 
-/** For fixed-width types; `id` makes the variables unique. */
+/** For fixed-width types. `id` makes the variables unique. */
 function inlineColumn(type: DataType, options: ValueOptions, column: string, id: number): InlineColumn | null {
   const code = fixedCode(type, options);
   if (code === null) return null;
@@ -60,13 +60,13 @@ export function generatedReader(type: DataType, options: ValueOptions, column: s
 
 export interface RecordFunctions {
   readonly bind: (columns: readonly Vector[]) => void;
-  /** A plain object of the fields at an index, keys in their order. */
+  /** A plain object with the fields at an index, keys in order. */
   readonly record: (index: number) => Record<string, unknown>;
 }
 
 /**
- * Generated code that makes one object literal per index: fixed-width columns are read in place, others by their
- * readers. Keys are computed only where a plain one means something else ("__proto__").
+ * Generated code with one object literal per index: fixed-width columns are read in place, others by their readers. A
+ * key is only computed if a plain one would mean something else ("__proto__").
  */
 export function recordFunctions(
   fields: readonly Field[],

@@ -1,4 +1,4 @@
-/** Readers of columns without children whose values no expression gives: nulls, booleans, text, bytes. */
+/** Readers of columns without children whose values are no expressions: nulls, booleans, text, bytes. */
 import type { Vector } from "../types.ts";
 import { bufferOf, offsetsOf, validityOf } from "../vector.ts";
 import { TextReader } from "./text.ts";
@@ -57,7 +57,7 @@ export class TextColumnReader extends NullableReader {
   }
 }
 
-/** Never a view, and never a pooled Buffer: `slice` of those shares memory. */
+/** Neither a view nor a pooled Buffer: slices of those share memory. */
 function copied(bytes: Uint8Array, from: number, to: number): Uint8Array {
   const copy = new Uint8Array(to - from);
   copy.set(bytes.subarray(from, to));

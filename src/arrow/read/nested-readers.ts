@@ -6,7 +6,7 @@ import { type RecordFunctions, recordFunctions } from "./generated-code.ts";
 import { NullableReader } from "./leaf-readers.ts";
 import { type ValueReader, valueReader } from "./value-reader.ts";
 
-/** The child of a vector; an empty one where a writer left it out. */
+/** The child of a vector; an empty one if the writer left it out. */
 function childOf(vector: Vector, index: number, type: DataType): Vector {
   return vector.children[index] ?? emptyVector(type);
 }
@@ -109,7 +109,7 @@ export class DictionaryReader implements ValueReader {
     if (dictionary === null || dictionary === this.bound) return;
     this.bound = dictionary;
     this.values.bind(dictionary);
-    // Strings are immutable and may be shared by rows; other values are made anew for each.
+    // Rows may share strings, which are immutable. Other values are made anew for each row.
     this.texts = new Array(this.isText ? dictionary.length : 0);
     if (this.isText) this.values.fill(this.texts, 0, 0, dictionary.length);
   }

@@ -1,6 +1,4 @@
-/**
- * Numeric columns as typed arrays: which array a type becomes, and the copying of a run of values without nulls.
- */
+/** Numeric columns as typed arrays: the kind of array for a type, and copying of values without nulls. */
 import type { ColumnValues, DataType, ValueOptions, Vector } from "../types.ts";
 import { bufferOf, viewOf } from "../vector.ts";
 import { decimalNumber, halfFloat, integerTooLarge, wideInteger } from "./exact.ts";
@@ -8,9 +6,9 @@ import { decimalNumber, halfFloat, integerTooLarge, wideInteger } from "./exact.
 export type NumericArray = Exclude<ColumnValues, readonly unknown[]>;
 
 export interface NumericColumn {
-  /** A fresh array; not zeroed where that is faster, as every element is written. */
+  /** A fresh array. Not zeroed if that is faster, because every element is written. */
   allocate(length: number): NumericArray;
-  /** Values [from, to) of a vector that has no nulls there. */
+  /** Copies values [from, to) of a vector that has no nulls there. */
   copy(target: NumericArray, at: number, vector: Vector, from: number, to: number): void;
 }
 
@@ -19,7 +17,7 @@ type NumericConstructor<T> = {
   readonly BYTES_PER_ELEMENT: number;
 };
 
-/** Below this, zeroing costs less than the detour through Buffer. */
+/** Below this size, zeroing costs less than allocating through Buffer. */
 const UNZEROED_BYTES = 4096;
 
 function allocator<T>(Kind: NumericConstructor<T>): (length: number) => T {
@@ -30,13 +28,13 @@ function allocator<T>(Kind: NumericConstructor<T>): (length: number) => T {
   };
 }
 
-/** The elements lie in the buffer as they do in the array: one copy of memory. */
+/** Elements are laid out in the buffer as in the array, so one copy of memory is enough. */
 function direct<T extends NumericArray>(Kind: NumericConstructor<T>): NumericColumn {
   return {
     allocate: allocator(Kind),
     copy(target, at, vector, from, to) {
       const source = viewOf(Kind, bufferOf(vector, 1), vector.offset + from, to - from);
-      // Source and target are made by the same constructor; TypeScript cannot tie the two calls together.
+      // Source and target are made by the same constructor, but TypeScript cannot connect the two calls.
       (target as Float64Array).set(source as Float64Array, at);
     },
   };
@@ -94,7 +92,7 @@ const halfFloats: NumericColumn = {
   },
 };
 
-/** Null for types that are never a typed array. */
+/** Null for types that never become a typed array. */
 export function numericColumn(type: DataType, options: ValueOptions, column: string): NumericColumn | null {
   switch (type.kind) {
     case "int":

@@ -4,14 +4,14 @@ import type { RecordBatch, Row, Schema, ValueOptions } from "../types.ts";
 import { recordFunctions } from "./generated-code.ts";
 
 export interface RowReader {
-  /** Rows come from this batch now; it must be good as long as rows are taken. */
+  /** Rows are read from this batch from now on. It must stay valid as long as rows are read. */
   load(batch: RecordBatch): void;
   row(index: number): Row;
 }
 
 /**
- * Code for rows of one schema. Reading in order is fastest (strings are decoded in windows). A batch that says the
- * same columns otherwise (dictionaries, another order, nulls of no type) gets code of its own.
+ * Code for the rows of one schema. Reading in order is fastest, because strings are decoded in windows. A batch that
+ * presents the same columns in another way (dictionaries, another order, nulls of no type) gets code of its own.
  */
 export function compileRows(schema: Schema, options: ValueOptions): RowReader {
   let seen = schema;
@@ -27,7 +27,7 @@ export function compileRows(schema: Schema, options: ValueOptions): RowReader {
     ({ bind, record } = recordFunctions(fields, options, null));
     reader.row = record;
   }
-  // `row` is the generated function itself: one call less, and V8 inlines it.
+  // `row` is the generated function itself: that saves a call, and V8 inlines it.
   const reader = {
     load(batch: RecordBatch): void {
       if (batch.schema !== seen) adapt(batch.schema);
@@ -40,7 +40,7 @@ export function compileRows(schema: Schema, options: ValueOptions): RowReader {
 
 const readers = new WeakMap<Schema, Map<string, RowReader>>();
 
-/** Compiled once a schema object and options. */
+/** Compiled once for each schema object and options. */
 function readerFor(schema: Schema, options: ValueOptions): RowReader {
   const key = `${options.int64 ?? ""},${options.decimal ?? ""},${options.timestamp ?? ""}`;
   let known = readers.get(schema);

@@ -1,6 +1,6 @@
 /**
- * Strings out of a UTF-8 column. ASCII, the common case, is turned into one string per window of about 2 KB, of which
- * the values are slices: one native call for dozens of rows. A slice keeps its window alive, so windows stay small.
+ * Strings from a UTF-8 column. ASCII, the common case, is decoded into one string per window of about 2 KB, and values
+ * are slices of it: one native call for dozens of rows. A slice keeps its window alive, so windows are small.
  */
 import { isAscii } from "node:buffer";
 import type { Vector } from "../types.ts";
@@ -13,7 +13,7 @@ export class TextReader {
   private stride: 1 | 2 = 1;
   private data: Buffer = Buffer.alloc(0);
   private length = 0;
-  /** Nothing in the whole column needs more than ASCII. */
+  /** All text in the column is ASCII. */
   private allAscii = true;
   /** The window: rows [from, to), their bytes as a string, the offset of its first byte. */
   private from = 0;

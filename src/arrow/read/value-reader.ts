@@ -1,14 +1,14 @@
-/** Reads the values of one column as JavaScript values, all of them copies. */
+/** Reads the values of one column as JavaScript values, which are all copies. */
 import type { DataType, ValueOptions, Vector } from "../types.ts";
 import { generatedReader } from "./generated-code.ts";
 import { BinaryReader, BoolReader, FixedBinaryReader, NullReader, TextColumnReader } from "./leaf-readers.ts";
 import { DictionaryReader, FixedListReader, ListReader, MapReader, StructReader } from "./nested-readers.ts";
 
 export interface ValueReader {
-  /** Looks at another vector from here on. */
+  /** Reads from this vector from now on. */
   bind(vector: Vector): void;
   at(index: number): unknown;
-  /** Values [from, to) into `out` from place `into` on. */
+  /** Copies values [from, to) into `out`, starting at position `into`. */
   fill(out: unknown[], into: number, from: number, to: number): void;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What a batch function gave, as a batch: typed arrays are taken as they are, without looking at a value; plain
- * arrays by the type of their values.
+ * The result of a batch function as a batch. Typed arrays are used as they are, without looking at a value; plain
+ * arrays get the type of their values.
  */
 import { RowShapeError } from "../../errors/index.ts";
 import { isTypedArray, type TypedArray } from "../../realm/index.ts";
@@ -15,8 +15,8 @@ import { sinkFor } from "./sink-for.ts";
 const NOTHING: DeclaredTypes = new Map();
 
 /**
- * Typed arrays are borrowed: the batch is good as long as the caller leaves them alone. `passed` are types of columns
- * that are returned as they came; what is declared goes before.
+ * Typed arrays are borrowed: the batch is valid as long as the caller does not change them. `passed` are the types of
+ * columns that the function returns unchanged; declared types take precedence.
  */
 export function columnsToBatch(
   columns: Columns,
@@ -93,7 +93,7 @@ function writtenVector(values: ArrayLike<unknown>, type: DataType, place: Place)
   return sink.finish(values.length);
 }
 
-/** Skips the open sink where the first value decides at once. */
+/** Finds the type at once if the first value decides it, which avoids an open sink. */
 function firstType(values: ArrayLike<unknown>, type: DataType): DataType {
   return type.kind === "null" ? (inferType(values[0]) ?? type) : type;
 }

@@ -1,6 +1,6 @@
 /**
- * Decimals from numbers, bigints and text. Numbers that came out of a decimal go back by arithmetic alone; only what is
- * large, or lies near a half of the last digit, is decided by its digits.
+ * Decimals from numbers, bigints and text. Numbers that came out of a decimal are converted back by arithmetic alone.
+ * Large numbers, and those near half of the last digit, are decided by their digits.
  */
 import type { DataType, Vector } from "../types.ts";
 import { parseDecimal } from "./decimal.ts";
@@ -18,7 +18,7 @@ export class DecimalSink implements Sink {
   /** 32-bit words of a value. */
   private readonly size: number;
   private readonly power: number;
-  /** What arithmetic can decide lies within. */
+  /** Arithmetic can decide values up to this. */
   private readonly reach: number;
   private readonly limit: bigint;
   constructor(
@@ -53,7 +53,7 @@ export class DecimalSink implements Sink {
     this.nulls.setAllValid(index, end);
     return true;
   }
-  /** False where the product alone does not tell which whole number is meant. */
+  /** False if the product alone does not tell which whole number is meant. */
   private put(at: number, value: number): boolean {
     const { words, size, reach } = this;
     const scaled = value * this.power;

@@ -1,8 +1,8 @@
-/** Decimal text, as people and JavaScript write it, to an unscaled integer. */
+/** Parses decimal text, as people and JavaScript write it, into an unscaled integer. */
 
 const DECIMAL = /^\s*([+-]?)(\d*)\.?(\d*)(?:[eE]([+-]?\d{1,4}))?\s*$/;
 
-/** `text` times 10^scale, rounded half away from zero; null where it is no number. */
+/** `text` times 10^scale, rounded half away from zero; null if it is no number. */
 export function parseDecimal(text: string, scale: number): bigint | null {
   const match = DECIMAL.exec(text);
   if (match === null) return null;

@@ -1,4 +1,4 @@
-/** Sinks of instants, spans of time and bytes of one width: a value becomes a few 32-bit words. */
+/** Sinks of instants, durations and bytes of fixed width: a value becomes a few 32-bit words. */
 
 import { isDate, isUint8Array } from "../../realm/index.ts";
 import { layoutOf } from "../layout.ts";
@@ -8,7 +8,7 @@ import { isoDay, isoInstant } from "./iso-text.ts";
 import { misfit, type Place, unfit } from "./misfit.ts";
 import { bytesOf, enlarged, leaf, NullFlags, type Sink } from "./sink.ts";
 
-/** Writes the words of one value at `at`; throws what does not fit. */
+/** Writes the words of one value at `at`; throws if the value does not fit. */
 type Encode = (words: Int32Array, at: number, value: unknown) => void;
 
 class WordSink implements Sink {
@@ -85,12 +85,12 @@ export function dateSink(type: DataType & { readonly kind: "date" }, place: Plac
   });
 }
 
-/** A column that passes through a function holds what its input held, and that was no text. */
+/** False for a column that passes through a function: it contains what the input contained, which was not text. */
 function takesText(place: Place): boolean {
   return place.declared && place.passed === null;
 }
 
-/** Units in a millisecond; a second is rounded down to. */
+/** Units in a millisecond. Seconds are rounded down. */
 const PER_MILLISECOND: Record<TimeUnit, number> = { s: 0.001, ms: 1, us: 1000, ns: 1_000_000 };
 
 export function timestampSink(type: DataType & { readonly kind: "timestamp" }, place: Place): Sink {
@@ -118,7 +118,7 @@ function unitsOfText(place: Place, type: DataType & { readonly kind: "timestamp"
   return checkedBigint(place, type, units, 64);
 }
 
-/** Time of day and durations: a number is milliseconds, a bigint is in the column's own unit. */
+/** Time of day and durations: a number means milliseconds, a bigint the column's own unit. */
 export function spanSink(type: DataType & { readonly kind: "time" | "duration" }, place: Place): Sink {
   const size = type.kind === "time" && (type.unit === "s" || type.unit === "ms") ? 1 : 2;
   return new WordSink(type, size, (words, at, value) => {

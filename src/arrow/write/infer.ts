@@ -1,4 +1,4 @@
-/** The Arrow type that a JavaScript value stands for. Nulls leave a type open: the null type, until a value decides. */
+/** The Arrow type for a JavaScript value. Null leaves the type open: it is the null type until a value decides. */
 
 import {
   hasFields,
@@ -41,8 +41,11 @@ export function elementType(array: TypedArray): DataType {
   return ELEMENTS.get(typedArrayName(array)) ?? FLOAT64;
 }
 
-/** A value of no Arrow type (a function, a promise, a Set, …) gives null. */
-export function inferType(value: unknown): DataType | null {
+/** An object that contains itself has no end. */
+const DEEPEST = 200;
+
+/** Null for a value that has no Arrow type (a function, a promise, a Set, an object that contains itself, …). */
+export function inferType(value: unknown, depth = 0): DataType | null {
   switch (typeof value) {
     case "number":
       return FLOAT64;
@@ -55,27 +58,34 @@ export function inferType(value: unknown): DataType | null {
     case "undefined":
       return NULL;
     case "object":
-      return value === null ? NULL : inferObject(value);
+      return value === null ? NULL : inferObject(value, depth);
     default:
       return null;
   }
 }
 
-function inferObject(value: object): DataType | null {
+function inferObject(value: object, depth: number): DataType | null {
+  if (depth > DEEPEST) return null;
   if (isDate(value)) return { kind: "timestamp", unit: "us", timezone: null };
   if (isUint8Array(value)) return { kind: "binary", large: false };
   if (isTypedArray(value)) return listOf(elementType(value));
-  if (Array.isArray(value)) return inferElements(value, listOf);
+  if (Array.isArray(value)) return inferElements(value, depth, listOf);
   if (isMap(value)) {
-    return inferElements([...value.keys()], (key) => inferElements([...value.values()], (held) => mapOf(key, held)));
+    return inferElements([...value.keys()], depth, (key) =>
+      inferElements([...value.values()], depth, (held) => mapOf(key, held)),
+    );
   }
-  return isPlain(value) ? inferStruct(value) : null;
+  return isPlain(value) ? inferStruct(value, depth) : null;
 }
 
-/** The type built around the elements' type: that of the first one that is not null. */
-function inferElements(values: readonly unknown[], build: (type: DataType) => DataType | null): DataType | null {
+/** The type built around the type of the first element that is not null. */
+function inferElements(
+  values: readonly unknown[],
+  depth: number,
+  build: (type: DataType) => DataType | null,
+): DataType | null {
   const first = values.find((value) => value !== null && value !== undefined);
-  const type = inferType(first);
+  const type = inferType(first, depth + 1);
   return type === null ? null : build(type);
 }
 
@@ -91,17 +101,17 @@ function mapOf(key: DataType, value: DataType): DataType {
   };
 }
 
-function inferStruct(value: object): DataType | null {
+function inferStruct(value: object, depth: number): DataType | null {
   const children: Field[] = [];
   for (const [name, held] of Object.entries(value)) {
-    const type = inferType(held);
+    const type = inferType(held, depth + 1);
     if (type === null) return null;
     children.push({ name, type, nullable: true });
   }
   return children.length === 0 ? null : { kind: "struct", children };
 }
 
-/** An object of fields, of a class or not; not one of the objects that are values of another kind. */
+/** An object with fields, of a class or not, that is not a value of another kind. */
 export function isPlain(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && hasFields(value) && !(Symbol.iterator in value);
 }

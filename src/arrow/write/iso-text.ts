@@ -1,4 +1,4 @@
-/** Dates and points in time as ISO 8601 text, for columns that are declared to hold them. Strict: no other spelling. */
+/** Dates and instants as ISO 8601 text, for columns with a declared type. Strict: no other spelling is accepted. */
 
 const DAY = /^(\d{4})-(\d{2})-(\d{2})$/;
 const INSTANT = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(Z|[+-]\d{2}:?\d{2})?$/;
@@ -10,19 +10,19 @@ interface IsoInstant {
   readonly nanos: number;
 }
 
-/** Days since 1970, or null where the text is no date. */
+/** Days since 1970; null if the text is no date. */
 export function isoDay(text: string): number | null {
   const found = DAY.exec(text);
   if (found === null) return null;
   const [year, month, day] = [Number(found[1]), Number(found[2]), Number(found[3])];
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
-  // The 30th of February would be a day in March.
+  // The 30th of February would become a day in March.
   if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return null;
   return date.getTime() / (DAY_SECONDS * 1000);
 }
 
-/** A date alone is its midnight; without an offset the time is in UTC, as a Date's is. */
+/** A date alone means its midnight. A time without an offset is in UTC, like that of a Date. */
 export function isoInstant(text: string): IsoInstant | null {
   const midnight = isoDay(text);
   if (midnight !== null) return { seconds: midnight * DAY_SECONDS, nanos: 0 };

@@ -1,4 +1,4 @@
-/** Sinks with sinks inside, bytes of any length, and the open column that no value has decided yet. */
+/** Sinks with sinks inside, bytes of any length, and open columns, whose type no value has decided yet. */
 import { RowShapeError, ValueError } from "../../errors/index.ts";
 import { isMap, isTypedArray, isUint8Array } from "../../realm/index.ts";
 import type { DataType, Field, Vector } from "../types.ts";
@@ -9,7 +9,7 @@ import { type RecordWriter, recordWriter } from "./record-writer.ts";
 import { bytesOf, enlarged, leaf, NullFlags, type Sink } from "./sink.ts";
 import { sinkFor } from "./sink-for.ts";
 
-/** Where values of varying length start: one more than there are values. */
+/** Offsets of values of varying length: one more than there are values. */
 class OffsetArray {
   private starts = new Int32Array(1);
   private wide = new Int32Array(0);
@@ -75,7 +75,7 @@ export class BinarySink implements Sink {
   }
 }
 
-/** A column of nulls so far: nothing is stored. The first value makes the sink that takes its place. */
+/** A column with only nulls so far stores nothing. The first value makes the sink that replaces it. */
 export class OpenSink implements Sink {
   readonly type: DataType = { kind: "null" };
   constructor(
@@ -87,7 +87,7 @@ export class OpenSink implements Sink {
     const type = inferType(value);
     if (type === null) {
       throw new RowShapeError(
-        `Column "${this.place.column}" was given ${describe(value)}, which is no value of a column.`,
+        `Column "${this.place.column}" was given ${describe(value)}, which a column cannot hold.`,
         this.place.column,
       );
     }
@@ -106,10 +106,10 @@ export class OpenSink implements Sink {
 
 const inside = (place: Place, suffix: string): Place => ({ ...place, column: `${place.column}${suffix}` });
 
-/** A list's elements, written from a typed array at one go where the child can. */
+/** Writes a list's elements, from a typed array at once if the child can take it. */
 function writeElements(child: () => Sink, at: number, values: ArrayLike<unknown>): void {
   if (isNumbers(values) && child().writeAll?.(at, values) === true) return;
-  // The child is asked for each time: an open one is replaced by its first value.
+  // The child is looked up each time, because an open child is replaced at its first value.
   for (let index = 0; index < values.length; index++) child().write(at + index, values[index]);
 }
 
@@ -194,7 +194,7 @@ export class FixedListSink implements Sink {
 function refuseHalfName({ column }: Place, field: string): void {
   const half = halfPair(field);
   if (half === null) return;
-  throw new RowShapeError(`Column "${column}": the field ${JSON.stringify(field)} has in its name ${half}.`, column);
+  throw new RowShapeError(`Column "${column}": the name of the field ${JSON.stringify(field)} has ${half}.`, column);
 }
 
 export class StructSink implements Sink {
@@ -275,7 +275,7 @@ export class MapSink implements Sink {
     this.offsets.end(index, at, this.place);
     if (this.nulls.any) this.nulls.setValid(index);
   }
-  /** A declared map takes a plain object too, by its keys. */
+  /** A declared map also accepts a plain object, by its keys. */
   private entries(value: unknown): Iterable<[unknown, unknown]> {
     if (isMap(value)) return value;
     if (this.place.declared && isPlain(value)) return Object.entries(value);

@@ -1,6 +1,6 @@
 /**
- * Sinks of numbers and booleans. `write` is spelled out in each, not inherited: it is called once a value, and only
- * a method of one class is inlined into the generated row code.
+ * Sinks of numbers and booleans. Each class has its own `write` instead of an inherited one: it is called once a value,
+ * and V8 only inlines a method of a single class into the generated code of rows.
  */
 import { isTypedArray, typedArrayName } from "../../realm/index.ts";
 import { bitmapBytes, packBits } from "../bitmap.ts";
@@ -52,7 +52,7 @@ type SmallConstructor = {
   readonly BYTES_PER_ELEMENT: number;
 };
 
-/** Integers of up to 32 bits, and half and single floats: anything a number is converted into on its way in. */
+/** Integers of up to 32 bits, and half and single floats: each value is converted when it is written. */
 class SmallSink implements Sink {
   private readonly nulls = new NullFlags();
   private values: SmallArray;
@@ -60,7 +60,7 @@ class SmallSink implements Sink {
     readonly type: DataType,
     private readonly place: Place,
     private readonly kind: SmallConstructor,
-    /** The element to store; throws where there is none. */
+    /** Converts a number to the element to store; throws if there is none. */
     private readonly convert: (value: number) => number,
     private readonly takesAll: (values: ArrayLike<number>) => boolean,
   ) {
@@ -147,7 +147,7 @@ function halfFloatBits(value: number): number {
   if (size < 2 ** -14) return sign | roundHalfEven(size * 2 ** 24);
   const exponent = Math.floor(Math.log2(size));
   const scale = size < 2 ** exponent ? exponent - 1 : exponent;
-  // A fraction that rounds up to 1024 carries into the exponent, as it should.
+  // A fraction that rounds up to 1024 carries into the exponent, which is correct.
   return sign | (((scale + 15) << 10) + roundHalfEven((size / 2 ** scale - 1) * 1024));
 }
 
@@ -158,7 +158,7 @@ function roundHalfEven(value: number): number {
   return floor % 2 === 0 ? floor : floor + 1;
 }
 
-/** 64-bit integers from bigints; declared ones from whole numbers too. */
+/** 64-bit integers from bigints; from whole numbers, too, if the type is declared. */
 class Int64Sink implements Sink {
   private readonly nulls = new NullFlags();
   private values = new BigInt64Array(0);
@@ -196,7 +196,7 @@ class Int64Sink implements Sink {
     this.words[2 * index] = value - high * 4294967296;
     this.words[2 * index + 1] = high;
   }
-  /** False at the first one that is no whole number: written one by one, that one will say so. */
+  /** False at the first number that is not whole: writing one by one then reports it. */
   writeAll(index: number, values: ArrayLike<number>): boolean {
     if (!this.place.declared) return false;
     const count = values.length;
@@ -234,7 +234,7 @@ class Int64Sink implements Sink {
 export class BoolSink implements Sink {
   readonly type: DataType = { kind: "bool" };
   private readonly nulls = new NullFlags();
-  /** A boolean is kept like a flag: a byte now, a bit at the end. */
+  /** A boolean is kept as a byte, and packed into a bit at the end. */
   private values = new Uint8Array(0);
   private bits = new Uint8Array(0);
   constructor(private readonly place: Place) {}

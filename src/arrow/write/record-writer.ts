@@ -1,6 +1,6 @@
 /**
- * Objects of one shape into one sink a field. The code is generated for the shape: it counts the keys, reads each
- * field by its name and hands it to its sink, with nothing to look up.
+ * Writes objects of one shape into one sink a field. The code is generated for the shape: it counts the keys, reads
+ * each field by its name and passes it to its sink, without lookups.
  */
 import { RowShapeError } from "../../errors/index.ts";
 import type { Sink } from "./sink.ts";
@@ -68,15 +68,15 @@ function otherKeys(names: readonly string[], record: object, what: string): RowS
   if (missing !== undefined) {
     return new RowShapeError(
       `${what} lacks "${missing}", which the first one had; it has ${keys.join(", ") || "nothing"}. ` +
-        "Give every one the same fields, null where there is no value.",
+        "Give all of them the same fields, with null where there is no value.",
       missing,
     );
   }
   const expected = new Set(names);
   const extra = keys.find((key) => !expected.has(key)) ?? null;
   return new RowShapeError(
-    `${what} has "${extra}", which the first one had not; that had ${names.join(", ")}. ` +
-      "Give every one the same fields, null where there is no value.",
+    `${what} has "${extra}", which the first one lacked; the first one had ${names.join(", ")}. ` +
+      "Give all of them the same fields, with null where there is no value.",
     extra,
   );
 }

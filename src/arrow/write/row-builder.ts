@@ -1,6 +1,6 @@
 /**
- * Rows that a function gave, as a batch. The first row decides the columns and, where nothing is declared, their
- * types; a column of nulls stays open until a value decides, across batches too.
+ * The rows that a function returned, as a batch. The first row decides the columns and, unless declared, their types. A
+ * column of nulls stays open until a value decides its type, even across batches.
  */
 import { RowShapeError } from "../../errors/index.ts";
 import { assertNames } from "../column-names.ts";
@@ -24,7 +24,7 @@ export class RowBuilder {
 
   constructor(
     private readonly declared: DeclaredTypes = NOTHING,
-    /** Types of columns that are returned as they came; what is declared goes before. */
+    /** Types of columns that the function returns unchanged; declared types take precedence. */
     private readonly passed: DeclaredTypes = NOTHING,
   ) {}
 
@@ -32,14 +32,14 @@ export class RowBuilder {
     return this.length;
   }
 
-  /** Bytes of the batch so far. Walks the columns: ask every few hundred rows, not at each. */
+  /** Bytes of the batch so far. Walks all columns: ask every few hundred rows, not for each row. */
   get byteLength(): number {
     const { length } = this;
     if (length === 0) return 0;
     return this.writer?.sinks.reduce((sum, sink) => sum + sink.byteLength(length), 0) ?? 0;
   }
 
-  /** Takes one row, or throws and keeps what was there. */
+  /** Takes one row. If it throws, the rows before it are kept. */
   append(row: unknown): void {
     if (typeof row !== "object" || row === null || Array.isArray(row)) throw noRow(row);
     this.writer ??= this.begin(row);
@@ -52,13 +52,16 @@ export class RowBuilder {
     this.length++;
   }
 
-  /** Forgets all rows but the first ones; where that is every row there ever was, their columns as well. */
+  /**
+   * Forgets all rows except the first ones. If none is left and no batch was finished before, the columns are
+   * forgotten, too.
+   */
   truncate(rows: number): void {
     this.length = rows;
     if (rows === 0 && this.schema === null) this.writer = null;
   }
 
-  /** The rows appended since the last time; its buffers are good until the next append. */
+  /** The rows appended since the last call. The buffers are valid until the next append. */
   finish(): RecordBatch {
     const { writer, length } = this;
     this.length = 0;
@@ -92,7 +95,7 @@ export class RowBuilder {
     );
   }
 
-  /** The same object as long as no open column was decided. */
+  /** The same object as long as no open column gets a type. */
   private schemaOf(types: readonly DataType[]): Schema {
     const known = this.schema?.fields;
     if (this.schema !== null && types.every((type, index) => known?.[index] && typeEquals(type, known[index].type))) {
@@ -111,7 +114,7 @@ function inferColumn(name: string, value: unknown): DataType {
   const type = inferType(value);
   if (type === null) {
     throw new RowShapeError(
-      `Column "${name}" was given ${describe(value)}, which is no value of a column. ` +
+      `Column "${name}" was given ${describe(value)}, which a column cannot hold. ` +
         "Columns hold numbers, bigints, strings, booleans, Dates, bytes, arrays, plain objects, Maps and null.",
       name,
     );

@@ -8,7 +8,7 @@ import { BoolSink, Float64Sink, integerSink, smallFloatSink } from "./number-sin
 import type { Sink } from "./sink.ts";
 import { TextSink } from "./text-sink.ts";
 
-/** `replace` puts another sink in its place, once a column of nulls gets its first value. */
+/** `replace` puts another sink in its place when a column of nulls gets its first value. */
 export function sinkFor(type: DataType, place: Place, replace: (sink: Sink) => void): Sink {
   switch (type.kind) {
     case "null":

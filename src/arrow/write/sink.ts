@@ -1,20 +1,20 @@
 /**
- * A sink takes the values of one column by index and becomes a vector. Everything it knows of row i hangs on what it
- * knows of row i - 1, so a row that failed half-way is undone by writing its index again.
+ * A sink takes the values of one column by index and becomes a vector. Its state for row i depends only on its state
+ * for row i - 1, so a row that failed half-way is undone by writing the same index again.
  */
 import { bitmapBytes, packBits } from "../bitmap.ts";
 import type { DataType, Vector } from "../types.ts";
 
 export interface Sink {
-  /** May still hold null types, which later values replace. */
+  /** May still contain null types, which later values replace. */
   readonly type: DataType;
-  /** The value of a row: in order, or the last row's again. Throws what does not fit. */
+  /** Writes the value of a row: the next row, or the last one again. Throws if the value does not fit. */
   write(index: number, value: unknown): void;
   /** Bytes that the first `length` values take. */
   byteLength(length: number): number;
-  /** The first `length` values, borrowed until the next write, which starts again at 0. */
+  /** The first `length` values, borrowed until the next write, which starts at 0 again. */
   finish(length: number): Vector;
-  /** Elements of a typed array as values from `index` on, at one go; false where the sink cannot. */
+  /** Writes the elements of a typed array as values from `index` on; false if the sink cannot. */
   writeAll?(index: number, values: ArrayLike<number>): boolean;
 }
 
@@ -42,7 +42,7 @@ export function bytesOf(array: ArrayBufferView, elements: number, width: number)
   return new Uint8Array(array.buffer, array.byteOffset, elements * width);
 }
 
-/** Which values are null: nothing at all until the first one is, then a byte a value. */
+/** Which values are null. Takes no memory until the first null, then a byte a value. */
 export class NullFlags {
   any = false;
   private flags = new Uint8Array(0);
@@ -57,7 +57,7 @@ export class NullFlags {
     this.flags[index] = 0;
   }
 
-  /** Needed for every value once there is a null. */
+  /** Must be called for every value once there is a null. */
   setValid(index: number): void {
     if (index >= this.flags.length) this.reserve(index + 1);
     this.flags[index] = 1;
@@ -73,7 +73,7 @@ export class NullFlags {
     return this.any ? bitmapBytes(length) : 0;
   }
 
-  /** The bitmap and the number of nulls; starts again without any. */
+  /** The bitmap and the number of nulls. Afterwards there are no nulls again. */
   finish(length: number): { validity: Uint8Array | null; nullCount: number } {
     if (!this.any) return { validity: null, nullCount: 0 };
     this.any = false;

@@ -1,6 +1,6 @@
 /**
- * Strings into UTF-8. A native call per string costs 75 to 200 ns, so strings are joined first (a rope, no copying)
- * and encoded about 2 KB at a time: 13 to 115 ns each, for lengths from 3 to 128.
+ * Writes strings as UTF-8. A native call per string costs 75 to 200 ns. So strings are joined first (a rope, no
+ * copying) and encoded about 2 KB at a time: 13 to 115 ns each, for lengths from 3 to 128.
  */
 import { ValueError } from "../../errors/index.ts";
 import type { DataType, Vector } from "../types.ts";
@@ -11,11 +11,11 @@ const PENDING_CHARS = 2048;
 
 export class TextSink implements Sink {
   private readonly nulls = new NullFlags();
-  /** In bytes for rows already encoded; for pending ones as if every character were one byte. */
+  /** Counted in bytes for encoded rows; for pending rows as if every character were one byte. */
   private offsets = new Int32Array(1);
   private data: Buffer = Buffer.alloc(0);
   private pending = "";
-  /** The first row of `pending`, and the byte where it will start. */
+  /** The first row of `pending`, and the byte at which it will start. */
   private firstPending = 0;
   private base = 0;
   private wide = new Int32Array(0);
@@ -58,7 +58,7 @@ export class TextSink implements Sink {
     return leaf(this.type, length, this.nulls.finish(length), offsets, bytesOf(this.data, end, 1));
   }
 
-  /** Forgets what rows that failed left behind: everything from `index` on. */
+  /** Forgets rows that failed: everything from `index` on. */
   private rewind(index: number): void {
     const start = this.offsets[index] as number;
     if (start >= this.base && index >= this.firstPending) this.pending = this.pending.slice(0, start - this.base);
@@ -69,7 +69,7 @@ export class TextSink implements Sink {
     }
   }
 
-  /** Rows [firstPending, end) from characters to bytes. */
+  /** Encodes rows [firstPending, end). */
   private encode(end: number): void {
     const text = this.pending;
     const { base, offsets } = this;
@@ -82,7 +82,7 @@ export class TextSink implements Sink {
       );
     }
     let at = base + written;
-    // As many bytes as characters: all ASCII, and the offsets are right as they are.
+    // The same number of bytes and characters means all ASCII: then the offsets are already right.
     if (written !== text.length) at = this.measure(base, end);
     this.pending = "";
     this.base = at;

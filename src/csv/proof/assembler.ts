@@ -1,9 +1,9 @@
 /**
- * As much of WebAssembly's binary format as one function over one memory takes: expressions as the bytes of their code.
- * It knows nothing of CSV.
+ * The part of WebAssembly's binary format that one function over one memory needs: expressions as the bytes of their
+ * code. Knows nothing of CSV.
  */
 
-/** Code that leaves one value, or none where it is a statement. */
+/** Code that leaves one value, or none if it is a statement. */
 export type Code = readonly number[];
 
 const BLOCK = 0x02;
@@ -16,7 +16,7 @@ const I32 = 0x7f;
 const V128 = 0x7b;
 const FUNCTION = 0x60;
 const SIMD = 0xfd;
-/** Of a load that may begin at any byte. */
+/** Alignment of a load that may begin at any byte. */
 const UNALIGNED = 0;
 const PAGE = 2 ** 16;
 
@@ -30,7 +30,7 @@ export const isZero = unary([0x45]);
 export const trailingZeros = unary([0x68]);
 export const equal = binary([0x46]);
 export const differs = binary([0x47]);
-/** Of numbers without a sign. */
+/** Compares as unsigned numbers. */
 export const less = binary([0x49]);
 export const more = binary([0x4b]);
 export const add = binary([0x6a]);
@@ -40,16 +40,16 @@ export const remainder = binary([0x70]);
 export const both = binary([0x71]);
 export const either = binary([0x72]);
 export const shiftedRight = binary([0x76]);
-/** The byte, or the 16 bytes, at an address. */
+/** The byte at an address, or the 16 bytes from it on. */
 export const byteAt = (address: Code, offset = 0): Code => [...address, 0x2d, UNALIGNED, ...unsigned(offset)];
 export const bytesAt = (address: Code, offset = 0): Code => [...address, SIMD, 0x00, UNALIGNED, ...unsigned(offset)];
-/** Sixteen of one byte. */
+/** A vector of 16 equal bytes. */
 export const sixteen = (byte: number): Code => [...constant(byte), SIMD, 0x0f];
 export const bytesEqual = binary([SIMD, 0x23]);
 export const bytesLess = binary([SIMD, 0x26]);
 export const bytesEither = binary([SIMD, 0x50]);
 export const bytesMinus = binary([SIMD, ...unsigned(0x71)]);
-/** A bit for each of 16 bytes that is true. */
+/** One bit for each of the 16 bytes, set if the byte is true. */
 export const bitOfEach = unary([SIMD, ...unsigned(0x64)]);
 
 export const block = (...body: readonly Code[]): Code => [BLOCK, NO_RESULT, ...body.flat(), END];
@@ -62,12 +62,12 @@ export const when = (condition: Code, then: readonly Code[], otherwise: readonly
   ...(otherwise.length === 0 ? [] : [ELSE, ...otherwise.flat()]),
   END,
 ];
-/** Out of as many blocks, or to the beginning of a loop: 0 is the innermost. */
+/** Leaves this many blocks, or goes to the beginning of a loop; 0 is the innermost. */
 export const leave = (depth: number): Code => [0x0c, ...unsigned(depth)];
 export const leaveIf = (depth: number, condition: Code): Code => [...condition, 0x0d, ...unsigned(depth)];
 export const giveBack = (value: Code): Code => [...value, 0x0f];
 
-/** As much of it as is used here: the types of the language have it only beside a browser's. */
+/** Only the part used here is declared: TypeScript's own declarations come with those of a browser. */
 declare const WebAssembly: {
   readonly Module: new (bytes: Uint8Array) => object;
   readonly Instance: new (module: object) => { readonly exports: { readonly run: Run; readonly memory: Memory } };
@@ -77,10 +77,8 @@ interface Memory {
   readonly buffer: ArrayBuffer;
 }
 
-/**
- * A function of one number to another that works on bytes. Local 0 is the parameter, then come numbers, then vectors.
- */
-export interface Program {
+/** A function from a number to a number, over bytes. Local 0 is the parameter; numbers follow, then vectors. */
+interface Program {
   readonly body: Code;
   readonly numbers: number;
   readonly vectors: number;
@@ -109,7 +107,7 @@ function moduleOf({ body, numbers, vectors, bytes }: Program): Uint8Array {
 const section = (id: number, content: Code): Code => [id, ...unsigned(content.length), ...content];
 const name = (text: string): Code => [text.length, ...Buffer.from(text)];
 
-/** Seven bits a byte, the lowest first. */
+/** LEB128: seven bits a byte, the lowest first. */
 function unsigned(value: number): Code {
   return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...unsigned(value >>> 7)];
 }

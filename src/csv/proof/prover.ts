@@ -1,9 +1,10 @@
 /**
- * Proves for records of a CSV file that the kernel, which rounds and cuts where a text does not fit its column, has
- * nothing to round or to cut: every field of a typed column is written as one of the type's values is, and every record
- * has its fields. It only ever says what is certain; what is left open (a quoted number, an exponent, a line too many)
- * is for those who can look closer. Made anew as WebAssembly for each list of fields, because it has to cost a small
- * part of what the kernel takes to read the same bytes: 16 of them are looked at in one step.
+ * Proves that the kernel has nothing to round or to cut in the records of a CSV file, because the kernel does both
+ * silently when a text does not fit its column. Every field of a typed column must be written as values of the type
+ * are, and every record must have all of its fields. The proof only accepts what is certain; anything else (a quoted
+ * number, an exponent, a line too many) is left to slower code that looks closer. It is compiled to WebAssembly for
+ * each list of fields, because it may take only a small part of the time in which the kernel reads the same bytes: it
+ * looks at 16 bytes in one step.
  */
 import type { FieldProof, RecordProof } from "../../protocol/index.ts";
 import {
@@ -41,11 +42,11 @@ import {
   when,
 } from "./assembler.ts";
 
-/** As many bytes are proved at a time. */
-const ROOM = 2 ** 20;
+/** As many bytes are proved at a time: they stay in the processor's cache. No record that is proved has more. */
+export const LONGEST_RECORD = 2 ** 18;
 /** Behind them: what is looked at beside a field's own bytes. */
 const MARGIN = 2 ** 16;
-/** No more of it is looked at: less than the longest typed field and 16 bytes. */
+/** How much of the margin is read at most: less than the longest typed field plus 16 bytes. */
 const BEHIND = 64;
 const NOUGHT = 48;
 const LINE_FEED = 10;
@@ -55,7 +56,7 @@ const NUMBERS = 8;
 const VECTORS = 1;
 
 export class RecordProver {
-  /** Where the bytes are put that are to be proved; the first is a record's. */
+  /** The bytes to prove go here; the first one begins a record. */
   readonly room: Uint8Array;
   readonly #bytes: Uint8Array;
   readonly #run: (end: number) => number;
@@ -65,22 +66,22 @@ export class RecordProver {
       body: recordsCode(proof),
       numbers: NUMBERS,
       vectors: VECTORS,
-      bytes: ROOM + MARGIN,
+      bytes: LONGEST_RECORD + MARGIN,
     });
-    this.room = bytes.subarray(0, ROOM);
+    this.room = bytes.subarray(0, LONGEST_RECORD);
     this.#bytes = bytes;
     this.#run = run;
   }
 
-  /** Of so many bytes in the room, how many are records that are proved: up to one that is not, or that is cut off. */
+  /** How many of the first `length` bytes in the room are proved records: up to one that is in doubt or cut off. */
   proved(length: number): number {
-    // No field has such a byte in it, so that nothing is proved of what was there before.
+    // No field contains a zero byte, so bytes of an earlier call cannot become part of a proof.
     this.#bytes.fill(0, length, length + BEHIND);
     return this.#run(length);
   }
 }
 
-/** Whether such marks can be told from one another by single bytes. */
+/** Whether single bytes are enough to tell these marks apart. */
 export function isProvable({ delimiter, quote, fields }: RecordProof): boolean {
   const isByte = (mark: string) => mark.length === 1 && mark >= " " && mark < "\x7f" && !/[-.0-9:T]/.test(mark);
   return (isByte(delimiter) || delimiter === "\t") && (quote === "" || isByte(quote)) && fields.length > 1;
@@ -132,7 +133,7 @@ function fieldCode(field: FieldProof, marks: MarkBytes, isLast: boolean): Code {
   }
 }
 
-/** To the next mark, in or after a field without quotes. */
+/** To the next mark, inside or after an unquoted field. */
 function plain({ delimiter, quote }: MarkBytes): Code {
   const found = [delimiter, LINE_FEED, RETURN, ...(quote === null ? [] : [quote])]
     .map((mark) => bytesEqual(get(BYTES), sixteen(mark)))
@@ -170,13 +171,13 @@ function quoted(quote: number): Code {
   ];
 }
 
-/** A bit for each of 16 bytes that is a digit. */
+/** One bit for each of 16 bytes, set if the byte is a digit. */
 const digitBits = (from: Code): Code => bitOfEach(bytesLess(bytesMinus(bytesAt(from), sixteen(NOUGHT)), sixteen(10)));
 const digitCount = (from: Code): Code => trailingZeros(subtract(constant(-1), digitBits(from)));
 const two = (offset: number): Code =>
   subtract(add(multiply(byteAt(at, offset), constant(10)), byteAt(at, offset + 1)), constant(11 * NOUGHT));
 
-/** FROM is where the digits begin: after a minus. There are none only where the field is empty. */
+/** FROM is where the digits begin, after a minus. An empty field has none. */
 function digitsOf(signed: boolean): Code {
   return [
     ...set(FROM, at),
@@ -208,7 +209,7 @@ function double(length: number): Code {
   return [
     ...digitsOf(true),
     ...doubtIf(both(isNought, more(get(LENGTH), constant(1)))),
-    // From here on LENGTH is that of what follows the point.
+    // From here on LENGTH is the number of digits after the point.
     ...set(BITS, end),
     ...when(equal(byteAt(get(BITS)), constant(46)), [
       doubtIf(isZero(get(LENGTH))),
@@ -221,7 +222,7 @@ function double(length: number): Code {
   ];
 }
 
-/** Those of a month that have 31 days. */
+/** Bits of the months that have 31 days. */
 const LONG_MONTHS = [1, 3, 5, 7, 8, 10, 12].reduce((bits, month) => bits | (1 << month), 0);
 
 const leapDay: Code = [
@@ -232,7 +233,10 @@ const leapDay: Code = [
     both(isZero(remainder(get(YEAR), constant(100))), differs(remainder(get(YEAR), constant(400)), constant(0))),
   ),
 ];
-/** A day, whose bytes are digits, is in the calendar. The year 0000 is one before Christ, and is not written so. */
+/**
+ * Checks that a day, whose bytes are digits, is in the calendar. The kernel writes the year 0000 in another way, as one
+ * before Christ.
+ */
 const calendar: Code = [
   ...doubtIf(isAt(0, NOUGHT)),
   ...set(MONTH, two(5)),

@@ -1,11 +1,11 @@
 /**
- * Who is to be told when a signal aborts. Each signal has one listener of ours, however many calls share it, and none
- * when the last of them has ended: a signal may live as long as a server, and Node warns of its eleventh listener.
+ * The callbacks of each abort signal. A signal has one listener of ours, however many calls share it, and none after
+ * the last call has ended: a signal may live as long as a server, and Node warns of the eleventh listener.
  */
 
 const waiting = new WeakMap<AbortSignal, Set<() => void>>();
 
-/** Calls back once, when the signal aborts; the result of the call ends that. */
+/** Calls back once, when the signal aborts. The returned function removes the callback. */
 export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   let callbacks = waiting.get(signal);
   if (callbacks === undefined) {
@@ -13,7 +13,7 @@ export function onAbort(signal: AbortSignal, callback: () => void): () => void {
     waiting.set(signal, callbacks);
   }
   if (callbacks.size === 0) signal.addEventListener("abort", aborted, { once: true });
-  // Its own, although the same function may be given twice.
+  // A new function each time, because the same callback may be given twice.
   const own = () => callback();
   callbacks.add(own);
   const all = callbacks;

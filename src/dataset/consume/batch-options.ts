@@ -1,4 +1,4 @@
-/** How rows are handed out in batches, checked. */
+/** The options for handing out rows in batches, checked. */
 import type { ValueOptions } from "../../arrow/index.ts";
 import { OptionError } from "../../errors/index.ts";
 import type { BatchFormat } from "../batch-functions.ts";
@@ -11,11 +11,11 @@ import { type CancelOptions, cancelKeys } from "./cancellation.ts";
 export interface IterBatchesOptions extends ValueOptions, CancelOptions {
   readonly batchSize?: number;
   readonly batchFormat?: BatchFormat;
-  /** Blocks that may be made ahead of the reader. Default 2. */
+  /** How many blocks may be made ahead of the reader. Default 2. */
   readonly prefetch?: number;
-  /** Leave out the last batch where it is not full. */
+  /** Leave out the last batch if it is not full. */
   readonly dropLast?: boolean;
-  /** Mix rows within a buffer of this many. */
+  /** Shuffle rows within a buffer of this many rows. */
   readonly localShuffle?: { readonly bufferSize?: number; readonly rows?: number; readonly seed?: number };
 }
 
@@ -45,7 +45,7 @@ function checkedShuffle(options: NonNullable<IterBatchesOptions["localShuffle"]>
   checkKeys("iterBatches: localShuffle", options, ["bufferSize", "rows", "seed"]);
   const { bufferSize, rows, seed = Math.floor(Math.random() * 2 ** 31) } = options;
   if ((bufferSize === undefined) === (rows === undefined)) {
-    throw new OptionError("iterBatches: localShuffle needs bufferSize, a number of rows.");
+    throw new OptionError("iterBatches: localShuffle needs a bufferSize in rows, such as { bufferSize: 10_000 }.");
   }
   return {
     bufferSize: positiveInteger("iterBatches", "localShuffle.bufferSize", bufferSize ?? rows),

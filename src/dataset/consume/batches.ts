@@ -1,4 +1,4 @@
-/** Batches of a fixed number of rows, put together across blocks, in the form that was asked for. */
+/** Batches of a fixed number of rows, assembled across blocks, in the requested format. */
 import {
   BlockBuilder,
   ColumnAssembler,
@@ -24,17 +24,17 @@ export interface BatchesOptions {
   readonly dropLast: boolean;
   readonly localShuffle: LocalShuffle | null;
   /**
-   * Blocks in the order of the input: a seed means the same batches again, and so needs the same rows in the same
+   * Blocks come in the order of the input: a seed promises the same batches again, which needs the rows in the same
    * order.
    */
   readonly inOrder: boolean;
   readonly values: ValueOptions;
 }
 
-/** Takes borrowed batches, gives full ones that are the reader's to keep. */
+/** Takes borrowed batches and gives full ones, which the reader may keep. */
 interface Collector<B> {
   push(batch: RecordBatch): Iterable<B>;
-  /** What is left, fewer rows than a batch has. */
+  /** The remaining rows, fewer than a full batch. */
   rest(): B | null;
 }
 
@@ -71,7 +71,7 @@ async function* collected(
       cancellation.check();
       for (const batch of of(block.read())) {
         yield batch;
-        // Before anything else is read of a block that may be gone.
+        // A cancel while the reader had the batch has released the block: nothing more may be read of it.
         cancellation.check();
       }
     } finally {
@@ -131,7 +131,7 @@ class RowsCollector implements Collector<readonly Row[]> {
     this.#reader = reader;
     this.#schema = batch.schema;
     for (let at = 0; at < batch.length; ) {
-      // Loaded again after every yield: the reader of these rows may have used the compiled code for others.
+      // Load again after every yield: other code may have used the compiled reader for other rows meanwhile.
       reader.load(batch);
       const end = Math.min(batch.length, at + this.batchSize - this.#rows.length);
       for (; at < end; at++) this.#rows.push(reader.row(at));

@@ -1,4 +1,4 @@
-/** Runs a plan and gives its blocks one by one; leaving early cancels the job and frees what it holds. */
+/** Runs a plan and gives its blocks one by one. Leaving early cancels the job and frees what it holds. */
 import { concatBatches, type RecordBatch } from "../../arrow/index.ts";
 import type { Plan } from "../../plan/index.ts";
 import type { JobStats } from "../../protocol/index.ts";
@@ -6,25 +6,27 @@ import type { Engine, ReceivedBlock } from "../engine.ts";
 import { startBlocks } from "../run.ts";
 import type { Cancellation } from "./cancellation.ts";
 
-/** What consuming a dataset needs of it. */
+/** What a consuming call needs to know about its dataset. */
 export interface Run {
   readonly engine: Engine;
   readonly plan: Plan;
-  /** Told the figures when a run has ended well. */
+  /** Called a few times a second with the figures so far. */
+  going(stats: JobStats): void;
+  /** Called with the figures of a run that has ended well. */
   ended(stats: JobStats): void;
   readonly cancellation: Cancellation;
-  /** Blocks in the order of the input, whatever the session says. */
+  /** Gives the blocks in the order of the input, whatever the session's setting. */
   readonly inOrder?: boolean;
 }
 
-/** Blocks for a reader that may leave while it waits for the next one, which `left` tells. */
+/** Gives blocks to a reader that may leave while it waits for the next one. `left` tells that it has left. */
 export type Blocks = (prefetch: number, left: AbortSignal) => AsyncGenerator<ReceivedBlock, void, undefined>;
 
 export const DEFAULT_PREFETCH = 2;
 
 /**
- * `left` cancels although the next block is still waited for, which leaving a generator cannot: it would wait as well.
- * `keeps`: whoever reads them keeps the blocks.
+ * `left` cancels the job even while the next block is awaited. `return()` of a generator cannot: it would wait for that
+ * block, too. `keeps`: the reader keeps the blocks.
  */
 export async function* blocksOf(
   run: Run,
@@ -36,7 +38,13 @@ export async function* blocksOf(
   if (isLeft()) return;
   const { cancellation } = run;
   const order = run.inOrder === true ? { preserveOrder: true } : {};
-  const job = await startBlocks(run.engine, run.plan, { wantBlocks: prefetch, keeps, cancellation, ...order });
+  const job = await startBlocks(run.engine, run.plan, {
+    wantBlocks: prefetch,
+    keeps,
+    cancellation,
+    going: (stats) => run.going(stats),
+    ...order,
+  });
   const cancel = () => void job.cancel();
   const forget = cancellation.onCancel(cancel);
   if (isLeft()) await job.cancel();
@@ -53,7 +61,7 @@ export async function* blocksOf(
   run.ended((await job.finished).stats);
 }
 
-/** Each block in memory of its own. */
+/** Copies each block into memory of its own. */
 export async function copiesOfBlocks(run: Run): Promise<RecordBatch[]> {
   const copies: RecordBatch[] = [];
   for await (const block of blocksOf(run)) {

@@ -1,6 +1,6 @@
 /**
- * A consuming call that is to end before its work is done: by its signal, or because its time is over. Whoever works
- * for the call is told at once (`onCancel`); the call itself fails at once, unless a job under way decides how it ends.
+ * Ends a consuming call before its work is done, by its signal or its timeout. Everything that works for the call is
+ * told at once (`onCancel`). The call itself fails at once, unless a running job decides how it ends.
  */
 
 import { CancelledError, OptionError } from "../../errors/index.ts";
@@ -14,15 +14,15 @@ import { onAbort } from "./abort-signals.ts";
 import type { Blocks } from "./blocks.ts";
 
 export interface CancelOptions {
-  /** Ends the call, and all work for it, when it aborts. */
+  /** Ends the call and all its work when it aborts. */
   readonly signal?: AbortSignal;
-  /** The longest that the call may take: milliseconds, or "30s", "5m". */
+  /** The longest time that the call may take: milliseconds, or "30s", "5m". */
   readonly timeout?: number | string;
 }
 
 export const cancelKeys = ["signal", "timeout"] as const;
 
-/** Longer ones Node takes for 1 ms. */
+/** Node fires a timer with a longer delay after 1 ms. */
 const LONGEST_TIMER: Milliseconds = 2 ** 31 - 1;
 
 export class Cancellation implements SourceCall {
@@ -34,7 +34,7 @@ export class Cancellation implements SourceCall {
   #began = 0;
   #timer: NodeJS.Timeout | null = null;
   #forget: (() => void) | null = null;
-  /** A job under way says how the call ends. */
+  /** A running job decides how the call ends. */
   #isDecidedByJob = false;
 
   constructor(
@@ -45,7 +45,7 @@ export class Cancellation implements SourceCall {
     this.#timeout = timeout === undefined ? null : parseDuration(timeout, `${operator}: timeout`);
   }
 
-  /** Neither a signal nor a timeout. */
+  /** The call has neither a signal nor a timeout. */
   get isNever(): boolean {
     return this.#signal === null && this.#timeout === null;
   }
@@ -54,7 +54,7 @@ export class Cancellation implements SourceCall {
     return this.#error;
   }
 
-  /** The clock runs, and the signal is heard, from here to `end`. */
+  /** Starts the timeout and listens to the signal, until `end`. */
   begin(): void {
     this.#began = performance.now();
     if (this.#signal?.aborted === true) this.#aborted(this.#signal);
@@ -76,7 +76,7 @@ export class Cancellation implements SourceCall {
     if (this.#error !== null) throw this.#error;
   }
 
-  /** Called once; at once where it is cancelled already. The result of the call ends that. */
+  /** Calls back once; at once if the call is already cancelled. The returned function removes the callback. */
   onCancel(callback: () => void): () => void {
     if (this.#error !== null) {
       callback();
@@ -86,7 +86,7 @@ export class Cancellation implements SourceCall {
     return () => this.#callbacks.delete(callback);
   }
 
-  /** The work from its beginning to its end. */
+  /** Runs the work with the timeout and the signal in force. */
   async over<T>(work: () => Promise<T>): Promise<T> {
     if (this.isNever) return work();
     this.begin();
@@ -100,7 +100,7 @@ export class Cancellation implements SourceCall {
     }
   }
 
-  /** Fails when it is cancelled; what becomes of the work then is nobody's business here. */
+  /** Rejects when the call is cancelled. The work itself goes on; ending it is up to its own `onCancel`. */
   race<T>(work: Promise<T>): Promise<T> {
     if (this.isNever) return work;
     return new Promise((resolve, reject) => {
@@ -111,7 +111,7 @@ export class Cancellation implements SourceCall {
     });
   }
 
-  /** The job is asked to end, and what it says then is what happened: it may have been quicker. */
+  /** Asks the job to end, and takes its answer as the result: the job may have finished before it was asked. */
   async decidedBy(job: RunningJob): Promise<FinishedJob> {
     this.#isDecidedByJob = true;
     const forget = this.onCancel(() => job.stop());
@@ -123,12 +123,12 @@ export class Cancellation implements SourceCall {
     }
   }
 
-  /** What a job says of its being cancelled is told with the reason. */
+  /** Replaces a job's own CancelledError by the one that names the reason. */
   judged(error: unknown): unknown {
     return error instanceof CancelledError ? (this.#error ?? error) : error;
   }
 
-  /** Blocks whose reader hears of a cancel although it waits for the next one. */
+  /** Blocks for a reader that must hear of a cancel even while it waits for the next block. */
   overBlocks(blocks: Blocks): Blocks {
     if (this.isNever) return blocks;
     const cancellation = this;
@@ -149,7 +149,7 @@ export class Cancellation implements SourceCall {
       } finally {
         cancellation.end();
         const over = rest?.return();
-        // A block that is still on its way is not waited for.
+        // After a cancel, do not wait for the block that is still on its way.
         if (cancellation.error === null) await over;
         else over?.catch(() => {});
       }
@@ -182,10 +182,10 @@ export class Cancellation implements SourceCall {
   }
 }
 
-/** For work that nobody can cancel. */
+/** For work that cannot be cancelled. */
 export const never = new Cancellation("", {});
 
-/** By what it can do: one of another realm (a test runner's) is none by its class. */
+/** Judges a signal by its members: the class of a signal from another realm (a test runner's) is a different one. */
 function checkedSignal(operator: string, signal: unknown): AbortSignal {
   if (isSignal(signal)) return signal;
   throw new OptionError(`${operator}: signal is ${describe(signal)}; it must be an AbortSignal.`);

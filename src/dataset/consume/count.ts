@@ -1,6 +1,4 @@
-/**
- * The number of rows: from metadata where no row can be dropped or added on the way, else by a job that only counts.
- */
+/** The number of rows: from metadata if no operator can drop or add rows, otherwise by a job that only counts. */
 import { forItsRows, optimise, type Plan } from "../../plan/index.ts";
 import { resolved, runToEnd } from "../run.ts";
 import type { Run } from "./blocks.ts";
@@ -10,14 +8,14 @@ export async function countRows(run: Run): Promise<number> {
   const plan = optimise(await resolved(run.engine, run.plan, run.cancellation));
   const known = await countByMetadata(plan);
   if (known !== null) return known;
-  // Of a source alone its columns do not matter, and there may be thousands.
+  // The count of a bare source needs none of its columns, and there may be thousands.
   const counted = plan.kind === "scan" && plan.filters.length === 0 ? forItsRows(plan) : sameRows(run.plan);
-  const { rows, stats } = await runToEnd(run.engine, counted, () => ({ kind: "count" }), run.cancellation);
+  const { rows, stats } = await runToEnd(run.engine, counted, () => ({ kind: "count" }), run);
   run.ended(stats);
   return rows;
 }
 
-/** Without what gives the rows another order or other partitions: there are as many. */
+/** The plan without operators that only reorder or repartition the rows: their number stays the same. */
 function sameRows(plan: Plan): Plan {
   return plan.kind === "sort" || plan.kind === "shuffle" || plan.kind === "repartition" ? sameRows(plan.input) : plan;
 }

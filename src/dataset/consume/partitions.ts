@@ -1,5 +1,6 @@
 /**
- * How many partitions a plan's rows come in: told by the plan where it can be, else by running it and counting blocks.
+ * How many partitions a plan's rows come in: from the plan if it determines that, otherwise by running the plan and
+ * counting blocks.
  */
 import { optimise, type Plan, type ScanNode } from "../../plan/index.ts";
 import { resolved } from "../run.ts";
@@ -53,7 +54,7 @@ async function partitionsOf(plan: Plan): Promise<number | null> {
   }
 }
 
-/** Blocks that are in the store are the partitions that are meant, however they are put together to be read. */
+/** Each block that is already in the store counts as a partition, even if a task reads several of them. */
 async function readTasks({ open, columns, filters, samples, limit }: ScanNode): Promise<number | null> {
   if (open === null) return null;
   if (filters.length === 0 && samples.length === 0 && limit === null) return (await open.cut()).sizes.length;

@@ -15,7 +15,7 @@ export async function collectRows<R>(run: Run, values: ValueOptions): Promise<R[
   const rows: R[] = [];
   for await (const block of blocksOf(run)) {
     try {
-      // The row type is what the user says it is: rows come from outside of the compiler's sight.
+      // The user declares the row type; the compiler cannot check it against data from outside.
       for (const row of toRows(block.read(), values)) rows.push(row as R);
     } finally {
       block.release();
@@ -25,8 +25,8 @@ export async function collectRows<R>(run: Run, values: ValueOptions): Promise<R[
 }
 
 /**
- * Rows one at a time. Written out by hand: an async generator costs three times as much a row, and a row comes out of
- * its block only when it is asked for.
+ * Rows one at a time. Written by hand, because an async generator costs three times as much per row. A row is copied
+ * out of its block only when it is asked for.
  */
 export class RowIterator<R> implements AsyncIterableIterator<R> {
   readonly #blocks: AsyncIterator<ReceivedBlock>;
@@ -45,7 +45,7 @@ export class RowIterator<R> implements AsyncIterableIterator<R> {
     private readonly cancellation: Cancellation,
   ) {
     this.#blocks = blocks(prefetch, this.#left.signal);
-    // The next row is asked of the blocks, which say why there is none.
+    // Cancelling only lets go of the blocks: the next call for a row asks the blocks, which throw the reason.
     cancellation.onCancel(() => this.#letGo());
   }
 
@@ -70,7 +70,7 @@ export class RowIterator<R> implements AsyncIterableIterator<R> {
   }
 
   #fetch(): Promise<IteratorResult<R, undefined>> {
-    // Rows may be asked for before the last one has come: they wait for their turn.
+    // A row may be asked for before the previous one has come: the calls wait for each other.
     const before = this.#advancing ?? Promise.resolve();
     const turn = before.then(() => this.#advance());
     const settled = turn

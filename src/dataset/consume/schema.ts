@@ -1,6 +1,6 @@
 /**
- * The columns and their types: by metadata where no function is involved, else by the first block that comes. Where
- * none comes, by what the functions tell of themselves: a column of nobody knows what is one of nulls.
+ * The columns and their types: from metadata if no function is involved, otherwise from the first block. If no block
+ * comes, the source of the functions decides; a column of unknown type is then a column of nulls.
  */
 import { type Column, isDescribable, type Plan } from "../../plan/index.ts";
 import { likelyColumns } from "../../stages/index.ts";
@@ -12,7 +12,7 @@ import { blocksOf, type Run } from "./blocks.ts";
 export interface DatasetSchema {
   readonly columns: readonly Column[];
   readonly names: readonly string[];
-  /** `price: DOUBLE` a line. */
+  /** One line a column: `price: DOUBLE`. */
   toString(): string;
 }
 
@@ -31,7 +31,7 @@ export async function schemaOf(run: Run): Promise<DatasetSchema> {
   return datasetSchema([...likely].map(([name, type]) => ({ name, type: type ?? "NULL" })));
 }
 
-/** The columns as far as they are known without a row; null where only running the plan tells. */
+/** The columns as far as they are known without running the plan; null if only running it can tell. */
 export async function columnsBefore({ engine, plan, cancellation }: Run): Promise<readonly Column[] | null> {
   return knownColumns(engine, await resolved(engine, plan, cancellation));
 }

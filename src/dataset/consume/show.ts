@@ -5,7 +5,7 @@ import { positiveInteger } from "../options.ts";
 
 const WIDEST = 40;
 
-/** Prints the first of the rows, one more of which is taken to tell whether there are more; gives the text. */
+/** Prints the first rows and returns the text. Takes one row more, to tell whether there are more. */
 export async function showRows(
   take: (rows: number, values: ValueOptions) => Promise<readonly Readonly<Record<string, unknown>>[]>,
   rows: number,

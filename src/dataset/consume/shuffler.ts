@@ -1,11 +1,11 @@
 /**
- * Mixes rows within a buffer, as training wants it: each row that leaves is picked at random among the rows held.
- * Blocks come in order, so rows further apart than the buffer is long never meet.
+ * Shuffles rows within a buffer, as training needs it: each row that leaves is drawn at random from the rows in the
+ * buffer. Blocks come in order, so rows that are further apart than the buffer is long never meet.
  */
 import { BlockBuilder, type RecordBatch } from "../../arrow/index.ts";
 
 export interface LocalShuffle {
-  /** Rows held at least, while there are more to come. */
+  /** The least number of rows in the buffer while more are to come. */
   readonly bufferSize: number;
   readonly seed: number;
 }
@@ -15,11 +15,11 @@ const INTAKE = 8192;
 
 export class Shuffler {
   readonly #random: () => number;
-  /** Two builders in turn: what one finished is read while the other is filled. */
+  /** Two builders that alternate: the rows of one are read while the other is filled. */
   #held = new BlockBuilder();
   #spare = new BlockBuilder();
   readonly #out = new BlockBuilder();
-  /** Rows of the intake under way. */
+  /** Rows of the present intake. */
   #taken = 0;
 
   constructor(private readonly options: LocalShuffle) {
@@ -32,11 +32,11 @@ export class Shuffler {
       this.#held.append(batch, at, end);
       this.#taken = (this.#taken + end - at) % INTAKE;
       at = end;
-      // Only after so many rows, wherever blocks end: blocks of other lengths give the same order.
+      // Rows leave only after a full intake, wherever blocks end: so blocks of other lengths give the same order.
       if (this.#taken > 0) continue;
       const over = this.#held.rows - this.options.bufferSize;
-      // What stays is copied each time some leave: so they leave in large numbers, and the buffer may hold half as much
-      // more.
+      // The rows that stay are copied each time some leave. So they leave in large numbers, and the buffer may hold
+      // half as much again.
       if (over >= Math.max(INTAKE, this.options.bufferSize / 2)) yield* this.#leave(over);
     }
   }
@@ -50,7 +50,7 @@ export class Shuffler {
     if (pool === null) return;
     const order = new Uint32Array(pool.length);
     for (let i = 0; i < order.length; i++) order[i] = i;
-    // Fisher and Yates, as far as rows leave; the rest keep their places, and with them the order of arrival.
+    // Fisher and Yates, only as far as rows leave. The other rows keep their places, and so their order of arrival.
     for (let i = 0; i < count; i++) {
       const j = i + Math.floor(this.#random() * (order.length - i));
       const taken = order[j] ?? 0;
@@ -64,7 +64,7 @@ export class Shuffler {
     if (mixed !== null) yield mixed;
   }
 
-  /** Rows whose places nobody took still follow each other, and are copied together. */
+  /** Rows that stayed next to each other are copied together. */
   #keep(pool: RecordBatch, order: Uint32Array): void {
     for (let i = 0; i < order.length; ) {
       const start = order[i] ?? 0;
@@ -75,7 +75,7 @@ export class Shuffler {
   }
 }
 
-/** A small seeded generator (mulberry32): the same seed, the same order. */
+/** A small seeded generator (mulberry32): the same seed gives the same order. */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

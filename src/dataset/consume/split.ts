@@ -1,6 +1,6 @@
 /**
- * A result cut into several datasets by rows. They share blocks where a cut goes through one; the last one to go frees
- * it.
+ * Cuts a result into several datasets by rows. Two datasets share a block if the cut goes through it; the last of them
+ * to go frees it.
  */
 import { OptionError } from "../../errors/index.ts";
 import { shuffle } from "../../plan/index.ts";
@@ -15,9 +15,9 @@ import { type CancelOptions, cancelKeys } from "./cancellation.ts";
 export interface TrainTestOptions extends CancelOptions {
   /** A fraction of the rows, above 0 and below 1, or a whole number of rows. */
   readonly testSize: number;
-  /** Rows are mixed before they are cut. Default false. */
+  /** Shuffle the rows before they are cut. Default false. */
   readonly shuffle?: boolean;
-  /** Of the shuffle. */
+  /** The seed of the shuffle. */
   readonly seed?: number;
 }
 
@@ -68,7 +68,7 @@ function rowsOf(slices: readonly BlockSlice[]): number {
   return slices.reduce((sum, { start, end }) => sum + end - start, 0);
 }
 
-/** The result cut before these rows; what held it is forgotten. */
+/** Cuts the result before each of these rows. The parts take over its references. */
 function cutAt(
   engine: Engine,
   { slices, columns, ordered }: Materialized,
@@ -94,7 +94,7 @@ function between(slices: readonly BlockSlice[], from: number, to: number): reado
 
 const idsOf = (slices: readonly BlockSlice[]): readonly BlockId[] => [...new Set(slices.map(({ block }) => block.id))];
 
-/** Each part lets go of its blocks; the engine hears of a block when all that have it did. */
+/** Each part releases its blocks; the engine is told of a block when the last part has released it. */
 function sharedBlocks(engine: Engine, parts: readonly (readonly BlockSlice[])[]): Pick<Engine, "release"> {
   const holders = new Map<BlockId, number>();
   for (const id of parts.flatMap(idsOf)) holders.set(id, (holders.get(id) ?? 0) + 1);

@@ -1,6 +1,6 @@
 /**
- * Aggregates: of many rows one value, for `groupBy(…).agg` and `agg`. What they give can be computed with like any
- * other expression (`col("a").sum().divide(count())`). Nulls are passed over, by all but `count()`, `first` and `list`.
+ * Aggregates make one value of many rows, for `groupBy(…).agg` and `agg`. Their results can be used in expressions
+ * (`col("a").sum().divide(count())`). All but `count()`, `first` and `list` leave out nulls.
  */
 import { OptionError } from "../../errors/index.ts";
 import type { AggregateName } from "../../plan/index.ts";
@@ -16,11 +16,11 @@ export abstract class AggregateMethods<T, Refs extends string, Name extends stri
 > {
   protected abstract aggregated<V>(name: AggregateName, fraction?: number): AggregateExpr<V, Refs>;
 
-  /** Null where there is nothing to add. */
+  /** Null if there is no value to add. */
   sum(): AggregateExpr<number, Refs> {
     return this.aggregated("sum");
   }
-  /** Of numbers a number, of dates and timestamps a timestamp. */
+  /** The mean of numbers is a number; that of dates and timestamps is a timestamp. */
   mean(): AggregateExpr<Between<T>, Refs> {
     return this.aggregated("mean");
   }
@@ -30,15 +30,15 @@ export abstract class AggregateMethods<T, Refs extends string, Name extends stri
   max(): AggregateExpr<T, Refs> {
     return this.aggregated("max");
   }
-  /** The standard deviation of a sample (n - 1); null of fewer than two values. */
+  /** The standard deviation of a sample (n - 1); null for fewer than two values. */
   std(): AggregateExpr<number | null, Refs> {
     return this.aggregated("std");
   }
-  /** The variance of a sample (n - 1); null of fewer than two values. */
+  /** The variance of a sample (n - 1); null for fewer than two values. */
   var(): AggregateExpr<number | null, Refs> {
     return this.aggregated("var");
   }
-  /** The value below which a fraction of the values lies, computed between two of them where it falls there. */
+  /** The value below which this fraction of the values lies, interpolated if it falls between two values. */
   quantile(fraction: number): AggregateExpr<Between<T>, Refs> {
     if (typeof fraction !== "number" || !(fraction >= 0 && fraction <= 1)) {
       throw new OptionError(`quantile: the fraction is ${describe(fraction)}; it must be from 0 to 1.`);
@@ -52,15 +52,15 @@ export abstract class AggregateMethods<T, Refs extends string, Name extends stri
   count(): AggregateExpr<number, Refs> {
     return this.aggregated("count");
   }
-  /** How many different values there are, null not counted. */
+  /** How many different values there are, not counting null. */
   countDistinct(): AggregateExpr<number, Refs> {
     return this.aggregated("countDistinct");
   }
-  /** The value of the first row, null or not; which row is the first is only sure after a sort. */
+  /** The value of the first row, null or not. Only after a sort is it certain which row is the first. */
   first(): AggregateExpr<T, Refs> {
     return this.aggregated("first");
   }
-  /** All values in a list, nulls too. */
+  /** All values in a list, including nulls. */
   list(): AggregateExpr<T[], Refs> {
     return this.aggregated("list");
   }

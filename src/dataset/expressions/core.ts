@@ -1,6 +1,6 @@
 /**
- * The base of every expression: the tree it stands for, its name, and its types: the value it gives, the columns it
- * reads (so that a wrong one is a compile error where the row type is known) and the name it will have.
+ * The base of every expression: its tree, its name and its types. The types are the value it gives, the columns it
+ * reads (so that a wrong name is a compile error if the row type is known) and the name of its result.
  */
 import { STAYS, type Stays } from "../../closure/index.ts";
 import { OptionError } from "../../errors/index.ts";
@@ -8,13 +8,13 @@ import { type CallName, call, checkLiteral, type Expression, type Literal, liter
 import { describe, SHOWN } from "../options.ts";
 import type { Expr } from "./expr.ts";
 
-/** An expression without a name of its own: `select` wants one, given by `as`. */
+/** An expression without a name of its own. `select` requires a name, given by `as`. */
 export type Unnamed = { readonly unnamed: true };
-/** The value of a column that is known by name only; becomes its type where a row type is at hand. */
+/** The value of a column known by name only. It gets its type from the row type, where that is known. */
 export interface ColumnValue<Name extends string> {
   readonly column: Name;
 }
-/** A value between values of such an expression: a mean, a quantile. */
+/** The type of a value that lies between values of the expression: a mean, a quantile. */
 export interface Between<T> {
   readonly between: T;
 }
@@ -37,11 +37,11 @@ export abstract class ExprCore<T, Refs extends string, Name extends string | Unn
 
   constructor(
     readonly expression: Expression,
-    /** What the result column is called; null: not said. */
+    /** The name of the result column; null: none was given. */
     readonly columnName: string | null,
   ) {}
 
-  /** @internal A function that captured it is refused with this. */
+  /** @internal The reason why a function that captures an expression is refused. */
   get [STAYS](): Stays {
     return EXPRESSION_STAYS;
   }

@@ -1,4 +1,4 @@
-/** Date and time functions. Times without a zone are taken as they are; those with one are shown in UTC. */
+/** Date and time functions. Times without a zone are taken as they are; times with one are converted to UTC. */
 import { OptionError } from "../../errors/index.ts";
 import { type CallName, call, literal } from "../../plan/index.ts";
 import { nearest } from "../../units/index.ts";
@@ -60,7 +60,7 @@ export abstract class DateMethods<T, Refs extends string, Name extends string | 
   week(): Result<number, Refs> {
     return this.call("week");
   }
-  /** Of the month, from 1. */
+  /** Day of the month, from 1. */
   day(): Result<number, Refs> {
     return this.call("day");
   }
@@ -83,15 +83,17 @@ export abstract class DateMethods<T, Refs extends string, Name extends string | 
   millisecond(): Result<number, Refs> {
     return this.call("millisecond");
   }
-  /** Milliseconds since 1970, as `Date.getTime`. */
+  /** Milliseconds since 1970, as `Date.getTime` gives them. */
   epochMilliseconds(): Result<number, Refs> {
     return this.call("epochMilliseconds");
   }
-  /** The begin of the day, month, … that this falls in. */
+  /** The start of the day, month, … that contains this time. */
   dateTrunc(unit: DateUnit): Result<Date, Refs> {
     return this.derive(call("dateTrunc", literal(checkUnit(unit)), this.expression));
   }
-  /** Boundaries of the unit crossed from this to the other: days from this date to that one. */
+  /**
+   * How many boundaries of the unit lie between this and the other: the days from this date to the other, for example.
+   */
   dateDiff<O extends Operand>(unit: DateUnit, other: O): Result<number, Refs, O> {
     return this.derive(call("dateDiff", literal(checkUnit(unit)), this.expression, toExpression(other)));
   }
@@ -101,11 +103,11 @@ export abstract class DateMethods<T, Refs extends string, Name extends string | 
       throw new OptionError(`dateAdd: "${unit}" is not one of ${Object.keys(additions).join(", ")}.`);
     return this.call(name, amount);
   }
-  /** As text, by a pattern: `%Y-%m-%d %H:%M:%S`. */
+  /** As text, formatted by a pattern: `%Y-%m-%d %H:%M:%S`. */
   strftime(pattern: string): Result<string, Refs> {
     return this.call("strftime", pattern);
   }
-  /** A text of that pattern as a timestamp. */
+  /** Parses a text of that pattern into a timestamp. */
   strptime(pattern: string): Result<Date, Refs> {
     return this.call("strptime", pattern);
   }

@@ -1,6 +1,6 @@
 /**
- * Expressions as users write them: `col("price").multiply(1.2).as("gross")`. Immutable; each method gives a new one.
- * They become SQL with names and values quoted, and follow SQL's logic of nulls: a condition that is null is not true.
+ * Expressions as users write them: `col("price").multiply(1.2).as("gross")`. Immutable: each method returns a new one.
+ * They become SQL with quoted names and values, and follow SQL's logic of nulls: a condition that is null is not true.
  */
 import { OptionError } from "../../errors/index.ts";
 import {
@@ -53,7 +53,7 @@ export class Expr<
   }
 }
 
-/** An aggregate, which can be told to look at some of the rows only. */
+/** An aggregate. `where` restricts the rows that it looks at. */
 export class AggregateExpr<T = unknown, Refs extends string = string> extends Expr<T, Refs, Unnamed> {
   readonly #aggregate: AggregateExpression;
 
@@ -62,7 +62,7 @@ export class AggregateExpr<T = unknown, Refs extends string = string> extends Ex
     this.#aggregate = aggregate;
   }
 
-  /** Only of the rows for which the condition is true: `col("fare").sum().where(col("city").eq("Oslo"))`. */
+  /** Aggregates only rows for which the condition is true: `col("fare").sum().where(col("city").eq("Oslo"))`. */
   where<C extends Operand>(condition: C): AggregateExpr<T, Refs | RefsOf<C>> {
     const { where: before } = this.#aggregate;
     const added = toExpression(condition);
@@ -71,8 +71,8 @@ export class AggregateExpr<T = unknown, Refs extends string = string> extends Ex
   }
 
   /**
-   * For each row the aggregate of the rows around it: of its partition, in an order up to it, or of a frame.
-   * `col("fare").sum().over({ partitionBy: "city", orderBy: "at" })` is a running total.
+   * For each row, the aggregate of the rows around it: all rows of its partition, those up to it in an order, or those
+   * of a frame. `col("fare").sum().over({ partitionBy: "city", orderBy: "at" })` is a running total.
    */
   over<const P extends WindowKey = never, const O extends WindowKey = never>(
     options: OverOptions<P, O> = {},
@@ -81,7 +81,7 @@ export class AggregateExpr<T = unknown, Refs extends string = string> extends Ex
   }
 }
 
-/** A function that has a meaning in a window alone, and is no expression before `over` says in which. */
+/** A function that only has a meaning in a window. It becomes an expression by `over`, which says in which window. */
 export class WindowFunction<out T = unknown, out Refs extends string = string, F extends WindowFrame = never> {
   readonly #call: WindowCall;
 
@@ -90,35 +90,35 @@ export class WindowFunction<out T = unknown, out Refs extends string = string, F
     this.#call = call;
   }
 
-  /** Over the rows of the partition, in an order. */
+  /** Computes the function over the rows of the partition, in an order. */
   over<const P extends WindowKey = never, const O extends WindowKey = never>(
     options: OrderedOverOptions<P, O, F>,
   ): Windowed<T, Refs, P, O> {
     return new Expr(windowOver(this.#call, options), null);
   }
 
-  /** @internal What messages call it where an expression is wanted. */
+  /** @internal Its name in messages, if an expression was expected. */
   get [SHOWN](): string {
     return `${this.#call.name}() without .over({ orderBy })`;
   }
 }
 
-/** 1, 2, 3, … in the order of the window; among rows of equal keys which one is the first is not said. */
+/** 1, 2, 3, … in the order of the window. The order among rows with equal keys is undefined. */
 export function rowNumber(): WindowFunction<number, never> {
   return new WindowFunction(windowCall("rowNumber"));
 }
 
-/** One more than the rows before it; rows of equal keys have the same, and leave a gap: 1, 2, 2, 4. */
+/** One more than the number of rows before it. Rows with equal keys share a rank and leave a gap: 1, 2, 2, 4. */
 export function rank(): WindowFunction<number, never> {
   return new WindowFunction(windowCall("rank"));
 }
 
-/** As `rank`, without gaps: 1, 2, 2, 3. */
+/** Like `rank`, without gaps: 1, 2, 2, 3. */
 export function denseRank(): WindowFunction<number, never> {
   return new WindowFunction(windowCall("denseRank"));
 }
 
-/** The rows in so many parts, as equal as can be: 1 for those of the first, 2 of the second, … */
+/** Divides the rows into this many parts, as equal as possible, and numbers the parts from 1. */
 export function ntile(parts: number): WindowFunction<number, never> {
   return new WindowFunction(windowCall("ntile", literal(positiveInteger("ntile", "the number of parts", parts))));
 }
@@ -134,21 +134,24 @@ export function col<N extends string>(name: N): Expr<ColumnValue<N>, N, N> {
   return new Expr(column(checkText(name, "col")), name);
 }
 
-/** The SQL type of a literal follows from its JavaScript type: an integral number is an integer, any other a DOUBLE. */
+/**
+ * The SQL type of a literal follows from its JavaScript type: an integral number is an integer, any other number a
+ * DOUBLE.
+ */
 export function lit<V extends Literal>(value: V): Expr<V, never, Unnamed> {
   return new Expr(toExpression(value), null);
 }
 
 /**
- * SQL of the kernel's own (DuckDB), as it stands: for what no function here says. Never put values into it that come
- * from elsewhere; combine it with `lit` and `col` instead.
+ * SQL of the kernel (DuckDB), used as it is, for anything that no function here covers. Never put values from elsewhere
+ * into the text; combine it with `lit` and `col` instead.
  */
 export function sql<V = unknown>(text: string): Expr<V, never, Unnamed> {
   if (typeof text !== "string" || text.trim() === "") throw new OptionError("sql: the text is empty.");
   return new Expr(raw(checkText(text, "sql")), null);
 }
 
-/** The first of the operands that is not null. */
+/** The first operand that is not null. */
 export function coalesce<const O extends readonly Operand[]>(
   ...operands: O
 ): Expr<unknown, RefsOf<O[number]>, Unnamed> {
@@ -177,7 +180,7 @@ function of<V, R extends string>(
   return new Expr(call(name, ...operands.map(toExpression)), null);
 }
 
-/** `when(condition).then(value).when(…).then(…).otherwise(value)`; without `otherwise` the rest is null. */
+/** `when(condition).then(value).when(…).then(…).otherwise(value)`; without `otherwise`, the remaining rows get null. */
 export function when<C extends Operand>(condition: C): When<never, RefsOf<C>> {
   return new When([], toExpression(condition));
 }

@@ -1,5 +1,6 @@
 /**
- * Which of the rows of a partition a window looks at for each row: so many before and after it, or so much of its key.
+ * Which rows of a partition a window looks at for each row: a number of rows before and after it, or a distance of the
+ * key.
  */
 import { OptionError } from "../../errors/index.ts";
 import type { Frame, FrameBound } from "../../plan/index.ts";
@@ -9,16 +10,19 @@ import { checkKeys, describe } from "../options.ts";
 const units = ["year", "month", "week", "day", "hour", "minute", "second", "millisecond"] as const;
 export type FrameUnit = (typeof units)[number];
 
-/** A number of rows: negative before the row, positive after it, 0 the row itself; or as far as there are any. */
+/**
+ * A number of rows: negative before the row, positive after it, 0 for the row itself; "unbounded" for all rows on that
+ * side.
+ */
 type RowsBound = number | "unbounded";
-/** A distance from the row's key, of times by a unit: `{ day: -6 }`; 0 is the row with all that have the same key. */
+/** A distance from the row's key; for times by unit: `{ day: -6 }`. 0 means the row and all rows with the same key. */
 type RangeBound = number | "unbounded" | { readonly [U in FrameUnit]?: number };
 
 export type WindowFrame =
-  /** `{ rows: [-2, 0] }`: this row and the two before it. `{ rows: ["unbounded", 0] }`: all up to this one. */
+  /** `{ rows: [-2, 0] }`: this row and the two before it. `{ rows: ["unbounded", 0] }`: all rows up to this one. */
   | { readonly rows: readonly [from: RowsBound, to: RowsBound] }
   /**
-   * `{ range: [-10, 10] }`: the rows whose key is at most 10 away. `{ range: [{ day: -6 }, 0] }`: those of seven days.
+   * `{ range: [-10, 10] }`: rows whose key is at most 10 away. `{ range: [{ day: -6 }, 0] }`: the rows of seven days.
    */
   | { readonly range: readonly [from: RangeBound, to: RangeBound] };
 

@@ -1,11 +1,4 @@
-export type {
-  AnyExpr,
-  Between,
-  ColumnValue,
-  Operand,
-  RefsOf,
-  Unnamed,
-} from "./core.ts";
+export type { AnyExpr, Between, ColumnValue, Operand, Unnamed } from "./core.ts";
 export type { DateUnit } from "./dates.ts";
 export {
   AggregateExpr,

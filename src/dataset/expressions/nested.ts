@@ -15,14 +15,14 @@ export abstract class NestedMethods<T, Refs extends string, Name extends string 
   listLength(): Result<number, Refs> {
     return this.call("listLength");
   }
-  /** Counted from 0, as in JavaScript; from the end where negative; null outside. */
+  /** Counted from 0 as in JavaScript; a negative index counts from the end. Null if there is no such item. */
   listGet<V = unknown>(index: number): Result<V, Refs> {
     return this.call("listGet", index < 0 ? index : index + 1);
   }
   listContains<O extends Operand>(value: O): Result<boolean, Refs, O> {
     return this.call("listContains", value);
   }
-  /** Items from `start` to before `end`, as `Array.slice`: counted from 0, from the end where negative. */
+  /** Items from `start` to before `end`, like `Array.slice`: counted from 0; negative positions count from the end. */
   listSlice(start: number, end = Number.MAX_SAFE_INTEGER): Result<unknown[], Refs> {
     return this.call("listSlice", start < 0 ? start : start + 1, end < 0 ? end - 1 : end);
   }
@@ -54,7 +54,7 @@ export abstract class NestedMethods<T, Refs extends string, Name extends string 
     return this.call("listJoin", separator);
   }
   /**
-   * Of two vectors: 1 where they point the same way, 0 where they stand at a right angle, -1 where they are opposed.
+   * Cosine of the angle between two vectors: 1 for the same direction, 0 for a right angle, -1 for opposite directions.
    */
   cosineSimilarity<O extends VectorOperand>(other: O): Result<number, Refs, O> {
     return this.#compared("cosineSimilarity", other);
@@ -63,7 +63,7 @@ export abstract class NestedMethods<T, Refs extends string, Name extends string 
   l2Distance<O extends VectorOperand>(other: O): Result<number, Refs, O> {
     return this.#compared("l2Distance", other);
   }
-  /** The sum of the products of two vectors, place by place. */
+  /** The sum of the products of two vectors, item by item. */
   dot<O extends VectorOperand>(other: O): Result<number, Refs, O> {
     return this.#compared("dot", other);
   }
@@ -73,11 +73,11 @@ export abstract class NestedMethods<T, Refs extends string, Name extends string 
   ): Result<number, Refs, O> {
     return this.derive(call(name, this.expression, vectorExpression(name, other)));
   }
-  /** A struct's field. */
+  /** The value of a field of a struct. */
   field<V = unknown>(name: string): Result<V, Refs> {
     return this.call("field", name);
   }
-  /** A map's value; null where the key is not in it. */
+  /** The value of a key of a map; null if the map lacks the key. */
   mapGet<O extends Operand>(key: O): Result<unknown, Refs, O> {
     return this.call("mapGet", key);
   }

@@ -1,5 +1,5 @@
 /**
- * Arithmetic, comparison, logic and mathematics on expressions. Null in, null out, as in SQL; `divide` is float
+ * Arithmetic, comparison, logic and mathematics on expressions. As in SQL, null in gives null out. `divide` is float
  * division.
  */
 import { OptionError } from "../../errors/index.ts";
@@ -13,7 +13,7 @@ function listed(values: unknown): Iterable<unknown> {
   throw new OptionError(`in and notIn take a list of values, such as [1, 2], not ${describe(values)}.`);
 }
 
-/** A text has an iterator, too, but nobody means its characters. */
+/** A text has an iterator, too, but is never meant as a list of its characters. */
 function isList(values: unknown): values is Iterable<unknown> {
   return typeof values === "object" && values !== null && Symbol.iterator in values;
 }
@@ -50,7 +50,7 @@ export abstract class OperatorMethods<T, Refs extends string, Name extends strin
   div<O extends Operand>(other: O): Result<number, Refs, O> {
     return this.divide(other);
   }
-  /** Division that drops the fraction, towards zero; by zero gives null. */
+  /** Division that drops the fraction, towards zero. Division by zero gives null. */
   integerDivide<O extends Operand>(other: O): Result<number, Refs, O> {
     return this.call("integerDivide", other);
   }
@@ -76,7 +76,7 @@ export abstract class OperatorMethods<T, Refs extends string, Name extends strin
     return this.negate();
   }
 
-  /** Null where either side is null, which `where` takes for false; `isSame` compares nulls too. */
+  /** Null if either side is null, which `where` treats as false. `isSame` compares nulls, too. */
   eq<O extends Operand>(other: O): Result<boolean, Refs, O> {
     return this.call("eq", other);
   }
@@ -113,7 +113,7 @@ export abstract class OperatorMethods<T, Refs extends string, Name extends strin
   notIn(values: Iterable<Operand>): Result<boolean, Refs> {
     return this.derive(call("not", this.#in(values)));
   }
-  /** As one list of arguments: there may be more of them than a function takes. */
+  /** Takes one iterable: the values may be more than a function can have arguments. */
   #in(values: Iterable<Operand>): Expression {
     return callOf("in", [this.expression, ...Array.from(listed(values), toExpression)]);
   }
@@ -137,22 +137,25 @@ export abstract class OperatorMethods<T, Refs extends string, Name extends strin
     return this.call("not");
   }
 
-  /** To a type of SQL: "BIGINT", "DOUBLE", "VARCHAR", "DATE", "DECIMAL(12, 2)". What does not convert is an error. */
+  /**
+   * Converts to a type of SQL: "BIGINT", "DOUBLE", "VARCHAR", "DATE", "DECIMAL(12, 2)". A value that does not convert
+   * is an error.
+   */
   cast<V = unknown>(type: string): Result<V, Refs> {
     return this.derive(this.#cast(type, false));
   }
-  /** As `cast`, but null where a value does not convert. */
+  /** Like `cast`, but null if a value does not convert. */
   tryCast<V = unknown>(type: string): Result<V | null, Refs> {
     return this.derive(this.#cast(type, true));
   }
   #cast(type: string, lenient: boolean): Expression {
     return cast(this.expression, checkTypeName(type, "cast"), lenient);
   }
-  /** The first that is not null: this, then the others. */
+  /** The first value that is not null: this one, then the others in order. */
   coalesce<const O extends readonly Operand[]>(...others: O): Result<unknown, Refs, O[number]> {
     return this.call("coalesce", ...others);
   }
-  /** Null where this equals the other. */
+  /** Null if this equals the other. */
   nullIf<O extends Operand>(other: O): Result<T | null, Refs, O> {
     return this.call("nullIf", other);
   }

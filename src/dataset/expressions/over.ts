@@ -1,4 +1,4 @@
-/** Which rows a window looks at: the options of `over`, checked. */
+/** The options of `over`, checked: which rows a window looks at. */
 import { OptionError } from "../../errors/index.ts";
 import { column, type Expression, type WindowExpression, windowOf } from "../../plan/index.ts";
 import { checkKeys, describe, text } from "../options.ts";
@@ -12,7 +12,9 @@ export type WindowKey = string | AnyExpr;
 type KeyRefs<K> = K extends string ? K : RefsOf<K>;
 
 interface PartitionOptions<P> extends SortOptions {
-  /** Rows that are equal in these see each other; null is equal to null. Without them all rows do. */
+  /**
+   * Rows with equal values in these columns form a partition; null equals null. Default: all rows are one partition.
+   */
   readonly partitionBy?: P | readonly P[];
 }
 
@@ -20,11 +22,14 @@ export interface OverOptions<P extends WindowKey = WindowKey, O extends WindowKe
   extends PartitionOptions<P> {
   /** The order of the rows in a partition, with `descending` and `nulls` as in `sort`. */
   readonly orderBy?: O | readonly O[];
-  /** Which of them, for each row. Default: in an order all up to it and those equal to it, without one all. */
+  /**
+   * Which rows of the partition, for each row. Default with an order: all rows up to this one and those equal to it;
+   * without an order: all rows.
+   */
   readonly frame?: WindowFrame;
 }
 
-/** For functions that mean nothing without an order. */
+/** For functions that need an order. */
 export interface OrderedOverOptions<
   P extends WindowKey = WindowKey,
   O extends WindowKey = WindowKey,
@@ -32,7 +37,7 @@ export interface OrderedOverOptions<
 > extends PartitionOptions<P> {
   /** The order of the rows in a partition, with `descending` and `nulls` as in `sort`. */
   readonly orderBy: O | readonly O[];
-  /** Only of `last`. Default: the whole partition. */
+  /** Only for `last`. Default: the whole partition. */
   readonly frame?: F;
 }
 

@@ -1,4 +1,4 @@
-/** Text functions. Positions count from 1, characters are Unicode code points, patterns are RE2's. */
+/** Text functions. Positions count from 1, characters are Unicode code points, patterns are those of RE2. */
 import type { Operand, RefsOf, Unnamed } from "./core.ts";
 import type { Expr } from "./expr.ts";
 import { OperatorMethods } from "./operators.ts";
@@ -16,15 +16,15 @@ export abstract class StringMethods<T, Refs extends string, Name extends string 
   lower(): Result<string, Refs> {
     return this.call("lower");
   }
-  /** Characters of a text, items of a list. */
+  /** The number of characters of a text, or of items of a list. */
   length(): Result<number, Refs> {
     return this.call("length");
   }
-  /** Bytes of a binary value. */
+  /** The number of bytes of a binary value. */
   byteLength(): Result<number, Refs> {
     return this.call("byteLength");
   }
-  /** Removes spaces, or any of the characters given, at both ends. */
+  /** Removes spaces, or any of the given characters, at both ends. */
   trim(characters?: string): Result<string, Refs> {
     return characters === undefined ? this.call("trim") : this.call("trim", characters);
   }
@@ -47,15 +47,15 @@ export abstract class StringMethods<T, Refs extends string, Name extends string 
   like(pattern: string): Result<boolean, Refs> {
     return this.call("like", pattern);
   }
-  /** As `like`, whatever the case. */
+  /** Like `like`, ignoring case. */
   ilike(pattern: string): Result<boolean, Refs> {
     return this.call("ilike", pattern);
   }
-  /** Every occurrence. */
+  /** Replaces every occurrence. */
   replace<A extends Operand, B extends Operand>(text: A, by: B): Result<string, Refs, A | B> {
     return this.call("replace", text, by);
   }
-  /** From `start` (the first character is 1), `length` characters or all that follow. */
+  /** From `start` (the first character is 1), `length` characters or the rest of the text. */
   substring(start: number, length?: number): Result<string, Refs> {
     return length === undefined ? this.call("substring", start) : this.call("substring", start, length);
   }
@@ -83,22 +83,22 @@ export abstract class StringMethods<T, Refs extends string, Name extends string 
   padEnd(length: number, by = " "): Result<string, Refs> {
     return this.call("padEnd", length, by);
   }
-  /** Where the text begins, from 1; 0 where it does not occur. */
+  /** Where the text occurs first, from 1; 0 if it does not occur. */
   position<O extends Operand>(text: O): Result<number, Refs, O> {
     return this.call("position", text);
   }
-  /** Whether the pattern matches anywhere. Options: "i" any case, "s" dot matches newlines, … */
+  /** Whether the pattern matches anywhere. Options: "i" ignores case, "s" lets a dot match newlines, … */
   regexpMatches(pattern: string, options = ""): Result<boolean, Refs> {
     return options === "" ? this.call("regexpMatches", pattern) : this.call("regexpMatches", pattern, options);
   }
-  /** The match, or one of its groups; the empty text where there is none. */
+  /** The match, or one of its groups; the empty text if nothing matches. */
   regexpExtract(pattern: string, group = 0): Result<string, Refs> {
     return this.call("regexpExtract", pattern, group);
   }
   regexpExtractAll(pattern: string, group = 0): Result<string[], Refs> {
     return this.call("regexpExtractAll", pattern, group);
   }
-  /** Options: "g" every match, "i" any case. */
+  /** Options: "g" replaces every match, "i" ignores case. */
   regexpReplace(pattern: string, by: string, options = ""): Result<string, Refs> {
     return options === "" ? this.call("regexpReplace", pattern, by) : this.call("regexpReplace", pattern, by, options);
   }

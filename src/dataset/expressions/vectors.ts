@@ -1,16 +1,16 @@
-/** What the distance functions take as the other vector: an expression, or numbers that the program has. */
+/** The other vector of a distance function: an expression, or numbers of the program. */
 import { OptionError } from "../../errors/index.ts";
 import { cast, type Expression, literal } from "../../plan/index.ts";
 import { isTypedArray, typedArrayName } from "../../realm/index.ts";
 import { describe } from "../options.ts";
 import { type AnyExpr, ExprCore } from "./core.ts";
 
-/** Lists of numbers, fixed in size or not. A `Float32Array` beside a column of FLOAT is computed with as FLOAT. */
+/** Lists of numbers, of fixed size or not. A `Float32Array` and a column of FLOAT are computed as FLOAT. */
 export type VectorOperand = AnyExpr | readonly number[] | Float32Array | Float64Array;
 
 /**
- * Numbers as one text that the kernel makes a list of: a thousand literals take it much longer. Null stays null: there
- * is no vector to compare with.
+ * Numbers as one text that the kernel parses into a list: a thousand literals would take it much longer. Null stays
+ * null, because there is no vector to compare with.
  */
 export function vectorExpression(operator: string, vector: unknown): Expression {
   if (vector instanceof ExprCore) return vector.expression;

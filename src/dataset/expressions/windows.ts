@@ -1,4 +1,4 @@
-/** What a value is beside those of other rows, in the order of a window: the one before it, after it, the last. */
+/** Values of other rows, by the order of a window: the previous one, the next one, the last one. */
 import { OptionError } from "../../errors/index.ts";
 import { type Expression, literal, type WindowCallName } from "../../plan/index.ts";
 import { describe } from "../options.ts";
@@ -19,11 +19,11 @@ export abstract class WindowMethods<T, Refs extends string, Name extends string 
     args: readonly Expression[],
   ): WindowFunction<V, R, F>;
 
-  /** The value so many rows before, `otherwise` (null unless told) where there is none. */
+  /** The value this many rows earlier, or `otherwise` (default null) if there is no such row. */
   lag<const D extends Operand = null>(rows = 1, otherwise?: D): WindowFunction<T | ValueOf<D>, Refs | RefsOf<D>> {
     return this.windowed("lag", this.#beside("lag", rows, otherwise));
   }
-  /** The value so many rows after, `otherwise` (null unless told) where there is none. */
+  /** The value this many rows later, or `otherwise` (default null) if there is no such row. */
   lead<const D extends Operand = null>(rows = 1, otherwise?: D): WindowFunction<T | ValueOf<D>, Refs | RefsOf<D>> {
     return this.windowed("lead", this.#beside("lead", rows, otherwise));
   }

@@ -1,4 +1,4 @@
-/** Runs a pipeline's windows one after the other: the next one starts when the one before has been consumed. */
+/** Runs a pipeline's windows one after the other: the next one starts when the previous one has been consumed. */
 import { realpath } from "node:fs/promises";
 import { sep } from "node:path";
 import type { ValueOptions } from "../../arrow/index.ts";
@@ -14,22 +14,24 @@ import { localDirectory } from "../write-place.ts";
 import { allWindows, epochWindows, isEndless, type Recipe } from "./recipe.ts";
 import { scansOf } from "./windows.ts";
 
-/** What consuming a pipeline needs of it. */
+/** What a consuming call needs to know about its pipeline. */
 export interface PipelineRun {
   readonly recipe: Recipe;
-  /** Told the figures of each run that has ended well. */
+  /** Called a few times a second with the figures so far of the window that runs. */
+  going(stats: JobStats): void;
+  /** Called with the figures of each run that has ended well. */
   ended(stats: JobStats): void;
   readonly cancellation: Cancellation;
   readonly inOrder?: boolean;
 }
 
-function runOf({ recipe, ended, cancellation, inOrder = false }: PipelineRun, plan: Plan): Run {
-  return { engine: recipe.engine, plan, ended, cancellation, inOrder };
+function runOf({ recipe, going, ended, cancellation, inOrder = false }: PipelineRun, plan: Plan): Run {
+  return { engine: recipe.engine, plan, going, ended, cancellation, inOrder };
 }
 
 /**
- * The blocks of all windows of all epochs. An endless pipeline ends after an epoch without rows, or it would go round
- * for ever.
+ * The blocks of all windows of all epochs. An endless pipeline ends after an epoch without rows, because it would never
+ * give one.
  */
 export function blocksOfWindows(run: PipelineRun): Blocks {
   return run.cancellation.overBlocks(async function* (prefetch, left) {
@@ -48,7 +50,7 @@ export function blocksOfWindows(run: PipelineRun): Blocks {
   });
 }
 
-/** The first rows; null: all. */
+/** The first rows; null: all rows. */
 export async function takeRows<R>(run: PipelineRun, wanted: number | null, values: ValueOptions): Promise<R[]> {
   const { recipe } = run;
   const rows: R[] = [];
@@ -71,7 +73,10 @@ export async function countAll(run: PipelineRun): Promise<number> {
   return rows;
 }
 
-/** Each window's files appear when it is complete; `mode` is about what was there before the first. */
+/**
+ * The files of each window appear when the window is complete. `mode` refers to files that were there before the first
+ * window.
+ */
 export async function writeWindows(
   run: PipelineRun,
   format: FileFormat,
@@ -93,7 +98,10 @@ export async function writeWindows(
   return { files, rows, bytes };
 }
 
-/** Files of the directory are gone when the first window is written, and the others are still to be read. */
+/**
+ * Refuses to overwrite what the pipeline reads: the first window would remove files of the directory that later windows
+ * still read.
+ */
 async function checkReadsElsewhere(plan: Plan, format: FileFormat, directory: string | URL): Promise<void> {
   const operator = writerNames[format];
   const shown = localDirectory(operator, directory);

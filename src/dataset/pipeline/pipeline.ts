@@ -1,7 +1,7 @@
 /**
- * A pipeline: a dataset's rows window by window, epoch by epoch. Methods that transform are those of datasets: they say
- * what becomes of each window and give a new pipeline; methods that consume run the windows one after the other (their
- * work is in consume.ts). Used once: what has been derived from or consumed cannot be again.
+ * A pipeline: a dataset's rows window by window, epoch by epoch. Transforming methods are those of datasets; they say
+ * what becomes of each window and return a new pipeline. Consuming methods run the windows one after the other (their
+ * work is in consume.ts). A pipeline can be used once: deriving from it and consuming it both count.
  */
 import type { Table, ValueOptions } from "../../arrow/index.ts";
 import { OptionError } from "../../errors/index.ts";
@@ -16,6 +16,7 @@ import { type DatasetSchema, schemaOf } from "../consume/schema.ts";
 import { showRows } from "../consume/show.ts";
 import { insideOf } from "../core.ts";
 import { Dataset } from "../dataset.ts";
+import { type Diagnosis, diagnosis } from "../diagnosis.ts";
 import { checkedValues, onlyValues, valueKeys } from "../functions.ts";
 import { checkKeys, describe, positiveInteger, wholeNumber } from "../options.ts";
 import { RelationalMethods } from "../relational-methods.ts";
@@ -37,13 +38,15 @@ import {
 } from "./recipe.ts";
 import { summed } from "./stats.ts";
 
-/** `R` is the row type, as a dataset's is. */
+/** `R` is the row type, as in a dataset. */
 export class DatasetPipeline<out R extends AnyRow = AnyRow> extends RelationalMethods<R, "pipeline"> {
   readonly #recipe: Recipe;
   readonly #told: (stats: JobStats) => void;
   /** The operator that has used this pipeline. */
   #usedBy: string | null = null;
   #stats: JobStats | null = null;
+  /** Figures of the window that runs now. */
+  #going: JobStats | null = null;
 
   /** @internal Pipelines come from datasets and from each other. */
   constructor(recipe: Recipe, told: (stats: JobStats) => void = () => {}) {
@@ -54,26 +57,26 @@ export class DatasetPipeline<out R extends AnyRow = AnyRow> extends RelationalMe
 
   // Windows and epochs
 
-  /** What the function makes of each window's dataset. It is called when a window's turn comes. */
+  /** Replaces each window by what the function makes of it. The function is called when the window's turn comes. */
   foreachWindow<O extends AnyRow>(fn: (window: Dataset<R>) => Dataset<O>): DatasetPipeline<O> {
     if (typeof fn !== "function") throw new OptionError(`foreachWindow: ${describe(fn)} is not a function.`);
     return this.#then("foreachWindow", this.#calling("foreachWindow", fn));
   }
 
-  /** The whole pipeline again and again, read anew each time: so many epochs, or without end. */
+  /** The whole pipeline several times over, read anew each time: this many epochs, or without end. */
   repeat(epochs?: number): DatasetPipeline<R> {
     const recipe = repeated(this.#recipe, epochs);
     this.#use("repeat", never);
     return new DatasetPipeline<R>(recipe);
   }
 
-  // Everything else that transforms is as for datasets, per window
+  // All other transformations work as on datasets, window by window
 
-  /** Some rows of each window: with a seed the same ones in every epoch, without one others each time. */
+  /** Takes some rows of each window: with a seed the same rows in every epoch, otherwise different ones. */
   override sample(options: SampleOptions): DatasetPipeline<R> {
     if (options.seed !== undefined) return super.sample(options);
     const drawn = this.#calling<R>("sample", (window) => window.sample(options));
-    // What it refuses, it refuses now.
+    // Called once now, so that wrong options are refused now.
     drawn(anyWindow, { epoch: 0, window: 0 });
     return this.#then("sample", drawn);
   }
@@ -92,7 +95,7 @@ export class DatasetPipeline<out R extends AnyRow = AnyRow> extends RelationalMe
     return this.#consume("takeAll", options, (run) => takeRows<R>(run, null, values));
   }
 
-  /** Prints the first rows as a table, and gives its text. */
+  /** Prints the first rows as a table and returns its text. */
   async show(rows = 20, options: CancelOptions = {}): Promise<string> {
     checkKeys("show", options, cancelKeys);
     return this.#consume("show", options, (run) => showRows((count, values) => takeRows(run, count, values), rows));
@@ -104,14 +107,21 @@ export class DatasetPipeline<out R extends AnyRow = AnyRow> extends RelationalMe
     return this.#consume("count", options, countAll);
   }
 
-  /** Looks at the first window and uses nothing up. */
+  /** Looks at the first window. The pipeline can still be used afterwards. */
   async schema(options: CancelOptions = {}): Promise<DatasetSchema> {
     checkKeys("schema", options, cancelKeys);
     const cancellation = new Cancellation("schema", options);
     return cancellation.over(async () => {
       for await (const window of epochWindows(this.#recipe, 0)) {
-        // Awaited before the loop closes its iterator: a failure meanwhile would be one that nobody handles.
-        return await schemaOf({ engine: this.#recipe.engine, plan: window, ended: () => {}, cancellation });
+        // Awaited here, before the loop closes its iterator: otherwise a failure meanwhile would be an unhandled
+        // rejection.
+        return await schemaOf({
+          engine: this.#recipe.engine,
+          plan: window,
+          going: () => {},
+          ended: () => {},
+          cancellation,
+        });
       }
       throw new Error("a pass over the data has at least one window");
     });
@@ -126,7 +136,7 @@ export class DatasetPipeline<out R extends AnyRow = AnyRow> extends RelationalMe
     return new RowIterator<R>(blocksOfWindows(this.#use("iterRows", cancellation)), values, prefetch, cancellation);
   }
 
-  /** Batches of a fixed size, also across the ends of windows and epochs. */
+  /** Batches of a fixed size, which may cross the ends of windows and epochs. */
   iterBatches<Batch = ColumnsBatch<R>>(
     options?: IterBatchesOptions & { readonly batchFormat?: "columns" },
   ): AsyncGenerator<Batch>;
@@ -163,7 +173,7 @@ export class DatasetPipeline<out R extends AnyRow = AnyRow> extends RelationalMe
     return this.#write("csv", directory, options);
   }
 
-  /** A JSON object a line. */
+  /** Writes one JSON object per line. */
   writeJson(
     directory: string | URL,
     options: WriteOptions<ColumnName<R>, "gzip" | "zstd" | "none"> = {},
@@ -179,7 +189,17 @@ export class DatasetPipeline<out R extends AnyRow = AnyRow> extends RelationalMe
 
   /** Figures of the windows that have run so far: sums, and the highest peaks. */
   stats(): DatasetStats {
-    return datasetStats(this.#stats);
+    return datasetStats(this.#latestStats);
+  }
+
+  /** What stands out in the figures of all windows so far, with figures and remedies. */
+  diagnose(): Diagnosis {
+    return diagnosis(this.#latestStats);
+  }
+
+  /** Includes the window that runs now. */
+  get #latestStats(): JobStats | null {
+    return this.#going === null ? this.#stats : summed(this.#stats, this.#going);
   }
 
   async #write(format: FileFormat, directory: string | URL, options: WriteOptions): Promise<WriteSummary> {
@@ -212,7 +232,7 @@ export class DatasetPipeline<out R extends AnyRow = AnyRow> extends RelationalMe
     return this.#then(operator, overAnyWindow(plan));
   }
 
-  /** A step that is built for each window. */
+  /** A step that the function builds for each window. */
   #calling<O extends AnyRow>(operator: string, build: (window: Dataset<R>) => Dataset<O>): WindowStep {
     const { engine } = this.#recipe;
     return (window) => {
@@ -240,7 +260,11 @@ export class DatasetPipeline<out R extends AnyRow = AnyRow> extends RelationalMe
     return {
       recipe: this.#recipe,
       cancellation,
+      going: (stats) => {
+        this.#going = stats;
+      },
       ended: (stats) => {
+        this.#going = null;
         this.#stats = summed(this.#stats, stats);
         this.#told(stats);
       },

@@ -1,4 +1,4 @@
-/** What a pipeline is made of: what it reads, in which windows, how often, and what becomes of each window. */
+/** What a pipeline consists of: what it reads, in which windows, how often, and the steps for each window. */
 import { OptionError } from "../../errors/index.ts";
 import { type Plan, rewriteUp, scan, shuffle } from "../../plan/index.ts";
 import { seeded } from "../consume/shuffler.ts";
@@ -9,21 +9,21 @@ import { checkPerWindow, windowsOfPass } from "./windows.ts";
 
 export interface Recipe {
   readonly engine: Engine;
-  /** What is read, with all that was done to it before it was cut into windows. */
+  /** What is read, with all operators before `window`. */
   readonly plan: Plan;
   /** Null: a pass over the data is one window. */
   readonly size: WindowSize | null;
-  /** Over the data in an epoch: more than one where a repeat was repeated. */
+  /** Passes over the data in one epoch: more than one if a repeat was repeated. */
   readonly passes: number;
   /** Infinity: without end. */
   readonly epochs: number;
-  /** Epochs that others have gone over before: what chance draws is drawn anew in each. */
+  /** How many epochs came before this recipe's first one: random draws differ from epoch to epoch. */
   readonly before: number;
-  /** What is done to each window, in this order. */
+  /** The steps for each window, in order. */
   readonly steps: readonly WindowStep[];
 }
 
-/** Which window it is: the epoch, and the place in it. */
+/** Identifies a window: the epoch, and its place in the epoch. */
 interface Turn {
   readonly epoch: number;
   readonly window: number;
@@ -31,7 +31,7 @@ interface Turn {
 
 export type WindowStep = (window: Plan, turn: Turn) => Plan;
 
-/** All of the data as one window. */
+/** All data as one window. */
 export function whole(engine: Engine, plan: Plan): Recipe {
   return { engine, plan, size: null, passes: 1, epochs: 1, before: 0, steps: [] };
 }
@@ -42,7 +42,7 @@ export function windowed(engine: Engine, plan: Plan, options: WindowOptions): Re
   return { ...whole(engine, plan), size };
 }
 
-/** Each repetition is an epoch: the last call says what one is. */
+/** Each repetition is an epoch; after several calls of `repeat`, an epoch is a repetition of the last call. */
 export function repeated(recipe: Recipe, epochs: number | undefined): Recipe {
   if (isEndless(recipe)) {
     throw new OptionError("repeat: this pipeline is already endless and cannot be repeated.");
@@ -59,14 +59,16 @@ export function withStep(recipe: Recipe, step: WindowStep): Recipe {
   return { ...recipe, steps: [...recipe.steps, step] };
 }
 
-/** Stands for a window where a step is built once and for all: functions are captured when they are given. */
+/**
+ * Stands for a window when a step is built once for all windows, so that functions are captured when they are given.
+ */
 export const anyWindow: Plan = scan({
   name: "window",
   label: "",
   open: () => Promise.reject(new Error("a window is put here before it is read")),
 });
 
-/** A step that was built over `anyWindow`; a shuffle has an order of its own for each window, drawn by its seed. */
+/** A step that was built over `anyWindow`. A shuffle gets an order of its own for each window, drawn from its seed. */
 export function overAnyWindow(built: Plan): WindowStep {
   return (window, turn) => {
     const made = rewriteUp(built, (node) => (node === anyWindow ? window : node));

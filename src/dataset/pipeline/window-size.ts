@@ -1,13 +1,13 @@
-/** How much a window takes: a number of blocks, or as many as fit into a size. */
+/** The size of a window: a number of blocks, or as many blocks as fit into a number of bytes. */
 import { OptionError } from "../../errors/index.ts";
 import type { Bytes } from "../../protocol/index.ts";
 import { parseSize } from "../../units/index.ts";
 import { checkKeys, positiveInteger } from "../options.ts";
 
 export type WindowOptions =
-  /** So many blocks of the read, a block being what one task reads. */
+  /** This many blocks of the read; a block is what one task reads. */
   | { readonly blocks: number; readonly bytes?: undefined }
-  /** As many blocks as fit, at least one: bytes, or "512 MiB". */
+  /** As many blocks as fit into this size, at least one: bytes, or "512 MiB". */
   | { readonly bytes: number | string; readonly blocks?: undefined };
 
 export type WindowSize =
@@ -32,7 +32,7 @@ export interface BlockSpan {
   readonly to: number;
 }
 
-/** The blocks of each window, in order. Nothing at all is still one window, so that its columns can be told. */
+/** The blocks of each window, in order. No blocks at all still make one window, so that its columns are known. */
 export function spans(sizes: readonly Bytes[], window: WindowSize): readonly BlockSpan[] {
   const found: BlockSpan[] = [];
   let from = 0;

@@ -1,6 +1,6 @@
 /**
  * One pass over a plan's data, window by window. Every window is the whole plan with its sources cut down to a stretch,
- * so that it resolves to the same columns and types as all the others; sources are looked at anew for each pass.
+ * so all windows have the same columns and types. The sources are opened anew for each pass.
  */
 import { OptionError } from "../../errors/index.ts";
 import {
@@ -28,7 +28,7 @@ export async function* windowsOfPass(
     yield fresh;
     return;
   }
-  // Of raw SQL only the kernel can tell whether it looks at other rows.
+  // Only the kernel can tell whether raw SQL looks at other rows.
   checkPerWindow(await examinedBy(engine, fresh));
   const cuts: SourceCut[] = [];
   for (const { source } of scansOf(fresh)) cuts.push(await (await source.open()).cut());
@@ -36,7 +36,7 @@ export async function* windowsOfPass(
   for (const span of spans(sizes, size)) yield cutDown(fresh, cuts, span);
 }
 
-/** Work on a window as well as on all rows: they look at one row at a time, or at one source after the other. */
+/** These work on a window as on all rows, because they look at one row at a time, or at one source after the other. */
 const ROW_BY_ROW: ReadonlySet<Plan["kind"]> = new Set([
   "scan",
   "project",
@@ -50,7 +50,7 @@ const ROW_BY_ROW: ReadonlySet<Plan["kind"]> = new Set([
   "union",
 ]);
 
-/** Refuses what has to see all rows: in a window it would see only some. */
+/** Refuses operators that need all rows: in a window they would see only some. */
 export function checkPerWindow(plan: Plan): void {
   const name = needsAllRows(plan);
   if (name !== null) {
@@ -79,7 +79,7 @@ export function scansOf(plan: Plan): readonly ScanNode[] {
   return plan.kind === "scan" ? [plan] : inputsOf(plan).flatMap(scansOf);
 }
 
-/** Blocks are counted through the sources one after the other; those with none in the span read nothing. */
+/** Counts blocks through the sources, one after the other. A source without blocks in the span reads nothing. */
 function cutDown(plan: Plan, cuts: readonly SourceCut[], { from, to }: BlockSpan): Plan {
   const [...left] = cuts;
   let before = 0;
@@ -97,7 +97,7 @@ function cutDown(plan: Plan, cuts: readonly SourceCut[], { from, to }: BlockSpan
 function stretchOf(source: Source, cut: SourceCut, { from, to }: BlockSpan): Source {
   return {
     name: source.name,
-    // Refers to the source itself, which may be what keeps its rows in the store.
+    // A getter that refers to the source itself: the source may be what keeps its rows in the store.
     get label() {
       return `${source.label}, blocks ${from} to ${to} of ${cut.sizes.length}`;
     },

@@ -1,6 +1,6 @@
 /**
- * Arrow IPC files, streamed or with a footer. Only their schemas are read here; a worker maps the rest.
- * Partition folders, paths and declared types are added by SQL over what it reads, one part for each folder (or file).
+ * Arrow IPC files, as streams or with a footer. Only their schemas are read here; a worker maps the rest. Partition
+ * folders, paths and declared types are added by SQL over the rows, in one part for each folder (or file).
  */
 import { foldedName, quoteIdentifier, quoteText } from "../../arrow/index.ts";
 import { SourceError } from "../../errors/index.ts";
@@ -44,7 +44,7 @@ async function openFiles(engine: Engine, paths: readonly string[], options: Chec
 
 interface FoundColumns {
   readonly columns: readonly Column[];
-  /** By path, of the file alone; null where all files have the same. */
+  /** The columns of each file by its path, without partitions; null if all files have the same columns. */
   readonly byFile: ReadonlyMap<string, readonly Column[]> | null;
 }
 
@@ -139,7 +139,7 @@ class ArrowFileReader implements OpenSource {
     return taskCount(amount, this.options.overrideNumBlocks, this.engine.settings);
   }
 
-  /** A group's share of the tasks that all the files are worth. */
+  /** How many tasks a group gets: its share of the tasks for all files. */
   #cut(group: readonly PartitionedFile[], all: readonly PartitionedFile[]): readonly Split[] {
     const share = Math.ceil((this.#taskCount(all) * bytesOf(group)) / Math.max(1, bytesOf(all)));
     return bundled(group, Math.max(1, share), (file) => file.bytes).map(
@@ -150,13 +150,13 @@ class ArrowFileReader implements OpenSource {
     );
   }
 
-  /** Neighbours that are read alike: rows come in the order of the files. */
+  /** Neighbouring files that are read in the same way. Rows must come in the order of the files. */
   #groups(files: readonly PartitionedFile[]): readonly (readonly PartitionedFile[])[] {
     const groups: PartitionedFile[][] = [];
     let last: string | null = null;
     for (const file of files) {
       const own = this.found.byFile?.get(file.path) ?? null;
-      // A value that does not fit is told with its file.
+      // A file whose values may not fit is read alone, so that an error can name it.
       const isAlone = this.options.includePaths || this.#casts(file).some(canLose);
       const key = JSON.stringify([own, isAlone ? [file.path] : file.values]);
       if (key !== last) groups.push([]);
@@ -166,7 +166,7 @@ class ArrowFileReader implements OpenSource {
     return groups;
   }
 
-  /** How the columns that a file has become those that are read. */
+  /** How the columns of a file become the columns that are read. */
   #casts(file: PartitionedFile): readonly CastColumn[] {
     const own = typesOf(this.found.byFile?.get(file.path) ?? this.found.columns);
     return this.#own.flatMap(({ name, type: common }): readonly CastColumn[] => {

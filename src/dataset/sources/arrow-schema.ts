@@ -1,5 +1,5 @@
 /**
- * The schema of Arrow IPC: of a file from its footer, of a stream from its first message. Nothing else is read here.
+ * The schema of Arrow IPC: from the footer of a file, or from the first message of a stream. Nothing else is read here.
  */
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -18,18 +18,21 @@ import { messageOf } from "../../realm/index.ts";
 import type { SourceFile } from "./files.ts";
 
 interface ArrowSchemas {
-  /** That all the files have, but for columns that have nothing but nulls in some; null where they have several. */
+  /**
+   * The schema of all files, if they differ at most in columns that contain only nulls in some; null if they differ
+   * more.
+   */
   readonly common: Schema | null;
-  /** One a file, in their order. */
+  /** One for each file, in order. */
   readonly each: readonly Schema[];
 }
 
 /**
- * Files after which others have their turn: these are small reads, for which a promise each would cost several times as
+ * The event loop gets a turn after this many files. The reads are small: a promise for each would cost several times as
  * much.
  */
 const FILES_A_TURN = 64;
-/** Footers also say where batches lie, so they may all differ. */
+/** Footers also contain the places of batches, so every footer may be different: only this many are kept. */
 const MOST_KNOWN = 64;
 
 export async function schemasOfFiles(files: readonly SourceFile[]): Promise<ArrowSchemas> {
@@ -39,7 +42,7 @@ export async function schemasOfFiles(files: readonly SourceFile[]): Promise<Arro
   for (const [i, file] of files.entries()) {
     if (i % FILES_A_TURN === FILES_A_TURN - 1) await nextTurn();
     const own = schemaOf(file, known);
-    // The same object where it is the same schema: there may be very many files.
+    // Files with equal schemas share one object, because there may be very many files.
     const last = each.at(-1);
     each.push(last !== undefined && (last === own || schemaEquals(last, own)) ? last : own);
     if (own === last) continue;
@@ -48,7 +51,7 @@ export async function schemasOfFiles(files: readonly SourceFile[]): Promise<Arro
   return { common, each };
 }
 
-/** `known`: by the bytes that say it. */
+/** `known`: schemas by the bytes that describe them. */
 function schemaOf(file: SourceFile, known: Map<string, Schema>): Schema {
   try {
     const fd = openSync(file.path, "r");

@@ -1,4 +1,4 @@
-/** Files as they are: a row a file, its `path` and its `bytes`. */
+/** Whole files: one row a file, with its `path` and its `bytes`. */
 import { wholeFilesSql } from "./kernel-paths.ts";
 import type { SqlFormat } from "./sql-files.ts";
 

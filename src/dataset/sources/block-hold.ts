@@ -1,5 +1,6 @@
 /**
- * Blocks that something of the program holds: they are let go of when it says so, or when it is collected as garbage.
+ * Blocks that an object of the program holds. They are released when the object says so, or when it is
+ * garbage-collected.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { BlockId } from "../../protocol/index.ts";
@@ -7,7 +8,7 @@ import type { Engine } from "../engine.ts";
 
 const collected = new FinalizationRegistry<() => void>((release) => release());
 
-/** Lets go of blocks once. */
+/** Releases blocks once. */
 export class BlockHold {
   #blocks: readonly BlockId[] | null;
 
@@ -18,7 +19,10 @@ export class BlockHold {
     this.#blocks = blocks;
   }
 
-  /** Ties the hold to an object's life. The hold must not be reachable from the release, nor the object from it. */
+  /**
+   * Releases the blocks when the object is collected. The object must be unreachable from the release function, and the
+   * hold must be unreachable from the object.
+   */
   follow(owner: object): void {
     const { engine } = this;
     const blocks = this.#blocks ?? [];
@@ -37,11 +41,11 @@ export class BlockHold {
   }
 }
 
-/** Registries of the program's own may come first, one a turn. */
+/** Node calls one registry in each turn of the event loop, and registries of the program may come first. */
 const MOST_TURNS = 100;
 
 /**
- * Resolves when `collect` has collected garbage and the blocks of what it found are released: that is in a later turn.
+ * Resolves when `collect` has run and the blocks of the collected objects are released, which happens in a later turn.
  */
 export async function afterCollection(collect: () => Promise<void>): Promise<void> {
   const probe = registerGarbage();
@@ -49,7 +53,7 @@ export async function afterCollection(collect: () => Promise<void>): Promise<voi
   for (let turns = 0; !probe.isFound && turns < MOST_TURNS; turns++) await nextTurn();
 }
 
-/** Something that any collection finds, together with all else of its registry. */
+/** Registers an object that every collection finds: all else that the collection found is reported together with it. */
 function registerGarbage(): { readonly isFound: boolean } {
   const probe = { isFound: false };
   collected.register({}, () => {

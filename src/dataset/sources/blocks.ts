@@ -1,6 +1,6 @@
 /**
- * Rows that the program holds: items, Arrow tables, materialised results. They lie in the store as blocks; the
- * reference to them goes when nothing here can read them any more.
+ * Rows that the program holds: items, Arrow tables, materialised results. They are in the store as blocks. The
+ * program's reference ends when nothing can read them any more.
  */
 import { evenSlices, type RecordBatch, typeName } from "../../arrow/index.ts";
 import { StoreError } from "../../errors/index.ts";
@@ -10,9 +10,12 @@ import type { Engine } from "../engine.ts";
 import { BlockHold } from "./block-hold.ts";
 import { bundled, cutByRows, taskCount } from "./splitting.ts";
 
-/** Of the store: a task's blocks are all in memory while it runs, beside those of other tasks and what it makes. */
+/**
+ * Share of the store for the input of one task: all blocks of a task are in memory while it runs, next to those of
+ * other tasks and to its output.
+ */
 const TASK_SHARE = 1 / 8;
-/** The same where the user says how many tasks there are to be. */
+/** The same share, if the user chose the number of tasks. */
 const OVERRIDE_SHARE = 1 / 2;
 
 interface HeldBlocks {
@@ -24,7 +27,7 @@ export function columnsOfBatch(batch: Pick<RecordBatch, "schema">): readonly Col
   return batch.schema.fields.map(({ name, type }) => ({ name, type: typeName(type) }));
 }
 
-/** Batches of the program's own memory, put into the store when they are first needed. */
+/** Batches in the program's own memory. They are put into the store when first needed. */
 export function batchesSource(
   engine: Engine,
   name: string,
@@ -80,14 +83,16 @@ async function store(
   return slices;
 }
 
-/** Blocks that are in the store already; whoever made them decides how long. */
+/** Blocks that are already in the store; their maker decides how long they stay. Each read asks for them again. */
 export function blocksSource(engine: Engine, name: string, label: string, held: () => Promise<HeldBlocks>): Source {
   return {
     name,
     label,
     async open() {
       const { slices, columns } = await held();
-      return openBlocks(engine, columns, rowsOf(slices), null, async () => slices);
+      const still = async () => (await held()).slices;
+      const opened = openBlocks(engine, columns, rowsOf(slices), null, still);
+      return { ...opened, countRows: async () => rowsOf(await still()) };
     },
   };
 }
@@ -102,7 +107,7 @@ export function openBlocks(
   return {
     columns: columns !== null && columns.length === 0 && rows === 0 ? null : columns,
     partitionColumns: [],
-    // A column left out of a block saves nothing, and the SELECT for it costs a pass over the rest.
+    // Leaving out a column of a block saves nothing, and the SELECT for it costs a pass over the other columns.
     prunes: false,
     samples: false,
     countRows: async () => rows,
@@ -119,7 +124,7 @@ export function openBlocks(
     },
     async cut() {
       const all = await slices();
-      // Blocks that are there are the blocks that are meant, unless a number was asked for.
+      // Each stored block is a task of its own, unless the user asked for a number of tasks.
       const parts = override === null ? all.map((slice) => [slice]) : cutSlices(engine, all, override);
       return {
         sizes: parts.map(bytesOf),
@@ -144,7 +149,7 @@ function cutSlices(
   const count = Math.min(rows, Math.max(asked, Math.ceil(bytes / (engine.settings.capacity * share))));
   if (override !== null) return cutRows(slices, count);
   if (count <= slices.length) return bundled(slices, count, (slice) => bytesOf([slice]));
-  // Each block for itself: a task with parts of two would keep both in memory.
+  // Each block is cut alone: a task with parts of two blocks would keep both in memory.
   return slices.flatMap((slice) => cutRows([slice], Math.ceil((count * (slice.end - slice.start)) / rows)));
 }
 

@@ -1,5 +1,5 @@
 /**
- * Where a CSV file can be cut between two records, seen from its bytes around the places in question
+ * Where a CSV file can be cut between two records, found from the bytes around the places in question
  * (`csv/cut-states.ts`).
  */
 import { type FileHandle, open } from "node:fs/promises";
@@ -9,13 +9,13 @@ import type { CsvShape } from "./csv-files.ts";
 import type { SourceFile } from "./files.ts";
 
 const PIECE: Bytes = 2 ** 18;
-/** Shorter files are looked at from their beginning: nothing is in doubt there. */
+/** Shorter files are read from their beginning, which leaves no doubt about the state. */
 const LOOKED_THROUGH: Bytes = 32_000_000;
 const LINE_FEED = 10;
-/** Of UTF-8, at the beginning of a file. */
+/** The byte order mark of UTF-8, at the beginning of a file. */
 const MARK = Buffer.from("\uFEFF");
 
-/** Offsets of records soon after these; fewer where that cannot be known for certain. */
+/** Offsets of records soon after these points; fewer if some cannot be known for certain. */
 export async function cutCsv(
   file: SourceFile,
   { dialect, lines }: CsvShape,
@@ -31,7 +31,7 @@ export async function cutCsv(
     for (const point of points) {
       if (point <= (cuts.at(-1) ?? first)) continue;
       const states = new CutStates(dialect, lines.line, false);
-      // Two lines of the longest are enough for every state to prove or to rule itself out.
+      // Two of the longest lines are enough to prove or to rule out every state.
       const cut = await recordAfter(handle, states, point, point + 2 * lines.line);
       if (cut !== null && cut < file.bytes && cut > (cuts.at(-1) ?? 0)) cuts.push(cut);
     }
@@ -41,7 +41,7 @@ export async function cutCsv(
   }
 }
 
-/** Of all the records, the first after each of the points. */
+/** Reads all records and returns the first one after each point. */
 async function lookedThrough(
   handle: FileHandle,
   dialect: Dialect,
@@ -63,12 +63,12 @@ async function lookedThrough(
     }
     at += bytesRead;
   }
-  // A cut at the end of the file is none.
+  // A cut at the end of the file cuts nothing off.
   const { size } = await handle.stat();
   return cuts.filter((cut) => cut < size);
 }
 
-/** The header, or a row: with all that is above it, it belongs to the first part. */
+/** The end of the header, or of the first row: it and everything above it belong to the first part. */
 async function firstRecordEnd(handle: FileHandle, dialect: Dialect, longest: Bytes): Promise<Bytes | null> {
   const head = Buffer.alloc(MARK.length);
   await handle.read(head, 0, MARK.length, 0);

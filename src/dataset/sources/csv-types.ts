@@ -1,23 +1,23 @@
 /**
- * SQL that makes values of the texts of a CSV file and loses nothing on the way: a text that its column's type cannot
- * hold ends the query with a `Misfit`, which the worker turns into an error with file and line. The macros `spillway_…`
- * are the kernel's (`src/kernel/exact-texts.ts`).
+ * SQL that converts the texts of a CSV file without losing anything. A text that does not fit its column's type ends
+ * the query with a `Misfit`, which the worker turns into an error with file and line. The macros `spillway_…` are
+ * defined in the kernel (`src/kernel/exact-texts.ts`).
  */
 import { quoteText } from "../../arrow/index.ts";
 import { MISFIT, type Misfit } from "../../csv/index.ts";
 
-/** How texts are written where that is not ISO dates and a decimal point. */
+/** How texts are written, if not as ISO dates and with a decimal point. */
 export interface TextFormats {
   readonly dateFormat: string | null;
   readonly timestampFormat: string | null;
   readonly decimal: string | null;
 }
 
-/** The kinds that a column's texts may be, as `spillway_kinds` says it. */
+/** A set of kinds that a column's texts may have, as `spillway_kinds` returns it. */
 export type Kinds = number;
 export const ANY_KIND: Kinds = 255;
 
-/** In the order in which they are preferred. */
+/** In order of preference. */
 const KINDS: readonly { readonly bit: Kinds; readonly type: string; readonly name: string }[] = [
   { bit: 1, type: "BOOLEAN", name: "boolean" },
   { bit: 2, type: "BIGINT", name: "bigint" },
@@ -31,7 +31,7 @@ const KINDS: readonly { readonly bit: Kinds; readonly type: string; readonly nam
 const DATE = 8;
 const TIMES = 16 + 32 + 64;
 
-/** The type of a column from what all its texts can be; null where that is only text. */
+/** The type of a column whose texts all have these kinds; null if only text fits. */
 export function typeOfKinds(kinds: Kinds, formats: TextFormats): string | null {
   if (kinds === ANY_KIND) return null;
   const first = [
@@ -42,7 +42,7 @@ export function typeOfKinds(kinds: Kinds, formats: TextFormats): string | null {
   return KINDS.find((kind) => (bit === undefined ? (kinds & kind.bit) !== 0 : kind.bit === bit))?.type ?? null;
 }
 
-/** What a text can be, as a number. */
+/** SQL for the kinds of a text, as a number. */
 export function kindsSql(text: string, formats: TextFormats): string {
   const { dateFormat, timestampFormat } = formats;
   let sql = `spillway_kinds(${withPoint(text, formats)})`;
@@ -59,33 +59,31 @@ export function kindsSql(text: string, formats: TextFormats): string {
 }
 
 interface Reading {
-  /** True where the text is such a value; false or null where it is not. */
+  /** SQL that is true if the text is a value of the type; false or null otherwise. */
   readonly fits: string;
   readonly value: string;
   /**
-   * The same for how most values are written, of SQL for the value, the cheapest first: false or null where one cannot
-   * tell.
+   * The same for the way in which most values are written, as SQL over the value, the cheapest first. False or null if
+   * the condition cannot tell.
    */
   readonly plain?: (value: string) => readonly string[];
-  /** Instead of `plain`: not true only where text and value are the same, or both null. */
+  /** Used instead of `plain`: SQL that is false or null only if text and value are the same, or both null. */
   readonly odd?: (value: string) => string;
 }
 
 interface TextColumn {
   readonly name: string;
   readonly type: string;
-  /** The user's type, not one that was found: the text need not come back as it was, the value must be the same. */
+  /** The user declared the type. Then the text need not come back as it was; only the value must be the same. */
   readonly declared: boolean;
 }
 
-/**
- * What `valueSql` looks at, in a column of its own so that it is made once; null where the text itself is the value.
- */
+/** What `valueSql` looks at, in a column of its own, so that it is computed once; null if it needs only the text. */
 export function castSql(text: string, column: TextColumn, formats: TextFormats): string | null {
   return readingOf(text, column, formats)?.value ?? null;
 }
 
-/** The value of a text; `file` is SQL for its path, `cast` for what `castSql` says, where there is such a column. */
+/** SQL for the value of a text. `file` is SQL for its path, `cast` for the column of `castSql`, if there is one. */
 export function valueSql(
   text: string,
   column: TextColumn,
@@ -107,7 +105,7 @@ export function valueSql(
   return `CASE ${plain.join("")}${thorough}`;
 }
 
-/** Whether a text can be read at all: null where every text can. */
+/** SQL that is true if a text can be read; null if every text can. */
 export function readableSql(text: string, column: TextColumn, formats: TextFormats): string | null {
   const reading = readingOf(text, column, formats);
   return reading === null ? null : `(${text} IS NULL OR ${text} = '' OR coalesce(${reading.fits}, FALSE))`;
@@ -141,7 +139,7 @@ function quickReading(text: string, upper: string, declared: boolean): Pick<Read
   }
   if (upper === "DATE") return { plain: (value) => [`spillway_plain_date(${text}, ${value})`] };
   if (upper === "TIMESTAMP") return { plain: (value) => [`spillway_plain_timestamp(${text}, ${value})`] };
-  // Of a declared one the nearest number will do.
+  // For a declared floating point type the nearest number is good enough.
   if (declared && FLOATING.test(upper))
     return { odd: (value) => `(${value} IS NULL AND ${text} <> '') OR NOT isfinite(${value})` };
   return upper === "DOUBLE" ? { odd: (value) => `spillway_odd_double(${text}, ${value})` } : {};
@@ -152,14 +150,14 @@ const FLOATING = /^(DOUBLE|FLOAT|REAL)/;
 const DAY = "[0-9]{4,6}[-/][0-9]{1,2}[-/][0-9]{1,2}";
 const CLOCK = "[0-9]{1,2}:[0-9]{2}";
 const UTC = "(?: ?(?:Z|UTC|[-+]00(?::?00)?))?";
-/** Digits of a second that a type has. */
+/** How many digits of a second a type keeps. */
 const FRACTIONS: Readonly<Record<string, number>> = { TIMESTAMP_S: 0, TIMESTAMP_MS: 3, TIMESTAMP_NS: 9 };
 const seconds = (digits: number) => `(?::[0-9]{2}(?:\\.${digits === 0 ? "" : `[0-9]{1,${digits}}`}0*)?)?`;
 
 function declaredReading(text: string, number: string, isNumber: string, type: string, upper: string): Reading {
   const whole = `TRY_CAST(${number} AS ${type})`;
   const cast = `TRY_CAST(${text} AS ${type})`;
-  // Or as the kernel itself writes the value: far years, "(BC)", "infinity".
+  // Also accepts what the kernel itself writes for the value: far years, "(BC)", "infinity".
   const matching = (pattern: string): Reading => ({
     fits: `(regexp_full_match(${text}, ${quoteText(pattern)}) OR CAST(${cast} AS VARCHAR) = ${text}) AND ${cast} IS NOT NULL`,
     value: cast,
@@ -169,7 +167,7 @@ function declaredReading(text: string, number: string, isNumber: string, type: s
     return { fits: `${isNumber}(CAST(${whole} AS VARCHAR) = ${text} OR (${written}))`, value: whole };
   }
   if (FLOATING.test(upper)) {
-    // The nearest number is what these types are for; one that is not there at all is an error.
+    // These types store the nearest number. A text without any such number is an error.
     const words = `regexp_full_match(trim(${text}), '(?i)[-+]?(?:nan|inf|infinity)')`;
     return { fits: `${isNumber}(isfinite(${whole}) OR (${whole} IS NOT NULL AND ${words}))`, value: whole };
   }
@@ -197,7 +195,7 @@ function asDate(text: string, format: string): Reading {
   return { fits: `CAST(${parsed} AS DATE) = ${parsed}`, value: `CAST(${parsed} AS DATE)` };
 }
 
-/** A decimal comma as a point; a text with both, or with a point, is no number then. */
+/** Turns a decimal comma into a point. A text that contains a point is then no number. */
 function withPoint(text: string, { decimal }: TextFormats): string {
   return decimal === "," ? `CASE WHEN contains(${text}, '.') THEN ${text} ELSE replace(${text}, ',', '.') END` : text;
 }

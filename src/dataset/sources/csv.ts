@@ -1,11 +1,11 @@
 /**
- * CSV files. The kernel cuts them into texts; what the texts are is found over all the files, and made of them by SQL
- * that loses nothing (`csv-types.ts`).
+ * CSV files. The kernel cuts them into texts. The types of the texts are found over all files, and SQL converts the
+ * texts without losing anything (`csv-types.ts`).
  */
 import { foldedName, quoteIdentifier, quoteText, quoteTextList } from "../../arrow/index.ts";
 import { OptionError, SourceError } from "../../errors/index.ts";
 import type { Column } from "../../plan/index.ts";
-import type { Bytes } from "../../protocol/index.ts";
+import { type Bytes, JOINED, type TextEncoding } from "../../protocol/index.ts";
 import { packingOf } from "../../text/index.ts";
 import type { Engine } from "../engine.ts";
 import { checkKeys, describe, oneOf, only, positiveInteger, wholeNumber } from "../options.ts";
@@ -20,46 +20,51 @@ import {
   textTable,
 } from "./csv-files.ts";
 import { isPacked } from "./csv-heads.ts";
-import { csvProof, fieldProof } from "./csv-proofs.ts";
+import { DEFAULT_LIMITS, PROVED_LIMITS, refusedLine } from "./csv-lines.ts";
+import { csvProof, fieldProof, isPlain } from "./csv-proofs.ts";
 import { castSql, readableSql, valueSql } from "./csv-types.ts";
 import { namesOfAll } from "./differing.ts";
+import { ENCODINGS, encodingOf } from "./encodings.ts";
 import type { SourceFile } from "./files.ts";
 import { partStream, pathListSql } from "./kernel-paths.ts";
 import type { CheckedReadOptions } from "./options.ts";
 import type { SqlFormat, TaskSlot } from "./sql-files.ts";
 
 export interface CsvOptions {
-  /** Whether the first line names the columns. Default: found out. */
+  /** Whether the first line names the columns. Default: detected. */
   readonly header?: boolean;
-  /** Default: found out. */
+  /** Default: detected. */
   readonly delimiter?: string;
   readonly quote?: string;
   readonly escape?: string;
   /** Texts that mean null. Default: the empty text. */
   readonly nullValues?: string | readonly string[];
-  /** Lines before the header to leave out. */
+  /** How many lines before the header are skipped. */
   readonly skip?: number;
-  /** Lines that begin with this are left out. */
+  /** Lines that begin with this are skipped. */
   readonly comment?: string;
   readonly dateFormat?: string;
   readonly timestampFormat?: string;
   /** Decimal separator: "." (default) or ",". */
   readonly decimal?: string;
-  /** Leave out rows that cannot be read instead of failing. */
+  /** Skip rows that cannot be read, instead of failing. */
   readonly ignoreErrors?: boolean;
   /**
-   * Rows looked at in a file to find the types; -1 for all rows of all files. Default: 65536 in all, 20480 of one file.
+   * Rows of a file from which the types are found; -1 for all rows of all files. Default: 65536 of all files together,
+   * 20480 of one file.
    */
   readonly sampleSize?: number;
   /**
-   * The longest line in bytes, for files that have a few very long ones. Default: 32 MB in files below that, else as
-   * seen.
+   * The longest line in bytes, for files with a few very long lines. Default: 32 MB in files below that, otherwise
+   * detected.
    */
   readonly maxLineSize?: number;
   /** Read every column as text. */
   readonly allText?: boolean;
-  /** "gzip", "zstd", "none". Default: by the file's name. */
+  /** "gzip", "zstd", "none". Default: from the file's name. */
   readonly compression?: string;
+  /** "utf-8" (default), "latin-1", "windows-1252", "utf-16le" or "utf-16be". */
+  readonly encoding?: TextEncoding;
 }
 
 export const csvOptionKeys = [
@@ -78,18 +83,12 @@ export const csvOptionKeys = [
   "maxLineSize",
   "allText",
   "compression",
+  "encoding",
 ] as const;
 
-const textOptions = [
-  "delimiter",
-  "quote",
-  "escape",
-  "comment",
-  "dateFormat",
-  "timestampFormat",
-  "decimal",
-  "compression",
-] as const;
+const textOptions = ["delimiter", "quote", "escape", "comment", "dateFormat", "timestampFormat", "decimal"] as const;
+const PACKINGS = ["gzip", "zstd", "none"] as const;
+const LONGEST_DELIMITER: Bytes = 4;
 const flagOptions = ["header", "ignoreErrors", "allText"] as const;
 /** The options, checked. */
 export function csvSettings(options: CsvOptions): CsvSettings {
@@ -104,10 +103,12 @@ export function csvSettings(options: CsvOptions): CsvSettings {
     if (value !== undefined && typeof value !== "boolean")
       throw new OptionError(`readCsv: ${name} is ${describe(value)}; it must be true or false.`);
   }
-  const { nullValues, skip, sampleSize, maxLineSize, decimal } = options;
-  if (sampleSize !== undefined && sampleSize !== -1) wholeNumber("readCsv", "sampleSize", sampleSize);
+  const { nullValues, skip, sampleSize, maxLineSize, decimal, compression, encoding = "utf-8" } = options;
+  if (sampleSize !== undefined && sampleSize !== -1) positiveInteger("readCsv", "sampleSize", sampleSize, ", or -1");
   if (decimal !== undefined) oneOf("readCsv", "decimal", decimal, [".", ","]);
   for (const name of ["quote", "escape"] as const) oneCharacter(name, options[name]);
+  checkCharacters(options);
+  const nulls = nullValues === undefined ? [] : typeof nullValues === "string" ? [nullValues] : nullValues;
   return {
     given: {
       ...only(options, ["delimiter", "quote", "escape", "comment"]),
@@ -120,20 +121,38 @@ export function csvSettings(options: CsvOptions): CsvSettings {
     sampleSize: sampleSize ?? null,
     allText: options.allText === true,
     ignoreErrors: options.ignoreErrors === true,
-    compression: options.compression ?? null,
-    // By default an empty field is null and a quoted one is the empty text, which is how both are written.
-    args:
-      nullValues === undefined
-        ? [EMPTY_IS_NULL]
-        : [`nullstr=${quoteTextList(typeof nullValues === "string" ? [nullValues] : nullValues)}`],
+    compression: compression === undefined ? null : oneOf("readCsv", "compression", compression, PACKINGS),
+    encoding: encodingOf("readCsv", encoding, ENCODINGS),
+    // By default an empty field is null, and a quoted empty field is the empty text: writers use the two in this way.
+    args: nullValues === undefined ? [EMPTY_IS_NULL] : [`nullstr=${quoteTextList(nulls)}`],
+    nullValues: nulls,
     maxLineSize: maxLineSize === undefined ? null : positiveInteger("readCsv", "maxLineSize", maxLineSize),
   };
 }
 
-/** The kernel tells them apart by a byte. */
+/** The kernel takes one byte for each of these characters. */
 function oneCharacter(name: "quote" | "escape", value: string | undefined): void {
   if (value === undefined || Buffer.byteLength(value) <= 1) return;
   throw new OptionError(`readCsv: ${name} is ${describe(value)}; it must be one ASCII character, or "" for none.`);
+}
+
+/** A field cannot end at what also opens a quote or a comment. */
+function checkCharacters({ delimiter, quote, comment }: CsvOptions): void {
+  if (delimiter !== undefined && Buffer.byteLength(delimiter) > LONGEST_DELIMITER)
+    throw new OptionError(
+      `readCsv: delimiter is ${describe(delimiter)}; it must be a text of at most ${LONGEST_DELIMITER} bytes.`,
+    );
+  const pairs = [
+    ["delimiter", delimiter, "quote", quote],
+    ["delimiter", delimiter, "comment", comment],
+    ["quote", quote, "comment", comment],
+  ] as const;
+  for (const [name, value, other, also] of pairs) {
+    if (!value || !also || !(value.includes(also) || also.includes(value))) continue;
+    throw new OptionError(
+      `readCsv: ${name} is ${describe(value)} and ${other} is ${describe(also)}: neither may be a part of the other. Give characters that differ.`,
+    );
+  }
 }
 
 export function csvFormat(
@@ -143,12 +162,14 @@ export function csvFormat(
 ): SqlFormat {
   const { schema } = options;
   let shapes: CsvFiles["shapes"] = new Map();
+  /** Files in another encoding are streams, which are decoded before the kernel reads them. */
+  const isDecoded = settings.encoding !== "utf-8";
   return {
     operator: "readCsv",
     leavesOutRows: settings.ignoreErrors,
     async columns(files, partitioned) {
       const declared = Object.keys(schema).filter((name) => !partitioned.includes(name));
-      // Without a header the schema names the columns, in their order, and may name those of the folders too.
+      // Without a header the schema names the columns in order. It may also name those of the partition folders.
       const positional = settings.header === false ? [declared, Object.keys(schema)] : [];
       const found = await lookAtCsv(engine, files, settings, positional);
       shapes = found.shapes;
@@ -162,21 +183,33 @@ export function csvFormat(
       checkDeclared(names, declared, first.file);
       return names.map((name) => ({ name, type: schema[name] ?? found.types.get(foldedName(name)) ?? "VARCHAR" }));
     },
-    isStream: ({ part }) => part !== undefined,
-    packing: ({ path }) => packingOf(path, settings.compression),
+    isStream: (file) => isStream(file, settings),
+    packing: ({ path }) => (isDecoded ? null : packingOf(path, settings.compression)),
+    refusedLine: ({ path }) => refusedLine(shapes.get(path)?.lines ?? DEFAULT_LIMITS),
     async cuts(file, points) {
       const shape = shapes.get(file.path);
-      // Rows that cannot be read are left out only by whoever reads all that is before them.
-      if (shape === undefined || settings.ignoreErrors || isPacked(file, settings.compression)) return [];
+      // Only a reader that has read all rows before knows which rows to skip, so such a file is not cut.
+      if (shape === undefined || settings.ignoreErrors || isDecoded || isPacked(file, settings.compression)) return [];
       return cutCsv(file, shape, points);
     },
     proof(files, columns) {
-      const [group, ...others] = sameShape(files, shapes);
+      const [group, ...others] = sameShape(files, shapes, settings);
       if (group === undefined || others.length > 0) return null;
       return csvProof(group[1], group[0], columns, settings);
     },
+    joined(files, columns) {
+      const present = files.filter(({ bytes }) => bytes > 0);
+      const shape = shapes.get(present[0]?.path ?? "");
+      if (shape === undefined || !present.every(({ path, part }) => part === undefined && shapes.get(path) === shape))
+        return null;
+      if (columns.length === 0 || !isPlain(shape.dialect, settings) || present.some((file) => isPacked(file, null)))
+        return null;
+      const own = { paths: JOINED, file: JOINED };
+      const sql = `(${readSql(own, shape, shape, columns, settings, schema, false, false)})`;
+      return { kind: "csv", header: shape.header, quote: shape.dialect.quote, sql };
+    },
     tableSql(files, columns, includePaths, slot, proved) {
-      const parts = sameShape(files, shapes).map(([shape, group]) =>
+      const parts = sameShape(files, shapes, settings).map(([shape, group]) =>
         partSql(group, shape, columns, settings, schema, includePaths, slot, proved),
       );
       if (parts.length === 0) return emptyTable(columns, includePaths);
@@ -185,17 +218,31 @@ export function csvFormat(
   };
 }
 
-/** Neighbours that are read alike; files without a record are left out. */
+function isStream({ part }: SourceFile, { encoding }: CsvSettings): boolean {
+  return part !== undefined || encoding !== "utf-8";
+}
+
+/** A file as the kernel reads it, or a stream of a part or of decoded text. */
+function streamSql(file: SourceFile, { lines }: CsvShape, settings: CsvSettings, slot: TaskSlot): string {
+  const { encoding, compression, ignoreErrors } = settings;
+  const packing = file.part === undefined ? packingOf(file.path, compression) : null;
+  const refused = ignoreErrors ? {} : { refusedLine: refusedLine(lines) };
+  return slot.take({ ...partStream(file, "readCsv"), encoding, packing, ...refused });
+}
+
+/** Neighbouring files that are read in the same way. Files without a record are left out. */
 function sameShape(
   files: readonly SourceFile[],
   shapes: CsvFiles["shapes"],
+  settings: CsvSettings,
 ): readonly (readonly [CsvShape, readonly SourceFile[]])[] {
   const groups: [CsvShape, SourceFile[]][] = [];
   for (const file of files) {
     const shape = shapes.get(file.path);
     if (shape === undefined) continue;
     const last = groups.at(-1);
-    if (last?.[0] === shape && file.part === undefined && last[1].at(-1)?.part === undefined) last[1].push(file);
+    const isWithLast = last?.[0] === shape && ![file, ...last[1].slice(-1)].some((one) => isStream(one, settings));
+    if (isWithLast) last[1].push(file);
     else groups.push([shape, [file]]);
   }
   return groups;
@@ -212,8 +259,26 @@ function partSql(
   proved: boolean,
 ): string {
   const [first, ...others] = files;
-  // The kernel's column costs a twentieth of all the reading, and only an error of several files needs it.
+  // The kernel's `filename` column costs a twentieth of the read. Only an error in one of several files needs it.
   const file = first === undefined || others.length > 0 ? "filename" : quoteText(first.path);
+  const whole = proved ? { ...shape, lines: PROVED_LIMITS } : shape;
+  const paths =
+    first === undefined || !isStream(first, settings) ? pathListSql(files) : streamSql(first, shape, settings, slot);
+  const read = first?.part === undefined ? whole : partShape(whole, first.part.start);
+  return readSql({ paths, file }, shape, read, columns, settings, schema, includePaths, proved);
+}
+
+/** SQL for the values of files, a part of one, or joined files. `read`: their shape for the kernel's reader. */
+function readSql(
+  { paths, file }: { readonly paths: string; readonly file: string },
+  shape: CsvShape,
+  read: CsvShape,
+  columns: readonly Column[],
+  settings: CsvSettings,
+  schema: Readonly<Record<string, string>>,
+  includePaths: boolean,
+  proved: boolean,
+): string {
   const places = new Map(shape.names.map((name, index) => [foldedName(name), index]));
   const conditions: string[] = [];
   const casts: string[] = [];
@@ -229,7 +294,15 @@ function partSql(
     const column = { name, type, declared };
     const readable = settings.ignoreErrors ? readableSql(`c${index}`, column, settings) : null;
     if (readable !== null) conditions.push(readable);
-    const misfit = { operator: "readCsv", column: name, index, type, declared, dialect: shape.dialect };
+    const misfit = {
+      operator: "readCsv",
+      column: name,
+      index,
+      type,
+      declared,
+      dialect: shape.dialect,
+      encoding: settings.encoding,
+    };
     const cast = castSql(`c${index}`, column, settings);
     if (cast !== null) casts.push(`${cast} AS v${index}`);
     const made = cast === null ? null : `v${index}`;
@@ -237,15 +310,12 @@ function partSql(
   });
   if (includePaths) items.push(`${file} AS path`);
   const where = conditions.length === 0 ? "" : ` WHERE ${conditions.join(" AND ")}`;
-  const texts =
-    first?.part === undefined
-      ? textTable(pathListSql(files), shape, settings, false, types)
-      : textTable(slot.take(partStream(first)), partShape(shape, first.part.start), settings, false, types);
+  const texts = textTable(paths, read, settings, false, types);
   const table = casts.length === 0 ? texts : `(SELECT *, filename, ${casts.join(", ")} FROM ${texts})`;
   return `SELECT ${items.join(", ")} FROM ${table}${where}`;
 }
 
-/** What is above the first row is in the first part. */
+/** Lines above the first row belong to the first part. */
 function partShape(shape: CsvShape, start: Bytes): CsvShape {
   return start === 0 ? shape : { ...shape, header: false, dialect: { ...shape.dialect, above: 0, skip: 0 } };
 }
@@ -262,6 +332,6 @@ function checkDeclared(names: readonly string[], declared: readonly string[], fi
 export function emptyTable(columns: readonly Column[], includePaths: boolean): string {
   const all = includePaths ? [...columns, { name: "path", type: "VARCHAR" }] : columns;
   const nulls = all.map(({ name, type }) => `CAST(NULL AS ${type}) AS ${quoteIdentifier(name)}`);
-  // What names no column is no SQL.
+  // SQL needs at least one column.
   return `(SELECT ${nulls.length === 0 ? "NULL AS __spillway_nothing" : nulls.join(", ")} WHERE FALSE)`;
 }

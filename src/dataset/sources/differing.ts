@@ -1,5 +1,6 @@
 /**
- * Files whose columns differ: by default an error that names the file and the columns, with `unionByName` all of them.
+ * Files with different columns. By default an error that names the file and the columns; with `unionByName`, all
+ * columns are read.
  */
 import { foldedName } from "../../arrow/index.ts";
 import { SourceError } from "../../errors/index.ts";
@@ -12,7 +13,7 @@ interface NamedColumns {
 
 const MOST_NAMES = 5;
 
-/** The columns to read: those of the first file, or of all; `wanted`: only these matter. */
+/** The columns to read: those of the first file, or of all files. `wanted`: only these are compared. */
 export function namesOfAll(
   operator: string,
   shapes: readonly NamedColumns[],
@@ -23,6 +24,8 @@ export function namesOfAll(
   if (first === undefined) return [];
   const names = new Map(first.names.map((name) => [foldedName(name), name]));
   for (const other of others) {
+    // Files of one shape share their names.
+    if (other.names === first.names) continue;
     if (unionByName) for (const name of other.names) names.set(foldedName(name), names.get(foldedName(name)) ?? name);
     else checkSame(operator, first, other, wanted);
   }

@@ -1,5 +1,5 @@
 /**
- * SQL that makes values of one type of those of another and loses nothing: a value that the other type cannot hold ends
+ * SQL that converts values of one type to another without losing anything. A value that the other type cannot hold ends
  * the query with a `Misfit`, which the worker turns into an error with its file.
  */
 import { quoteText } from "../../arrow/index.ts";
@@ -9,27 +9,27 @@ import { valueSql } from "./csv-types.ts";
 export interface CastColumn {
   readonly operator: string;
   readonly name: string;
-  /** The type that the file has. */
+  /** The type in the file. */
   readonly own: string;
   /** The type that is read. */
   readonly type: string;
-  /** The user's type, not one that is common to all files. */
+  /** The user declared the type; otherwise it is a type that is common to all files. */
   readonly declared: boolean;
 }
 
 const NO_FORMATS = { dateFormat: null, timestampFormat: null, decimal: null };
 
-/** Whether some values of the type cannot become the other, or not without loss. */
+/** Whether some values of `own` cannot be converted to `type` without loss. */
 export function canLose({ own, type, declared }: CastColumn): boolean {
   if (own === type || type === "VARCHAR" || own === '"NULL"') return false;
-  // Lists of another length end the cast by themselves.
+  // For a list of another length the cast itself fails.
   if (type.replace(/\[\d+\]$/, "[]") === own) return false;
-  // The nearest number is what these are for, where the user says so.
+  // A declared floating point type stores the nearest number.
   if (declared && isFloat(type) && !isText(own)) return false;
   return !(WIDER[own]?.includes(type) ?? false);
 }
 
-/** `value` is of the file's own type, `file` SQL for its path. */
+/** `value` is SQL of the file's own type, `file` SQL for the file's path. */
 export function exactCastSql(value: string, column: CastColumn, file: string): string {
   const { operator, name, own, type, declared } = column;
   if (!canLose(column)) return `CAST(${value} AS ${type})`;
@@ -44,7 +44,7 @@ export function exactCastSql(value: string, column: CastColumn, file: string): s
 const isFloat = (type: string) => /^(DOUBLE|FLOAT|REAL)/i.test(type);
 const isText = (type: string) => type === "VARCHAR";
 
-/** For types that files have, those that hold all of their values. */
+/** For each type in files, the types that hold all of its values. */
 const WIDER: Readonly<Record<string, readonly string[]>> = {
   TINYINT: ["SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE"],
   SMALLINT: ["INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE"],

@@ -1,4 +1,6 @@
-/** A source over paths: opened at the first need and once, unless that fails or it is to be looked at again. */
+/**
+ * A source over paths. It is opened when first needed, and once; again after a failure, or when it is to be read anew.
+ */
 import type { OpenSource, Source } from "../../plan/index.ts";
 import { listFiles } from "./files.ts";
 
@@ -11,7 +13,7 @@ export function fileSource(name: string, paths: readonly string[], open: () => P
     again: () => fileSource(name, paths, open),
     open() {
       opened ??= open();
-      // A file that was missing may be there the next time.
+      // A file that was missing may exist the next time.
       opened.catch(() => {
         opened = null;
       });

@@ -1,29 +1,32 @@
 /**
- * From the paths a user gives (files, folders, patterns, a list of them) to the files to read, in a fixed order, with
- * their sizes. Folders are read recursively; hidden files are left out.
+ * Turns the paths that a user gives (files, folders, patterns, a list of them) into the files to read, in a fixed
+ * order, with their sizes. Folders are read recursively; hidden files are left out.
  */
 import { type Dirent, type Stats, statSync } from "node:fs";
 import { readdir, realpath, stat } from "node:fs/promises";
 import { join, resolve, sep } from "node:path";
-import { setImmediate } from "node:timers/promises";
 import { OptionError, SourceError } from "../../errors/index.ts";
 import { isHidden, isHiddenFolder, localPath, notLocal } from "../../files/index.ts";
 import type { Bytes } from "../../protocol/index.ts";
 import { isUrl, messageOf } from "../../realm/index.ts";
 import { describe } from "../options.ts";
 import { expandBraces, hasPattern, segmentMatcher } from "./glob.ts";
+import { inRounds } from "./rounds.ts";
 
 export interface SourceFile {
   /** Absolute. */
   readonly path: string;
   readonly bytes: Bytes;
-  /** When it was written to last, in milliseconds. */
+  /** When the file was last written to, in milliseconds. */
   readonly writtenAt: number;
-  /** Its number on its disk; a file that took its place has another. */
+  /** The file's number on its disk. A file that replaced it has another one. */
   readonly inode?: number;
-  /** Where it is read from, and to, of all its bytes, where that is not all of it; `bytes` are those between. */
+  /**
+   * If only a part of the file is read: where it starts and ends, out of how many bytes. `bytes` is then the size of
+   * the part.
+   */
   readonly part?: { readonly start: Bytes; readonly end: Bytes; readonly of: Bytes };
-  /** The part of the path that the user gave or that was found under it: where `k=v` folders count. */
+  /** The path as the user gave it, or as it was found below that. `k=v` folders count in this part of the path only. */
   readonly shown: string;
 }
 
@@ -31,7 +34,10 @@ export function bytesOf(files: readonly SourceFile[]): Bytes {
   return files.reduce((sum, file) => sum + file.bytes, 0);
 }
 
-/** What is planned by what was found in files holds only as long as they stay as they are. */
+/**
+ * Throws if a file has changed: a plan that was made from the contents of files holds only as long as they stay the
+ * same.
+ */
 export function checkUnchanged(files: readonly SourceFile[], operator: string): void {
   for (const { path, shown, bytes: own, part, writtenAt } of files) {
     const bytes = part?.of ?? own;
@@ -88,23 +94,22 @@ export async function listFiles(paths: readonly string[], operator: string): Pro
 async function filesAt(path: string, operator: string): Promise<readonly SourceFile[]> {
   const info = await stat(path).catch(() => null);
   if (info?.isDirectory() === true) return inFolder(path, operator, new Set());
-  if (info !== null) return [fileOf(path, info)];
+  if (info !== null) return [regular({ file: fileOf(path, info), isRegular: info.isFile() }, path, operator)];
   if (!hasPattern(path)) {
-    throw new SourceError(`${operator}: there is no file or folder ${path} (${resolve(path)}).`, path);
+    const absolute = resolve(path) === path ? "" : ` (${resolve(path)})`;
+    throw new SourceError(`${operator}: there is no file or folder ${path}${absolute}.`, path);
   }
   const found: SourceFile[] = [];
   for (const pattern of expandBraces(path)) found.push(...(await matching(pattern, operator)));
   return found.sort(byPath);
 }
 
-const AT_ONCE = 64;
-/** For so many files; a local disk takes a fifth of a millisecond. */
-const SLOW_MS = 20;
+const FOLDERS_AT_ONCE = 64;
 const byPath = (a: SourceFile, b: SourceFile) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0);
 
 async function inFolder(folder: string, operator: string, above: ReadonlySet<string>): Promise<readonly SourceFile[]> {
   const real = await realpath(folder);
-  // A link to a folder above would go round for ever.
+  // A link to a folder above it would be followed for ever.
   if (above.has(real)) return [];
   const within = new Set([...above, real]);
   const entries = (await entriesOf(folder, operator)).filter(({ name }) => !isHiddenFolder(name));
@@ -112,51 +117,56 @@ async function inFolder(folder: string, operator: string, above: ReadonlySet<str
   const infos = await statsOf(paths, operator);
   const found: SourceFile[] = [];
   for (const [i, { name }] of entries.entries()) {
-    const [path = "", info] = [paths[i], infos[i]];
-    if (info?.isDirectory() === true) found.push(...(await inFolder(path, operator, within)));
-    else if (info?.isFile() === true && !isHidden(name)) found.push(fileOf(path, info));
+    const info = infos[i];
+    if (info === "folder") for (const file of await inFolder(paths[i] ?? "", operator, within)) found.push(file);
+    else if (info?.isRegular === true && !isHidden(name)) found.push(info.file);
   }
   return found;
+}
+
+/**
+ * What is at a path. The system's `Stats` of 100,000 files take more memory than these few fields, so they are dropped.
+ */
+type Entry = NonFolder | "folder";
+
+interface NonFolder {
+  readonly file: SourceFile;
+  readonly isRegular: boolean;
+}
+
+function entryOf(path: string, info: Stats): Entry {
+  return info.isDirectory() ? "folder" : { file: fileOf(path, info), isRegular: info.isFile() };
+}
+
+/** A pipe or a device has no size and can be read once only, so it cannot be examined before it is read. */
+function regular(entry: NonFolder, path: string, operator: string): SourceFile {
+  if (entry.isRegular) return entry.file;
+  throw new SourceError(
+    `${operator}: ${path} is a pipe, a socket or a device, not a file. Write its content to a file, or give rows to fromItems.`,
+    path,
+  );
 }
 
 function fileOf(path: string, info: Stats): SourceFile {
   return { path: resolve(path), bytes: info.size, writtenAt: info.mtimeMs, inode: info.ino, shown: path };
 }
 
-/**
- * Of a local disk, asking on this thread takes a fifth of the time that asking on another does. A disk that is slow to
- * answer is asked many things at once; so is one that only seemed slow, because another process had the core, but not
- * for long: it is tried again after one round, then after two, four, …
- */
-async function statsOf(paths: readonly string[], operator: string): Promise<readonly Stats[]> {
-  const infos: Stats[] = [];
-  let roundsElsewhere = 0;
-  let penalty = 1;
-  for (let at = 0; at < paths.length; at += AT_ONCE) {
-    const some = paths.slice(at, at + AT_ONCE);
-    if (roundsElsewhere > 0) {
-      roundsElsewhere--;
-      infos.push(...(await Promise.all(some.map((path) => statOf(path, operator)))));
-    } else {
-      const start = performance.now();
-      for (const path of some) infos.push(statNow(path, operator));
-      const isSlow = performance.now() - start > SLOW_MS;
-      roundsElsewhere = isSlow ? penalty : 0;
-      penalty = isSlow ? 2 * penalty : 1;
-    }
-    await setImmediate();
-  }
-  return infos;
+function statsOf(paths: readonly string[], operator: string): Promise<readonly Entry[]> {
+  return inRounds(
+    paths,
+    (path) => entryOf(path, statNow(path, operator)),
+    async (path) => entryOf(path, await statOf(path, operator)),
+  );
 }
 
-/** What is found under each folder, in their order. */
+/** The files found under each folder, in the order of the folders. */
 async function severalAtOnce(
   folders: readonly string[],
   find: (folder: string) => Promise<readonly SourceFile[]>,
 ): Promise<readonly SourceFile[]> {
   const found: SourceFile[] = [];
-  for (let at = 0; at < folders.length; at += AT_ONCE) {
-    for (const some of await Promise.all(folders.slice(at, at + AT_ONCE).map(find))) found.push(...some);
+  for (let at = 0; at < folders.length; at += FOLDERS_AT_ONCE) {
+    for (const some of await Promise.all(folders.slice(at, at + FOLDERS_AT_ONCE).map(find))) found.push(...some);
   }
   return found;
 }
@@ -193,9 +203,8 @@ async function walk(folder: string, segments: readonly string[], operator: strin
   if (rest.length > 0) return severalAtOnce(paths, (path) => walk(path, rest, operator));
   const infos = await statsOf(paths, operator);
   for (const [i, info] of infos.entries()) {
-    const path = paths[i] ?? "";
-    if (info.isDirectory()) found.push(...(await inFolder(path, operator, new Set())));
-    else found.push(fileOf(path, info));
+    if (info !== "folder") found.push(regular(info, paths[i] ?? "", operator));
+    else for (const file of await inFolder(paths[i] ?? "", operator, new Set())) found.push(file);
   }
   return found;
 }

@@ -1,9 +1,9 @@
 /**
- * Floating point columns of Parquet files, kept from the kernel's own use of their statistics. No writer counts NaN
- * there, which is above every number in SQL: a row group with values up to 3 and a NaN was left out for `x > 5`, all of
- * one with values of 1 and a NaN was taken for `x = 1`, and NaN of the other sign was not in a Bloom filter. Behind an
- * expression the kernel has no statistics of the column, and NaN is one value; row groups are left out by
- * row-groups.ts, which knows what may be asked.
+ * Keeps the kernel from using the statistics of floating point columns in Parquet files. Writers do not count NaN
+ * there, although NaN is above every number in SQL. So for `x > 5` the kernel left out a row group with values up to 3
+ * and a NaN; for `x = 1` it took all rows of a group with values of 1 and a NaN; and NaN of the other sign was missing
+ * from a Bloom filter. Behind an expression the kernel has no statistics of the column, and NaN is a single value.
+ * row-groups.ts leaves out row groups instead: it knows which statistics can be trusted.
  */
 import { type DataType, parseTypeName, quoteIdentifier, typeName } from "../../arrow/index.ts";
 
@@ -11,7 +11,7 @@ export function holdsFloats(type: string): boolean {
   return /\b(FLOAT|DOUBLE)\b/.test(type);
 }
 
-/** The value as it is, but for the sign of NaN. */
+/** The unchanged value, except for the sign of NaN. */
 export function withoutStatistics(value: string, type: string): string {
   return holdsFloats(type) ? opaque(value, parseTypeName(type)) : value;
 }
@@ -20,7 +20,7 @@ function opaque(value: string, type: DataType): string {
   switch (type.kind) {
     case "float":
       return `CASE WHEN isnan(${value}) THEN CAST('nan' AS ${typeName(type)}) ELSE ${value} END`;
-    // All of the list, which the kernel does not copy for it.
+    // The slice is the whole list. The kernel does not copy a list for it.
     case "list":
       return holdsFloats(typeName(type)) ? `${value}[1:]` : value;
     case "struct": {
@@ -31,7 +31,7 @@ function opaque(value: string, type: DataType): string {
       });
       return `CASE WHEN ${value} IS NOT NULL THEN struct_pack(${fields.join(", ")}) END`;
     }
-    // Of a map it has none.
+    // The kernel uses no statistics of maps.
     default:
       return value;
   }

@@ -1,4 +1,4 @@
-/** Patterns of paths: `*`, `?`, `[a-z]`, `{a,b}` and `**` for any number of folders. Knows text only, no files. */
+/** Patterns of paths: `*`, `?`, `[a-z]`, `{a,b}`, and `**` for any number of folders. Knows text only, no files. */
 
 import { OptionError } from "../../errors/index.ts";
 import { isHidden, isHiddenFolder } from "../../files/index.ts";
@@ -7,7 +7,7 @@ export function hasPattern(path: string): boolean {
   return /[*?[{]/.test(path);
 }
 
-/** `a/{b,c}/*` as `a/b/*` and `a/c/*`; braces may nest. */
+/** Expands `a/{b,c}/*` to `a/b/*` and `a/c/*`. Braces may nest. */
 export function expandBraces(pattern: string): readonly string[] {
   const open = pattern.indexOf("{");
   if (open < 0) return [pattern];
@@ -29,7 +29,10 @@ export function expandBraces(pattern: string): readonly string[] {
   return [pattern];
 }
 
-/** One name between two slashes. Names that begin with `.` or `_` only match where the pattern begins so too. */
+/**
+ * Matches one name between two slashes. A name that begins with `.` or `_` only matches a pattern that begins with it,
+ * too.
+ */
 export function segmentMatcher(segment: string): (name: string, isFile: boolean) => boolean {
   const body = segment.replace(/\[!?[^\]]*\]|[\s\S]/g, (part) => {
     if (part === "*") return "[^/]*";

@@ -1,4 +1,4 @@
-/** The sources, each a function of an engine: a session's methods and the package's own functions are these. */
+/** The sources. Each is a function of an engine; the session's methods and the package's own functions call them. */
 import { blockBytes, fromArrowTable, inRow, type RecordBatch, RowBuilder, readBlock } from "../../arrow/index.ts";
 import { OptionError } from "../../errors/index.ts";
 import { column, project, type Source, scan } from "../../plan/index.ts";
@@ -27,16 +27,19 @@ export type { ReadOptions } from "./options.ts";
 export type { TextOptions } from "./text.ts";
 
 export interface InputOptions {
-  /** Cut the rows into this many tasks. Default: by size and workers. */
+  /** Cut the rows into this many tasks. Default: by size and number of workers. */
   readonly overrideNumBlocks?: number;
 }
 
 export interface ItemsOptions extends InputOptions {
-  /** Types of columns, as SQL spells them; the others are inferred. */
+  /** Types of columns, in SQL's spelling; other types are inferred. */
   readonly schema?: Readonly<Record<string, string>>;
 }
 
-/** Whole numbers in a column `id`: `range(10)` is 0 to 9, `range(5, 10)` is 5 to 9, `range(0, 10, 2)` the even ones. */
+/**
+ * Whole numbers in a column `id`: `range(10)` is 0 to 9, `range(5, 10)` is 5 to 9, `range(0, 10, 2)` is the even
+ * numbers.
+ */
 export function range(engine: Engine, end: number, options?: InputOptions): Dataset<{ id: number }>;
 export function range(
   engine: Engine,
@@ -71,14 +74,14 @@ function override(operator: string, { overrideNumBlocks }: InputOptions): number
   return overrideNumBlocks === undefined ? null : positiveInteger(operator, "overrideNumBlocks", overrideNumBlocks);
 }
 
-/** How often a batch's size is looked at. */
+/** The size of a batch is checked every this many rows. */
 const CHECK_ROWS = 16;
-/** Larger blocks gain nothing; in a small store they would not fit. */
+/** Larger blocks gain nothing, and would not fit into a small store. */
 const BYTES_PER_BATCH = 32 * 2 ** 20;
 
 /**
- * Rows that are in the program: all with the same columns. Those of an array or another collection are copied now; an
- * iterator or an async iterable is read when its rows are needed, and no further.
+ * Rows of the program, all with the same columns. Those of an array or another collection are copied now. An iterator
+ * or an async iterable is read when its rows are needed, and only as far as needed.
  */
 export function fromItems<R extends AnyRow>(
   engine: Engine,
@@ -100,7 +103,7 @@ export function fromItems<R extends AnyRow>(
   }
   const builder = new RowBuilder(declared);
   const batches: RecordBatch[] = [];
-  // What a builder finishes is good until its next row, so each batch is copied as a block.
+  // What a builder finishes is valid until its next row, so each batch is copied as a block.
   const finish = () => batches.push(readBlock(blockBytes(builder.finish())));
   let count = 0;
   for (const row of rows) {
@@ -146,7 +149,7 @@ export function readCsv<R extends AnyRow = AnyRow>(
   return readingSql(engine, paths, csvFormat(engine, settings, checked), checked);
 }
 
-/** A JSON value a line, or one array, by file. */
+/** One JSON value a line, or one array; the format is detected for each file. */
 export function readJson<R extends AnyRow = AnyRow>(
   engine: Engine,
   paths: Paths,
@@ -156,7 +159,7 @@ export function readJson<R extends AnyRow = AnyRow>(
   return readingSql(engine, paths, jsonFormat(engine, jsonSettings(only(options, jsonOptionKeys)), checked), checked);
 }
 
-/** A row a line, in the column `text`. */
+/** One row a line, in the column `text`. */
 export function readText<R extends AnyRow = { text: string }>(
   engine: Engine,
   paths: Paths,
@@ -171,7 +174,7 @@ export function readText<R extends AnyRow = { text: string }>(
   return readingSql(engine, paths, textFormat(textSettings(only(options, textOptionKeys))), checked);
 }
 
-/** A row a file: `path` and `bytes`. */
+/** One row a file: `path` and `bytes`. */
 export function readBinary<R extends AnyRow = { path: string; bytes: Uint8Array }>(
   engine: Engine,
   paths: Paths,
@@ -185,7 +188,7 @@ export function readBinary<R extends AnyRow = { path: string; bytes: Uint8Array 
   );
 }
 
-/** Arrow IPC files, or streams in files. */
+/** Arrow IPC files, or files that contain Arrow IPC streams. */
 export function readArrow<R extends AnyRow = AnyRow>(
   engine: Engine,
   paths: Paths,
@@ -204,7 +207,7 @@ function readingSql<R extends AnyRow>(
   return reading(engine, sqlFileSource(engine, pathTexts(paths, format.operator), format, options), options);
 }
 
-/** `columns` is a select right above the scan, which the rules move into it. */
+/** Reads a source. `columns` becomes a select right above the scan; the rules move it into the scan. */
 function reading<R extends AnyRow>(
   engine: Engine,
   source: Source,

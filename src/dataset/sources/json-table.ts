@@ -1,8 +1,8 @@
 /**
- * SQL that reads JSON files into columns. What the kernel would round or take for something else is read as text and
- * made a value by SQL that loses nothing (`csv-types.ts`). The kernel makes a double of every number that has a
- * fraction, be it read as text; for a DECIMAL the objects are therefore read as they stand in the file and their
- * numbers put into quotes.
+ * SQL that reads JSON files into columns. A value that the kernel would round or misread is read as text and converted
+ * by SQL that loses nothing (`csv-types.ts`). The kernel turns every number with a fraction into a double, even if it
+ * is to be read as text. So for a DECIMAL the objects are read as they are written in the file, and their numbers are
+ * put into quotes.
  */
 import { type DataType, parseTypeName, quoteIdentifier, quoteText, typeName } from "../../arrow/index.ts";
 import type { Column } from "../../plan/index.ts";
@@ -11,33 +11,33 @@ import type { SourceFile } from "./files.ts";
 import { isChecked, objectsSql } from "./json-types.ts";
 
 export interface JsonSettings {
-  /** Of the kernel's `read_json`. */
+  /** Arguments of the kernel's `read_json`. */
   readonly args: readonly string[];
   readonly formats: TextFormats;
   readonly ignoreErrors: boolean;
-  /** Null: by the names of the files. */
+  /** Null: from the names of the files. */
   readonly compression: string | null;
 }
 
 /** How one column is read. */
 interface Reading {
   readonly name: string;
-  /** What the kernel is asked for: text, or nested texts, where it is not to make the values. */
+  /** The type that the kernel reads: text, or nested texts, if the kernel is not to convert the values. */
   readonly read: string;
-  /** From numbers as they stand in the file. */
+  /** The value is made from the number as it is written in the file. */
   readonly exact: boolean;
-  /** The column's value, of SQL for what was read. */
+  /** SQL for the column's value, given SQL for what was read. */
   readonly value: (read: string) => string;
-  /** Whether there is one; null: always. */
+  /** SQL that is true if the value can be read; null if every value can. */
   readonly readable: (read: string) => string | null;
 }
 
-/** The column of a row's file: the kernel's own name for it may be a column's. */
+/** The column with the path of a row's file. The kernel's own name for it could collide with a column of the file. */
 export const FILE_COLUMN = quoteIdentifier("__spillway_file");
-/** The argument of the kernel's readers that makes it. */
+/** The argument of the kernel's readers that adds this column. */
 export const WITH_FILE = "filename='__spillway_file'";
 
-/** Files, or a part of one, as the kernel is told of them. */
+/** Files, or a part of one, as the kernel's readers get them. */
 export interface JsonSource {
   readonly files: readonly SourceFile[];
   /** SQL for their paths, and for the path of a row's file. */
@@ -67,7 +67,9 @@ export function jsonTable(
   return `(SELECT ${items.join(", ")} FROM ${rows}${where})`;
 }
 
-/** Whether the files are read once, row by row, into these types; else they are read more than once, or as a whole. */
+/**
+ * Whether the files are read once, row by row, with these types; otherwise they are read more than once, or as a whole.
+ */
 export function isReadOnce(schema: Readonly<Record<string, string>>): boolean {
   return !Object.values(schema).some((type) => DECIMALS.test(type));
 }
@@ -100,18 +102,18 @@ function readingOf(
   };
 }
 
-/** Types with values that are no single text. */
+/** Types whose values are more than a single text. */
 const KERNELS_OWN = /\]$|^(STRUCT|MAP|UNION|JSON|VARIANT)\b/i;
 /**
- * What whole numbers beyond 64 bits are found to be. The kernel takes a hundred times as long for texts as it does by
- * way of HUGEINT.
+ * The type of columns with whole numbers beyond 64 bits. Their texts are converted by way of HUGEINT, because the
+ * kernel takes a hundred times as long to convert a text to this type directly.
  */
 const WHOLE_NUMBERS = "DECIMAL(38,0)";
 const DECIMALS = /\b(DECIMAL|NUMERIC|DEC)\b/i;
-/** Types that the kernel makes of other things than of the text, wherever they are. */
+/** Types, also inside of others, that the kernel does not convert from the text as it is written. */
 const TAKEN_APART = /\b(DECIMAL|NUMERIC|DEC|BLOB|BYTEA|BINARY|VARBINARY)\b/i;
 
-/** Null: a type that only the kernel knows. */
+/** Null: only the kernel knows the type. */
 function parsedType(type: string): DataType | null {
   try {
     return parseTypeName(type);
@@ -124,7 +126,7 @@ function isNested({ kind }: DataType): boolean {
   return kind === "struct" || kind === "list" || kind === "fixedList" || kind === "map";
 }
 
-/** The same shape, of texts. */
+/** The same nested type, with text in place of every plain type. */
 function textsOf(type: DataType): string {
   return typeName(withTexts(type));
 }
@@ -147,14 +149,15 @@ const TEXT: DataType = { kind: "utf8", large: false };
 
 function plainRows({ paths }: JsonSource, readings: readonly Reading[], { args }: JsonSettings): string {
   const types = readings.map(({ name, read }) => `${quoteText(name)}: ${quoteText(read)}`);
-  // Of one column the kernel would not know that it is one of objects, and look at the files again to find out.
+  // If the kernel knew of one column only, it would not know that the values are objects, and would read the files
+  // again to find out.
   const shape = [`columns={${types.join(", ")}}`, "records=true", "hive_partitioning=false", WITH_FILE];
   return `read_json(${[paths, ...args, ...shape].join(", ")})`;
 }
 
 /**
- * The kernel gives a row of nulls for a line that it cannot read, which `{}` is too. Read as one struct a line they
- * differ: only the former is null as a whole.
+ * The kernel gives a row of nulls both for a line that it cannot read and for `{}`. Read as one struct a line, the two
+ * differ: only a line that cannot be read is null as a whole.
  */
 function readableRows({ paths }: JsonSource, readings: readonly Reading[], { args }: JsonSettings): string {
   const fields = readings.map(({ name, read }) => `${quoteIdentifier(name)} ${read}`).join(", ");
@@ -164,12 +167,15 @@ function readableRows({ paths }: JsonSource, readings: readonly Reading[], { arg
   return `(SELECT ${[...items, FILE_COLUMN].join(", ")} FROM ${table} WHERE json IS NOT NULL)`;
 }
 
-/** Everything up to a number, texts as a whole, and the number; at the end of an object there is none. */
+/**
+ * Matches everything up to a number, with quoted texts skipped as a whole, and the number. At the end of an object the
+ * number is empty.
+ */
 const NUMBERS = '((?:"(?:[^"\\\\]|\\\\.)*"|[^"0-9-]|-[^0-9])*)(?:(-?[0-9][0-9.eE+-]*)|$)';
-/** An object whose numbers are texts; the end counts as an empty one, which is cut off. */
+/** An object whose numbers are quoted. The end of the object counts as an empty number, whose quotes are cut off. */
 const QUOTED = `left(regexp_replace(CAST(json AS VARCHAR), ${quoteText(NUMBERS)}, '\\1"\\2"', 'gs'), -2)`;
 
-/** Rows made of the objects as they stand in the file. */
+/** Rows made from the objects as they are written in the file. */
 function writtenRows(source: JsonSource, readings: readonly Reading[], settings: JsonSettings): string {
   const exact = readings.filter((each) => each.exact);
   const others = readings.filter((each) => !each.exact);
@@ -185,7 +191,8 @@ function writtenRows(source: JsonSource, readings: readonly Reading[], settings:
 }
 
 /**
- * True, or an error of the kernel's reader: what it makes of an object in hand is null where that has another shape.
+ * SQL that is true, or ends in an error of the kernel's reader. The reader is asked, because converting an object that
+ * is already read gives null where it has another shape.
  */
 function shapeSql(source: JsonSource, nested: readonly Reading[], settings: JsonSettings): string {
   const read = nested.map(({ name }) => quoteIdentifier(name)).join(", ");

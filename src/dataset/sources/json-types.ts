@@ -1,6 +1,6 @@
 /**
- * Which types hold the values of JSON files: the kernel's finding is checked against the texts of a sample, because it
- * drops the offsets of times and rounds whole numbers of many digits.
+ * Which types hold the values of JSON files. The types that the kernel finds are checked against the texts of a sample,
+ * because the kernel drops the offsets of times and rounds whole numbers with many digits.
  */
 import { foldedName, quoteIdentifier, quoteText } from "../../arrow/index.ts";
 import { SourceError } from "../../errors/index.ts";
@@ -8,12 +8,13 @@ import type { Column } from "../../plan/index.ts";
 import type { Engine } from "../engine.ts";
 import { ANY_KIND, type Kinds, kindsSql } from "./csv-types.ts";
 import type { SourceFile } from "./files.ts";
+import { inspectFiles } from "./kept-facts.ts";
 import { pathListSql } from "./kernel-paths.ts";
 
 const FORMATS = { dateFormat: null, timestampFormat: null, decimal: null };
 const SAMPLED_FILES = 8;
 const ROWS_OF_ONE = 4_096;
-/** The kernel sets memory aside for each. */
+/** The kernel sets memory aside for each file. */
 const FILES_PER_QUERY = 8;
 
 /** For a type that the kernel finds, the types to try, as bits of `spillway_kinds`. */
@@ -34,7 +35,7 @@ const INSTEAD: Readonly<Record<string, readonly (readonly [Kinds, string])[]>> =
 };
 
 /**
- * To the kernel times are texts where a blank stands before the clock and an offset behind it, as `writeJson` writes
+ * The kernel takes times for text if they have a blank before the clock and an offset after it, as `writeJson` writes
  * them.
  */
 const IN_TEXTS: readonly (readonly [Kinds, string])[] = [[64, "TIMESTAMP WITH TIME ZONE"]];
@@ -56,11 +57,17 @@ export async function exactTypes(
   const kinds = checked.map(() => ANY_KIND);
   const step = Math.max(1, (files.length - 1) / (SAMPLED_FILES - 1));
   const some = files.filter((_, i) => Math.round(Math.round(i / step) * step) === i);
-  for (const file of some) {
-    const columns = checked.map(({ name }) => `${quoteText(name)}: 'VARCHAR'`).join(", ");
-    const table = `read_json(${[pathListSql([file]), ...args, `columns={${columns}}`, "records=true", "hive_partitioning=false"].join(", ")})`;
-    const items = checked.map((column, i) => `bit_and(${kindsOf(column)}) AS k${i}`);
-    const [row] = await engine.inspect(`SELECT ${items.join(", ")} FROM (SELECT * FROM ${table} LIMIT ${ROWS_OF_ONE})`);
+  const columns = checked.map(({ name }) => `${quoteText(name)}: 'VARCHAR'`).join(", ");
+  const items = checked.map((column, i) => `bit_and(${kindsOf(column)}) AS k${i}`);
+  // All workers are asked at once.
+  const answers = await Promise.all(
+    some.map((file) => {
+      const table = `read_json(${[pathListSql([file]), ...args, `columns={${columns}}`, "records=true", "hive_partitioning=false"].join(", ")})`;
+      const sql = `SELECT ${items.join(", ")} FROM (SELECT * FROM ${table} LIMIT ${ROWS_OF_ONE})`;
+      return inspectFiles(engine, [file], sql);
+    }),
+  );
+  for (const [row] of answers) {
     checked.forEach((_, i) => {
       kinds[i] = (kinds[i] ?? ANY_KIND) & Number(row?.[`k${i}`] ?? ANY_KIND);
     });
@@ -79,20 +86,23 @@ function candidates(type: string, kinds: Kinds): readonly (readonly [Kinds, stri
   return kinds === ANY_KIND ? [] : IN_TEXTS;
 }
 
-/** An empty text is a text. */
+/** An empty text counts as text. */
 function kindsOf({ name, type }: Column): string {
   const value = quoteIdentifier(name);
   const kinds = kindsSql(value, FORMATS);
   return type === "VARCHAR" ? `CASE WHEN ${value} = '' THEN 0 ELSE ${kinds} END` : kinds;
 }
 
-/** The values of files as they are, in the column `json`, read as the user asked for. */
+/** The values of files in the column `json`, unconverted, read with the user's options. */
 export function objectsSql(files: readonly SourceFile[], args: readonly string[], ...more: readonly string[]): string {
   const taken = args.filter((argument) => /^(format|compression|maximum_object_size|ignore_errors)=/.test(argument));
   return `read_json_objects(${[pathListSql(files), ...taken, "hive_partitioning=false", ...more].join(", ")})`;
 }
 
-/** The kernel renames keys that differ only in case, and the empty one, and then finds no value under the new name. */
+/**
+ * Refuses keys that differ only in case, and the empty key: the kernel renames them, and then finds no value under the
+ * new name.
+ */
 export async function checkKeyNames(
   engine: Pick<Engine, "inspect">,
   files: readonly SourceFile[],

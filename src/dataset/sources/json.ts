@@ -1,10 +1,11 @@
 /**
- * JSON files: a value a line, or one array. Columns are found over a sample of all the files and then hold for every
- * one; a key that a row has not is null.
+ * JSON files: one value a line, or one array. The columns are found in a sample of all files and hold for every file. A
+ * key that a row lacks is null.
  */
 import { open } from "node:fs/promises";
 import { quoteText } from "../../arrow/index.ts";
 import { OptionError, SourceError } from "../../errors/index.ts";
+import { JOINED } from "../../protocol/index.ts";
 import { cutAtLines, packingOf } from "../../text/index.ts";
 import type { Engine } from "../engine.ts";
 import { checkKeys, oneOf, wholeNumber } from "../options.ts";
@@ -12,6 +13,7 @@ import { emptyTable } from "./csv.ts";
 import { isPacked } from "./csv-heads.ts";
 import type { SourceFile } from "./files.ts";
 import { jsonColumns } from "./json-columns.ts";
+import { areJoinable, asLines, formatArgument } from "./json-lines.ts";
 import { FILE_COLUMN, isReadOnce, type JsonSettings, type JsonSource, jsonTable, WITH_FILE } from "./json-table.ts";
 import { checkKeyNames, exactTypes, objectsSql } from "./json-types.ts";
 import { partStream, pathListSql } from "./kernel-paths.ts";
@@ -19,14 +21,14 @@ import type { CheckedReadOptions } from "./options.ts";
 import type { SqlFormat, TaskSlot } from "./sql-files.ts";
 
 export interface JsonOptions {
-  /** "ndjson" (a value a line), "array", or found out by file. */
+  /** "ndjson" (one value a line), "array", or detected for each file. */
   readonly format?: "auto" | "ndjson" | "array";
   /**
-   * Lines that cannot be read are left out instead of being an error (NDJSON only). A line that ends in the middle of a
-   * value takes the next one with it.
+   * Skip lines that cannot be read, instead of failing (NDJSON only). A line that ends in the middle of a value also
+   * costs the next line.
    */
   readonly ignoreErrors?: boolean;
-  /** Values looked at to find the columns; -1 for all. Default 20480. */
+  /** How many values are looked at to find the columns; -1 for all. Default 20480. */
   readonly sampleSize?: number;
   /** The longest value in bytes. Default 16 MiB. */
   readonly maxObjectSize?: number;
@@ -45,8 +47,6 @@ export const jsonOptionKeys = [
   "compression",
 ] as const;
 
-const kernelFormats = { auto: "auto", ndjson: "newline_delimited", array: "array" } as const;
-
 export function jsonSettings(options: JsonOptions): JsonSettings {
   checkKeys("readJson", options, jsonOptionKeys);
   const {
@@ -58,7 +58,7 @@ export function jsonSettings(options: JsonOptions): JsonSettings {
     timestampFormat,
     compression,
   } = options;
-  const args = [`format='${kernelFormats[oneOf("readJson", "format", format, ["auto", "ndjson", "array"])]}'`];
+  const args = [formatArgument(oneOf("readJson", "format", format, ["auto", "ndjson", "array"]))];
   if (ignoreErrors !== undefined && typeof ignoreErrors !== "boolean") {
     throw new OptionError("readJson: ignoreErrors must be true or false.");
   }
@@ -69,7 +69,7 @@ export function jsonSettings(options: JsonOptions): JsonSettings {
     args.push(`maximum_object_size=${wholeNumber("readJson", "maxObjectSize", maxObjectSize)}`);
   if (dateFormat !== undefined) args.push(`dateformat=${quoteText(dateFormat)}`);
   if (timestampFormat !== undefined) args.push(`timestampformat=${quoteText(timestampFormat)}`);
-  // For JSON the kernel has another word for none than for CSV.
+  // The kernel's word for no compression differs between JSON and CSV.
   if (compression !== undefined)
     args.push(`compression=${quoteText(compression === "none" ? "uncompressed" : compression)}`);
   const formats = { dateFormat: dateFormat ?? null, timestampFormat: timestampFormat ?? null, decimal: null };
@@ -82,7 +82,7 @@ export function jsonFormat(
   { schema }: CheckedReadOptions,
 ): SqlFormat {
   const { args, formats } = settings;
-  // Dates in a way of the user's own are what the kernel finds them to be.
+  // If the user gave a date format, only the kernel can find the dates.
   const isPlain = formats.dateFormat === null && formats.timestampFormat === null;
   return {
     operator: "readJson",
@@ -91,8 +91,8 @@ export function jsonFormat(
       const present = files.filter((file) => file.bytes > 0);
       if (present.length === 0) return Object.entries(schema).map(([name, type]) => ({ name, type }));
       const found = await jsonColumns(engine, present, args);
-      // Values that are no objects come in one column of this name; so do objects without keys, or with one key of this
-      // name.
+      // The kernel names a column `json` if values are no objects. It does so, too, for objects without keys, or with a
+      // single key of this name.
       if (found.length === 1 && found[0]?.name === "json") {
         await checkObjects(engine, present, args);
         if (!(await hasColumns(engine, present, args, Object.keys(schema).length > 0))) {
@@ -114,8 +114,15 @@ export function jsonFormat(
       if (settings.ignoreErrors || !isReadOnce(schema) || isPacked(file, settings.compression)) return [];
       return (await isLines(file, args)) ? cutAtLines(file.path, file.bytes, points, "utf-8") : [];
     },
+    joined(files, columns) {
+      if (columns.length === 0 || settings.ignoreErrors || !isReadOnce(schema)) return null;
+      if (!areJoinable(args) || files.some((file) => file.part !== undefined || isPacked(file, settings.compression)))
+        return null;
+      const source = { files: [], paths: JOINED, file: JOINED };
+      return { kind: "json", sql: jsonTable(source, columns, { ...settings, args: asLines(args) }, schema, false) };
+    },
     tableSql(files, columns, includePaths, slot) {
-      // Files of nothing but empty arrays.
+      // All files contain empty arrays only.
       if (columns.length === 0) return emptyTable(columns, includePaths);
       const tables = sourcesOf(files, slot).map((source) => {
         const own = source.files.some(({ part }) => part !== undefined)
@@ -129,7 +136,7 @@ export function jsonFormat(
   };
 }
 
-/** Neighbours that are read whole, and each part alone; files without a byte are left out. */
+/** Neighbouring whole files together, and each part of a file alone. Empty files are left out. */
 function sourcesOf(files: readonly SourceFile[], slot: TaskSlot): readonly JsonSource[] {
   const groups: SourceFile[][] = [];
   for (const file of files) {
@@ -141,21 +148,16 @@ function sourcesOf(files: readonly SourceFile[], slot: TaskSlot): readonly JsonS
   return groups.map((group) => {
     const [first] = group;
     if (first?.part === undefined) return { files: group, paths: pathListSql(group), file: FILE_COLUMN };
-    return { files: group, paths: slot.take(partStream(first)), file: quoteText(first.path) };
+    return { files: group, paths: slot.take(partStream(first, "readJson")), file: quoteText(first.path) };
   });
 }
 
-const asLines = (args: readonly string[]) => [
-  `format='${kernelFormats.ndjson}'`,
-  ...args.filter((argument) => !argument.startsWith("format=")),
-];
-
 const LONGEST_FIRST_LINE = 2 ** 20;
 
-/** Whether a file has a value a line, as it was said to, or as its first line looks. */
+/** Whether a file has one value a line: as the user said, or as its first line looks. */
 async function isLines({ path }: SourceFile, args: readonly string[]): Promise<boolean> {
   const [format] = args;
-  if (format !== `format='${kernelFormats.auto}'`) return format === `format='${kernelFormats.ndjson}'`;
+  if (format !== formatArgument("auto")) return format === formatArgument("ndjson");
   const handle = await open(path, "r");
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(LONGEST_FIRST_LINE), 0, LONGEST_FIRST_LINE, 0);
@@ -184,8 +186,8 @@ async function checkObjects(
 }
 
 /**
- * Whether there is a key called "json"; where no value has any key, rows are made of the columns that are declared, or
- * are an error.
+ * Whether there is a key called "json". If no value has any key, the declared columns are used; without them it is an
+ * error.
  */
 async function hasColumns(
   engine: Pick<Engine, "inspect">,

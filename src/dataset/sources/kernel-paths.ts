@@ -1,6 +1,6 @@
 /**
- * Paths of listed files as SQL for the kernel's readers, which take every path for a pattern: what was listed is what
- * is read, whatever characters its name has.
+ * Paths of listed files as SQL for the kernel's readers. The readers take every path for a pattern, so special
+ * characters are escaped: exactly the listed files are read.
  */
 import { quoteText, quoteTextList } from "../../arrow/index.ts";
 import { SourceError } from "../../errors/index.ts";
@@ -15,14 +15,14 @@ export function pathListSql(files: readonly Pick<SourceFile, "path">[]): string 
   return quoteTextList(files.map(({ path }) => kernelPath(path)));
 }
 
-/** Folders that the kernel would take for its own columns of a file. */
+/** Folders that the kernel would take for its own columns `filename` and `content`. */
 const TAKEN_FOR_OWN = /(^|\/)(filename|content)=/i;
-/** A file without such folders, which is there wherever this runs. */
+/** A file outside such folders that exists on every machine. */
 const PLAIN_FILE = quoteText("/proc/self/comm");
 
 /**
- * Whole files, a row each, as `filename` and `content`. These readers of the kernel cannot be told to leave `k=v`
- * folders alone, but do so where one of the files has none.
+ * Whole files, one row each, as `filename` and `content`. These readers of the kernel have no option to ignore `k=v`
+ * folders, but ignore them if one of the files is outside of any.
  */
 export function wholeFilesSql(reader: "read_text" | "read_blob", files: readonly Pick<SourceFile, "path">[]): string {
   const list = pathListSql(files);
@@ -30,10 +30,10 @@ export function wholeFilesSql(reader: "read_text" | "read_blob", files: readonly
   return `(FROM ${reader}([${PLAIN_FILE}] || ${list}) WHERE filename <> ${PLAIN_FILE})`;
 }
 
-/** A pattern that matches this path alone: `a[1]*` as `a[[]1][*]`. */
+/** A pattern that matches only this path: `a[1]*` becomes `a[[]1][*]`. */
 function kernelPath(path: string): string {
   if (!/[*?[]/.test(path)) return path;
-  // Inside a pattern the kernel takes a backslash for a slash, and has no way to say otherwise.
+  // In a pattern the kernel takes a backslash for a slash, and it has no escape for that.
   if (path.includes("\\")) {
     throw new SourceError(
       `${path} cannot be read: its path has both a backslash and one of * ? [. Rename it, or the folder with the backslash.`,
@@ -43,8 +43,8 @@ function kernelPath(path: string): string {
   return path.replace(/[*?[]/g, "[$&]");
 }
 
-/** A part of a file as a stream: its bytes as they are. */
-export function partStream({ path, part, bytes }: SourceFile): TextStream {
+/** A file, or a part of one, as a stream of its unchanged bytes. */
+export function partStream({ path, part, bytes }: SourceFile, operator: string): TextStream {
   const { start, end } = part ?? { start: 0, end: bytes };
-  return { path, start, end, encoding: "utf-8", packing: null, badBytes: "refuse", marksReturns: false };
+  return { operator, path, start, end, encoding: "utf-8", packing: null, badBytes: "refuse", marksReturns: false };
 }

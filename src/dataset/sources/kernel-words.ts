@@ -1,4 +1,4 @@
-/** The kernel's complaint about a file, said in the reader's name and with the file it is about. */
+/** The kernel's error about a file, with the reader's name and the file. */
 import { fileFault, KernelError, SourceError } from "../../errors/index.ts";
 import type { SourceFile } from "./files.ts";
 

@@ -1,7 +1,7 @@
 /**
- * Rows of an iterator of the program's, synchronous or not, read as far as calls need them: it may never end. What has
- * been read lies in the store, so that a later call starts from the first row again, and reads on where it needs more.
- * One call reads at a time.
+ * Rows of a synchronous or asynchronous iterator of the program, read only as far as calls need them: the iterator may
+ * be endless. Rows that were read are kept in the store. A later call starts from the first row again and reads on if
+ * it needs more. One call reads at a time.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import {
@@ -19,7 +19,7 @@ import type { Engine } from "../engine.ts";
 import { BlockHold } from "./block-hold.ts";
 import { columnsOfBatch, openBlocks } from "./blocks.ts";
 
-/** How often the size of what was read is looked at. */
+/** The size of the rows that were read is checked every this many rows. */
 const CHECK_ROWS = 16;
 const TURN_MS = 20;
 
@@ -29,11 +29,11 @@ export class LazyItems {
   readonly #builder: RowBuilder;
   #slices: readonly BlockSlice[] = [];
   #schema: Schema | null = null;
-  /** Rows in the store. */
+  /** How many rows are in the store. */
   #stored = 0;
   #hasEnded = false;
   #failure: { readonly thrown: unknown } | null = null;
-  /** The end of the reading that is under way. */
+  /** Resolves when the present reading ends. */
   #turn: Promise<void> = Promise.resolve();
 
   constructor(
@@ -69,7 +69,7 @@ export class LazyItems {
     };
   }
 
-  /** Before all rows have been seen, a column's type may still be unknown. */
+  /** The type of a column may be unknown until all rows have been read. */
   #columns() {
     return this.#hasEnded && this.#schema !== null ? columnsOfBatch({ schema: this.#schema }) : null;
   }
@@ -88,7 +88,7 @@ export class LazyItems {
       await this.#readOne();
       if (this.#builder.rows % CHECK_ROWS === 0) {
         if (this.#builder.byteLength >= this.mostBytes) await this.#store();
-        // An iterator that never waits must not keep a timeout from being heard.
+        // An iterator that never waits must not keep a timeout from firing.
         if (performance.now() - turned > TURN_MS) {
           await nextTurn();
           turned = performance.now();
@@ -124,7 +124,7 @@ export class LazyItems {
     try {
       for (const part of evenSlices(batch, this.engine.settings.targetMaxBlockSize)) await this.#put(part);
     } catch (thrown) {
-      // Its rows are gone.
+      // The rows of this reading are lost, so every later call fails in the same way.
       this.#failure = { thrown };
       throw thrown;
     }

@@ -1,18 +1,20 @@
-/** Options that every reader takes, checked. */
+/** The options that every reader takes, checked. */
 import { OptionError } from "../../errors/index.ts";
 import { checkTypeName } from "../../plan/index.ts";
 import { checkKeys, positiveInteger, textList } from "../options.ts";
 
 export interface ReadOptions<Name extends string = string> {
-  /** Read these columns only. */
+  /** Read only these columns. */
   readonly columns?: readonly Name[];
-  /** Cut the read into this many tasks (fewer where there are fewer rows). Default: by size and workers. */
+  /** Cut the read into this many tasks (fewer if there are fewer rows). Default: by size and number of workers. */
   readonly overrideNumBlocks?: number;
-  /** Types by column name, as SQL spells them; columns not named keep the type they are found with. */
+  /** Types by column name, in SQL's spelling; the other columns keep the type that is found. */
   readonly schema?: Readonly<Record<string, string>>;
-  /** Read the columns of all files, null where a file has none. Default: files whose columns differ are an error. */
+  /**
+   * Read the columns of all files; a column that a file lacks is null there. Default: differing columns are an error.
+   */
   readonly unionByName?: boolean;
-  /** Add a column `path` with the file each row comes from. */
+  /** Add a column `path` with the file of each row. */
   readonly includePaths?: boolean;
 }
 
@@ -45,12 +47,15 @@ export function checkReadOptions(
   };
 }
 
-/** For a stretch of so many splits: as many tasks as it has, where the number was asked for at all. */
+/**
+ * The options for a stretch of this many splits: if the user asked for a number of tasks, the stretch has as many as it
+ * has splits.
+ */
 export function ofStretch(options: CheckedReadOptions, splits: number): CheckedReadOptions {
   return { ...options, overrideNumBlocks: options.overrideNumBlocks === null ? null : splits };
 }
 
-/** Without a prototype: a column may be called "constructor" and have no type declared. */
+/** Has no prototype: a column may be called "constructor" and have no declared type. */
 function checkSchema(operator: string, schema: ReadOptions["schema"] = {}): Readonly<Record<string, string>> {
   if (typeof schema !== "object" || schema === null) {
     throw new OptionError(`${operator}: schema must be an object of column names and SQL types: { price: "DOUBLE" }.`);

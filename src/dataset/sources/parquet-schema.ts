@@ -1,6 +1,6 @@
 /**
- * The columns of Parquet files, from their footers: those of the first, or of all, in types that hold what all the
- * files have there, and which file has which.
+ * The columns of Parquet files, from their footers: the columns of the first file or of all files, in types that hold
+ * the values of all files, and the columns of each file.
  */
 import { foldedName, quoteIdentifier } from "../../arrow/index.ts";
 import type { Column } from "../../plan/index.ts";
@@ -11,14 +11,20 @@ import type { SourceFile } from "./files.ts";
 import { inspectFiles } from "./kept-facts.ts";
 import { pathListSql, pathSql } from "./kernel-paths.ts";
 import type { CheckedReadOptions } from "./options.ts";
+import { type Footers, footersOf } from "./parquet-footers.ts";
 import { withSizes } from "./parquet-sizes.ts";
+import type { RowGroup } from "./row-groups.ts";
 
 export interface FileSchemas {
-  /** Of the first file, or of all; those that not every file has are left out unless asked for. */
+  /**
+   * The columns of the first file, or of all files. A column that some file lacks is left out unless it was asked for.
+   */
   readonly columns: readonly Column[];
-  /** Every file has exactly these. */
+  /** Every file has exactly these columns. */
   readonly uniform: boolean;
-  /** The type that a column has in a file; null: it has none of that name. */
+  /** All row groups, if they were found on the way; otherwise null. */
+  readonly groups: readonly RowGroup[] | null;
+  /** The type of a column in a file; null when the file has no column of that name. */
   typeIn(path: string, name: string): string | null;
 }
 
@@ -29,7 +35,9 @@ export async function schemasOf(
   files: readonly SourceFile[],
   { columns: wanted, unionByName }: Pick<CheckedReadOptions, "columns" | "unionByName">,
 ): Promise<FileSchemas> {
-  const shapes = await shapesOf(engine, files);
+  const footers = await footersOf(engine, files);
+  const groups = footers?.groups ?? null;
+  const shapes = footers === null ? await shapesOf(engine, files) : await shapesBy(engine, files, footers);
   const examples = new Map<string, SourceFile>();
   for (const file of files) {
     const shape = shapes.get(file.path) ?? "";
@@ -41,7 +49,7 @@ export async function schemasOf(
   const types = typesOf(first);
   if (examples.size <= 1) {
     const columns = await withSizes(engine, files, first);
-    return { columns, uniform: true, typeIn: (_, name) => types.get(foldedName(name)) ?? null };
+    return { columns, uniform: true, groups, typeIn: (_, name) => types.get(foldedName(name)) ?? null };
   }
   const named = [...examples].map(([shape, file]) => ({
     file,
@@ -54,6 +62,7 @@ export async function schemasOf(
   return {
     columns: await inCommonTypes(engine, names, [...described.values()]),
     uniform: false,
+    groups,
     typeIn: (path, name) => known.get(shapes.get(path) ?? "")?.get(foldedName(name)) ?? null,
   };
 }
@@ -62,11 +71,21 @@ export function typesOf(columns: readonly Column[]): ReadonlyMap<string, string>
   return new Map(columns.map(({ name, type }) => [foldedName(name), type]));
 }
 
-/** A text for each file that is the same where the columns are. */
+/** Asks about only one of the files with the same schema. */
+async function shapesBy(
+  engine: Engine,
+  files: readonly SourceFile[],
+  { examples }: Footers,
+): Promise<ReadonlyMap<string, string>> {
+  const shapes = await shapesOf(engine, [...new Set(examples.values())]);
+  return new Map(files.map(({ path }) => [path, shapes.get(examples.get(path)?.path ?? "") ?? ""]));
+}
+
+/** A text for each file. Files with the same columns have the same text. */
 async function shapesOf(engine: Engine, files: readonly SourceFile[]): Promise<ReadonlyMap<string, string>> {
   const bundles: (readonly SourceFile[])[] = [];
   for (let at = 0; at < files.length; at += FILES_PER_QUERY) bundles.push(files.slice(at, at + FILES_PER_QUERY));
-  // All workers at once.
+  // All workers are asked at once.
   const answers = await Promise.all(
     bundles.map((some) =>
       inspectFiles(
@@ -81,7 +100,10 @@ async function shapesOf(engine: Engine, files: readonly SourceFile[]): Promise<R
   return shapes;
 }
 
-/** Types that hold the values of all the files: reading a file's DOUBLE as another's BIGINT would round it silently. */
+/**
+ * Types that hold the values of all files: reading the DOUBLE of one file as the BIGINT of another would round it
+ * silently.
+ */
 export async function inCommonTypes(
   engine: Pick<Engine, "inspect">,
   names: readonly string[],

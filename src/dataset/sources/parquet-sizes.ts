@@ -1,6 +1,6 @@
 /**
- * Sizes of lists in Parquet files. Parquet has lists of any length only; an entry beside the schema says where all of a
- * column have one length: ours, or the Arrow schema that pyarrow and Polars write.
+ * Sizes of fixed-size lists in Parquet files. Parquet only has lists of any length. An entry next to the schema says
+ * which columns have a fixed size: our own entry, or the Arrow schema that pyarrow and Polars write.
  */
 import { foldedName, quoteText, readSchemaMessage } from "../../arrow/index.ts";
 import type { Column } from "../../plan/index.ts";
@@ -10,7 +10,7 @@ import type { SourceFile } from "./files.ts";
 import { inspectFiles } from "./kept-facts.ts";
 import { pathListSql } from "./kernel-paths.ts";
 
-/** The columns of files of one shape, lists in their size where all the files say the same. */
+/** The columns of files of one shape. A list gets its size if all files agree on it. */
 export async function withSizes(
   engine: Pick<Engine, "inspect">,
   files: readonly SourceFile[],
@@ -32,7 +32,7 @@ export async function withSizes(
   });
 }
 
-/** By column; none where the entry is not what it should be: then the file's own types are all there is. */
+/** By column. Empty if the entry is malformed: then the file's own types are used. */
 function sizesIn(key: string, entry: string): ReadonlyMap<string, number> {
   try {
     if (key === LIST_SIZES) {

@@ -1,6 +1,6 @@
 /**
- * Parquet files. Their footers are read once, in a worker; splits are ranges of row groups, so that one large file
- * keeps all workers busy and many small ones share a task.
+ * Parquet files. Their footers are read once, in a worker. Splits are ranges of row groups, so that a large file keeps
+ * all workers busy, and many small files share a task.
  */
 import { quoteIdentifier } from "../../arrow/index.ts";
 import { SourceError } from "../../errors/index.ts";
@@ -14,7 +14,7 @@ import type {
   SourceCut,
   WholeScan,
 } from "../../plan/index.ts";
-import type { Bytes, Split } from "../../protocol/index.ts";
+import { type Bytes, JOINED, type JoinedFiles, type Split } from "../../protocol/index.ts";
 import { placeSampleSql } from "../../stages/index.ts";
 import type { Engine } from "../engine.ts";
 import { exactCastSql } from "./exact-cast.ts";
@@ -34,6 +34,7 @@ import {
 } from "./partitions.ts";
 import { bytesIn, part, type RowsByFile, rowsByFile, rowsIn, within } from "./row-group-parts.ts";
 import { mayMatchSql, type RowGroup, readRowGroups } from "./row-groups.ts";
+import { areForTasks, areHeldTogether } from "./small-files.ts";
 import { bundled, cutByRows, taskCount } from "./splitting.ts";
 
 export function parquetSource(engine: Engine, paths: readonly string[], options: CheckedReadOptions): Source {
@@ -55,7 +56,7 @@ interface Stretch {
   readonly whole: boolean;
 }
 
-/** What Parquet's encodings and compression save, about. */
+/** About how much Parquet's encodings and compression save. */
 const UNPACKED = 2;
 const ROW = quoteIdentifier("file_row_number");
 const FILE = quoteIdentifier("__spillway_file");
@@ -75,7 +76,7 @@ class ParquetReader implements OpenSource {
     private readonly options: CheckedReadOptions,
     private readonly partitions: Partitions,
     private readonly found: FileSchemas,
-    /** The rows to read of each file; null: all. */
+    /** The rows to read of each file; null: all rows. */
     private readonly rows: RowsByFile | null,
   ) {
     const partitioned = new Set(partitions.columns.map(({ name }) => name));
@@ -116,6 +117,8 @@ class ParquetReader implements OpenSource {
   }
 
   #allGroups(): Promise<readonly RowGroup[]> {
+    const { groups } = this.found;
+    if (groups !== null) return Promise.resolve(groups);
     this.#groups ??= readRowGroups(this.engine, this.partitions.files, null, "TRUE");
     this.#groups.catch(() => {
       this.#groups = null;
@@ -127,8 +130,7 @@ class ParquetReader implements OpenSource {
     const files = await prunePartitions(this.partitions, request.filters, this.engine);
     checkUnchanged(files, "readParquet");
     const condition = this.#condition(request);
-    const plain = condition === "TRUE" && request.columns === null && files.length === this.partitions.files.length;
-    const all = plain ? await this.#allGroups() : await readRowGroups(this.engine, files, request.columns, condition);
+    const all = await this.#groupsOf(files, request.columns, condition);
     const groups = within(all, this.rows);
     const matching = groups.filter((group) => group.mayMatch && group.rows > 0);
     const kept = request.limit === null ? matching : firstGroups(matching, request.limit);
@@ -139,19 +141,20 @@ class ParquetReader implements OpenSource {
   }
 
   /**
-   * Whole files, but for a stretch of a read: the kernel leaves out row groups by itself, here they are only counted.
+   * Reads whole files, except for a stretch of a read. The kernel skips row groups by itself, so here they are only
+   * counted.
    */
   async whole(request: ScanRequest): Promise<WholeScan | null> {
     const files = await prunePartitions(this.partitions, request.filters, this.engine);
     checkUnchanged(files, "readParquet");
     const condition = this.#condition(request);
     if (condition === "TRUE" && this.rows === null) {
-      if (files.length === 0) return null;
+      if (files.length === 0 || (areForTasks(files) && this.#isJoinable(request))) return null;
       const stretches = files.map((file) => ({ file, start: 0, end: 0, whole: true }));
       const sql = this.#sql(stretches, request.samples);
       return { sql, files: pathsIn(stretches), ...this.#report(files, [], [], [], request, files.length) };
     }
-    const all = await readRowGroups(this.engine, files, request.columns, condition);
+    const all = await this.#groupsOf(files, request.columns, condition);
     const groups = within(all, this.rows);
     const kept = groups.filter((group) => group.mayMatch && group.rows > 0);
     if (kept.length === 0) return null;
@@ -167,7 +170,25 @@ class ParquetReader implements OpenSource {
     const trusted = this.found.columns.filter(
       ({ name, type }) => this.options.schema[name] === undefined || this.options.schema[name] === type,
     );
-    return this.found.uniform ? mayMatchSql(filters, trusted) : "TRUE";
+    // For many small files, reading the statistics takes as long as reading the rows.
+    return this.found.uniform && this.found.groups === null ? mayMatchSql(filters, trusted) : "TRUE";
+  }
+
+  /** `columns` are the columns whose bytes count, if the bytes of all columns are not known already. */
+  #groupsOf(
+    files: readonly PartitionedFile[],
+    columns: readonly string[] | null,
+    condition: string,
+  ): Promise<readonly RowGroup[]> {
+    const { groups } = this.found;
+    if (groups !== null) return Promise.resolve(ofFiles(groups, files));
+    const plain = condition === "TRUE" && columns === null && files.length === this.partitions.files.length;
+    return plain ? this.#allGroups() : readRowGroups(this.engine, files, columns, condition);
+  }
+
+  /** Whether small files can be read as one: no row's file matters, and all have the same columns. */
+  #isJoinable({ samples }: ScanRequest): boolean {
+    return this.found.uniform && !this.#casts && !this.options.includePaths && samples.length === 0;
   }
 
   #stretches(
@@ -192,11 +213,13 @@ class ParquetReader implements OpenSource {
       const sql = this.#sql(stretches, request.samples);
       const paths = [...new Set(stretches.map(({ file }) => file.path))];
       if (request.samples.length > 0) return { kind: "sql", sql, files: paths };
-      return { kind: "sql", sql, files: paths, rows: stretches.reduce((sum, { start, end }) => sum + end - start, 0) };
+      const rows = stretches.reduce((sum, { start, end }) => sum + end - start, 0);
+      const joined = this.#isJoinable(request) && this.#joined(stretches);
+      return { kind: "sql", sql, files: paths, rows, ...joined };
     });
   }
 
-  /** Row groups by task; cut where more tasks are wanted than there are groups. */
+  /** The row groups of each task. Groups are cut if there are more tasks than groups. */
   #bundles(groups: readonly RowGroup[]): readonly (readonly RowGroup[])[] {
     const override = this.options.overrideNumBlocks;
     if (override !== null && override > groups.length) {
@@ -206,6 +229,12 @@ class ParquetReader implements OpenSource {
     }
     const amount = { bytes: bytesIn(groups), rows: rowsIn(groups), pieces: groups.length };
     return bundled(groups, taskCount(amount, override, this.engine.settings), (group) => group.bytes);
+  }
+
+  #joined(stretches: readonly Stretch[]): { joined?: JoinedFiles } {
+    const files = stretches.map(({ file }) => file);
+    if (!stretches.every(({ whole }) => whole) || !areHeldTogether(files)) return {};
+    return { joined: { kind: "parquet", sql: this.#partSql(stretches, [], JOINED) } };
   }
 
   #sql(stretches: readonly Stretch[], samples: readonly RowSample[]): string {
@@ -218,8 +247,8 @@ class ParquetReader implements OpenSource {
     for (const stretch of stretches) {
       const [first] = wholes;
       const sameFolder = first === undefined || haveSameValues(first.file, stretch.file);
-      // Of files with other types the kernel's reader compares with constants cast to each file's own (1.5: 0.5 as
-      // BIGINT).
+      // In files with other types, the kernel's reader casts constants to the file's own type before comparing (0.5
+      // becomes 1 or 0 as BIGINT).
       if (!stretch.whole || !sameFolder || !this.found.uniform) flush();
       if (stretch.whole) wholes.push(stretch);
       else parts.push(this.#partSql([stretch], samples));
@@ -230,12 +259,16 @@ class ParquetReader implements OpenSource {
     return `(${parts.map((part) => `(SELECT * FROM ${part})`).join(" UNION ALL ")})`;
   }
 
-  /** Whole files of one partition folder, or a stretch of one file. */
-  #partSql(stretches: readonly Stretch[], samples: readonly RowSample[]): string {
+  /** SQL for whole files of one partition folder, or for a stretch of one file. `paths` is SQL for the files' paths. */
+  #partSql(
+    stretches: readonly Stretch[],
+    samples: readonly RowSample[],
+    paths = pathListSql(stretches.map(({ file }) => file)),
+  ): string {
     const [first] = stretches;
     const ranged = first !== undefined && !first.whole;
     const numbered = ranged || samples.length > 0;
-    const args = [pathListSql(stretches.map(({ file }) => file)), "hive_partitioning=false"];
+    const args = [paths, "hive_partitioning=false"];
     if (numbered) args.push("file_row_number=true");
     if (this.options.includePaths) args.push("filename='path'");
     else if (samples.length > 0 || this.#casts) args.push(`filename='__spillway_file'`);
@@ -294,6 +327,11 @@ class ParquetReader implements OpenSource {
   }
 }
 
+function ofFiles(groups: readonly RowGroup[], files: readonly PartitionedFile[]): readonly RowGroup[] {
+  const paths = new Set(files.map(({ path }) => path));
+  return groups.filter(({ path }) => paths.has(path));
+}
+
 function firstGroups(groups: readonly RowGroup[], rows: number): readonly RowGroup[] {
   const kept: RowGroup[] = [];
   let left = rows;
@@ -305,7 +343,7 @@ function firstGroups(groups: readonly RowGroup[], rows: number): readonly RowGro
   return kept;
 }
 
-/** Row groups of one file are one stretch; the reader itself leaves out a group in between that cannot match. */
+/** Row groups of one file form one stretch. The reader skips a group in between that cannot match. */
 function stretchesOf(
   groups: readonly RowGroup[],
   files: ReadonlyMap<string, PartitionedFile>,
@@ -324,7 +362,7 @@ function stretchesOf(
   return stretches;
 }
 
-/** They lie in one partition folder, or in two that mean the same. */
+/** Whether both files are in one partition folder, or in two folders with the same values. */
 function haveSameValues(a: PartitionedFile, b: PartitionedFile): boolean {
   return a.values.every((value, i) => value === b.values[i]);
 }

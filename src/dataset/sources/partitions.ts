@@ -1,6 +1,6 @@
 /**
- * Hive partitions: folders named `key=value` that become columns. Values are the same for every file of a folder, so
- * they are constants in the SQL of a split, and a condition on them alone leaves out whole files.
+ * Hive partitions: folders named `key=value` that become columns. All files of a folder have the same values, so the
+ * values are constants in the SQL of a split, and a condition on them alone can leave out whole files.
  */
 import { dirname } from "node:path";
 import { quoteIdentifier, quoteText } from "../../arrow/index.ts";
@@ -12,7 +12,7 @@ import type { SourceFile } from "./files.ts";
 const NULL_VALUE = "__HIVE_DEFAULT_PARTITION__";
 
 export interface PartitionedFile extends SourceFile {
-  /** One a partition column, in their order; null for the null partition. */
+  /** One for each partition column, in order; null for the null partition. */
   readonly values: readonly (string | null)[];
 }
 
@@ -46,10 +46,8 @@ export function findPartitions(
     const values = parsed.map(({ pairs }) => pairs.get(name) ?? null);
     return { name, type: declared[name] ?? typeOf(values) };
   });
-  return {
-    columns,
-    files: parsed.map(({ file, pairs }) => ({ ...file, values: names.map((name) => pairs.get(name) ?? null) })),
-  };
+  const values = new Map(parsed.map(({ pairs }) => [pairs, names.map((name) => pairs.get(name) ?? null)]));
+  return { columns, files: parsed.map(({ file, pairs }) => ({ ...file, values: values.get(pairs) ?? [] })) };
 }
 
 function pairsOf(path: string): ReadonlyMap<string, string | null> {
@@ -67,7 +65,7 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // A lone percent sign is itself.
+    // A percent sign on its own stands for itself.
     return text;
   }
 }
@@ -83,7 +81,10 @@ function typeOf(values: readonly (string | null)[]): string {
 
 const isWhole = (value: string) => /^(0|-?[1-9][0-9]{0,17})$/.test(value);
 
-/** As the kernel spells a DOUBLE, which JavaScript's numbers are: `2024.0`. A version `1.10` is none. */
+/**
+ * Whether the text is a DOUBLE in the kernel's spelling, which is how JavaScript's numbers are written: `2024.0`. A
+ * version such as `1.10` is not.
+ */
 function isFloat(value: string): boolean {
   return /^-?[0-9]+\.[0-9]+$/.test(value) && value.replace(/\.0$/, "") === String(Number(value));
 }
@@ -95,7 +96,7 @@ export function partitionItems(columns: readonly Column[], values: readonly (str
   );
 }
 
-/** The files that conditions on partition columns alone leave. */
+/** The files that are left after the conditions on partition columns alone. */
 export async function prunePartitions(
   { columns, files }: Partitions,
   filters: readonly Expression[],

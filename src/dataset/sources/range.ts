@@ -58,7 +58,7 @@ function cut(engine: Engine, { start, step }: RangeBounds, rows: number, overrid
   };
 }
 
-/** The numbers from the first-th to the last-th, which is not included. */
+/** The numbers at the positions from `first` to before `last`. */
 function tableSql({ start, step }: RangeBounds, first: number, last: number, samples: readonly RowSample[]): string {
   const where = samples.map((sample) => placeSampleSql("range", sample)).join(" AND ");
   const from = `range(${start + first * step}, ${start + last * step}, ${step})`;

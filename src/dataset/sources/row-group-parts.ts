@@ -1,4 +1,4 @@
-/** Row groups in part: a read may be cut within one, and a stretch of a read has some rows of each file. */
+/** Parts of row groups: a read may be cut inside a group, and a stretch of a read has some rows of each file. */
 import type { Bytes } from "../../protocol/index.ts";
 import type { RowGroup } from "./row-groups.ts";
 
@@ -13,13 +13,13 @@ export function bytesIn(groups: readonly RowGroup[]): Bytes {
   return groups.reduce((sum, group) => sum + group.bytes, 0);
 }
 
-/** Rows [start, end) of the file, which are some of the group's. */
+/** Rows [start, end) of the file, which lie inside the group. */
 export function part(group: RowGroup, start: number, end: number): RowGroup {
   const rows = end - start;
   return { ...group, start, rows, bytes: (group.bytes * rows) / group.rows };
 }
 
-/** Groups next to each other, as the rows that they are of each file. */
+/** Neighbouring groups as ranges of rows of their files. */
 export function rowsByFile(groups: readonly RowGroup[]): RowsByFile {
   const found = new Map<string, { start: number; end: number }>();
   for (const { path, start, rows } of groups) {
@@ -31,7 +31,7 @@ export function rowsByFile(groups: readonly RowGroup[]): RowsByFile {
   return found;
 }
 
-/** What of the groups lies within the rows. */
+/** The parts of the groups that lie inside the rows. */
 export function within(groups: readonly RowGroup[], rows: RowsByFile | null): readonly RowGroup[] {
   if (rows === null) return groups;
   return groups.flatMap((group) => {

@@ -1,6 +1,6 @@
 /**
- * What Parquet footers say: row groups with their rows, their bytes in the columns at hand, and whether their
- * statistics let them hold a row that satisfies the conditions. Missing statistics mean that they may.
+ * What Parquet footers say: the row groups with their rows, the bytes of the wanted columns, and whether a row may
+ * satisfy the conditions by the statistics. Without statistics a row may.
  */
 import { quoteText } from "../../arrow/index.ts";
 import { KernelError } from "../../errors/index.ts";
@@ -15,14 +15,14 @@ import { inSourceWords } from "./kernel-words.ts";
 
 export interface RowGroup {
   readonly path: string;
-  /** Of its first row in the file. */
+  /** The position of the group's first row in the file. */
   readonly start: number;
   readonly rows: number;
   readonly bytes: Bytes;
   readonly mayMatch: boolean;
 }
 
-/** Footers are read by all workers at once; a few files a question keep them all busy. */
+/** Footers are read by all workers at once; a few files in a question keep all of them busy. */
 const FILES_PER_QUERY = 16;
 /** A column that says whether a file's statistics can be trusted about NaN. */
 const NAN_SAFE = "nan_safe";
@@ -48,8 +48,8 @@ export async function readRowGroups(
 }
 
 /**
- * The kernel makes texts of all statistics, and fails at those that it has no text for, such as the first instants of a
- * TIMESTAMP_NS. A file that has such is taken in one piece.
+ * The kernel makes texts of all statistics, and fails for values without a text, such as the earliest instants of a
+ * TIMESTAMP_NS. A file with such values is read in one piece.
  */
 async function inspected(
   engine: Pick<Engine, "inspect">,
@@ -110,8 +110,8 @@ function placed(files: readonly SourceFile[], found: readonly FoundGroup[]): rea
 }
 
 /**
- * SQL over a row of `parquet_metadata` (one column of one row group) that is false only where its statistics rule out
- * every row. `columns`: those whose type in the file is the type they are read with.
+ * SQL over a row of `parquet_metadata` (one column of one row group). It is false only if the statistics rule out every
+ * row. `columns`: those that are read with the type that they have in the file.
  */
 export function mayMatchSql(filters: readonly Expression[], columns: readonly Column[]): string {
   const conditions = filters.flatMap((filter) => {
@@ -128,7 +128,7 @@ type Comparison = "eq" | "lt" | "le" | "gt" | "ge";
 const mirrored: Readonly<Record<Comparison, Comparison>> = { eq: "eq", lt: "gt", le: "ge", gt: "lt", ge: "le" };
 const isComparison = (name: string): name is Comparison => name in mirrored;
 
-/** Null where nothing can be said; `names` collects the columns it speaks of, of which there may be one only. */
+/** Null if the statistics cannot tell. `names` collects the columns that the filter mentions; there may be only one. */
 function possible(filter: Expression, columns: readonly Column[], names: Set<string>): string | null {
   if (filter.kind !== "call") return null;
   const { name, args } = filter;
@@ -181,13 +181,13 @@ function compared(
       return `(${low} <= ${value})`;
     case "gt":
     case "ge":
-      // NaN is above everything in SQL, and most writers leave it out of their statistics; DuckDB leaves those out
-      // then.
+      // NaN is above everything in SQL, and most writers leave it out of their statistics. DuckDB writes no statistics
+      // for such a group.
       return `(${isFloat ? `NOT ${NAN_SAFE} OR ` : ""}${high} ${comparison === "gt" ? ">" : ">="} ${value})`;
   }
 }
 
-/** Values that compare with the column in the order of its statistics. */
+/** Values that are compared with the column in the order of its statistics. */
 function comparable(type: string, value: unknown): boolean {
   if (typeof value === "number")
     return !Number.isNaN(value) && /^(U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|FLOAT|DOUBLE|DECIMAL\b.*)$/.test(type);

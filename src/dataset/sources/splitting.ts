@@ -1,9 +1,9 @@
-/** How many tasks a read is cut into, and the cutting. Pieces stay in order and next to each other. */
+/** Decides how many tasks a read is cut into, and cuts it. Pieces stay in order and next to each other. */
 import type { Bytes } from "../../protocol/index.ts";
 import type { EngineSettings } from "../engine.ts";
 
 const MIB = 2 ** 20;
-/** Below this a second task costs more than it saves. */
+/** Below this size a second task costs more than it saves. */
 const WORTH_SPLITTING: Bytes = 4 * MIB;
 const ROWS_WORTH_SPLITTING = 4096;
 export const TASKS_PER_WORKER = 4;
@@ -11,11 +11,11 @@ export const TASKS_PER_WORKER = 4;
 interface Amount {
   readonly bytes: Bytes;
   readonly rows: number | null;
-  /** Pieces it can be cut into at all. */
+  /** How many pieces there are to distribute. */
   readonly pieces: number;
 }
 
-/** Blocks of the target size, but enough tasks to keep every worker busy to the end. */
+/** As many tasks as give blocks of the target size, and at least enough to keep every worker busy to the end. */
 export function taskCount(
   amount: Amount,
   override: number | null,
@@ -30,7 +30,7 @@ export function taskCount(
   return Math.max(1, Math.min(amount.pieces, Math.max(bySize, byBytes, byRows)));
 }
 
-/** `items` in order, in at most `count` groups of about the same weight, none empty. */
+/** `items` in order, in at most `count` groups of about the same weight. No group is empty. */
 export function bundled<T>(items: readonly T[], count: number, weight: (item: T) => number): readonly (readonly T[])[] {
   if (count >= items.length) return items.map((item) => [item]);
   const total = items.reduce((sum, item) => sum + weight(item), 0);
@@ -58,7 +58,7 @@ interface RowRange<T> {
   readonly end: number;
 }
 
-/** Rows of items cut into `count` stretches of the same number of rows, wherever that falls. */
+/** Cuts the rows of items into `count` stretches with the same number of rows, also inside of items. */
 export function cutByRows<T>(
   items: readonly T[],
   count: number,

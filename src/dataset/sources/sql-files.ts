@@ -1,7 +1,7 @@
 /**
  * Files that the kernel reads by SQL: CSV, JSON, text, binary. A split is a file, a part of one, or a bundle of small
- * ones; what differs between the formats is only how their columns are found, where they can be cut and which table
- * function reads them.
+ * ones. Formats differ only in how their columns are found, where files can be cut, and which table function reads
+ * them.
  */
 import { quoteIdentifier, quoteText } from "../../arrow/index.ts";
 import {
@@ -19,6 +19,7 @@ import {
   CONTENTS,
   type CsvProof,
   type FileContents,
+  type JoinedFiles,
   type PackedFile,
   type Split,
   STREAM_PATH,
@@ -38,18 +39,21 @@ import {
   partitionItems,
   prunePartitions,
 } from "./partitions.ts";
-import { bundled, TASKS_PER_WORKER, taskCount } from "./splitting.ts";
+import { areForTasks, areHeldTogether } from "./small-files.ts";
+import { bundled, taskCount } from "./splitting.ts";
 
-/** How one format is read; `path` is a column of its own table where paths are included. */
+/** How one format is read. With `includePaths`, its table has a column `path`. */
 export interface SqlFormat {
   readonly operator: string;
-  /** Rows that do not fit a column are left out, so which rows there are depends on all columns. */
+  /** Rows that do not fit a column are skipped, so the set of rows depends on all columns. */
   readonly leavesOutRows: boolean;
-  /** Finds the columns (without partitions, whose names are given, and `path`) by looking at the files. */
+  /**
+   * Finds the columns by looking at the files. Partition columns (whose names are given) and `path` are not included.
+   */
   columns(files: readonly SourceFile[], partitioned: readonly string[]): Promise<readonly Column[]>;
   /**
-   * SQL that reads files into those columns, or those of them that are needed, and `path` where asked for. `proved`:
-   * what `proof` says of them is true.
+   * SQL that reads files into those columns, or into the needed ones, and `path` if asked for. `proved`: what `proof`
+   * claims about the files is true.
    */
   tableSql(
     files: readonly SourceFile[],
@@ -58,36 +62,40 @@ export interface SqlFormat {
     slot: TaskSlot,
     proved: boolean,
   ): string;
-  /** What has to be true of files to be read faster; null where nothing makes it so. Absent: always. */
+  /** What must be true of the files for a faster read; null if no proof would help. Absent: no proof ever helps. */
   proof?(files: readonly SourceFile[], columns: readonly Column[]): Omit<CsvProof, "sql"> | null;
   /** Whether `tableSql` reads this file, or part of one, as a stream. */
   isStream(file: SourceFile): boolean;
-  /** As the kernel unpacks it; absent: nothing is. */
+  /** How the kernel unpacks the file; absent: files are never packed. */
   packing?(file: SourceFile): PackedFile["packing"] | null;
-  /** Its table can be made of the contents of whole files, in a slot that holds them: no file is a stream then. */
+  /** A last line of this length is refused (`csv-lines.ts`). Absent: the format has no lines. */
+  refusedLine?(file: SourceFile): Bytes;
+  /** The table can be made from the contents of whole files, in a slot that holds them. Then no file is a stream. */
   readonly takesContents?: boolean;
+  /** How all of the files are read as one; its SQL is a table. Null: they cannot be. Absent: never. */
+  joined?(files: readonly SourceFile[], columns: readonly Column[]): JoinedFiles | null;
   /** Where rows begin soon after these places of a file: what may be read by tasks of their own. Absent: nowhere. */
   cuts?(file: SourceFile, points: readonly Bytes[]): Promise<readonly Bytes[]>;
 }
 
 /**
- * What a split's SQL reads by way of its task: a stream, or the contents of all its files. It has one stream at most:
- * streams are written one after another, and the kernel may want the last one first.
+ * What a split's SQL reads through its task: one stream, or the contents of all its files. One stream at most: streams
+ * are written one after another, and the kernel may ask for the last one first.
  */
 export class TaskSlot {
   stream: TextStream | null = null;
   contents: FileContents | null = null;
 
-  /** `holdsContents`: the task may read the files by itself, and hold all that is in them. */
+  /** `holdsContents`: the task may read the files itself, and hold all of their contents. */
   constructor(readonly holdsContents: boolean) {}
 
-  /** SQL for the table of all files. */
+  /** Returns the SQL for the table of all files. */
   takeContents(contents: FileContents): string {
     this.contents = contents;
     return CONTENTS;
   }
 
-  /** SQL for the path of the stream. */
+  /** Returns the SQL for the path of the stream. */
   take(stream: TextStream): string {
     if (this.stream !== null) throw new Error(`${stream.path}: a split reads one stream, and has ${this.stream.path}`);
     this.stream = stream;
@@ -95,17 +103,11 @@ export class TaskSlot {
   }
 }
 
-/** From so many small files on, a task reads them by itself where it can. */
-const SEVERAL_FILES = 16;
-/** So many are read by tasks, and not by the SQL of a query over all rows. */
-const MANY_FILES = 256;
-/** What a task holds of its files at most. */
-const MOST_HELD: Bytes = 8 * 2 ** 20;
-/** What opening a file takes, as bytes that could be read in the same time. */
+/** The time that opening a file takes, as the number of bytes that could be read in it. */
 const OPENING: Bytes = 16 * 1024;
-/** From here on tasks that prove what they read are done before a kernel with all threads that does not. */
+/** From this size on, tasks that prove what they read are faster than a kernel with all threads that does not. */
 const WORTH_SPLITTING: Bytes = 64 * 2 ** 20;
-/** Below this a part of a file costs more than it saves. */
+/** Below this size a part of a file costs more than it saves. */
 const SMALLEST_PART: Bytes = 8 * 2 ** 20;
 
 export function sqlFileSource(
@@ -151,7 +153,7 @@ class SqlFileReader implements OpenSource {
     private readonly own: readonly Column[],
   ) {
     const partitioned = new Set(partitions.columns.map(({ name }) => name));
-    // A column that is both in the file and in its folder's name is the folder's.
+    // If a column is both in the file and in a folder's name, the folder's value counts.
     const kept = own.filter(({ name }) => !partitioned.has(name));
     const path = options.includePaths ? [{ name: "path", type: "VARCHAR" }] : [];
     this.#kept = kept;
@@ -165,7 +167,7 @@ class SqlFileReader implements OpenSource {
   }
 
   async splits(request: ScanRequest): Promise<ScanSplits> {
-    // Nothing but empty files: no columns, no rows.
+    // All files are empty: there are no columns and no rows.
     if (this.columns.length === 0) return { splits: [], skipped: nothingSkipped, notes: [] };
     const files = await prunePartitions(this.partitions, request.filters, this.engine);
     checkUnchanged(files, this.format.operator);
@@ -177,8 +179,8 @@ class SqlFileReader implements OpenSource {
     if (this.columns.length === 0) return null;
     const files = await prunePartitions(this.partitions, request.filters, this.engine);
     if (files.length === 0 || files.some((file) => this.format.isStream(file))) return null;
-    // Tasks read them several times as fast, and hand over the rows.
-    if (files.length >= MANY_FILES && this.#holdsContents(files, TASKS_PER_WORKER * MOST_HELD)) return null;
+    if (areForTasks(files) && (this.#takesContents(files) || this.#joined(files, request).joined !== undefined))
+      return null;
     checkUnchanged(files, this.format.operator);
     const sql = this.#sql(files, request, new TaskSlot(false), false);
     const splitsAreFaster = bytesOf(files) >= WORTH_SPLITTING && this.#proof(files, request).proof !== undefined;
@@ -186,33 +188,55 @@ class SqlFileReader implements OpenSource {
   }
 
   #split(bundle: readonly PartitionedFile[], request: ScanRequest): Split {
-    const slot = new TaskSlot(this.#holdsContents(bundle));
+    const isHeld = areHeldTogether(bundle);
+    const slot = new TaskSlot(isHeld && this.#takesContents(bundle));
     const sql = this.#sql(bundle, request, slot, false);
     const stream = slot.stream !== null && { stream: slot.stream };
     const contents = slot.contents !== null && { contents: slot.contents };
     const proof = slot.contents === null && this.#proof(bundle, request);
-    return { kind: "sql", sql, ...pathsOf(bundle), ...stream, ...contents, ...this.#packed(bundle), ...proof };
+    const joined = isHeld && this.#joined(bundle, request);
+    return {
+      kind: "sql",
+      sql,
+      ...pathsOf(bundle),
+      ...stream,
+      ...contents,
+      ...this.#packed(bundle),
+      ...proof,
+      ...joined,
+    };
   }
 
   #proof(bundle: readonly PartitionedFile[], request: ScanRequest): { proof?: CsvProof } {
-    // Where no value is wanted, none is made.
+    // If no values are needed, there is nothing to convert and so nothing to prove.
     if (request.columns?.length === 0) return {};
     const proof = this.format.proof?.(bundle, this.#wanted(request.columns)) ?? null;
     return proof === null ? {} : { proof: { ...proof, sql: this.#sql(bundle, request, new TaskSlot(false), true) } };
   }
 
-  /** Several files of one partition folder, with little in them. */
-  #holdsContents(files: readonly PartitionedFile[], most: Bytes = MOST_HELD): boolean {
-    if (this.format.takesContents !== true || files.length < SEVERAL_FILES || bytesOf(files) > most) return false;
-    return sameValues(files).length === 1 && !files.some((file) => this.format.isStream(file));
+  #takesContents(files: readonly PartitionedFile[]): boolean {
+    return this.format.takesContents === true && !files.some((file) => this.format.isStream(file));
+  }
+
+  /** How to read files of one partition folder as one, if no row's file matters. */
+  #joined(files: readonly PartitionedFile[], { columns, samples }: ScanRequest): { joined?: JoinedFiles } {
+    if (this.options.includePaths || samples.length > 0) return {};
+    const { wanted, read } = this.#readFor(columns);
+    const joined = this.format.joined?.(files, read) ?? null;
+    if (joined === null) return {};
+    const names = wanted.map(({ name }) => quoteIdentifier(name));
+    const constants = partitionItems(this.partitions.columns, files[0]?.values ?? []);
+    return { joined: { ...joined, sql: `(SELECT ${[...names, ...constants].join(", ")} FROM ${joined.sql})` } };
   }
 
   #packed(files: readonly PartitionedFile[]): { packed?: readonly PackedFile[] } {
-    // What is missing at the end of a file is left out, too, where that is asked for.
+    // A format that skips rows also skips a record that is cut short at the end of a file.
     if (this.format.leavesOutRows) return {};
     const packed = files.flatMap((file): readonly PackedFile[] => {
       const packing = file.bytes === 0 ? null : (this.format.packing?.(file) ?? null);
-      return packing === null ? [] : [{ path: file.path, packing }];
+      if (packing === null) return [];
+      const refusedLine = this.format.refusedLine?.(file);
+      return [{ path: file.path, packing, ...(refusedLine === undefined ? {} : { refusedLine }) }];
     });
     return packed.length === 0 ? {} : { packed };
   }
@@ -251,11 +275,15 @@ class SqlFileReader implements OpenSource {
     const work = bytes + files.length * OPENING;
     const count = taskCount({ bytes: work, rows: null, pieces }, overrideNumBlocks, this.engine.settings);
     const parts: PartitionedFile[] = [];
-    for (const file of files) parts.push(...(await this.#parts(file, bytes / Math.max(1, count))));
+    const share = bytes / Math.max(1, count);
+    for (const file of files) {
+      if (this.#mayCut(file, share)) parts.push(...(await this.#parts(file, share)));
+      else parts.push(file);
+    }
     return bundled(parts, count, (file) => file.bytes + OPENING).flatMap((bundle) => this.#apart(bundle));
   }
 
-  /** Each stream for itself, what is between them together. */
+  /** Each stream alone; the files between two streams together. */
   #apart(bundle: readonly PartitionedFile[]): readonly (readonly PartitionedFile[])[] {
     const groups: PartitionedFile[][] = [];
     let isOpen = false;
@@ -268,13 +296,18 @@ class SqlFileReader implements OpenSource {
     return groups;
   }
 
-  /** A file as it is, or cut into parts of about a task's share. */
-  async #parts(file: PartitionedFile, share: Bytes): Promise<readonly PartitionedFile[]> {
-    const { cuts } = this.format;
+  #mayCut(file: PartitionedFile, share: Bytes): boolean {
+    return this.format.cuts !== undefined && file.part === undefined && this.#partCount(file, share) >= 2;
+  }
+
+  #partCount({ bytes }: PartitionedFile, share: Bytes): number {
     const smallest = this.options.overrideNumBlocks === null ? SMALLEST_PART : 1;
-    const count = Math.round(file.bytes / Math.max(share, smallest));
-    if (cuts === undefined || file.part !== undefined || count < 2) return [file];
-    const starts = await cuts(file, cutPoints(file.bytes, count));
+    return Math.round(bytes / Math.max(share, smallest));
+  }
+
+  /** The whole file, or parts of about a task's share. */
+  async #parts(file: PartitionedFile, share: Bytes): Promise<readonly PartitionedFile[]> {
+    const starts = (await this.format.cuts?.(file, cutPoints(file.bytes, this.#partCount(file, share)))) ?? [];
     if (starts.length === 0) return [file];
     return [0, ...starts].map((start, i) => {
       const end = starts[i] ?? file.bytes;
@@ -283,10 +316,9 @@ class SqlFileReader implements OpenSource {
   }
 
   #sql(files: readonly PartitionedFile[], { columns, samples }: ScanRequest, slot: TaskSlot, proved: boolean): string {
-    const wanted = this.#wanted(columns);
+    const { wanted, read } = this.#readFor(columns);
     const names = wanted.map(({ name }) => quoteIdentifier(name));
     if (this.options.includePaths) names.push("path");
-    const read = this.format.leavesOutRows || wanted.length === 0 ? this.own : wanted;
     const groups = sameValues(files);
     const parts = groups.map((group) => {
       const constants = partitionItems(this.partitions.columns, group[0]?.values ?? []);
@@ -297,14 +329,22 @@ class SqlFileReader implements OpenSource {
     if (samples.length === 0) return `(${all})`;
     const row = quoteIdentifier("__spillway_row");
     const { shown, part } = files[0] ?? {};
-    // Rows of a part are told from those of the others by where it begins.
+    // The part's offset distinguishes its rows from those of other parts.
     const from = (part?.start ?? 0) === 0 ? "" : `#${part?.start}`;
     const place = `${quoteText(`${shown ?? ""}${from}`)}, ${row}`;
     const conditions = samples.map((sample) => placeSampleSql(place, sample)).join(" AND ");
     return `(SELECT * EXCLUDE (${row}) FROM (SELECT *, row_number() OVER () AS ${row} FROM (${all})) WHERE ${conditions})`;
   }
 
-  /** What is not read need not be in the SQL, whose size matters where there are thousands of columns. */
+  #readFor(columns: readonly string[] | null): {
+    readonly wanted: readonly Column[];
+    readonly read: readonly Column[];
+  } {
+    const wanted = this.#wanted(columns);
+    return { wanted, read: this.format.leavesOutRows || wanted.length === 0 ? this.own : wanted };
+  }
+
+  /** Columns that are not read need not be in the SQL, whose size matters with thousands of columns. */
   #wanted(columns: readonly string[] | null): readonly Column[] {
     if (columns === null) return this.#kept;
     const names = new Set(columns);
@@ -313,7 +353,7 @@ class SqlFileReader implements OpenSource {
   }
 }
 
-/** Neighbours in the same partition folder. */
+/** Neighbouring files in the same partition folder. */
 function sameValues(files: readonly PartitionedFile[]): readonly (readonly PartitionedFile[])[] {
   const groups: PartitionedFile[][] = [];
   let last: string | null = null;

@@ -1,14 +1,14 @@
 /**
- * Text files, a row a line, in the column `text`, without the line's end. Small files are split in memory, where line
- * ends may even be mixed. All others, large, compressed or in other encodings, are streams of UTF-8 that the kernel's
- * CSV reader cuts into lines, with nothing to separate or quote.
+ * Text files: one row a line, in the column `text`, without the end of the line. Small files are split in memory, where
+ * kinds of line ends may even be mixed. All other files (large, compressed, or in other encodings) are streams of UTF-8
+ * that the kernel's CSV reader cuts into lines, without delimiter and quotes.
  */
 import { quoteText } from "../../arrow/index.ts";
-import { OptionError } from "../../errors/index.ts";
 import { type BadBytes, type Bytes, RETURN_MARK, type TextEncoding, type TextStream } from "../../protocol/index.ts";
 import { cutAtLines, packingOf, unpacksZstd } from "../../text/index.ts";
-import { describe, oneOf, positiveInteger } from "../options.ts";
-import { lineArguments, lineLimits } from "./csv-lines.ts";
+import { oneOf, positiveInteger } from "../options.ts";
+import { DEFAULT_LIMITS, type LineLimits, lineArguments, lineLimits, refusedLine } from "./csv-lines.ts";
+import { ENCODINGS, encodingOf } from "./encodings.ts";
 import type { SourceFile } from "./files.ts";
 import { partStream, pathListSql, wholeFilesSql } from "./kernel-paths.ts";
 import type { SqlFormat, TaskSlot } from "./sql-files.ts";
@@ -17,14 +17,14 @@ export interface TextOptions {
   /** "utf-8" (default), "latin-1", "windows-1252", "utf-16le" or "utf-16be". */
   readonly encoding?: TextEncoding;
   /**
-   * Bytes that are no text in the encoding: an error with file and line ("refuse", the default), or U+FFFD ("replace").
+   * Bytes that are invalid in the encoding: an error with file and line ("refuse", the default), or U+FFFD ("replace").
    */
   readonly badBytes?: BadBytes;
-  /** "gzip", "zstd", "none". Default: by the file's name. */
+  /** "gzip", "zstd", "none". Default: from the file's name. */
   readonly compression?: "gzip" | "zstd" | "none";
   /**
-   * The longest line in bytes, for files that have a few very long ones. Default: 32 MB in files below that, else as
-   * seen.
+   * The longest line in bytes, for files with a few very long lines. Default: 32 MB in files below that, otherwise
+   * detected.
    */
   readonly maxLineSize?: number;
 }
@@ -38,26 +38,12 @@ interface TextSettings {
   readonly maxLineSize: Bytes | null;
 }
 
-const ENCODINGS: readonly TextEncoding[] = ["utf-8", "latin-1", "windows-1252", "utf-16le", "utf-16be"];
-/** Other names that are in use for them. */
-const ALSO_CALLED: Readonly<Record<string, TextEncoding>> = {
-  utf8: "utf-8",
-  latin1: "latin-1",
-  "iso-8859-1": "latin-1",
-  cp1252: "windows-1252",
-  "utf-16": "utf-16le",
-  utf16le: "utf-16le",
-  utf16be: "utf-16be",
-};
 const SPLIT_BELOW: Bytes = 32_000_000;
 
 export function textSettings(options: TextOptions): TextSettings {
   const { encoding = "utf-8", badBytes = "refuse", compression, maxLineSize } = options;
-  if (typeof encoding !== "string")
-    throw new OptionError(`readText: encoding is ${describe(encoding)}; it must be a text.`);
-  const name = encoding.toLowerCase();
   return {
-    encoding: oneOf("readText", "encoding", ALSO_CALLED[name] ?? name, ENCODINGS),
+    encoding: encodingOf("readText", encoding, ENCODINGS),
     badBytes: oneOf("readText", "badBytes", badBytes, ["replace", "refuse"]),
     compression:
       compression === undefined ? null : oneOf("readText", "compression", compression, ["gzip", "zstd", "none"]),
@@ -67,7 +53,8 @@ export function textSettings(options: TextOptions): TextSettings {
 
 export function textFormat(settings: TextSettings): SqlFormat {
   const packing = (file: SourceFile) => packingOf(file.path, settings.compression);
-  const limits = new Map<string, readonly string[]>();
+  const limits = new Map<string, LineLimits>();
+  const limitsOf = ({ path }: SourceFile) => limits.get(path) ?? DEFAULT_LIMITS;
   return {
     operator: "readText",
     leavesOutRows: false,
@@ -75,13 +62,14 @@ export function textFormat(settings: TextSettings): SqlFormat {
       for (const file of files) {
         if (isSmall(file, packing(file), settings)) continue;
         const isPacked = packing(file) !== null;
-        limits.set(file.path, lineArguments(await lineLimits(file, settings.maxLineSize, isPacked)));
+        limits.set(file.path, await lineLimits(file, settings.maxLineSize, isPacked));
       }
       return [{ name: "text", type: "VARCHAR" }];
     },
     isStream: (file) => !isSmall(file, packing(file), settings),
     takesContents: true,
     packing: (file) => (isByKernel(packing(file), settings) ? packing(file) : null),
+    refusedLine: (file) => refusedLine(limitsOf(file)),
     async cuts(file, points) {
       return packing(file) === null ? cutAtLines(file.path, file.bytes, points, settings.encoding) : [];
     },
@@ -99,7 +87,7 @@ export function textFormat(settings: TextSettings): SqlFormat {
           continue;
         }
         flush();
-        parts.push(streamed(file, settings, limits.get(file.path) ?? [], includePaths, slot));
+        parts.push(streamed(file, settings, limitsOf(file), includePaths, slot));
       }
       flush();
       if (parts.length > 0) return `(${parts.join(" UNION ALL ")})`;
@@ -108,13 +96,13 @@ export function textFormat(settings: TextSettings): SqlFormat {
   };
 }
 
-/** Read in one go, with others. */
+/** Whether the file is read in one go, together with others. */
 function isSmall(file: SourceFile, packing: string | null, { encoding, badBytes }: TextSettings): boolean {
   const isAsIs = packing === null && encoding === "utf-8" && badBytes === "refuse";
   return isAsIs && file.bytes < SPLIT_BELOW && file.part === undefined;
 }
 
-/** Where this Node does not unpack it. */
+/** Whether the kernel unpacks the file, because this Node cannot. */
 function isByKernel(
   packing: TextStream["packing"],
   { encoding, badBytes }: Pick<TextSettings, "encoding" | "badBytes">,
@@ -124,28 +112,31 @@ function isByKernel(
 
 function splitInMemory(files: readonly SourceFile[], includePaths: boolean, slot: TaskSlot): string {
   const table = slot.holdsContents ? slot.takeContents("text") : wholeFilesSql("read_text", files);
-  // The mark of UTF-8 at the beginning is no text.
+  // The byte order mark of UTF-8 at the beginning is not part of the text.
   const content = "CASE WHEN prefix(content, chr(65279)) THEN substr(content, 2) ELSE content END";
   const whole = `SELECT filename, replace(${content}, chr(13) || chr(10), chr(10)) AS content FROM ${table}`;
-  // The last line's end does not begin another line.
+  // The end of the last line does not start another line.
   const lines =
     "string_split(CASE WHEN suffix(content, chr(10)) THEN left(content, length(content) - 1) ELSE content END, chr(10))";
   const path = includePaths ? ", filename AS path" : "";
   return `(SELECT unnest(${lines}) AS "text"${path} FROM (${whole}) WHERE content <> '')`;
 }
 
-/** No text has this character, which is none. */
+/** A code point that is no character, so that no text contains it. */
 const DELIMITER = "\u{10FFFE}";
 
 function streamed(
   file: SourceFile,
   { encoding, badBytes, compression }: TextSettings,
-  limits: readonly string[],
+  limits: LineLimits,
   includePaths: boolean,
   slot: TaskSlot,
 ): string {
   const packing = packingOf(file.path, compression);
-  const stream: TextStream = { ...partStream(file), encoding, badBytes, packing, marksReturns: true };
+  // The limits of a plain file come from its own lines, so the kernel itself refuses a line that is too long.
+  const refused = packing === null && encoding === "utf-8" ? {} : { refusedLine: refusedLine(limits) };
+  const asked = { encoding, badBytes, packing, marksReturns: true };
+  const stream: TextStream = { ...partStream(file, "readText"), ...asked, ...refused };
   const byKernel = isByKernel(packing, { encoding, badBytes });
   const options = [
     ...(byKernel ? [pathListSql([file]), "compression='zstd'"] : [slot.take(stream)]),
@@ -157,7 +148,7 @@ function streamed(
     "escape=''",
     "force_not_null=['text']",
     "hive_partitioning=false",
-    ...limits,
+    ...lineArguments(limits),
   ];
   const path = includePaths ? `, ${quoteText(file.path)} AS path` : "";
   return `(SELECT replace("text", ${quoteText(RETURN_MARK)}, chr(13)) AS "text"${path} FROM read_csv(${options.join(", ")}))`;

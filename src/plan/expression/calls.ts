@@ -1,6 +1,6 @@
 /**
- * Every operator and function an expression can call, with its SQL. A closed list: what is not here is said with
- * `sql("…")`. SQL semantics throughout: null in, null out, unless told otherwise; `/` is float division.
+ * Every operator and function that an expression can call, with its SQL. The list is closed: anything else is written
+ * as `sql("…")`. The semantics are SQL's: null in gives null out, unless stated otherwise; `/` is float division.
  */
 
 type Render = (args: readonly string[]) => string;
@@ -21,14 +21,12 @@ const interval =
   (name: string): Render =>
   ([input, amount]) =>
     `(${input} + ${name}(${amount}))`;
-/** The kernel takes a null list of a fixed size for one with nulls inside, which it refuses. */
+/** The kernel takes a null list of fixed size for a list that contains nulls, which it refuses. */
 const ofVectors =
   (name: string): Render =>
   ([left, right]) =>
     `(CASE WHEN ${left} IS NULL OR ${right} IS NULL THEN NULL ELSE ${name}(${left}, ${right}) END)`;
-/**
- * A vector without a direction (of zeros, or with NaN or infinities in it) has no angle: NaN, where the kernel says -1.
- */
+/** The angle of a vector without a direction (of zeros, or with NaN or infinities) is NaN. The kernel returns -1. */
 const cosine: Render = ([left, right]) => {
   const square = (vector: string) => `list_inner_product(${vector}, ${vector})`;
   const points = (vector: string) => `isfinite(${square(vector)}) AND ${square(vector)} > 0`;
@@ -45,7 +43,7 @@ const table = {
   subtract: infix("-"),
   multiply: infix("*"),
   divide: infix("/"),
-  // `//` keeps the fraction of floats and decimals; of whole numbers there is none left to cut.
+  // `//` keeps the fraction of floats and decimals. Whole numbers have none to cut.
   integerDivide: ([left, right]) => `trunc(${left} // ${right})`,
   modulo: infix("%"),
   power: call("pow"),
@@ -183,5 +181,5 @@ export type CallName = keyof typeof table;
 
 export const calls: Readonly<Record<CallName, Render>> = table;
 
-/** Beside these a literal is a bound to compare with, not a value to compute with. */
+/** In these calls a literal is a bound to compare with, not a value to compute with. */
 export const comparisons: ReadonlySet<CallName> = new Set(["eq", "ne", "lt", "le", "gt", "ge", "in", "isSame"]);

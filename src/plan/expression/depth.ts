@@ -1,10 +1,13 @@
-/** How deep expressions are nested, as far as they may be cut: what SQL may not compute at all stays in one piece. */
+/**
+ * How deeply expressions are nested, counting only parts that may be computed separately. A part that SQL may not
+ * evaluate at all stays in one piece.
+ */
 import type { CallName } from "./calls.ts";
 import type { Expression } from "./expression.ts";
 
 /**
- * The kernel plans an expression of this depth in no time, and one of a hundred in 0.2 s; it grows with the third
- * power.
+ * The kernel plans an expression of this depth in almost no time, and one of depth 100 in 0.2 s; the time grows with
+ * the third power.
  */
 export const MAX_DEPTH = 24;
 
@@ -14,12 +17,12 @@ export function isDeep(expression: Expression): boolean {
 
 const MAY_STOP_EARLY: ReadonlySet<CallName> = new Set(["and", "or", "coalesce"]);
 
-/** Whatever the values are, all of what is directly inside is computed, and row by row. */
+/** Whatever the values are, all direct children are computed, row by row. */
 export function computesAll(expression: Expression): boolean {
   return expression.kind === "cast" || (expression.kind === "call" && !MAY_STOP_EARLY.has(expression.name));
 }
 
-/** Looks no further than it must. */
+/** Stops as soon as the answer is known. */
 function isWithin(expression: Expression, most: number): boolean {
   if (!computesAll(expression)) return true;
   if (most === 0) return false;

@@ -1,7 +1,7 @@
 /**
- * Expressions as plain immutable trees. What users write (`col("x").gt(5)`) builds them, rules move and simplify them,
- * `expressionSql` spells them. `raw` is SQL of the user's own: rules do not look into it, and what the kernel's parser
- * sees in it only says where it may stand.
+ * Expressions as plain immutable trees. Users build them (`col("x").gt(5)`), rules move and simplify them, and
+ * `expressionSql` writes them as SQL. `raw` is SQL of the user's own: rules do not change it, and the findings of the
+ * kernel's parser only decide where it may stand.
  */
 import type { CallName } from "./calls.ts";
 import type { Literal } from "./literal.ts";
@@ -26,7 +26,7 @@ interface CastExpression {
   readonly kind: "cast";
   readonly input: Expression;
   readonly type: string;
-  /** What cannot be cast becomes null instead of an error. */
+  /** A value that cannot be cast becomes null instead of an error. */
   readonly lenient: boolean;
 }
 
@@ -39,32 +39,32 @@ interface CaseExpression {
 export interface RawExpression {
   readonly kind: "raw";
   readonly sql: string;
-  /** What the kernel's parser finds in it; null: not asked. */
+  /** What the kernel's parser finds in it; null: the parser was not asked. */
   readonly seen: RawSeen | null;
 }
 
 export interface RawSeen {
-  /** The columns that it names, in lower case; null: it may mean all there are. */
+  /** The columns that it names, in lower case; null: it may refer to all columns. */
   readonly columns: ReadonlySet<string> | null;
-  /** For each window (`… OVER (…)`) the columns that it is partitioned by; what is computed for that is left out. */
+  /** For each window (`… OVER (…)`), the columns that it is partitioned by. Computed keys are left out. */
   readonly windows: readonly (readonly string[])[];
-  /** Functions of many rows that stand outside of windows: `sum`, `row_number`. */
+  /** Functions of many rows outside of windows: `sum`, `row_number`. */
   readonly aggregates: readonly string[];
   /** It makes several rows of one. */
   readonly unnests: boolean;
-  /** It is one expression, with nothing before or after it. */
+  /** It is a single expression, with nothing before or after it. */
   readonly isOne: boolean;
 }
 
-/** Of many rows one value; only in the items of an aggregate, or with a window. */
+/** One value of many rows. Allowed in the items of an aggregate, or with a window. */
 export interface AggregateExpression {
   readonly kind: "aggregate";
   readonly name: AggregateName;
-  /** Null: rows are counted, whatever they hold. */
+  /** Null: rows are counted, whatever they contain. */
   readonly input: Expression | null;
-  /** Only rows for which this holds; null: all. */
+  /** Only rows for which this is true; null: all rows. */
   readonly where: Expression | null;
-  /** Of a quantile, from 0 to 1. */
+  /** For a quantile, from 0 to 1. */
   readonly fraction: number | null;
 }
 
@@ -87,17 +87,17 @@ export interface SortKey {
   readonly nulls: "first" | "last";
 }
 
-/** For each row a value of the rows around it: those of its partition, in an order, or a frame of them. */
+/** For each row, a value of the rows around it: of its partition, up to it in an order, or of a frame. */
 export interface WindowExpression {
   readonly kind: "window";
   readonly of: AggregateExpression | WindowCall;
   readonly partitionBy: readonly Expression[];
   readonly orderBy: readonly SortKey[];
-  /** Null: SQL's own; in an order all rows up to this one and those beside it, without one all rows. */
+  /** Null: SQL's default. With an order, all rows up to this one and those equal to it; without an order, all rows. */
   readonly frame: Frame | null;
 }
 
-/** What has a meaning in a window alone. */
+/** A function that only has a meaning in a window. */
 export interface WindowCall {
   readonly kind: "windowCall";
   readonly name: WindowCallName;
@@ -113,8 +113,8 @@ export interface Frame {
 }
 
 /**
- * From the row itself: so many rows, or so much of the key, before (negative) or after it; a unit where the key is a
- * time.
+ * Distance from the row: a number of rows, or a distance of the key; negative is before the row. The unit is set if the
+ * key is a time.
  */
 export type FrameBound = "unbounded" | { readonly offset: number; readonly unit: string | null };
 
@@ -158,7 +158,7 @@ export const windowOf = (
 export const windowCall = (name: WindowCallName, ...args: readonly Expression[]): WindowCall =>
   Object.freeze({ kind: "windowCall", name, args });
 
-/** AND and OR are kept flat: a thousand conditions are one wide node, not a thousand deep. */
+/** AND and OR are kept flat: a thousand conditions are one wide node instead of a thousand nested ones. */
 export function call(name: CallName, ...args: readonly Expression[]): CallExpression {
   return callOf(name, args);
 }
@@ -172,7 +172,7 @@ function sameCall(expression: Expression, name: CallName): readonly Expression[]
   return expression.kind === "call" && expression.name === name ? expression.args : [expression];
 }
 
-/** The conditions that must all hold. */
+/** The conditions that must all be true. */
 export function conjuncts(predicate: Expression): readonly Expression[] {
   return sameCall(predicate, "and");
 }

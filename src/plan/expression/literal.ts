@@ -1,6 +1,6 @@
 /**
- * JavaScript values as SQL literals. A number with a fraction is a DOUBLE, as in JavaScript, not SQL's DECIMAL; next to
- * a comparison it stays a plain decimal, so that a filter on a DECIMAL column still reaches the reader's statistics.
+ * JavaScript values as SQL literals. A number with a fraction is a DOUBLE, as in JavaScript, and not SQL's DECIMAL. In
+ * a comparison it stays a plain decimal, so that a filter on a DECIMAL column can still use the reader's statistics.
  */
 import { halfPair, quoteText } from "../../arrow/index.ts";
 import { OptionError } from "../../errors/index.ts";
@@ -18,7 +18,7 @@ export type Literal =
   | ReadonlyMap<Literal, Literal>
   | { readonly [field: string]: Literal };
 
-/** `compared`: beside `=`, `<`, `IN` and the like. */
+/** `compared`: the literal is an operand of `=`, `<`, `IN` and the like. */
 export function literalSql(value: Literal, compared = false): string {
   if (value === null) return "NULL";
   switch (typeof value) {
@@ -69,7 +69,7 @@ function dateSql(value: Date, compared: boolean): string {
   const text = value.toISOString();
   const [day = "", time = ""] = text.split("T");
   if (!/^[0-9]{4}-/.test(day)) throw new OptionError(`The date ${text} is outside the years 0 to 9999.`);
-  // Midnight beside a comparison is a DATE: it compares with DATE and TIMESTAMP columns alike, without a cast of them.
+  // In a comparison, midnight is a DATE: it compares with DATE and TIMESTAMP columns without casting them.
   if (compared && time === "00:00:00.000Z") return `DATE '${day}'`;
   return `TIMESTAMP '${day} ${time.slice(0, -1)}'`;
 }
@@ -87,7 +87,7 @@ function isLiteralMap(value: object): value is ReadonlyMap<Literal, Literal> {
   return isMap(value);
 }
 
-/** Throws where a value (or one inside it) has no SQL literal. */
+/** Throws if a value (or one inside it) has no SQL literal. */
 export function checkLiteral(value: unknown, where: string): Literal {
   if (value === null || value === undefined) return null;
   switch (typeof value) {
@@ -104,7 +104,7 @@ export function checkLiteral(value: unknown, where: string): Literal {
   }
 }
 
-/** As a text of SQL. */
+/** Throws if SQL cannot contain the text. */
 export function checkText(text: string, where: string): string {
   const half = halfPair(text);
   if (half !== null) throw new OptionError(`${where}: ${JSON.stringify(text)} has ${half}.`);

@@ -40,7 +40,7 @@ export function expressionSql(expression: Expression, compared = false): string 
     case "window":
       return windowSql(expression);
     case "raw":
-      // A comment at the end of the user's text must not swallow the bracket.
+      // The line break ends a comment at the end of the user's text, which would swallow the bracket.
       return expression.sql.includes("--") ? `(${expression.sql}\n)` : `(${expression.sql})`;
   }
 }
@@ -89,7 +89,8 @@ function windowSql({ of, partitionBy, orderBy, frame }: WindowExpression): strin
 }
 
 /**
- * The last value up to this row would be this one's, so that without a frame all rows are meant; the first is the same.
+ * SQL's default frame would end at this row, so the last value would always be this row's own. Without a frame all rows
+ * are meant. `first` gives the same either way.
  */
 function goesToEnds(of: WindowExpression["of"]): boolean {
   return of.name === "last" || of.name === "first";
@@ -102,8 +103,8 @@ export function orderSql({ expression, descending, nulls }: SortKey): string {
 function callSql({ name, args }: WindowCall): string {
   const [value, offset, otherwise] = args.map((each) => expressionSql(each));
   if (otherwise === undefined) return `${CALLS[name]}(${args.map((each) => expressionSql(each)).join(", ")})`;
-  // The kernel casts what stands for missing rows to the type of the others, and rounds it: both take the type that
-  // holds both.
+  // The kernel casts the value for missing rows to the type of the others, which would round it. The CASE gives both
+  // the type that holds both.
   return `${CALLS[name]}(CASE WHEN FALSE THEN ${otherwise} ELSE ${value} END, ${offset}, ${otherwise})`;
 }
 

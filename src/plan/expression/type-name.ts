@@ -1,6 +1,6 @@
 /**
  * Type names (`DECIMAL(10, 2)`, `STRUCT(a INTEGER, "b c" VARCHAR[])`) come from users and go into SQL text, so their
- * spelling is checked here. Whether such a type exists is the kernel's to say.
+ * spelling is checked here. The kernel decides whether the type exists.
  */
 import { OptionError } from "../../errors/index.ts";
 

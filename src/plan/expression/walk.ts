@@ -1,4 +1,4 @@
-/** Questions about an expression's inside, and replacing columns in it. */
+/** Questions about the parts of an expression, and replacing columns in it. */
 import { type AggregateExpression, column, type Expression, type RawExpression } from "./expression.ts";
 
 export function children(expression: Expression): readonly Expression[] {
@@ -25,7 +25,7 @@ export function hasRaw(expression: Expression): boolean {
   return expression.kind === "raw" || children(expression).some(hasRaw);
 }
 
-/** The columns an expression names outright; raw SQL inside is left out. */
+/** The columns that an expression names outright, without those in raw SQL. */
 export function namedColumns(expression: Expression, into: Set<string> = new Set()): Set<string> {
   if (expression.kind === "column") into.add(expression.name);
   for (const child of children(expression)) namedColumns(child, into);
@@ -33,8 +33,8 @@ export function namedColumns(expression: Expression, into: Set<string> = new Set
 }
 
 /**
- * The columns an expression may read, null where that cannot be told: with raw SQL in it only of those that are
- * available, and not where it may mean them all (`*`, COLUMNS).
+ * The columns that an expression may read; null if that is unknown. Raw SQL counts with those of the available columns
+ * that it names. The answer is null if it may refer to all columns (`*`, COLUMNS).
  */
 export function columnsRead(expression: Expression, available: readonly string[] | null): Set<string> | null {
   const found = namedColumns(expression);
@@ -46,7 +46,7 @@ export function columnsRead(expression: Expression, available: readonly string[]
   return found;
 }
 
-/** Where the kernel's parser was not asked, every name counts that stands anywhere in the text. */
+/** If the kernel's parser was not asked, every name counts that occurs anywhere in the text. */
 function rawColumns({ sql, seen }: RawExpression, available: readonly string[]): readonly string[] | null {
   if (seen !== null) {
     const { columns } = seen;
@@ -61,7 +61,10 @@ export function rawsIn(expression: Expression): readonly RawExpression[] {
   return expression.kind === "raw" ? [expression] : children(expression).flatMap(rawsIn);
 }
 
-/** By what each window in it is partitioned, outermost ones only; none: it looks at one row at a time. */
+/**
+ * The keys by which each window in it is partitioned, outermost windows only. Empty: the expression looks at one row at
+ * a time.
+ */
 export function partitionsIn(expression: Expression): readonly (readonly Expression[])[] {
   if (expression.kind === "window") return [expression.partitionBy];
   if (expression.kind === "raw") return expression.seen?.windows.map((names) => names.map(column)) ?? [];
@@ -77,7 +80,7 @@ export function aggregatesIn(expression: Expression): readonly AggregateExpressi
   return expression.kind === "aggregate" ? [expression] : children(expression).flatMap(aggregatesIn);
 }
 
-/** The same expression over other children. */
+/** The same expression with other children. */
 export function mapChildren(expression: Expression, map: (child: Expression) => Expression): Expression {
   switch (expression.kind) {
     case "call":

@@ -1,4 +1,4 @@
-/** A row for each combination of the keys, or one row in all where there are no keys. */
+/** One row for each combination of the keys, or a single row if there are no keys. */
 import type { NamedExpression } from "../expression/index.ts";
 import type { Plan } from "../plan.ts";
 
@@ -8,8 +8,8 @@ export interface AggregateNode {
   /** Row-wise expressions. */
   readonly keys: readonly NamedExpression[];
   /**
-   * Expressions over aggregates (`sum(x) / count(*)`). As the user wrote them, keys may stand in them, too; resolved,
-   * every column is inside an aggregate (or in raw SQL, which may be an aggregate itself).
+   * Expressions over aggregates (`sum(x) / count(*)`). As the user wrote them, they may also contain keys. After
+   * resolving, every column is inside an aggregate (or in raw SQL, which may be an aggregate itself).
    */
   readonly items: readonly NamedExpression[];
 }

@@ -1,5 +1,6 @@
 /**
- * One row of those that are the same (null as null), in all columns or in some of them; then any one of them, whole.
+ * One row of those that are equal (null equals null), in all columns or in some; in the latter case any one of them,
+ * whole.
  */
 import type { Plan } from "../plan.ts";
 

@@ -1,4 +1,4 @@
-/** Puts a value in place of nulls: one for every column whose type takes it, or one by column. */
+/** Replaces nulls by a value: one value for every column whose type fits, or one for each column. */
 import type { Literal } from "../expression/index.ts";
 import type { Plan } from "../plan.ts";
 

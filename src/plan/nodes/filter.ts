@@ -1,4 +1,4 @@
-/** Keeps the rows for which the predicate is true (not null, not false). */
+/** Keeps the rows for which the predicate is true (neither null nor false). */
 import type { Expression } from "../expression/index.ts";
 import type { Plan } from "../plan.ts";
 

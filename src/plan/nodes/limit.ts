@@ -5,7 +5,7 @@ export interface LimitNode {
   readonly kind: "limit";
   readonly input: Plan;
   readonly offset: number;
-  /** Null: all that follow. */
+  /** Null: all rows that follow. */
   readonly limit: number | null;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Computes columns. `select` names all of them; `with` keeps the input's and replaces or appends the named ones.
- * Where the input's columns are known, `drop` and `rename` become a `select` too.
+ * Computes columns. `select` names all of them; `with` keeps those of the input and replaces or appends the named ones.
+ * If the input's columns are known, `drop` and `rename` become a `select`, too.
  */
 import type { NamedExpression } from "../expression/index.ts";
 import type { Plan } from "../plan.ts";
@@ -10,7 +10,7 @@ export interface ProjectNode {
   readonly input: Plan;
   readonly mode: "select" | "with";
   readonly items: readonly NamedExpression[];
-  /** What the user called: `select`, `withColumn`, `drop`, … */
+  /** The method that the user called: `select`, `withColumn`, `drop`, … */
   readonly operator: string;
 }
 

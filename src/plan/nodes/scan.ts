@@ -1,4 +1,4 @@
-/** Reads a source. Rules move into it what the reader can do: which columns, which rows, how many. */
+/** Reads a source. Rules move into it what the reader can do by itself: which columns, which rows, how many. */
 import type { Expression } from "../expression/index.ts";
 import type { OpenSource, RowSample, Source } from "../source.ts";
 
@@ -7,12 +7,12 @@ export interface ScanNode {
   readonly source: Source;
   /** Set when the plan is resolved. */
   readonly open: OpenSource | null;
-  /** Columns handed on, in this order; null: all. */
+  /** The columns it gives, in this order; null: all. */
   readonly columns: readonly string[] | null;
   /** Conditions on the source's columns, all applied. */
   readonly filters: readonly Expression[];
   readonly samples: readonly RowSample[];
-  /** Rows needed at most; only a hint of where reading may stop. */
+  /** The most rows that are needed; only a hint where reading may stop. */
   readonly limit: number | null;
 }
 

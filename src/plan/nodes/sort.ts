@@ -1,4 +1,4 @@
-/** All rows in an order. Whoever comes after keeps it. */
+/** All rows in an order. The operators above keep the order. */
 import type { SortKey } from "../expression/index.ts";
 import type { Plan } from "../plan.ts";
 

@@ -1,6 +1,6 @@
 /**
- * Computes columns as a projection does, and at least one of them of other rows (`sum(x) OVER (…)`). Of each row it
- * makes one, in no order that is said; it needs all rows, or all that have its partition's keys.
+ * Computes columns as a projection does, of which at least one looks at other rows (`sum(x) OVER (…)`). Gives one row
+ * for each row, in no particular order. Needs all rows, or all rows with its partition's keys.
  */
 import type { NamedExpression } from "../expression/index.ts";
 import type { Plan } from "../plan.ts";
@@ -11,7 +11,7 @@ export interface WindowNode {
   readonly input: Plan;
   readonly mode: ProjectNode["mode"];
   readonly items: readonly NamedExpression[];
-  /** What the user called: `select`, `withColumn`, `filter`. */
+  /** The method that the user called: `select`, `withColumn`, `filter`. */
   readonly operator: string;
 }
 

@@ -1,4 +1,4 @@
-/** Two inputs side by side, row by row in plan order; that they have not equally many is an error when it runs. */
+/** Two inputs side by side, row by row in plan order. Different numbers of rows are an error at run time. */
 import type { NameUse } from "../../protocol/index.ts";
 import type { Plan } from "../plan.ts";
 
@@ -6,9 +6,9 @@ export interface ZipNode {
   readonly kind: "zip";
   readonly left: Plan;
   readonly right: Plan;
-  /** Appended to the name of a right column that the left has, too. */
+  /** Appended to the name of a right column if the left has the same name. */
   readonly suffix: string;
-  /** What the operators above it do with the names of its columns. */
+  /** What the operators above do with the names of its columns. */
   readonly uses?: readonly NameUse[];
 }
 

@@ -1,13 +1,13 @@
 /**
- * Removes what only changes the order of rows or their partitions where nothing above can tell: a sort under another,
- * under an aggregate, a window or a shuffle, a repartition under any of them. Functions, limits and raw SQL can tell,
- * and keep theirs.
+ * Removes nodes that only change the order of rows or their partitions, if nothing above depends on it: a sort under
+ * another sort, an aggregate, a window or a shuffle, and a repartition under any of these. Functions, limits and raw
+ * SQL depend on the order, and keep it.
  */
 import { aggregatesIn, type Expression, hasRaw, type NamedExpression } from "../expression/index.ts";
 import { seesRowOrder } from "../partitions.ts";
 import { inputsOf, type Plan, withInputs } from "../plan.ts";
 
-/** What can be told of the rows above a node. */
+/** What the nodes above depend on. */
 interface Seen {
   readonly order: boolean;
   readonly partitions: boolean;
@@ -27,7 +27,7 @@ function keep(plan: Plan, seen: Seen): Plan {
     case "shuffle":
       return seen.order ? over(plan, ROWS) : keep(plan.input, ROWS);
     case "repartition": {
-      // By keys, rows change their places, too.
+      // Repartitioning by keys also changes the order of rows.
       const byKeys = plan.into.kind === "keys";
       if (!seen.partitions && !(byKeys && seen.order)) return keep(plan.input, seen);
       return over(plan, byKeys ? ROWS : { order: seen.order, partitions: false });

@@ -1,4 +1,4 @@
-/** Removes nodes that change nothing and joins limits that follow each other. */
+/** Removes nodes that change nothing, and combines limits that follow each other. */
 import { columnsOf } from "../columns.ts";
 import { type LimitNode, limit } from "../nodes/limit.ts";
 import { type Plan, rewriteUp } from "../plan.ts";

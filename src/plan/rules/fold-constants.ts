@@ -1,6 +1,6 @@
 /**
- * Computes what does not depend on rows: arithmetic and comparisons of literals, conditions that are always true or
- * never. Only where JavaScript and SQL agree on the answer; the rest is left to the kernel.
+ * Computes what does not depend on rows: arithmetic and comparisons of literals, and conditions that are always or
+ * never true. Only if JavaScript and SQL agree on the answer; the rest is left to the kernel.
  */
 
 import type { AggregateExpression, CallExpression, NamedExpression } from "../expression/index.ts";
@@ -24,7 +24,7 @@ export function foldConstants(plan: Plan): Plan {
         return isSame(items, node.items) ? node : Object.freeze({ ...node, items });
       }
       case "aggregate": {
-        // Not the keys: SQL takes a constant there for the place of a column.
+        // Keys are left alone: SQL would take a constant there for the position of a column.
         const items = node.items.map(foldNamed);
         return isSame(items, node.items) ? node : aggregate(node.input, node.keys, items);
       }
@@ -79,7 +79,8 @@ function foldLogic(expression: CallExpression): Expression | null {
     return input?.kind === "literal" && typeof input.value === "boolean" ? literal(!input.value) : null;
   }
   if (name !== "and" && name !== "or") return null;
-  // TRUE decides an OR, FALSE an AND, whatever the others are, nulls included; the opposite one changes nothing.
+  // TRUE decides an OR and FALSE an AND, whatever the other operands are, even null. The opposite constant changes
+  // nothing.
   const decides = name === "or";
   if (args.some((arg) => isLiteral(arg, decides))) return literal(decides);
   const rest = args.filter((arg) => !isLiteral(arg, !decides));
@@ -125,7 +126,7 @@ function foldNumbers(expression: CallExpression, a: number, b: number): Expressi
   }
 }
 
-/** Integers of the same SQL type before and after; fractions keep the kernel's rules for DOUBLE. */
+/** Only integers that keep their SQL type; fractions follow the kernel's rules for DOUBLE. */
 function integers(a: number, b: number, result: number): Expression | null {
   const small = (value: number) => Number.isInteger(value) && Math.abs(value) < 2 ** 31 && !Object.is(value, -0);
   return small(a) && small(b) && small(result) ? literal(result) : null;

@@ -1,7 +1,6 @@
 /**
- * Where a condition on a join's rows can be asked instead: of the left's rows, of the right's, of both, or only after
- * the join. A side whose rows may be missing is never asked, since the condition then also judges the nulls that stand
- * for it.
+ * Where a condition on a join's rows can be moved to: the left input, the right, both, or neither. It is never moved to
+ * an input whose rows may be missing in the result, because the condition also judges the nulls that stand for them.
  */
 import { columnType } from "../column-type.ts";
 import { columnsOf } from "../columns.ts";
@@ -15,7 +14,7 @@ interface Sides {
 }
 
 const NOWHERE: Sides = { left: null, right: null };
-/** Each row of this side is in the result whether or not it has a partner, or only with one; never as nulls. */
+/** Each row of the left is in the result with or without a partner, or only with one, but never as nulls. */
 const LEFT_STAYS: ReadonlySet<JoinKind> = new Set(["inner", "left", "semi", "anti", "cross"]);
 const RIGHT_STAYS: ReadonlySet<JoinKind> = new Set(["inner", "right", "cross"]);
 
@@ -40,7 +39,7 @@ export function sidesOf(join: JoinNode, condition: Expression): Sides {
   return { left: null, right: substitute(condition, originals) };
 }
 
-/** Equal keys are the same value, so that a condition on them holds on both sides or on neither. */
+/** Equal keys are the same value, so a condition on them is true on both sides or on neither. */
 function ofKeys(join: JoinNode, condition: Expression): Sides {
   const both = sameKeys(join);
   if (!LEFT_STAYS.has(join.how) && !both) return NOWHERE;
@@ -59,7 +58,7 @@ function keyPairs({ leftOn, rightOn }: JoinNode): readonly [string, string][] {
 }
 
 /**
- * Of these types equal values are the same in every respect; 0.0 and -0.0, or 1 and 1.0, are equal and not the same.
+ * In these types, equal values are the same in every respect. 0.0 and -0.0, or 1 and 1.0, are equal but not the same.
  */
 const EXACT =
   /^(U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|DECIMAL\b.*|VARCHAR|BOOLEAN|BLOB|UUID|DATE|TIMESTAMP(_S|_MS|_NS)?)$/;

@@ -1,7 +1,7 @@
 /**
- * One projection instead of two, by putting the inner one's expressions where the outer names them. A thousand
- * `withColumn`s become a handful of SELECTs; not always one, since a column used again and again would grow without
- * bound.
+ * Makes one projection of two, by putting the inner expressions in the place of their names in the outer ones. A
+ * thousand `withColumn` calls become a handful of SELECTs. Not always one: a column that is used again and again would
+ * grow without limit.
  */
 import {
   columnsRead,
@@ -18,9 +18,9 @@ import { commonPartition } from "../partitions.ts";
 import { type Plan, rewriteUp } from "../plan.ts";
 
 /**
- * An expression may grow to this many nodes by merging. Measured on a thousand columns, each built on the one before:
- * the kernel plans it in 0.55 s with 32, 1.2 s with 64, 6 s with 150, and in 1.6 s with 8, by then for the depth of
- * nesting.
+ * Merging may make an expression grow to this many nodes. Measured with a thousand columns, each computed from the
+ * previous one: the kernel plans them in 0.55 s with 32, 1.2 s with 64, 6 s with 150, and in 1.6 s with 8, where the
+ * depth of nesting costs the time.
  */
 const MAX_MERGED_SIZE = 32;
 
@@ -32,7 +32,10 @@ export function mergeProjections(plan: Plan): Plan {
   });
 }
 
-/** Columns of two windows at once, where the second reads none of the first and rows of the same keys meet for both. */
+/**
+ * The columns of two windows in one node, if the second reads none of the first and both need rows with the same keys
+ * together.
+ */
 function beside(outer: WindowNode, inner: WindowNode): WindowNode | null {
   if (outer.mode !== "with" || inner.mode !== "with") return null;
   const made = new Set(inner.items.map(({ name }) => name));
@@ -65,7 +68,7 @@ function merge(outer: ProjectNode, inner: ProjectNode): ProjectNode | null {
   return project(inner.input, inner.mode, named, operator);
 }
 
-/** Raw SQL may be volatile (`random()`): written twice it would be two values. */
+/** Raw SQL may be volatile (`random()`): written twice, it would give two values. */
 function repeatsRaw(outer: ProjectNode, inner: ProjectNode, definitions: ReadonlyMap<string, Expression>): boolean {
   const rawNames = inner.items.filter(({ expression }) => hasRaw(expression)).map(({ name }) => name);
   if (rawNames.length === 0) return false;

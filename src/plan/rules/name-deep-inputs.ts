@@ -1,6 +1,6 @@
 /**
- * What a sort, a group or an aggregate reads, as a column where its expression is deep: a projection below computes it,
- * and projections are computed in steps.
+ * Gives the deep expressions in a sort, a group or an aggregate names: a projection below computes them, and
+ * projections are computed in steps.
  */
 import { column, type Expression, isDeep, mapChildren, type NamedExpression } from "../expression/index.ts";
 import { aggregate } from "../nodes/aggregate.ts";

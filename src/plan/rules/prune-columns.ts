@@ -1,6 +1,6 @@
 /**
- * Asks each scan only for the columns that something above it reads. Functions that declare their columns, or provably
- * read only some, count like expressions; any other function reads them all.
+ * Asks each scan only for the columns that something above it reads. A function counts like an expression if it
+ * declares its columns, or provably reads only some; any other function reads all of them.
  */
 import { foldedName } from "../../arrow/index.ts";
 import { columnsOf } from "../columns.ts";
@@ -16,7 +16,7 @@ import type { ZipNode } from "../nodes/zip.ts";
 import { inputsOf, type Plan, withInputs } from "../plan.ts";
 import { rightNames } from "../right-names.ts";
 
-/** Names needed of a node; null: all it has. */
+/** The columns that are needed of a node; null: all. */
 type Needed = ReadonlySet<string> | null;
 
 export function pruneColumns(plan: Plan): Plan {
@@ -55,7 +55,7 @@ function prune(plan: Plan, needed: Needed): Plan {
       return withInputs(plan, [prune(plan.input, both(needed, new Set(keys)))]);
     }
     case "distinct":
-      // Of whole rows, every column tells rows apart.
+      // For whole rows, every column counts.
       return withInputs(plan, [prune(plan.input, plan.columns === null ? null : both(needed, new Set(plan.columns)))]);
     case "aggregate":
       return pruneAggregate(plan, needed);
@@ -67,7 +67,7 @@ function prune(plan: Plan, needed: Needed): Plan {
         sideBySide(plan, needed).map(({ input, names }) => prune(input, names)),
       );
     default:
-      // A sample hashes whole rows; the others only remain where the columns are not known.
+      // A sample hashes whole rows. The other kinds only remain if their columns are unknown.
       return withInputs(
         plan,
         inputsOf(plan).map((input) => prune(input, null)),
@@ -89,15 +89,15 @@ function readsOf(input: Plan, expressions: readonly Expression[]): Needed {
 function neededBy(node: FunctionNode, above: Needed): Needed {
   const { columns, columnsDeclared } = node.fn;
   const { batchFormat, keys = [] } = node.options;
-  // A dead letter holds the whole row.
+  // A dead letter contains the whole row.
   if (columns === null || typeof node.options.onError === "object") return null;
-  // What a function reads of a list of rows or of a table are not columns.
+  // What a function reads from a list of rows or a table does not name columns.
   const ofBatches = node.form === "mapBatches" || node.form === "mapGroups";
   if (ofBatches && batchFormat !== "columns" && !columnsDeclared) return null;
   return node.form === "filter" ? both(above, new Set(columns)) : new Set([...columns, ...keys]);
 }
 
-/** Keys make the groups, whoever reads them; an aggregate that nobody reads is not computed. */
+/** All keys stay, because they make the groups. An aggregate that nothing reads is not computed. */
 function pruneAggregate({ input, keys, items }: AggregateNode, needed: Needed): Plan {
   const used = needed === null ? items : items.filter(({ name }) => needed.has(name));
   const kept = used.length === 0 && keys.length === 0 ? items.slice(0, 1) : used;
@@ -118,8 +118,8 @@ function pruneJoin(plan: JoinNode, needed: Needed): Plan {
 }
 
 /**
- * What is needed of each side. A right column bears a suffix because the left has one of its name: as long as the one
- * is needed, so is the other, or the suffix would go.
+ * What is needed of each side. A right column has a suffix because the left has the same name. As long as one of the
+ * two is needed, so is the other: without it the suffix would disappear.
  */
 function sideBySide(plan: JoinNode | ZipNode, needed: Needed): readonly [Side, Side] {
   const names = needed === null ? null : rightNames(plan);
@@ -146,14 +146,14 @@ function pruneScan(plan: ScanNode, needed: Needed): Plan {
   const all = plan.open?.columns ?? null;
   if (needed === null || all === null || plan.open?.prunes !== true) return plan;
   const wanted = all.filter(({ name }) => needed.has(name));
-  // Rows must still be counted where no column is read: one narrow column stands for them.
+  // Even if no column is read, rows must be counted: one narrow column stands for them.
   const kept =
     wanted.length > 0 ? wanted : (all.filter(({ type }) => /INT|BOOL|DATE|FLOAT|DOUBLE/.test(type)).slice(0, 1) ?? []);
   const columns = (kept.length > 0 ? kept : all.slice(0, 1)).map(({ name }) => name);
   return columns.length === all.length ? plan : Object.freeze({ ...plan, columns });
 }
 
-/** A window that nobody reads is not computed, and what is left may be a projection. */
+/** A window that nothing reads is not computed; the node may then become a projection. */
 function pruneProject(plan: ProjectNode | WindowNode, needed: Needed): Plan {
   const used = needed === null ? plan.items : plan.items.filter(({ name }) => needed.has(name));
   const items = used.length === 0 && plan.mode === "select" ? plan.items.slice(0, 1) : used;
@@ -168,7 +168,7 @@ function pruneProject(plan: ProjectNode | WindowNode, needed: Needed): Plan {
   return node(prune(plan.input, both(passed, reads)), "with", items, plan.operator);
 }
 
-/** Inputs that hand on more than was asked for are cut to the same columns as the others. */
+/** An input with more columns than needed is cut to the same columns as the others. */
 function pruneUnion(plan: UnionNode, needed: Needed): Plan {
   const names = columnsOf(plan);
   const known = names !== null && plan.inputs.every((input) => columnsOf(input) !== null);

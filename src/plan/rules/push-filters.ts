@@ -1,8 +1,8 @@
 /**
- * Moves conditions towards the reader: through computed columns (which they then compute themselves), unions, renames,
- * explodes of another column, keys of groups and windows, joins and orders, into the scan. Never past limits or
- * samples, which see other rows then, nor past functions, but for a filter whose user has said which columns it looks
- * at.
+ * Moves conditions towards the reader and into the scan: through computed columns (the condition then computes them
+ * itself), unions, renames, explodes of another column, keys of groups and windows, joins and orders. Never past limits
+ * or samples, which would then see other rows. Never past functions, except a filter whose user has named the columns
+ * it looks at.
  */
 import {
   column,
@@ -26,14 +26,14 @@ import { commonPartition } from "../partitions.ts";
 import { type Plan, rewriteUp, withInputs } from "../plan.ts";
 import { sidesOf } from "./join-conditions.ts";
 
-/** A condition that would grow beyond this by taking in what it compares is left where it is. */
+/** If taking in computed columns would make a condition larger than this, it stays where it is. */
 const MAX_CONDITION_SIZE = 64;
 
 export function pushFilters(plan: Plan): Plan {
   return rewriteUp(plan, (node) => (node.kind === "filter" ? sink(node.input, conjuncts(node.predicate)) : node));
 }
 
-/** `plan` with the conditions applied as far down as they go. */
+/** `plan` with the conditions applied as far down as possible. */
 function sink(plan: Plan, conditions: readonly Expression[]): Plan {
   if (conditions.length === 0) return plan;
   switch (plan.kind) {
@@ -79,7 +79,7 @@ function sink(plan: Plan, conditions: readonly Expression[]): Plan {
   }
 }
 
-/** Splits conditions into those that have a form below the node and those that stay above it. */
+/** Splits conditions into those that can be written below the node and those that stay above it. */
 function through(
   plan: Exclude<Plan, { kind: "scan" | "union" | "join" | "zip" }>,
   conditions: readonly Expression[],
@@ -112,12 +112,18 @@ function throughJoin(plan: JoinNode, conditions: readonly Expression[]): Plan {
   return stay.length === 0 ? under : filter(under, conjunction(stay));
 }
 
-/** Rows that fail the condition would have been left out after it anyway, and it does not look at others. */
+/**
+ * A filter function that looks only at its declared columns: rows that fail the condition would be left out after it
+ * anyway.
+ */
 function isPlainFilter({ form, fn, options }: FunctionNode): boolean {
   return form === "filter" && fn.columnsDeclared && options.onError === "fail";
 }
 
-/** A condition on keys alone leaves out whole groups; without keys there is a row even of no rows. */
+/**
+ * A condition on keys alone leaves out whole groups. Without keys it stays: the aggregate has a row even if there are
+ * no input rows.
+ */
 function belowAggregate({ keys }: AggregateNode, condition: Expression): Expression | null {
   const reads = columnsRead(condition, null);
   if (reads === null || reads.size === 0) return null;
@@ -127,7 +133,8 @@ function belowAggregate({ keys }: AggregateNode, condition: Expression): Express
 }
 
 /**
- * A condition on what all windows are partitioned by leaves out whole partitions; any other would change what they see.
+ * A condition on what all windows are partitioned by leaves out whole partitions. Any other condition would change what
+ * the windows see.
  */
 function belowWindow(plan: WindowNode, condition: Expression): Expression | null {
   const reads = columnsRead(condition, null);
@@ -153,7 +160,8 @@ function belowProject(plan: ProjectNode, condition: Expression): Expression | nu
 }
 
 /**
- * The condition over what defines the columns it reads; null where that is raw SQL, which may be volatile, or too much.
+ * The condition with the definitions of its columns put in; null if one is raw SQL (it may be volatile), or if the
+ * condition would grow too large.
  */
 function grown(condition: Expression, definitions: ReadonlyMap<string, Expression>): Expression | null {
   for (const name of namedColumns(condition)) {

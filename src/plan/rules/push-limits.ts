@@ -1,7 +1,7 @@
 /**
- * Lets a limit save work: below functions that give one row for each row (so that no row is computed that is not
- * wanted), onto a sort (which then keeps only so many rows), into the inputs of a union, to the side of a left join
- * that gives a row for each row at least, and as a hint to a scan whose rows all pass.
+ * Lets a limit save work. It moves below functions that give one row for each row (so that no unwanted row is
+ * computed), onto a sort (which then keeps only that many rows), into the inputs of a union, to the left input of a
+ * left join (which gives at least one row for each of its rows), and as a hint into a scan whose rows all pass.
  */
 import type { LimitNode } from "../nodes/limit.ts";
 import { limit } from "../nodes/limit.ts";
@@ -20,8 +20,9 @@ function placed(node: LimitNode): Plan {
 }
 
 /**
- * The plan with the limit further down: under its lowest one-to-one function, or right above a sort; null where there
- * is neither. SQL alone is not worth it: under a limit it stops by itself and is better fused with the read.
+ * The plan with the limit further down: under its lowest one-to-one function, or right above a sort; null if it has
+ * neither. A limit above SQL alone stays where it is: the SQL stops by itself when the limit is reached, and can be
+ * part of the stage that reads.
  */
 function belowOneToOne(node: LimitNode, plan: Plan): Plan | null {
   if (!keepsRowsOneToOne(plan)) return null;
@@ -31,7 +32,7 @@ function belowOneToOne(node: LimitNode, plan: Plan): Plan | null {
   return withInputs(plan, [placed(limit(plan.input, node.offset, node.limit))]);
 }
 
-/** One row for each row, in the same order. */
+/** Gives one row for each row, in the same order. */
 function keepsRowsOneToOne(
   plan: Plan,
 ): plan is Extract<Plan, { kind: "function" | "project" | "drop" | "rename" | "repartition" }> {
@@ -40,7 +41,7 @@ function keepsRowsOneToOne(
   return plan.kind === "project" || plan.kind === "drop" || plan.kind === "rename";
 }
 
-/** The plan with no more than its first rows made, where that saves any; whoever asks takes no others. */
+/** The plan, making only its first rows if that saves work. The caller takes no other rows. */
 function head(plan: Plan, rows: number): Plan | null {
   switch (plan.kind) {
     case "scan":
@@ -62,7 +63,7 @@ function head(plan: Plan, rows: number): Plan | null {
         : null;
     }
     case "join": {
-      // The order of a join's rows is not said, so that any of them are its first.
+      // A join's rows have no defined order, so any of its rows can be the first.
       if (plan.how !== "left") return null;
       const left = placed(limit(plan.left, 0, rows));
       return withInputs(plan, [left, plan.right]);
@@ -73,15 +74,15 @@ function head(plan: Plan, rows: number): Plan | null {
 }
 
 /**
- * An input of a union: what is above a function of its own is best limited below it. Rows that a function makes are
- * limited in its own tasks, since it may make them slowly, or without end.
+ * For an input of a union: operators above a function of its own are best limited below it. Rows that a function makes
+ * are limited in the function's tasks, because it may make them slowly or without end.
  */
 function first(plan: Plan, rows: number): Plan | null {
   const limited = limit(plan, 0, rows);
   return belowOneToOne(limited, plan) ?? head(plan, rows) ?? (isMadeByFunction(plan) ? placed(limited) : null);
 }
 
-/** A function made the rows, whatever was done to each of them after it. */
+/** A function made the rows, and only row-wise operators follow it. */
 function isMadeByFunction(plan: Plan): boolean {
   switch (plan.kind) {
     case "function":

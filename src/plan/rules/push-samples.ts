@@ -1,6 +1,7 @@
 /**
- * Moves a sample by fraction into the reader, where a row is known by its place: the choice then does not depend on how
- * the source was cut. Such a sample is a condition on the row's place, so filters and computed columns do not matter.
+ * Moves a sample by fraction into the reader, where a row is identified by its place, so that the choice does not
+ * depend on how the source was cut. Such a sample is a condition on the place alone, so filters and computed columns do
+ * not affect it.
  */
 import { type Plan, rewriteUp, withInputs } from "../plan.ts";
 import type { RowSample } from "../source.ts";

@@ -1,6 +1,7 @@
 /** The state of a session that begins, from its options. */
 import { Ledger } from "../../store/index.ts";
 import {
+  type EventStream,
   newFlowState,
   newMemoryState,
   newPhasesState,
@@ -15,11 +16,11 @@ import { blockWatch } from "./noting.ts";
 
 export function newState(options: SchedulerOptions): State {
   const { arenaSize, capacity, workerHeap: heapLimit, workerMemory, managedTarget, pool } = options;
-  const stream = options.streams ? { at: 0, events: [] } : null;
+  const stream: EventStream = { at: 0, events: [] };
   const limits = { workerMemory: workerMemory ?? Number.POSITIVE_INFINITY, heapLimit, managedTarget };
   return {
     options,
-    ledger: new Ledger(arenaSize, capacity, managedTarget, stream === null ? null : blockWatch(stream)),
+    ledger: new Ledger(arenaSize, capacity, managedTarget, blockWatch(stream)),
     jobs: new Map(),
     workers: new Map(),
     phases: newPhasesState(),

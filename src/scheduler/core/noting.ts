@@ -1,34 +1,45 @@
 /**
  * Events that are put together from much of the state: memory as it was read, and all that is known of a worker's end.
  */
-import type { BesideWorker, WorkerMemoryReading } from "../../protocol/index.ts";
+import type { BesideWorker, Bytes, WorkerMemoryReading } from "../../protocol/index.ts";
 import type { BlockWatch } from "../../store/index.ts";
-import { type EventStream, note, type State, type WorkerEnd, type WorkerState } from "../state/index.ts";
+import { type EventStream, filesRead, note, type State, type WorkerEnd, type WorkerState } from "../state/index.ts";
 
 /** Moves of blocks, as the ledger makes them. */
 export function blockWatch(stream: EventStream): BlockWatch {
   return {
     moved: (block, to) => stream.events.push({ at: stream.at, type: "block", block, to }),
+    kept: (block) => stream.events.push({ at: stream.at, type: "block", block, to: "resident", isWritten: true }),
     freed: (block) => stream.events.push({ at: stream.at, type: "blockFreed", block }),
   };
 }
 
 export function noteMemory(state: State): void {
-  if (state.stream === null) return;
-  const { ledger } = state;
-  const { processes } = state.memory;
+  const { ledger, options } = state;
+  const { processes, workerMemory, lease } = state.memory;
   const store = { resident: ledger.live, onDisk: ledger.onDisk, files: ledger.spilledBytes };
-  note(state, { type: "memory", workers: allWorkers(state).flatMap(readingOf), ...processes, store });
+  const lent = state.phases.wide === null ? 0 : (lease?.told ?? 0);
+  note(state, {
+    type: "memory",
+    workers: allWorkers(state).flatMap(readingOf),
+    ...processes,
+    store,
+    workerLimit: limitOf(workerMemory),
+    limit: limitOf(workerMemory * options.workers + lent),
+  });
+}
+
+function limitOf(bytes: Bytes): Bytes | null {
+  return Number.isFinite(bytes) ? bytes : null;
 }
 
 function readingOf({ id, memory: { reading, kinds, standing } }: WorkerState): readonly WorkerMemoryReading[] {
   if (reading === null) return [];
-  const { private: own, children } = reading;
-  return [{ worker: id, private: own, children, pressure: standing.pressure, ...kinds }];
+  const { private: own, shared, children } = reading;
+  return [{ worker: id, private: own, shared, children, pressure: standing.pressure, ...kinds }];
 }
 
 export function noteGone(state: State, worker: WorkerState, end: WorkerEnd): void {
-  if (state.stream === null) return;
   const { id, pid, task } = worker;
   const { limit: memory, endedFor } = worker.memory;
   const { exitCode, signal, cause, curve, node, log } = end;
@@ -41,9 +52,11 @@ export function noteGone(state: State, worker: WorkerState, end: WorkerEnd): voi
     signal,
     task: task?.id ?? null,
     operator: task?.operator.spec.name ?? null,
+    files: task === null ? [] : filesRead(task.input.source),
     endedFor,
-    limit: Number.isFinite(memory) ? memory : null,
+    limit: limitOf(memory),
     curve: curve.map((point) => [Math.round(point.at), point.private] as const),
+    nodeCurve: cause === "asked" ? [] : [...state.memory.nodeCurve],
     node,
     beside: cause === "asked" ? [] : besides(state, worker),
     log,

@@ -2,11 +2,12 @@
 
 import { SpillwayError, StoreError, toWire } from "../../errors/index.ts";
 import type { BlockId } from "../../protocol/index.ts";
-import { outputRead } from "../flow/index.ts";
+import { addCredit, outputRead } from "../flow/index.ts";
 import { cancelJob, startJob } from "../jobs/index.ts";
-import { memoryReport, setMemoryLimit } from "../memory/index.ts";
-import { askForProgram } from "../placement/index.ts";
-import { workComes } from "../starts/index.ts";
+import { setMemoryLimit } from "../memory/index.ts";
+import { addInspection } from "../phases/index.ts";
+import { askForProgram, programIsActive, programRangeUsed } from "../placement/index.ts";
+import { memoryAsked, workComes } from "../starts/index.ts";
 import type { JobMessage } from "../state/index.ts";
 import { note, type State, tell, tellNotice } from "../state/index.ts";
 import { collected, rebalance } from "../store/index.ts";
@@ -21,12 +22,11 @@ export function fromProgram(state: State, message: JobMessage): void {
       sealForProgram(state, message);
       return;
     case "release":
-      // The program is active: the time that others wait for it to release blocks begins again.
-      state.placement.storeStallSince = null;
+      programIsActive(state);
       for (const id of message.blocks) releaseForProgram(state, id);
       return;
     case "keep":
-      state.placement.storeStallSince = null;
+      programIsActive(state);
       for (const id of message.blocks) outputRead(state, id);
       return;
     case "collected":
@@ -35,15 +35,16 @@ export function fromProgram(state: State, message: JobMessage): void {
     case "inspect":
       workComes(state);
       if (state.starts.error === null) {
-        const { request, sql, maxRetries } = message;
-        state.phases.inspections.push({ request, sql, maxRetries, attempts: 0, relief: false });
+        const { request, sql, quick, maxRetries } = message;
+        const asked = quick === undefined ? { sql } : { sql, quick };
+        addInspection(state, { request, ...asked, maxRetries, attempts: 0, relief: false });
       } else tell(state, { type: "refused", request: message.request, error: state.starts.error });
       return;
     case "resources":
       tell(state, { type: "resources", request: message.request, resources: resourcesReport(state) });
       return;
     case "memory":
-      tell(state, { type: "memory", request: message.request, memory: memoryReport(state) });
+      memoryAsked(state, message.request);
       return;
     case "setMemoryLimit":
       setMemoryLimit(state, message.limit, message.heap);
@@ -58,9 +59,7 @@ export function fromProgram(state: State, message: JobMessage): void {
       return;
     case "want": {
       const job = state.jobs.get(message.job);
-      if (job === undefined) return;
-      job.output.credit += message.blocks;
-      job.output.movedAt = state.now;
+      if (job !== undefined) addCredit(state, job, message.blocks);
       return;
     }
     case "cancel": {
@@ -76,12 +75,12 @@ function sealForProgram(state: State, message: Extract<JobMessage, { type: "seal
   const granted = state.placement.programRanges.get(range.offset);
   if (granted === undefined || length > granted.length) {
     const error = new StoreError(
-      `The program sealed ${length} bytes at ${range.offset}, where it was given no such room.`,
+      `The program sealed ${length} bytes at ${range.offset}, where it had no reservation of that length.`,
     );
     tell(state, { type: "refused", request, error: toWire(error) });
     return;
   }
-  state.placement.programRanges.delete(range.offset);
+  programRangeUsed(state, range);
   const block = state.ledger.seal(granted, length, rows, checksum, "program", null);
   note(state, { type: "blockMade", block: block.id, bytes: length, rows, task: null, worker: null });
   tell(state, { type: "sealed", request, block });

@@ -1,4 +1,4 @@
-/** The answer to "what is there, and what of it is in use?" */
+/** The session's resources and their use. */
 import type { SessionResources, WorkerUse } from "../../protocol/index.ts";
 import type { State, WorkerState } from "../state/index.ts";
 

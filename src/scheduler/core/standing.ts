@@ -1,4 +1,7 @@
-/** Where everything stands, from the scheduler's own state: what a reader of its event stream must come to as well. */
+/**
+ * The phases of everything, from the scheduler's own state. A reader of its event stream must arrive at the same
+ * phases.
+ */
 import type { BlockId, BlockState, JobPhase, TaskId, TaskPhase, WorkerId, WorkerPhase } from "../../protocol/index.ts";
 import type { JobState, OperatorState, State, TaskState } from "../state/index.ts";
 
@@ -12,14 +15,11 @@ export interface Standing {
   readonly blocks: ReadonlyMap<BlockId, BlockState>;
 }
 
-export interface JobStanding {
+interface JobStanding {
   readonly phase: JobPhase;
   readonly operators: readonly {
     readonly ended: boolean;
     readonly heldBy: string | null;
-    readonly tasksDone: number;
-    readonly retries: number;
-    readonly oomRetries: number;
   }[];
 }
 
@@ -47,9 +47,6 @@ function tasksOf({
 function jobStanding({ phase, operators }: JobState): JobStanding {
   return {
     phase,
-    operators: operators.map(({ ended, heldBy, figures }) => {
-      const { tasksDone, retries, oomRetries } = figures;
-      return { ended, heldBy, tasksDone, retries, oomRetries };
-    }),
+    operators: operators.map(({ ended, heldBy }) => ({ ended, heldBy })),
   };
 }

@@ -15,6 +15,12 @@ export function standBack(state: State, task: TaskState): void {
   cancelTask(state, task);
 }
 
+/** The task has stood back and will run again. */
+export function goesOnLater({ cancel }: TaskState): void {
+  cancel.standsBack = false;
+  cancel.at = null;
+}
+
 /** This task takes nothing before another task is over. */
 export function yields({ placement: { yieldsTo } }: State, task: TaskState | null): boolean {
   return yieldsTo !== null && yieldsTo !== task;

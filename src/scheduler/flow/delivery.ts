@@ -14,7 +14,13 @@ const UNREAD_SHARE = 1 / 4;
 /** Blocks that are fetched for the program ahead of its reading. */
 const MAX_AWAITED = 16;
 
-/** Hands the program what it has credit for; what is on disk is fetched first. */
+/** The program can take this many more blocks. */
+export function addCredit({ now }: State, { output }: JobState, blocks: number): void {
+  output.credit += blocks;
+  output.movedAt = now;
+}
+
+/** Hands the program the blocks that it has credit for; blocks on disk are fetched first. */
 export function deliverOutput(state: State, job: JobState): void {
   const output = outputOf(job);
   while (job.output.credit > 0 && mayTakeMore(state, job, output)) {
@@ -75,9 +81,9 @@ export function outputRead(state: State, id: BlockId): boolean {
 }
 
 /**
- * The program gets the next piece, pinned, and the reference with it; null where it is not in memory, or there is none.
+ * Gives the program the next piece, pinned, with its reference. Null when there is no piece, or it is not in memory.
  */
-export function deliver(state: State, edge: Edge): { readonly slice: BlockSlice; readonly range: ArenaRange } | null {
+function deliver(state: State, edge: Edge): { readonly slice: BlockSlice; readonly range: ArenaRange } | null {
   const piece = edge.queue.peek();
   if (piece === undefined || !state.ledger.isInMemory(piece.flow.block.id)) return null;
   edge.queue.shift();

@@ -1,7 +1,7 @@
 /**
  * Fed tasks: those whose input is more than memory holds, or comes while they run. Their blocks are handed to them a
  * few at a time, and kept (on disk, when room is short) until the task is done: when its worker dies, another one is
- * fed the same blocks in the same order. What a fed operator gathers into one task, its spec says:
+ * fed the same blocks in the same order. Its spec says what a fed operator gathers into one task:
  *
  *   all          one task, fed while the producers still run
  *   whole        one task, once all producers have ended; no task without input
@@ -14,6 +14,7 @@ import {
   type FedPiece,
   type Feed,
   inputEnded,
+  note,
   type OperatorState,
   type Piece,
   type State,
@@ -47,11 +48,12 @@ export function gatherPiece(state: State, operator: OperatorState, fed: Fed, tab
   }
   const fedPiece: FedPiece = { table, piece, isKept: false };
   pool.push(fedPiece);
-  // None of it can be read before all is there, or before the kernel is free: producers must not wait for that.
+  // No task can read this block before all blocks are there, or before the kernel is free. Producers must not wait for
+  // that.
   if (fed.gather.kind !== "all" || waitsForWide(state, operator)) keep(state, fedPiece);
 }
 
-/** None of the gathered input is read for now. */
+/** No task reads the gathered input for now. */
 export function keepGathered(state: State, { input: { fed } }: OperatorState): void {
   if (fed?.gather.kind === "all") for (const fedPiece of fed.pools[0] ?? []) keep(state, fedPiece);
 }
@@ -96,8 +98,7 @@ function fedInputs(state: State, operator: OperatorState, fed: Fed): readonly Fe
       throw new Error(`${operator.spec.name} has one task`);
     case "whole":
       fed.inputs = whole.length > 0 ? [whole] : [];
-      operator.figures.tasks = fed.inputs.length;
-      return fed.inputs;
+      break;
     case "partitions":
       fed.inputs = pools.filter((pool) => pool.length > 0);
       for (const input of fed.inputs) input.push(...shapesMissing(state, input, pools.flat()));
@@ -117,8 +118,9 @@ function fedInputs(state: State, operator: OperatorState, fed: Fed): readonly Fe
       );
     }
   }
-  if (fed.inputs.length === 0) fed.inputs.push([]);
-  operator.figures.tasks = fed.inputs.length;
+  if (fed.inputs.length === 0 && gather.kind !== "whole") fed.inputs.push([]);
+  const { job, spec } = operator;
+  note(state, { type: "tasksKnown", job: job.id, operator: spec.id, tasks: fed.inputs.length });
   return fed.inputs;
 }
 
@@ -221,12 +223,11 @@ function isComplete({ operator }: TaskState): boolean {
 }
 
 /** The task has read the oldest block that it was sent. */
-export function taskFed(state: State, task: TaskState): void {
+export function feedRead(state: State, task: TaskState): void {
   for (const fedPiece of task.input.feed?.inFlight.shift() ?? []) {
     state.ledger.unpin(fedPiece.piece.flow.block.id);
     keep(state, fedPiece);
   }
-  task.operator.job.report.changed = true;
 }
 
 /** The task is no longer fed; a later attempt is fed from the beginning. */
@@ -262,7 +263,7 @@ export function dropGathered(state: State, operator: OperatorState): void {
   for (const pieces of left) dropFed(state, pieces);
 }
 
-/** It runs and waits for input: for its producers, or (`isHungry`) for a block on disk. */
+/** Whether the task runs and waits for input: for its producers, or (`isHungry`) for a block on disk. */
 export function isStarving({ input: { feed }, worker, asking, cancel: { at: cancelledAt } }: TaskState): boolean {
   return (
     worker !== null &&

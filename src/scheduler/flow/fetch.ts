@@ -6,9 +6,9 @@
 
 import type { WireError } from "../../errors/index.ts";
 import type { BlockId } from "../../protocol/index.ts";
-import { wholePages } from "../../store/index.ts";
-import { isFailing, type State, type TaskState } from "../state/index.ts";
-import { diskRefused, type Leaving, makeRoom } from "../store/index.ts";
+import { isFailing } from "../phases/index.ts";
+import type { State, TaskState } from "../state/index.ts";
+import { type Leaving, restore, restoreDamaged, restoreDone } from "../store/index.ts";
 import { comesAgain } from "./again.ts";
 import { yields } from "./cancel.ts";
 import { isPinned } from "./pins.ts";
@@ -27,17 +27,7 @@ export function bringBack(state: State, id: BlockId, leaving: Leaving = "cold"):
   if (ledger.stateOf(id) === "lost") repair(state, id);
   if (ledger.stateOf(id) !== "spilled" || disk.restoring.size >= mostRestores(state)) return true;
   if (disk.refusal?.isReading === true && state.now < disk.refusal.retryAt) return true;
-  const bytes = wholePages(ledger.lengthOf(id));
-  const isComing = makeRoom(state, bytes + disk.spokenFor, leaving);
-  const restore = ledger.room - disk.spokenFor >= bytes ? ledger.restore(id) : null;
-  if (restore === null) {
-    if (isComing) disk.spokenFor += bytes;
-    return isComing;
-  }
-  disk.restoring.add(id);
-  if (restore.punch.length > 0) state.commands.push({ type: "punch", ranges: restore.punch });
-  state.commands.push({ type: "restore", block: restore.order });
-  return true;
+  return restore(state, id, leaving);
 }
 
 /** True if more of its input comes, or is there. */
@@ -55,8 +45,7 @@ export function advance(state: State, task: TaskState, leaving: Leaving): boolea
 }
 
 export function blockRestored(state: State, id: BlockId): void {
-  state.store.restoring.delete(id);
-  state.ledger.restored(id);
+  restoreDone(state, id);
   // Pinned now, before another task's need for room can send it to disk again.
   for (const task of state.phases.fetching) if (!yields(state, task)) pinOne(state, task, id);
 }
@@ -66,16 +55,8 @@ function pinOne(state: State, task: TaskState, id: BlockId): void {
   if (at !== -1 && task.input.pins[at] === null) task.input.pins[at] = state.ledger.pin(id);
 }
 
-export function blockNotRestored(state: State, id: BlockId, error: WireError): void {
-  state.store.restoring.delete(id);
-  state.ledger.notRestored(id);
-  diskRefused(state, error, true);
-}
-
 export function blockDamaged(state: State, id: BlockId, error: WireError): void {
-  state.store.restoring.delete(id);
-  state.ledger.damaged(id);
-  if (!state.ledger.has(id)) return;
+  if (!restoreDamaged(state, id)) return;
   state.flow.lost.set(id, { error, isBeingMade: false });
   repair(state, id);
 }

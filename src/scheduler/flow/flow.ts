@@ -6,18 +6,10 @@
 
 import { RowShapeError, toWire } from "../../errors/index.ts";
 import type { BlockRef, TypeFamily } from "../../protocol/index.ts";
-import { hasTasks } from "../phases/index.ts";
+import { forgetAlone } from "../needs/index.ts";
+import { failJob, hasTasks, isFailing } from "../phases/index.ts";
 import type { Edge, Flow, OperatorState, Piece, State, TaskState } from "../state/index.ts";
-import {
-  areSame,
-  type BlockColumns,
-  failJob,
-  inputEnded,
-  isFailing,
-  isWide,
-  meetingColumns,
-  note,
-} from "../state/index.ts";
+import { areSame, type BlockColumns, inputEnded, isWide, meetingColumns, note } from "../state/index.ts";
 import { cancelTask } from "./cancel.ts";
 import { dropTask } from "./dropping.ts";
 import { areAllFormed, dropGathered, gatherPiece } from "./fed.ts";
@@ -51,7 +43,6 @@ export function handOver(
     rests,
     uses: 1,
   };
-  operator.figures.blocks += 1;
   const piece: Piece = { flow, start: 0, end: block.rows, from: operator };
   if (rests) {
     operator.budget.liveBytes -= bytesOf(piece);
@@ -96,7 +87,7 @@ function heldBackOf(operator: OperatorState, index: number) {
 }
 
 /** Passes a piece on to every consumer that still wants input; the piece's one reference becomes one for each. */
-export function emit(state: State, operator: OperatorState, piece: Piece): void {
+function emit(state: State, operator: OperatorState, piece: Piece): void {
   const open = operator.edges.consumers.filter((edge) => !edge.closed);
   const holder = holderOf(piece.flow);
   for (let extra = 1; extra < open.length; extra++) {
@@ -131,7 +122,7 @@ function keepForAll(state: State, consumer: OperatorState, table: number, piece:
   consumer.input.broadcast[table]?.push(piece);
 }
 
-/** Columns of the last block where they are the same: a million blocks do not remember a million lists. */
+/** The list of the last block, if the columns are the same: a million blocks then share one list. */
 function sameColumns(
   operator: OperatorState,
   names: readonly string[] | undefined,
@@ -195,8 +186,7 @@ function passThroughSlice(
   operator.input.rowsSeen += rows;
   taken(piece);
   if (to > from) {
-    operator.figures.blocks += 1;
-    operator.figures.rowsPassed += to - from;
+    note(state, { type: "slicePassed", job: operator.job.id, operator: operator.spec.id, rows: to - from });
     emit(state, operator, { flow: piece.flow, start: piece.start + from, end: piece.start + to, from: operator });
   } else drop(state, piece, holderOf(piece.flow));
   if (operator.input.rowsSeen >= stop) endOperator(state, operator);
@@ -221,9 +211,8 @@ export function endOperator(state: State, operator: OperatorState): void {
   if (operator.ended) return;
   operator.ended = true;
   note(state, { type: "operatorEnded", job: operator.job.id, operator: operator.spec.id });
-  state.alone.delete(operator);
-  for (const task of unfinished(operator))
-    operator.figures.taskCut(task.output.handedOver, state.now - task.run.startedAt);
+  forgetAlone(state, operator);
+  for (const task of unfinished(operator)) noteCut(state, task);
   for (const task of operator.phases.running.values()) cancelTask(state, task);
   for (const task of notWithWorkers(operator)) dropTask(state, task);
   for (const { pieces } of operator.output.heldBack.values()) {
@@ -240,6 +229,13 @@ export function endOperator(state: State, operator: OperatorState): void {
   dropBroadcast(state, operator);
   retire(state, operator);
   for (const edge of operator.edges.consumers) edgeEnded(state, edge);
+}
+
+function noteCut(state: State, { id, output: { handedOver } }: TaskState): void {
+  if (handedOver.length === 0) return;
+  const rows = handedOver.reduce((sum, one) => sum + one.rows, 0);
+  const bytes = handedOver.reduce((sum, one) => sum + one.length, 0);
+  note(state, { type: "taskCut", task: id, rows, bytes });
 }
 
 /** Tasks that the end of their operator cuts short; their output so far has been used. */

@@ -65,7 +65,6 @@ export function nextTask(state: State, operator: OperatorState, spec: TaskOperat
     return formNext(state, operator, split, []);
   }
   const pieces = takeBundle(state, operator, spec);
-  operator.figures.tasks += 1;
   const slices = pieces.map(({ flow, start, end }) => ({ block: flow.block, start, end }));
   const task = formNext(state, operator, { kind: "blocks", slices }, pieces);
   for (const { flow } of pieces) state.ledger.pass(flow.block.id, holderOf(flow), operator.job.holders.tasks);

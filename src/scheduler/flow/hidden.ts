@@ -1,6 +1,6 @@
 /** The output of a wide task, which nobody sees before the task is done. */
 
-import type { Piece, State, TaskState } from "../state/index.ts";
+import { note, type Piece, type State, type TaskState } from "../state/index.ts";
 import { holderOf } from "./pieces.ts";
 
 /** The block is not handed on yet. It does not flow: while it waits for the others it may go to disk. */
@@ -12,10 +12,9 @@ export function hide(state: State, task: TaskState, piece: Piece): void {
 
 /** Throws away what the attempt has made. */
 export function dropHidden(state: State, task: TaskState): void {
-  const { operator } = task;
   const { hidden } = task.output;
   if (hidden.length === 0) return;
-  operator.figures.blocks -= hidden.length;
+  note(state, { type: "outputDropped", task: task.id, blocks: hidden.length });
   task.output.handedOver.length = 0;
   task.output.bytesOut = 0;
   for (const { flow } of hidden.splice(0)) state.ledger.release(flow.block.id, holderOf(flow));

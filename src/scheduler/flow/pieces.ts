@@ -3,7 +3,7 @@ import type { Bytes } from "../../protocol/index.ts";
 import { type Holder, wholePages } from "../../store/index.ts";
 import type { Flow, OperatorState, Piece, State } from "../state/index.ts";
 
-/** A consumer has taken the piece: the producer has one fewer undelivered. */
+/** A consumer has taken the piece, which no longer counts as undelivered output of its producer. */
 export function taken(piece: Piece): void {
   piece.from.output.queuedBlocks -= 1;
 }

@@ -8,9 +8,9 @@
 import type { WireError } from "../../errors/index.ts";
 import type { BlockId, TaskId } from "../../protocol/index.ts";
 import { NO_NEED } from "../needs/index.ts";
-import { moveTask } from "../phases/index.ts";
+import { failJob, isGoingOn, moveTask } from "../phases/index.ts";
 import type { Flow, JobState, OperatorState, State, TaskState } from "../state/index.ts";
-import { failJob, isGoingOn, outputOf } from "../state/index.ts";
+import { outputOf } from "../state/index.ts";
 import { stillToRead } from "./feeds.ts";
 import { formTask } from "./form-task.ts";
 
@@ -25,7 +25,6 @@ export function repair(state: State, id: BlockId): void {
     if (task === null) failJob(state, job, lost.error);
     else {
       lost.isBeingMade = true;
-      task.operator.figures.retries += 1;
       moveTask(state, task, "waiting");
       return;
     }
@@ -67,7 +66,7 @@ function flowOf(job: JobState, id: BlockId): Flow | null {
   return null;
 }
 
-/** The operator has ended, and no task of it is left, also of those that make a lost block again. */
+/** The operator has ended, and none of its tasks is left, including tasks that make a lost block again. */
 export function isThrough({ phases: { repairs } }: State, operator: OperatorState): boolean {
   const { ended } = operator;
   const { running, repairing, fetching, aside } = operator.phases;
@@ -105,8 +104,13 @@ export function repairOver(state: State, task: TaskState): void {
   else if (state.flow.lost.has(flow.block.id)) failJob(state, task.operator.job, error);
 }
 
-/** The task is not wanted any more. Whoever else needs the block finds out again that it is lost. */
+/** The task is no longer wanted. Other readers of the block find out again that it is lost. */
 export function repairGivenUp(state: State, { repairs }: TaskState): void {
   const lost = repairs === null ? undefined : state.flow.lost.get(repairs.flow.block.id);
   if (lost !== undefined) lost.isBeingMade = false;
+}
+
+/** Forgets blocks without references. */
+export function forgetLost({ flow: { lost }, ledger }: State): void {
+  for (const id of lost.keys()) if (!ledger.has(id)) lost.delete(id);
 }

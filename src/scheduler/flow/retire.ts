@@ -1,6 +1,6 @@
 /** Workers forget an operator that has ended, and dispose of the instances of its classes. */
 
-import { forgetOperator } from "../phases/index.ts";
+import { forgetOperator, instanceRetires } from "../phases/index.ts";
 import { type OperatorState, type State, send, type WorkerState } from "../state/index.ts";
 import { isThrough } from "./repair.ts";
 
@@ -15,7 +15,6 @@ export function retire(state: State, operator: OperatorState): void {
 
 export function retireFrom(state: State, operator: OperatorState, worker: WorkerState): void {
   forgetOperator(worker, operator);
-  worker.recycling.history.classes.delete(operator);
-  if (operator.isClass) operator.phases.retiring.add(worker);
+  if (operator.isClass) instanceRetires(operator, worker);
   send(state, worker, { type: "retire", job: operator.job.id, operator: operator.spec.id });
 }

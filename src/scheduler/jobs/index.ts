@@ -1,3 +1,13 @@
 export { inspectionAnswered, inspectionDied, inspectNext } from "./inspections.ts";
 export { cancelJob, endFailing, jobCommitted, jobDiscarded, settleJob, startJob, tellProgress } from "./job.ts";
-export { startTask, taskDied, taskDone, taskFailed, taskOutput, taskStopped } from "./tasks.ts";
+export {
+  startTask,
+  taskDied,
+  taskDone,
+  taskFailed,
+  taskFed,
+  taskOutput,
+  taskProgressed,
+  taskStopped,
+  tasksMeasured,
+} from "./tasks.ts";

@@ -9,7 +9,7 @@ import type { KernelLease, WorkerMessage } from "../../protocol/index.ts";
 import { heapOf } from "../memory/index.ts";
 import { roomForTasks } from "../needs/index.ts";
 import { deathError, kernelLimitOf } from "../oom/index.ts";
-import { moveWorker } from "../phases/index.ts";
+import { inspectAgain, moveWorker, nextInspection } from "../phases/index.ts";
 import type { WorkerEnd } from "../state/index.ts";
 import { type State, send, tell, type WorkerState } from "../state/index.ts";
 
@@ -17,15 +17,15 @@ type Answer = Extract<WorkerMessage, { type: "inspected" | "refused" }>;
 
 /** False: there is no idle worker, or no question. */
 export function inspectNext(state: State): boolean {
-  const inspection = state.phases.inspections[0];
   const [worker] = state.phases.idle;
+  const inspection = worker === undefined ? undefined : nextInspection(state);
   if (inspection === undefined || worker === undefined) return false;
-  state.phases.inspections.shift();
   moveWorker(state, worker, "inspecting");
   worker.inspection = inspection;
-  const { request, sql, relief } = inspection;
+  const { request, sql, quick, relief } = inspection;
+  const asked = quick === undefined ? { sql } : { sql, quick };
   const lease = relief ? { lease: reliefLease(state, worker) } : {};
-  send(state, worker, { type: "inspect", request, sql, ...lease });
+  send(state, worker, { type: "inspect", request, ...asked, ...lease });
   return true;
 }
 
@@ -41,7 +41,7 @@ export function inspectionAnswered(state: State, worker: WorkerState, answer: An
   const had = kernelLimitOf(answer.error);
   if (!inspection.relief && had !== null && (reliefLease(state, worker).memory ?? 0) > had) {
     inspection.relief = true;
-    state.phases.inspections.unshift(inspection);
+    inspectAgain(state, inspection);
     return;
   }
   tell(state, { ...answer, error: outOfMemory(answer.error, inspection.relief) });
@@ -53,7 +53,7 @@ export function inspectionDied(state: State, worker: WorkerState, end: WorkerEnd
   worker.inspection = null;
   inspection.attempts += 1;
   if (inspection.attempts <= inspection.maxRetries && end.cause !== "heap") {
-    state.phases.inspections.unshift(inspection);
+    inspectAgain(state, inspection);
     return;
   }
   const error = toWire(deathError("inspect", worker.pid, end, inspection.attempts, heapOf(state, worker)));
@@ -65,6 +65,6 @@ function reliefLease(state: State, worker: WorkerState): KernelLease {
 }
 
 function outOfMemory({ message }: WireError, isSecond: boolean): WireError {
-  const remedies = ["A machine or container with more memory, or a smaller objectStoreMemory."];
+  const remedies = ["A machine or control group with more memory, or a smaller objectStoreMemory."];
   return toWire(new OutOfMemoryError(message, "inspect", "engineMemory", null, isSecond ? 2 : 1, remedies));
 }

@@ -1,24 +1,31 @@
 /** A job from its start to its end: its operators wired up, its phases, what the program is told. */
 
 import { CancelledError, OptionError, StoreError, toWire, type WireError } from "../../errors/index.ts";
-import type { FileSink, JobId, JobSpec, JobStats, OperatorId, OperatorPlan } from "../../protocol/index.ts";
+import type {
+  FileSink,
+  JobId,
+  JobSpec,
+  OperatorId,
+  OperatorPlan,
+  TaskOperator,
+  WrittenFile,
+} from "../../protocol/index.ts";
 import {
   cancelTask,
   closeEdge,
   dropBroadcast,
   dropTask,
+  edgeFrom,
   endIfDone,
   endOperator,
   fedState,
+  forgetLost,
   repairGivenUp,
   repairOver,
 } from "../flow/index.ts";
 import { learn } from "../needs/index.ts";
-import { moveJob } from "../phases/index.ts";
+import { addJob, failJob, moveJob, takeFailing } from "../phases/index.ts";
 import {
-  type Edge,
-  Fifo,
-  failJob,
   inputsOf,
   type JobState,
   newJob,
@@ -28,24 +35,13 @@ import {
   type OperatorState,
   orderedOperators,
   outputOf,
-  type Piece,
   PROGRESS_INTERVAL,
+  QUIET_PROGRESS_INTERVAL,
   type State,
   type TaskState,
-  tell,
+  tellNews,
 } from "../state/index.ts";
-
-const NO_STATS: JobStats = {
-  operators: [],
-  seconds: 0,
-  files: [],
-  peakWorkerMemory: 0,
-  peakSupervisorMemory: 0,
-  peakProgramMemory: 0,
-  peakStoreBytes: 0,
-  spilledBytes: 0,
-  restoredBytes: 0,
-};
+import { recipeOf } from "./recipe.ts";
 
 /** Share of the store that one task's input may take, if it is more than one block. */
 const MAX_BUNDLE = 1 / 8;
@@ -56,32 +52,39 @@ export function startJob(state: State, spec: JobSpec): void {
     for (const id of spec.holds) {
       if (!state.ledger.has(id)) {
         throw new StoreError(
-          `Rows that this reads are gone (block ${id}): the materialised dataset they belong to was disposed of. Call dispose() when ` +
-            "all that is built on it has been read: after a loop over its windows, not inside it.",
+          `The rows to read are gone (block ${id}): the materialised dataset that held them was disposed of. Call dispose() only when ` +
+            "every dataset built on it has been read: after a loop over its windows, not inside it.",
         );
       }
     }
     const job = wire(state, spec);
     for (const id of spec.holds) state.ledger.retain(id, job.holders.inputs);
-    state.jobs.set(spec.id, job);
+    addJob(state, job);
     noteStarted(state, job);
     begin(state, job);
   } catch (error) {
     if (!(error instanceof OptionError) && !(error instanceof StoreError)) throw error;
     noteFailed(state, spec.id, toWire(error));
-    tell(state, { type: "failed", job: spec.id, error: toWire(error), stats: NO_STATS });
+    tellNews(state, { type: "failed", job: spec.id, error: toWire(error) });
   }
 }
 
 function noteStarted(state: State, { id, operators }: JobState): void {
-  if (state.stream === null) return;
   note(state, { type: "jobStarted", job: id, operators: operators.map(planOf) });
 }
 
-function planOf({ spec, figures }: OperatorState): OperatorPlan {
+function planOf({ spec }: OperatorState): OperatorPlan {
   const { id, name, kind } = spec;
   const inputs = inputsOf(spec).map((input) => input.id);
-  return { id, name, kind, place: spec.kind === "tasks" ? spec.place : "worker", inputs, tasks: figures.tasks };
+  const place = spec.kind === "tasks" ? spec.place : "worker";
+  const tasks = spec.kind === "tasks" ? tasksKnown(spec) : 0;
+  return { id, name, kind, place, inputs, tasks, recipe: recipeOf(spec) };
+}
+
+/** Tasks that the operator has in any case. The others are counted as they are formed. */
+function tasksKnown({ input }: TaskOperator): number {
+  if (input.kind === "splits") return input.splits.length;
+  return input.kind === "fed" && input.gather.kind === "all" ? 1 : 0;
 }
 
 function noteFailed(state: State, job: JobId, { name, message }: WireError): void {
@@ -113,7 +116,8 @@ function wire(state: State, spec: JobSpec): JobState {
     if (operator.kind === "tasks") learn(state, made, operator.learned);
     for (const { id, table, isBroadcast } of inputsOf(operator)) {
       const producer = byId.get(id);
-      if (producer === undefined) throw new OptionError(`${operator.name} needs operator ${id}, not listed before it.`);
+      if (producer === undefined)
+        throw new OptionError(`${operator.name} needs operator ${id}, which is not listed before it.`);
       (isBroadcast ? made.edges.broadcasts : made.edges.inputs).push(edgeFrom(producer, made, table, isBroadcast));
     }
     byId.set(operator.id, made);
@@ -125,29 +129,26 @@ function wire(state: State, spec: JobSpec): JobState {
   return job;
 }
 
-function edgeFrom(producer: OperatorState, consumer: OperatorState | null, table = 0, isBroadcast = false): Edge {
-  const queue = new Fifo<Piece>();
-  const edge: Edge = { producer, consumer, table, isBroadcast, queue, ended: false, closed: false };
-  producer.edges.consumers.push(edge);
-  return edge;
-}
-
 function fileSinks(job: JobState): readonly FileSink[] {
   return job.operators.flatMap(({ spec }) => (spec.kind === "tasks" && spec.sink.kind === "files" ? [spec.sink] : []));
 }
 
 /**
- * Ends the jobs that cannot go on. The program is told at once; of a job that writes files, when none of them is left.
+ * Ends the jobs that cannot go on. The program is told at once, but of a job that writes files only when its files are
+ * removed.
  */
 export function endFailing(state: State): void {
-  for (const job of state.phases.failing.splice(0)) {
+  for (const job of takeFailing(state)) {
     if (job.error !== null) noteFailed(state, job.id, job.error);
     stop(state, job);
     if (fileSinks(job).length === 0) tellFailed(state, job);
   }
 }
 
-/** The program cancels the job. Files that are being moved to their place get there: half of them would be worse. */
+/**
+ * The program cancels the job. Files that are being moved to their place all get there: half of them would be worse
+ * than all.
+ */
 export function cancelJob(state: State, job: JobState, tells: boolean): void {
   job.report.told = !tells;
   if (job.phase !== "running") return;
@@ -179,7 +180,7 @@ function repairsOf(state: State, job: JobState): readonly TaskState[] {
 function tellFailed(state: State, job: JobState): void {
   if (job.report.told || job.error === null) return;
   job.report.told = true;
-  tell(state, { type: "failed", job: job.id, error: job.error, stats: jobStats(state, job, true) });
+  tellNews(state, { type: "failed", job: job.id, error: job.error });
 }
 
 /** Moves the job to its next phase where nothing keeps it in this one. */
@@ -197,9 +198,12 @@ export function settleJob(state: State, job: JobState): void {
     const sinks = fileSinks(job);
     if (sinks.length > 0) {
       moveJob(state, job, "committing");
-      const outputs = job.operators.flatMap(({ spec, figures }) =>
-        spec.kind === "tasks" && spec.sink.kind === "files" ? [{ sink: spec.sink, files: figures.files }] : [],
-      );
+      const outputs = job.operators.flatMap((operator) => {
+        const { spec } = operator;
+        return spec.kind === "tasks" && spec.sink.kind === "files"
+          ? [{ sink: spec.sink, files: filesOf(operator) }]
+          : [];
+      });
       state.commands.push({ type: "commit", job: job.id, outputs });
     } else finishJob(state, job);
   }
@@ -229,7 +233,7 @@ function finishJob(state: State, job: JobState): void {
   note(state, { type: "jobFinished", job: job.id, rows: rowsOut(job) });
   if (!job.report.told) {
     job.report.told = true;
-    tell(state, { type: "finished", job: job.id, stats: jobStats(state, job, true), rows: rowsOut(job) });
+    tellNews(state, { type: "finished", job: job.id, rows: rowsOut(job), files: job.operators.flatMap(filesOf) });
   }
   // Tasks that a satisfied slice has cancelled may still be ending; what they read is kept until they have.
   if (job.phases.runningTasks === 0) leave(state, job);
@@ -250,35 +254,38 @@ function leave(state: State, job: JobState): void {
   if (left !== 0 || live !== 0) {
     throw new StoreError(`The job ${job.id} has ended and still holds ${left} references and ${live} bytes.`);
   }
-  for (const id of state.flow.lost.keys()) if (!state.ledger.has(id)) state.flow.lost.delete(id);
+  forgetLost(state);
   moveJob(state, job, "gone");
 }
 
 function rowsOut(job: JobState): number {
   const last = job.operators.at(-1);
-  if (last?.spec.kind === "tasks" && last.spec.sink.kind !== "blocks") return last.figures.rowsReported;
+  if (last?.spec.kind === "tasks" && last.spec.sink.kind !== "blocks") return last.result.rows;
   return job.output.rowsDelivered;
 }
 
-export function tellProgress(state: State, job: JobState): void {
-  if (!job.report.changed || job.report.told || state.now < job.report.progressAt + PROGRESS_INTERVAL) return;
-  job.report.changed = false;
-  job.report.progressAt = state.now;
-  tell(state, { type: "progress", job: job.id, stats: jobStats(state, job, false) });
+/** A file without rows is kept only if it is the only one: it tells the columns, which any file with rows does, too. */
+function filesOf({ result: { files } }: OperatorState): readonly WrittenFile[] {
+  const filled = files.filter(({ rows }) => rows !== 0);
+  return filled.length > 0 ? filled : files.slice(0, 1);
 }
 
-/** `whole`: with the list of files, which is needed only at the end of a job. */
-function jobStats(state: State, job: JobState, whole: boolean): JobStats {
-  const reported = job.operators.map(({ figures }) => figures.peakMemory);
-  return {
-    operators: job.operators.map(({ spec, figures }) => figures.stats(spec)),
-    seconds: (state.now - job.startedAt) / 1000,
-    files: whole ? job.operators.flatMap(({ figures }) => figures.files) : [],
-    peakWorkerMemory: Math.max(job.memory.peakWorkerMemory, ...reported),
-    peakSupervisorMemory: job.memory.peakSupervisorMemory,
-    peakProgramMemory: job.memory.peakProgramMemory,
-    peakStoreBytes: job.memory.peakStoreBytes,
-    spilledBytes: state.ledger.totals.spilledBytes - job.memory.spillsBefore.spilledBytes + job.memory.kernelSpilled,
-    restoredBytes: state.ledger.totals.restoredBytes - job.memory.spillsBefore.restoredBytes,
-  };
+export function tellProgress(state: State, job: JobState): void {
+  const { changed, told, progressAt } = job.report;
+  // Memory and time change even if no task has anything to report.
+  if (told || state.now < progressAt + (changed ? PROGRESS_INTERVAL : QUIET_PROGRESS_INTERVAL)) return;
+  job.report.changed = false;
+  job.report.progressAt = state.now;
+  noteProgress(state, job);
+  tellNews(state, { type: "progress", job: job.id });
+}
+
+function noteProgress(state: State, { id, report }: JobState): void {
+  const progressed = [...report.progressed];
+  report.progressed.clear();
+  if (progressed.length === 0) return;
+  const tasks = progressed.flatMap(({ id: task, run: { progress } }) =>
+    progress === null ? [] : [{ task, ...progress }],
+  );
+  note(state, { type: "taskProgress", job: id, tasks });
 }

@@ -2,25 +2,30 @@
 
 import { StoreError, toWire, type WireError } from "../../errors/index.ts";
 import { kernelLease } from "../../memory/index.ts";
-import type {
-  ArenaRange,
-  BlockRef,
-  LearnedNeed,
-  OperatorOrder,
-  TaskInput,
-  TaskOperator,
-  TaskOrder,
-  TaskReport,
-  TypeFamily,
+import {
+  type ArenaRange,
+  type BlockRef,
+  type LearnedNeed,
+  NO_PROGRESS,
+  type TaskInput,
+  type TaskOperator,
+  type TaskOrder,
+  type TaskReport,
+  type ToldProgress,
+  type TypeFamily,
+  type WorkerOperator,
 } from "../../protocol/index.ts";
-import { wholePages } from "../../store/index.ts";
 import {
   checkWritten,
   comesAgain,
   dropBroadcast,
   dropTask,
   endIfDone,
+  feedRead,
   feedTask,
+  giveBackGrant,
+  goesOnLater,
+  grantUsed,
   handOver,
   isStillLost,
   pinAll,
@@ -34,13 +39,12 @@ import {
 } from "../flow/index.ts";
 import { heapOf, taskLeft } from "../memory/index.ts";
 import { callsAtOnce, NO_NEED } from "../needs/index.ts";
-import { deathError, leaseAlone, oomCause, ranOutOfMemory } from "../oom/index.ts";
-import { knowOperator, moveTask, moveWorker } from "../phases/index.ts";
+import { countCrash, deathError, leaseAlone, oomCause, ranOutOfMemory } from "../oom/index.ts";
+import { failJob, knowOperator, moveTask, moveWorker } from "../phases/index.ts";
 import { claim, giveBack } from "../resources/index.ts";
 import type { Event, WorkerEnd } from "../state/index.ts";
 import {
-  failJob,
-  isWide,
+  filesRead,
   note,
   type OperatorState,
   type State,
@@ -56,27 +60,16 @@ export function startTask(state: State, task: TaskState, spec: TaskOperator, wor
   const { job } = operator;
   if (!operator.phases.workers.has(worker)) {
     knowOperator(worker, operator);
-    const { name, steps, sink, maxRowsPerTask } = spec;
-    const order: OperatorOrder = {
-      job: job.id,
-      operator: spec.id,
-      name,
-      steps,
-      sink,
-      maxRowsPerTask,
-      setsOrder: spec.setsOrder,
-      broadcast: spec.broadcast.map(({ columns }) => columns),
-    };
-    send(state, worker, { type: "operator", order });
+    send(state, worker, { type: "operator", job: job.id, operator: forWorkers(spec) });
   }
   task.worker = worker;
   task.run.need = needOf(task);
   task.run.startedAt = state.now;
+  task.run.progress = null;
   task.run.startedWith = worker.memory.reading?.private ?? null;
   claim(state, task, worker);
   moveTask(state, task, "running");
   if (repairs === null) operator.budget.estimate.began(task.output);
-  job.placement.waitsSince = null;
   job.report.changed = true;
   moveWorker(state, worker, "busy");
   worker.task = task;
@@ -104,6 +97,11 @@ export function startTask(state: State, task: TaskState, spec: TaskOperator, wor
   };
   send(state, worker, { type: "run", task: order });
   if (task.input.feed !== null) feedTask(state, task, "cold");
+}
+
+function forWorkers(spec: TaskOperator): WorkerOperator {
+  const { id, name, steps, sink, maxRowsPerTask, setsOrder, broadcast } = spec;
+  return { id, name, steps, sink, maxRowsPerTask, setsOrder, broadcast };
 }
 
 /** The need as learned by now; but the batch size stays once a block was made from such batches. */
@@ -186,37 +184,53 @@ export function taskOutput(
     repaired(state, task);
     return;
   }
-  task.output.granted = null;
-  operator.budget.grantedBytes -= granted.length;
-  operator.budget.grantedTasks -= 1;
   const { length, rows, checksum } = output;
   const maker = task.worker?.id ?? null;
-  const block: BlockRef = state.ledger.seal(granted, length, rows, checksum, operator.job.holders.queues, maker);
+  const holder = operator.job.holders.queues;
+  const block: BlockRef = state.ledger.seal(granted, length, rows, checksum, holder, maker);
   note(state, { type: "blockMade", block: block.id, bytes: length, rows, task: task.id, worker: maker });
-  operator.budget.liveBytes -= granted.length - wholePages(length);
-  task.output.bytesOut += wholePages(length);
-  operator.budget.estimate.grew(task.output, wholePages(length));
-  task.output.handedOver.push({ rows, length, checksum });
+  grantUsed(task, granted, { rows, length, checksum });
   operator.job.report.changed = true;
   handOver(state, task, block, output, output.partition ?? null);
 }
 
-function giveBackGrant(state: State, task: TaskState): void {
-  const { operator } = task;
-  const { granted } = task.output;
-  if (granted === null) return;
-  task.output.granted = null;
-  operator.budget.liveBytes -= granted.length;
-  operator.budget.grantedBytes -= granted.length;
-  operator.budget.grantedTasks -= 1;
-  state.ledger.abandon(granted);
+/** The task has read the oldest block that it was fed. */
+export function taskFed(state: State, task: TaskState): void {
+  feedRead(state, task);
+  task.operator.job.report.changed = true;
 }
 
-export function taskDone(state: State, task: TaskState, report: TaskReport): void {
+/** What a running task has done so far: counted as long as it runs, its report replaces it. */
+export function taskProgressed(task: TaskState, { rowsIn, rowsOut, bytesOut, share, peakMemory }: ToldProgress): void {
+  const { report } = task.operator.job;
+  const { memory, peakMemory: seen } = task.run.progress ?? NO_PROGRESS;
+  task.run.progress = { rowsIn, rowsOut, bytesOut, share, memory, peakMemory: Math.max(seen, peakMemory) };
+  report.changed = true;
+  report.progressed.add(task);
+}
+
+/** Memory was read: what a worker has, its child processes included, is its task's. */
+export function tasksMeasured({ workers, phases: { wide } }: State): void {
+  for (const worker of workers.values()) taskMeasured(worker);
+  if (wide !== null) taskMeasured(wide);
+}
+
+function taskMeasured({ task, memory: { reading } }: WorkerState): void {
+  if (task === null || reading === null) return;
+  const soFar = task.run.progress ?? NO_PROGRESS;
+  const { private: memory } = reading;
+  task.run.progress = { ...soFar, memory, peakMemory: Math.max(soFar.peakMemory, memory) };
+  task.operator.job.report.progressed.add(task);
+}
+
+/** A worker does not see its child processes, which the readings of its memory include. */
+export function taskDone(state: State, task: TaskState, told: TaskReport): void {
+  const unseen = Math.max(0, (task.run.progress?.peakMemory ?? 0) - told.peakMemory);
+  const report = { ...told, peakMemory: told.peakMemory + unseen, addedMemory: told.addedMemory + unseen };
   const { operator } = task;
   operator.job.report.changed = true;
   if (task.cancel.at === null) {
-    operator.figures.taskDone(report);
+    resultOf(operator, report);
     noteDone(state, task, report);
     operator.budget.estimate.done(task.output);
     if (report.written !== undefined) checkWritten(state, operator, report.written);
@@ -226,10 +240,14 @@ export function taskDone(state: State, task: TaskState, report: TaskReport): voi
   forget(state, task);
 }
 
+function resultOf({ result }: OperatorState, { rowsOut, files }: TaskReport): void {
+  result.rows += rowsOut;
+  result.files.push(...files);
+}
+
 function noteDone(state: State, { id }: TaskState, report: TaskReport): void {
-  if (state.stream === null) return;
-  const { rowsIn, rowsOut, bytesOut, wall, cpu, peakMemory, errored } = report;
-  note(state, { type: "taskDone", task: id, rowsIn, rowsOut, bytesOut, wall, cpu, peakMemory, errored });
+  const { files, written, kernel, ...figures } = report;
+  note(state, { type: "taskDone", task: id, ...figures });
 }
 
 /** The task answered a cancel. */
@@ -241,8 +259,7 @@ export function taskStopped(state: State, task: TaskState): void {
 /** The task has stood back, and is run again later. */
 function resumesLater(state: State, task: TaskState): boolean {
   if (!task.cancel.standsBack || !isStillWanted(state, task)) return false;
-  task.cancel.standsBack = false;
-  task.cancel.at = null;
+  goesOnLater(task);
   unpinAll(state, task);
   if (state.placement.yieldsTo === null) comesAgain(state, task);
   else moveTask(state, task, "aside");
@@ -263,7 +280,8 @@ export function taskFailed(
     const evidence = scene === undefined ? { error } : { error, scene };
     const lack = cause === null || worker === null ? error : ranOutOfMemory(state, task, worker, cause, evidence);
     if (lack === null) return;
-    note(state, { type: "taskFailed", task: task.id, error: { name: lack.name, message: lack.message } });
+    const told = { name: lack.name, message: lack.message };
+    note(state, { type: "taskFailed", task: task.id, files: filesRead(task.input.source), error: told });
     const tolerated = lack.name === "FunctionError" && job.report.erroredTasks < job.spec.maxErroredBlocks;
     job.report.erroredTasks += 1;
     unpinAll(state, task);
@@ -300,14 +318,13 @@ function crashed(state: State, task: TaskState, worker: WorkerState, end: Worker
   const { operator } = task;
   const { shortages } = task.oom;
   const { spec } = operator;
-  task.oom.attempt += 1;
+  countCrash(task, end);
   const crashes = task.oom.attempt - shortages.length;
-  if (isWide(operator) && end.signal === "SIGKILL") task.oom.kills += 1;
   if (spec.kind === "tasks" && crashes <= spec.maxRetries) {
-    operator.figures.retries += 1;
     const { id } = task;
     const { attempt } = task.oom;
-    note(state, { type: "retry", task: id, operator: spec.name, attempt, reason: end.cause });
+    const files = filesRead(task.input.source);
+    note(state, { type: "retry", task: id, operator: spec.name, worker: worker.id, files, attempt, reason: end.cause });
     comesAgain(state, task);
     return null;
   }
@@ -321,11 +338,11 @@ function leaveWorker(state: State, task: TaskState): void {
   giveBackGrant(state, task);
   giveBack(state, task);
   stopFeeding(state, task);
+  operator.job.report.progressed.delete(task);
   if (task.repairs === null) operator.budget.estimate.left(task.output);
   task.worker = null;
   if (worker === null) return;
   worker.task = null;
-  worker.memory.kernelBytes = 0;
   taskLeft(worker, operator);
   if (worker.phase === "busy") moveWorker(state, worker, "idle");
 }

@@ -10,7 +10,7 @@ import type { Milliseconds } from "../../protocol/index.ts";
 import { isStarving } from "../flow/index.ts";
 import { roomForTasks } from "../needs/index.ts";
 import type { OperatorState, State, TaskState, WorkerState } from "../state/index.ts";
-import { dismiss, withoutTask } from "./workers.ts";
+import { endIdle, isParkedFor, park, unpark } from "./parking.ts";
 
 /** After this time, a task may be waiting for something outside the session, or may never end. */
 const LONG: Milliseconds = 10_000;
@@ -60,20 +60,15 @@ function isComputing(task: TaskState): boolean {
 
 /** A task begins in the worker. If it must be alone, idle workers end; if not, those that had ended come back. */
 export function makeWay(state: State, operator: OperatorState, worker: WorkerState): void {
-  state.memory.isParked = runsAlone(operator);
-  dismissIdle(state, worker);
+  if (runsAlone(operator)) park(state, "task", worker);
+  else unpark(state, "task");
 }
 
 /**
  * Called with every event: workers that have only just started end, too, and workers that are wanted again come back.
  */
 export function settleAlone(state: State): void {
-  if (!state.memory.isParked) return;
-  if (state.alone.size === 0) state.memory.isParked = false;
-  else if (isSomebodyAlone(state)) dismissIdle(state, null);
-}
-
-function dismissIdle(state: State, except: WorkerState | null): void {
-  if (!state.memory.isParked) return;
-  for (const worker of withoutTask(state)) if (worker !== except) dismiss(state, worker);
+  if (!isParkedFor(state, "task")) return;
+  if (state.alone.size === 0) unpark(state, "task");
+  else if (isSomebodyAlone(state)) endIdle(state, null);
 }

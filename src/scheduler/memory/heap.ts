@@ -44,7 +44,7 @@ export function isHeapSuspect(state: State, worker: WorkerState): boolean {
   return now !== null && waits === 0 && now.used > kept + SUSPECT * (heapLimitOf(state, worker) - kept);
 }
 
-/** Past half of its limit; after a trim, counting only what is in use. */
+/** Whether the heap is above half of its limit. After a trim, only memory in use counts. */
 export function isHeapHigh(state: State, worker: WorkerState): boolean {
   const { now } = worker.recycling.heap;
   return now !== null && now.used > FULL * heapLimitOf(state, worker);

@@ -10,7 +10,7 @@ import type { Bytes } from "../../protocol/index.ts";
 import { isRunnable } from "../flow/index.ts";
 import { inputEnded, isWide, type State, send, type TaskState, type WorkerState } from "../state/index.ts";
 import { makeRoom } from "../store/index.ts";
-import { dismiss, withoutTask } from "./workers.ts";
+import { isParkedFor, park, unpark } from "./parking.ts";
 
 /** Shares of the pool: while functions run beside the kernel, and when it is alone. */
 const SHARE_BESIDE = 0.5;
@@ -26,6 +26,8 @@ const MOST_RELIEF = 2;
 const MOST_LENT_BESIDE = 0.5;
 const MOST_LENT_ALONE = 0.75;
 const STEP = 1 / 16;
+/** A task over at most this many bytes of blocks succeeds with the free memory, so no worker ends for it. */
+const LITTLE: Bytes = 2 ** 20;
 /** Smaller changes are not worth a message to the kernel. */
 const NOTABLE = 0.1;
 
@@ -39,7 +41,7 @@ export function settleLease(state: State): void {
   // A task that is about to run again will need all the memory that it had.
   else if (!isOneToComeAgain(state)) {
     lease.told = null;
-    unpark(state);
+    unpark(state, "kernel");
     lease.reclaimed = "no";
     lend(state, 0);
   }
@@ -64,7 +66,9 @@ export function beginLease(state: State, task: TaskState): void {
 }
 
 /** What the wide kernel may have for the task. */
-function tellLease(state: State, { operator, oom: { relief, kills } }: TaskState): void {
+function tellLease(state: State, task: TaskState): void {
+  const { operator, oom } = task;
+  const { relief, kills } = oom;
   const { ledger } = state;
   const { lease } = state.memory;
   const { wide } = state.phases;
@@ -74,10 +78,10 @@ function tellLease(state: State, { operator, oom: { relief, kills } }: TaskState
   const share = isAlone ? SHARE_ALONE : SHARE_BESIDE;
   const wanted = relief < MOST_RELIEF ? Math.min(PLENTY, pool.memory * share) : pool.memory * SHARE_AT_LAST;
   const rest = pool.memory - pool.overhead - ledger.capacity;
-  if (!isAlone) unpark(state);
-  else if (rest - state.workers.size * pool.worker < wanted) park(state);
+  if (!isAlone || isOfLittle(task)) unpark(state, "kernel");
+  else if (rest - state.workers.size * pool.worker < wanted) park(state, "kernel", null);
   // Tasks that are about to end no longer count.
-  const workers = lease.isParked ? 0 : state.workers.size;
+  const workers = isParkedFor(state, "kernel") ? 0 : state.workers.size;
   const free = rest - workers * pool.worker;
   const mostLent = !isAlone ? MOST_LENT_BESIDE : relief < MOST_RELIEF ? MOST_LENT_ALONE : 1;
   const most = Math.min(ledger.capacity * mostLent, ledger.capacity - 2 * largestBlock(state));
@@ -88,6 +92,17 @@ function tellLease(state: State, { operator, oom: { relief, kills } }: TaskState
   lease.told = process;
   const own = kernelLease(process, relief > 0 ? 1 : pool.threads, relief === MOST_RELIEF);
   send(state, wide, { type: "lease", lease: kills === 0 ? own : squeezed(own, kills) });
+}
+
+/**
+ * Judged by the rows fed so far. If few rows become very many, the task runs out of memory and is run again with all
+ * the memory.
+ */
+function isOfLittle({ operator: { spec }, input: { feed }, oom }: TaskState): boolean {
+  if (oom.relief + oom.kills > 0 || spec.kind !== "tasks" || spec.input.kind !== "fed") return false;
+  const { tables, reads } = spec.input;
+  const isAllFed = tables.length > 0 && (reads?.files.length ?? 0) === 0;
+  return isAllFed && feed !== null && feed.bytes <= LITTLE;
 }
 
 /**
@@ -112,19 +127,25 @@ export function reclaim({ memory: { lease }, ledger, phases: { wide } }: State):
   return true;
 }
 
-/** All of its input is in the kernel. */
+/** Whether all of the task's input is in the kernel. */
 function isFed(task: TaskState | null): boolean {
   const feed = task?.input.feed ?? null;
   return feed?.ended === true && feed.inFlight.length === 0;
 }
 
-/** The kernel ran out of memory. True if its task can be run again with more memory for each thread. */
-export function relieve({ memory: { lease }, phases: { wide } }: State, task: TaskState, worker: WorkerState): boolean {
-  if (lease === null || worker !== wide || task.oom.relief >= MOST_RELIEF) return false;
-  task.oom.relief += 1;
+/**
+ * The kernel ran out of memory. Returns the relief with which its task runs again, or null when it already had the
+ * most.
+ */
+export function reliefAfter(
+  { memory: { lease }, phases: { wide } }: State,
+  { oom: { relief } }: TaskState,
+  worker: WorkerState,
+): number | null {
+  if (lease === null || worker !== wide || relief >= MOST_RELIEF) return null;
   // One thread already: only more memory helps.
-  if (lease.told !== null && kernelLease(lease.told, lease.pool.threads).threads === 1) task.oom.relief = MOST_RELIEF;
-  return true;
+  const isOneThread = lease.told !== null && kernelLease(lease.told, lease.pool.threads).threads === 1;
+  return isOneThread ? MOST_RELIEF : relief + 1;
 }
 
 /** Lends as much as there is room for, and more, step by step, as blocks that do not flow go to disk. */
@@ -140,7 +161,7 @@ function lend(state: State, bytes: Bytes): void {
 function isQuiet(state: State): boolean {
   if (state.phases.inspections.length + state.phases.repairs.length > 0) return false;
   for (const { phase } of state.workers.values()) {
-    if (phase === "busy" || phase === "inspecting" || (phase === "starting" && !state.memory.lease?.isParked))
+    if (phase === "busy" || phase === "inspecting" || (phase === "starting" && !isParkedFor(state, "kernel")))
       return false;
   }
   if (state.phases.fetching.size > 0 || state.placement.programAsks.length > 0) return false;
@@ -148,15 +169,4 @@ function isQuiet(state: State): boolean {
     if (job.phase === "running" && job.operators.some((operator) => isRunnable(state, operator, true))) return false;
   }
   return true;
-}
-
-function park(state: State): void {
-  if (state.memory.lease === null) return;
-  state.memory.lease.isParked = true;
-  // Workers that have only just started end, too.
-  for (const worker of withoutTask(state)) dismiss(state, worker);
-}
-
-function unpark(state: State): void {
-  if (state.memory.lease !== null) state.memory.lease.isParked = false;
 }

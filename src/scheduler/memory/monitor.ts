@@ -10,6 +10,8 @@ import { spillCold } from "../store/index.ts";
 import { foreignPart } from "./bystander.ts";
 import { endWorker } from "./ending.ts";
 
+/** Ten seconds of the node with the default interval. */
+const CURVE_LENGTH = 40;
 /** Distance below the threshold, as a share of the node's memory, from which blocks begin to leave. */
 const RELIEF_MARGIN = 0.05;
 /** Blocks that leave at one look: what a disk takes until the next. */
@@ -31,7 +33,7 @@ interface Candidate {
 
 /** The node was looked at. */
 export function watchNode(state: State, node: NodeMemory): void {
-  state.memory.node = node;
+  keepCurve(state, node);
   const { memory } = state.options;
   if (memory === null || memory.memoryMonitorRefreshMs === 0) return;
   const threshold = memory.memoryUsageThreshold * node.total;
@@ -45,6 +47,12 @@ export function watchNode(state: State, node: NodeMemory): void {
     victim.worker.memory.foreign = foreign;
     end(state, node, victim, candidates);
   }
+}
+
+function keepCurve({ memory, now }: State, node: NodeMemory): void {
+  memory.node = node;
+  memory.nodeCurve.push([Math.round(now), node.used]);
+  if (memory.nodeCurve.length > CURVE_LENGTH) memory.nodeCurve.shift();
 }
 
 /** Makes the store smaller by this much, without taking what is in use; returns the bytes that are free at once. */

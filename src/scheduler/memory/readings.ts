@@ -1,11 +1,11 @@
 /**
- * Takes in a reading of memory: every worker's memory by kind, and each job's peaks. The ladder decides what follows.
+ * Takes in a reading of memory: every worker's memory by kind. The ladder decides what follows.
  */
 
 import { kindsOf } from "../../memory/index.ts";
-import type { Bytes, HeapUse, ProcessMemory } from "../../protocol/index.ts";
+import type { Bytes, HeapUse } from "../../protocol/index.ts";
 import type { Event, State, WorkerState } from "../state/index.ts";
-import { spillUnderPressure, useOf } from "../store/index.ts";
+import { mayAskToEvict, spillUnderPressure, useOf } from "../store/index.ts";
 import { heapAfterTask } from "./heap.ts";
 import { stand, warnOfUnmanaged } from "./ladder.ts";
 import { isHeavy, noteGrowth } from "./recycle.ts";
@@ -18,19 +18,14 @@ export function memoryRead(state: State, event: Extract<Event, { type: "memory" 
     if (worker === undefined) continue;
     worker.memory.reading = reading;
     worker.memory.readAt = state.now;
-    worker.memory.containerRead = worker.memory.container?.bytes ?? 0;
-    worker.store.isAskedToEvict = false;
+    worker.memory.workerDataRead = worker.memory.workerData?.bytes ?? 0;
+    mayAskToEvict(worker);
     worker.memory.kinds = kindsOf(useOf(state, worker), worker.memory.unmanaged, state.now);
     noteGrowth(worker);
   }
   for (const worker of state.workers.values()) settleWorker(state, worker, "reading");
   spillUnderPressure(state);
   for (const worker of state.memory.heavy) warnOfUnmanaged(state, worker);
-  for (const job of state.jobs.values()) {
-    job.memory.peakWorkerMemory = Math.max(job.memory.peakWorkerMemory, ...event.workers.map(resident));
-    job.memory.peakSupervisorMemory = Math.max(job.memory.peakSupervisorMemory, resident(event.supervisor));
-    job.memory.peakProgramMemory = Math.max(job.memory.peakProgramMemory, resident(event.program));
-  }
 }
 
 /** Limits have changed: judges workers again by their last readings. */
@@ -40,18 +35,18 @@ export function standAgain(state: State): void {
 }
 
 /** The size of the worker data has changed: a worker that has too much gets no task, even before the next reading. */
-export function containerHolds(state: State, worker: WorkerState, bytes: Bytes, evicts: boolean): void {
-  worker.memory.container = { bytes, evicts, hasNothingToEvict: false };
-  worker.store.isAskedToEvict = false;
+export function workerDataHolds(state: State, worker: WorkerState, bytes: Bytes, evicts: boolean): void {
+  worker.memory.workerData = { bytes, evicts, hasNothingToEvict: false };
+  mayAskToEvict(worker);
   if (worker.memory.reading === null) return;
   settleWorker(state, worker, "word");
   spillUnderPressure(state);
 }
 
 /** The worker data has freed all that it can: other memory must be freed instead. */
-export function containerSpent(state: State, worker: WorkerState): void {
-  if (worker.memory.container === null) return;
-  worker.memory.container = { ...worker.memory.container, hasNothingToEvict: true };
+export function cannotEvict(state: State, worker: WorkerState): void {
+  if (worker.memory.workerData === null) return;
+  worker.memory.workerData = { ...worker.memory.workerData, hasNothingToEvict: true };
   spillUnderPressure(state);
 }
 
@@ -70,8 +65,4 @@ function settleWorker(state: State, worker: WorkerState, by: "reading" | "word")
 function settleHeavy(state: State, worker: WorkerState): void {
   if (isHeavy(state, worker)) state.memory.heavy.add(worker);
   else state.memory.heavy.delete(worker);
-}
-
-function resident(memory: ProcessMemory): Bytes {
-  return memory.private + memory.shared;
 }

@@ -21,9 +21,8 @@ import { TWO_CAUSES } from "../../notices/index.ts";
 import type { Bytes, HeapUse, Milliseconds, TrimReport } from "../../protocol/index.ts";
 import { formatSize } from "../../units/index.ts";
 import { isRunnable } from "../flow/index.ts";
-import { settleIdle } from "../phases/index.ts";
+import { classRan, failJob, settleIdle, takeInspections } from "../phases/index.ts";
 import {
-  failJob,
   isWide,
   type OperatorState,
   type State,
@@ -55,15 +54,16 @@ const UNSEEN = 2;
 
 export function taskLeft(worker: WorkerState, operator: OperatorState): void {
   const { history } = worker.recycling;
-  const { container } = worker.memory;
+  const { workerData } = worker.memory;
   const { name } = operator.spec;
+  worker.memory.kernelBytes = 0;
   // What the task used may leave memory now.
-  if (container?.hasNothingToEvict) worker.memory.container = { ...container, hasNothingToEvict: false };
+  if (workerData?.hasNothingToEvict) worker.memory.workerData = { ...workerData, hasNothingToEvict: false };
   history.tasks += 1;
   history.isMixed ||= history.operator !== null && history.operator !== name;
   history.operator = name;
-  if (!operator.isClass || history.classes.has(operator)) return;
-  history.classes.add(operator);
+  if (!operator.isClass || worker.ran.has(operator)) return;
+  classRan(worker, operator);
   history.settled = null;
   worker.recycling.heap.settled = null;
 }
@@ -82,13 +82,15 @@ export function noteGrowth(worker: WorkerState): void {
   history.settled ??= reading.private;
 }
 
-/** Its memory is that of its class instances: the next worker would have as much after its first task. */
+/**
+ * Whether the worker's memory belongs to its class instances: the next worker would have as much after its first task.
+ */
 function isAsConstructed(worker: WorkerState): boolean {
   const { history } = worker.recycling;
   const { reading, limit: memory } = worker.memory;
   const instances = instancesIn(worker);
   if (instances === 0) return false;
-  if (instances !== history.classes.size || history.settled === null) return true;
+  if (instances !== worker.ran.size || history.settled === null) return true;
   return (reading?.private ?? 0) <= history.settled + GROWN_BEYOND * memory;
 }
 
@@ -234,16 +236,16 @@ function recycle(state: State, worker: WorkerState, reason: TrimReason): void {
 function whyRecycled({ ledger, options: { memory } }: State, worker: WorkerState): string {
   const { id } = worker;
   const { history } = worker.recycling;
-  const { reading, container } = worker.memory;
+  const { reading, workerData } = worker.memory;
   const now = reading?.private ?? 0;
   const blocks = ledger.managed(id);
   if (blocks > now) {
     return `it is answerable for ${formatSize(blocks)} of blocks in memory that cannot leave: they are being read, or the disks refuse`;
   }
-  if (container !== null && container.bytes * 2 > now) {
-    const has = `${formatSize(container.bytes)} of its ${formatSize(worker.memory.limit)}`;
-    const no = container.evicts ? ", and lets go of no more" : "";
-    return `its container (data) holds ${has}${no}; with more memory (memoryLimit) it would stay`;
+  if (workerData !== null && workerData.bytes * 2 > now) {
+    const has = `${formatSize(workerData.bytes)} of its ${formatSize(worker.memory.limit)}`;
+    const no = workerData.evicts ? ", and frees no more" : "";
+    return `its worker data (data) holds ${has}${no}; with more memory (memoryLimit) it would stay`;
   }
   if (isAsConstructed(worker)) {
     const needed = formatSize(Math.ceil(now / (memory?.thresholds.spill || 1)));
@@ -268,7 +270,6 @@ function tasksText({ tasks, isMixed, operator }: WorkerHistory): string {
 /** No worker may have a task, and none ever will: waiting jobs fail, with the figures. */
 function failInVain(state: State): void {
   const { workers, jobs } = state;
-  const { inspections } = state.phases;
   const { memory } = state.options;
   const { workerMemory } = state.memory;
   for (const { recycling } of workers.values()) if (recycling.trimming?.isVain !== true) return;
@@ -287,7 +288,7 @@ function failInVain(state: State): void {
     const { name } = waiting.spec;
     failJob(state, job, toWire(new OutOfMemoryError(`${name}: ${message}`, name, "pause", kinds.process, 0, remedies)));
   }
-  for (const { request } of inspections.splice(0)) {
+  for (const { request } of takeInspections(state)) {
     const error = toWire(new OutOfMemoryError(message, "inspect", "pause", kinds.process, 0, remedies));
     tell(state, { type: "refused", request, error });
   }

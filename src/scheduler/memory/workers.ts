@@ -1,7 +1,7 @@
 /** The beginning and the end of a worker. What it does in between is its phase (phases/worker.ts). */
 
 import type { Bytes, WorkerId } from "../../protocol/index.ts";
-import { moveWorker } from "../phases/index.ts";
+import { forgetOperators, moveWorker, workerCame } from "../phases/index.ts";
 import { bornInto, workerBegins } from "../starts/index.ts";
 import { newWorker, note, type State, type WorkerState } from "../state/index.ts";
 
@@ -10,12 +10,11 @@ export function addWorker(state: State, id: WorkerId, memory: Bytes, isWide: boo
   const limit = Number.isFinite(memory) ? memory : null;
   note(state, { type: "workerStarting", worker: id, kind: isWide ? "wide" : "worker", limit });
   if (isWide) {
-    state.phases.wide = worker;
-    state.placement.isWideOrdered = false;
+    workerCame(state, worker, "wide");
     return;
   }
   workerBegins(state);
-  state.workers.set(id, worker);
+  workerCame(state, worker, "worker");
   if (memory > state.memory.workerMemory) state.memory.raised.add(worker);
 }
 
@@ -37,12 +36,13 @@ export function stopping(state: State, worker: WorkerState): void {
   state.memory.paused.delete(worker);
   state.memory.heavy.delete(worker);
   state.memory.unfit.delete(worker);
-  for (const operator of worker.knows) {
-    operator.phases.workers.delete(worker);
-    // The number of a class's instances is bounded: an instance in a worker that is about to end still counts.
-    if (operator.isClass) operator.phases.retiring.add(worker);
-  }
-  worker.knows.clear();
+  forgetOperators(worker);
+}
+
+/** The worker's process has ended. */
+export function forgetWorker({ memory }: State, worker: WorkerState): void {
+  memory.raised.delete(worker);
+  memory.ending.delete(worker);
 }
 
 /** Ends an idle worker; if there are too few then, another takes its place. */

@@ -1,4 +1,4 @@
-export { learn, roomForTasks } from "./learned.ts";
+export { forgetAlone, kernelRanOut, learn, roomForTasks } from "./learned.ts";
 export {
   callsAtOnce,
   isOfTheMachine,

@@ -8,12 +8,21 @@ export function learn(state: State, operator: OperatorState, need: LearnedNeed |
   const { spec } = operator;
   if (need === null || spec.kind !== "tasks" || isWide(operator)) return;
   operator.needs.learned = need;
-  operator.figures.learned = need;
   if (need.alone) state.alone.add(operator);
   const { cpu, memory } = spec.request;
   const learned = need.atOnce === null || need.memory === null ? 0 : Math.min(need.memory, roomForTasks(state));
   // A task that is alone needs no more reserved.
   operator.needs.request = new Resources({ cpu, memory: need.alone ? memory : Math.max(memory, learned) });
+}
+
+/** A kernel ran out of memory for one of its tasks: alone, they get all that there is. */
+export function kernelRanOut({ needs }: OperatorState): void {
+  needs.kernelRanOut = true;
+}
+
+/** The operator has ended, so none of its tasks must run alone any more. */
+export function forgetAlone(state: State, operator: OperatorState): void {
+  state.alone.delete(operator);
 }
 
 /** What tasks can have together: all but the store, the program and the supervisor. */

@@ -29,7 +29,7 @@ export function isOfTheMachine(cause: MemoryReason): boolean {
   return ENDS[cause].memoryOf === "machine";
 }
 
-/** Its process was full: of its own memory, and of what earlier tasks had left. */
+/** Whether the worker's own process was full, with the task's memory and what earlier tasks had left. */
 export function isOfTheWorker(cause: MemoryReason): boolean {
   return ENDS[cause].memoryOf === "worker";
 }

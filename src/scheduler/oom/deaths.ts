@@ -1,19 +1,20 @@
 /**
  * What a user is told when a task's worker died: what happened, to what, the figures, the likely causes, what to do,
- * and the end of the log. Each cause of death has its own text; retries are decided elsewhere.
+ * and the end of the log. Each cause of death has its own text. Retries are decided elsewhere.
+ *
+ * Unlike notices (src/notices/), the words of this room are made by the scheduler: they are messages of the errors with
+ * which it fails jobs, and tell attempts, limits and readings that are sent nowhere else.
  */
 
-import { ENDS, type ExitType, WorkerDiedError } from "../../errors/index.ts";
+import { ENDS, type ExitType, WorkerDiedError, wasRefusedBelowHeap } from "../../errors/index.ts";
 import type { Bytes, NodeSnapshot, SessionEvent } from "../../protocol/index.ts";
 import { formatSize } from "../../units/index.ts";
 import type { WorkerEnd, WorkerState } from "../state/index.ts";
 
-/** More lines would tell no more. */
+/** More points would add nothing. */
 const CURVE_POINTS = 5;
 /** Node's last line after an uncaught error. */
 const UNCAUGHT = /^Node\.js v\d+/m;
-/** Memory was refused below the limit: by RLIMIT_DATA, or by a system that has no more. */
-const REFUSED = /bad_alloc|process out of memory|ArrayBuffer::New|Array buffer allocation failed|semi space failed/i;
 
 export function exitTypeOf(end: WorkerEnd): ExitType {
   if (end.connection !== undefined || (end.exitCode === null && end.signal === null)) return "SYSTEM_ERROR";
@@ -50,7 +51,7 @@ function deathMessage(
   ].join("\n");
 }
 
-/** The figures, a line each. */
+/** The figures, one per line. */
 export function deathDetails(end: WorkerEnd): string {
   const { exitCode, signal, oomKills } = end;
   return [
@@ -60,12 +61,12 @@ export function deathDetails(end: WorkerEnd): string {
   ].join("\n");
 }
 
-/** "312 MiB → 401 MiB → 690 MiB in the last 4.0 s" */
+/** For example "312 MiB → 401 MiB → 690 MiB in the last 4.0 s". */
 export function curveText(curve: WorkerEnd["curve"]): string {
   const first = curve[0];
   const last = curve.at(-1);
-  if (first === undefined || last === undefined) return "nobody had looked yet";
-  if (curve.length === 1) return `${formatSize(last.private)} when it was last looked at`;
+  if (first === undefined || last === undefined) return "not measured yet";
+  if (curve.length === 1) return `${formatSize(last.private)} at its last measurement`;
   const points = Math.min(CURVE_POINTS, curve.length);
   const sizes = Array.from({ length: points }, (_, i) => {
     const point = curve[Math.round((i * (curve.length - 1)) / (points - 1))] ?? last;
@@ -74,7 +75,7 @@ export function curveText(curve: WorkerEnd["curve"]): string {
   return `${sizes.join(" → ")} in the last ${((last.at - first.at) / 1000).toFixed(1)} s`;
 }
 
-/** The most memory that it was measured with; null: never measured. */
+/** The most memory that was measured for the worker; null when it was never measured. */
 export function peakOf({ curve }: Pick<WorkerEnd, "curve">): Bytes | null {
   return curve.length === 0 ? null : Math.max(...curve.map((point) => point.private));
 }
@@ -101,7 +102,7 @@ function isUncaught({ cause, exitCode, tail }: WorkerEnd): boolean {
 }
 
 interface Story {
-  /** After "the worker process 4711". */
+  /** Continues "the worker process 4711". */
   readonly how: string;
   readonly causes: string;
   readonly remedies: string;
@@ -121,9 +122,9 @@ function story(end: WorkerEnd, heapLimit: Bytes | null): Story {
       };
     case "cgroupOom":
       return {
-        how: "was killed by the system's OOM killer, because its container (control group) had reached its limit,",
-        causes: "the function, or the workers together, needed more memory than the container may have",
-        remedies: `${LESS}, use fewer workers, reserve what the function needs (its option memory), or raise the container's limit`,
+        how: "was killed by the system's OOM killer, because its control group (container) had reached its memory limit,",
+        causes: "the function, or the workers together, needed more memory than the control group may have",
+        remedies: `${LESS}, use fewer workers, reserve what the function needs (its option memory), or raise the memory limit of the control group`,
       };
     case "monitor":
       return {
@@ -147,7 +148,7 @@ function story(end: WorkerEnd, heapLimit: Bytes | null): Story {
     case "native":
       return {
         how: `crashed in native code (${signal})`,
-        causes: "a native module that the function uses, or the kernel, went wrong; or something called abort",
+        causes: "a fault in the kernel or in a native module that the function uses, or a call of abort",
         remedies:
           "run the function alone on the same rows, update the native module or do without it; maxRetries says how often it is tried " +
           "again",
@@ -158,7 +159,7 @@ function story(end: WorkerEnd, heapLimit: Bytes | null): Story {
       return signalled(signal);
     case "asked":
       return {
-        how: "was ended from here, because it had not answered",
+        how: "was ended by the session, because it did not answer",
         causes: "the function does not come back: a loop without an end, or a call that blocks",
         remedies: "look for what the function waits for",
       };
@@ -166,7 +167,7 @@ function story(end: WorkerEnd, heapLimit: Bytes | null): Story {
 }
 
 function outOfHeap({ tail }: WorkerEnd, heapLimit: Bytes | null): Story {
-  if (REFUSED.test(tail)) {
+  if (wasRefusedBelowHeap(tail)) {
     return {
       how: "was refused memory, and ended itself,",
       causes: "the function, or native code that it uses, asked for more at once than a worker may have",
@@ -192,8 +193,8 @@ function exited(exitCode: number | null): Story {
 
 function uncaught(exitCode: number | null): Story {
   return {
-    how: `exited with code ${exitCode}, because of an error that nobody caught,`,
-    causes: "an error in a timer, an event, or a promise that is not awaited, which the function began",
+    how: `exited with code ${exitCode}, because of an uncaught error,`,
+    causes: "an error in a timer, an event, or a promise without await that the function started",
     remedies: "catch it there, or await the promise; the log has its stack",
   };
 }
@@ -207,8 +208,8 @@ function signalled(signal: string | null): Story {
     how:
       signal === null
         ? "could not be started, or ended without a trace,"
-        : `was ended by ${signal}, which nobody here had sent,`,
-    causes: `somebody ended it: an administrator, a service manager, a container that is being stopped, the function itself${oom}`,
+        : `was ended by ${signal}, which the session had not sent,`,
+    causes: `an administrator, a service manager, a stopping container or the function itself ended it${oom}`,
     remedies: "find out who sends the signal; maxRetries says how often it is tried again",
   };
 }

@@ -1,3 +1,3 @@
-export { deathDetails, deathError, diedEvent, exitTypeOf, peakOf } from "./deaths.ts";
-export { endResting, kernelLimitOf, leaseAlone, oomCause, ranOutOfMemory, restDeadline } from "./oom.ts";
+export { deathDetails, deathError, diedEvent, exitTypeOf } from "./deaths.ts";
+export { countCrash, endResting, kernelLimitOf, leaseAlone, oomCause, ranOutOfMemory, restDeadline } from "./oom.ts";
 export { cannotStart, failIfNoneIsLeft, workersDoNotStart } from "./unavailable.ts";

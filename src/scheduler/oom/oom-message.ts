@@ -1,6 +1,6 @@
 /**
- * What a user is told of a task that ran out of memory for good: where, how full the node was, what was tried, which
- * processes have the memory, what to do. Pure text.
+ * What a user is told about a task that finally ran out of memory: where, how full the node was, what was tried, which
+ * processes have the memory, and what to do. Pure text.
  */
 
 import type { MemoryReason } from "../../errors/index.ts";
@@ -13,19 +13,19 @@ interface OomStory {
   readonly task: string;
   readonly pid: number;
   readonly memory: Bytes | null;
-  /** Its memory when this happened; null: never measured. */
+  /** The memory that it had at that moment; null when it was never measured. */
   readonly had: Bytes | null;
   /** `causeText`. */
   readonly cause: string;
-  /** Why this task and no other was ended; null: it was not chosen by the monitor. */
+  /** Why this task was chosen; null when the monitor did not choose it. */
   readonly why: string | null;
-  /** Null: not measured. */
+  /** Null when the node was not measured. */
   readonly node: (Omit<NodeSnapshot, "host"> & { readonly host: string | null }) | null;
   /** The session's processes and what they do. */
   readonly names: ReadonlyMap<number, string>;
   readonly shortages: readonly Shortage[];
   readonly isWide: boolean;
-  /** How its process ended, in figures; null: it did not. */
+  /** How its process ended, in figures; null when the process lives on. */
   readonly ending: string | null;
   readonly log: string | null;
   /** The end of the process's log, or the error's text. */
@@ -61,11 +61,11 @@ export function causeText(cause: MemoryReason, limit: Bytes | null, victim: stri
     case "systemOom":
       return `the system's OOM killer ended ${victim}: the machine had no memory left`;
     case "cgroupOom":
-      return `the system's OOM killer ended ${victim}: the container (control group) was at its limit`;
+      return `the system's OOM killer ended ${victim}: its control group (container) was at its memory limit`;
     case "monitor":
       return systemKills === 0
         ? "the node's memory monitor ended its worker, before the system would have ended anything"
-        : "the node's memory monitor ended its worker; the system's OOM killer had struck elsewhere while it lived";
+        : "the node's memory monitor ended its worker; the system's OOM killer had struck elsewhere while it ran";
     case "terminate":
       return `its worker passed the terminate threshold${limit === null ? "" : " of its limit"}${of(limit)}`;
     case "heap":
@@ -74,8 +74,8 @@ export function causeText(cause: MemoryReason, limit: Bytes | null, victim: stri
         : `its worker reached its heap limit${of(limit)}`;
     case "allocation":
       return limit === null || limit === Number.POSITIVE_INFINITY
-        ? "a function was refused memory: the system has no more"
-        : `a function was refused memory: its worker may have no more than ${formatSize(limit)}`;
+        ? "a function was refused memory: the system has none left"
+        : `a function was refused memory: its worker may use at most ${formatSize(limit)}`;
     case "engineMemory":
       return "the kernel ran out of memory";
   }
@@ -88,7 +88,7 @@ export function foreignText(foreign: Bytes): string {
 
 /** V8 or native code was refused memory and ended the process. */
 export function refusedText(limit: Bytes): string {
-  return `its worker was refused memory and ended itself: it may have no more than ${formatSize(limit)}`;
+  return `its worker was refused memory and ended itself: it may use at most ${formatSize(limit)}`;
 }
 
 const of = (limit: Bytes | null, word = "of") =>
@@ -153,7 +153,7 @@ function saidLines(said: string): readonly string[] {
   return text === ""
     ? []
     : [
-        "Its last words:",
+        "Its last output:",
         ...text
           .split("\n")
           .slice(-MOST_LINES)

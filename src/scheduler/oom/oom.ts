@@ -16,12 +16,14 @@ import { kernelLease } from "../../memory/index.ts";
 import type { Bytes, KernelLease, LearnedNeed, Milliseconds } from "../../protocol/index.ts";
 import { needText } from "../../units/index.ts";
 import { comesAgain, unpinAll } from "../flow/index.ts";
-import { heapOf, isBystander, mayBeFullOfOthers, relieve } from "../memory/index.ts";
-import { isOfTheWorker, learn, NO_NEED, nextNeed, roomForTasks, stricter } from "../needs/index.ts";
+import { heapOf, isBystander, mayBeFullOfOthers, reliefAfter } from "../memory/index.ts";
+import { isOfTheWorker, kernelRanOut, learn, NO_NEED, nextNeed, roomForTasks, stricter } from "../needs/index.ts";
 import { moveTask } from "../phases/index.ts";
 import type { Scene, WorkerEnd } from "../state/index.ts";
 import {
+  filesRead,
   isWide,
+  note,
   type OperatorState,
   type Shortage,
   type State,
@@ -30,6 +32,7 @@ import {
   type WorkerState,
   watch,
 } from "../state/index.ts";
+import { largestBatch } from "./batch.ts";
 import { deathDetails, peakOf } from "./deaths.ts";
 import { causeText, foreignText, oomMessage, refusedText } from "./oom-message.ts";
 import { remedies } from "./remedies.ts";
@@ -79,12 +82,19 @@ export function ranOutOfMemory(
     task.oom.blamesRows = true;
   }
   task.oom.attempt += 1;
-  operator.figures.oomRetries += 1;
-  operator.needs.kernelRanOut ||= cause === "engineMemory";
-  if (!isPardoned) learn(state, operator, stricter(operator.needs.learned, need ?? shortage.need));
+  if (cause === "engineMemory") kernelRanOut(operator);
+  if (!isPardoned) {
+    learn(state, operator, stricter(operator.needs.learned, need ?? shortage.need));
+    noteLearned(state, operator);
+  }
+  watch(state, { type: "oomRetry", ...told(state, task, worker, shortage) });
   tellRetry(state, task, causeOf(state, worker, shortage, evidence));
   rest(state, task);
   return null;
+}
+
+function noteLearned(state: State, { job, spec, needs: { learned: need } }: OperatorState): void {
+  if (need !== null) note(state, { type: "learned", job: job.id, operator: spec.id, need });
 }
 
 /**
@@ -116,17 +126,6 @@ export function restDeadline({ phases: { resting } }: State): Milliseconds {
   return at;
 }
 
-/** Rows of the largest batch of the operator's functions, if it can be made smaller; null: it cannot. */
-function batchSizeOf({ spec }: OperatorState): number | null {
-  let rows: number | null = null;
-  for (const step of spec.kind === "tasks" ? spec.steps : []) {
-    if (step.kind !== "function") continue;
-    const isBatched = step.form === "mapBatches" || (step.form === "mapGroups" && step.options.stream === true);
-    if (isBatched) rows = Math.max(rows ?? 0, step.options.batchSize);
-  }
-  return rows;
-}
-
 /** Asking for less would not help: others have filled the node or, at the first failure, possibly the worker. */
 function isNotItsDoing(state: State, task: TaskState, worker: WorkerState, shortage: Shortage): boolean {
   if (isWide(task.operator)) return false;
@@ -137,8 +136,18 @@ function isNotItsDoing(state: State, task: TaskState, worker: WorkerState, short
 function nextAttempt(state: State, task: TaskState, worker: WorkerState, shortage: Shortage): LearnedNeed | null {
   if (!isWide(task.operator)) return withinSlots(state, nextNeed(shortage));
   if (shortage.cause !== "engineMemory") task.oom.kills += 1;
-  else if (!relieve(state, task, worker)) return null;
+  else {
+    const relief = reliefAfter(state, task, worker);
+    if (relief === null) return null;
+    task.oom.relief = relief;
+  }
   return NO_NEED;
+}
+
+/** The task's worker died, from any cause. The wide kernel is often killed for its memory without a trace. */
+export function countCrash(task: TaskState, { signal }: WorkerEnd): void {
+  task.oom.attempt += 1;
+  if (isWide(task.operator) && signal === "SIGKILL") task.oom.kills += 1;
 }
 
 /** There are no more tasks at once than workers, even if memory would hold more. */
@@ -154,7 +163,7 @@ function shortageOf(
   evidence: Evidence,
 ): Shortage {
   const { operator } = task;
-  const given = batchSizeOf(operator);
+  const given = largestBatch(task);
   const asked = task.run.need?.batchSize ?? null;
   const curve = "end" in evidence ? evidence.end.curve.map((point) => point.private) : [];
   const seen = Math.max(0, worker.memory.reading?.private ?? 0, ...curve);
@@ -202,23 +211,35 @@ function rest(state: State, task: TaskState): void {
 
 function tellRetry(state: State, task: TaskState, cause: string): void {
   const { operator } = task;
-  const { shortages } = task.oom;
   const { job, spec } = operator;
   const need = operator.needs.learned ?? NO_NEED;
-  const event = { type: "oomRetry", operator: spec.name, task: task.id, attempt: shortages.length, need } as const;
-  watch(state, event);
   const { blamesRows } = task.oom;
   const retry = { need, isWide: isWide(operator), dropsRows: blamesRows };
   const what = `${spec.id}/oom/${needText({ ...need, memory: null })}/${blamesRows}`;
   tellNotice(state, { kind: "outOfMemory", operator: spec.name, cause, retry }, { job: job.id, what });
 }
 
-function failure(state: State, task: TaskState, worker: WorkerState, last: Shortage, evidence: Evidence): WireError {
-  const { operator } = task;
-  const { shortages } = task.oom;
-  const seen = shortages.flatMap(({ memory }) => memory ?? []);
-  const memory = seen.length === 0 ? null : Math.max(...seen);
-  const advice = remedies({
+/** Tells observers and listeners about it. */
+function told(state: State, task: TaskState, worker: WorkerState, { cause, need, memory, limit }: Shortage) {
+  const { operator, oom, input } = task;
+  return {
+    operator: operator.spec.name,
+    task: task.id,
+    worker: worker.id,
+    pid: worker.pid,
+    attempt: oom.shortages.length,
+    reason: cause,
+    asked: need,
+    need: operator.needs.learned ?? NO_NEED,
+    memory,
+    limit: Number.isFinite(limit) ? limit : null,
+    files: filesRead(input.source),
+    remedies: adviceFor(state, task),
+  };
+}
+
+function adviceFor(state: State, { operator, oom: { shortages } }: TaskState): readonly string[] {
+  return remedies({
     operator: operator.spec,
     shortages,
     workers: state.options.workers,
@@ -227,6 +248,15 @@ function failure(state: State, task: TaskState, worker: WorkerState, last: Short
     allowed: state.resources.total.memory,
     isWide: isWide(operator),
   });
+}
+
+function failure(state: State, task: TaskState, worker: WorkerState, last: Shortage, evidence: Evidence): WireError {
+  const { operator } = task;
+  const { shortages } = task.oom;
+  const seen = shortages.flatMap(({ memory }) => memory ?? []);
+  const memory = seen.length === 0 ? null : Math.max(...seen);
+  const advice = adviceFor(state, task);
+  watch(state, { type: "oomFailure", ...told(state, task, worker, last) });
   const scene = "end" in evidence ? evidence.end : evidence.scene;
   const message = oomMessage({
     operator: operator.spec.name,
@@ -267,7 +297,7 @@ function isFullBesideHeap(state: State, worker: WorkerState, peak: Bytes): boole
   return heap !== null && peak >= FULL * worker.memory.limit && peak >= BESIDE_HEAP * heap;
 }
 
-/** The limit at which it failed. */
+/** The limit that the attempt reached. */
 function limitOf(state: State, worker: WorkerState, cause: MemoryReason): Bytes | null {
   return cause === "heap" ? heapOf(state, worker) : worker.memory.limit;
 }
@@ -277,7 +307,7 @@ function nodeOf({ memory: { node }, options: { memory } }: State) {
   return { ...node, host: null, threshold: memory?.memoryUsageThreshold ?? null, users: [] };
 }
 
-/** Our processes by what they do. */
+/** Names of the session's processes by what they do. */
 function namesOf(state: State, task: TaskState, worker: WorkerState): ReadonlyMap<number, string> {
   const names = new Map<number, string>();
   for (const one of state.workers.values()) {

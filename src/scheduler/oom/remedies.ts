@@ -14,7 +14,7 @@ interface FailedTask {
   readonly shortages: readonly Shortage[];
   readonly workers: number;
   readonly workerMemory: Bytes;
-  /** Memory of the machine or the container. */
+  /** Memory of the machine or of its control group. */
   readonly total: Bytes | null;
   /** What the session's tasks may have of it (resourceLimits.memory). */
   readonly allowed: Bytes;
@@ -49,11 +49,13 @@ function others({ shortages, total }: FailedTask): readonly string[] {
   return [`Less beside it: processes that are not the session's had ${formatSize(foreign)}${of}.`];
 }
 
-function batches(functions: readonly FunctionStep[], { batchSize, cause }: Shortage): readonly string[] {
+function batches(functions: readonly FunctionStep[], { batchSize, cause, need }: Shortage): readonly string[] {
   if (batchSize === null || batchSize <= 1 || cause === "engineMemory") return [];
   return functions.flatMap(({ form, operator, options }) => {
     if (form !== "mapBatches" || options.batchSize <= 1) return [];
-    const tried = batchSize < options.batchSize ? `; ${batchSize} did not fit either` : "";
+    const had =
+      need.batchSize === null ? `; the ${batchSize} rows of a task did not fit` : `; ${batchSize} did not fit either`;
+    const tried = batchSize < options.batchSize ? had : "";
     const next = Math.max(1, Math.floor(Math.min(batchSize, options.batchSize) / 4));
     return `batchSize: ${next} on ${operator}, which has ${options.batchSize}${tried}.`;
   });
@@ -132,7 +134,7 @@ function larger({ workerMemory, total, allowed, isWide }: FailedTask, last: Shor
   // The task already had what the store and the program left.
   const isAll = need.alone && room < Number.POSITIVE_INFINITY && (memory ?? 0) <= room;
   const all = isAll ? `: ${formatSize(room)} of it were the task's alone` : "";
-  found.push(`A machine or container with more memory${has}${all}.`);
+  found.push(`A machine or control group with more memory${has}${all}.`);
   return found;
 }
 

@@ -1,7 +1,8 @@
-/** What jobs and questions that wait for a worker are told when none is started any more. */
+/** The errors for jobs and questions that wait for a worker when no more workers are started. */
 import { OutOfMemoryError, toWire, type WireError, WorkerDiedError } from "../../errors/index.ts";
-import { isNoneLeft, START_FAILURES } from "../starts/index.ts";
-import { failJob, type State, tell, type WorkerEnd } from "../state/index.ts";
+import { failJob, takeInspections } from "../phases/index.ts";
+import { giveUpStarting, isNoneLeft, START_FAILURES, toldOfNoneLeft } from "../starts/index.ts";
+import { type State, tell, type WorkerEnd } from "../state/index.ts";
 import { deathDetails, peakOf } from "./deaths.ts";
 
 const REMEDIES = [
@@ -12,7 +13,7 @@ const REMEDIES = [
 
 /** Workers end before they have connected: later jobs fail as well, until one connects. */
 export function cannotStart(state: State, error: WireError): void {
-  state.starts.error = error;
+  giveUpStarting(state, error);
   failAll(state, error);
 }
 
@@ -20,13 +21,13 @@ export function cannotStart(state: State, error: WireError): void {
 export function failIfNoneIsLeft(state: State): void {
   const { restarts } = state.starts;
   if (restarts.isTold || restarts.lastEnd === null || !isNoneLeft(state)) return;
-  restarts.isTold = true;
+  toldOfNoneLeft(state);
   failAll(state, toWire(noMemoryForWorkers(restarts.row.deaths, restarts.lastEnd)));
 }
 
 function failAll(state: State, error: WireError): void {
   for (const job of state.jobs.values()) failJob(state, job, error);
-  for (const { request } of state.phases.inspections.splice(0)) tell(state, { type: "refused", request, error });
+  for (const { request } of takeInspections(state)) tell(state, { type: "refused", request, error });
   state.commands.push({ type: "unavailable", error });
 }
 
@@ -41,7 +42,7 @@ export function workersDoNotStart(end: WorkerEnd): WireError {
 
 function noMemoryForWorkers(inARow: number, end: WorkerEnd): OutOfMemoryError {
   const message =
-    `No worker is left: ${inARow} in a row ran out of memory, and none had done a task in between. They are tried again with the ` +
-    `next job. The last one:\n${deathDetails(end)}\nWhat to do: ${REMEDIES.join("; ")}.`;
+    `No worker is left: ${inARow} in a row ran out of memory before they had finished a task. The next job starts workers ` +
+    `again. The last one:\n${deathDetails(end)}\nWhat to do: ${REMEDIES.join("; ")}.`;
   return new OutOfMemoryError(message, "workers", end.cause, peakOf(end), inARow, REMEDIES);
 }

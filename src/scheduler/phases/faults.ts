@@ -16,7 +16,17 @@ export function phaseFaults(state: State): readonly string[] {
   expect(state.phases.unplaced.size === 0, () => `${namesOf(state.phases.unplaced)} have no place after the event`);
   for (const job of state.jobs.values()) faults.push(...faultsOfJob(job));
   faults.push(...faultsOfIndexes(state));
+  const { wide, starting } = state.phases;
+  const workers = [...state.workers.values(), ...(wide === null ? [] : [wide])];
   for (const worker of state.workers.values()) faults.push(...faultsOfWorker(state, worker));
+  for (const worker of workers) {
+    const { id, phase } = worker;
+    expect(
+      starting.has(worker) === (phase === "starting"),
+      () => `worker ${id} is ${phase}: wrong in the set starting`,
+    );
+  }
+  for (const worker of starting) expect(workers.includes(worker), () => `worker ${worker.id} starts, and is unknown`);
   return faults;
 }
 

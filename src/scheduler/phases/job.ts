@@ -23,6 +23,15 @@ export const JOB_MOVES: Moves<JobPhase> = {
   gone: {},
 };
 
+export function addJob({ jobs }: State, job: JobState): void {
+  jobs.set(job.id, job);
+}
+
+/** Takes the jobs that have become unable to continue since the last call. */
+export function takeFailing({ phases }: State): readonly JobState[] {
+  return phases.failing.splice(0);
+}
+
 export function moveJob(state: State, job: JobState, to: JobPhase): void {
   assertMove(JOB_MOVES, `The job ${job.id}`, job.phase, to);
   job.phase = to;

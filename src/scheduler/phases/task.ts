@@ -2,8 +2,8 @@
  * Where a task stands. `moveTask` is the only writer of a task's phase and of the sets that index tasks by it; the
  * table says which moves there are. `docs/scheduler.md` draws the table, and a test compares the two.
  */
-import type { TaskPhase } from "../../protocol/index.ts";
-import { note, type OperatorState, type State, type TaskState } from "../state/index.ts";
+import type { Bytes, TaskPhase } from "../../protocol/index.ts";
+import { nextOrder, note, type OperatorState, type State, type TaskState } from "../state/index.ts";
 import { assertMove, type Moves } from "./moves.ts";
 
 export const TASK_MOVES: Moves<TaskPhase> = {
@@ -54,12 +54,12 @@ export const TASK_MOVES: Moves<TaskPhase> = {
 
 const WITH_WORKER: ReadonlySet<TaskPhase> = new Set<TaskPhase>(["running", "asking", "cancelling", "killing"]);
 
-/** A worker has the task. */
+/** Whether a worker has the task. */
 export function isWithWorker({ phase }: TaskState): boolean {
   return WITH_WORKER.has(phase);
 }
 
-/** The operator has tasks that are not over, or one that makes a block of it again. */
+/** Whether the operator has tasks that are not over, including a task that makes a lost block again. */
 export function hasTasks({ phases: { running, again, fetching, aside, resting } }: OperatorState): boolean {
   return running.size + again.length + fetching.size + aside.size + resting.size > 0;
 }
@@ -80,6 +80,12 @@ export function addTask(state: State, task: TaskState): void {
   });
 }
 
+/** A full block of the task waits for room in the store. */
+export function asksForRoom(state: State, task: TaskState, bytes: Bytes): void {
+  task.asking = { bytes, order: nextOrder(state), since: state.now };
+  moveTask(state, task, "asking");
+}
+
 export function moveTask(state: State, task: TaskState, to: TaskPhase): void {
   assertMove(TASK_MOVES, `The task ${task.id}`, task.phase, to);
   const [had, has] = [isWithWorker(task), WITH_WORKER.has(to)];
@@ -89,7 +95,6 @@ export function moveTask(state: State, task: TaskState, to: TaskPhase): void {
   if (has && !had) joinWorkers(state, task);
   enter(state, task);
   const { stream } = state;
-  if (stream === null) return;
   const { id, worker } = task;
   if (has && !had && worker !== null)
     stream.events.push({ at: stream.at, type: "task", task: id, to, worker: worker.id });

@@ -1,13 +1,13 @@
 /**
- * Where a worker stands. `moveWorker` is the only writer of a worker's phase, and this file of the sets of idle
- * workers: those without a task that may have one.
+ * Where a worker stands. `moveWorker` is the only writer of a worker's phase. Only this file writes the sets of
+ * starting workers and of idle workers (those without a task that may have one).
  */
 import type { WorkerPhase } from "../../protocol/index.ts";
 import type { OperatorState, State, WorkerState } from "../state/index.ts";
 import { assertMove, type Moves } from "./moves.ts";
 
 export const WORKER_MOVES: Moves<WorkerPhase> = {
-  starting: { idle: "it has connected", stopping: "it is not needed, or has died" },
+  starting: { idle: "it has connected", stopping: "it is not needed, has not connected in time, or has died" },
   idle: {
     busy: "it is given a task",
     inspecting: "it is asked a question",
@@ -20,11 +20,14 @@ export const WORKER_MOVES: Moves<WorkerPhase> = {
 
 export function moveWorker(state: State, worker: WorkerState, to: WorkerPhase): void {
   assertMove(WORKER_MOVES, `Worker ${worker.id}`, worker.phase, to);
-  const isNew = worker.phase === "starting" && to === "idle";
+  const from = worker.phase;
   worker.phase = to;
+  if (from === "starting") state.phases.starting.delete(worker);
   settleIdle(state, worker);
   const { stream } = state;
-  if (stream === null) return;
+  // The moves of its task say that it is busy, and that it no longer is.
+  if (to === "busy" || (from === "busy" && to === "idle")) return;
+  const isNew = from === "starting" && to === "idle";
   if (isNew) stream.events.push({ at: stream.at, type: "worker", worker: worker.id, to, pid: worker.pid });
   else stream.events.push({ at: stream.at, type: "worker", worker: worker.id, to });
 }
@@ -54,9 +57,48 @@ export function knowOperator(worker: WorkerState, operator: OperatorState): void
   worker.knows.add(operator);
 }
 
+/** A class has run a task in the worker. */
+export function classRan(worker: WorkerState, operator: OperatorState): void {
+  worker.ran.add(operator);
+}
+
+/**
+ * The worker is about to end. A class may have only so many instances, and the worker's instances still count until it
+ * has ended.
+ */
+export function forgetOperators(worker: WorkerState): void {
+  for (const operator of worker.knows) {
+    operator.phases.workers.delete(worker);
+    if (operator.isClass) instanceRetires(operator, worker);
+  }
+  worker.knows.clear();
+  worker.ran.clear();
+}
+
+/** The instance of a class is being disposed. */
+export function instanceRetires(operator: OperatorState, worker: WorkerState): void {
+  operator.phases.retiring.add(worker);
+}
+
+export function instanceRetired(operator: OperatorState, worker: WorkerState): void {
+  operator.phases.retiring.delete(worker);
+}
+
+export function workerCame(state: State, worker: WorkerState, kind: "wide" | "worker"): void {
+  state.phases.starting.add(worker);
+  if (kind === "wide") state.phases.wide = worker;
+  else state.workers.set(worker.id, worker);
+}
+
+export function workerLeft(state: State, worker: WorkerState): void {
+  if (worker === state.phases.wide) state.phases.wide = null;
+  state.workers.delete(worker.id);
+}
+
 /** The worker is asked to forget the operator. */
 export function forgetOperator(worker: WorkerState, operator: OperatorState): void {
   operator.phases.workers.delete(worker);
   operator.phases.idle.delete(worker);
   worker.knows.delete(operator);
+  worker.ran.delete(operator);
 }

@@ -5,12 +5,11 @@
  */
 
 import { isAllInMemory, isRunnable, nextNeeds, nextTask, retireFrom, yields } from "../flow/index.ts";
-import { inspectNext, startTask } from "../jobs/index.ts";
+import { inspectNext } from "../jobs/index.ts";
 import { isItsTurn, isLargeEnough, isSomebodyAlone, makeWay, neededFor, raise, runsAlone } from "../memory/index.ts";
-import { moveTask } from "../phases/index.ts";
+import { isGoingOn, moveTask } from "../phases/index.ts";
 import { alone, concurrencyCap, freeResources, roomPolicies } from "../policies/index.ts";
 import {
-  isGoingOn,
   isPaused,
   type JobState,
   nextOrder,
@@ -18,6 +17,7 @@ import {
   type State,
   type WorkerState,
 } from "../state/index.ts";
+import { begin } from "./begin.ts";
 import { leastLoaded, loadOf, MOST_COMPARED } from "./placement.ts";
 import { startViewOf } from "./start-view.ts";
 import { isOnHeadPath, mostAtOnce } from "./view.ts";
@@ -52,7 +52,10 @@ export function dispatch(state: State): void {
   }
 }
 
-/** A task for a block that was lost, which somebody waits for; none where the program has stopped reading. */
+/**
+ * Starts a task that makes a lost block again, if a worker may have it; not for a job that the program has stopped
+ * reading.
+ */
 function repairNext(state: State): boolean {
   const task = state.phases.repairs.find(
     ({ operator }) => mayRepair(operator.job) && idleWorkerFor(state, operator) !== null,
@@ -60,7 +63,7 @@ function repairNext(state: State): boolean {
   if (task === undefined || task.operator.spec.kind !== "tasks") return false;
   const worker = idleWorkerFor(state, task.operator);
   if (worker === null) return false;
-  if (isAllInMemory(state, task.input.blocks)) startTask(state, task, task.operator.spec, worker);
+  if (isAllInMemory(state, task.input.blocks)) begin(state, task, task.operator.spec, worker);
   else moveTask(state, task, "fetching");
   return true;
 }
@@ -103,8 +106,8 @@ function startNext(state: State): boolean {
 }
 
 /**
- * The operator's next task must be alone and could start if others did not compute: these end, and none begins before
- * it.
+ * Whether the operator's next task must run alone, and only waits for the tasks that compute now. They end, and no
+ * other task starts before it.
  */
 function waitsToBeAlone(state: State, operator: OperatorState): boolean {
   return (
@@ -132,7 +135,7 @@ function startFrom(state: State, job: JobState, leniency: Leniency, onHeadPath: 
     const operator = job.operators[depth];
     if (operator === undefined || leniency.helps?.(operator) === false) continue;
     if (waitsToBeAlone(state, operator)) {
-      // It would have to wait for any task that starts before it.
+      // Otherwise this task would have to wait for every task that starts before it.
       state.placement.nextAlone ??= operator;
       return false;
     }
@@ -146,7 +149,7 @@ function startFrom(state: State, job: JobState, leniency: Leniency, onHeadPath: 
     }
     job.placement.lastServed = nextOrder(state);
     makeWay(state, operator, worker);
-    startTask(state, nextTask(state, operator, operator.spec), operator.spec, worker);
+    begin(state, nextTask(state, operator, operator.spec), operator.spec, worker);
     return true;
   }
   return false;

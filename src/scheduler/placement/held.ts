@@ -1,8 +1,7 @@
 /**
- * Which policy holds each operator back, and for how long. Worked out after every event, when everything that could
- * start has started: an operator that still waits is held back until the next event, and that time is counted.
+ * Which policy holds each operator back. Worked out after every event, when everything that could start has started: an
+ * operator that still waits is held back until another event says otherwise.
  */
-import type { Milliseconds } from "../../protocol/index.ts";
 import { wholePages } from "../../store/index.ts";
 import { isRunnable } from "../flow/index.ts";
 import {
@@ -19,14 +18,6 @@ import { note, type OperatorState, type State } from "../state/index.ts";
 import { startViewOf } from "./start-view.ts";
 import { isHeadTask, viewOf } from "./view.ts";
 import { isHeldUp } from "./wide-turn.ts";
-
-/** Counts the time since the last event for the policies that were noted then. */
-export function passTime(state: State, elapsed: Milliseconds): void {
-  if (elapsed <= 0) return;
-  for (const job of state.jobs.values()) {
-    for (const { heldBy, figures } of job.operators) if (heldBy !== null) figures.heldBack(heldBy, elapsed);
-  }
-}
 
 export function noteHeldBack(state: State): void {
   for (const job of state.jobs.values()) {
@@ -65,7 +56,7 @@ function rests({ phases: { resting, running } }: OperatorState): boolean {
 
 /** Why there is no worker to give a task to, if not all of them are busy. */
 function missingWorker(state: State): string | null {
-  // None is in the set of idle workers: one without a task is paused, or being trimmed.
+  // All of these workers are missing from the set of idle workers: a worker without a task is paused, or being trimmed.
   for (const { phase } of state.memory.heavy) if (phase === "idle") return WORKER_PAUSE;
   return areWorkersHeldBack(state) ? WORKER_RESTART : null;
 }

@@ -1,6 +1,7 @@
 export { dispatch } from "./dispatch.ts";
-export { noteHeldBack, passTime } from "./held.ts";
-export { askForProgram, askForRoom, grantRoom } from "./room.ts";
-export { endStandingBack, resolveStall, stallDeadline } from "./stall.ts";
-export { startWide } from "./wide.ts";
+export { noteHeldBack } from "./held.ts";
+export { askForProgram, askForRoom, grantRoom, programRangeUsed } from "./room.ts";
+export { programIsActive, resolveStall, stallDeadline } from "./stall.ts";
+export { endStandingBack } from "./standing-back.ts";
+export { startWide, wideBegins } from "./wide.ts";
 export { yieldDeadline } from "./wide-turn.ts";

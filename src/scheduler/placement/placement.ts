@@ -25,7 +25,9 @@ export function loadOf({ options: { memory } }: State, { memory: { kinds } }: Wo
   }
 }
 
-/** Of the idle workers that have the operator already and are large enough for it; among equals the first. */
+/**
+ * The least loaded of the idle workers that have the operator and are large enough for it; among equals the first one.
+ */
 export function leastLoaded(state: State, operator: OperatorState): WorkerState | null {
   let found: WorkerState | null = null;
   let compared = 0;

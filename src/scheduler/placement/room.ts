@@ -20,20 +20,11 @@
 import { toWire } from "../../errors/index.ts";
 import type { ArenaRange, Bytes } from "../../protocol/index.ts";
 import { wholePages } from "../../store/index.ts";
-import { advance, nextNeeds, yields } from "../flow/index.ts";
-import { moveTask } from "../phases/index.ts";
+import { advance, askedFor, grantRange, nextNeeds, yields } from "../flow/index.ts";
+import { asksForRoom, failJob, moveTask } from "../phases/index.ts";
 import { roomPolicies } from "../policies/index.ts";
-import {
-  failJob,
-  isPaused,
-  nextOrder,
-  type OperatorState,
-  type State,
-  send,
-  type TaskState,
-  tell,
-} from "../state/index.ts";
-import { availableRoom, makeRoom } from "../store/index.ts";
+import { isPaused, nextOrder, type OperatorState, type State, send, type TaskState, tell } from "../state/index.ts";
+import { availableRoom, takeRoom } from "../store/index.ts";
 import { byDownstream, byUrgency, isHeadTask, isOnHeadPath, isUrgent, viewOf } from "./view.ts";
 
 /** A block is full when it has passed its target, so it may be somewhat larger. */
@@ -50,9 +41,8 @@ export function askForRoom(state: State, task: TaskState, bytes: Bytes): void {
     failJob(state, operator.job, toWire(error));
     return;
   }
-  operator.budget.largestReservation = Math.max(operator.budget.largestReservation, wholePages(bytes));
-  task.asking = { bytes, order: nextOrder(state), since: state.now };
-  moveTask(state, task, "asking");
+  askedFor(operator, wholePages(bytes));
+  asksForRoom(state, task, bytes);
 }
 
 export function askForProgram(state: State, request: number, bytes: Bytes): void {
@@ -123,25 +113,15 @@ function grant(state: State, task: TaskState, strictness: Strictness, mayEvict =
   const range = room < promised ? null : take(state, asking.bytes, mayEvict);
   if (range === null) return "room";
   moveTask(state, task, "running");
-  task.output.granted = range;
-  operator.budget.liveBytes += range.length;
-  operator.budget.grantedBytes += range.length;
-  operator.budget.grantedTasks += 1;
+  grantRange(task, range);
   send(state, worker, { type: "reserved", task: task.id, range });
-  notePeak(state);
   return null;
 }
 
 /** A range for the task; null if room has to be made first: that room is then reserved for it. */
 function take(state: State, bytes: Bytes, mayEvict: boolean): ArenaRange | null {
-  const { ledger, store: disk } = state;
-  const whole = wholePages(bytes);
-  const isComing = mayEvict && makeRoom(state, whole + disk.spokenFor, "cold");
-  const allocation = ledger.room - disk.spokenFor >= whole ? ledger.reserve(bytes) : null;
-  if (allocation === null) {
-    if (isComing) disk.spokenFor += whole;
-    return null;
-  }
+  const allocation = takeRoom(state, wholePages(bytes), mayEvict ? "cold" : null, () => state.ledger.reserve(bytes));
+  if (allocation === "none" || allocation === "coming") return null;
   if (allocation.punch.length > 0) state.commands.push({ type: "punch", ranges: allocation.punch });
   return allocation.range;
 }
@@ -162,8 +142,12 @@ export function grantProgram(state: State, strictness: Strictness): boolean {
   state.placement.programAsks.shift();
   state.placement.programRanges.set(range.offset, range);
   tell(state, { type: "reserved", request: ask.request, range });
-  notePeak(state);
   return true;
+}
+
+/** The program has written its block into the range. */
+export function programRangeUsed({ placement }: State, { offset }: ArenaRange): void {
+  placement.programRanges.delete(offset);
 }
 
 /** A task that begins now would get room for its first block; otherwise it would only keep a worker from others. */
@@ -206,9 +190,4 @@ function promise(state: State, { job, spec, budget: { largestReservation } }: Op
   if (spec.kind !== "tasks" || spec.sink.kind !== "blocks") return 0;
   const expected = Math.max(largestReservation, wholePages(spec.sink.targetBytes * OVER_TARGET));
   return Math.min(expected, state.ledger.capacity / (job.blockOperators + 1));
-}
-
-function notePeak(state: State): void {
-  for (const job of state.jobs.values())
-    job.memory.peakStoreBytes = Math.max(job.memory.peakStoreBytes, state.ledger.live);
 }

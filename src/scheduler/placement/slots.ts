@@ -144,7 +144,7 @@ function areAllStarted(state: State): boolean {
   return presentWorkers(state) + comingWorkers(state) >= most;
 }
 
-/** So many tasks wait in their workers that fewer tasks compute than the session is to have workers. */
+/** Whether so many tasks wait in their workers that fewer tasks compute than the session should have workers. */
 function isAnyHeld(state: State): boolean {
   const { workers } = state;
   const { workers: slots } = state.options;

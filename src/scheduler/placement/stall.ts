@@ -8,12 +8,12 @@
  *        the store;
  *   a job stands still for lack of a worker, while others work:
  *     it gets one after a moment, as in 3, or, if there can be no more, the worker of a waiting task (slots.ts);
- *   no worker computes, no disk writes or reads:
+ *   no worker computes, no disk writes or reads (from step 4 on: full-store.ts):
  *     3. all workers have waiting tasks: an instance moves to another worker, one more worker is started, or, if there
  *        can be no more, a task of a job that the program has stopped reading gives its worker up;
  *     4. the wide kernel gives back what the store has lent it (lease.ts); a promise is broken (see room.ts);
  *     5. blocks that nobody reads go to disk, for the task that everything waits for;
- *     6. a task stands back: its input may go to disk as well, and it is run again later;
+ *     6. a task stands back (standing-back.ts): its input may go to disk as well, and it is run again later;
  *     7. the store is full of what is being read, or the disks refuse for too long: the program is asked to collect
  *        its garbage (collect.ts), and if that does not help, a job fails, with the figures.
  * Why a job gets through however small the store and wrong the estimates: by steps 5 and 6 the task that everything
@@ -25,42 +25,16 @@
  * to 7 are taken only if no task computes.
  */
 
-import { StoreError, toWire, type WireError } from "../../errors/index.ts";
 import type { Milliseconds } from "../../protocol/index.ts";
 import { wholePages } from "../../store/index.ts";
-import { formatSize } from "../../units/index.ts";
-import {
-  advance,
-  awaited,
-  bringBack,
-  comesAgain,
-  feedTask,
-  isHungry,
-  isStarving,
-  retireFrom,
-  standBack,
-  stillToRead,
-  unpinAll,
-} from "../flow/index.ts";
-import { reclaim } from "../memory/index.ts";
-import { isWithWorker } from "../phases/index.ts";
+import { isStarving, retireFrom } from "../flow/index.ts";
 import { hasDevices, idleInstance } from "../resources/index.ts";
-import {
-  DISK_GRACE,
-  failJob,
-  isPaused,
-  type JobState,
-  outputOf,
-  READING_GRACE,
-  SLOT_GRACE,
-  STORE_GRACE,
-  type State,
-  type TaskState,
-  tell,
-} from "../state/index.ts";
-import { type Leaving, makeRoom, mayCollectSince } from "../store/index.ts";
+import { isPaused, type JobState, SLOT_GRACE, type State } from "../state/index.ts";
+import { makeRoom } from "../store/index.ts";
 import { fetchNext, isWanted, type Leniency, mayFetch, startOneOf, waitsForOthers } from "./dispatch.ts";
-import { grantProgram, grantTask, promisedBefore } from "./room.ts";
+import { changes, serve } from "./first-waiting.ts";
+import { overruleStore, storeDeadline } from "./full-store.ts";
+import { grantTask } from "./room.ts";
 import {
   ANYTHING,
   asksOf,
@@ -71,7 +45,7 @@ import {
   isPastHelp,
   slotDeadline,
 } from "./slots.ts";
-import { byUrgency, isOnHeadPath, isUrgent } from "./view.ts";
+import { isOnHeadPath, isUrgent } from "./view.ts";
 
 /** True if it changed something, so that there may be more to do. */
 export function resolveStall(state: State): boolean {
@@ -95,6 +69,11 @@ export function resolveStall(state: State): boolean {
     return found === "changed";
   }
   return overruleStore(state);
+}
+
+/** The time for which others wait for the program to release blocks begins again. */
+export function programIsActive({ placement }: State): void {
+  placement.storeStallSince = null;
 }
 
 /** When to check again if no event comes. */
@@ -146,27 +125,6 @@ function starvingOf(job: JobState): number {
   return tasks;
 }
 
-/**
- * Until when the program counts as reading some job's output, which it will give back. A program that has not been
- * active for long may have forgotten the output: then other jobs no longer wait for it at every step.
- */
-function readsUntil(state: State): Milliseconds {
-  let until = 0;
-  for (const job of state.jobs.values()) {
-    if (job.phase !== "running") continue;
-    if (job.output.unread === 0 && !(isPaused(job) && outputOf(job).queue.length > 0)) continue;
-    until = Math.max(until, state.jobs.size > 1 ? job.output.movedAt + READING_GRACE : Number.POSITIVE_INFINITY);
-  }
-  return until;
-}
-
-/** When to stop waiting for the program to release something. */
-function storeDeadline(state: State, since: Milliseconds): Milliseconds {
-  const until = readsUntil(state);
-  if (state.now < until) return until;
-  return since + (state.flow.outputs.size > 0 || state.placement.programRanges.size > 0 ? STORE_GRACE : 0);
-}
-
 function overrulePolicies(state: State, job: JobState, anybodyActive: boolean): boolean {
   // The operator's next task only waits for what other tasks have: its producers need not make more for it.
   const isLeftBehind = anybodyActive && isPastHelp(state, job);
@@ -200,145 +158,6 @@ function fetchOneOf(state: State, job: JobState, leniency: Leniency): boolean {
   return true;
 }
 
-/** Blocks leave memory only for the task that everything waits for; others take what is free. */
-function breakPromise(state: State): boolean {
-  const first = firstWaiting(state);
-  return (
-    asksOf(state, null).some((task) => grantTask(state, task, "none", task === first)) || grantProgram(state, "none")
-  );
-}
-
-/** Tasks whose input is to come from disk: all of it before they start, or the next block of a fed one. */
-function fetchesOf(state: State): TaskState[] {
-  const hungry = [...state.phases.feeding].filter(isHungry);
-  return [...state.phases.fetching, ...hungry].filter(({ operator: { job } }) => !isPaused(job));
-}
-
-/**
- * Makes room for the task that everything waits for, if it belongs to the job (null: to any job). Other tasks get none
- * of it, because they would take it first. The program comes before tasks. True if something leaves memory or comes
- * back.
- */
-function serve(state: State, only: JobState | null, leaving: Leaving): boolean {
-  const jobs = only === null ? [...state.jobs.values()].filter((job) => !isPaused(job)) : [only];
-  for (const job of jobs) {
-    const next = awaited(job).find((id) => !state.ledger.isInMemory(id));
-    if (next !== undefined && changes(state, () => bringBack(state, next, leaving))) return true;
-  }
-  const first = firstWaiting(state);
-  if (first !== undefined && (only === null || first.operator.job === only)) {
-    return changes(state, () => makeRoomFor(state, first, leaving));
-  }
-  const ask = only === null ? state.placement.programAsks[0] : undefined;
-  return ask !== undefined && changes(state, () => makeRoom(state, wholePages(ask.bytes), leaving));
-}
-
-function waitingTasks(state: State): TaskState[] {
-  return [...asksOf(state, null), ...fetchesOf(state)].sort(byUrgency);
-}
-
-/** The task that everything waits for. If others have stood back for a task, it is that task until it is over. */
-function firstWaiting(state: State): TaskState | undefined {
-  const { yieldsTo } = state.placement;
-  const waiting = waitingTasks(state);
-  if (yieldsTo === null || !isUnderWay(yieldsTo)) return waiting[0];
-  // It may have all of its input and wait for a worker: no other task is served before it.
-  return waiting.find((task) => task === yieldsTo);
-}
-
-/** It has begun, or waits to begin. */
-function isUnderWay(task: TaskState): boolean {
-  return isWithWorker(task) || task.phase === "fetching" || waitsInItsOperator(task);
-}
-
-/** A task that makes a lost block again waits elsewhere. */
-function waitsInItsOperator({ phase, repairs }: TaskState): boolean {
-  return phase === "waiting" && repairs === null;
-}
-
-function makeRoomFor(state: State, task: TaskState, leaving: Leaving): void {
-  if (isHungry(task)) feedTask(state, task, leaving);
-  else if (task.asking === null) advance(state, task, leaving);
-  // Unless promises may be broken, the task cannot use room that promises need.
-  else if (leaving === "any") makeRoom(state, wholePages(task.asking.bytes), leaving);
-  else if (isUrgent(task))
-    makeRoom(state, wholePages(task.asking.bytes) + promisedBefore(state, task.operator, task.index), leaving);
-}
-
-function changes(state: State, run: () => void): boolean {
-  const { ledger, store: disk } = state;
-  // Room that this step reserves is not reserved for tasks that could not be served before.
-  disk.spokenFor = 0;
-  const figures = () => [
-    ledger.room,
-    ledger.leaving,
-    disk.restoring.size,
-    state.phases.fetching.size,
-    state.phases.failing.length,
-  ];
-  const before = figures();
-  run();
-  return figures().some((now, i) => now !== before[i]);
-}
-
-/** The least urgent task that keeps something in memory stands back; never the one that everything waits for. */
-function letSomebodyStandBack(state: State): boolean {
-  if (letSomebodyUnpin(state)) return true;
-  const first = state.placement.yieldsTo;
-  if (first === null) return false;
-  const others = othersThan(state, first);
-  // The task needs memory that others read or, if it only has to begin, the worker or the resources of any of them.
-  const hasToBegin = waitsInItsOperator(first);
-  const next = others.find((task) => task.asking !== null && (hasToBegin || task.input.blocks.length > 0));
-  if (next === undefined) return false;
-  standBack(state, next);
-  return true;
-}
-
-/** The same for tasks that have not begun: they lose no work. */
-function letSomebodyUnpin(state: State): boolean {
-  const { yieldsTo } = state.placement;
-  const first = yieldsTo !== null && isUnderWay(yieldsTo) ? yieldsTo : firstWaiting(state);
-  if (first === undefined) return false;
-  state.placement.yieldsTo = first;
-  for (const job of state.jobs.values()) {
-    for (const { phases } of job.operators) {
-      if (phases.again.some((task) => task !== first && unpinAll(state, task))) return true;
-    }
-  }
-  return othersThan(state, first).some((task) => task.asking === null && unpinAll(state, task));
-}
-
-/** Tasks that wait with something in memory, the least urgent first. */
-function othersThan(state: State, first: TaskState): readonly TaskState[] {
-  const all = [...state.phases.askers]
-    .flatMap(({ phases: { asking } }) => [...asking])
-    .concat(...state.phases.fetching);
-  return all.filter((task) => task !== first).sort((a, b) => byUrgency(b, a));
-}
-
-/**
- * Tasks that stood back are run again when the task they made way for is over, or the program has stopped reading its
- * job.
- */
-export function endStandingBack(state: State): void {
-  const { yieldsTo } = state.placement;
-  if (yieldsTo === null) return;
-  if (!isUnderWay(yieldsTo) || isPaused(yieldsTo.operator.job)) bringBackAside(state);
-}
-
-function bringBackAside(state: State): boolean {
-  let any = false;
-  state.placement.yieldsTo = null;
-  for (const job of state.jobs.values()) {
-    for (const { phases } of job.operators) {
-      any ||= phases.aside.size > 0;
-      for (const task of phases.aside) comesAgain(state, task);
-    }
-  }
-  return any;
-}
-
 /**
  * Takes GPUs from an idle instance, of the same job or, if no task computes, of another one, for an operator that waits
  * for them.
@@ -352,81 +171,4 @@ function moveDevices(state: State, job: JobState, anybodyActive: boolean): boole
     return true;
   }
   return false;
-}
-
-/**
- * Breaks promises, spills, lets tasks stand back, or gives up; does nothing while the program is about to give
- * something back.
- */
-function overruleStore(state: State): boolean {
-  if (!isAnybodyWaiting(state)) {
-    state.placement.storeStallSince = null;
-    return state.placement.yieldsTo !== null && bringBackAside(state);
-  }
-  if (reclaim(state)) return true;
-  const isReading = state.now < readsUntil(state);
-  if (!isReading && makeDo(state)) return true;
-  const { refusal } = state.store;
-  // If the disks may be tried again and no task has tried, they are not what everything waits for.
-  if (refusal !== null && state.now < refusal.retryAt) {
-    state.placement.storeStallSince = null;
-    if (!isReading && letSomebodyUnpin(state)) return true;
-    if (state.now - refusal.since < DISK_GRACE || mayCollectSince(state, refusal.since)) return false;
-    // The next job waits for the disks anew: they may work by then.
-    state.store.refusal = null;
-    return giveUp(state, () => refusal.error);
-  }
-  if (!isReading && letSomebodyStandBack(state)) return true;
-  state.placement.storeStallSince ??= state.now;
-  if (mayCollectSince(state, state.placement.storeStallSince)) return false;
-  if (state.now < storeDeadline(state, state.placement.storeStallSince)) return false;
-  state.placement.storeStallSince = null;
-  return giveUp(state, (who, bytes) => full(state, who, bytes));
-}
-
-function makeDo(state: State): boolean {
-  // Room that is only on its way counts as a change, too.
-  return changes(state, () => breakPromise(state)) || serve(state, null, "any");
-}
-
-function isAnybodyWaiting(state: State): boolean {
-  if (state.placement.programAsks.length > 0 || waitingTasks(state).length > 0) return true;
-  for (const job of state.jobs.values()) if (job.phase === "running" && awaited(job).length > 0) return true;
-  return false;
-}
-
-function giveUp(state: State, error: (who: string, bytes: number) => WireError): boolean {
-  const { ledger } = state;
-  const [youngest] = waitingTasks(state).sort((a, b) => b.operator.job.order - a.operator.job.order);
-  if (youngest !== undefined) {
-    const bytes = youngest.asking?.bytes ?? bytesToRead(ledger, youngest);
-    failJob(state, youngest.operator.job, error(`${youngest.operator.spec.name}: a task`, bytes));
-    return true;
-  }
-  for (const job of state.jobs.values()) {
-    const [next] = job.phase === "running" ? awaited(job) : [];
-    if (next === undefined) continue;
-    failJob(state, job, error("The program", ledger.lengthOf(next)));
-    return true;
-  }
-  const ask = state.placement.programAsks.shift();
-  if (ask === undefined) return false;
-  tell(state, { type: "refused", request: ask.request, error: error("The program", ask.bytes) });
-  return true;
-}
-
-function bytesToRead(ledger: State["ledger"], task: TaskState): number {
-  for (const { flow } of stillToRead(task)) return flow.block.length;
-  return task.input.blocks.reduce((sum, id) => sum + ledger.lengthOf(id), 0);
-}
-
-function full(state: State, who: string, bytes: number): WireError {
-  const { live, capacity } = state.ledger;
-  return toWire(
-    new StoreError(
-      `${who} needs ${formatSize(bytes)} of the store, and nothing that is there can leave: ${formatSize(live)} of ${formatSize(capacity)} ` +
-        "are being read or written. Give the session a larger objectStoreMemory, use smaller blocks (targetMaxBlockSize), " +
-        "or fewer at once (workers, prefetch).",
-    ),
-  );
 }

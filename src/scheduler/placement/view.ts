@@ -156,7 +156,8 @@ export function isUrgent({ operator, index, repairs }: TaskState): boolean {
 }
 
 /**
- * What everything waits for first; then what is nearest to a job's end; then what runs already; then who asked first.
+ * The order of tasks: urgent tasks first; then those nearest to the end of a job; then those that run already; then in
+ * the order of asking.
  */
 export function byUrgency(a: TaskState, b: TaskState): number {
   return (

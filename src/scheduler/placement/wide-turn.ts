@@ -13,8 +13,9 @@
 import type { Bytes, Milliseconds } from "../../protocol/index.ts";
 import { standBack } from "../flow/index.ts";
 import { isSomebodyAlone } from "../memory/index.ts";
+import { isGoingOn } from "../phases/index.ts";
 import type { JobState, OperatorState, State, TaskState } from "../state/index.ts";
-import { inputEnded, isGoingOn, isWide, waitsForWide } from "../state/index.ts";
+import { inputEnded, isWide, waitsForWide } from "../state/index.ts";
 import { isOnHeadPath } from "./view.ts";
 
 /** Producers that are about to end may do so: being fed again costs more than that. */
@@ -43,7 +44,7 @@ export function nextInTurn({ jobs }: State): OperatorState | undefined {
   return undefined;
 }
 
-/** The operators of the job that need the kernel and nothing else of the kernel's before; none of those that run. */
+/** The operators of the job that need the kernel next: no operator upstream needs it first, and they do not run. */
 function inTurn(job: JobState): readonly OperatorState[] {
   if (!isGoingOn(job)) return [];
   const wide = job.operators.filter((one) => isWide(one) && !one.ended);

@@ -5,11 +5,11 @@
  */
 
 import { keepGathered, nextTask } from "../flow/index.ts";
-import { startTask } from "../jobs/index.ts";
 import { beginLease, isSomebodyAlone } from "../memory/index.ts";
 import { areStartsPaused } from "../starts/index.ts";
 import type { State } from "../state/index.ts";
 import { waitsForWide } from "../state/index.ts";
+import { begin } from "./begin.ts";
 import { isAnyWanted, nextInTurn, yieldInTurn } from "./wide-turn.ts";
 
 /** Starts the next wide task, or the process for it; a task that waits for input may have to stand back first. */
@@ -28,8 +28,13 @@ export function startWide(state: State): void {
   if (operator === undefined || operator.spec.kind !== "tasks") return;
   const task = nextTask(state, operator, operator.spec);
   beginLease(state, task);
-  startTask(state, task, operator.spec, wide);
+  begin(state, task, operator.spec, wide);
   for (const job of state.jobs.values()) {
     for (const other of job.operators) if (waitsForWide(state, other)) keepGathered(state, other);
   }
+}
+
+/** The ordered process of the wide kernel has begun to start. */
+export function wideBegins({ placement }: State): void {
+  placement.isWideOrdered = false;
 }

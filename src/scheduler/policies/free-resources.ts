@@ -1,6 +1,6 @@
 /**
- * The half of the resource budget that is not the store's: the cores, memory and GPUs that the next task asks for. No
- * task can have what others have, so this half is not overruled.
+ * The half of the resource budget that is not the store's: the cores, memory and GPUs that the next task asks for. What
+ * other tasks have cannot be given twice, so this half is never overruled.
  */
 import type { StartPolicy, StartView } from "./policy.ts";
 import { RESOURCE_BUDGET } from "./resource-budget.ts";

@@ -5,9 +5,8 @@ import { FreeResourcesPolicy } from "./free-resources.ts";
 import type { BackpressurePolicy, StartPolicy } from "./policy.ts";
 import { ResourceBudgetBackpressurePolicy } from "./resource-budget.ts";
 
-export type { BackpressurePolicy, OperatorView, StartPolicy, StartView } from "./policy.ts";
+export type { OperatorView, StartView } from "./policy.ts";
 export { MEMORY_RETRY, WIDE_KERNEL, WORKER_PAUSE, WORKER_RESTART } from "./waits.ts";
-export { ConcurrencyCapBackpressurePolicy, DownstreamCapacityBackpressurePolicy, ResourceBudgetBackpressurePolicy };
 
 export const concurrencyCap: BackpressurePolicy = new ConcurrencyCapBackpressurePolicy();
 export const resourceBudget: BackpressurePolicy = new ResourceBudgetBackpressurePolicy();
@@ -15,5 +14,5 @@ export const resourceBudget: BackpressurePolicy = new ResourceBudgetBackpressure
 export const roomPolicies: readonly BackpressurePolicy[] = [new DownstreamCapacityBackpressurePolicy(), resourceBudget];
 export const freeResources: StartPolicy = new FreeResourcesPolicy();
 export const alone: StartPolicy = new AloneBackpressurePolicy();
-/** Whatever can refuse a start for what is known of an operator; the first that does is the one that users see. */
+/** All policies that can refuse a start. Users see the first one that refuses. */
 export const startPolicies: readonly StartPolicy[] = [alone, concurrencyCap, ...roomPolicies, freeResources];

@@ -2,7 +2,7 @@
  * A backpressure policy: a question or two and a name. Nothing refuses a start but a policy, and users see its name.
  * Policies only make things wait; stall.ts makes sure that nothing waits for ever.
  */
-import type { Bytes } from "../../protocol/index.ts";
+import type { Bytes, PolicyName } from "../../protocol/index.ts";
 
 /** What a policy may know about an operator. */
 export interface OperatorView {
@@ -19,7 +19,7 @@ export interface OperatorView {
   readonly consumerGathers: boolean;
 }
 
-/** The same of an operator whose next task could start. */
+/** What is known of an operator whose next task could start. */
 export interface StartView extends OperatorView {
   /** The store has room for the task's first block, and for the input that is not in memory. */
   readonly hasRoom: boolean;
@@ -31,7 +31,7 @@ export interface StartView extends OperatorView {
 
 /** May another task of the operator begin? */
 export interface StartPolicy {
-  readonly name: string;
+  readonly name: PolicyName;
   mayStart(view: StartView): boolean;
 }
 

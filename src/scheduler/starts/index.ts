@@ -1,7 +1,10 @@
+export { firstWorkersDeadline, memoryAsked, settleFirstWorkers } from "./first-workers.ts";
 export { bornInto, comingWorkers, releaseDue, workComes, workDone } from "./restarts.ts";
 export {
   areStartsPaused,
   areWorkersHeldBack,
+  giveUpStarting,
+  hangingStarts,
   isComplete,
   isNoneLeft,
   openStarts,
@@ -11,6 +14,7 @@ export {
   replenish,
   START_FAILURES,
   startDeadline,
+  toldOfNoneLeft,
   workerBegins,
   workerConnected,
   workerEnded,

@@ -10,8 +10,8 @@ const FIRST_PAUSE: Milliseconds = 1_000;
 const LONGEST_PAUSE: Milliseconds = 30_000;
 const IN_A_ROW = 5;
 
-export function bornInto({ starts: { restarts } }: State): Birth {
-  return { row: restarts.row, deaths: restarts.row.deaths };
+export function bornInto({ starts: { restarts }, now }: State): Birth {
+  return { at: now, row: restarts.row, deaths: restarts.row.deaths };
 }
 
 export function diedForMemory({ starts: { restarts }, now }: State, birth: Birth, end: WorkerEnd): void {
@@ -50,12 +50,12 @@ export function restartDeadline({ starts: { restarts } }: State): Milliseconds {
   return Math.min(...restarts.dueAt);
 }
 
-/** A worker can do its work: the next death is the first again. */
+/** A task is done, so workers can work: the next death is the first of a new row. */
 export function workDone(state: State): void {
   if (state.starts.restarts.row.deaths > 0) beginAnew(state);
 }
 
-/** There is something to do: where workers were given up, they are tried again. */
+/** There is new work: workers that were given up are started again. */
 export function workComes(state: State): void {
   if (hasGivenUp(state)) beginAnew(state);
 }

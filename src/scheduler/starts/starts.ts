@@ -4,10 +4,11 @@
  *
  *   missing ──▶ ordered ──▶ starting ──connected──▶ works ──ended──▶ missing: replaced at once;
  *                              │                                     after a death for memory: later (restarts.ts)
+ *                              ├──not connected after 60 s: it is ended
  *                              └──ended: no process starts for 100 ms, then 200 ms, … 5 s; after five in a row jobs
  *                                 fail until a worker connects
  */
-import { isMemoryReason } from "../../errors/index.ts";
+import { isMemoryReason, type WireError } from "../../errors/index.ts";
 import type { Bytes, Milliseconds } from "../../protocol/index.ts";
 import type { State, WorkerEnd, WorkerState } from "../state/index.ts";
 import { diedForMemory, hasGivenUp, heldBack, restartDeadline } from "./restarts.ts";
@@ -16,8 +17,10 @@ import { diedForMemory, hasGivenUp, heldBack, restartDeadline } from "./restarts
 const OTHERS_LATEST: Milliseconds = 500;
 const FIRST_PAUSE: Milliseconds = 100;
 const LONGEST_PAUSE: Milliseconds = 5_000;
-/** So many workers in a row that ended before they had connected: workers cannot be started. */
+/** After this many workers in a row that ended before they connected, workers cannot be started. */
 export const START_FAILURES = 5;
+/** Loading the kernel takes 0.2 s, on a busy machine ten times that. A worker that needs a minute hangs. */
+const START_TIMEOUT: Milliseconds = 60_000;
 
 /**
  * The session is open: the first worker starts at once, the others when it has connected. If all loaded the kernel
@@ -78,9 +81,24 @@ function startFailed(state: State): boolean {
   return starts.failures === START_FAILURES;
 }
 
-/** Its process has an id from then on. */
+/** Whether the worker has connected: only then its process id is known. */
 function hasConnected({ pid }: WorkerState): boolean {
   return pid !== 0;
+}
+
+/** Workers that have not connected in time. */
+export function hangingStarts({ phases: { starting }, now }: State): readonly WorkerState[] {
+  const hanging: WorkerState[] = [];
+  for (const worker of starting) {
+    // Workers that began later are behind it.
+    if (now < connectsBefore(worker)) break;
+    hanging.push(worker);
+  }
+  return hanging;
+}
+
+function connectsBefore({ birth }: WorkerState): Milliseconds {
+  return birth.at + START_TIMEOUT;
 }
 
 /** Orders the workers that are missing. */
@@ -90,12 +108,12 @@ export function replenish(state: State): void {
 }
 
 /** How many workers the session is to have at this moment. */
-function wantedWorkers({ memory: { lease, isParked }, options }: State): number {
-  if (lease?.isParked === true) return 0;
-  return isParked ? 1 : options.workers;
+function wantedWorkers({ memory: { parkedFor }, options }: State): number {
+  if (parkedFor.has("kernel")) return 0;
+  return parkedFor.has("task") ? 1 : options.workers;
 }
 
-/** Those that are held back are some of all: if fewer are wanted, they are not missed. */
+/** How many workers are due. Workers that are held back are the first to be left out when fewer are wanted. */
 function dueWorkers(state: State): number {
   const { starts, options, now } = state;
   if (starts.allFrom === null) return 0;
@@ -106,6 +124,16 @@ function dueWorkers(state: State): number {
 /** No worker is there or will be started by itself, though one is wanted. */
 export function isNoneLeft(state: State): boolean {
   return hasGivenUp(state) && wantedWorkers(state) > 0 && presentWorkers(state) === 0 && dueWorkers(state) <= 0;
+}
+
+/** Jobs fail with this error until a worker connects. */
+export function giveUpStarting({ starts }: State, error: WireError): void {
+  starts.error = error;
+}
+
+/** The user is told once that no worker is left. */
+export function toldOfNoneLeft({ starts }: State): void {
+  starts.restarts.isTold = true;
 }
 
 /** Includes workers that are about to start or to end. */
@@ -125,11 +153,13 @@ export function isComplete(state: State): boolean {
   return areStartsPaused(state) || connected >= dueWorkers(state);
 }
 
-/** When the next worker may start. */
+/** When the next worker may start, or a starting one must have connected. */
 export function startDeadline(state: State): Milliseconds {
-  const { starts, now } = state;
+  const { starts, phases, now } = state;
   const { pausedUntil, allFrom } = starts;
+  const [eldest] = phases.starting;
   return Math.min(
+    eldest === undefined ? Number.POSITIVE_INFINITY : connectsBefore(eldest),
     pausedUntil > now ? pausedUntil : Number.POSITIVE_INFINITY,
     allFrom !== null && allFrom > now ? allFrom : Number.POSITIVE_INFINITY,
     restartDeadline(state),

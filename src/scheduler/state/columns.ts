@@ -1,7 +1,7 @@
 /**
  * Whether blocks that meet in one place (an operator's input, the job's output) have the same columns, of types that
  * can stand in one column: numbers widen among numbers, where rows meet in a table, and nulls fit everything. The order
- * does not matter. Checked here, because the blocks of all tasks and of all sides of a union come by only here.
+ * does not matter. Checked here, because the blocks of all tasks and of all sides of a union meet only here.
  */
 import { RowShapeError } from "../../errors/index.ts";
 import { familyText, meeting, type TypeFamily } from "../../protocol/index.ts";
@@ -71,7 +71,7 @@ function differingNames(first: SeenColumns, next: SeenColumns, place: string): R
       : "Use select, drop or rename to make them the same.";
   return new RowShapeError(
     `${place}: the columns differ: "${column}" is in rows of ${having.from} (${listed(having)}) and not in ${
-      first.from === next.from ? "others of it" : `those of ${lacking.from}`
+      first.from === next.from ? "other rows of it" : `those of ${lacking.from}`
     } (${listed(lacking)}). ${remedy}`,
     column,
   );

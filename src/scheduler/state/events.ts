@@ -8,6 +8,7 @@ import type {
   DeathReason,
   FileSink,
   JobId,
+  JobNews,
   KillReason,
   Milliseconds,
   NodeMemory,
@@ -57,9 +58,9 @@ export type Event =
   | { readonly type: "workerReady"; readonly worker: WorkerId; readonly pid: number }
   /** The worker's process has ended, and all its messages have been handled. */
   | { readonly type: "workerGone"; readonly worker: WorkerId; readonly end: WorkerEnd }
-  /** A worker could not be let in, and no other could be: jobs that wait for a worker fail, and so do later ones. */
+  /** No worker can be let in: jobs that wait for a worker fail, and so do later ones. */
   | { readonly type: "workersUnavailable"; readonly error: WireError }
-  /** The program asks all workers something: it waits for one, if none is left. */
+  /** The program has a request for all workers. If no worker is left, one is started for it. */
   | { readonly type: "workersAsked" }
   /** `oomKill`: a function failed just after an OOM kill, which may have hit a child process of its worker. */
   | {
@@ -70,6 +71,8 @@ export type Event =
       readonly scene?: Scene;
     }
   | { readonly type: "fromProgram"; readonly message: JobMessage }
+  /** The answer to `measure`: the readings were sent before this. */
+  | { readonly type: "measured"; readonly request: number }
   /** The answer to `commit`: the files are in place, or none is. */
   | { readonly type: "committed"; readonly job: JobId; readonly error: WireError | null }
   /** The answer to `discard`. */
@@ -93,12 +96,14 @@ export type Event =
   | { readonly type: "tick" };
 
 /** The supervisor handles connecting and closing itself. */
-export type TaskMessage = Exclude<WorkerMessage, { type: "ready" | "called" }>;
+export type TaskMessage = Exclude<WorkerMessage, { type: "ready" | "called" | "notProfiled" }>;
 export type JobMessage = Exclude<ProgramMessage, { type: "hello" | "close" | "call" | "trim" }>;
 
 /** Carried out in the order given. */
 export type Command =
   | { readonly type: "toProgram"; readonly message: ToProgram }
+  /** The program is told how a job goes on, with the figures that the events before this command come to. */
+  | { readonly type: "jobNews"; readonly news: JobNews; readonly at: Milliseconds }
   | { readonly type: "toWorker"; readonly worker: WorkerId; readonly message: ToWorker }
   /** Give these pages back to the system, before the commands that follow. */
   | { readonly type: "punch"; readonly ranges: readonly ArenaRange[] }
@@ -113,13 +118,15 @@ export type Command =
   | { readonly type: "kill"; readonly worker: WorkerId; readonly reason: KillReason }
   /** An event for listeners. */
   | { readonly type: "event"; readonly event: SessionEvent }
+  /** Measure the memory of every process and of the node now. */
+  | { readonly type: "measure"; readonly request: number }
   /** Start a worker. `memory`: its limit, where it is not the session's. */
   | { readonly type: "spawn"; readonly memory: Bytes | null }
   /** The process of the wide kernel. */
   | { readonly type: "spawnWide" }
   /** End an idle worker, and start one with this memory limit in its place. */
   | { readonly type: "replace"; readonly worker: WorkerId; readonly memory: Bytes }
-  /** No worker is started for what waits for one. */
+  /** No worker is started any more: what waits for one gets this error. */
   | { readonly type: "unavailable"; readonly error: WireError }
   /** End an idle worker that is no longer needed. */
   | { readonly type: "dismiss"; readonly worker: WorkerId }
@@ -137,12 +144,14 @@ export interface FileOutput {
 /** A worker that has not answered a cancel within this time runs something that does not end, and is killed. */
 export const CANCEL_GRACE: Milliseconds = 500;
 /**
- * The same for the wide kernel when its task stands back: finishing its current table insert takes a second, starting
- * another process two.
+ * How long the wide kernel may take to answer a cancel when its task stands back. Finishing its current table insert
+ * takes a second; starting another process takes two.
  */
 export const YIELD_GRACE: Milliseconds = 3_000;
 /** Progress of one job is told this often at most. */
 export const PROGRESS_INTERVAL: Milliseconds = 200;
+/** Progress of a job in which nothing happens is told this often at most. */
+export const QUIET_PROGRESS_INTERVAL: Milliseconds = 1_000;
 /** How long all workers may be held back before one more is started for the tasks behind them. */
 export const SLOT_GRACE: Milliseconds = 50;
 /** How long a job without a worker waits for the workers of other jobs. */

@@ -10,10 +10,10 @@ import { Fifo } from "./fifo.ts";
 import type { JobState } from "./job-state.ts";
 import type { Edge, Fed, Feed, HeldBack, Piece, TaskSource } from "./pieces.ts";
 
-/** Of the session. */
+/** Flow state of the session. */
 export interface FlowState {
   readonly lost: Map<BlockId, { readonly error: WireError; isBeingMade: boolean }>;
-  /** The job whose output a block with the program is. */
+  /** The job of each output block that the program has. */
   readonly outputs: Map<BlockId, JobState[]>;
   /** Blocks that the program reads and has not copied. */
   unreadBytes: Bytes;
@@ -143,7 +143,7 @@ export interface TaskOutput {
   /** Output that is handed on when the task is done. */
   readonly hidden: Piece[];
   readonly handedOver: HandedOver[];
-  /** Of its input, where known: the output is estimated from it. */
+  /** Bytes of the task's input if known; the output is estimated from them. */
   readonly bytesIn: Bytes | null;
   /** What it has handed over. */
   bytesOut: Bytes;

@@ -11,6 +11,7 @@ export {
   type FileOutput,
   type JobMessage,
   PROGRESS_INTERVAL,
+  QUIET_PROGRESS_INTERVAL,
   READING_GRACE,
   type Scene,
   SLOT_GRACE,
@@ -19,24 +20,32 @@ export {
   type WorkerEnd,
   YIELD_GRACE,
 } from "./events.ts";
-export { failJob, isFailing, isGoingOn } from "./failing.ts";
 export { Fifo } from "./fifo.ts";
 export { newFlowState, type TaskInput } from "./flow-state.ts";
 export { isPaused, outputOf } from "./job-output.ts";
 export { type JobState, newJob } from "./job-state.ts";
-export { newMemoryState, type Trimming, type TrimReason, type WorkerHistory } from "./memory-state.ts";
+export { newMemoryState, type ParkedFor, type Trimming, type TrimReason, type WorkerHistory } from "./memory-state.ts";
 export type { Shortage } from "./oom-state.ts";
 export { newOperator, type OperatorState } from "./operator-state.ts";
 export { inputEnded, isBundle, isWide, waitsForWide } from "./operators.ts";
 export { inputsOf, orderedOperators } from "./order.ts";
 export { newPhasesState } from "./phases-state.ts";
-export type { Edge, Fed, FedPiece, Feed, Flow, Piece, TaskSource } from "./pieces.ts";
+export {
+  type Edge,
+  type Fed,
+  type FedPiece,
+  type Feed,
+  type Flow,
+  filesRead,
+  type Piece,
+  type TaskSource,
+} from "./pieces.ts";
 export { newPlacementState } from "./placement-state.ts";
 export { Resources } from "./resources.ts";
 export { newResourcesState } from "./resources-state.ts";
 export { type Birth, newStartsState } from "./starts-state.ts";
-export { nextOrder, type SchedulerOptions, type State, send, tell } from "./state.ts";
+export { nextOrder, type SchedulerOptions, type State, send, tell, tellNews } from "./state.ts";
 export { newStoreState } from "./store-state.ts";
 export { type EventStream, note, passNotice, tellNotice, watch } from "./stream.ts";
 export { newTask, type RepairOf, type TaskState } from "./task-state.ts";
-export { newWorker, type WorkerState } from "./worker-state.ts";
+export { type Inspection, newWorker, type WorkerState } from "./worker-state.ts";

@@ -44,7 +44,7 @@ interface JobHolders {
 }
 
 /** A job without operators; `order`: the order of starting. */
-export function newJob({ now, ledger }: State, spec: JobSpec, order: number): JobState {
+export function newJob({ now }: State, spec: JobSpec, order: number): JobState {
   const { id, operators } = spec;
   return {
     id,
@@ -59,7 +59,7 @@ export function newJob({ now, ledger }: State, spec: JobSpec, order: number): Jo
     phases: newJobPhases(),
     output: newJobOutput(now),
     report: newJobReport(now),
-    memory: newJobMemory(ledger.live, { ...ledger.totals }),
+    memory: newJobMemory(),
     placement: newJobPlacement(),
   };
 }

@@ -1,6 +1,6 @@
 /**
  * What the room `memory` keeps and alone writes: limits and readings, which workers need attention, a worker's memory
- * and its past, the lease of the wide kernel, a job's peaks.
+ * and its past, the lease of the wide kernel, what it spilled for a job.
  */
 import { GROUND, LeastOverTime, type MemoryPool, type Standing } from "../../memory/index.ts";
 import type {
@@ -9,14 +9,16 @@ import type {
   MemoryKinds,
   Milliseconds,
   NodeMemory,
+  OperatorId,
   ProcessMemory,
   WorkerReading,
 } from "../../protocol/index.ts";
-import type { SpillTotals } from "../../store/index.ts";
-import type { OperatorState } from "./operator-state.ts";
 import type { WorkerState } from "./worker-state.ts";
 
-/** Of the session. */
+/** What idle workers make room for: the wide kernel, or a task that must run alone. */
+export type ParkedFor = "kernel" | "task";
+
+/** Memory state of the session. */
 export interface MemoryState {
   /** Memory limit of a worker that was not raised, and of its heap. */
   workerMemory: Bytes;
@@ -25,6 +27,8 @@ export interface MemoryState {
   managedTarget: Bytes | null;
   /** The last reading of the node and of the processes that are not workers. */
   node: NodeMemory | null;
+  /** The memory used on the node in the last seconds, as pairs of time and bytes, oldest first. */
+  readonly nodeCurve: (readonly [Milliseconds, Bytes])[];
   processes: { readonly supervisor: ProcessMemory; readonly program: ProcessMemory };
   readonly paused: Set<WorkerState>;
   /** Workers whose memory needs attention: checked with every event, the others only at a reading. */
@@ -40,8 +44,8 @@ export interface MemoryState {
   readonly ending: Set<WorkerState>;
   /** Null: memory is not counted. */
   readonly lease: LeaseState | null;
-  /** Workers have ended so that a task has the memory to itself (alone.ts). */
-  isParked: boolean;
+  /** What idle workers have ended for (parking.ts). */
+  readonly parkedFor: Set<ParkedFor>;
 }
 
 const NOTHING: ProcessMemory = { private: 0, shared: 0, children: 0 };
@@ -53,6 +57,7 @@ export function newMemoryState(
   return {
     ...limits,
     node: null,
+    nodeCurve: [],
     processes: { supervisor: NOTHING, program: NOTHING },
     paused: new Set(),
     heavy: new Set(),
@@ -61,18 +66,16 @@ export function newMemoryState(
     raising: [],
     raised: new Set(),
     ending: new Set(),
-    lease: pool === null ? null : { pool, told: null, isParked: false, reclaimed: "no" },
-    isParked: false,
+    lease: pool === null ? null : { pool, told: null, reclaimed: "no" },
+    parkedFor: new Set(),
   };
 }
 
 /** What the wide kernel has at this moment. */
-export interface LeaseState {
+interface LeaseState {
   readonly pool: MemoryPool;
   /** Null: the kernel has not been told a lease yet. */
   told: Bytes | null;
-  /** Workers have ended to give it their memory. */
-  isParked: boolean;
   /** The store needs what it has lent, and lends no more: while the task is fed, or for as long as it runs. */
   reclaimed: "no" | "feeding" | "for good";
 }
@@ -90,12 +93,12 @@ export interface WorkerMemory {
   /** What its kernel holds in memory for a fed task, as it last said. */
   kernelBytes: Bytes;
   /**
-   * Size of the worker data, and whether it frees memory when asked. Spent: when it was last asked it had nothing more
-   * to free, and since then its size is the same and no task has ended. Null: there is none.
+   * Size of the worker data, and whether it frees memory when asked. `hasNothingToEvict`: it had nothing more to free
+   * when it was last asked; since then its size is the same and no task has ended. Null: there is no worker data.
    */
-  container: { readonly bytes: Bytes; readonly evicts: boolean; readonly hasNothingToEvict: boolean } | null;
+  workerData: { readonly bytes: Bytes; readonly evicts: boolean; readonly hasNothingToEvict: boolean } | null;
   /** Its size at the last reading of memory: growth since then is in no reading yet. */
-  containerRead: Bytes;
+  workerDataRead: Bytes;
   /** Its step of the ladder. */
   standing: Standing;
   paused: { readonly since: Milliseconds; isReported: boolean } | null;
@@ -115,8 +118,8 @@ export function newWorkerMemory(limit: Bytes, recent: Milliseconds): WorkerMemor
     kinds: { process: 0, managed: 0, unmanaged: 0, recent: 0, spilled: 0 },
     unmanaged: new LeastOverTime(recent),
     kernelBytes: 0,
-    container: null,
-    containerRead: 0,
+    workerData: null,
+    workerDataRead: 0,
     standing: GROUND,
     paused: null,
     endedFor: null,
@@ -127,7 +130,7 @@ export function newWorkerMemory(limit: Bytes, recent: Milliseconds): WorkerMemor
 /** What a worker keeps from task to task, and what is done about it (recycle.ts). */
 export interface WorkerRecycling {
   readonly history: WorkerHistory;
-  readonly heap: HeapPast;
+  readonly heap: HeapHistory;
   /** The worker gets no task until it is known whether a trim has helped. */
   trimming: Trimming | null;
 }
@@ -141,7 +144,6 @@ export function newWorkerRecycling(): WorkerRecycling {
       noted: 0,
       operator: null,
       isMixed: false,
-      classes: new Set(),
       settled: null,
     },
     heap: { now: null, first: null, settled: null, kept: 0, patience: 1, waits: 0 },
@@ -161,11 +163,7 @@ export interface WorkerHistory {
   /** The operator of the last task, and whether there were others. */
   operator: string | null;
   isMixed: boolean;
-  /**
-   * Its classes that have run a task in it, and its memory after the first task of the latest of them; null: not
-   * measured yet.
-   */
-  readonly classes: Set<OperatorState>;
+  /** Memory after the first task of the latest of its classes; null: not measured yet. */
   settled: Bytes | null;
 }
 
@@ -179,7 +177,7 @@ export interface Trimming {
   isVain: boolean;
 }
 
-export interface HeapPast {
+interface HeapHistory {
   /** As last reported; null: never reported. */
   now: HeapUse | null;
   /** What it had after its first task. */
@@ -195,25 +193,11 @@ export interface HeapPast {
   waits: number;
 }
 
-/** A job's peaks. */
 export interface JobMemory {
-  peakStoreBytes: Bytes;
-  /** The most that kernels have had on disk for it. */
-  kernelSpilled: Bytes;
-  /** The store's totals when the job began. */
-  readonly spillsBefore: SpillTotals;
-  peakWorkerMemory: Bytes;
-  peakSupervisorMemory: Bytes;
-  peakProgramMemory: Bytes;
+  /** The most that kernels have had on disk for each operator. */
+  readonly kernelSpilled: Map<OperatorId, Bytes>;
 }
 
-export function newJobMemory(storeBytes: Bytes, spillsBefore: SpillTotals): JobMemory {
-  return {
-    peakStoreBytes: storeBytes,
-    kernelSpilled: 0,
-    spillsBefore,
-    peakWorkerMemory: 0,
-    peakSupervisorMemory: 0,
-    peakProgramMemory: 0,
-  };
+export function newJobMemory(): JobMemory {
+  return { kernelSpilled: new Map() };
 }

@@ -6,7 +6,7 @@ export interface TaskOom {
   /** The number of its present attempt; the attempts before it that ran out of memory. */
   attempt: number;
   readonly shortages: Shortage[];
-  /** It was refused memory although it had all there is: see TaskOrder. */
+  /** The task was refused memory although it had all the memory: see TaskOrder. */
   blamesRows: boolean;
   /**
    * In the wide kernel: how often it ran out of memory. The next attempt has one thread, the one after that nearly all
@@ -28,7 +28,7 @@ export interface Shortage {
   readonly cause: MemoryReason;
   /** What it had asked for. */
   readonly need: LearnedNeed;
-  /** Rows of its largest batch; null: it has no batches. */
+  /** Rows of its largest batch, of which a task with few rows has fewer than asked for; null: it has no batches. */
   readonly batchSize: number | null;
   /** It has handed blocks over: other batches could make other blocks. */
   readonly isFixed: boolean;

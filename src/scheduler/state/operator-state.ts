@@ -1,6 +1,6 @@
 /** An operator of a running job: where it stands in the plan, and what each room keeps of it. Plain data. */
 
-import type { Bytes, Operator, TaskOperator } from "../../protocol/index.ts";
+import type { Bytes, Operator } from "../../protocol/index.ts";
 import {
   newOperatorBudget,
   newOperatorEdges,
@@ -12,10 +12,10 @@ import {
   type OperatorOutput,
 } from "./flow-state.ts";
 import type { JobState } from "./job-state.ts";
+import type { OperatorResult } from "./jobs-state.ts";
 import { newOperatorNeeds, type OperatorNeeds } from "./needs-state.ts";
 import { newOperatorPhases, type OperatorPhases } from "./phases-state.ts";
 import type { Fed } from "./pieces.ts";
-import { OperatorFigures } from "./stats.ts";
 
 export interface OperatorState {
   readonly job: JobState;
@@ -25,7 +25,7 @@ export interface OperatorState {
   /** Takes its input and hands over its output in plan order. */
   readonly ordered: boolean;
   readonly isClass: boolean;
-  readonly figures: OperatorFigures;
+  readonly result: OperatorResult;
   readonly needs: OperatorNeeds;
   readonly phases: OperatorPhases;
   /** Written by the room `flow`, as are the next four. */
@@ -46,14 +46,12 @@ export function newOperator(
   fed: Fed | null,
   maxBundle: Bytes,
 ): OperatorState {
-  const figures = new OperatorFigures();
-  if (spec.kind === "tasks") figures.tasks = tasksKnown(spec);
   return {
     job,
     spec,
     ...place,
     isClass: spec.kind === "tasks" && spec.steps.some((step) => step.kind === "function" && step.isClass),
-    figures,
+    result: { rows: 0, files: [] },
     needs: newOperatorNeeds(spec),
     phases: newOperatorPhases(),
     ended: false,
@@ -63,10 +61,4 @@ export function newOperator(
     budget: newOperatorBudget(),
     heldBy: null,
   };
-}
-
-/** Tasks that the operator has in any case; the others are counted as they are formed. */
-function tasksKnown({ input }: TaskOperator): number {
-  if (input.kind === "splits") return input.splits.length;
-  return input.kind === "fed" && input.gather.kind === "all" ? 1 : 0;
 }

@@ -17,8 +17,15 @@ export function isBundle(operator: OperatorState, spec: TaskOperator, rows: numb
   return rows >= spec.minRowsPerTask || bytes >= operator.input.maxBundle;
 }
 
-/** The kernel is with another job's task. */
+/** The kernel has a task of another job, or an operator upstream needs the kernel first. */
 export function waitsForWide({ phases: { wide } }: State, operator: OperatorState): boolean {
+  if (!isWide(operator) || operator.ended) return false;
   const busyWith = wide?.task?.operator.job;
-  return isWide(operator) && !operator.ended && busyWith !== undefined && busyWith !== operator.job;
+  return (busyWith !== undefined && busyWith !== operator.job) || isBehindWide(operator);
+}
+
+function isBehindWide({ edges: { inputs, broadcasts } }: OperatorState): boolean {
+  return [...inputs, ...broadcasts].some(
+    ({ producer }) => !producer.ended && (isWide(producer) || isBehindWide(producer)),
+  );
 }

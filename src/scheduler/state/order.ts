@@ -1,7 +1,7 @@
 /** What each operator of a job reads, and which of them take and hand over their rows in plan order. */
 import type { JobSpec, Operator, OperatorId } from "../../protocol/index.ts";
 
-export interface Input {
+interface Input {
   readonly id: OperatorId;
   readonly table: number;
   readonly isBroadcast: boolean;
@@ -49,7 +49,7 @@ function needsOrder(operator: Operator): boolean {
   );
 }
 
-/** Its output has an order of its own, or none. */
+/** Whether the operator's output has an order of its own, or none. */
 function mixes(operator: Operator): boolean {
   if (operator.kind === "slice" || operator.input.kind !== "fed") return false;
   return operator.input.gather.kind !== "parts" && operator.input.gather.kind !== "rows";

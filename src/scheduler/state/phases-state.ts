@@ -8,10 +8,12 @@ import type { OperatorState } from "./operator-state.ts";
 import type { TaskState } from "./task-state.ts";
 import type { Inspection, WorkerState } from "./worker-state.ts";
 
-/** Of the session. */
+/** Phases of the session. */
 export interface PhasesState {
   /** Jobs that cannot go on, to be ended before anything else is decided. */
   readonly failing: JobState[];
+  /** Workers that have not connected yet, and the wide kernel likewise, oldest first. */
+  readonly starting: Set<WorkerState>;
   /** Workers that may have a task and have none. */
   readonly idle: Set<WorkerState>;
   /** The wide kernel, apart from the workers. */
@@ -37,6 +39,7 @@ export interface PhasesState {
 export function newPhasesState(): PhasesState {
   return {
     failing: [],
+    starting: new Set(),
     idle: new Set(),
     wide: null,
     inspections: [],

@@ -27,6 +27,14 @@ export interface Flow {
 /** What a task reads. */
 export type TaskSource = Split | { readonly kind: "fed" };
 
+/** Files that are named of a task: one may read thousands. */
+const MOST_FILES = 20;
+
+/** What a task reads from outside; the first ones where they are many. */
+export function filesRead(source: TaskSource): readonly string[] {
+  return source.kind === "sql" || source.kind === "arrow" ? source.files.slice(0, MOST_FILES) : [];
+}
+
 /** The task that made a block, and the block's index in its output: enough to make the block again. */
 interface Recipe {
   readonly input: TaskSource;
@@ -63,7 +71,7 @@ export interface Edge {
 export interface FedPiece {
   readonly table: number;
   readonly piece: Piece;
-  /** It no longer flows: it does not count as its producer's undelivered output. */
+  /** The piece no longer flows, so it does not count as undelivered output of its producer. */
   isKept: boolean;
 }
 

@@ -9,15 +9,15 @@ interface ProgramAsk {
   readonly order: number;
 }
 
-/** Of the session. */
+/** Placement state of the session. */
 export interface PlacementState {
-  /** The operator whose tasks compute alone that waits for others to end; no task starts before it. */
+  /** The operator whose next task must compute alone and waits for other tasks to end. No task starts before it. */
   nextAlone: OperatorState | null;
   /** The task for which others have stood back. */
   yieldsTo: TaskState | null;
   /** The wide kernel was ordered and has not begun to start. */
   isWideOrdered: boolean;
-  /** Since then another operator has waited for the wide kernel, while the kernel's task waits for input. */
+  /** Since when another operator waits for the wide kernel, while the kernel's task waits for input. */
   wideHeldUpSince: Milliseconds | null;
   readonly programAsks: ProgramAsk[];
   readonly programRanges: Map<Bytes, ArenaRange>;

@@ -3,7 +3,7 @@ import type { ResourceRequest } from "../../protocol/index.ts";
 import { DevicePool } from "./devices.ts";
 import { Resources } from "./resources.ts";
 
-/** Of the session: for tasks, and in use. */
+/** The session's resources: available to tasks, and in use. */
 export interface ResourcesState {
   readonly total: Resources;
   used: Resources;

@@ -3,7 +3,7 @@ import type { WireError } from "../../errors/index.ts";
 import type { Milliseconds } from "../../protocol/index.ts";
 import type { WorkerEnd } from "./events.ts";
 
-/** Of the session. */
+/** Starts of the session's workers. */
 export interface StartsState {
   /** When all wanted workers may start; before, only the first may. Null: the session is not open yet. */
   allFrom: Milliseconds | null;
@@ -16,6 +16,7 @@ export interface StartsState {
   /** Why workers cannot be started: new jobs fail with it. */
   error: WireError | null;
   readonly restarts: Restarts;
+  readonly firstWorkers: FirstWorkers;
 }
 
 export function newStartsState(): StartsState {
@@ -26,16 +27,18 @@ export function newStartsState(): StartsState {
     pausedUntil: Number.NEGATIVE_INFINITY,
     error: null,
     restarts: { row: { deaths: 0 }, dueAt: [], withheld: 0, lastEnd: null, isTold: false },
+    firstWorkers: { areUp: false, asked: [], waitUntil: null },
   };
 }
 
-/** Deaths for memory in a row; another object once a task was done. */
+/** Deaths for memory in a row. When a task is done, a new row (another object) begins. */
 interface Row {
   deaths: number;
 }
 
-/** The row when a worker was started, and how many had died in it. */
+/** When a worker began to start, in which row, and how many had died in it. */
 export interface Birth {
+  readonly at: Milliseconds;
   readonly row: Row;
   readonly deaths: number;
 }
@@ -50,4 +53,14 @@ interface Restarts {
   lastEnd: WorkerEnd | null;
   /** The program knows that no worker is left. */
   isTold: boolean;
+}
+
+/** Requests about the workers of a new session, which wait until its first workers have connected. */
+interface FirstWorkers {
+  /** The first workers have connected, or the wait is over. */
+  areUp: boolean;
+  /** Requests that wait, oldest first. */
+  asked: readonly number[];
+  /** When the wait is over; null: nothing waits yet. */
+  waitUntil: Milliseconds | null;
 }

@@ -1,6 +1,6 @@
 /**
- * What the scheduler remembers: jobs of operators, operators with their queues, tasks, workers. Plain data; every
- * transition is in the file named after what happens (flow, tasks, room, dispatch, stall, job).
+ * What the scheduler remembers: jobs of operators, operators with their queues, tasks, workers. Plain data. Every move
+ * from phase to phase is made in the room `phases`.
  *
  *   JobState ─▶ OperatorState ─▶ Edge ─▶ OperatorState … ─▶ Edge ─▶ the program
  *                    │
@@ -13,7 +13,7 @@
 
 import type { ResolvedSettings } from "../../config/index.ts";
 import type { MemoryPool } from "../../memory/index.ts";
-import type { Bytes, JobId, MemorySettings, Milliseconds, WorkerId } from "../../protocol/index.ts";
+import type { Bytes, JobId, JobNews, MemorySettings, Milliseconds, WorkerId } from "../../protocol/index.ts";
 import type { Ledger } from "../../store/index.ts";
 import type { Command } from "./events.ts";
 import type { FlowState } from "./flow-state.ts";
@@ -35,8 +35,6 @@ export interface SchedulerOptions extends Omit<ResolvedSettings, "pool" | "memor
   readonly pool: MemoryPool | null;
   /** Thresholds and how they are measured; null: nothing is done about memory. */
   readonly memory: MemorySettings | null;
-  /** Collect the event stream for `takeEvents`. */
-  readonly streams: boolean;
 }
 
 export interface State {
@@ -59,8 +57,7 @@ export interface State {
   /** Counts events that need an order. */
   order: number;
   readonly commands: Command[];
-  /** Null: nobody takes the events. */
-  readonly stream: EventStream | null;
+  readonly stream: EventStream;
 }
 
 /** The next in the order of asking, of starting, of being served. */
@@ -70,6 +67,11 @@ export function nextOrder(state: State): number {
 
 export function send(state: State, worker: WorkerState, message: Extract<Command, { type: "toWorker" }>["message"]) {
   state.commands.push({ type: "toWorker", worker: worker.id, message });
+}
+
+/** The program is told how a job goes on. */
+export function tellNews(state: State, news: JobNews): void {
+  state.commands.push({ type: "jobNews", news, at: state.stream.at });
 }
 
 export function tell(state: State, message: Extract<Command, { type: "toProgram" }>["message"]) {

@@ -14,7 +14,7 @@ interface Refusal {
 }
 
 /** The program's garbage collections (collect.ts). */
-export interface Collection {
+interface Collection {
   /** The program has been asked and has not answered. */
   isAsked: boolean;
   answeredAt: Milliseconds;
@@ -24,7 +24,7 @@ export interface Collection {
   keptBefore: Bytes;
 }
 
-/** Of the session. */
+/** Store state of the session. */
 export interface StoreState {
   /** Batches being written. */
   writing: number;
@@ -51,7 +51,7 @@ export function newStoreState(): StoreState {
 export interface WorkerStore {
   /** When blocks of it last had to leave memory, none could. */
   foundNothingToSpill: boolean;
-  /** It was asked to free memory, and neither an answer nor a reading has come since. */
+  /** The worker data was asked to free memory, and neither its answer nor a reading has come since. */
   isAskedToEvict: boolean;
 }
 

@@ -18,9 +18,9 @@ export interface EventStream {
   events: RecordedEvent[];
 }
 
-/** Does nothing where nobody takes the events. Moves, which are many, write to the stream themselves. */
+/** Moves, which are many, write to the stream themselves. */
 export function note({ stream }: State, event: StreamEvent): void {
-  stream?.events.push({ at: stream.at, ...event });
+  stream.events.push({ at: stream.at, ...event });
 }
 
 /** An event of which the program's own listeners are told as well. */

@@ -1,6 +1,6 @@
 /** A worker process as the scheduler knows it: what it does, and what each room keeps of it. Plain data. */
 
-import type { Bytes, Milliseconds, WorkerId, WorkerPhase } from "../../protocol/index.ts";
+import type { Bytes, Milliseconds, QuickQuestion, WorkerId, WorkerPhase } from "../../protocol/index.ts";
 import { newWorkerMemory, newWorkerRecycling, type WorkerMemory, type WorkerRecycling } from "./memory-state.ts";
 import type { OperatorState } from "./operator-state.ts";
 import { newWorkerResources, type WorkerResources } from "./resources-state.ts";
@@ -17,6 +17,8 @@ export interface WorkerState {
   phase: WorkerPhase;
   /** The operators that it has been sent; written by the room `phases`. */
   readonly knows: Set<OperatorState>;
+  /** The classes among them that have run a task in it; written by the room `phases`. */
+  readonly ran: Set<OperatorState>;
   /** What it does; written by the room `jobs`. */
   task: TaskState | null;
   inspection: Inspection | null;
@@ -34,6 +36,7 @@ export function newWorker(id: WorkerId, birth: Birth, limit: Bytes, recent: Mill
     birth,
     phase: "starting",
     knows: new Set(),
+    ran: new Set(),
     task: null,
     inspection: null,
     memory: newWorkerMemory(limit, recent),
@@ -46,6 +49,7 @@ export function newWorker(id: WorkerId, birth: Birth, limit: Bytes, recent: Mill
 export interface Inspection {
   readonly request: number;
   readonly sql: string;
+  readonly quick?: QuickQuestion;
   readonly maxRetries: number;
   attempts: number;
   /** The kernel ran out of memory for this question: the next attempt gets all the memory for tasks. */

@@ -1,15 +1,18 @@
 export { collected, mayCollectSince } from "./collect.ts";
 export { pressingBytes, thresholdsOf, useOf } from "./pressure.ts";
 export { rebalance } from "./rebalance.ts";
+export { restore, restoreDamaged, restoreDone, restoreFailed } from "./restores.ts";
 export {
   availableRoom,
   blocksNotSpilled,
   blocksSpilled,
   diskDeadline,
-  diskRefused,
+  forgetRefusal,
   type Leaving,
   makeRoom,
+  mayAskToEvict,
   spillCold,
   spillOverTarget,
   spillUnderPressure,
 } from "./spill.ts";
+export { forgetReservedRoom, takeRoom } from "./taking.ts";

@@ -7,12 +7,12 @@ import type { State, WorkerState } from "../state/index.ts";
 /** As it is now: blocks come and go between readings. */
 export function useOf({ ledger }: State, worker: WorkerState): MemoryUse {
   const { id } = worker;
-  const { reading, kernelBytes, container, containerRead } = worker.memory;
+  const { reading, kernelBytes, workerData, workerDataRead } = worker.memory;
   return {
-    private: Math.max(0, (reading?.private ?? 0) + (container?.bytes ?? 0) - containerRead),
+    private: Math.max(0, (reading?.private ?? 0) + (workerData?.bytes ?? 0) - workerDataRead),
     blocks: ledger.managed(id),
     kernel: kernelBytes,
-    container: container?.bytes ?? 0,
+    workerData: workerData?.bytes ?? 0,
     spilled: ledger.spilled(id),
   };
 }
@@ -23,14 +23,14 @@ export function pressingBytes(state: State, worker: WorkerState): Bytes {
   return state.options.memory?.measure === "managed" ? managedOf(use) : processOf(use);
 }
 
-export const NO_THRESHOLDS: Thresholds = { target: false, spill: false, pause: false, terminate: false };
+const NO_THRESHOLDS: Thresholds = { target: false, spill: false, pause: false, terminate: false };
 
 /**
  * In a worker with worker data, blocks do not leave in place of that data. Worker data that can free memory is asked to
  * above `spill`, like the store, for enough to bring the worker below `target`.
  */
-export function thresholdsOf({ options: { memory } }: State, { memory: { container } }: WorkerState): Thresholds {
+export function thresholdsOf({ options: { memory } }: State, { memory: { workerData } }: WorkerState): Thresholds {
   const thresholds = memory?.thresholds ?? NO_THRESHOLDS;
-  if (container === null || container.evicts) return thresholds;
+  if (workerData === null || workerData.evicts) return thresholds;
   return { ...thresholds, target: false, spill: false };
 }

@@ -95,7 +95,7 @@ export function spillOverTarget(state: State): void {
   const { managedTarget } = state.memory;
   if (managedTarget === null || disk.writing > 0) return;
   for (const worker of ledger.overTarget) {
-    if (state.workers.get(worker)?.memory.container !== null) continue;
+    if (state.workers.get(worker)?.memory.workerData !== null) continue;
     spillOf(state, worker, ledger.managed(worker) - managedTarget);
   }
 }
@@ -116,8 +116,8 @@ export function spillUnderPressure(state: State): void {
   }
 }
 
-function canEvict({ memory: { container } }: WorkerState): boolean {
-  return container?.evicts === true && container.bytes > 0 && !container.hasNothingToEvict;
+function canEvict({ memory: { workerData } }: WorkerState): boolean {
+  return workerData?.evicts === true && workerData.bytes > 0 && !workerData.hasNothingToEvict;
 }
 
 /** Asked once until more is known: its next report, or the next reading, shows what the worker data has freed (K14). */
@@ -207,6 +207,16 @@ export function diskRefused(state: State, error: WireError, isReading = false): 
     }
   }
   disk.refusal = { error, since: isSame ? refusal.since : now, retryAt: now + DISK_RETRY, isReading };
+}
+
+/** Treats the disks as working until they refuse again. */
+export function forgetRefusal({ store }: State): void {
+  store.refusal = null;
+}
+
+/** The size of the worker data was reported anew, so it may be asked again to free memory. */
+export function mayAskToEvict({ store }: WorkerState): void {
+  store.isAskedToEvict = false;
 }
 
 /** When to try the disks again, if somebody waits for them. */

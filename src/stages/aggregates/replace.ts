@@ -1,9 +1,9 @@
 /**
- * Aggregates inside of expressions: others in their place, and raw SQL outside of them, which may hold some of its own.
+ * Replaces the aggregates in expressions. Raw SQL outside of them stays, although it may contain aggregates of its own.
  */
 import { type AggregateExpression, children, type Expression } from "../../plan/index.ts";
 
-/** The expression with each aggregate in it, and each column outside of aggregates, replaced. */
+/** The expression with its aggregates replaced, and with the columns outside of aggregates replaced. */
 export function replaced(
   expression: Expression,
   replace: (inner: Extract<Expression, { kind: "aggregate" | "column" }>) => Expression,
@@ -33,7 +33,7 @@ export function hasRawOutside(expression: Expression): boolean {
   return expression.kind === "raw" || children(expression).some(hasRawOutside);
 }
 
-/** It depends on the order of its rows. */
+/** Whether the aggregate depends on the order of its rows. */
 export function goesByOrder({ name }: AggregateExpression): boolean {
   return name === "first" || name === "list";
 }

@@ -1,17 +1,20 @@
 /**
- * One aggregate in two phases: columns that hold what some of the rows come to, and SQL that puts any number of such
- * states together. Whatever the split, nulls and empty parts included, the outcome is that of the aggregate over all.
+ * One aggregate in two phases: columns with the state of some of the rows, and SQL that combines any number of such
+ * states. However the rows are split, nulls and empty parts included, the result is that of the aggregate over all
+ * rows.
  */
 import { quoteIdentifier } from "../../arrow/index.ts";
 import { type AggregateExpression, expressionSql } from "../../plan/index.ts";
 import { holdsUnion, orderKey, travellingOrder } from "../keys.ts";
 
 export interface State {
-  /** Made by the partial aggregate; a type where the kernel could not do with nothing but nulls. */
+  /**
+   * Columns of the partial aggregate. `type` is given where the kernel would fail on a column that contains only nulls.
+   */
   readonly columns: readonly { readonly name: string; readonly sql: string; readonly type: string | null }[];
-  /** Lists among them whose values stand in rows of their own for the final aggregate. */
+  /** List columns whose values become separate rows for the final aggregate. */
   readonly unnested: readonly string[];
-  /** Over the states of a group. */
+  /** SQL over the states of a group. */
   readonly final: string;
 }
 
@@ -19,8 +22,8 @@ const WHOLE = /^(U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER)$/.source;
 const DECIMAL = /^DECIMAL\([0-9]+,([0-9]+)\)$/.source;
 
 /**
- * `id` makes the names of its columns its own; `type` is that of its input, where it is known. Null: its state would
- * hold as many values as there are rows.
+ * `id` makes the names of its columns unique; `type` is the type of its input, if known. Null: its state would contain
+ * as many values as there are rows.
  */
 export function stateOf(aggregate: AggregateExpression, id: number, type: string | null): State | null {
   const { name, input, where } = aggregate;
@@ -40,7 +43,8 @@ export function stateOf(aggregate: AggregateExpression, id: number, type: string
       return {
         columns: [column("", `sum(${argument})${rows}`), column("type", `min(${argument}) FILTER (WHERE false)`)],
         unnested: [],
-        // A sum of whole numbers travels as a DECIMAL: of the type of what was summed, the kernel says what a sum is.
+        // A sum of whole numbers travels as a DECIMAL. The second column carries the type of the input, from which the
+        // kernel derives the type of the sum.
         final: `cast_to_type(sum(${q("")}), sum(${q("type")}))`,
       };
     case "min":
@@ -54,7 +58,8 @@ export function stateOf(aggregate: AggregateExpression, id: number, type: string
         final: `coalesce(arg_${name}(${q("")}, ${q("order")}), ${name}(${q("")}))`,
       };
     case "mean": {
-      // Numbers of so many digits after the point, as whole numbers: of these, the sum divided by n with as many zeros.
+      // Numbers with `scale` digits after the point are added up as whole numbers. Their sum is divided by n with as
+      // many zeros.
       const [sum, scale] = [`sum(CAST(${q("whole")} AS HUGEINT))`, `max(${q("scale")})`];
       const n = `CAST(CAST(sum(${q("n")}) AS VARCHAR) || repeat('0', ${scale}) AS HUGEINT)`;
       const exact = `CAST(${sum} // ${n} AS DOUBLE) + CAST(${sum} % ${n} AS DOUBLE) / CAST(${n} AS DOUBLE)`;
@@ -64,18 +69,19 @@ export function stateOf(aggregate: AggregateExpression, id: number, type: string
       const is = (types: string) => `regexp_matches(typeof(${argument}), '${types}')`;
       const digits = (value: string) => `replace(CAST(${value} AS VARCHAR), '.', '')`;
       const whole = `CASE WHEN ${is(WHOLE)} THEN TRY_CAST(${argument} AS HUGEINT) WHEN ${is(DECIMAL)} THEN TRY_CAST(${digits(argument)} AS HUGEINT) END`;
-      // The digits of each value cost 250 ns, so that where it can be told that sums are decimals those of a sum are
-      // taken.
+      // Finding the digits of each value costs 250 ns. If the type says that the sum is a decimal, only the digits of
+      // the sum are needed.
       const total = type?.startsWith("DECIMAL") === true ? digits(`sum(${argument})${rows}`) : `sum(${whole})${rows}`;
       const after = `CASE WHEN ${is(WHOLE)} THEN 0 ELSE TRY_CAST(regexp_extract(typeof(${argument}), '${DECIMAL}', 1) AS INTEGER) END`;
       const micros = `sum(CAST(epoch_us(${q("at")}) AS HUGEINT) * ${q("n")}) // sum(${q("n")})`;
       const time = `CAST(make_timestamp(CAST(${micros} AS BIGINT)) AS VARCHAR) || '+00'`;
       const neither = `CASE WHEN sum(${q("n")}) > 0 THEN error('mean: of a TIME or an INTERVAL there is none after a function. Take it of sql("epoch(x)")') END`;
       return {
-        // Types are not known here: a cast gives null where there is none, and what has no mean at all does not bind.
+        // Types are unknown here: a cast gives null if there is no such value, and a type without any mean is refused
+        // when the query is planned.
         columns: [
           column("", `sum(TRY_CAST(${argument} AS DOUBLE))${rows}`, "DOUBLE"),
-          // Whole numbers and decimals are added up exactly, as the kernel does it in one go.
+          // Whole numbers and decimals are added up exactly, as the kernel does in a single phase.
           column("whole", `TRY_CAST(${total} AS DECIMAL(38, 0))`, "DECIMAL(38,0)"),
           column("scale", `max(${after})${rows}`, "INTEGER"),
           column("at", `avg(TRY_CAST(${argument} AS TIMESTAMP))${rows}`, "TIMESTAMP"),
@@ -115,7 +121,7 @@ export function stateOf(aggregate: AggregateExpression, id: number, type: string
       return {
         columns: [
           column("", `list(DISTINCT ${argument})${valuesThat("NOT", isUnion)}`, "INTEGER[]"),
-          // Values of different members may have the same text, which is what they travel as.
+          // Values travel as text, and values of different members of a union may have the same text.
           column("union", `list(DISTINCT ${orderKey(argument)})${valuesThat("", isUnion)}`, "BLOB[]"),
         ],
         unnested: [own(""), own("union")],
@@ -132,9 +138,9 @@ function filter(conditions: readonly string[]): string {
 }
 
 /**
- * Chan's formula, pair by pair: sums of squares would lose what differs where the mean is large, and so would means as
- * one DOUBLE. Sums of the high bits are exact for 2^27 rows, and so is their distance to a number of few bits near the
- * mean.
+ * Chan's formula, pair by pair. Sums of squares would lose the differences if the mean is large, and so would means as
+ * a single DOUBLE. The sums of the high bits are exact for 2^27 rows, and so is their distance to a number with few
+ * bits near the mean.
  */
 function merged(state: Readonly<Record<"n" | "high" | "low" | "m2", string>>): string {
   const fields = Object.entries(state).map(([name, sql]) => `'${name}': ${sql}`);
@@ -148,7 +154,7 @@ function merged(state: Readonly<Record<"n" | "high" | "low" | "m2", string>>): s
 }
 
 /**
- * The DOUBLE of 26 bits next to a value (Veltkamp's split); very large values as they are, which the product would
+ * The nearest DOUBLE with 26 bits (Veltkamp's split). Very large values stay as they are, because the product would
  * overflow.
  */
 function highBits(value: string): string {

@@ -1,6 +1,6 @@
 /**
- * An aggregate cut in two: a partial one that may run over any part of the rows, and a final one over what the parts
- * come to. Which state an aggregate has is told in state.ts; here they are put into two SELECTs.
+ * An aggregate cut in two: a partial one that can run over any part of the rows, and a final one over the states of the
+ * parts. state.ts defines the state of each aggregate; this file builds the two SELECTs.
  */
 import { quoteIdentifier } from "../../arrow/index.ts";
 import {
@@ -21,19 +21,20 @@ import { hasRawOutside, replaced } from "./replace.ts";
 import { type State, stateOf } from "./state.ts";
 
 export interface TwoPhase {
-  /** The columns of the partial aggregate that groups are told apart by. */
+  /** The columns of the partial aggregate by which groups are distinguished. */
   readonly keys: readonly string[];
   readonly columns: FedTable["columns"];
   partial(input: Select): Select;
-  /** `table` stands where a table stands. */
+  /** `table` is SQL in the place of a table name. */
   final(table: string): Select;
 }
 
 const keyName = (i: number) => `__spillway_k${i}`;
 
 /**
- * Null where it is not cut: raw SQL may hold an aggregate of its own, lists do not get any smaller, so that as many
- * values go on as there are rows, and the order of all rows is not that of the parts.
+ * Null if the aggregate cannot be cut. Raw SQL may contain an aggregate of its own. Lists do not get smaller, so that
+ * as many values would travel as there are rows. An aggregate that depends on the order of all rows cannot use the
+ * order of parts.
  */
 export function twoPhase(node: AggregateNode): TwoPhase | null {
   const { keys, items } = node;
@@ -90,7 +91,7 @@ function statesOf(plan: Plan, aggregates: readonly AggregateExpression[]): Reado
   return states;
 }
 
-/** The states, and the values of those that are lists, a row each. */
+/** The states, with the values of list columns as separate rows. */
 function withValues(table: string, keys: readonly string[], states: readonly State[]): string {
   const lists = states.flatMap(({ unnested }) => unnested.map(quoteIdentifier));
   if (lists.length === 0) return table;

@@ -1,4 +1,4 @@
-/** The SQL that tells a plan's column types without reading anything: sources are stood in for by typed nulls. */
+/** SQL that returns the column types of a plan without reading anything: typed nulls replace the sources. */
 import { quoteIdentifier } from "../../arrow/index.ts";
 import { type Column, inputsOf, type Plan, type ScanNode } from "../../plan/index.ts";
 import { holdsAllToAll, isRegionNode, relation } from "./relation.ts";
@@ -7,7 +7,7 @@ import { type Select, selectFrom, selectFromScan, selectSql } from "./select.ts"
 export function describeSql(plan: Plan): string {
   const sql = `DESCRIBE ${selectSql(typed(plan))}`;
   if (!holdsAllToAll(plan)) return sql;
-  // Such a task hands on BIGINT where the kernel made a HUGEINT, which the sum of whole numbers is.
+  // Such a task hands on BIGINT where the kernel made a HUGEINT, which is the type of a sum of whole numbers.
   const type = "regexp_replace(column_type, '\\bU?HUGEINT\\b', 'BIGINT', 'g') AS column_type";
   return `SELECT column_name, ${type} FROM (${sql})`;
 }
@@ -21,7 +21,7 @@ function typed(plan: Plan): Select {
   throw new Error(`the types after ${plan.kind} cannot be told without running it`);
 }
 
-/** One row of nothing but nulls, with the columns and types of the scan. */
+/** One row that contains only nulls, with the columns and types of the scan. */
 export function typedNulls(scan: ScanNode): string {
   return nullsOf(scan.open?.columns ?? []);
 }
@@ -31,7 +31,7 @@ function nullsOf(columns: readonly Column[]): string {
   return `(SELECT ${nulls.join(", ")})`;
 }
 
-/** Two Arrow types that SQL has other words for. */
+/** Two types from Arrow whose name in SQL differs. */
 function castable(type: string): string {
   return type.replace(/\bNULL\b/g, '"NULL"').replace(/\bFLOAT16\b/g, "FLOAT");
 }

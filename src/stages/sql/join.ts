@@ -1,7 +1,7 @@
 /**
- * Two tables side by side, by their keys or row by row. Where the columns are known they are listed, those of the right
- * under other names where the left has them; after a function only who has the tables knows them, and a mark stands for
- * the list.
+ * Two tables side by side, by their keys or row by row. If the columns are known they are listed, with right columns
+ * renamed where the left has the same name. After a function only the task, which has the tables, knows them: a mark
+ * stands for the list.
  */
 import { createHash } from "node:crypto";
 import { quoteIdentifier, quoteText } from "../../arrow/index.ts";
@@ -39,9 +39,9 @@ export function joined(node: JoinNode, leftRows: Select, rightRows: Select): Sel
 }
 
 /**
- * A join with a side of no rows asks the other side for its first rows or for none, which a zip cannot tell from a left
- * side that has none: the right's rows, which the kernel still hands on, would be too many. All rows of a zip are asked
- * for.
+ * A join with an empty side asks the other side for only its first rows, or for none. To a zip that would look like an
+ * empty left side: the right's rows, which the kernel still hands on, would seem too many. So all rows of a zip are
+ * computed first.
  */
 function allAsked(select: Select): Select {
   if (!select.byPlace) return select;
@@ -49,7 +49,7 @@ function allAsked(select: Select): Select {
   return { ...selectFrom(rows, select), byPlace: false };
 }
 
-/** Rows of the right come without a match, so that their keys are theirs alone. */
+/** Rows of the right are kept without a match. Their keys then exist on the right only. */
 const keepsRight = (how: JoinKind) => how === "right" || how === "full";
 
 const LEFT = q("__spillway_left");
@@ -58,7 +58,7 @@ const FIRST = q("__spillway_first");
 const ZIPPED = q("__spillway_zipped");
 
 export function zipped(node: ZipNode, left: Select, right: Select): Select {
-  // With several threads a positional join takes the rows of a union as they come; numbered rows keep their places.
+  // With several threads, a positional join takes the rows of a union in any order; numbered rows keep their places.
   const from = someNode(node, ({ kind }) => kind === "union") ? byNumber(left, right) : byPlace(left, right);
   const select = both(node, { operator: "zip", except: [], merged: [], suffix: node.suffix }, left, right, from);
   return { ...select, byPlace: true };
@@ -77,9 +77,9 @@ function byNumber(left: Select, right: Select): string {
 }
 
 /**
- * `LEFT` and `RIGHT` are true on the last row of their side. Where a limit above has enough, the kernel takes the left
- * side for ended and still hands on what is left of the right one: rows without a left one are a mistake only from the
- * first row on.
+ * `LEFT` and `RIGHT` are true on the last row of their side. When a limit above has enough rows, the kernel ends the
+ * left side but still hands on rows of the right. So right rows without a left one are an error only if they begin with
+ * the first row.
  */
 function byPlace(left: Select, right: Select): string {
   const last = (name: string) => `lead(FALSE, 1, TRUE) OVER () AS ${name}`;
@@ -96,7 +96,7 @@ function byPlace(left: Select, right: Select): string {
   return `${tables.join(" POSITIONAL JOIN ")} WHERE ${even.join(" ")}`;
 }
 
-/** The columns of both out of `from`, which has them as `l` and `r`. */
+/** The columns of both sides of `from`, which has them as `l` and `r`. */
 function both(node: JoinNode | ZipNode, spec: SideBySide, left: Select, right: Select, from: string): Select {
   const [names, others] = [columnsOf(node.left), columnsOf(node.right)];
   if (names !== null && others !== null) {
@@ -105,7 +105,7 @@ function both(node: JoinNode | ZipNode, spec: SideBySide, left: Select, right: S
   const { uses = [] } = node;
   const isPlanned = { left: names !== null, right: others !== null };
   const unnamed = { ...spec, left: tableSql(left), right: tableSql(right), isPlanned, uses };
-  // By what it is of, so that texts can be put together without their marks becoming one.
+  // The mark depends on the content, so that texts with different marks can be combined.
   const mark = `{columns ${createHash("sha256").update(JSON.stringify(unnamed)).digest("hex").slice(0, 16)}}`;
   const select = selectFrom(`(SELECT ${mark} FROM ${from})`, left, right);
   return { ...select, unnamed: [...select.unnamed, { mark, ...unnamed }] };

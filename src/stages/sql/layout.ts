@@ -1,6 +1,6 @@
 /**
- * SQL for people: a line for each clause, queries within queries indented. Only the space between tokens changes; what
- * is quoted stays as it is, and nothing is left out.
+ * SQL for people: one line for each clause, nested queries indented. Only the space between tokens changes; quoted text
+ * stays as it is, and nothing is left out.
  */
 const SHORT = 90;
 const LONG = 110;
@@ -11,7 +11,7 @@ const CLAUSES = new Set(
 const JOINS = /^(LEFT|RIGHT|FULL|OUTER|INNER|CROSS|SEMI|ANTI|ASOF|POSITIONAL|NATURAL)$/;
 
 export function sqlLines(sql: string): readonly string[] {
-  // A comment ends with its line: lines that have one stay as they were written.
+  // A comment ends with its line, so SQL with comments keeps its lines.
   if (sql.includes("--")) return sql.split("\n");
   return new Layout(sql.match(TOKEN) ?? []).lines();
 }
@@ -34,7 +34,7 @@ class Layout {
     return this.#lines;
   }
 
-  /** `broken`: its clauses stand on lines of their own. */
+  /** `broken`: its clauses are on separate lines. */
   #write(from: number, to: number, broken: boolean): void {
     for (let i = from; i < to; i += 1) {
       const token = this.tokens[i] ?? "";
@@ -47,7 +47,7 @@ class Layout {
         if (broken && i > from && this.#startsClause(i)) this.#break();
         this.#line += token;
         if (token === "[" || token === "]") this.#brackets += token === "[" ? 1 : -1;
-        // Between columns and between files, not between arguments.
+        // Breaks between columns and between files, but not between arguments.
         if (token === "," && this.#line.length > LONG && (broken || this.#brackets > 0)) this.#break(true);
       }
     }
@@ -68,7 +68,7 @@ class Layout {
     this.#line += ")";
   }
 
-  /** `goesOn`: the next line is still of the same clause. */
+  /** `goesOn`: the next line continues the same clause. */
   #break(goesOn = false): void {
     const indent = this.#indent + (this.#goesOn ? 1 : 0);
     if (this.#line.trim() !== "") this.#lines.push(`${"  ".repeat(indent)}${this.#line.trimEnd()}`);
@@ -82,7 +82,7 @@ class Layout {
     return length;
   }
 
-  /** A SELECT, or several in parentheses of their own that are put together. */
+  /** Whether the parentheses contain a SELECT, or several bracketed SELECTs that are combined. */
   #isQuery(open: number, close: number): boolean {
     const first = this.#next(open);
     const end = this.#ends.get(first);
@@ -104,7 +104,7 @@ class Layout {
     return this.tokens[next]?.toUpperCase() === "JOIN";
   }
 
-  /** The place of the next token that is no space. */
+  /** The index of the next token that is not white space. */
   #next(at: number): number {
     let i = at + 1;
     while (this.tokens[i]?.trim() === "") i += 1;
@@ -118,7 +118,7 @@ class Layout {
   }
 }
 
-/** By place of each `(`: that of its `)`. */
+/** From the index of each `(` to that of its `)`. */
 function closings(tokens: readonly string[]): ReadonlyMap<number, number> {
   const open: number[] = [];
   const ends = new Map<number, number>();

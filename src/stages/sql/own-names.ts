@@ -1,21 +1,20 @@
 /**
- * The names that a SELECT of the kernel's parse tree has from what it reads: its tables, and their columns. Where they
- * cannot be told from the text (a file, a struct that is unnested) the answer is null. Too many names do no harm, too
- * few would.
+ * The names that a SELECT in the kernel's parse tree gets from what it reads: its tables and their columns. Null if the
+ * text does not tell them (a file, a struct that is unnested). Too many names do no harm; too few would.
  */
 export type Json = { readonly [key: string]: unknown };
 
-/** Of each WITH that can be seen, by its name in lower case. */
+/** The names of each visible WITH, by its name in lower case. */
 export type Withs = ReadonlyMap<string, Names>;
 export type Names = ReadonlySet<string> | null;
 
 export const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null;
 export const isFromNothing = ({ from_table: from }: Json) => isObject(from) && from.type === "EMPTY";
 
-/** Their one column is called like the function. */
+/** Functions whose single column is named like the function. */
 const SERIES: ReadonlySet<string> = new Set(["range", "generate_series", "unnest"]);
 
-/** Of a table as it stands after FROM. */
+/** The names of a table reference after FROM. */
 export function namesOfTable(table: unknown, withs: Withs): Names {
   if (!isObject(table)) return null;
   const given = named([table.alias, ...items(table.column_name_alias)]);
@@ -39,7 +38,7 @@ export function namesOfTable(table: unknown, withs: Withs): Names {
   }
 }
 
-/** What it sees, and what WITH in front of it adds. */
+/** The visible WITHs, with those that the node adds. */
 export function withsOf(node: Json, withs: Withs): Withs {
   const map = isObject(node.cte_map) ? items(node.cte_map.map) : [];
   const all = new Map(withs);
@@ -52,7 +51,7 @@ export function withsOf(node: Json, withs: Withs): Withs {
   return all;
 }
 
-/** The columns that come out. */
+/** The names of the output columns. */
 function namesOfQuery(node: unknown, around: Withs): Names {
   if (!isObject(node)) return null;
   const withs = withsOf(node, around);

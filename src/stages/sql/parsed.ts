@@ -1,8 +1,9 @@
 /**
- * What raw SQL holds, as the kernel's own parser sees it: windows, functions of many rows, unnest. Asked of a worker,
- * because only the parser that will run a text knows what is a comment, a string or a column called "over" in it, and
- * only its catalogue knows which functions are aggregates. What stands in a subquery is of that one's own rows, with
- * one exception that SQL has: an aggregate of nothing but columns from around a subquery is of the rows around it.
+ * What raw SQL contains, as the kernel's own parser sees it: windows, functions of many rows, unnest. A worker is
+ * asked, because only the parser that will run a text knows what in it is a comment, a string, or a column called
+ * "over", and only its catalogue knows which functions are aggregates. A subquery has rows of its own, so its content
+ * does not count. SQL has one exception: an aggregate whose columns all come from outside the subquery belongs to the
+ * rows outside.
  */
 import { quoteIdentifier, quoteText } from "../../arrow/index.ts";
 import type { RawSeen } from "../../plan/index.ts";
@@ -17,32 +18,32 @@ import {
   withsOf,
 } from "./own-names.ts";
 
-/** What is to be known of a function. */
+/** What must be known about a function. */
 export interface FunctionKind {
   readonly isAggregate: boolean;
   /** Makes several rows of one. */
   readonly unnests: boolean;
 }
 
-/** A tree of each text, in a column named after its place. */
+/** SQL that returns the tree of each text, in a column named after its position. */
 export function parseSql(texts: readonly string[]): string {
-  // A comment at the end of a text must not swallow the bracket.
+  // The line break ends a comment at the end of a text, which would swallow the bracket.
   const trees = texts.map(
     (text, i) => `json_serialize_sql(${quoteText(`${BEFORE}${text}\n)`)}) AS ${quoteIdentifier(`${i}`)}`,
   );
   return `SELECT ${trees.join(", ")}`;
 }
 
-/** Of these functions the aggregates, and those that are SQL themselves with what stands for them. */
+/** SQL that returns which of these functions are aggregates, and the definitions of those that are written in SQL. */
 export function functionsSql(names: readonly string[]): string {
   const list = names.map((name) => quoteText(name)).join(", ");
   return `SELECT function_name AS name, bool_or(function_type = 'aggregate') AS aggregate, any_value(macro_definition) AS macro FROM duckdb_functions() WHERE function_type IN ('aggregate', 'macro') AND function_name IN (${list}) GROUP BY ALL`;
 }
 
-/** What a tree holds; functions that are not windows are told by name. */
+/** What a tree contains. Functions that are not windows are listed by name. */
 export interface Parsed extends Pick<RawSeen, "columns" | "windows" | "isOne"> {
   readonly functions: ReadonlySet<string>;
-  /** In subqueries, and of nothing but columns from around them. */
+  /** Functions in subqueries whose columns all come from outside them. */
   readonly reaching: ReadonlySet<string>;
 }
 
@@ -62,14 +63,14 @@ const BEFORE = "SELECT (";
 const MOST_OF_A_TEXT = 300;
 
 /**
- * What is wrong with a text, in words of it alone; null where its syntax is right. `tree` is what the kernel made of
- * it.
+ * What is wrong with a text, without mentioning the SQL around it; null if its syntax is right. `tree` is the kernel's
+ * answer.
  */
 export function syntaxFault(text: string, tree: string): string | null {
   const found: unknown = JSON.parse(tree);
   if (!isObject(found) || found.error !== true || found.error_subtype !== "SYNTAX_ERROR") return null;
   const said = String(found.error_message);
-  // It counts code points.
+  // The kernel counts code points.
   const isAtEnd = Number(found.position) === [...`${BEFORE}${text}\n`].length;
   let what = said;
   if (said.startsWith("unterminated ")) what = "it opens a quote or a comment that it does not close";
@@ -88,7 +89,7 @@ function isLoneExpression(node: Json): boolean {
 
 const isEmpty = (value: unknown) => Array.isArray(value) && value.length === 0;
 
-/** The subqueries that a place is in, with what each reads from; none of them: it is of the one row. */
+/** The subqueries around a place, with what each reads from. Empty: the place belongs to the row itself. */
 interface Place {
   readonly around: readonly Names[];
   readonly withs: Withs;
@@ -126,14 +127,17 @@ function inside(value: Json, place: Place): Place {
   return { around: [...place.around, namesOfTable(value.from_table, withs)], withs };
 }
 
-/** Whether it reads columns, and none of the subqueries that it is in has any of them. */
+/** Whether it reads columns, and none of the subqueries around it has any of them. */
 function isFromAround(call: Json, { around, withs }: Place): boolean {
   const free = freeNames(call, withs);
   if (free === null || free.size === 0) return false;
   return around.every((names) => names !== null && [...free].every((name) => !names.has(name)));
 }
 
-/** The first names of its columns (a table's or a column's own) that no subquery or lambda within it has. */
+/**
+ * The first part of the name of each column (its table, or the column itself) that no subquery or lambda inside it
+ * defines.
+ */
 function freeNames(value: unknown, around: Withs): Names {
   if (!isObject(value)) return new Set();
   if (value.class === "COLUMN_REF")
@@ -173,7 +177,7 @@ function partitionColumns(partitions: unknown): readonly string[] {
   });
 }
 
-/** `kinds`: of the functions that it names. */
+/** `kinds`: those of the functions that it names. */
 export function seenIn(parsed: Parsed, kinds: ReadonlyMap<string, FunctionKind>): RawSeen {
   const { functions, reaching, ...seen } = parsed;
   const names = [...functions];

@@ -1,6 +1,6 @@
 /**
- * A relational node over what its inputs are, as SQL. Whoever walks the plan decides what stands at its leaves: files,
- * tables that are fed, typed nulls.
+ * A relational node as SQL over its inputs. The caller that walks the plan decides what stands at the leaves: files,
+ * fed tables, typed nulls.
  */
 import { quoteIdentifier } from "../../arrow/index.ts";
 import {
@@ -25,10 +25,10 @@ import { goesByOrder, replaced } from "../aggregates/replace.ts";
 import { joined, zipped } from "./join.ts";
 import { applyNode, isOpen, nested, projected, type Select, selectFrom, selectSql, tableSql } from "./select.ts";
 
-/** Nodes that SQL can say, whatever is below them. */
+/** Nodes that can be written in SQL, whatever is below them. */
 export type RegionNode = Exclude<Plan, { kind: "scan" | "function" | "repartition" | "fillNull" }>;
 
-/** Nodes that look at all rows before they hand on the first. */
+/** Nodes that need all rows before they hand on the first one. */
 export type AllToAllNode = Extract<
   Plan,
   { kind: "aggregate" | "distinct" | "join" | "sort" | "shuffle" | "window" | "zip" }
@@ -53,13 +53,13 @@ export function isRegionNode(plan: Plan): plan is RegionNode {
   return plan.kind !== "scan" && plan.kind !== "function" && plan.kind !== "repartition" && plan.kind !== "fillNull";
 }
 
-/** Below it, and not beyond a function or a repartition, stands a node that looks at all rows. */
+/** Whether a node that looks at all rows is below it, not counting what is below a function or a repartition. */
 export function holdsAllToAll(plan: Plan): boolean {
   if (!isRegionNode(plan)) return false;
   return isAllToAll(plan) || inputsOf(plan).some(holdsAllToAll);
 }
 
-/** Its rows come in an order that was asked for. */
+/** Whether the rows come in an order that the user asked for. */
 export function keepsOrder(plan: Plan): boolean {
   switch (plan.kind) {
     case "sort":
@@ -84,13 +84,13 @@ export function keepsOrder(plan: Plan): boolean {
   }
 }
 
-/** What the region makes depends on the places of the rows that it is fed. */
+/** Whether the region's result depends on the order of the rows that it is fed. */
 export function readsPlaces(plan: Plan): boolean {
   if (!isRegionNode(plan)) return false;
   return plan.kind === "shuffle" || meetsByPlace(plan) || inputsOf(plan).some(readsPlaces);
 }
 
-/** Within the region rows meet by their places, so that the kernel must not lose them. */
+/** Whether the region matches rows by their places, so that the kernel must keep their order. */
 export function goesByPlace(plan: Plan): boolean {
   return isRegionNode(plan) && (meetsByPlace(plan) || inputsOf(plan).some(goesByPlace));
 }
@@ -130,9 +130,7 @@ export function relation(node: RegionNode, inputs: readonly Select[]): Select {
   }
 }
 
-/**
- * The kernel fills columns that one of them does not have with nulls, and takes names for one that differ only in case.
- */
+/** The kernel would fill columns that one input lacks with nulls, and treats names that differ only in case as one. */
 function unionOf(node: UnionNode, inputs: readonly Select[]): Select {
   const all = inputs.map((each) => `(${selectSql(each)})`);
   const select = selectFrom(`(${all.join(" UNION ALL BY NAME ")})`, ...inputs);
@@ -158,12 +156,12 @@ function aggregated(input: Select, node: AggregateNode): Select {
   return { ...open, list: list.join(", "), group: groupBy(keys.length) };
 }
 
-/** Its rows have an order, and one of its aggregates goes by it. */
+/** Whether the rows have an order and one of the aggregates depends on it. */
 export function seesOrder({ input, items }: AggregateNode): boolean {
   return keepsOrder(input) && items.some(({ expression }) => aggregatesIn(expression).some(goesByOrder));
 }
 
-/** Threads take rows as they come, so that their places must be told. */
+/** Threads take rows in any order, so the aggregate must order them by their places. */
 function inOrder(expression: Expression): Expression {
   return replaced(expression, (inner) => {
     if (inner.kind === "column" || !goesByOrder(inner) || inner.input === null) return inner;
@@ -172,7 +170,7 @@ function inOrder(expression: Expression): Expression {
   });
 }
 
-/** Beside its columns the place of each row. */
+/** Adds the place of each row as a column. */
 export function numbered(input: Select): Select {
   return selectFrom(`(SELECT *, row_number() OVER () AS ${PLACE} FROM ${tableSql(input)})`, input);
 }
@@ -182,7 +180,7 @@ export function groupBy(keys: number): string {
   return keys === 0 ? "" : ` GROUP BY ${Array.from({ length: keys }, (_, i) => i + 1).join(", ")}`;
 }
 
-/** A key's name stands for its expression, outside of aggregates: inside it is the input's column. */
+/** Outside of aggregates a key's name stands for the key's expression. Inside, it is a column of the input. */
 export function overKeys(expression: Expression, keys: ReadonlyMap<string, Expression>): Expression {
   return replaced(expression, (inner) => (inner.kind === "column" ? (keys.get(inner.name) ?? inner) : inner));
 }
@@ -194,7 +192,7 @@ function distinct(input: Select, { columns }: DistinctNode): Select {
 
 function sorted(input: Select, { keys }: SortNode): Select {
   const open = isOpen(input) ? input : nested(input);
-  // A literal orders nothing, and a number would be the place of a column.
+  // A literal does not order rows, and a number would mean the position of a column.
   const order = keys.filter(({ expression }) => expression.kind !== "literal").map(orderSql);
   return order.length === 0 ? open : { ...open, order: order.join(", ") };
 }
@@ -202,13 +200,13 @@ function sorted(input: Select, { keys }: SortNode): Select {
 export const PLACE = quoteIdentifier("__spillway_place");
 const KEY = quoteIdentifier("__spillway_key");
 
-/** By a hash of each row's place and the seed: twice, because the kernel only xors the two hashes. */
+/** Orders by a hash of each row's place and the seed. Hashed twice, because the kernel only xors the two hashes. */
 function shuffled(input: Select, seed: number): Select {
   const order = `hash(hash(${PLACE}, ${literalSql(seed)})), ${PLACE}`;
   return { ...numbered(input), list: `* EXCLUDE (${PLACE})`, order };
 }
 
-/** Of a sample of n rows, which all came here, so that the first half is all there is. */
+/** For a sample of n rows whose rows are all in one task: the first half is enough. */
 function withoutKey(select: Select): Select {
   return { ...nested(select), list: `* EXCLUDE (${KEY})` };
 }

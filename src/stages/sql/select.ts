@@ -1,6 +1,6 @@
 /**
- * Builds one SELECT out of a run of relational nodes, nesting only where SQL needs it: a condition on a computed
- * column, an exploded list, a projection that could not be merged. `{input}` stands for the table.
+ * Builds one SELECT from a run of relational nodes. It nests only where SQL needs it: a condition on a computed column,
+ * an exploded list, a projection that could not be merged. `{input}` stands for the table.
  */
 import { quoteIdentifier } from "../../arrow/index.ts";
 import {
@@ -30,7 +30,7 @@ export type RelationalNode = Extract<
   { kind: "project" | "drop" | "rename" | "dropNull" | "filter" | "explode" | "sample" }
 >;
 
-/** As the user called it. */
+/** The name of the method that the user called. */
 export function nodeName(node: Exclude<Plan, { kind: "scan" | "function" }>): string {
   switch (node.kind) {
     case "project":
@@ -46,31 +46,31 @@ export function nodeName(node: Exclude<Plan, { kind: "scan" | "function" }>): st
 
 export interface Select {
   readonly from: string;
-  /** Conditions, already SQL. */
+  /** Conditions, as SQL. */
   readonly where: readonly string[];
   /** The select list; null: not decided yet. */
   readonly list: string | null;
-  /** The list where none is decided. */
+  /** The list if none is decided. */
   readonly all: string;
   /** ` GROUP BY …`; null: not grouped. */
   readonly group: string | null;
-  /** What to order by; null: nothing. */
+  /** What to order by; null: no order. */
   readonly order: string | null;
   readonly limit: number | null;
   readonly offset: number;
-  /** Lists of columns in it that only who has the tables can tell, inner ones first. */
+  /** Lists of columns in it that only the task can resolve, because it has the tables; inner ones first. */
   readonly unnamed: readonly UnnamedColumns[];
-  /** Keys of joins in it whose types only who has the tables can tell. */
+  /** Keys of joins in it whose types only the task knows. */
   readonly compared: readonly ComparedKeys[];
-  /** The tables of unions in it whose columns only who has the tables can tell. */
+  /** The tables of unions in it whose columns only the task knows. */
   readonly united: readonly (readonly string[])[];
-  /** Puts rows side by side by their places, and counts on being asked for all of them, or for the first ones. */
+  /** Combines rows by their places. It relies on being asked for all of them, or for the first ones. */
   readonly byPlace: boolean;
 }
 
 const EMPTY = { where: [], list: null, all: "*", group: null, order: null, limit: null, offset: 0 } as const;
 
-/** `within`: what the text of `from` was made of. */
+/** `within`: the SELECTs that the text of `from` contains. */
 export function selectFrom(from: string = INPUT, ...within: readonly Select[]): Select {
   const unnamed = within.flatMap((select) => select.unnamed);
   const compared = within.flatMap((select) => select.compared);
@@ -84,12 +84,12 @@ export function selectFromScan(scan: ScanNode, from: string = INPUT): Select {
   return filtered({ ...selectFrom(from), all }, scan.filters);
 }
 
-/** Everything of what it reads, as it is. */
+/** Whether the SELECT returns everything that it reads, unchanged. */
 function isWhole(select: Select): boolean {
   return select.where.length === 0 && select.all === "*" && isOpen(select);
 }
 
-/** Does nothing to the step's table. */
+/** Whether the SELECT leaves the step's table unchanged. */
 export function isTrivial(select: Select): boolean {
   return isWhole(select) && select.from === INPUT;
 }
@@ -102,12 +102,12 @@ export function selectSql(select: Select): string {
   return `SELECT ${select.list ?? select.all} FROM ${select.from}${where}${select.group ?? ""}${order}${limit}${offset}`;
 }
 
-/** Where a table stands. */
+/** SQL in the place of a table name. */
 export function tableSql(select: Select): string {
   return nested(select).from;
 }
 
-/** A SELECT over this one. */
+/** A SELECT over the given one. */
 export function nested(select: Select): Select {
   return isWhole(select) ? select : selectFrom(`(${selectSql(select)})`, select);
 }
@@ -116,7 +116,7 @@ export function limited(select: Select, rows: number): Select {
   return { ...select, limit: Math.min(rows, select.limit ?? rows) };
 }
 
-/** Conditions, a list and an order can still be added to it. */
+/** Whether conditions, a list and an order can still be added. */
 export function isOpen({ list, group, order, limit, offset }: Select): boolean {
   return list === null && group === null && order === null && limit === null && offset === 0;
 }
@@ -137,7 +137,8 @@ export function applyNode(select: Select, node: RelationalNode): Select {
       return { ...open, list: `*${without(node.names)}` };
     case "rename": {
       const pairs = [...node.names].map(([from, to]) => `${quoteIdentifier(from)} AS ${quoteIdentifier(to)}`);
-      // The kernel passes over a name in RENAME that is not there. A condition that is always true names them, too.
+      // The kernel ignores a name in RENAME that does not exist. A condition that is always true names each of them,
+      // too, so that a missing one is an error.
       const named = [...node.names.keys()].map((from) => `(${quoteIdentifier(from)} IS NULL OR TRUE)`);
       return { ...open, where: [...open.where, ...named], list: `* RENAME (${pairs.join(", ")})` };
     }
@@ -153,7 +154,7 @@ export function applyNode(select: Select, node: RelationalNode): Select {
   }
 }
 
-/** Deep conditions after the others: these may leave out the rows for which those fail. */
+/** Deep conditions come after the others, which may leave out the rows for which the deep ones fail. */
 function filtered(open: Select, conditions: readonly Expression[]): Select {
   const plain = conditions.filter((condition) => !isDeep(condition)).map(conditionSql);
   const some = plain.length === 0 ? open : { ...open, where: [...open.where, ...plain] };
@@ -166,7 +167,7 @@ interface AfterSteps {
   /** The SELECT with the steps as columns. */
   readonly over: Select;
   readonly expressions: readonly Expression[];
-  /** What these columns are called. */
+  /** The names of these columns. */
   readonly steps: readonly string[];
 }
 
@@ -181,7 +182,7 @@ function without(names: readonly string[]): string {
   return names.length === 0 ? "" : ` EXCLUDE (${names.map(quoteIdentifier).join(", ")})`;
 }
 
-/** Conditions of the SELECT under way leave out rows before a window looks at them. */
+/** The conditions of the present SELECT leave out rows before a window looks at them. */
 export function projected(select: Select, node: ProjectNode | WindowNode): Select {
   const { over, expressions, steps } = afterSteps(
     select,
@@ -205,9 +206,9 @@ function listSql(items: ProjectNode["items"]): string {
 }
 
 /**
- * Columns computed over an input of unknown columns. `* REPLACE` wants them to exist, so an empty table that has them
- * is put under the input first; not those that an expression reads, which must be there, or the kernel says they are
- * not.
+ * Columns computed over an input with unknown columns. `* REPLACE` requires existing columns, so an empty table with
+ * these columns is first put under the input. Columns that an expression reads are left out of that table: they must
+ * exist, and the kernel reports a missing one.
  */
 function extended(open: Select, items: readonly NamedExpression[], steps: readonly string[]): Select {
   const names = items.map(({ name }) => name);
@@ -226,10 +227,10 @@ function extended(open: Select, items: readonly NamedExpression[], steps: readon
 const ROW = quoteIdentifier("__spillway_row");
 const KEY_NAME = "__spillway_key";
 const KEY = quoteIdentifier(KEY_NAME);
-/** What the first half of a sample of n rows puts beside the columns of its rows. */
+/** The column that the first half of a sample of n rows adds to its rows. */
 export const SAMPLE_KEY = { name: KEY_NAME, type: "UBIGINT" };
 
-/** Rows by a hash of what they hold and of their place among the rows at hand. */
+/** Chooses rows by a hash of their values and of their place among the rows at hand. */
 function sampled(select: Select, node: Extract<Plan, { kind: "sample" }>): Select {
   const numbered = `(SELECT *, row_number() OVER () AS ${ROW} FROM ${nested(select).from})`;
   const hash = mixed("*COLUMNS(*)", node.seed);
@@ -241,13 +242,14 @@ function sampled(select: Select, node: Extract<Plan, { kind: "sample" }>): Selec
   return selectFrom(`(SELECT * EXCLUDE (${ROW}) FROM ${keyed} ORDER BY ${KEY} LIMIT ${node.size.rows})`, select);
 }
 
-/** The second half of a sample of n rows, over all that the first half kept. */
+/** The second half of a sample of n rows, over all rows that the first half kept. */
 export function smallestKeys(table: string, rows: number): Select {
   return { ...selectFrom(`(SELECT * FROM ${table} ORDER BY ${KEY} LIMIT ${rows})`), list: `* EXCLUDE (${KEY})` };
 }
 
 /**
- * Hashed twice: the kernel only xors the seed's hash with the rest, which for a half would leave two samples in all.
+ * Hashed twice: the kernel only xors the seed's hash with the other one, so for a fraction of one half there would be
+ * only two different samples.
  */
 export function mixed(values: string, seed: number): string {
   return `hash(hash(${values}, ${literalSql(seed)}))`;
@@ -257,7 +259,7 @@ function hashBound(fraction: number): string {
   return `CAST('${BigInt(Math.floor(fraction * 2 ** 53)) * 2n ** 11n}' AS UBIGINT)`;
 }
 
-/** A condition that keeps a fraction of rows, given SQL that tells rows apart by their place. */
+/** A condition that keeps a fraction of the rows. `place` is SQL that identifies a row by its place. */
 export function placeSampleSql(place: string, sample: RowSample): string {
   return `${mixed(place, sample.seed)} < ${hashBound(sample.fraction)}`;
 }

@@ -1,6 +1,6 @@
 /**
- * The arena as a file. The supervisor does not map it, which would count every page it passes as its own; and a full
- * tmpfs is an error to a write, where it would be SIGBUS to a mapping.
+ * The arena as a file. The supervisor does not map it: every page it passes would count as its own memory, and a full
+ * tmpfs would be SIGBUS for a mapping, where it is an error for a write.
  */
 import { type FileHandle, open } from "node:fs/promises";
 import { StoreError } from "../../errors/index.ts";

@@ -1,7 +1,7 @@
 /**
- * Compression of spilled blocks, in chunks of a fixed raw size that know nothing of each other: memory is bounded, and
- * the event loop is held for one chunk at most. A chunk is a word (its stored length; the highest bit is set where it
- * is stored as it is, because it would not shrink) and the bytes.
+ * Compression of spilled blocks, in chunks of a fixed raw size that are independent of each other. So memory is
+ * bounded, and the event loop is blocked for one chunk at most. A chunk is a word and the bytes. The word is the stored
+ * length; its highest bit is set if the bytes are stored uncompressed because compression would not make them smaller.
  */
 import * as zlib from "node:zlib";
 import { OptionError } from "../../errors/index.ts";
@@ -10,7 +10,10 @@ import type { Bytes } from "../../protocol/index.ts";
 import type { SpillCompression } from "./settings.ts";
 import { checkZstd } from "./zstd.ts";
 
-/** LZ4 takes less than a millisecond for it, on the event loop; smaller ones would find fewer repeats. */
+/**
+ * LZ4 compresses a chunk of this size in less than a millisecond, on the event loop. Smaller chunks contain fewer
+ * repeats.
+ */
 export const CHUNK: Bytes = 128 << 10;
 export const CHUNK_HEADER: Bytes = 4;
 const AS_IT_IS = 0x8000_0000;
@@ -19,7 +22,7 @@ export interface Codec {
   readonly name: "lz4" | "zstd";
   /** Returns the length in `into`, which has room for more than `raw`. */
   encode(raw: Uint8Array, into: Uint8Array): Promise<Bytes>;
-  /** Returns the length in `into`; rejects what it did not encode. */
+  /** Returns the length in `into`; rejects bytes that this codec did not encode. */
   decode(coded: Uint8Array, into: Uint8Array): Promise<Bytes>;
 }
 
@@ -29,7 +32,7 @@ const lz4: Codec = {
   decode: async (coded, into) => decodeLz4Block(coded, 0, coded.length, into, 0),
 };
 
-/** Off the event loop. zlib has it from Node 22.15 on. */
+/** Runs in Node's thread pool. zlib has zstd from Node 22.15 on. */
 const zstd = zstdOf(Reflect.get(zlib, "zstdCompress"), Reflect.get(zlib, "zstdDecompress"));
 
 type ZlibCall = (
@@ -58,7 +61,7 @@ function zstdOf(compress: unknown, decompress: unknown): Codec | null {
   };
 }
 
-/** The codec of a setting; null for none. */
+/** The codec of a setting; null: no compression. */
 export function codecFor(compression: SpillCompression): Codec | null {
   switch (compression) {
     case "none":
@@ -83,7 +86,7 @@ export function codecNamed(name: Codec["name"]): Codec {
   return codec;
 }
 
-/** One chunk with its header, into `into`. Returns its length. */
+/** Writes one chunk with its header into `into`. Returns its length. */
 export async function encodeChunk(codec: Codec, raw: Uint8Array, into: Uint8Array): Promise<Bytes> {
   const body = into.subarray(CHUNK_HEADER);
   let length = await codec.encode(raw, body);

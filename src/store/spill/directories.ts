@@ -1,6 +1,6 @@
 /**
- * The directories that spill files go to: whose turn it is, made when needed (again where one vanished), room looked at
- * before anything is written. No memory of failures: a disk that was full is asked again next time.
+ * The directories for spill files. Directories take turns and are made when first needed (again if one vanished). Room
+ * is checked before anything is written. Failures are not remembered: a disk that was full is asked again next time.
  */
 import { statfsSync } from "node:fs";
 import { mkdir, rmdir, statfs, unlink, writeFile } from "node:fs/promises";
@@ -10,12 +10,12 @@ import { codeOf } from "../../realm/index.ts";
 import { formatSize } from "../../units/index.ts";
 import type { SpillLabel } from "./settings.ts";
 
-/** Another session may remove an empty parent at the same moment; then it is made again, so often. */
+/** How often a parent directory is made again: another session may remove it, empty, at the same moment. */
 const TRIES = 10;
 
 export class SpillDirectories {
   readonly paths: readonly string[];
-  /** Every directory that had to be made, parents too. */
+  /** Every directory that this session made, parents too. */
   readonly #made = new Set<string>();
   readonly #labelled = new Set<string>();
   readonly #label: SpillLabel | null;
@@ -24,14 +24,14 @@ export class SpillDirectories {
   constructor(
     paths: readonly string[],
     label: SpillLabel | null = null,
-    /** Throws where a directory is there and not to be used. */
+    /** Throws if the directory exists and must not be used. */
     private readonly check: (path: string) => void = () => {},
   ) {
     this.#label = label;
     this.paths = [...new Set(paths.map((path) => resolve(path)))];
   }
 
-  /** Each directory once, beginning with whose turn it is now. Turns are shared by all who ask at the same time. */
+  /** Each directory once, starting with the one whose turn it is. Concurrent callers share the turns. */
   *inTurn(): Generator<string> {
     const untried = new Set(this.paths);
     while (untried.size > 0) {
@@ -41,7 +41,7 @@ export class SpillDirectories {
     }
   }
 
-  /** Throws where the directory cannot be had, or has no room for so many bytes. */
+  /** Throws if the directory cannot be made, or has too little room for so many bytes. */
   async prepare(path: string, bytes: Bytes): Promise<void> {
     const isNew = await this.#make(path);
     this.check(path);
@@ -51,7 +51,7 @@ export class SpillDirectories {
     if (free < bytes) throw new Error(`too little space for ${formatSize(bytes)}`);
   }
 
-  /** Also before the directory is made. Null where it cannot be told. */
+  /** Free bytes at the path, also before the directory is made. Null: unknown. */
   free(path: string): Bytes | null {
     for (let at = path; ; at = dirname(at)) {
       try {
@@ -63,17 +63,17 @@ export class SpillDirectories {
     }
   }
 
-  /** Those that were made here and are empty. */
+  /** Removes the directories that were made here and are empty. */
   async removeMade(): Promise<void> {
     for (const path of this.#labelled) await unlink(this.#labelOf(path)).catch(() => {});
     this.#labelled.clear();
     const innermostFirst = [...this.#made].sort((one, other) => other.length - one.length);
-    // One that others use, or that is gone already, stays as it is.
+    // A directory that others use, or that is already gone, is left alone.
     for (const path of innermostFirst) await rmdir(path).catch(() => {});
     this.#made.clear();
   }
 
-  /** Node's own recursive mkdir calls a read-only file system ENOENT, and does not say which parents it made. */
+  /** Node's recursive mkdir reports a read-only file system as ENOENT, and does not say which parents it made. */
   async #make(path: string): Promise<boolean> {
     const found = await this.#makeOne(path);
     if (found !== "no parent" || dirname(path) === path) return found === "made";

@@ -1,10 +1,11 @@
 /**
- * How many transfers run at once, and the memory they run in: two slices each, so that one is filled while the other
- * is emptied. The rest wait in line; memory is bounded whatever is asked for, and is made at the first use.
+ * Limits how many transfers run at once, and the memory they use: each has two slices, one being filled while the other
+ * is emptied. Further transfers wait in line. So memory stays bounded however many transfers are asked for. The slices
+ * are made at the first use.
  */
 import type { Bytes } from "../../protocol/index.ts";
 
-/** Larger ones were not faster; the checksum of one takes the event loop 0.25 ms. */
+/** Larger slices were not faster. The checksum of one blocks the event loop for 0.25 ms. */
 export const SLICE: Bytes = 1 << 20;
 
 export type Slices = readonly [Uint8Array, Uint8Array];
@@ -48,12 +49,12 @@ export async function pump<Piece>(
       const filled = await fill(piece, slice);
       await emptying;
       emptying = empty(piece, slice, filled);
-      // A failure is met at the next turn; until then nobody listens to it.
+      // A failure is thrown in the next round; this handler keeps it from being reported as unhandled until then.
       emptying.catch(() => {});
       [slice, other] = [other, slice];
     }
   } finally {
-    // The slices are somebody else's after this: nothing may still be using them.
+    // Another transfer gets the slices after this, so every use of them must have ended.
     await emptying;
   }
 }

@@ -1,10 +1,10 @@
 /**
- * When the user is told of spilling: totals so far, at the first MiB and whenever they have doubled. Pure; it knows
- * neither the words nor where they are shown.
+ * When the user is told of spilling: at the first MiB, and whenever the total has doubled. Pure; the text and its place
+ * are others' work.
  */
 import type { Bytes, Notice } from "../../protocol/index.ts";
 
-/** The least that is worth a notice. */
+/** The smallest total that is worth a notice. */
 const FIRST: Bytes = 2 ** 20;
 
 class Totals {
@@ -13,7 +13,7 @@ class Totals {
   seconds = 0;
   #nextAt: Bytes = FIRST;
 
-  /** True where it is time for a notice. */
+  /** True if it is time for a notice. */
   add(bytes: Bytes, objects: number, seconds: number): boolean {
     this.bytes += bytes;
     this.objects += objects;

@@ -1,6 +1,6 @@
 /**
- * Keeps spill files out of the page cache, which is the memory that spilling is to make room for. Loads the C boundary
- * at the first spill, and once: importing again costs up to 0.3 ms each time where a loader is installed.
+ * Keeps spill files out of the page cache, which would use the memory that spilling frees. Loads the C boundary at the
+ * first spill, and only once: where a module loader is installed, each repeated import costs up to 0.3 ms.
  */
 import type { FileHandle } from "node:fs/promises";
 import type { Bytes } from "../../protocol/index.ts";
@@ -20,7 +20,7 @@ export async function writeOut(file: FileHandle, offset: Bytes, length: Bytes): 
   if (failed !== null) throw new Error(`${failed}: writing ${length} bytes out failed`);
 }
 
-/** Best effort: what stays in the cache is right, too. Length 0 is to the end. */
+/** Best effort: bytes that stay in the cache are still correct. Length 0 means to the end. */
 export async function drop(file: FileHandle, offset: Bytes, length: Bytes): Promise<void> {
   await (await native()).dropPages(file.fd, offset, length);
 }

@@ -1,4 +1,4 @@
-/** `maxSpill`: how many bytes may be in files, taken before they are written. */
+/** `maxSpill`: how many bytes may be in spill files. Bytes are charged before they are written. */
 import type { Bytes } from "../../protocol/index.ts";
 
 export class QuotaPassed extends Error {}

@@ -1,6 +1,6 @@
 /**
- * Restores one block from its file into the arena, and verifies that it is what was written: its length, and the
- * checksum of its raw bytes. What is wrong with the file is a SpillDamagedError; with the arena, a StoreError.
+ * Restores one block from its file into the arena, and verifies its length and the checksum of its raw bytes. A fault
+ * of the file is a SpillDamagedError; a fault of the arena is a StoreError.
  */
 import type { FileHandle } from "node:fs/promises";
 import { crc32 } from "node:zlib";
@@ -16,14 +16,14 @@ import type { SpillPlace } from "./settings.ts";
 import type { SharedFile } from "./shared-file.ts";
 import { readFully } from "./whole.ts";
 
-/** How much is left in the page cache while a block is read. */
+/** How much may stay in the page cache while a block is read. */
 const WINDOW: Bytes = 8 << 20;
 
 /** Part of the raw block. */
 interface Piece {
   readonly offset: Bytes;
   readonly length: Bytes;
-  /** Found out when it is read. */
+  /** Set when the piece is read. */
   compressed: boolean;
 }
 
@@ -83,7 +83,7 @@ function codedSource(file: FileHandle, place: SpillPlace, name: "lz4" | "zstd"):
   const codec = codecNamed(name);
   const end = place.offset + place.stored;
   let at = place.offset;
-  /** Read with the chunk before it: one read a chunk. */
+  /** The header of the next chunk is read together with the present chunk: one read a chunk. */
   let next: ChunkHeader | null = null;
   return {
     piece: CHUNK,
@@ -124,7 +124,7 @@ function* piecesOf(length: Bytes, piece: Bytes): Generator<Piece> {
   }
 }
 
-/** Reads in order, and drops what was read a window ago. */
+/** Reads in order, and drops from the page cache what was read a window ago. */
 function readerOf(file: FileHandle): (into: Uint8Array, offset: Bytes) => Promise<void> {
   let kept: Bytes | null = null;
   return async (into, offset) => {

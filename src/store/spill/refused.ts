@@ -1,4 +1,4 @@
-/** The one error for blocks that no directory takes: every directory, every figure, and what to do. */
+/** The one error for blocks that every directory refused: each directory with its figures, and what to do. */
 import { SpillError } from "../../errors/index.ts";
 import type { Bytes } from "../../protocol/index.ts";
 import { formatSize } from "../../units/index.ts";

@@ -1,4 +1,4 @@
-/** What a caller of the spill files says and gets: plain data, no behaviour. */
+/** The settings and results of spill files: plain data, no behaviour. */
 import type { ArenaRange, Bytes } from "../../protocol/index.ts";
 import type { SpillPlace } from "../place.ts";
 
@@ -7,14 +7,14 @@ export type SpillCompression = "none" | "lz4" | "zstd" | "auto";
 
 export interface SpillSettings {
   readonly arenaPath: string;
-  /** Made when first needed; files go to one after the other. */
+  /** Made when first needed. Files are spread over them in turns. */
   readonly directories: readonly string[];
-  /** The most bytes in files, over all directories. */
+  /** The most bytes in spill files, over all directories. */
   readonly maxSpill: Bytes | null;
   readonly compression: SpillCompression;
-  /** A file put beside each directory, as long as it is used: whose it is. */
+  /** A file put beside each directory while it is in use. It says whose the directory is. */
   readonly label?: SpillLabel;
-  /** Throws where a directory is there and not to be used: somebody else could write to it. */
+  /** Throws if the directory exists and must not be used, because another user could write to it. */
   readonly check?: (directory: string) => void;
 }
 
@@ -38,6 +38,6 @@ export interface SpillUsage {
   readonly directory: string;
   readonly files: number;
   readonly bytes: Bytes;
-  /** Null where it cannot be told. */
+  /** Null: unknown. */
   readonly free: Bytes | null;
 }

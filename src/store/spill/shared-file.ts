@@ -1,6 +1,7 @@
 /**
- * A spill file as its readers share it: opened by the first, its page cache dropped and itself closed by the last. What
- * the system reads ahead of one block is the next block to another, so restoring many of a file reads it in sequence.
+ * A spill file that its readers share. The first reader opens it; the last one drops its page cache and closes it. What
+ * the system reads ahead of one block is the next block for another reader, so restoring many blocks of a file reads
+ * the file in sequence.
  */
 import { type FileHandle, open } from "node:fs/promises";
 import { drop } from "./page-cache.ts";
@@ -15,7 +16,7 @@ export class SharedFile {
     return this.#readers > 0;
   }
 
-  /** Those who wait in line are readers, too. Each leaves once. */
+  /** Adds a reader; a reader that still waits in line counts, too. Each reader leaves once. */
   enter(): void {
     this.#readers += 1;
   }
@@ -29,7 +30,7 @@ export class SharedFile {
     this.#readers -= 1;
     if (this.#readers > 0 || this.#handle === null) return;
     const handle = await this.#handle.catch(() => null);
-    // Somebody may have come while the file was being opened for one who is gone.
+    // A new reader may have entered while the file was opened for a reader that has left.
     if (this.#readers > 0 || this.#handle === null) return;
     this.#handle = null;
     if (handle === null) return;

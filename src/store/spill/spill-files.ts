@@ -1,6 +1,7 @@
 /**
- * The spill files of a session: blocks out of the arena into files, and back. All that touches disks, and nothing that
- * decides which block leaves memory. Reading and writing run in Node's thread pool, a bounded number at once.
+ * The spill files of a session: writes blocks from the arena into files, and reads them back. It does all disk work
+ * and takes no decision about which block leaves memory. Reads and writes run in Node's thread pool, a bounded number
+ * at once.
  *
  * A file's life:   written (all its blocks, or nothing is left of it) ──▶ read, any number of times
  *                  ──▶ its last block is freed and nobody reads it ──▶ removed
@@ -23,7 +24,10 @@ import type { SpillBlock, SpillPlace, SpillSettings, SpillUsage, SpillWritten } 
 import { SharedFile } from "./shared-file.ts";
 import { type BlockToWrite, writeBlocks } from "./write-file.ts";
 
-/** Together as many as Node's thread pool has threads; restores do not stand in line behind spills. */
+/**
+ * Writes and reads together use as many threads as Node's pool has. Reads have places of their own, so that restores do
+ * not wait behind spills.
+ */
 const WRITES_AT_ONCE = 2;
 const READS_AT_ONCE = 2;
 
@@ -48,7 +52,7 @@ export class SpillFiles {
   readonly #removals = new Set<Promise<void>>();
   /** Files that could not be removed; tried again at the end. */
   readonly #stuck = new Set<string>();
-  /** Two sessions may be given the same directory. */
+  /** Makes file names unique: two sessions may use the same directory. */
   readonly #prefix = `spill-${randomBytes(4).toString("hex")}`;
   #lastFile = 0;
   #closed: Promise<void> | null = null;
@@ -63,7 +67,7 @@ export class SpillFiles {
     this.#quota = new Quota(settings.maxSpill);
   }
 
-  /** All blocks into one new file, or none: then it is a SpillError, and nothing is left of the file. */
+  /** Writes all blocks into one new file. If that fails, it throws a SpillError and leaves nothing of the file. */
   async write(blocks: readonly SpillBlock[]): Promise<SpillWritten> {
     this.#assertOpen();
     if (blocks.length === 0) return { places: [], seconds: 0 };
@@ -71,8 +75,8 @@ export class SpillFiles {
   }
 
   /**
-   * Restores into a reserved range of exactly the raw length; answers with the seconds that took. A file that does not
-   * hold the block any more is a SpillDamagedError.
+   * Restores a block into a reserved range of exactly the raw length. Returns the seconds that took. A file that no
+   * longer holds the block is a SpillDamagedError.
    */
   async read(place: SpillPlace, into: ArenaRange, checksum: number): Promise<number> {
     this.#assertOpen();
@@ -95,7 +99,7 @@ export class SpillFiles {
     );
   }
 
-  /** The file goes with the last of its blocks, once nobody reads it. */
+  /** Removes the file with the last of its blocks, as soon as no reader has it open. */
   free(place: SpillPlace): void {
     if (this.#closed !== null) return;
     const file = this.#fileOf(place);
@@ -115,7 +119,7 @@ export class SpillFiles {
     return this.#fileOf(place).shared.path;
   }
 
-  /** Waits for what is under way, then removes every file, and the directories that were made for them. */
+  /** Waits for transfers under way, then removes every file and the directories that were made for them. */
   close(): Promise<void> {
     this.#closed ??= this.#end();
     return this.#closed;
@@ -138,7 +142,7 @@ export class SpillFiles {
       try {
         return await this.#writeTo(directory, planned, slices);
       } catch (error) {
-        // The arena's failure is no directory's fault, and no directory can help where the quota is used up.
+        // A fault of the arena has nothing to do with the directory, and a used-up quota holds for all directories.
         if (error instanceof StoreError || !isError(error)) throw error;
         const isQuota = error instanceof QuotaPassed;
         const paths = isQuota ? this.#directories.paths : [directory];
@@ -169,7 +173,7 @@ export class SpillFiles {
     let file: FileHandle | null = null;
     try {
       charge(rawBytes(blocks.filter(({ codec }) => codec === null)));
-      // What was freed a moment ago is room, too.
+      // Files freed a moment ago are still being removed: their room counts once they are gone.
       await Promise.all(this.#removals);
       await this.#directories.prepare(directory, rawBytes(blocks));
       file = await open(path, "wx", 0o600);

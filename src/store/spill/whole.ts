@@ -1,8 +1,8 @@
-/** File calls as Node gives them, made whole: reads and writes that come back short, errors that are only `unknown`. */
+/** Node's file calls, completed: a read or write that Node cut short is continued until it is whole. */
 import type { FileHandle } from "node:fs/promises";
 import type { Bytes } from "../../protocol/index.ts";
 
-/** Returns how much there was: less than asked for only at the end of the file. */
+/** Returns how many bytes were read: fewer than asked for only at the end of the file. */
 export async function readFully(handle: FileHandle, into: Uint8Array, offset: Bytes): Promise<Bytes> {
   let done = 0;
   while (done < into.length) {

@@ -1,6 +1,6 @@
 /**
- * Appends to a file and leaves none of it in the page cache: while one window is being copied, the one before is
- * written to the disk and dropped. The page cache is memory that the blocks were to make room for.
+ * Appends to a file and keeps it out of the page cache: while one window is copied, the previous window is written to
+ * the disk and dropped. Blocks are spilled to free memory, and the page cache would use that memory.
  */
 import type { FileHandle } from "node:fs/promises";
 import type { Bytes } from "../../protocol/index.ts";
@@ -12,7 +12,7 @@ const WINDOW: Bytes = 8 << 20;
 export class WriteBehind {
   readonly #file: FileHandle;
   #end: Bytes = 0;
-  /** Everything before it is on its way to the disk. */
+  /** Everything before this offset is on its way to the disk. */
   #sent: Bytes = 0;
   #sending: Promise<void> = Promise.resolve();
 
@@ -31,7 +31,7 @@ export class WriteBehind {
     await this.#sending;
   }
 
-  /** Nothing uses the file any more, whether it went well or not. */
+  /** Resolves when the file is no longer in use, after success and failure alike. */
   async settled(): Promise<void> {
     await this.#sending.catch(() => {});
   }
@@ -39,7 +39,8 @@ export class WriteBehind {
   async #send(): Promise<void> {
     await this.#sending;
     this.#sending = writeOut(this.#file, this.#sent, this.#end - this.#sent);
-    // A failure is met at the next window or at the end; until then nobody listens to it.
+    // A failure is thrown at the next window or at the end; this handler keeps it from being reported as unhandled
+    // until then.
     this.#sending.catch(() => {});
     this.#sent = this.#end;
   }

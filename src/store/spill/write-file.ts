@@ -1,6 +1,6 @@
 /**
- * Writes blocks from the arena into one open file, one after the other. Small ones share a slice; each is compressed or
- * not. Knows nothing of directories and quotas beyond telling how much it is about to write.
+ * Writes blocks from the arena into one open file, one after the other. Small blocks share a slice. Each block is
+ * written compressed or plain. Knows nothing of directories and quotas: `charge` is told what is about to be written.
  */
 import type { FileHandle } from "node:fs/promises";
 import type { ArenaRange, Bytes } from "../../protocol/index.ts";
@@ -21,13 +21,15 @@ interface Extent {
   readonly length: Bytes;
 }
 
-/** What is written at once: as much of several plain blocks as a slice takes, or one chunk to compress. */
+/** What is written at once: as many plain blocks (or parts of them) as fit into a slice, or one chunk to compress. */
 interface Piece {
   readonly codec: Codec | null;
   readonly extents: readonly Extent[];
 }
 
-/** Returns each block's stored length. `charge` is told of compressed bytes before they are written, and may throw. */
+/**
+ * Returns each block's stored length. Calls `charge` with compressed bytes before they are written; `charge` may throw.
+ */
 export async function writeBlocks(
   file: FileHandle,
   blocks: readonly BlockToWrite[],

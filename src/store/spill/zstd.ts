@@ -1,6 +1,6 @@
 /**
- * Whether this Node can compress with zstd: zlib has it from Node 22.15 on. Apart from the codecs, so that the program
- * can ask.
+ * Whether this Node can compress with zstd: zlib has it from Node 22.15 on. Separate from the codecs, so that the
+ * program can ask without loading them.
  */
 import * as zlib from "node:zlib";
 import { OptionError } from "../../errors/index.ts";

@@ -1,4 +1,4 @@
-/** Arrow IPC files, which the kernel does not write. */
+/** Writes Arrow IPC files, which the kernel cannot write. */
 import { closeSync, openSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { arrowFileWriter, BlockBuilder } from "../../arrow/index.ts";
@@ -6,7 +6,7 @@ import type { Connection } from "../../kernel/index.ts";
 import type { FileSink, WrittenFile } from "../../protocol/index.ts";
 import { cannotWrite, makeStaging } from "./staging.ts";
 
-/** Record batches of this size: large enough to scan well, small enough to read one at a time. */
+/** Size of a record batch: large enough to scan well, small enough to read one at a time. */
 const BATCH_ROWS = 65_536;
 
 /** `path` is relative to the staging directory. */

@@ -1,17 +1,17 @@
 /**
- * Puts rows together to blocks and hands each over as soon as the next rows no longer fit. Where blocks end depends on
- * the task's rows alone, so that a replay makes the same blocks.
+ * Combines rows into blocks, and hands a block over as soon as the next rows no longer fit. Where blocks end depends
+ * only on the task's rows, so that a replay makes the same blocks.
  */
 import { BlockBuilder, evenSlices, nextCut, type RecordBatch, sliceBatch, type TypeFamily } from "../../arrow/index.ts";
 import type { ArenaRange, BlockShape, Bytes, Notice, TaskOrder } from "../../protocol/index.ts";
 import type { MappedArena } from "../../store/index.ts";
 import { Handover, refuseLargeRow } from "./handover.ts";
-import type { TaskSink } from "./sink.ts";
+import type { Held, TaskSink } from "./sink.ts";
 
 /** How a block reaches the supervisor. */
 export interface BlockOutlet {
   readonly arena: Pick<MappedArena, "view" | "writable">;
-  /** Of the store: no block can be larger. */
+  /** The capacity of the store: no block can be larger. */
   readonly capacity: Bytes;
   reserve(bytes: Bytes): Promise<ArenaRange>;
   output(block: {
@@ -23,14 +23,14 @@ export interface BlockOutlet {
     types: readonly TypeFamily[];
     partition?: number;
   }): void;
-  /** Tells the user, once an operator for each `what`. */
+  /** Tells the user something, once an operator for each `what`. */
   notice(what: string, notice: Notice): void;
 }
 
-/** The function whose batches come to the sink as they are. */
+/** The function whose batches reach the sink unchanged. */
 interface BatchMaker {
   readonly operator: string;
-  /** Rows it was given for the batch that it hands on now. */
+  /** How many rows it got for the batch that it hands on now. */
   readonly given: number;
 }
 
@@ -39,7 +39,7 @@ export class BlockSink implements TaskSink {
   maker: BatchMaker | null = null;
   readonly #block: BlockBuilder;
   readonly #handover: Handover;
-  /** So many rows are a block, however small. */
+  /** This many rows are a block, however small. */
   #enough: number;
 
   constructor(
@@ -66,6 +66,10 @@ export class BlockSink implements TaskSink {
     return this.#handover.bytes;
   }
 
+  get unsealed(): Held {
+    return { rows: this.#block.rows, bytes: this.#block.byteLength };
+  }
+
   get wanted(): number {
     return this.satisfied ? 0 : this.#enough - this.#block.rows;
   }
@@ -79,7 +83,7 @@ export class BlockSink implements TaskSink {
     return this.#takeEnough(batch);
   }
 
-  /** Cut where there is enough for a block, which depends on rows alone. */
+  /** Cuts where there are enough rows for a block, which depends on rows alone. */
   async #takeEnough(batch: RecordBatch): Promise<void> {
     for (let start = 0; start < batch.length && !this.satisfied; ) {
       const end = Math.min(batch.length, start + this.#enough - this.#block.rows);
@@ -109,8 +113,8 @@ export class BlockSink implements TaskSink {
   close(): void {}
 
   /**
-   * A batch that does not fit to what is held. It is cut where it has to be, since it is too large itself, or since
-   * what is held is too small to stand alone; else it begins the next block.
+   * A batch that does not fit into the present block. It is cut if it is too large itself, or if the present block is
+   * too small to stand alone; otherwise it starts the next block.
    */
   async #shape(batch: RecordBatch): Promise<void> {
     const { targetBytes, minBytes } = this.shape;
@@ -129,12 +133,12 @@ export class BlockSink implements TaskSink {
     }
   }
 
-  /** The bytes of the batch as a block; too many that a function made are said to be so. */
+  /** The bytes of the batch as a block. A function that made too many bytes is reported. */
   #lookAtBatch(batch: RecordBatch): Bytes {
     const { targetBytes } = this.shape;
     const alone = new BlockBuilder();
     const length = alone.blockLengthWith(batch, 0, batch.length);
-    // One row that makes too many is as small as a batch can be.
+    // If one row makes too many bytes, smaller batches cannot help.
     if (length <= targetBytes || this.maker === null || this.maker.given <= 1) return length;
     const { operator, given } = this.maker;
     const { frameLength } = alone;
@@ -159,7 +163,7 @@ export class BlockSink implements TaskSink {
   async #seal(): Promise<void> {
     const held = this.#block.finish();
     if (held === null) return;
-    // One block, but where nulls of no type have become values of one that take more.
+    // Usually one block. Nulls of no type may have become values of a type that takes more.
     for (const batch of evenSlices(held, this.shape.targetBytes)) {
       if (!this.satisfied) await this.#handover.block(batch);
     }

@@ -1,5 +1,6 @@
 /**
- * One SQL text to one file, or to one file a partition, under the staging directory: by the kernel's COPY, or by us.
+ * Writes the result of one SQL text to one file, or to one file a partition, in the staging directory: by the kernel's
+ * COPY, or by our own writer.
  */
 import { statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -14,7 +15,7 @@ import { type SizedLists, sizedLists } from "./sized-lists.ts";
 import { inWritersWords, makeStaging } from "./staging.ts";
 
 const EXTENSION = { parquet: "parquet", csv: "csv", json: "json", arrow: "arrow" } as const;
-/** What a compressed text file is called. */
+/** Suffixes of compressed text files. */
 const SUFFIX: Readonly<Record<string, string>> = { gzip: ".gz", zstd: ".zst" };
 
 interface Copied {
@@ -22,16 +23,16 @@ interface Copied {
   readonly files: readonly WrittenFile[];
 }
 
-/** The kernel's own default, and what it writes at a time. */
+/** The kernel's default, and the number of rows that it writes at a time. */
 export const LARGEST_ROW_GROUP = 122_880;
 export const SMALLEST_ROW_GROUP = 2_048;
 /**
- * Of a kernel's memory, for each row of a row group: a kilobyte of text is held eight times over (rows, dictionary,
- * pages, growing buffers).
+ * Memory of a kernel for each row of a row group: a kilobyte of text is held eight times (rows, dictionary, pages,
+ * growing buffers).
  */
 const BYTES_A_ROW: Bytes = 8_192;
 
-/** Rows that a kernel with this lease keeps together in a Parquet file, be they a kilobyte each. */
+/** How many rows a kernel with this lease can keep together in a Parquet file, even at a kilobyte a row. */
 export function rowGroupFor({ memory, threads }: KernelLease): number {
   if (memory === null) return LARGEST_ROW_GROUP;
   const rows = memory / threads / BYTES_A_ROW;
@@ -39,21 +40,20 @@ export function rowGroupFor({ memory, threads }: KernelLease): number {
   return Math.min(LARGEST_ROW_GROUP, Math.max(SMALLEST_ROW_GROUP, fits));
 }
 
-/** Whether the kernel can write what the sink asks for straight from a query. */
+/** Whether the kernel can write what the sink asks for directly from a query. */
 export function kernelWrites(sink: FileSink): boolean {
   if (sink.format === "arrow" || sink.maxRowsPerFile !== null || sink.targetFileSize !== null) return false;
   return sink.partitionBy.length === 0 || (sink.format !== "json" && !isForAll(sink.partitionBy));
 }
 
-/** Names that the kernel takes for all columns, also where one is called that. */
+/** Names that the kernel takes for all columns, even if a column has that name. */
 function isForAll(partitionBy: readonly string[]): boolean {
   return partitionBy.includes("*");
 }
 
 /**
- * A query, by the kernel alone. "async" leaves the event loop free, and is for SQL that reads files; over a table that
- * lies in JavaScript's hands the kernel calls back on this thread, which is several times cheaper when it does not have
- * to be called over.
+ * Writes a query by the kernel alone. "async" leaves the event loop free, and suits SQL that reads files. For a table
+ * in JavaScript's memory the kernel calls back on this thread, which is several times cheaper in a synchronous call.
  */
 export async function copyQuery(
   connection: Connection,
@@ -62,8 +62,11 @@ export async function copyQuery(
   name: string,
   mode: "sync" | "async",
   rowGroup: number,
+  /** Called with the file that grows, if there is one. */
+  writes: (path: string) => void,
 ): Promise<Copied> {
   makeStaging(sink);
+  if (sink.partitionBy.length === 0) writes(join(sink.staging, fileName(sink, name)));
   const sql = kernelCopy(connection, select, sink, name, rowGroup);
   try {
     const stream = mode === "async" ? await connection.queryAsync(sql) : connection.query(sql);
@@ -83,7 +86,7 @@ function answersOf(stream: KernelStream): Row[] {
   return answers;
 }
 
-/** The same at once; `sql` copies what `select` gives. */
+/** The same synchronously. `sql` copies the rows of `select`. */
 function copyNow(connection: Connection, sql: string, select: string, sink: FileSink): Copied {
   try {
     return copied(sink, connection.all(sql));
@@ -92,7 +95,7 @@ function copyNow(connection: Connection, sql: string, select: string, sink: File
   }
 }
 
-/** The rows of a table in memory; `rowGroup` is how many of them a Parquet file keeps together. */
+/** Writes the rows of a table in memory. `rowGroup`: how many rows a Parquet file keeps together. */
 export function writeTable(
   connection: Connection,
   table: string,
@@ -128,7 +131,7 @@ function kernelCopy(connection: Connection, select: string, sink: FileSink, name
   return copySql(named, sink, name, sink.partitionBy, rowGroup);
 }
 
-/** As the format can hold them. */
+/** The values in a form that the format can hold. */
 function valuesFor(connection: Connection, select: string, sink: FileSink): SizedLists {
   if (sink.format === "parquet") return sizedLists(connection, select, sink.partitionBy);
   return { select: sink.format === "json" ? jsonSelect(connection, select) : select, entry: null };
@@ -148,7 +151,8 @@ function copySql(
   if (entry !== null) options.push(entry);
   let target = join(sink.staging, fileName(sink, name));
   if (partitionBy.length === 0) {
-    // The kernel's own temporary name cuts a path at a backslash; nothing in the staging directory is visible anyway.
+    // The kernel's temporary name cuts a path at a backslash. It is not needed, because files in the staging directory
+    // are not visible yet.
     options.push("USE_TMP_FILE false");
   } else {
     target = sink.staging;
@@ -177,7 +181,7 @@ function fromStatistics(sink: FileSink, answers: readonly Row[]): Copied {
   return { rows: files.reduce((sum, file) => sum + file.rows, 0), files };
 }
 
-/** The other formats: one row with the count and the list of files. */
+/** Other formats: one row with the count and the list of files. */
 function fromFileList(sink: FileSink, answers: readonly Row[]): Copied {
   const [answer] = answers;
   const rows = Number(answer?.Count ?? 0);

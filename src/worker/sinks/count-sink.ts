@@ -1,10 +1,11 @@
-/** Counts rows and keeps none. Where SQL comes last the kernel counts, and only its figure arrives here. */
+/** Counts rows and keeps none. If the last step is SQL, the kernel counts, and only the number arrives here. */
 import { type RecordBatch, toRows } from "../../arrow/index.ts";
 import type { TaskSink } from "./sink.ts";
 
 export class CountSink implements TaskSink {
   rows = 0;
   readonly bytes = 0;
+  readonly unsealed = { rows: 0, bytes: 0 };
   readonly files = [];
   readonly takesEach = true;
   readonly wanted = Number.POSITIVE_INFINITY;
@@ -20,7 +21,7 @@ export class CountSink implements TaskSink {
   close(): void {}
 }
 
-/** The SQL whose answers a `CountSink("by the kernel")` adds up. */
+/** SQL that returns the numbers which a `CountSink("by the kernel")` adds up. */
 export function countSql(sql: string): string {
   return `SELECT count(*) AS n FROM (${sql})`;
 }

@@ -1,22 +1,23 @@
 /**
- * Rows to files in the job's staging directory; the supervisor moves them when the whole job is done. A file is
- * written from one piece of rows in memory: a block's worth, or what `maxRowsPerFile` and `targetFileSize` allow.
- * (A task that is nothing but SQL needs none of this: the kernel writes as it reads, see copy.ts.)
+ * Writes rows to files in the job's staging directory; the supervisor moves them when the whole job is done. A file is
+ * written from one piece of rows in memory: a block's worth, or what `maxRowsPerFile` and `targetFileSize` allow. (A
+ * task that consists only of SQL needs none of this: the kernel writes as it reads, see copy.ts.)
  */
 import type { BlockBuilder, RecordBatch, Schema } from "../../arrow/index.ts";
 import type { Connection } from "../../kernel/index.ts";
 import type { Bytes, FileSink as FileSinkSpec, WrittenFile } from "../../protocol/index.ts";
 import { namingColumns } from "../kernel-errors.ts";
 import { LARGEST_ROW_GROUP, SMALLEST_ROW_GROUP, writeTable } from "./copy.ts";
-import type { TaskSink } from "./sink.ts";
+import type { Held, TaskSink } from "./sink.ts";
 
 /**
- * A file of the size that is asked for may take this many times what is held otherwise; what is more, is in two files.
+ * For a file of the requested size, this many times the usual number of bytes may be held. Anything larger becomes two
+ * files.
  */
 const MOST_FOR_ONE_FILE = 4;
 /**
- * Of what is held: the writer takes four times a row group (its rows, their dictionaries, the pages), on top of what is
- * held here. With this a worker that holds 25 MiB stays at 120 MiB, without it at 190.
+ * Share of the held bytes: in addition to these, the writer takes four times a row group (its rows, their dictionaries,
+ * the pages). With this share a worker that holds 25 MiB stays at 120 MiB; without it, at 190 MiB.
  */
 const ROW_GROUP_SHARE = 0.25;
 
@@ -28,7 +29,7 @@ export class FileSink implements TaskSink {
   readonly takesEach = true;
   readonly wanted = Number.POSITIVE_INFINITY;
   readonly #held: BlockBuilder;
-  /** Bytes of Arrow per byte of file, learned from the files written so far. */
+  /** Bytes of Arrow for each byte of file, learned from the files written so far. */
   #shrink = 1;
   #sequence = 0;
 
@@ -41,9 +42,14 @@ export class FileSink implements TaskSink {
     this.#held = scratch;
   }
 
+  /** In files they will take less. */
+  get unsealed(): Held {
+    return { rows: this.#held.rows, bytes: this.#held.byteLength / this.#shrink };
+  }
+
   push(batch: RecordBatch): void {
     const { maxRowsPerFile, partitionBy } = this.spec;
-    // What is held goes to many files where there are partitions: they are cut when they are written.
+    // With partitions the rows go to many files, and are cut when they are written.
     const most = partitionBy.length > 0 ? Number.POSITIVE_INFINITY : (maxRowsPerFile ?? Number.POSITIVE_INFINITY);
     if (batch.length <= 4096 && this.#held.rows + batch.length < most) {
       this.#held.append(batch);

@@ -1,7 +1,7 @@
 /**
  * Hands sealed blocks to the supervisor, one after another. The size is known before room is asked for, so exactly that
- * much is reserved; asking is also waiting for credit. On a replay blocks that an earlier attempt handed over are made
- * again and compared, not written again.
+ * much is reserved; the request also waits for credit. On a replay, blocks that an earlier attempt handed over are made
+ * again and compared, but not written again.
  */
 import { crc32 } from "node:zlib";
 import { planBlock, type RecordBatch, typeFamily } from "../../arrow/index.ts";
@@ -10,7 +10,7 @@ import type { Bytes, HandedOver, TaskOrder } from "../../protocol/index.ts";
 import { formatSize } from "../../units/index.ts";
 import type { BlockOutlet } from "./block-sink.ts";
 
-/** Before its bytes are copied, or room is asked for. */
+/** Called before the row's bytes are copied, or room is asked for. */
 export function refuseLargeRow(operator: string, length: Bytes, capacity: Bytes): void {
   if (length <= capacity) return;
   throw new StoreError(
@@ -29,7 +29,7 @@ export class Handover {
     private readonly outlet: BlockOutlet,
   ) {}
 
-  /** The block that the task was run again for is handed over. */
+  /** The block for which the task was run again has been handed over. */
   get satisfied(): boolean {
     return this.task.repair !== undefined && this.#sealed > this.task.repair;
   }
@@ -65,7 +65,7 @@ export class Handover {
     this.bytes += length;
   }
 
-  /** There are no more. */
+  /** There are no more blocks. */
   end(): void {
     const { handedOver } = this.task;
     if (this.#sealed < handedOver.length && !this.satisfied) {

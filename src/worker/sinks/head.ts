@@ -1,18 +1,18 @@
-/** Lets the first `most` rows of a task through; then the task may stop reading. */
+/** Lets the first `most` rows of a task through; after that the task may stop reading. */
 import { type RecordBatch, sliceBatch } from "../../arrow/index.ts";
-import type { Stage } from "../stage.ts";
+import type { Link } from "../link.ts";
 
-export class Head implements Stage {
+export class Head implements Link {
   #left: number;
 
   constructor(
     most: number,
-    private readonly next: Stage,
+    private readonly next: Link,
   ) {
     this.#left = most;
   }
 
-  /** Where the sink wants fewer for now, it will want more after them. */
+  /** If the sink wants fewer rows for now, it will want more afterwards. */
   get takesEach(): boolean {
     return this.#left <= this.next.wanted;
   }

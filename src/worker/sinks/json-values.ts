@@ -1,4 +1,4 @@
-/** A query as JSON can hold its values: not-a-number and the infinities, which JSON has no word for, become null. */
+/** A query with values that JSON can represent: not-a-number and the infinities become null. */
 import { childFields, type DataType, quoteIdentifier, quoteText } from "../../arrow/index.ts";
 import type { Connection } from "../../kernel/index.ts";
 
@@ -14,7 +14,7 @@ function holdsFloats(type: DataType): boolean {
   return type.kind === "float" || childFields(type).some((field) => holdsFloats(field.type));
 }
 
-/** `depth` keeps the names of lambdas inside lambdas apart. */
+/** `depth` keeps the names of nested lambdas apart. */
 function finite(value: string, type: DataType, depth: number): string {
   if (!holdsFloats(type)) return value;
   const children = childFields(type);

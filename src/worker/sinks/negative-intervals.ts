@@ -1,6 +1,6 @@
 /**
- * Parquet has no negative intervals, which is found when one comes: told by its columns, and not as a failure of what
- * is read.
+ * Parquet cannot hold negative intervals. The kernel fails only when it writes one. The error names the columns, and
+ * does not look like a failure to read.
  */
 import { childFields, type DataType } from "../../arrow/index.ts";
 import { KernelError, WriteError } from "../../errors/index.ts";
@@ -9,7 +9,7 @@ import type { FileSink } from "../../protocol/index.ts";
 
 const REFUSED = /do not support negative intervals/i;
 
-/** `select` is what was written. Null: the error is about something else. */
+/** `select` is what was being written. Null: the error has another cause. */
 export function negativeInterval(
   error: unknown,
   connection: Connection,

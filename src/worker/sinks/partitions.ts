@@ -1,6 +1,6 @@
 /**
- * Partitions: what their folders are called, and a table cut by them where the kernel does not do it itself, because of
- * the format or because a file may only have so many rows.
+ * Partitions: the names of their folders, and cutting a table by them where the kernel does not do so itself, because
+ * of the format or of a limit of rows in a file.
  */
 import { join } from "node:path";
 import { quoteIdentifier, quoteText } from "../../arrow/index.ts";
@@ -11,25 +11,25 @@ import { nearest } from "../../units/index.ts";
 interface Partition {
   /** `country=NL/year=2024` */
   readonly directory: string;
-  /** Counts the files of one directory, from 0. */
+  /** Number of the file in its directory, from 0. */
   readonly piece: number;
-  /** Its rows, without the columns that the directory tells. */
+  /** Its rows, without the columns that are in the directory's name. */
   readonly select: string;
 }
 
-/** As the kernel and everyone else spell a null in a path. */
+/** The kernel and other engines write a null in a path like this. */
 const NULL_VALUE = "__HIVE_DEFAULT_PARTITION__";
 
 /**
- * The value as text. JavaScript's whole numbers are DOUBLEs here: 2024 is called that, and not 2024.0; NaN has no sign,
- * nor has 0.
+ * The value as text. JavaScript's whole numbers are DOUBLEs here: the folder is named 2024, and not 2024.0. NaN and 0
+ * have no sign.
  */
 function folderText(key: string, isFloat: boolean): string {
   const text = `${key}::VARCHAR`;
   return isFloat ? `regexp_replace(regexp_replace(${text}, '\\.0$', ''), '^-(nan|0)$', '\\1')` : text;
 }
 
-/** The kinds of all columns, those that the rows go by among them: names in another case are others. */
+/** The kinds of all columns, including those of the partitions. A name in another case is another column. */
 function kindsOf(connection: Connection, select: string, columns: readonly string[]): ReadonlyMap<string, string> {
   const kinds = new Map(connection.describe(select).fields.map(({ name, type }) => [name, type.kind]));
   const available = [...kinds.keys()];
@@ -40,12 +40,15 @@ function kindsOf(connection: Connection, select: string, columns: readonly strin
   return kinds;
 }
 
-/** A query whose partition columns the kernel can name folders after: the columns themselves are not written. */
+/**
+ * A query whose partition columns have the form in which the kernel can name folders by them. The columns themselves
+ * are not written.
+ */
 export function withFolderNames(connection: Connection, select: string, columns: readonly string[]): string {
   if (columns.length === 0) return select;
   const kinds = kindsOf(connection, select, columns);
   const replaced = columns
-    // The kernel takes bytes for text, which they need not be.
+    // The kernel would name folders by bytes as if they were valid text.
     .filter((name) => kinds.get(name) === "float" || kinds.get(name) === "binary")
     .map((name) => `${folderText(quoteIdentifier(name), kinds.get(name) === "float")} AS ${quoteIdentifier(name)}`);
   return replaced.length === 0 ? select : `SELECT * REPLACE (${replaced.join(", ")}) FROM (${select})`;

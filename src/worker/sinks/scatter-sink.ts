@@ -1,8 +1,8 @@
 /**
- * Rows to the blocks of their partitions, by the number in the column PARTITION, which is left out. Each partition has
- * a block of its own in the making; one is handed over when it is full, and the largest of all when together they hold
- * too much. What goes where and when depends on the rows alone, so that a replay makes the same blocks in the same
- * order.
+ * Sends rows to the blocks of their partitions, by the number in the column PARTITION, which is left out. Each
+ * partition has a block in the making. A block is handed over when it is full, and the largest one when all of them
+ * together hold too much. Where and when rows go depends only on the rows, so that a replay makes the same blocks in
+ * the same order.
  */
 import {
   BlockBuilder,
@@ -16,9 +16,9 @@ import {
 import { type BlockShape, type Bytes, PARTITION, type TaskOrder } from "../../protocol/index.ts";
 import type { BlockOutlet } from "./block-sink.ts";
 import { Handover, refuseLargeRow } from "./handover.ts";
-import type { TaskSink } from "./sink.ts";
+import type { Held, TaskSink } from "./sink.ts";
 
-/** Rows that are sorted by partition at a time: the more, the longer the stretches that are copied. */
+/** How many rows are sorted by partition at a time. With more rows, longer stretches are copied. */
 const MORSEL_ROWS = 32_768;
 const MORSEL_BYTES = 8 << 20;
 export class ScatterSink implements TaskSink {
@@ -48,6 +48,11 @@ export class ScatterSink implements TaskSink {
 
   get bytes(): number {
     return this.#handover.bytes;
+  }
+
+  get unsealed(): Held {
+    const rows = this.#blocks.reduce((sum, block) => sum + (block?.rows ?? 0), this.#morsel.rows);
+    return { rows, bytes: this.#held + this.#morsel.byteLength };
   }
 
   get wanted(): number {
@@ -84,7 +89,7 @@ export class ScatterSink implements TaskSink {
       const end = starts[partition + 1] as number;
       if (end > start) await this.#append(partition, sorted, start, end);
     }
-    // All partitions together hold no more than one block may.
+    // All partitions together hold no more than a single block may have.
     while (this.#held > this.shape.targetBytes && !this.satisfied) await this.#seal(this.#largest());
   }
 
@@ -139,8 +144,8 @@ export class ScatterSink implements TaskSink {
     this.#held -= block.byteLength;
     const batch = block.finish();
     if (batch !== null) await this.#handover.block(batch, partition);
-    // Its memory goes to whichever partition grows next: kept by each, it would be as much as their largest blocks
-    // together.
+    // Releases the memory to the partition that grows next. If every partition kept its own, it would be as much as all
+    // of their largest blocks together.
     block.release();
   }
 
@@ -161,7 +166,7 @@ export class ScatterSink implements TaskSink {
   }
 }
 
-/** Null where there are nulls, or no whole numbers. */
+/** Null if the column has nulls, or is not of whole numbers. */
 function wholeNumbers(column: Vector): Int32Array | Uint32Array | null {
   const { type, length, offset } = column;
   const data = column.buffers[1] ?? new Uint8Array(0);
@@ -180,14 +185,15 @@ function wholeNumbers(column: Vector): Int32Array | Uint32Array | null {
     case 64: {
       const words = viewOf(Uint32Array, data, 2 * offset, 2 * length);
       const numbers = new Int32Array(length);
-      // What has anything in its upper half is out of range: as a number of no partition it is said to be so.
+      // A number with bits in its upper half is out of range. It becomes -1, which is no partition and is reported as
+      // such.
       for (let row = 0; row < length; row++) numbers[row] = words[2 * row + 1] === 0 ? (words[2 * row] as number) : -1;
       return numbers;
     }
   }
 }
 
-/** The rows by partition, each in the order they came: a counting sort. */
+/** The rows by partition, each partition in order of arrival: a counting sort. */
 function sortedByPartition(numbers: Int32Array | Uint32Array, partitions: number) {
   const starts = new Int32Array(partitions + 1);
   for (let row = 0; row < numbers.length; row++) {

@@ -1,7 +1,7 @@
 /**
- * Lists of one length in Parquet files. Parquet has lists of any length only, so they are written as such, with the
- * lengths in an entry beside the schema. (The kernel would write an array, and a null one in a way that only it reads.
- * Arrow's own entry is not used because pyarrow refuses null lists with it.)
+ * Fixed-size lists in Parquet files. Parquet only has lists of any length, so they are written as such, with the sizes
+ * in an entry next to the schema. (The kernel would write an array, with null arrays in a form that only it can read.
+ * Arrow's own entry is not used, because pyarrow refuses null lists with it.)
  */
 import { quoteIdentifier, quoteText, typeName } from "../../arrow/index.ts";
 import type { Connection } from "../../kernel/index.ts";
@@ -9,11 +9,11 @@ import { LIST_SIZES } from "../../protocol/index.ts";
 
 export interface SizedLists {
   readonly select: string;
-  /** An option of COPY; null: there is nothing to say. */
+  /** An option of COPY; null: no option is needed. */
   readonly entry: string | null;
 }
 
-/** `folders`: columns that the files do not hold. */
+/** `folders`: columns that the files do not contain. */
 export function sizedLists(connection: Connection, select: string, folders: readonly string[]): SizedLists {
   const lists = connection
     .describe(select)

@@ -1,6 +1,4 @@
-/**
- * Where files are until their job is complete; what goes wrong there is told of the directory that the user asked for.
- */
+/** Where files are until their job is complete. Errors there name the directory that the user asked for. */
 import { statfsSync } from "node:fs";
 import { join } from "node:path";
 import { KernelError, WriteError } from "../../errors/index.ts";
@@ -21,7 +19,7 @@ export function makeStaging(place: Place, below = ""): void {
   }
 }
 
-/** A failure of the kernel to write a file; any other is as it was: it may be about files that are read. */
+/** Rewrites the kernel's failure to write a file. Other errors stay: they may be about files that are read. */
 export function inWritersWords(error: unknown, place: Place): unknown {
   return error instanceof KernelError && error.message.includes(place.staging) ? cannotWrite(place, error) : error;
 }

@@ -1,9 +1,11 @@
-/** What became of one asynchronous call: never a rejection, so that failures are judged in the order of the calls. */
+/**
+ * The outcome of one asynchronous call. It is never a rejection, so that failures are judged in the order of the calls.
+ */
 import type { Bytes } from "../../protocol/index.ts";
 import { sizeof } from "../../sizeof/index.ts";
 import { BegunIterator, closeQuietly } from "./iterators.ts";
 
-/** `G` is what the call was given, and which rows that was. */
+/** `G` is what the call got, and which rows these were. */
 export interface Answer<G> {
   readonly given: G;
   /** What was returned or thrown. */
@@ -18,21 +20,21 @@ export function answerOf<G>(given: G, result: PromiseLike<unknown>): PromiseLike
   );
 }
 
-/** An error's text is made when it is looked at, which costs more than it takes. */
+/** V8 makes the text of an error's stack when it is first read: until then the error looks smaller than it is. */
 const ERROR_BYTES: Bytes = 4096;
 
-/** About what it takes while it waits; `kept` is what it keeps of what the call was given. */
+/** About how many bytes it takes while it waits. `kept` is what it keeps of the call's input. */
 export function answerBytes({ value, failed }: Answer<unknown>, kept: unknown): Bytes {
   try {
     if (failed) return ERROR_BYTES + sizeof(kept);
     return sizeof([kept, value instanceof BegunIterator ? value.first : value]);
   } catch {
-    // A measure of the user's own that throws: nothing is known.
+    // The user's own measure threw: nothing is known.
     return 0;
   }
 }
 
-/** Nobody wants it any more: an iterator that was begun is closed. */
+/** The answer is not wanted any more: an iterator that was started is closed. */
 export function dropAnswer({ value }: Answer<unknown>): void {
   if (value instanceof BegunIterator) closeQuietly(value);
 }

@@ -1,7 +1,7 @@
 /**
- * Calls of a function that is given many rows at once, and what comes back of them: columns, rows or an Arrow table,
- * several of them from a generator, or a promise of any of these. Answers are handed on in the order of the calls.
- * Which rows a call gets is not decided here.
+ * Calls of a function that gets many rows at once, and their answers: columns, rows or an Arrow table, several of these
+ * from a generator, or a promise of any of these. Answers are handed on in the order of the calls. The caller decides
+ * which rows a call gets.
  */
 import {
   assertNames,
@@ -17,7 +17,7 @@ import {
 } from "../../arrow/index.ts";
 import { RowShapeError } from "../../errors/index.ts";
 import { isPromise, isTypedArray, isUint8Array } from "../../realm/index.ts";
-import type { Stage, TaskScope } from "../stage.ts";
+import type { Link, TaskScope } from "../link.ts";
 import { type Answer, answerBytes, answerOf, dropAnswer } from "./answer.ts";
 import type { Failures } from "./failures.ts";
 import { InOrder } from "./in-order.ts";
@@ -25,7 +25,7 @@ import { BegunIterator, isAsyncIterable, isGenerator } from "./iterators.ts";
 import { type Failure, ManyBatches } from "./many-batches.ts";
 import { sameTypes } from "./passed-types.ts";
 
-/** What a call is given, and which rows those are. */
+/** What a call gets, and which rows these are. */
 export interface Given {
   readonly value: unknown;
   readonly index: number;
@@ -36,11 +36,11 @@ interface Calls {
   readonly call: (value: unknown) => unknown;
   readonly declared: DeclaredTypes | undefined;
   readonly maxInFlight: number;
-  /** Where the calls are many and small: answers of so many rows together are handed on at once, if they are rows. */
+  /** For many small calls: answers that are rows are collected until there are this many. */
   readonly rowsTogether: number;
   /** An object whose values are not all arrays is one row. */
   readonly takesRow: boolean;
-  /** How a failed call is told of. */
+  /** The name of a call in errors. */
   readonly name: (given: Given) => string;
 }
 
@@ -48,18 +48,18 @@ const NOTHING: readonly RecordBatch[] = [];
 const MOST_BYTES_TOGETHER = 1 << 20;
 
 export class BatchCalls {
-  /** Types of columns that are returned as they came. */
+  /** Types of columns that are returned unchanged. */
   #passed: DeclaredTypes = new Map();
   #rows: RowBuilder;
   readonly #calls: InOrder<Answer<Given>>;
-  /** Rows that were held back when a later call failed; in memory of their own. */
+  /** Rows that were held back when a later call failed, in memory of their own. */
   readonly #kept: RecordBatch[] = [];
   #given = 0;
 
   constructor(
     private readonly fn: Calls,
     private readonly failures: Failures,
-    private readonly next: Stage,
+    private readonly next: Link,
     private readonly scope: TaskScope,
   ) {
     this.#rows = new RowBuilder(fn.declared);
@@ -70,13 +70,14 @@ export class BatchCalls {
     });
   }
 
-  /** Rows that the batch which is handed on now was made of. */
+  /** How many rows went into the batch that is handed on now. */
   get given(): number {
     return this.#given;
   }
 
   /**
-   * What comes from here on has these types in columns that pass. Nothing may be under way or held back: see `drain`.
+   * From here on, columns that pass through have these types. No call may be under way and no row held back: see
+   * `drain`.
    */
   restart(passed: DeclaredTypes): void {
     if (sameTypes(passed, this.#passed)) return;
@@ -89,13 +90,13 @@ export class BatchCalls {
     this.#calls.abandon();
   }
 
-  /** Nothing is under way or held back after it. */
+  /** Afterwards no call is under way and no row is held back. */
   async drain(): Promise<void> {
     await this.#calls.drain();
     await this.#handOnRows();
   }
 
-  /** One call and all of its answer, whose failure is the caller's to judge. */
+  /** One call with all of its answer. The caller judges its failure. */
   async whole(value: unknown): Promise<Failure | null> {
     const { call } = this.fn;
     let result: unknown;
@@ -164,7 +165,7 @@ export class BatchCalls {
     failed: (failure: Failure) => void,
   ): Promise<void> {
     const { drops } = this.failures;
-    // What is held back of earlier calls is handed on, whatever becomes of this one.
+    // Rows of earlier calls that are held back are handed on, whatever becomes of this call.
     if (drops) await this.#handOnRows();
     const toBatches = (part: unknown) => {
       const batches = this.#toBatches(part);
@@ -194,10 +195,7 @@ export class BatchCalls {
     );
   }
 
-  /**
-   * Rows are held back until there are enough of them. A call fails as a whole: its first rows do not turn up among
-   * others.
-   */
+  /** Holds rows back until there are enough. A call fails as a whole: its first rows must not appear among others. */
   #rowsToBatches(rows: readonly unknown[]): readonly RecordBatch[] {
     const builder = this.#rows;
     const before = builder.rows;
@@ -213,7 +211,7 @@ export class BatchCalls {
     return this.#afterRows(NOTHING);
   }
 
-  /** What was held back goes before what is no rows. */
+  /** Rows that were held back come before an answer of another form. */
   #afterRows(batches: readonly RecordBatch[]): readonly RecordBatch[] {
     if (this.#rows.rows > 0) this.#kept.push(this.#rows.finish());
     return this.#kept.length === 0 ? batches : [...this.#kept.splice(0), ...batches];
@@ -228,7 +226,7 @@ export class BatchCalls {
   }
 }
 
-/** One row, and not columns of several. */
+/** One row, and not columns of several rows. */
 function isRow(value: unknown): boolean {
   if (typeof value !== "object" || value === null || isArrowTable(value)) return false;
   return Object.values(value).some((each) => !Array.isArray(each) && !isTypedArray(each));

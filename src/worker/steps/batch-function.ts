@@ -1,6 +1,6 @@
 /**
- * mapBatches: the user's function (or a class instance's `call`) once per batch of `batchSize` rows, bundled across
- * whatever pieces come in.
+ * mapBatches: the user's function (or a class instance's `call`), called once for each batch of `batchSize` rows.
+ * Batches are assembled across the pieces that come in.
  */
 import {
   BlockBuilder,
@@ -15,7 +15,7 @@ import {
   type ValueOptions,
 } from "../../arrow/index.ts";
 import type { PassedColumns } from "../../protocol/index.ts";
-import type { Stage, TaskScope } from "../stage.ts";
+import type { Link, TaskScope } from "../link.ts";
 import { BatchCalls, type Given } from "./batch-calls.ts";
 import type { Failures } from "./failures.ts";
 import { passedTypes } from "./passed-types.ts";
@@ -30,7 +30,7 @@ interface BatchFunction {
   readonly maxInFlight: number;
 }
 
-export class BatchFunctionStep implements Stage {
+export class BatchFunctionStep implements Link {
   readonly takesEach = false;
   readonly #calls: BatchCalls;
   readonly #bundle = new BlockBuilder();
@@ -41,7 +41,7 @@ export class BatchFunctionStep implements Stage {
   constructor(
     private readonly fn: BatchFunction,
     private readonly failures: Failures,
-    private readonly next: Stage,
+    private readonly next: Link,
     scope: TaskScope,
   ) {
     this.#calls = new BatchCalls({ ...fn, rowsTogether: 1, takesRow: false, name: nameOf }, failures, next, scope);
@@ -55,7 +55,7 @@ export class BatchFunctionStep implements Stage {
     return this.#calls.given;
   }
 
-  /** Rows that its next batch lacks. */
+  /** How many rows its next batch lacks. */
   get wanted(): number {
     const { wanted } = this.next;
     if (wanted <= 0 || wanted === Number.POSITIVE_INFINITY) return wanted;
@@ -92,14 +92,14 @@ export class BatchFunctionStep implements Stage {
   async #changeSchema(batch: RecordBatch): Promise<void> {
     const last = this.#assembler?.flush() ?? null;
     if (last !== null) await this.#calls.call(this.#asGiven(last, lengthOf(last)));
-    // Answers still under way are of the schema before.
+    // Answers under way have the previous schema.
     await this.#calls.drain();
     this.#start(batch.schema);
     this.#assembler?.push(batch);
     await this.#callFull();
   }
 
-  /** Stays synchronous as long as the function and what follows it do. */
+  /** Stays synchronous as long as the function and the later links do. */
   #callFull(): void | Promise<void> {
     for (let columns = this.#assembler?.next() ?? null; columns !== null; columns = this.#assembler?.next() ?? null) {
       const wait = this.#calls.call(this.#asGiven(columns, this.fn.batchSize));
@@ -126,7 +126,7 @@ export class BatchFunctionStep implements Stage {
     return this.#callRows(batch);
   }
 
-  /** Answers still under way are of the schema before. */
+  /** Answers under way have the previous schema. */
   async #callOther(batch: RecordBatch): Promise<void> {
     await this.#calls.drain();
     this.#schema = batch.schema;

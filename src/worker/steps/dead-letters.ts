@@ -1,6 +1,6 @@
 /**
- * Rows that a function failed on, one JSON object a line, in one file a task. Written beside its final name and
- * renamed when the task is done, so that a task that is retried leaves each row once.
+ * Rows on which a function failed, one JSON object a line, in one file a task. The file is written next to its final
+ * name and renamed when the task is done, so that a retried task leaves each row once.
  */
 import { closeSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -40,7 +40,7 @@ export class DeadLetters {
     renameSync(this.#partial, this.#final);
   }
 
-  /** Without a commit before it, nothing is left. */
+  /** If the file was not committed, it is removed. */
   close(): void {
     if (this.#fd === null) return;
     closeSync(this.#fd);
@@ -67,7 +67,7 @@ export class DeadLetters {
   }
 }
 
-/** JSON of what JSON has no word for. */
+/** JSON for values that JSON cannot represent. */
 function plain(_key: string, value: unknown): unknown {
   if (typeof value === "bigint") return value.toString();
   if (isMap(value)) return Object.fromEntries(value);

@@ -1,6 +1,6 @@
 /**
- * What happens to a row or batch on which the user's function throws: the task fails with the whole story, or the
- * row is dropped and counted, or it goes to the dead-letter file of this task.
+ * What happens to a row or batch for which the user's function throws: the task fails with a full report, or the row is
+ * dropped and counted, or it goes to the task's dead-letter file.
  */
 import { inspect } from "node:util";
 import {
@@ -15,12 +15,12 @@ import {
 import type { OnError } from "../../protocol/index.ts";
 import { isError } from "../../realm/index.ts";
 import { formatSize } from "../../units/index.ts";
-import type { TaskScope } from "../stage.ts";
+import type { TaskScope } from "../link.ts";
 import { framesOf, partsOf } from "../user-failure.ts";
 import type { DeadLetters } from "./dead-letters.ts";
 
 const PRINT_LIMIT = 200;
-/** What a call yields is held back so far, where a call that fails is dropped whole. */
+/** If a failing call is dropped as a whole, up to this many bytes of what it yields are held back. */
 export const HELD_BYTES = 16 << 20;
 
 export class Failures {
@@ -33,8 +33,8 @@ export class Failures {
   ) {}
 
   /**
-   * `row` is the index in this operator's input within the task; `handedOn` is how many rows of its call cannot be
-   * dropped any more. Returns only if the row is to be dropped.
+   * `row` is the index in this operator's input within the task. `handedOn`: how many rows of the call can no longer be
+   * dropped. Returns only if the row is to be dropped.
    */
   row(thrown: unknown, index: number, row: unknown, handedOn = 0): void {
     if (isJudged(thrown)) throw thrown;
@@ -43,12 +43,12 @@ export class Failures {
     this.letters?.add({ operator: this.operator, row: index, error: errorText(thrown), value: row });
   }
 
-  /** Whether what fails is dropped, and not the task failed. */
+  /** Whether failures are dropped, instead of failing the task. */
   get drops(): boolean {
     return this.onError !== "fail";
   }
 
-  /** Many rows, the first of them at `index`; `where` is how they are called. */
+  /** Many rows, starting at `index`; `where` names them. */
   batch(thrown: unknown, index: number, rows: number, values: unknown, where: string, handedOn = 0): void {
     if (isJudged(thrown)) throw thrown;
     if (handedOn > 0 || this.#fails(thrown)) throw this.#error(thrown, where, null, null, handedOn);
@@ -56,15 +56,15 @@ export class Failures {
     this.letters?.add({ operator: this.operator, row: index, rows, error: errorText(thrown), value: values });
   }
 
-  /** A value of the input that cannot be given to the function: where it is. */
+  /** A value of the input that cannot be converted for the function: adds its place to the error. */
   unreadable(thrown: unknown, index: number): unknown {
     if (!(thrown instanceof ValueError)) return thrown;
     return new ValueError(`${this.operator}, row ${index}${this.#from()}: ${thrown.message}`, thrown.column);
   }
 
   /**
-   * Memory that was refused is no fault of the row: with less beside it there may be enough, so its task is run again.
-   * It is where nobody could give more.
+   * A refusal of memory is not the row's fault: with less memory in use it may succeed, so the task is run again. It is
+   * the row's fault if nothing on the machine could give more.
    */
   #fails(thrown: unknown): boolean {
     return this.onError === "fail" || (isRefused(thrown) && !this.scope.blamesRows);
@@ -78,7 +78,7 @@ export class Failures {
     const cause = tell(thrown, this.mapStack);
     const { name, said, stack, details } = this.#parts(thrown, cause);
     const lines = [
-      `${this.operator} failed on ${where}${this.#from()}: ${isError(thrown) ? `${name}: ${said}` : `it threw ${said}, which is no Error`}`,
+      `${this.operator} failed on ${where}${this.#from()}: ${isError(thrown) ? `${name}: ${said}` : `it threw ${said}, which is not an Error`}`,
       ...details,
       ...(rowText === null ? [] : [`  row: ${rowText}`]),
       ...framesOf(stack),
@@ -109,7 +109,7 @@ export class Failures {
   }
 }
 
-/** Failures that have been told of: one that comes by here again, through a function around it, is not told of anew. */
+/** Failures that were already reported. Through a function around it, the same failure may come here again. */
 const judged = new WeakSet<object>();
 
 function isJudged(thrown: unknown): boolean {

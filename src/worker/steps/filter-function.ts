@@ -1,7 +1,6 @@
 /**
- * filter(fn): the user's function says which rows stay. The rows themselves are never rebuilt, so every type stays
- * exactly as it was. Rows that are asked about asynchronously are copied, since their answers come after their batch is
- * gone.
+ * filter(fn): the user's function decides which rows stay. Rows are never rebuilt, so all types stay exactly as they
+ * were. Rows with asynchronous answers are copied, because an answer comes after its batch is gone.
  */
 import {
   BlockBuilder,
@@ -14,7 +13,7 @@ import {
 } from "../../arrow/index.ts";
 import type { Bytes } from "../../protocol/index.ts";
 import { isPromise } from "../../realm/index.ts";
-import type { Stage, TaskScope } from "../stage.ts";
+import type { Link, TaskScope } from "../link.ts";
 import { type Answer, answerBytes, answerOf } from "./answer.ts";
 import type { Failures } from "./failures.ts";
 import { InOrder } from "./in-order.ts";
@@ -23,16 +22,19 @@ import { Pace } from "./pace.ts";
 import { PieceRows } from "./piece-rows.ts";
 
 const PIECE_ROWS = 4096;
-/** Copied at one go for calls under way: few, because they stay until the last of their answers has come. */
+/**
+ * How many rows are copied at once for calls under way: few, because they stay until the last of their answers has
+ * come.
+ */
 const ASKED_ROWS = 64;
 
-/** Rows that outlive the push they came with. */
+/** Rows that outlive the push that brought them. */
 interface OwnRows {
   readonly batch: RecordBatch;
   readonly rowBytes: Bytes;
 }
 
-/** A row that was asked about: where it is, its number in the task, and its values for messages. */
+/** A row of a call: where it is, its number in the task, and its values for messages. */
 interface AskedRow {
   readonly from: OwnRows;
   readonly at: number;
@@ -45,7 +47,7 @@ interface CalledRow {
   readonly answer: Promise<unknown>;
 }
 
-export class FilterFunctionStep implements Stage {
+export class FilterFunctionStep implements Link {
   readonly takesEach = false;
   readonly #kept = new BlockBuilder();
   /** Rows [start, end) of the batch stay, and are not copied yet. */
@@ -69,7 +71,7 @@ export class FilterFunctionStep implements Stage {
     reads: readonly string[] | undefined,
     maxInFlight: number,
     private readonly failures: Failures,
-    private readonly next: Stage,
+    private readonly next: Link,
     private readonly scope: TaskScope,
   ) {
     this.#piece = new PieceRows(next, PIECE_ROWS);
@@ -107,7 +109,7 @@ export class FilterFunctionStep implements Stage {
   }
 
   #pushSync(batch: RecordBatch, reader: RowReader, from: number): void | Promise<void> {
-    // Called by its own name: as a member of ours it would have our name in the user's stack.
+    // Called by its own name: called as a member, it would have our name in the user's stack.
     const { call } = this;
     for (let i = from; i < batch.length && !this.#enough; i++) {
       const row = this.#read(batch, reader, i);
@@ -129,7 +131,7 @@ export class FilterFunctionStep implements Stage {
     this.#seen += batch.length;
   }
 
-  /** Rows from `start` on, of which the first may have been called already. */
+  /** Rows from `start` on. The function may already have been called with the first one. */
   async #pushAsync(batch: RecordBatch, reader: RowReader, start: number, called?: CalledRow): Promise<void> {
     for (let first = start; first < batch.length && !this.#enough; first += ASKED_ROWS) {
       const end = Math.min(batch.length, first + ASKED_ROWS);
@@ -138,7 +140,7 @@ export class FilterFunctionStep implements Stage {
     this.#seen += batch.length;
   }
 
-  /** Of rows that stand from `first` on in their batch. */
+  /** Calls the function with the rows from `first` on in their batch. */
   async #ask(
     from: OwnRows,
     batch: RecordBatch,
@@ -180,7 +182,7 @@ export class FilterFunctionStep implements Stage {
     }
   }
 
-  /** Rows that follow each other are copied at one go. */
+  /** Rows that follow each other are copied at once. */
   #keep(batch: RecordBatch, i: number): void | Promise<void> {
     if (i !== this.#end || batch !== this.#batch) {
       this.#copyRun();
@@ -193,7 +195,7 @@ export class FilterFunctionStep implements Stage {
     return this.#handOn();
   }
 
-  /** The batch is not needed after it. */
+  /** The batch is not needed afterwards. */
   #copyRun(): void {
     if (this.#batch !== null) this.#kept.append(this.#batch, this.#start, this.#end);
     this.#batch = null;

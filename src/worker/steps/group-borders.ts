@@ -1,6 +1,6 @@
 /**
- * Where a group ends and the next begins, in rows that come sorted by their keys. Compares neighbours; nulls are equal
- * to each other, and so are not-a-numbers, and zero to minus zero, as the kernel groups them.
+ * Where a group ends and the next begins, in rows that are sorted by their keys. Compares neighbouring rows as the
+ * kernel groups them: nulls are equal to each other, NaN equals NaN, and zero equals minus zero.
  */
 import {
   BlockBuilder,
@@ -14,7 +14,7 @@ import {
 } from "../../arrow/index.ts";
 import { RowShapeError, UnknownColumnError } from "../../errors/index.ts";
 
-/** Whether a row differs from the one before it. */
+/** Whether a row differs from the previous one. */
 type Differs = (row: number) => boolean;
 
 export class GroupBorders {
@@ -27,7 +27,7 @@ export class GroupBorders {
     private readonly operator: string,
   ) {}
 
-  /** Rows of the batch that begin a group; without row 0 where it goes on with the group before it. */
+  /** Rows of the batch that begin a group. Row 0 is left out if it continues the previous group. */
   starts(batch: RecordBatch): number[] {
     const columns = this.#keysOf(batch);
     const starts: number[] = [];
@@ -119,7 +119,10 @@ function valueComparer(vector: Vector, key: string, operator: string): Differs {
 const MONTH = 2_592_000_000_000_000n;
 const DAY = 86_400_000_000_000n;
 
-/** As the kernel compares them: 30 days are a month, 24 hours a day; what is over goes up, nothing is borrowed. */
+/**
+ * Compares intervals as the kernel does: 30 days are a month, 24 hours a day; excess carries upwards, nothing is
+ * borrowed.
+ */
 function intervalComparer({ offset, length }: Vector, data: Uint8Array): Differs {
   const words = viewOf(Int32Array, data, 4 * offset, 4 * length);
   const parts = (row: number) => {

@@ -1,17 +1,17 @@
 /**
  * mapGroups: rows come sorted by the keys, and the user's function is called once for each group, with all of its rows.
- * A group inside one batch is read where it lies; one that goes on past the batch's end is put together first.
+ * A group inside one batch is read in place; a group that goes past the end of the batch is assembled first.
  */
 import { BlockBuilder, type DeclaredTypes, type RecordBatch, type ValueOptions } from "../../arrow/index.ts";
 import type { PassedColumns } from "../../protocol/index.ts";
-import type { Stage, TaskScope } from "../stage.ts";
+import type { Link, TaskScope } from "../link.ts";
 import { BatchCalls, type Given } from "./batch-calls.ts";
 import { type Failures, print } from "./failures.ts";
 import { GroupBorders } from "./group-borders.ts";
 import { type BatchFormat, GroupValues } from "./group-values.ts";
 import { passedTypes } from "./passed-types.ts";
 
-/** Groups may be of a row each, and give a row each. */
+/** A group may have a single row, and may return a single row. */
 const ROWS_TOGETHER = 4096;
 
 export interface GroupFunction {
@@ -25,7 +25,7 @@ export interface GroupFunction {
   readonly maxInFlight: number;
 }
 
-export class GroupFunctionStep implements Stage {
+export class GroupFunctionStep implements Link {
   readonly takesEach = false;
   readonly #calls: BatchCalls;
   readonly #borders: GroupBorders;
@@ -39,7 +39,7 @@ export class GroupFunctionStep implements Stage {
   constructor(
     private readonly fn: GroupFunction,
     failures: Failures,
-    private readonly next: Stage,
+    private readonly next: Link,
     scope: TaskScope,
   ) {
     const name = (given: Given) => groupName(fn.keys, given);
@@ -81,8 +81,8 @@ export class GroupFunctionStep implements Stage {
   }
 
   /**
-   * Those that end in the batch; the last one may go on. Stays synchronous as long as the function and what follows it
-   * do.
+   * Calls the function for groups that end in this batch; the last one may go on. Stays synchronous as long as the
+   * function and the later links do.
    */
   #callInside(batch: RecordBatch, starts: readonly number[], from: number): void | Promise<void> {
     const last = starts.length - 1;
@@ -111,7 +111,7 @@ export class GroupFunctionStep implements Stage {
   }
 }
 
-/** By its keys, read from what the function was given. */
+/** Names the group by its keys, read from the function's input. */
 export function groupName(keys: readonly string[], { value, rows }: Given): string {
   const found = keys.map((key) => [key, keyValue(value, key)] as const);
   return `the group ${print(Object.fromEntries(found))} of ${rows} rows`;

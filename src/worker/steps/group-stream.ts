@@ -1,11 +1,10 @@
 /**
- * mapGroups over groups that may be larger than memory: the function is called once for each group with an async
- * iterable of batches. One group is under way at a time, and its next batch is only made when the function has asked
- * for it.
+ * mapGroups over groups that may be larger than memory: the function is called once for each group, with an async
+ * iterable of batches. One group is under way at a time, and its next batch is made only when the function asks for it.
  */
 import { BlockBuilder, type RecordBatch } from "../../arrow/index.ts";
 import { CancelledError } from "../../errors/index.ts";
-import type { Stage, TaskScope } from "../stage.ts";
+import type { Link, TaskScope } from "../link.ts";
 import { BatchCalls } from "./batch-calls.ts";
 import type { Failures } from "./failures.ts";
 import { GroupBorders } from "./group-borders.ts";
@@ -14,7 +13,7 @@ import { GroupValues } from "./group-values.ts";
 import type { Failure } from "./many-batches.ts";
 import { passedTypes } from "./passed-types.ts";
 
-/** The group that the function is called for now. */
+/** The group of the present call. */
 interface OpenGroup {
   readonly batches: BatchQueue;
   /** Settles when the function has ended and all of its answer is handed on. */
@@ -25,12 +24,12 @@ interface OpenGroup {
   failure: Failure | null;
 }
 
-export class GroupStreamStep implements Stage {
+export class GroupStreamStep implements Link {
   readonly takesEach = false;
   readonly #calls: BatchCalls;
   readonly #borders: GroupBorders;
   readonly #values: GroupValues;
-  /** Rows of the open group that make no batch yet. */
+  /** Rows of the open group that are not a whole batch yet. */
   readonly #held = new BlockBuilder();
   #group: OpenGroup | null = null;
   #seen = 0;
@@ -39,7 +38,7 @@ export class GroupStreamStep implements Stage {
   constructor(
     private readonly fn: GroupFunction,
     private readonly failures: Failures,
-    private readonly next: Stage,
+    private readonly next: Link,
     private readonly scope: TaskScope,
   ) {
     this.#calls = new BatchCalls({ ...fn, rowsTogether: 1, takesRow: true, name: () => "" }, failures, next, scope);
@@ -95,7 +94,7 @@ export class GroupStreamStep implements Stage {
         batches.stop();
       }),
     };
-    // Whoever waits for it later gets the error; until then nobody does.
+    // The error is thrown by a later await; this handler also keeps it from being reported as unhandled until then.
     group.answered.catch(() => batches.stop());
     this.#group = group;
   }
@@ -134,7 +133,7 @@ export class GroupStreamStep implements Stage {
     if (group.failure !== null) this.#failed(group, group.failure);
   }
 
-  /** The function has ended before its group: a failure that ends the task does so now. */
+  /** The function has ended before its group did: a failure that ends the task is thrown now. */
   async #judge(group: OpenGroup): Promise<void> {
     await group.answered;
     if (group.failure !== null && !this.failures.drops) this.#failed(group, group.failure);
@@ -149,13 +148,13 @@ function taskIsOver(): CancelledError {
   return new CancelledError("This group can no longer be read: its task has ended.");
 }
 
-/** One batch at a time from the step to the function. */
+/** Passes one batch at a time from the step to the function. */
 class BatchQueue implements AsyncIterable<unknown>, AsyncIterator<unknown> {
   #waiting: ((result: IteratorResult<unknown> | Promise<never>) => void) | null = null;
   #offered: { readonly value: unknown; readonly taken: () => void } | null = null;
   #ended = false;
   #abandoned = false;
-  /** The function takes no more. */
+  /** The function takes no more batches. */
   stopped = false;
 
   [Symbol.asyncIterator](): AsyncIterator<unknown> {
@@ -182,7 +181,7 @@ class BatchQueue implements AsyncIterable<unknown>, AsyncIterator<unknown> {
     this.#waiting = null;
   }
 
-  /** The task is over: a function that waits for more must not take it for the end of its group. */
+  /** The task is over. A function that waits for more must not take this for the end of its group. */
   abandon(): void {
     this.#abandoned = true;
     this.#waiting?.(Promise.reject(taskIsOver()));
@@ -209,7 +208,7 @@ class BatchQueue implements AsyncIterable<unknown>, AsyncIterator<unknown> {
     });
   }
 
-  /** Left by `break`. */
+  /** The function left its loop by `break`. */
   return(): Promise<IteratorResult<unknown>> {
     this.stop();
     return Promise.resolve({ value: undefined, done: true });

@@ -1,4 +1,4 @@
-/** Stretches of a batch as a function sees them: columns, rows or an Arrow table, each a copy of its values. */
+/** Stretches of a batch as a function gets them: columns, rows or an Arrow table, each a copy of the values. */
 import {
   ColumnSlicer,
   compileRows,

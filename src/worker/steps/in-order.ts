@@ -1,6 +1,6 @@
 /**
- * Many asynchronous calls under way at once, their results taken in the order of the calls, so that a replay of the
- * task gives the same blocks. A slow call holds back results but not new calls: results wait behind it up to a bound of
+ * Many asynchronous calls under way at once, with results taken in the order of the calls, so that a replay of the task
+ * makes the same blocks. A slow call holds back results but not new calls: results wait behind it, up to a limit of
  * bytes.
  */
 import { getHeapStatistics } from "node:v8";
@@ -9,7 +9,7 @@ import type { Bytes } from "../../protocol/index.ts";
 /** A call, until its result has been taken. */
 interface Slot<T> {
   outcome: { readonly result: T } | { readonly error: unknown } | null;
-  /** What its result takes while it waits; 0 for one that is next. */
+  /** Bytes of its result while it waits; 0 for the next result to be taken. */
   bytes: Bytes;
 }
 
@@ -17,15 +17,15 @@ interface Slot<T> {
 interface Results<T> {
   /** Called strictly in order. */
   take(result: T): void | Promise<void>;
-  /** About what one takes in memory, with all that it keeps. */
+  /** About how many bytes a result takes in memory, with everything that it keeps. */
   bytes(result: T): Bytes;
-  /** Of one that is not wanted any more. */
+  /** Called for a result that is not wanted any more. */
   drop(result: T): void;
 }
 
 /** Promises and slots of a call, measured. */
 const CALL_BYTES: Bytes = 600;
-/** A second of 40,000 small answers, or of 4,000 with 16 KiB each; less where the heap is small. */
+/** A second of 40,000 small answers, or of 4,000 with 16 KiB each; less if the heap is small. */
 const MOST_WAITING: Bytes = 64 << 20;
 const HEAP_SHARE = 8;
 
@@ -35,7 +35,7 @@ function waitingBytes(): Bytes {
 }
 
 export class InOrder<T> {
-  /** Those before `#first` have been taken. */
+  /** Slots before `#first` have been taken. */
   #slots: Slot<T>[] = [];
   #first = 0;
   #running = 0;
@@ -51,7 +51,7 @@ export class InOrder<T> {
 
   /** Resolves when there is room for one more call. */
   async room(): Promise<void> {
-    // What is looked at and the waiting for a change stand in one tick, so that no change is missed.
+    // The check and the start of the wait are in one tick, so that no change is missed.
     while (!this.#isAbandoned) {
       if (this.#isNextSettled) await this.#takeSettled();
       else if (this.#running < this.maxInFlight && this.#waiting < this.mostWaiting) return;
@@ -69,7 +69,7 @@ export class InOrder<T> {
     );
   }
 
-  /** No more results are wanted: nobody waits for the calls under way, nor hears of what becomes of them. */
+  /** No more results are wanted. Calls under way go on, and their results are ignored. */
   abandon(): void {
     this.#isAbandoned = true;
     for (const { outcome } of this.#slots.splice(0)) if (outcome !== null) this.#drop(outcome);
@@ -95,7 +95,7 @@ export class InOrder<T> {
       return;
     }
     slot.outcome = outcome;
-    // One that is taken at once need not be measured.
+    // A result that is taken at once need not be measured.
     if (slot !== this.#slots[this.#first]) {
       slot.bytes = CALL_BYTES + ("result" in outcome ? this.results.bytes(outcome.result) : 0);
       this.#waiting += slot.bytes;
@@ -118,7 +118,10 @@ export class InOrder<T> {
     }
   }
 
-  /** Of a long array the first item cannot be removed in constant time: now and then all that were taken are. */
+  /**
+   * Removing the first item of a long array does not take constant time. So all items that were taken are removed
+   * together, now and then.
+   */
   #remove(slot: Slot<T>): void {
     this.#waiting -= slot.bytes;
     slot.outcome = null;

@@ -1,13 +1,13 @@
 /**
- * Iterators that a user's function gave: which results are one, and how they are closed, so that the user's `finally`
- * runs.
+ * Iterators that a user's function returned: which results are one, and how they are closed so that the user's
+ * `finally` runs.
  */
 
 export function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
   return typeof value === "object" && value !== null && Symbol.asyncIterator in value;
 }
 
-/** An iterator of its own, and not an array or another collection. */
+/** An iterator itself, and not an array or another collection. */
 export function isGenerator(value: unknown): value is Iterator<unknown> {
   return (
     typeof value === "object" &&
@@ -19,18 +19,18 @@ export function isGenerator(value: unknown): value is Iterator<unknown> {
   );
 }
 
-/** Where something else has failed already; nobody waits for it, since it may never end. */
+/** Used after another failure. The close is not awaited, because it may never end. */
 export function closeQuietly(rows: Iterator<unknown> | AsyncIterator<unknown>): void {
   try {
     Promise.resolve(rows.return?.()).catch(() => {});
   } catch {
-    // The first failure is told of.
+    // Only the first failure is reported.
   }
 }
 
 /**
- * An async iterator whose first item has come: calls that yield are under way at once up to there, and read in their
- * order.
+ * An async iterator whose first item has come. Several calls that yield run up to this point at once; then they are
+ * read in order.
  */
 export class BegunIterator implements AsyncIterableIterator<unknown> {
   #first: IteratorResult<unknown> | null;
@@ -42,7 +42,7 @@ export class BegunIterator implements AsyncIterableIterator<unknown> {
     this.#first = first;
   }
 
-  /** What it keeps. */
+  /** What it holds. */
   get first(): unknown {
     return this.#first?.value;
   }

@@ -2,11 +2,12 @@
  * The batches that the generator of one call yields. They are handed on while they come, and the generator is closed as
  * soon as no more rows are wanted.
  *
- * Where a call that fails is dropped, all that it had yielded goes with it, and is held back until the call has ended.
- * Of a call that yields more than can be held, batches are handed on all the same; if it fails later, its task fails.
+ * If failing calls are dropped (onError), the batches of a call are held back until the call has ended, so that a
+ * failure drops them, too. A call that yields more than can be held is the exception: its batches are handed on, and a
+ * later failure fails its task.
  */
 import { BlockBuilder, type RecordBatch } from "../../arrow/index.ts";
-import type { Stage, TaskScope } from "../stage.ts";
+import type { Link, TaskScope } from "../link.ts";
 import { HELD_BYTES } from "./failures.ts";
 import { closeQuietly } from "./iterators.ts";
 
@@ -22,7 +23,7 @@ export class ManyBatches {
 
   constructor(
     private readonly toBatches: (part: unknown) => readonly RecordBatch[],
-    private readonly next: Stage,
+    private readonly next: Link,
     private readonly scope: TaskScope,
     holds: boolean,
   ) {

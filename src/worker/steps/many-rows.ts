@@ -2,9 +2,9 @@
  * The rows that one call of flatMap gives, one after another. They are handed on while they come, and the user's
  * iterator is closed as soon as no more are wanted.
  *
- * Where a row that fails is dropped, all that its call had yielded goes with it, and is held back until the call has
- * ended. Of a call that yields more than can be held, rows are handed on all the same; if it fails later, its task
- * fails.
+ * If failing rows are dropped (onError), what a call yields is held back until the call has ended, so that a failure
+ * drops it, too. A call that yields more than can be held is the exception: its rows are handed on, and a later failure
+ * fails its task.
  */
 import { RowShapeError } from "../../errors/index.ts";
 import { isMap } from "../../realm/index.ts";
@@ -20,7 +20,7 @@ interface Call {
   readonly before: number;
   /** Rows that cannot be dropped any more. */
   handedOn: number;
-  /** What has come suffices. */
+  /** The rows so far are enough. */
   isOver: boolean;
 }
 
@@ -31,7 +31,7 @@ export class ManyRows {
     private readonly pace: Pace,
   ) {}
 
-  /** Takes what a call for the row of this index gave. */
+  /** Takes the result of the call for the row of this index. */
   take(result: unknown, index: number, row: unknown): void | Promise<void> {
     const call: Call = { index, row, before: this.output.rows, handedOn: 0, isOver: false };
     if (isAsyncIterable(result)) return this.#takeAsync(result, call);
@@ -93,7 +93,7 @@ export class ManyRows {
     return this.#ended();
   }
 
-  /** After a row. A task that is cancelled or fails on its way closes the iterator, too. */
+  /** Called after each row. If the task is cancelled or fails here, the iterator is closed, too. */
   #goOn(rows: Iterator<unknown> | AsyncIterator<unknown>, call: Call): void | Promise<void> {
     try {
       const wait = (this.output.isDue ? this.#look(call) : undefined) ?? this.pace.step();

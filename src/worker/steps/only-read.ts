@@ -1,6 +1,6 @@
 /**
- * The part of a row that a function reads, for rows that cannot be given to it whole: a whole number past 2^53 in a
- * column that it provably does not look at is no reason to fail.
+ * The part of a row that a function reads, for rows that cannot be converted as a whole: a whole number past 2^53 in a
+ * column that the function provably does not read is no reason to fail.
  */
 import { compileRows, type RecordBatch, type RowReader, type ValueOptions } from "../../arrow/index.ts";
 import { ValueError } from "../../errors/index.ts";
@@ -9,13 +9,13 @@ export class OnlyRead {
   #batch: RecordBatch | null = null;
   #reader: RowReader | null = null;
 
-  /** `columns`: all that it can read; undefined: it may read any. */
+  /** `columns`: all columns that it can read; undefined: it may read any. */
   constructor(
     private readonly columns: readonly string[] | undefined,
     private readonly values: ValueOptions,
   ) {}
 
-  /** Null where what was thrown is about a column that it reads. */
+  /** Null if what was thrown is about a column that it reads. */
   row(batch: RecordBatch, index: number, thrown: unknown): object | null {
     if (this.columns === undefined || !(thrown instanceof ValueError) || thrown.column === null) return null;
     if (this.columns.some((name) => thrown.column === name || thrown.column?.startsWith(`${name}.`))) return null;

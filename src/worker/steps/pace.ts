@@ -1,8 +1,8 @@
 /**
- * When a loop over calls of user code looks at the clock: seldom where calls take microseconds, after each one where
- * they take long, so that a cancel is heard between two calls.
+ * When a loop over calls of user code checks the clock: seldom if calls take microseconds, after each call if they take
+ * long, so that a cancel is noticed between two calls.
  */
-import type { TaskScope } from "../stage.ts";
+import type { TaskScope } from "../link.ts";
 
 const MOST_CALLS = 64;
 const SLOW_MS = 1;
@@ -14,7 +14,7 @@ export class Pace {
 
   constructor(private readonly scope: TaskScope) {}
 
-  /** After each call. */
+  /** Called after each call. */
   step(): void | Promise<void> {
     this.#left--;
     if (this.#left <= 0) return this.#look();

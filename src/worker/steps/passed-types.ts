@@ -1,4 +1,4 @@
-/** Types of the columns that a function returns as they came: those of its input, in plain form. */
+/** Types of the columns that a function returns unchanged: those of its input, in plain form. */
 import { type DeclaredTypes, plainType, type Schema, typeEquals } from "../../arrow/index.ts";
 import type { PassedColumns } from "../../protocol/index.ts";
 
@@ -14,7 +14,7 @@ export function passedTypes(passes: PassedColumns | undefined, schema: Schema): 
     if (type === undefined) passed.delete(name);
     else passed.set(name, type);
   }
-  // Nulls of no type say nothing: the values decide, as they do where nothing is known.
+  // A null type says nothing: the values decide, as in columns of unknown type.
   for (const [name, type] of passed) if (type.kind === "null") passed.delete(name);
   return passed;
 }

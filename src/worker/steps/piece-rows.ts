@@ -1,15 +1,15 @@
 /**
- * How many rows are handed on at a time. Where few are wanted it is as few, so that nobody waits for rows of a slow
- * function that are not needed; each time those were not enough it is twice as many. It follows from the task's rows
- * and its limit alone: a replay makes the same pieces.
+ * How many rows are handed on at a time. If few rows are wanted, only so many, so that nothing waits for unneeded rows
+ * of a slow function. Each time they were not enough, the number doubles. It depends only on the task's rows and its
+ * limit, so that a replay makes the same pieces.
  */
-import type { Stage } from "../stage.ts";
+import type { Link } from "../link.ts";
 
 export class PieceRows {
   #rows: number;
 
   constructor(
-    private readonly next: Stage,
+    private readonly next: Link,
     private readonly most: number,
   ) {
     this.#rows = Math.min(most, next.wanted);

@@ -1,7 +1,7 @@
 /**
- * map and flatMap: the user's function once per row. The synchronous loop is the hot path of the whole project:
- * a generated reader makes the row, a generated builder takes the result, nothing else is allocated. The first
- * promise that comes back turns the step to many calls at once, in order (A4).
+ * map and flatMap: the user's function, called once for each row. The synchronous loop is the hot path of the whole
+ * project: a generated reader makes the row, a generated builder takes the result, and nothing else is allocated. The
+ * first promise that a call returns switches the step to many calls at once, in order (A4).
  */
 import {
   compileRows,
@@ -14,7 +14,7 @@ import {
 } from "../../arrow/index.ts";
 import type { PassedColumns } from "../../protocol/index.ts";
 import { isPromise } from "../../realm/index.ts";
-import type { Stage, TaskScope } from "../stage.ts";
+import type { Link, TaskScope } from "../link.ts";
 import { type Answer, answerBytes, answerOf, dropAnswer } from "./answer.ts";
 import type { Failures } from "./failures.ts";
 import { InOrder } from "./in-order.ts";
@@ -39,24 +39,24 @@ interface RowFunction {
   readonly maxInFlight: number;
 }
 
-export class RowFunctionStep implements Stage {
+export class RowFunctionStep implements Link {
   readonly takesEach = false;
   readonly #calls: InOrder<Answer<GivenRow>>;
   readonly #output: RowOutput;
   readonly #pace: Pace;
   readonly #many: ManyRows;
-  /** What the output was told of columns that pass. */
+  /** The types that the output uses for columns that pass through. */
   #passed: DeclaredTypes = new Map();
   #schema: Schema | null = null;
   #reader: RowReader | null = null;
-  /** Rows seen before the batch at hand. */
+  /** Rows before the present batch. */
   #seen = 0;
   #async = false;
 
   constructor(
     private readonly fn: RowFunction,
     private readonly failures: Failures,
-    private readonly next: Stage,
+    private readonly next: Link,
     private readonly scope: TaskScope,
   ) {
     this.#output = new RowOutput(fn.declared, next);
@@ -71,6 +71,10 @@ export class RowFunctionStep implements Stage {
 
   get wanted(): number {
     return this.next.wanted;
+  }
+
+  get held(): number {
+    return this.#output.rows;
   }
 
   push(batch: RecordBatch): void | Promise<void> {
@@ -97,7 +101,7 @@ export class RowFunctionStep implements Stage {
     return this.#reader;
   }
 
-  /** Rows of another schema come from here on. */
+  /** From here on rows have another schema. */
   #adopt(schema: Schema): void | Promise<void> {
     const passed = passedTypes(this.fn.passes, schema);
     if (!sameTypes(passed, this.#passed)) {
@@ -109,7 +113,7 @@ export class RowFunctionStep implements Stage {
     this.#reader = null;
   }
 
-  /** Nothing is under way after it. */
+  /** Afterwards no call is under way. */
   async #handOnAll(): Promise<void> {
     await this.#calls.drain();
     this.#async = false;
@@ -138,7 +142,7 @@ export class RowFunctionStep implements Stage {
   }
 
   #callSync(row: unknown, i: number): void | Promise<void> {
-    // Called by its own name: as a member of ours it would have our name in the user's stack.
+    // Called by its own name: called as a member, it would have our name in the user's stack.
     const { call } = this.fn;
     let result: unknown;
     try {
@@ -153,7 +157,7 @@ export class RowFunctionStep implements Stage {
     } else return this.#take(result, this.#seen + i, row);
   }
 
-  /** What a call gave. What handing it on throws is no failure of the call's. */
+  /** Takes the result of a call. An error while handing it on is no failure of the call. */
   #take(result: unknown, index: number, row: unknown): void | Promise<void> {
     if (this.fn.form === "flatMap") return this.#many.take(result, index, row);
     try {

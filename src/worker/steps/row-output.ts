@@ -1,12 +1,12 @@
-/** Rows that a function gave, put together to pieces for the next stage. */
+/** Combines rows that a function returned into pieces for the next link. */
 import { type DeclaredTypes, RowBuilder } from "../../arrow/index.ts";
-import type { Stage } from "../stage.ts";
+import type { Link } from "../link.ts";
 import { PieceRows } from "./piece-rows.ts";
 
 /** Results are handed on in pieces that stay in the processor's cache. */
 const PIECE_ROWS = 4096;
 const PIECE_BYTES = 1 << 20;
-/** Sizes are looked at every few rows, because looking costs 15 ns. */
+/** Sizes are checked every few rows, because a check costs 15 ns. */
 const CHECK_ROWS = 16;
 
 export class RowOutput {
@@ -14,12 +14,12 @@ export class RowOutput {
   enough = false;
   #builder: RowBuilder;
   readonly #piece: PieceRows;
-  /** At how many rows the size is looked at next. */
+  /** At how many rows the size is checked next. */
   #checkAt = 0;
 
   constructor(
     private readonly declared: DeclaredTypes | undefined,
-    private readonly next: Stage,
+    private readonly next: Link,
   ) {
     this.#builder = new RowBuilder(declared);
     this.#piece = new PieceRows(next, PIECE_ROWS);
@@ -34,17 +34,17 @@ export class RowOutput {
     return this.#builder.byteLength;
   }
 
-  /** Time to look whether what is there is a piece. */
+  /** Time to check whether the rows are a piece. */
   get isDue(): boolean {
     return this.#builder.rows >= this.#checkAt;
   }
 
-  /** What is there makes it certain that no more is wanted. */
+  /** The rows are certainly all that is wanted. */
   get suffices(): boolean {
     return this.next.takesEach && this.#builder.rows >= this.next.wanted;
   }
 
-  /** No piece yet: the next look is a few rows away. */
+  /** Not a piece yet: the next check is a few rows away. */
   lookLater(): void {
     const { rows } = this.#builder;
     const soon = rows + CHECK_ROWS;
@@ -55,19 +55,19 @@ export class RowOutput {
     this.#builder.append(row);
   }
 
-  /** Forgets all rows but the first ones. */
+  /** Forgets all rows except the first ones. */
   truncate(rows: number): void {
     this.#builder.truncate(rows);
     this.lookLater();
   }
 
-  /** Rows that come from here on have these types in columns that pass. None may be left of those before. */
+  /** From here on, columns that pass through have these types. No earlier rows may be left. */
   restart(passed: DeclaredTypes): void {
     this.#builder = new RowBuilder(this.declared, passed);
     this.lookLater();
   }
 
-  /** Hands on what is there once it is a piece. */
+  /** Hands on the rows once they are a piece. */
   handOnFull(): void | Promise<void> {
     const builder = this.#builder;
     if (builder.rows >= this.#piece.rows || builder.byteLength >= PIECE_BYTES) return this.handOn();

@@ -1,12 +1,12 @@
 /**
- * SQL over batches that a function made, row by row or to fewer rows. Runs once per morsel and not once per batch:
- * planning a query costs about 0.3 ms, which 16,384 rows pay for and a batch of 1,024 would not.
+ * SQL over batches that a function made: row by row, or to fewer rows. Runs once for each morsel and not for each
+ * batch: planning a query costs about 0.3 ms, which is little for 16,384 rows and too much for a batch of 1,024.
  */
 import { assertOwnColumns, BlockBuilder, type RecordBatch } from "../../arrow/index.ts";
 import type { Connection } from "../../kernel/index.ts";
 import { fillPlaceholders, INPUT } from "../../protocol/index.ts";
 import { namingColumns } from "../kernel-errors.ts";
-import type { Stage, TaskScope } from "../stage.ts";
+import type { Link, TaskScope } from "../link.ts";
 import { PieceRows } from "./piece-rows.ts";
 
 interface Morsel {
@@ -16,12 +16,12 @@ interface Morsel {
 
 const MORSEL: Morsel = { rows: 16_384, bytes: 8 << 20 };
 /**
- * For what makes fewer rows: 10,000 groups in a million rows come to 80,000 states, and not to 610,000
+ * For SQL that makes fewer rows: 10,000 groups in a million rows become 80,000 states instead of 610,000
  * (bench/micro/two-phase.ts).
  */
 const LARGE_MORSEL: Morsel = { rows: 131_072, bytes: 16 << 20 };
 
-export class SqlStep implements Stage {
+export class SqlStep implements Link {
   readonly #morsel = new BlockBuilder();
   readonly takesEach = false;
   readonly #bytes: number;
@@ -31,7 +31,7 @@ export class SqlStep implements Stage {
     private readonly operator: string,
     private readonly sql: string,
     private readonly connection: Connection,
-    private readonly next: Stage,
+    private readonly next: Link,
     private readonly scope: TaskScope,
     shrinks = false,
   ) {
@@ -40,7 +40,7 @@ export class SqlStep implements Stage {
     this.#piece = new PieceRows(next, rows);
   }
 
-  /** Rows that its next morsel lacks. */
+  /** How many rows its next morsel lacks. */
   get wanted(): number {
     const { wanted } = this.next;
     if (wanted <= 0 || wanted === Number.POSITIVE_INFINITY) return wanted;

@@ -1,15 +1,15 @@
-/** After a function: the names that operators use of its columns are checked against those that it made. */
+/** A link after a function: checks the names that later operators use against the columns that the function made. */
 import type { RecordBatch, Schema } from "../../arrow/index.ts";
 import type { NameUse } from "../../protocol/index.ts";
+import type { Link } from "../link.ts";
 import { checkNameUses } from "../name-uses.ts";
-import type { Stage } from "../stage.ts";
 
-export class UsedNames implements Stage {
+export class UsedNames implements Link {
   #checked: Schema | null = null;
 
   constructor(
     private readonly uses: readonly NameUse[],
-    private readonly next: Stage,
+    private readonly next: Link,
   ) {}
 
   get wanted(): number {

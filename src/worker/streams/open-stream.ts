@@ -1,6 +1,6 @@
 /**
- * The stream of a task as a file for the kernel: a pipe, which a thread of this process writes to while the kernel
- * reads. It takes the memory that the pipe holds, whatever the size of the file.
+ * The stream of a task as a file for the kernel: a pipe, which a thread of this process writes while the kernel reads.
+ * It takes only the memory of the pipe, whatever the size of the file.
  */
 import { closeSync } from "node:fs";
 import { Worker } from "node:worker_threads";
@@ -17,7 +17,7 @@ export interface StreamOrder {
 
 export interface StreamEnd {
   readonly id: number;
-  /** Null: all of it was written, or as much as was wanted. */
+  /** Null: everything was written, or as much as was wanted. */
   readonly failure: string | null;
 }
 
@@ -67,26 +67,26 @@ export class OpenStream {
     streamThread().postMessage(order);
   }
 
-  /** Its path. */
+  /** SQL for its path. */
   get sql(): string {
     return `'${kernelPath(this.#readEnd)}'`;
   }
 
-  /** Once the kernel has read it: throws where it ended before its time. */
+  /** Called when the kernel has read it: throws if it ended too early. */
   async check(): Promise<void> {
     this.close();
     const failure = await this.#end;
     if (failure !== null) throw new SourceError(failure, this.#stream.path);
   }
 
-  /** A writer that waits is told that nobody reads any more. */
+  /** Tells a waiting writer that nothing reads any more. */
   close(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     closeSync(this.#readEnd);
   }
 
-  /** The kernel's complaint about the stream with the file's name and its lines. */
+  /** The kernel's error about the stream, with the file's name and lines. */
   async inFileWords(error: unknown): Promise<unknown> {
     if (!(error instanceof KernelError)) return error;
     const { path, start, encoding } = this.#stream;

@@ -1,6 +1,6 @@
 /**
- * The thread that writes streams into pipes, one after another. A thread of its own, because the kernel may wait for a
- * pipe on the main one, and because waiting in the system takes no place among those who wait for files.
+ * The thread that writes streams into pipes, one after another. It is separate, because the kernel may wait for a pipe
+ * on the main thread, and because a wait in the system must not occupy a place in Node's thread pool.
  */
 import { closeSync, openSync, writeSync } from "node:fs";
 import { parentPort } from "node:worker_threads";
@@ -10,7 +10,7 @@ import { codeOf, messageOf } from "../../realm/index.ts";
 import { isPlain, textOf } from "../../text/index.ts";
 import type { StreamEnd, StreamOrder } from "./open-stream.ts";
 
-/** Whoever read has had enough, or has failed and says so itself. */
+/** The reader has had enough, or has failed and reports that itself. */
 const CLOSED = "EPIPE";
 
 let last: Promise<void> = Promise.resolve();
@@ -37,7 +37,7 @@ async function write(pipe: number, stream: TextStream): Promise<void> {
   }
 }
 
-/** False where the system cannot send such a file. */
+/** False if the system cannot send such a file. */
 function sent(pipe: number, { path, start, end }: TextStream): boolean {
   const file = openSync(path, "r");
   try {

@@ -1,4 +1,5 @@
-// What the memory gauge says in a box: at first, after 400 MB have gone through the page cache, and with a buffer of 64 MiB.
+// What the memory gauge says in a box: at first, after 400 MB have gone through the page cache, and with a buffer of 64
+// MiB.
 import { closeSync, openSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 

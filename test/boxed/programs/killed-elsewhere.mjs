@@ -1,5 +1,5 @@
-// Somebody in another box is killed by the system's OOM killer; right after that a function fails, and another one is killed by hand.
-// Prints both errors.
+// Somebody in another box is killed by the system's OOM killer; right after that a function fails, and another one is
+// killed by hand. Prints both errors.
 import { spawnSync } from "node:child_process";
 import { session } from "spillway";
 

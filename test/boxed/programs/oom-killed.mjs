@@ -1,5 +1,5 @@
-// A function that takes memory faster than anybody looks, with nothing of ours in its way: the system's OOM killer ends its worker.
-// Prints the error and what a job after it gives.
+// A function that takes memory faster than anybody looks, with nothing of ours in its way: the system's OOM killer ends
+// its worker. Prints the error and what a job after it gives.
 import { session } from "spillway";
 
 const s = session({ progress: false, workers: 1, memoryLimit: 0, memoryMonitorRefreshMs: 0, maxOomRetries: 0 });

@@ -1,5 +1,5 @@
-// Relational work over rows of 200 bytes, several times the box: sorted and written, joined and grouped, grouped after a
-// function, shuffled. argv: directory, what, bytes.
+// Relational work over rows of 200 bytes, several times the box: sorted and written, joined and grouped, grouped after
+// a function, shuffled. argv: directory, what, bytes.
 import { join } from "node:path";
 import { col, count, session } from "spillway";
 import { rowsOf, wide } from "./rows.mjs";

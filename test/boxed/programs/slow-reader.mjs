@@ -1,4 +1,5 @@
-// Blocks made much faster than the program reads them: what is not read must wait, and not pile up. argv: directory, bytes.
+// Blocks made much faster than the program reads them: what is not read must wait, and not pile up. argv: directory,
+// bytes.
 import { setTimeout as pause } from "node:timers/promises";
 import { configure, range } from "spillway";
 import { rowsOf, wide } from "./rows.mjs";

@@ -1,5 +1,5 @@
-// Work that memory is too small for. Prints the answer, or the error that came, and what the session still does after it.
-// argv: directory, job, rows and bytes of each (write, sort, join).
+// Work that memory is too small for. Prints the answer, or the error that came, and what the session still does after
+// it. argv: directory, job, rows and bytes of each (write, sort, join).
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { col, count, session, sql } from "spillway";
@@ -68,7 +68,8 @@ const WORK = {
     }),
   child: () =>
     total(2, 2, (ids) => {
-      const fill = "const kept = []; for (;;) kept.push(Buffer.alloc(16_000_000, 1));";
+      // It goes on where the limit that it inherits refuses it memory: ending by itself would be the function's error.
+      const fill = "const kept = []; for (;;) { try { kept.push(Buffer.alloc(16_000_000, 1)); } catch {} }";
       const { status, signal } = spawnSync(process.execPath, ["-e", fill], { stdio: "ignore" });
       if (status !== 0) throw new Error(`The child process ended with ${signal ?? `code ${status}`}.`);
       return Array.from(ids);

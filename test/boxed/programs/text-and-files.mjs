@@ -1,4 +1,5 @@
-// A text file, plain and compressed, and many small files of every format, each through a function. argv: directory, bytes, files.
+// A text file, plain and compressed, and many small files of every format, each through a function. argv: directory,
+// bytes, files.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";

@@ -1,4 +1,6 @@
-/** Rows as text that is the same for what is equal in SQL: 3 and 3.0 are, 0 and -0, a day and 24 hours; nothing else is. */
+/**
+ * Rows as text that is the same for what is equal in SQL: 3 and 3.0 are, 0 and -0, a day and 24 hours; nothing else is.
+ */
 import type { Columns, Kind, Order } from "./step.ts";
 
 export type Rows = readonly Readonly<Record<string, unknown>>[];

@@ -192,7 +192,8 @@ export const RELATIONAL_OPERATORS: readonly Maker[] = [
     const how = choice.of(JOINS);
     const isMerged = how === "right" || how === "full";
     const drawn = how === "cross" ? [] : pairs(columns, others, choice);
-    // Of a BIGINT and an UBIGINT the kernel makes a HUGEINT, of which values beyond 64 bits are refused (docs/values.md).
+    // Of a BIGINT and an UBIGINT the kernel makes a HUGEINT, of which values beyond 64 bits are refused
+    // (docs/values.md).
     const on = drawn.filter((pair) => !isMerged || (columns.get(pair[0]) !== "odd" && others.get(pair[1]) !== "odd"));
     if (how !== "cross" && on.length === 0) return null;
     const [leftOn, rightOn] = [on.map(([name]) => name), on.map(([, name]) => name)];

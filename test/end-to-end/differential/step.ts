@@ -1,6 +1,6 @@
 /**
- * What a random chain is made of: a step is an operator, the SQL that asks the same, and what is known of the rows after it.
- * Choices come from a stream of random numbers, so that a chain can be told again and made smaller.
+ * What a random chain is made of: a step is an operator, the SQL that asks the same, and what is known of the rows
+ * after it. Choices come from a stream of random numbers, so that a chain can be told again and made smaller.
  */
 import type { Dataset } from "spillway";
 import type { ValueOptions } from "../../../src/arrow/index.ts";
@@ -9,10 +9,10 @@ import type { ValueOptions } from "../../../src/arrow/index.ts";
 export type Any = any;
 
 /**
- * What a column can be used for. "odd" are numbers that nothing is computed with: beyond the finite ones, or beyond what sums
- * can hold; "clock" is a time of day, "span" an interval. Of "approximate" numbers the last digits depend on the
- * order of the rows, a "bag" is a list whose items are in no order: these two are only carried along. "wide" are texts of
- * which a list fills a small store.
+ * What a column can be used for. "odd" are numbers that nothing is computed with: beyond the finite ones, or beyond
+ * what sums can hold; "clock" is a time of day, "span" an interval. Of "approximate" numbers the last digits depend on
+ * the order of the rows, a "bag" is a list whose items are in no order: these two are only carried along. "wide" are
+ * texts of which a list fills a small store.
  */
 export type Kind =
   | "number"
@@ -32,8 +32,8 @@ export type Kind =
 export type Columns = ReadonlyMap<string, Kind>;
 
 /**
- * What is sure about the order of the rows: where each one stands ("total"), the order of these columns alone, or nothing.
- * Only with a total order do limit, offset and zip ask for something that has one answer.
+ * What is sure about the order of the rows: where each one stands ("total"), the order of these columns alone, or
+ * nothing. Only with a total order do limit, offset and zip ask for something that has one answer.
  */
 export type Order = "total" | readonly string[];
 export const NO_ORDER: Order = [];
@@ -41,7 +41,10 @@ export const NO_ORDER: Order = [];
 export interface Shape {
   readonly columns: Columns;
   readonly order: Order;
-  /** False after a function: before it runs its columns are not known, and equal names of two datasets cannot be told apart. */
+  /**
+   * False after a function: before it runs its columns are not known, and equal names of two datasets cannot be told
+   * apart.
+   */
   readonly known: boolean;
 }
 
@@ -63,8 +66,8 @@ export type Maker = (
 ) => Step | null;
 
 /**
- * The option that gives these columns their types again where a function makes them anew. Exact values do not tell their
- * types: days are bigints, decimals are texts. Nothing where values are not exact.
+ * The option that gives these columns their types again where a function makes them anew. Exact values do not tell
+ * their types: days are bigints, decimals are texts. Nothing where values are not exact.
  */
 export type Declared = (names: readonly string[]) => { readonly schema?: Readonly<Record<string, string>> };
 

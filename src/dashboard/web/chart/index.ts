@@ -1,0 +1,2 @@
+export type { Curve } from "./curve.ts";
+export { SeriesChart } from "./series-chart.tsx";

@@ -1,0 +1,15 @@
+/** What the last run of a dataset shows, as fields and as text. */
+import { diagnoseStats, findingsText } from "../diagnose/index.ts";
+import type { Finding, JobStats } from "../protocol/index.ts";
+import { shownAs } from "./shown-as.ts";
+
+export interface Diagnosis {
+  /** The most severe first; empty before the first run. */
+  readonly findings: readonly Finding[];
+  toString(): string;
+}
+
+export function diagnosis(job: JobStats | null): Diagnosis {
+  const findings = job === null ? [] : diagnoseStats(job);
+  return shownAs({ findings }, () => (job === null ? "This dataset has not run yet." : findingsText(findings)));
+}
