@@ -8,7 +8,7 @@ import { afterAll, expect, test } from "vitest";
 import type { SessionCard } from "../../src/dashboard/api.ts";
 import { serveSession } from "../../src/dashboard/index.ts";
 import { isRunning } from "../support/processes.ts";
-import { processes, sessionNames, supervisorPid, testSessions } from "../support/sessions.ts";
+import { lastSession, processes, sessionNames, supervisorPid, testSessions } from "../support/sessions.ts";
 import { ask, Page } from "./page.ts";
 
 process.env.SPILLWAY_TEST_DASHBOARD_IDLE = "300";
@@ -17,10 +17,6 @@ afterAll(() => {
 });
 
 const sessions = testSessions("dashboard-process");
-
-function newest(): string {
-  return sessionNames(sessions.stateDirectory).sort().at(-1) ?? "";
-}
 
 function dashboardPids(name: string): number[] {
   return processes([name])
@@ -33,7 +29,7 @@ async function started(more = {}) {
   const s = sessions.open({ workers: 1, ...more });
   expect(s.dashboardUrl).toBe(null);
   await work(s);
-  const name = sessionNames(sessions.stateDirectory).find((each) => !before.has(each)) ?? newest();
+  const name = sessionNames(sessions.stateDirectory).find((each) => !before.has(each)) ?? lastSession(sessions);
   return { s, name, url: s.dashboardUrl ?? "" };
 }
 

@@ -3,16 +3,10 @@ import { mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { findSession, listSessions, openSession } from "../../src/sessions/index.ts";
-import { sessionNames, supervisorPid, testSessions } from "../support/sessions.ts";
+import { lastSession, supervisorPid, testSessions } from "../support/sessions.ts";
 
 const sessions = testSessions("known-sessions");
 const root = sessions.stateDirectory;
-
-function newestName(): string {
-  const name = sessionNames(root).at(-1);
-  if (name === undefined) throw new Error("there is no session");
-  return name;
-}
 
 async function rowsOf(name: string): Promise<readonly (number | null)[]> {
   const open = await openSession(findSession(name, root));
@@ -27,7 +21,7 @@ test("[A15] a session is looked at while it runs and after it was closed, with t
     .range(100)
     .map((row) => row)
     .count();
-  const name = newestName();
+  const name = lastSession(sessions);
   expect(findSession(undefined, root)).toMatchObject({ name, status: "running", supervisor: supervisorPid(name) });
   const live = await openSession(findSession(name, root));
   expect(live.isLive).toBe(true);
@@ -47,7 +41,7 @@ test("[A15] a session whose supervisor was killed is told apart, and can be read
     .range(100)
     .map((row) => row)
     .count();
-  const name = newestName();
+  const name = lastSession(sessions);
   // What the last quarter of a second holds may be lost with the supervisor.
   await expect.poll(() => rowsInFile(name)).toHaveLength(1);
   process.kill(supervisorPid(name), "SIGKILL");
