@@ -4,7 +4,6 @@
  */
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
-import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { SourceError } from "../errors/index.ts";
@@ -13,7 +12,7 @@ import { messageOf } from "../realm/index.ts";
 import { LastLine, lastLineFault } from "./last-line.ts";
 import { linesBefore } from "./lines.ts";
 import { gzipWords } from "./whole-packed.ts";
-import { createZstdDecompress } from "./zstd.ts";
+import { unpackedZstd, unpacksZstd } from "./zstd.ts";
 
 const PIECE = 2 ** 18;
 const LINE_FEED = 10;
@@ -74,29 +73,30 @@ export async function checkUtf8(path: string): Promise<void> {
 }
 
 async function* unpacked(stream: TextStream): AsyncGenerator<Buffer> {
-  const { path, start, end } = stream;
+  const { operator, path, packing, start, end } = stream;
   if (end <= start) return;
-  const bytes = createReadStream(path, { start, end: end - 1, highWaterMark: PIECE });
-  try {
-    for await (const piece of unpacking(bytes, stream)) yield piece;
-  } catch (error) {
-    if (error instanceof SourceError) throw error;
-    const fault = stream.packing === "gzip" ? gzipWords(messageOf(error)) : `${messageOf(error)}. It may be damaged`;
-    throw new SourceError(`${stream.operator}: ${path} cannot be read: ${fault}.`, path);
-  } finally {
-    bytes.destroy();
-  }
-}
-
-function unpacking(bytes: Readable, { operator, path, packing }: TextStream): Readable {
-  if (packing === null) return bytes;
-  const unpacker = packing === "gzip" ? createGunzip() : createZstdDecompress?.();
-  if (unpacker === undefined) {
+  if (packing === "zstd" && !unpacksZstd) {
     throw new SourceError(
       `${operator}: ${path} is compressed with zstd, which Node ${process.version} cannot unpack. Use Node 22.15 or later, or unpack the file.`,
       path,
     );
   }
+  try {
+    for await (const piece of pieces(stream)) yield piece;
+  } catch (error) {
+    if (error instanceof SourceError) throw error;
+    const fault = packing === "gzip" ? gzipWords(messageOf(error)) : `${messageOf(error)}. It may be damaged`;
+    throw new SourceError(`${operator}: ${path} cannot be read: ${fault}.`, path);
+  }
+}
+
+/** Leaving a loop over the pieces closes the file. */
+function pieces({ path, packing, start, end }: TextStream): AsyncIterable<Buffer> {
+  // A zstd file is one stream, from its first byte to its last.
+  if (packing === "zstd") return unpackedZstd(path);
+  const bytes = createReadStream(path, { start, end: end - 1, highWaterMark: PIECE });
+  if (packing === null) return bytes;
+  const unpacker = createGunzip();
   // The loop that reads gets the errors of both.
   pipeline(bytes, unpacker).catch(() => {});
   return unpacker;
