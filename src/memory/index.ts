@@ -3,7 +3,7 @@ export { colourOf, SPILLED_COLOUR } from "./colours.ts";
 export { gaugeOver, type MemoryGauge, procGauge } from "./gauge.ts";
 export { kindsOf, LeastOverTime, type MemoryUse, managedOf, processOf } from "./kinds.ts";
 export { climb, GROUND, type Standing, spillsUntil } from "./ladder.ts";
-export { firstLease, kernelLease, type MemoryPool, squeezed } from "./lease.ts";
+export { firstLease, kernelLease, leaseBeside, type MemoryPool, PROCESS } from "./lease.ts";
 export { nodeMemory } from "./limits.ts";
 export type { OomKills } from "./oom-kills.ts";
 export { ownMemory } from "./own-memory.ts";
@@ -21,3 +21,4 @@ export {
   workersThatFit,
 } from "./shares.ts";
 export { type ReadText, type SystemFiles, systemFiles } from "./system-files.ts";
+export { FIRST_ATTEMPT, leaseFor, mayHaveAll, nextAttempt, type WideAttempt, type WideEnd } from "./wide-attempt.ts";

@@ -16,7 +16,7 @@ export interface MemoryPool {
 
 const MIB = 2 ** 20;
 /** A process with its libraries, before the first row. */
-const PROCESS: Bytes = 60e6;
+export const PROCESS: Bytes = 60e6;
 /**
  * Process memory for each byte of kernel buffers: up to 1.8, and less with more buffers. Sorts and joins of 60 M rows
  * took 1.1 times a limit of 940 MiB (`npm run bench -- --only box-2GiB`).
@@ -29,7 +29,7 @@ const MANY: Bytes = 1024 * MIB;
 /** Below this, one thread succeeds where two run out of memory. */
 const ONE_THREAD_BELOW: Bytes = 512 * MIB;
 /** With less, a kernel can do nothing. It then gets memory that is counted for other processes and mostly unused. */
-const LEAST: Bytes = 48 * MIB;
+export const LEAST: Bytes = 48 * MIB;
 
 /** `isLastResort`: the kernel has run out of buffers before, while its process still had memory. */
 export function kernelLease(process: Bytes, threads: number, isLastResort = false): KernelLease {
@@ -39,11 +39,13 @@ export function kernelLease(process: Bytes, threads: number, isLastResort = fals
 }
 
 /**
- * The lease of a kernel that was killed for memory beside its buffers (texts of aggregates, for example): fewer buffers
- * leave more memory for the rest.
+ * The same buffers, or fewer if the process holds more beside them than was counted for (texts of aggregates, for
+ * example): the process must stay within its memory. `beside`: what it holds beside its buffers and its libraries.
  */
-export function squeezed({ memory }: KernelLease, times: number): KernelLease {
-  return { memory: memory === null ? LEAST : Math.max(LEAST, Math.floor(memory / 4 ** times)), threads: 1 };
+export function leaseBeside(lease: KernelLease, process: Bytes, beside: Bytes): KernelLease {
+  if (lease.memory === null) return lease;
+  const most = Math.max(LEAST, Math.floor(process - PROCESS - beside));
+  return most < lease.memory ? { ...lease, memory: most } : lease;
 }
 
 /** The lease that the wide kernel is started with. */

@@ -278,17 +278,45 @@ test("[D1] a fed task whose function is on disk waits for it like any other", ()
   expect(session.tasksOf(1).at(-1)).toBe("j/1/0");
 });
 
-test("[D5] a wide kernel that the system kills comes back with less for its buffers, and so more beside them", () => {
+test("[D5] a wide kernel that the system kills comes back with one thread, and room for what it held beside buffers", () => {
   const session = new ScriptedSession(1, (600 * MIB) / PAGE, { pool: POOL });
   session.start(job("j", [wide(0)]), 1);
   session.up(WIDE, { isWide: true });
   const first = leasesTo(session, WIDE).at(-1)?.memory ?? 0;
-  session.tell({ type: "workerGone", worker: WIDE as WorkerId, end: ended({ signal: "SIGKILL" }) });
+  const curve = [{ at: 0, private: 2 * first + 60e6 }];
+  session.tell({ type: "workerGone", worker: WIDE as WorkerId, end: ended({ signal: "SIGKILL", curve }) });
   session.up(WIDE + 1, { isWide: true });
-  expect(leasesTo(session, WIDE + 1).at(-1)).toEqual({ memory: Math.floor(first / 4), threads: 1 });
+  const second = leasesTo(session, WIDE + 1).at(-1);
+  expect(second?.threads).toBe(1);
+  // It had two bytes for each of its buffers; now it has nearly all the memory, and some more beside.
+  const process = POOL.memory - POOL.overhead - (session.scheduler.ledger.capacity - session.scheduler.ledger.lent);
+  expect(second?.memory).toBeLessThanOrEqual((process - 60e6) / 2.5);
+  expect(second?.memory).toBeGreaterThan((process - 60e6) / 2.6);
   session.done(WIDE + 1);
   session.start(job("k", [wide(0)]), 1);
   expect(leasesTo(session, WIDE + 1).at(-1)?.threads).toBe(2);
+});
+
+test("[D5] a wide kernel that holds much beside its buffers has fewer of them before anybody has to end it", () => {
+  const session = new ScriptedSession(1, (600 * MIB) / PAGE, { pool: POOL });
+  session.start(job("j", [wide(0)]), 1);
+  session.up(WIDE, { isWide: true });
+  const first = leasesTo(session, WIDE).at(-1)?.memory ?? 0;
+  const nobody = { private: 0, shared: 0, children: 0 };
+  const holds = (buffers: number, beside: number) => {
+    session.says(WIDE, { type: "kernel", memory: buffers, spilled: 0 });
+    const reading = { worker: WIDE as WorkerId, private: 60e6 + buffers + beside, shared: 0, children: 0 };
+    session.tell({ type: "memory", workers: [reading], supervisor: nobody, program: nobody });
+  };
+  for (let i = 0; i < 3; i++) holds(first / 2, first / 10);
+  expect(leasesTo(session, WIDE).at(-1)?.memory).toBe(first);
+  // The first two readings may only be later than the kernel's own word.
+  for (let i = 0; i < 2; i++) holds(first / 2, first);
+  expect(leasesTo(session, WIDE).at(-1)?.memory).toBe(first);
+  holds(first / 2, first);
+  const process = POOL.memory - POOL.overhead - (session.scheduler.ledger.capacity - session.scheduler.ledger.lent);
+  expect(leasesTo(session, WIDE).at(-1)?.memory).toBeLessThanOrEqual(process - 60e6 - first);
+  expect(leasesTo(session, WIDE).at(-1)?.memory).toBeGreaterThan(0.9 * (process - 60e6 - first));
 });
 
 test("[O4] a second block is fed ahead only where both leave room for what the task makes", () => {

@@ -318,7 +318,7 @@ function crashed(state: State, task: TaskState, worker: WorkerState, end: Worker
   const { operator } = task;
   const { shortages } = task.oom;
   const { spec } = operator;
-  countCrash(task, end);
+  countCrash(state, task, worker, end);
   const crashes = task.oom.attempt - shortages.length;
   if (spec.kind === "tasks" && crashes <= spec.maxRetries) {
     const { id } = task;

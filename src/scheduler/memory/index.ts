@@ -3,7 +3,7 @@ export { isBystander } from "./bystander.ts";
 export { heapOf } from "./heap.ts";
 export { kernelHolds } from "./kernel-use.ts";
 export { pauseDeadline, reportPauses } from "./ladder.ts";
-export { beginLease, reclaim, reliefAfter, settleLease } from "./lease.ts";
+export { attemptAfter, beginLease, reclaim, settleLease } from "./lease.ts";
 export { replaceUnfit, setMemoryLimit } from "./memory-limit.ts";
 export { memoryReport } from "./memory-report.ts";
 export { watchNode } from "./monitor.ts";

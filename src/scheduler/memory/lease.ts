@@ -5,7 +5,15 @@
  * process has more than its buffers.
  */
 
-import { kernelLease, squeezed } from "../../memory/index.ts";
+import {
+  leaseBeside,
+  leaseFor,
+  mayHaveAll,
+  nextAttempt,
+  PROCESS,
+  type WideAttempt,
+  type WideEnd,
+} from "../../memory/index.ts";
 import type { Bytes } from "../../protocol/index.ts";
 import { isRunnable } from "../flow/index.ts";
 import { inputEnded, isWide, type State, send, type TaskState, type WorkerState } from "../state/index.ts";
@@ -18,7 +26,6 @@ const SHARE_ALONE = 0.8;
 const SHARE_AT_LAST = 0.95;
 /** A kernel with this much takes nothing from others: starting processes and getting pages again costs time. */
 const PLENTY: Bytes = 8 * 2 ** 30;
-const MOST_RELIEF = 2;
 /**
  * Shares of the store that may be lent. Blocks on their way to and from the kernel need the rest: a quarter, and a half
  * while producers run.
@@ -28,6 +35,8 @@ const MOST_LENT_ALONE = 0.75;
 const STEP = 1 / 16;
 /** A task over at most this many bytes of blocks succeeds with the free memory, so no worker ends for it. */
 const LITTLE: Bytes = 2 ** 20;
+/** The least of so many readings counts: buffers and process are not measured at the same moment. */
+const READINGS = 3;
 /** Smaller changes are not worth a message to the kernel. */
 const NOTABLE = 0.1;
 
@@ -49,7 +58,7 @@ export function settleLease(state: State): void {
 
 /** A wide task ran out of memory, or was killed, and has not started again yet. */
 function isOneToComeAgain({ jobs }: State): boolean {
-  const hasLacked = ({ oom: { relief, kills } }: TaskState) => relief + kills > 0;
+  const hasLacked = ({ oom: { wide } }: TaskState) => wide.kind !== "first";
   for (const { operators } of jobs.values()) {
     for (const operator of operators) {
       if (!isWide(operator)) continue;
@@ -61,14 +70,20 @@ function isOneToComeAgain({ jobs }: State): boolean {
 
 /** The kernel is about to get the task: the lease of its previous task no longer applies. */
 export function beginLease(state: State, task: TaskState): void {
-  if (state.memory.lease !== null) state.memory.lease.told = null;
+  const { lease } = state.memory;
+  if (lease !== null) {
+    lease.told = null;
+    lease.buffers = null;
+    lease.held.buffers = 0;
+    lease.held.beside = [];
+  }
   tellLease(state, task);
 }
 
 /** What the wide kernel may have for the task. */
 function tellLease(state: State, task: TaskState): void {
   const { operator, oom } = task;
-  const { relief, kills } = oom;
+  const hasAll = mayHaveAll(oom.wide);
   const { ledger } = state;
   const { lease } = state.memory;
   const { wide } = state.phases;
@@ -76,22 +91,40 @@ function tellLease(state: State, task: TaskState): void {
   const { pool } = lease;
   const isAlone = inputEnded(operator) && isQuiet(state);
   const share = isAlone ? SHARE_ALONE : SHARE_BESIDE;
-  const wanted = relief < MOST_RELIEF ? Math.min(PLENTY, pool.memory * share) : pool.memory * SHARE_AT_LAST;
+  const wanted = hasAll ? pool.memory * SHARE_AT_LAST : Math.min(PLENTY, pool.memory * share);
   const rest = pool.memory - pool.overhead - ledger.capacity;
   if (!isAlone || isOfLittle(task)) unpark(state, "kernel");
   else if (rest - state.workers.size * pool.worker < wanted) park(state, "kernel", null);
   // Tasks that are about to end no longer count.
   const workers = isParkedFor(state, "kernel") ? 0 : state.workers.size;
   const free = rest - workers * pool.worker;
-  const mostLent = !isAlone ? MOST_LENT_BESIDE : relief < MOST_RELIEF ? MOST_LENT_ALONE : 1;
+  const mostLent = !isAlone ? MOST_LENT_BESIDE : hasAll ? 1 : MOST_LENT_ALONE;
   const most = Math.min(ledger.capacity * mostLent, ledger.capacity - 2 * largestBlock(state));
   if (lease.reclaimed === "feeding" && isFed(wide.task)) lease.reclaimed = "no";
   if (lease.reclaimed === "no") lend(state, Math.min(most, wanted - free));
   const process = isAlone ? free + ledger.lent : Math.min(pool.memory * share, free + ledger.lent);
-  if (lease.told !== null && Math.abs(process - lease.told) < lease.told * NOTABLE) return;
+  const own = leaseFor(oom.wide, process, pool.threads);
+  const beside = lease.held.beside.length < READINGS ? 0 : Math.min(...lease.held.beside);
+  const next = leaseBeside(own, process, beside);
+  const isSame = lease.told !== null && Math.abs(process - lease.told) < lease.told * NOTABLE;
+  if (isSame && !differs(next.memory, lease.buffers)) return;
   lease.told = process;
-  const own = kernelLease(process, relief > 0 ? 1 : pool.threads, relief === MOST_RELIEF);
-  send(state, wide, { type: "lease", lease: kills === 0 ? own : squeezed(own, kills) });
+  lease.buffers = next.memory;
+  send(state, wide, { type: "lease", lease: next });
+}
+
+function differs(one: Bytes | null, other: Bytes | null): boolean {
+  return one === null || other === null ? one !== other : Math.abs(one - other) >= other * NOTABLE;
+}
+
+/** The wide kernel's memory was measured: what its process has beside buffers is not left for buffers. */
+export function kernelMeasured({ memory: { lease }, phases: { wide } }: State): void {
+  if (lease === null || wide === null || wide.task === null) return;
+  const { held } = lease;
+  const { reading, kernelBytes } = wide.memory;
+  if (reading === null) return;
+  held.buffers = Math.max(held.buffers, kernelBytes);
+  held.beside = [Math.max(0, reading.private - PROCESS - held.buffers), ...held.beside].slice(0, READINGS);
 }
 
 /**
@@ -99,7 +132,7 @@ function tellLease(state: State, task: TaskState): void {
  * the memory.
  */
 function isOfLittle({ operator: { spec }, input: { feed }, oom }: TaskState): boolean {
-  if (oom.relief + oom.kills > 0 || spec.kind !== "tasks" || spec.input.kind !== "fed") return false;
+  if (oom.wide.kind !== "first" || spec.kind !== "tasks" || spec.input.kind !== "fed") return false;
   const { tables, reads } = spec.input;
   const isAllFed = tables.length > 0 && (reads?.files.length ?? 0) === 0;
   return isAllFed && feed !== null && feed.bytes <= LITTLE;
@@ -133,19 +166,19 @@ function isFed(task: TaskState | null): boolean {
   return feed?.ended === true && feed.inFlight.length === 0;
 }
 
-/**
- * The kernel ran out of memory. Returns the relief with which its task runs again, or null when it already had the
- * most.
- */
-export function reliefAfter(
+/** How a task of the wide kernel is tried again; null: every further attempt would end in the same way. */
+export function attemptAfter(
   { memory: { lease }, phases: { wide } }: State,
-  { oom: { relief } }: TaskState,
+  { oom: { wide: attempt } }: TaskState,
   worker: WorkerState,
-): number | null {
-  if (lease === null || worker !== wide || relief >= MOST_RELIEF) return null;
-  // One thread already: only more memory helps.
-  const isOneThread = lease.told !== null && kernelLease(lease.told, lease.pool.threads).threads === 1;
-  return isOneThread ? MOST_RELIEF : relief + 1;
+  end: { readonly kind: "refused" } | { readonly kind: "killed"; readonly peak: Bytes | null },
+): WideAttempt | null {
+  if (end.kind === "refused" && worker !== wide) return null;
+  if (lease === null) return end.kind === "killed" ? attempt : null;
+  const { told, pool, buffers } = lease;
+  const threads = told === null ? pool.threads : leaseFor(attempt, told, pool.threads).threads;
+  const how: WideEnd = end.kind === "refused" ? end : { ...end, buffers };
+  return nextAttempt(attempt, how, threads);
 }
 
 /** Lends as much as there is room for, and more, step by step, as blocks that do not flow go to disk. */

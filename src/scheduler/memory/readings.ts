@@ -8,6 +8,7 @@ import type { Event, State, WorkerState } from "../state/index.ts";
 import { mayAskToEvict, spillUnderPressure, useOf } from "../store/index.ts";
 import { heapAfterTask } from "./heap.ts";
 import { stand, warnOfUnmanaged } from "./ladder.ts";
+import { kernelMeasured } from "./lease.ts";
 import { isHeavy, noteGrowth } from "./recycle.ts";
 import { workerOf } from "./workers.ts";
 
@@ -23,6 +24,7 @@ export function memoryRead(state: State, event: Extract<Event, { type: "memory" 
     worker.memory.kinds = kindsOf(useOf(state, worker), worker.memory.unmanaged, state.now);
     noteGrowth(worker);
   }
+  if (event.workers.some(({ worker }) => worker === state.phases.wide?.id)) kernelMeasured(state);
   for (const worker of state.workers.values()) settleWorker(state, worker, "reading");
   spillUnderPressure(state);
   for (const worker of state.memory.heavy) warnOfUnmanaged(state, worker);

@@ -16,7 +16,7 @@ import { kernelLease } from "../../memory/index.ts";
 import type { Bytes, KernelLease, LearnedNeed, Milliseconds } from "../../protocol/index.ts";
 import { needText } from "../../units/index.ts";
 import { comesAgain, unpinAll } from "../flow/index.ts";
-import { heapOf, isBystander, mayBeFullOfOthers, reliefAfter } from "../memory/index.ts";
+import { attemptAfter, heapOf, isBystander, mayBeFullOfOthers } from "../memory/index.ts";
 import { isOfTheWorker, kernelRanOut, learn, NO_NEED, nextNeed, roomForTasks, stricter } from "../needs/index.ts";
 import { moveTask } from "../phases/index.ts";
 import type { Scene, WorkerEnd } from "../state/index.ts";
@@ -135,19 +135,20 @@ function isNotItsDoing(state: State, task: TaskState, worker: WorkerState, short
 
 function nextAttempt(state: State, task: TaskState, worker: WorkerState, shortage: Shortage): LearnedNeed | null {
   if (!isWide(task.operator)) return withinSlots(state, nextNeed(shortage));
-  if (shortage.cause !== "engineMemory") task.oom.kills += 1;
-  else {
-    const relief = reliefAfter(state, task, worker);
-    if (relief === null) return null;
-    task.oom.relief = relief;
-  }
+  const isRefused = shortage.cause === "engineMemory";
+  const end = isRefused ? ({ kind: "refused" } as const) : ({ kind: "killed", peak: shortage.memory } as const);
+  const next = attemptAfter(state, task, worker, end);
+  if (next === null) return null;
+  task.oom.wide = next;
   return NO_NEED;
 }
 
 /** The task's worker died, from any cause. The wide kernel is often killed for its memory without a trace. */
-export function countCrash(task: TaskState, { signal }: WorkerEnd): void {
+export function countCrash(state: State, task: TaskState, worker: WorkerState, end: WorkerEnd): void {
   task.oom.attempt += 1;
-  if (isWide(task.operator) && signal === "SIGKILL") task.oom.kills += 1;
+  if (!isWide(task.operator) || end.signal !== "SIGKILL") return;
+  const next = attemptAfter(state, task, worker, { kind: "killed", peak: peakOf(end) });
+  if (next !== null) task.oom.wide = next;
 }
 
 /** There are no more tasks at once than workers, even if memory would hold more. */

@@ -66,7 +66,8 @@ export function newMemoryState(
     raising: [],
     raised: new Set(),
     ending: new Set(),
-    lease: pool === null ? null : { pool, told: null, reclaimed: "no" },
+    lease:
+      pool === null ? null : { pool, told: null, buffers: null, held: { buffers: 0, beside: [] }, reclaimed: "no" },
     parkedFor: new Set(),
   };
 }
@@ -76,8 +77,19 @@ interface LeaseState {
   readonly pool: MemoryPool;
   /** Null: the kernel has not been told a lease yet. */
   told: Bytes | null;
+  /** What the kernel may hold in buffers, as last told; null: not told yet, or no limit. */
+  buffers: Bytes | null;
+  readonly held: KernelHeld;
   /** The store needs what it has lent, and lends no more: while the task is fed, or for as long as it runs. */
   reclaimed: "no" | "feeding" | "for good";
+}
+
+/** What the wide kernel was seen to hold for its present task. */
+interface KernelHeld {
+  /** The most buffers. */
+  buffers: Bytes;
+  /** What its process had beside them, by its last readings, the newest first. */
+  beside: readonly Bytes[];
 }
 
 export interface WorkerMemory {

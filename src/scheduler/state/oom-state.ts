@@ -1,5 +1,6 @@
 /** What the room `oom` keeps and alone writes: the attempts of a task, and how each ran out of memory. */
 import type { MemoryReason } from "../../errors/index.ts";
+import { FIRST_ATTEMPT, type WideAttempt } from "../../memory/index.ts";
 import type { Bytes, LearnedNeed, Milliseconds } from "../../protocol/index.ts";
 
 export interface TaskOom {
@@ -8,19 +9,14 @@ export interface TaskOom {
   readonly shortages: Shortage[];
   /** The task was refused memory although it had all the memory: see TaskOrder. */
   blamesRows: boolean;
-  /**
-   * In the wide kernel: how often it ran out of memory. The next attempt has one thread, the one after that nearly all
-   * memory.
-   */
-  relief: number;
-  /** How often its process was killed: each further attempt has less for its buffers, and more beside them. */
-  kills: number;
+  /** In the wide kernel: how the present attempt works, or the next one. */
+  wide: WideAttempt;
   /** When it may run again. */
   restsUntil: Milliseconds;
 }
 
 export function newTaskOom(): TaskOom {
-  return { attempt: 0, shortages: [], blamesRows: false, relief: 0, kills: 0, restsUntil: 0 };
+  return { attempt: 0, shortages: [], blamesRows: false, wide: FIRST_ATTEMPT, restsUntil: 0 };
 }
 
 /** An attempt that ran out of memory. */
