@@ -130,10 +130,17 @@ function startOf(name: string): Date | null {
   return year === undefined ? null : new Date(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
 }
 
+/** A session that is just starting has no events yet. It would look like one that was killed. */
+function hasBegun(directory: string): boolean {
+  if (hasEvents(directory)) return true;
+  const owner = readOwner(directory);
+  return owner !== null && !isAlive(owner);
+}
+
 function namesIn(root: string): readonly string[] {
   try {
     return readdirSync(root, { withFileTypes: true })
-      .filter((entry) => entry.isDirectory())
+      .filter((entry) => entry.isDirectory() && hasBegun(join(root, entry.name)))
       .map((entry) => entry.name)
       .sort();
   } catch (error) {

@@ -45,6 +45,7 @@ beforeAll(() => {
     writeFileSync(path, spillway(["completion", shell]).stdout);
   }
   mkdirSync(join(directory, "state/spillway", session), { recursive: true });
+  writeFileSync(join(directory, "state/spillway", session, "events.jsonl"), "");
   // Says with which words it was started. The scripts ask it for the names of sessions.
   const command = join(directory, "bin/spillway");
   mkdirSync(dirname(command));

@@ -3,6 +3,8 @@ import { mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { findSession, listSessions, openSession } from "../../src/sessions/index.ts";
+import { identify } from "../../src/supervisor/process-identity.ts";
+import { writeOwner } from "../../src/supervisor/session-files.ts";
 import { lastSession, supervisorPid, testSessions } from "../support/sessions.ts";
 
 const sessions = testSessions("known-sessions");
@@ -87,4 +89,14 @@ test("[A15] names may be cut short, be a path or latest; an unknown one gets the
   expect(() => findSession(other, other)).toThrow("has no logs of a session");
   expect(() => findSession("./nowhere/at-all", other)).toThrow("is no directory");
   expect(() => findSession(undefined, join(other, "none"))).toThrow("There are no sessions");
+});
+
+test("[A15] a session that is just starting is not listed yet; one whose supervisor died before its first event is", () => {
+  const other = join(sessions.directory, "starting");
+  const names = ["20260103T000000-3-cccccc", "20260103T000000-4-dddddd", "20260103T000000-5-eeeeee"];
+  const [empty = "", begun = "", died = ""] = names.map((name) => join(other, name));
+  for (const directory of [empty, begun, died]) mkdirSync(directory, { recursive: true });
+  writeOwner(begun, identify(process.pid));
+  writeOwner(died, { ...identify(process.pid), started: 1 });
+  expect(listSessions(other).map(({ name, status }) => [name, status])).toEqual([[names[2], "killed"]]);
 });
