@@ -36,7 +36,7 @@ export function memoryGroups(read: ReadText): readonly MemoryGroup[] {
   return hierarchies(read).flatMap(({ mount, root, group, version }) => {
     const groups: MemoryGroup[] = [];
     for (let at = below(root, group); ; at = dirname(at)) {
-      groups.push({ version, path: join(mount, at), isOutermost: at === "/" });
+      groups.push({ version, path: at === "/" ? mount : join(mount, at), isOutermost: at === "/" });
       if (at === "/") return groups;
     }
   });

@@ -1,6 +1,7 @@
 export { collectGarbage } from "./collect-garbage.ts";
 export { colourOf, SPILLED_COLOUR } from "./colours.ts";
 export { gaugeOver, type MemoryGauge, procGauge } from "./gauge.ts";
+export { groupThatEndsTogether } from "./group-kill.ts";
 export { kindsOf, LeastOverTime, type MemoryUse, managedOf, processOf } from "./kinds.ts";
 export { climb, GROUND, type Standing, spillsUntil } from "./ladder.ts";
 export { firstLease, kernelLease, leaseBeside, type MemoryPool, PROCESS } from "./lease.ts";

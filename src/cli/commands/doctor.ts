@@ -6,7 +6,7 @@ import { systemFiles } from "../../memory/index.ts";
 import { onThisMachine, type ResolvedOptions } from "../../session/options.ts";
 import { type Finding, good, note, type State, wrong } from "../doctor/finding.ts";
 import { leftovers } from "../doctor/leftovers.ts";
-import { limits, memory, nodeVersion, overcommit } from "../doctor/machine.ts";
+import { groupKill, limits, memory, nodeVersion, overcommit } from "../doctor/machine.ts";
 import { logsDirectory, sharedMemory, spillDirectory } from "../doctor/storage.ts";
 import { settingsOf } from "../settings.ts";
 import { listing } from "../table.ts";
@@ -39,7 +39,7 @@ export function define(command: Command): void {
 
 function examine(words: readonly string[], clean: boolean): readonly Finding[] {
   const { read } = systemFiles;
-  const machine = [nodeVersion(process.version), memory(read), ...overcommit(read)];
+  const machine = [nodeVersion(process.version), memory(read), ...overcommit(read), ...groupKill(read)];
   let options: ResolvedOptions;
   try {
     options = onThisMachine(readConfig({ arguments: words }));

@@ -1,6 +1,6 @@
 /** Examines Node, memory, control groups, process limits and allocators. */
 import { availableParallelism, totalmem } from "node:os";
-import { nodeMemory, type ReadText } from "../../memory/index.ts";
+import { groupThatEndsTogether, nodeMemory, type ReadText } from "../../memory/index.ts";
 import type { Bytes } from "../../protocol/index.ts";
 import { formatSize } from "../../units/index.ts";
 import { type Finding, good, note, wrong } from "./finding.ts";
@@ -61,4 +61,13 @@ export function overcommit(read: ReadText): readonly Finding[] {
   if (read("/proc/sys/vm/overcommit_memory")?.trim() !== "2") return [];
   const remedy = "Run sysctl vm.overcommit_memory=0: Node reserves far more memory than it uses.";
   return [note("overcommit", "vm.overcommit_memory is 2: reservations count as use", remedy)];
+}
+
+/** Nothing is said where the system kills one process at a time. */
+export function groupKill(read: ReadText): readonly Finding[] {
+  const group = groupThatEndsTogether(read);
+  if (group === null) return [];
+  const text = `memory.oom.group is 1 in ${group}: the system ends the program together with a worker`;
+  const remedy = "Set it to 0 (Kubernetes: singleProcessOOMKill: true in the kubelet's settings).";
+  return [note("OOM killer", text, remedy)];
 }
