@@ -43,6 +43,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   asking: "phases",
   error: "phases",
   alone: "needs",
+  trials: "needs",
   ended: "flow",
   heldBy: "placement",
   task: "jobs",

@@ -167,6 +167,8 @@ export interface OperatorNow {
   readonly peakMemory: number;
   /** The most that a task added to what its worker had. */
   readonly addedMemory: number;
+  /** What a task is expected to take; null: unknown. */
+  readonly appetite: number | null;
   /** Private memory of the workers that run the operator's tasks now. */
   readonly memoryNow: number;
   /** Blocks that the operator made and that nobody has read yet. */

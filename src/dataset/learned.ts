@@ -1,19 +1,39 @@
 /**
- * What running out of memory has taught a session about its functions. It is kept from run to run, so that the next run
- * starts with what the last one learned. A stage is recognised by its name and its functions, including what they
- * capture and the options that say how much they take at once: a user who changes one of them wants to see the effect.
- * A stage without functions is recognised by its SQL.
+ * What its runs have taught a session about functions: what their tasks ask for since they ran out of memory, and what a
+ * task takes. It is kept from run to run, so that the next run starts with what the last one learned. A stage is
+ * recognised by its name and its functions, including what they capture and the options that say how much they take at
+ * once: a user who changes one of them wants to see the effect. A stage without functions is recognised by its SQL.
  */
 import { createHash } from "node:crypto";
-import type { LearnedNeed, OperatorId, OperatorStats } from "../protocol/index.ts";
+import type { Bytes, LearnedNeed, OperatorId, OperatorStats } from "../protocol/index.ts";
 import type { Stages, TaskStage } from "../stages/index.ts";
 import type { Engine } from "./engine.ts";
 
-const byEngine = new WeakMap<Engine, Map<string, LearnedNeed>>();
+/** Of a function with more than this, the beginning and the end count: captured data may have gigabytes. */
+const MOST_HASHED: Bytes = 2 ** 18;
+
+interface Learnt {
+  readonly need: LearnedNeed | null;
+  readonly appetite: Bytes | null;
+}
+
+const NOTHING: Learnt = { need: null, appetite: null };
+
+const byEngine = new WeakMap<Engine, Map<string, Learnt>>();
+const keys = new WeakMap<TaskStage, string>();
 
 export function learnedOf(engine: Engine, stage: TaskStage): LearnedNeed | null {
-  const needs = byEngine.get(engine);
-  return needs === undefined ? null : (needs.get(keyOf(stage)) ?? null);
+  return learntOf(engine, stage).need;
+}
+
+/** What a task took in an earlier run; null: unknown. */
+export function appetiteOf(engine: Engine, stage: TaskStage): Bytes | null {
+  return learntOf(engine, stage).appetite;
+}
+
+function learntOf(engine: Engine, stage: TaskStage): Learnt {
+  const learnt = byEngine.get(engine);
+  return learnt === undefined ? NOTHING : (learnt.get(keyOf(stage)) ?? NOTHING);
 }
 
 /** The needs of all stages that have learned something. */
@@ -26,26 +46,36 @@ export function learnedBy(engine: Engine, { stages }: Stages): ReadonlyMap<Opera
   return found;
 }
 
-interface Learnt {
-  readonly operators: readonly Pick<OperatorStats, "learned">[];
+interface Run {
+  readonly operators: readonly Pick<OperatorStats, "learned" | "appetite">[];
 }
 
 /** Keeps what a run of these stages has learned, after it has ended well. */
-export function remember(engine: Engine, { stages }: Stages, { operators }: Learnt): void {
+export function remember(engine: Engine, { stages }: Stages, { operators }: Run): void {
   for (const [i, stage] of stages.entries()) {
-    const learned = operators[i]?.learned ?? null;
-    if (stage.kind !== "tasks" || learned === null) continue;
-    const needs = byEngine.get(engine) ?? new Map<string, LearnedNeed>();
-    byEngine.set(engine, needs.set(keyOf(stage), learned));
+    const { learned: need = null, appetite = null } = operators[i] ?? {};
+    if (stage.kind !== "tasks" || (need === null && appetite === null)) continue;
+    const learnt = byEngine.get(engine) ?? new Map<string, Learnt>();
+    byEngine.set(engine, learnt.set(keyOf(stage), { need, appetite: appetite?.bytes ?? null }));
   }
 }
 
-function keyOf({ name, steps, request, concurrency }: TaskStage): string {
+function keyOf(stage: TaskStage): string {
+  const known = keys.get(stage) ?? newKey(stage);
+  keys.set(stage, known);
+  return known;
+}
+
+function newKey({ name, steps, request, concurrency }: TaskStage): string {
   const hash = createHash("sha256").update(name);
   const functions = steps.flatMap((step) => (step.kind === "function" ? [step.node] : []));
   for (const { fn, options } of functions) {
     const { batchSize, maxInFlight, stream } = options;
-    hash.update(fn.payload).update(JSON.stringify([batchSize, maxInFlight, stream, request, concurrency]));
+    const { payload } = fn;
+    hash
+      .update(payload.subarray(0, MOST_HASHED))
+      .update(payload.subarray(Math.max(MOST_HASHED, payload.length - MOST_HASHED)));
+    hash.update(JSON.stringify([payload.length, batchSize, maxInFlight, stream, request, concurrency]));
   }
   // Next to functions the SQL does not count: it may read another part of the same data.
   if (functions.length === 0) for (const step of steps) if (step.kind === "sql") hash.update(step.sql);

@@ -19,7 +19,7 @@ import { buildStages, describeSql, jobSpec, type Planning, type Stages } from ".
 import { type Cancellation, never } from "./consume/cancellation.ts";
 import type { Engine, FinishedJob, RunningJob } from "./engine.ts";
 import { examinedBy } from "./examine.ts";
-import { learnedOf, remember } from "./learned.ts";
+import { appetiteOf, learnedOf, remember } from "./learned.ts";
 
 const types = new KeptAnswers<readonly Column[]>();
 
@@ -102,6 +102,7 @@ async function start(
       return payload;
     },
     learnedOf: (stage) => learnedOf(engine, stage),
+    appetiteOf: (stage) => appetiteOf(engine, stage),
   });
   const release = () => engine.release([...payloads.values()].map((block) => block.id));
   try {

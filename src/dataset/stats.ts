@@ -1,6 +1,6 @@
 /** What the last run of a dataset did, as fields and as text. */
 import type { Bytes, JobStats, OperatorStats, Spread } from "../protocol/index.ts";
-import { learnedText } from "../stages/index.ts";
+import { appetiteText, learnedText } from "../stages/index.ts";
 import { operatorTitle } from "../titles/index.ts";
 import { formatDuration, formatSize } from "../units/index.ts";
 import { shownAs } from "./shown-as.ts";
@@ -81,6 +81,8 @@ function operatorLines(operator: OperatorStats, index: number): readonly string[
   if (operator.retries > 0) lines.push(`  Retries: ${operator.retries}`);
   const learned = learnedText(operator);
   if (learned !== null) lines.push(`  Memory: ${learned}`);
+  const appetite = appetiteText(operator);
+  if (appetite !== null) lines.push(`  Expected memory of a task: ${appetite}`);
   if (operator.errored > 0) lines.push(`  Rows dropped by onError: ${operator.errored}`);
   const held = Object.entries(operator.heldBack).filter(([, seconds]) => seconds > 0);
   if (held.length > 0) {

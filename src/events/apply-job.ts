@@ -39,6 +39,9 @@ export function applyOperator(state: SessionState, event: OperatorEvent & { read
     case "learned":
       totals.learned = event.need;
       return;
+    case "appetite":
+      totals.appetite = event.appetite;
+      return;
   }
 }
 
@@ -140,6 +143,7 @@ function noTotals(plan: OperatorPlan): OperatorTotals {
     oomRetries: 0,
     ...NO_FIGURES,
     learned: plan.recipe?.learned ?? null,
+    appetite: plan.recipe?.appetite == null ? null : { bytes: plan.recipe.appetite, from: "earlier" },
     ends: { rowsOut: noEnds(), bytesOut: noEnds(), wall: noEnds(), cpu: noEnds() },
     soFar: { rowsIn: 0, rowsOut: 0, bytesOut: 0 },
     startedAt: null,

@@ -47,6 +47,7 @@ export function apply(state: SessionState, event: RecordedEvent): SessionState {
     case "tasksKnown":
     case "slicePassed":
     case "learned":
+    case "appetite":
       applyOperator(state, event);
       break;
     case "memory":

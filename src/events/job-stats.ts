@@ -91,6 +91,7 @@ function operatorStats(totals: OperatorTotals, shares: Shares, until: Millisecon
     retries: totals.retries,
     oomRetries: totals.oomRetries,
     learned: totals.learned,
+    appetite: totals.appetite,
     blocks: totals.blocks,
     rowsIn: totals.rowsIn + soFar.rowsIn,
     rowsOut: plan.kind === "slice" ? alone(rowsOut) : spread(ends.rowsOut, rowsOut, tasks, soFar.rowsOut),

@@ -3,6 +3,7 @@
  * maps; `snapshotOf` and `stateOf` turn it into JSON and back.
  */
 import type {
+  Appetite,
   BlockId,
   BlockState,
   Bytes,
@@ -123,6 +124,8 @@ export interface OperatorTotals extends Changing<TaskFigures> {
   oomRetries: number;
   /** What its tasks ask for, as learned from tasks that ran out of memory. */
   learned: LearnedNeed | null;
+  /** What a task is expected to take; null: unknown. */
+  appetite: Appetite | null;
   readonly ends: Readonly<Record<"rowsOut" | "bytesOut" | "wall" | "cpu", Ends>>;
   /** What running tasks have done so far; counted above when they are done. */
   readonly soFar: SoFar;

@@ -312,6 +312,8 @@ export interface TaskOperator {
   readonly maxOomRetries: number;
   /** What an earlier run learned. */
   readonly learned: LearnedNeed | null;
+  /** What a task took in an earlier run; null: unknown. */
+  readonly appetite: Bytes | null;
   /** What planning left out of the read; explain and stats show it. */
   readonly skipped: Skipped;
 }

@@ -118,6 +118,14 @@ export interface LearnedNeed {
   readonly memory: Bytes | null;
 }
 
+/** What a task of an operator is expected to take: memory that it adds to what its worker has without it. */
+export interface Appetite {
+  /** The most of what the last tasks took, and a margin. */
+  readonly bytes: Bytes;
+  /** What shows it: a task that has not ended; tasks that have; an earlier run. */
+  readonly from: "batch" | "tasks" | "earlier";
+}
+
 /**
  * Why the session ends a worker. "unresponsive": it has not answered a cancel; "neverConnected": it has not connected
  * in time.

@@ -205,6 +205,8 @@ export interface TaskOrder {
   readonly maxInFlight?: number;
   /** The task was refused memory although it had all the memory: `onError` may drop the row that asks for so much. */
   readonly blamesRows?: true;
+  /** The worker is to say what memory the task took for the first batch that its functions hand on. */
+  readonly tellsBatch?: true;
   /** What the worker's kernel may use for this task, if more than the worker's own lease. */
   readonly lease?: KernelLease;
 }
@@ -307,7 +309,16 @@ export type WorkerMessage =
       readonly heap: HeapUse;
     }
   | { readonly type: "called"; readonly request: number; readonly answer: WorkerAnswer }
-  | { readonly type: "done"; readonly task: TaskId; readonly report: TaskReport; readonly heap: HeapUse }
+  /** The task's functions have handed on their first batch: the most private memory so far, and the task's part of it. */
+  | { readonly type: "firstBatch"; readonly task: TaskId; readonly peakMemory: Bytes; readonly addedMemory: Bytes }
+  /** `left`: the private memory that the worker has after the task. */
+  | {
+      readonly type: "done";
+      readonly task: TaskId;
+      readonly report: TaskReport;
+      readonly heap: HeapUse;
+      readonly left: Bytes;
+    }
   | { readonly type: "failed"; readonly task: TaskId; readonly error: WireError }
   | { readonly type: "cancelled"; readonly task: TaskId }
   /** An on-demand profile cannot begin. */

@@ -1,7 +1,7 @@
 /** Figures that travel with progress and at the end of a job. */
 import type { TypeFamily } from "../arrow/index.ts";
 import type { Bytes, Milliseconds, OperatorId, Skipped } from "./job.ts";
-import type { LearnedNeed } from "./memory.ts";
+import type { Appetite, LearnedNeed } from "./memory.ts";
 
 export interface WrittenFile {
   /** Relative to the sink's staging directory, later to its directory. */
@@ -122,6 +122,8 @@ export interface OperatorStats {
   readonly oomRetries: number;
   /** Null when no task has run out of memory. */
   readonly learned: LearnedNeed | null;
+  /** What a task is expected to take. Null: unknown, because it has no functions or nothing was measured. */
+  readonly appetite: Appetite | null;
   readonly blocks: number;
   /** Totals count finished and running tasks. All other values of a spread count only finished tasks. */
   readonly rowsIn: number;

@@ -16,6 +16,7 @@ import type {
   WorkerId,
 } from "./job.ts";
 import type {
+  Appetite,
   DeathReason,
   LearnedNeed,
   MemoryKinds,
@@ -71,6 +72,8 @@ export interface OperatorRecipe {
   readonly skipped: Skipped;
   /** What its tasks ask for, as earlier runs have learned; null: nothing was learned. */
   readonly learned: LearnedNeed | null;
+  /** What a task took in an earlier run; null: unknown. */
+  readonly appetite: Bytes | null;
   /** What becomes of its rows. */
   readonly sink: "blocks" | "count" | "files";
 }
@@ -142,6 +145,8 @@ export type OperatorEvent =
   | { readonly type: "slicePassed"; readonly job: JobId; readonly operator: OperatorId; readonly rows: number }
   /** What its tasks ask for from now on, because one of them ran out of memory. */
   | { readonly type: "learned"; readonly job: JobId; readonly operator: OperatorId; readonly need: LearnedNeed }
+  /** What a task of it is expected to take, from now on. */
+  | { readonly type: "appetite"; readonly job: JobId; readonly operator: OperatorId; readonly appetite: Appetite }
   /**
    * The policy that holds the operator back from now on; null: none. The time from one of these events to the next is
    * how long.

@@ -14,7 +14,7 @@ import {
 } from "../protocol/index.ts";
 import { flowsOf } from "./boundaries.ts";
 import type { Estimates } from "./estimate.ts";
-import { counted, estimateText, figuresText, learnedText } from "./figures.ts";
+import { appetiteText, counted, estimateText, figuresText, learnedText } from "./figures.ts";
 import type { StageRead } from "./reads.ts";
 import { isUsual, requestText } from "./request.ts";
 import { sqlLines } from "./sql/layout.ts";
@@ -96,6 +96,8 @@ function amountLines(id: OperatorId, { estimates, ran, learned: before }: Known)
   if (figures !== undefined) lines.push(`  real: ${figuresText(figures)}`);
   const learned = learnedText(figures ?? { oomRetries: 0, learned: before?.get(id) ?? null });
   if (learned !== null) lines.push(`  memory: ${learned}`);
+  const appetite = figures === undefined ? null : appetiteText(figures);
+  if (appetite !== null) lines.push(`  memory of a task: ${appetite}`);
   return lines;
 }
 

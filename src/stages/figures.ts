@@ -28,6 +28,13 @@ export function learnedText({ oomRetries, learned }: Pick<OperatorStats, "oomRet
   return `ran out of memory ${times}${since === "" ? "" : `; since then ${since}`}`;
 }
 
+/** For example "about 310 MiB, by its last tasks". Null when nothing was seen. */
+export function appetiteText({ appetite }: Pick<OperatorStats, "appetite">): string | null {
+  if (appetite === null) return null;
+  const by = { batch: "its first batch", tasks: "its last tasks", earlier: "an earlier run" }[appetite.from];
+  return `about ${formatSize(appetite.bytes)}, by ${by}`;
+}
+
 /** For example "10 rows, 240 B, 4 tasks, 12ms of work (9ms CPU)". */
 export function figuresText({ rowsOut, bytesOut, tasksDone, wall, cpu, retries, errored }: OperatorStats): string {
   const parts = [counted(rowsOut.total, "row")];

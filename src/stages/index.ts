@@ -1,7 +1,7 @@
 export { buildStages } from "./build.ts";
 export { estimatesOf } from "./estimate.ts";
 export { stageLines } from "./explain.ts";
-export { figuresText, learnedText } from "./figures.ts";
+export { appetiteText, figuresText, learnedText } from "./figures.ts";
 export { jobSpec } from "./job.ts";
 export { likelyColumns } from "./likely-columns.ts";
 export { stageChart } from "./mermaid.ts";

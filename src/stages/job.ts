@@ -35,6 +35,8 @@ interface JobContext {
   payloadOf(node: FunctionNode): BlockRef;
   /** The need that an earlier run of the stage found. */
   learnedOf(stage: TaskStage): LearnedNeed | null;
+  /** What a task took in an earlier run; null: unknown. */
+  appetiteOf(stage: TaskStage): Bytes | null;
 }
 
 export function jobSpec({ stages }: Stages, context: JobContext): JobSpec {
@@ -74,6 +76,7 @@ function taskOperator(stage: TaskStage, id: OperatorId, sink: Sink, context: Job
     maxRetries: stage.maxRetries ?? context.maxRetries,
     maxOomRetries: stage.maxOomRetries ?? context.maxOomRetries,
     learned: context.learnedOf(stage),
+    appetite: context.appetiteOf(stage),
     skipped,
   };
 }

@@ -104,6 +104,7 @@ export class Sampler {
       workers: this.#readings,
       supervisor,
       program: this.#gauge.process(program, "alone") ?? NOTHING,
+      used: this.#sampled.settings.memoryMonitorRefreshMs > 0 ? this.#gauge.node().used : null,
     });
     if (!wasBusy && !this.#busy && !this.#readings.some((reading) => this.#isHigh(reading))) this.close();
   }

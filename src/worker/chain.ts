@@ -13,6 +13,7 @@ import { BatchFunctionStep } from "./steps/batch-function.ts";
 import { DeadLetters } from "./steps/dead-letters.ts";
 import { Failures } from "./steps/failures.ts";
 import { FilterFunctionStep } from "./steps/filter-function.ts";
+import { FirstBatch } from "./steps/first-batch.ts";
 import { GroupFunctionStep } from "./steps/group-function.ts";
 import { GroupStreamStep } from "./steps/group-stream.ts";
 import { RowFunctionStep } from "./steps/row-function.ts";
@@ -44,6 +45,8 @@ export async function buildChain(
   broadcast: readonly string[],
   /** What feeds the chain. If it is a query and no step follows, the query itself has counted the rows. */
   fedBy: "query" | "blocks",
+  /** The last function has made its first batch, if the task is to tell of it. */
+  handedOn: () => void,
 ): Promise<Chain> {
   const counting = operator.spec.sink.kind === "count";
   const last = steps.at(-1);
@@ -55,6 +58,7 @@ export async function buildChain(
   let next: Link = limit === null || kernelCounts ? sink : new Head(limit, sink);
   /** The link before the sink. */
   let made: Link | null = null;
+  const lastFunction = task.tellsBatch === true ? steps.findLast(({ kind }) => kind === "function") : undefined;
   for (const step of [...steps].reverse()) {
     if (step.kind === "sql") {
       const sql = fillPlaceholders(step.sql, new Map(numberedTables("b", broadcast)));
@@ -64,6 +68,7 @@ export async function buildChain(
       const fn = functions.get(step);
       if (fn === undefined) throw new Error(`no function was loaded for ${step.operator}`);
       const { uses } = step.options;
+      if (step === lastFunction) next = new FirstBatch(next, handedOn);
       next = functionStage(fn, task, uses === undefined ? next : new UsedNames(uses, next), scope, letters);
     }
     made ??= next;

@@ -7,7 +7,7 @@
 import { readFileSync } from "node:fs";
 import { CancelledError, toWire } from "../errors/index.ts";
 import { connectInside } from "../files/index.ts";
-import { OwnPeak } from "../memory/index.ts";
+import { OwnPeak, ownMemory } from "../memory/index.ts";
 import { dieWithParent } from "../native/index.ts";
 import {
   type ArenaRange,
@@ -210,6 +210,8 @@ class Worker {
         reserve: (bytes) => this.#reserve(task.id, bytes),
         output: (block) => this.#wire.send({ type: "output", task: task.id, ...block }),
         fed: () => this.#wire.send({ type: "fed", task: task.id }),
+        firstBatch: (peakMemory, addedMemory) =>
+          this.#wire.send({ type: "firstBatch", task: task.id, peakMemory, addedMemory }),
         kernelUsage: (usage) => this.#wire.send({ type: "kernel", ...usage }),
         isMostlyFree: () => this.#allowance.isMostlyFree(),
       };
@@ -229,7 +231,7 @@ class Worker {
       });
       await this.#profiling?.written();
       this.#task = null;
-      this.#wire.send({ type: "done", task: task.id, report, heap: heapUse() });
+      this.#wire.send({ type: "done", task: task.id, report, heap: heapUse(), left: ownMemory().private });
     } catch (error) {
       if (!(error instanceof CancelledError)) await this.#renewKernel();
       this.#task = null;

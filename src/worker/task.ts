@@ -7,6 +7,7 @@ import { assertOwnColumns, type RecordBatch, type Schema, sliceBatch, typeFamily
 import { type KernelStream, NO_COLUMN, StoredTable } from "../kernel/index.ts";
 import type { OwnPeak } from "../memory/index.ts";
 import {
+  type Bytes,
   CONTENTS,
   type FileContents,
   fillPlaceholders,
@@ -55,6 +56,8 @@ export interface TaskOutlet extends BlockOutlet {
   /** The oldest unanswered message of a feed has been read. */
   fed(): void;
   kernelUsage(usage: KernelUsage): void;
+  /** Its functions have made their first batch: the most memory so far, and the task's part of it. */
+  firstBatch(peakMemory: Bytes, addedMemory: Bytes): void;
   /** Most of this worker's memory is free. */
   isMostlyFree(): boolean;
 }
@@ -344,7 +347,14 @@ export class RunningTask implements TaskScope {
     const { connection } = this.kernel;
     const readsTables = steps.some(({ kind }) => kind === "sql") || this.operator.spec.sink.kind === "files";
     const beside = readsTables ? this.kernel.side : connection;
-    return buildChain(this.task, this.operator, steps, beside, this.outlet, this, this.#broadcast, fedBy);
+    return buildChain(this.task, this.operator, steps, beside, this.outlet, this, this.#broadcast, fedBy, () =>
+      this.#handedOn(),
+    );
+  }
+
+  #handedOn(): void {
+    const { peak, added } = this.peak.look();
+    this.outlet.firstBatch(peak, added);
   }
 
   /** Feeds the chain, ends it, and closes it whatever happens. */

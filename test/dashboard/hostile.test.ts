@@ -41,6 +41,7 @@ function operator(id: number, name: string) {
     ...most,
     skipped,
     learned: null,
+    appetite: null,
     sink: "blocks",
   };
   return { id, name: `map`, kind: "tasks", place: "worker", inputs: [], tasks: 1, recipe };

@@ -20,7 +20,7 @@ async function begins(engine: InProcessEngine, plan: Plan): Promise<LearnedNeed 
 async function after(plan: Plan): Promise<InProcessEngine> {
   const engine = new InProcessEngine();
   const built = await buildStages(optimise(plan), false);
-  remember(engine, built, { operators: built.stages.map(() => ({ learned: NEED })) });
+  remember(engine, built, { operators: built.stages.map(() => ({ learned: NEED, appetite: null })) });
   return engine;
 }
 

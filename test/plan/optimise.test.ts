@@ -103,6 +103,7 @@ async function rowsOf(plan: Plan): Promise<readonly Record<string, unknown>[]> {
     maxRetries: 0,
     maxOomRetries: 0,
     learnedOf: () => null,
+    appetiteOf: () => null,
     payloadOf: (node) => payloads.get(node),
   });
   const rows: Record<string, unknown>[] = [];

@@ -21,6 +21,7 @@ function seen(before: number, now: number, program = 0, more: Parameters<typeof 
     workers: [worker],
     supervisor: nobody,
     program: { ...nobody, private: program * MIB },
+    used: null,
   });
   session.nodeUses(960);
   expect(session.happened("monitorKill")).toHaveLength(1);

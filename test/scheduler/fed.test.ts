@@ -306,7 +306,7 @@ test("[D5] a wide kernel that holds much beside its buffers has fewer of them be
   const holds = (buffers: number, beside: number) => {
     session.says(WIDE, { type: "kernel", memory: buffers, spilled: 0 });
     const reading = { worker: WIDE as WorkerId, private: 60e6 + buffers + beside, shared: 0, children: 0 };
-    session.tell({ type: "memory", workers: [reading], supervisor: nobody, program: nobody });
+    session.tell({ type: "memory", workers: [reading], supervisor: nobody, program: nobody, used: null });
   };
   for (let i = 0; i < 3; i++) holds(first / 2, first / 10);
   expect(leasesTo(session, WIDE).at(-1)?.memory).toBe(first);

@@ -113,6 +113,7 @@ test("[M1] idle workers end before tasks, if they have worked and have anything 
     workers: [{ worker: 4 as WorkerId, private: 100 * MIB, shared: 0, children: 0 }],
     supervisor: { private: 0, shared: 0, children: 0 },
     program: { private: 0, shared: 0, children: 0 },
+    used: null,
   });
   session.nodeUses(960);
   expect(killed(session)).not.toContain(4);

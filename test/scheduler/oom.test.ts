@@ -246,7 +246,7 @@ test("[M3] fewer at once: what one was seen to have is reserved for each", () =>
   session.start(counting(8, { steps: batched(1, "map") }), 1);
   const reading = { worker: 1 as WorkerId, private: 350 * MIB, shared: 0, children: 0 };
   const none = { private: 0, shared: 0, children: 0 };
-  session.tell({ type: "memory", workers: [reading], supervisor: none, program: none });
+  session.tell({ type: "memory", workers: [reading], supervisor: none, program: none, used: null });
   session.ends(1, KILLED);
   expect(session.needs).toEqual([{ batchSize: null, atOnce: 2, alone: false, memory: 350 * MIB }]);
   session.up(5);

@@ -17,7 +17,13 @@ function tell(session: ScriptedSession, worker: number, progress: TaskProgress):
 /** In MiB, as the worker itself saw it. */
 function doneWith(session: ScriptedSession, worker: number, peak: number, added: number): void {
   const report = taskReport({ peakMemory: peak * MIB, addedMemory: added * MIB });
-  session.says(worker, { type: "done", task: session.taskOf(worker).id, report, heap: { used: 0, limit: MIB } });
+  session.says(worker, {
+    type: "done",
+    task: session.taskOf(worker).id,
+    report,
+    heap: { used: 0, limit: MIB },
+    left: 0,
+  });
 }
 
 /** The operator as the program is told of it next. */

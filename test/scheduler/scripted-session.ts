@@ -172,7 +172,7 @@ export class ScriptedSession {
 
   done(worker: number, rowsOut = 0, heap: HeapUse = { used: 0, limit: MIB }): void {
     const { id } = this.taskOf(worker);
-    this.says(worker, { type: "done", task: id, report: taskReport({ rowsOut }), heap });
+    this.says(worker, { type: "done", task: id, report: taskReport({ rowsOut }), heap, left: 0 });
   }
 
   /** Private memory of workers, by their number. */
@@ -182,7 +182,7 @@ export class ScriptedSession {
       ...processWith(bytes),
     }));
     const [supervisor, program] = [processWith(0), processWith(0)];
-    this.tell({ type: "memory", workers: readings, supervisor, program });
+    this.tell({ type: "memory", workers: readings, supervisor, program, used: null });
   }
 
   get events(): SessionEvent[] {
@@ -202,7 +202,7 @@ export class ScriptedSession {
       children: 0,
     }));
     const nobody = { private: 0, shared: 0, children: 0 };
-    this.tell({ type: "memory", workers, supervisor: nobody, program: nobody });
+    this.tell({ type: "memory", workers, supervisor: nobody, program: nobody, used: null });
   }
 
   /** The node is seen to use so much of 1000 MiB. */

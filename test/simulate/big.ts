@@ -126,14 +126,18 @@ export class BigWorld {
         worker,
         message:
           operator === 2
-            ? { type: "done", task: id, report: REPORT, heap: HEAP }
+            ? { type: "done", task: id, report: REPORT, heap: HEAP, left: 0 }
             : { type: "reserve", task: id, bytes: RESERVED },
       });
     } else if (message.type === "reserved") {
       const { task, range } = message;
       const made = { range, rows: 1, length: LENGTH, checksum: 0xdeadbeef, columns: [...COLUMNS] };
       this.#events.push({ type: "fromWorker", worker, message: { type: "output", task, ...made } });
-      this.#events.push({ type: "fromWorker", worker, message: { type: "done", task, report: REPORT, heap: HEAP } });
+      this.#events.push({
+        type: "fromWorker",
+        worker,
+        message: { type: "done", task, report: REPORT, heap: HEAP, left: 0 },
+      });
     }
   }
 

@@ -1,6 +1,6 @@
 /** The kinds of sessions that are drawn, and how a job of each may end badly without anything being wrong. */
 
-import type { Dangers } from "./means.ts";
+import type { Dangers, MemoryMeans } from "./means.ts";
 import type { PlannedJob } from "./plans.ts";
 import type { RunningJob } from "./program.ts";
 import { fits, type Session, type StoreSize } from "./session.ts";
@@ -43,6 +43,8 @@ export interface Kind {
   readonly dawdles: number;
   /** Tasks take memory, and workers and the node have only so much. */
   readonly hasPressure: boolean;
+  /** What tasks take of it (means.ts). */
+  readonly needs: MemoryMeans["needs"];
   /** For some time no process can be started. */
   readonly breaks: boolean;
   /** The program asks for the memory of all processes now and then. */
@@ -59,6 +61,7 @@ const PLAIN: Kind = {
   gathers: false,
   dawdles: 0,
   hasPressure: false,
+  needs: "chance",
   breaks: false,
   asks: false,
 };
@@ -89,6 +92,15 @@ export const KINDS = {
   waitingStorm: { ...PLAIN, dangers: STORM, gathers: true, dawdles: 0.5, isLean: true },
   pressure: { ...PLAIN, dangers: { ...CALM, death: 0.005, deaf: 0.3, cancelJob: 0.1, pause: 0.02 }, hasPressure: true },
   pressureWide: { ...PLAIN, dangers: { ...CALM, pause: 0.02 }, gathers: true, hasTarget: true, hasPressure: true },
+  needs: { ...PLAIN, hasPressure: true, needs: "truth" },
+  needsWide: { ...PLAIN, hasPressure: true, needs: "truth", gathers: true },
+  needsLie: {
+    ...PLAIN,
+    dangers: { ...CALM, deaf: 0.3, cancelJob: 0.1, pause: 0.02 },
+    hasPressure: true,
+    needs: "lies",
+  },
+  needsLieWide: { ...PLAIN, dangers: { ...CALM, pause: 0.02 }, gathers: true, hasPressure: true, needs: "lies" },
   oom: { ...PLAIN, dangers: { ...STORM, diskFull: 0, death: 0.06, oom: 0.8 } },
   oomDemands: { ...PLAIN, dangers: { ...CALM, death: 0.03, oom: 0.8, cancelJob: 0.2, pause: 0.05 }, demands: true },
   oomWide: { ...PLAIN, dangers: { ...CALM, death: 0.04, oom: 0.8, pause: 0.05 }, gathers: true, abandons: 0.2 },

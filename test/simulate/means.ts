@@ -51,6 +51,11 @@ export interface MemoryMeans {
   readonly appetites: readonly [number, number, number];
   /** Probability that a task leaves some of that behind in its worker. */
   readonly leak: number;
+  /**
+   * What tasks take. "chance": as they like, step by step. "truth": all tasks of an operator the same, with their first
+   * block. "lies": the same for all, or more with each task, or much more after the first tasks, late in the task.
+   */
+  readonly needs: "chance" | "truth" | "lies";
   /** When the program has blocks evened out. */
   readonly rebalances: readonly number[];
 }

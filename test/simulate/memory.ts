@@ -16,6 +16,7 @@ const NOBODY = { private: 0, shared: 0, children: 0 };
 const LAST_LOOKS = 12;
 
 export class SimulatedMemory {
+  readonly #operators = new Map<string, { readonly share: number; readonly tasks: number; readonly way: number }>();
   #looksLeft = 0;
   #isAboutToLook = false;
   /** What the node was last seen to use. */
@@ -35,22 +36,47 @@ export class SimulatedMemory {
     return this.#told > SETTINGS.memoryUsageThreshold * this.means.node;
   }
 
-  taskBegins(worker: SimulatedWorker): void {
+  taskBegins(worker: SimulatedWorker, operator: string, hasFunctions: boolean): void {
     const { chance } = this.world;
+    worker.before = worker.private;
+    worker.peak = worker.private;
     const [most, some, few] = this.means.appetites;
+    if (this.means.needs !== "chance") {
+      worker.appetite = hasFunctions ? Math.floor(this.#needOf(operator, most) * this.means.limit) : 0;
+      return;
+    }
     const share = chance.happens(0.8) ? most : chance.happens(0.8) ? some : few;
     worker.appetite = Math.floor(share * chance.next() * this.means.limit);
   }
 
+  /** The share of its limit that the next task of the operator takes. */
+  #needOf(operator: string, most: number): number {
+    const { chance } = this.world;
+    const known = this.#operators.get(operator) ?? { share: most * chance.next(), tasks: 0, way: chance.between(0, 2) };
+    this.#operators.set(operator, { ...known, tasks: known.tasks + 1 });
+    if (this.means.needs === "truth") return known.share;
+    const [, more, few] = this.means.appetites;
+    if (known.way === 0) return chance.next() * more;
+    if (known.way === 1) return Math.min(more, (known.share / 8) * (1 + known.tasks));
+    return known.tasks < 2 ? known.share / 10 : chance.next() * few;
+  }
+
   /** The worker goes on with its task; the one that the system ends for it, if any. */
   grow(worker: SimulatedWorker): SimulatedWorker | null {
-    const more = Math.floor(worker.appetite * this.world.chance.next());
+    const isAtOnce = this.means.needs === "truth";
+    const more = isAtOnce ? worker.appetite : Math.floor(worker.appetite * this.world.chance.next());
     worker.appetite -= more;
     worker.private += more;
+    worker.peak = Math.max(worker.peak, worker.private);
     this.#lookSoon();
     if (this.#used <= this.means.node) return null;
     this.systemKills += 1;
     return [...this.workers.values()].reduce((most, one) => (one.private > most.private ? one : most), worker);
+  }
+
+  /** What its task took so far, as the worker itself sees it. */
+  tookBy({ peak, before }: SimulatedWorker): { readonly peakMemory: number; readonly addedMemory: number } {
+    return { peakMemory: peak, addedMemory: peak - before };
   }
 
   taskOver(worker: SimulatedWorker): void {
@@ -77,7 +103,9 @@ export class SimulatedMemory {
   watch(isAtWork: () => boolean): void {
     const isWatching = this.#looksLeft > 0;
     this.#looksLeft = LAST_LOOKS;
-    if (!isWatching) this.#lookLater(isAtWork);
+    if (isWatching) return;
+    this.world.agenda.later(0, () => this.look());
+    this.#lookLater(isAtWork);
   }
 
   #lookLater(isAtWork: () => boolean): void {
@@ -108,7 +136,7 @@ export class SimulatedMemory {
       shared: 0,
       children: 0,
     }));
-    this.world.tell({ type: "memory", workers, supervisor: NOBODY, program: NOBODY });
+    this.world.tell({ type: "memory", workers, supervisor: NOBODY, program: NOBODY, used: this.#used });
     this.#told = this.#used;
     this.world.tell({ type: "nodeMemory", used: this.#told, total: this.means.node });
   }

@@ -78,6 +78,7 @@ export function tasks(
     maxRetries: 1000,
     maxOomRetries: 4,
     learned: null,
+    appetite: null,
     skipped: NOTHING,
     ...rest,
   };

@@ -46,7 +46,8 @@ export class Running {
     worker.task = { order, planned, todo: [], rows, inbox: [], unchanged, cancelled: false };
     if (input.kind !== "fed") this.#plan(worker.task);
     this.rules.checkStart(worker, order);
-    this.memory?.taskBegins(worker);
+    const { steps = [] } = this.program.operatorOf(order.job, order.operator) ?? {};
+    this.memory?.taskBegins(worker, `${order.job}/${order.operator}`, steps.length > 0);
     if (input.kind !== "fed") this.step(worker, () => this.#proceed(worker));
   }
 
@@ -162,6 +163,7 @@ export class Running {
         task: order.id,
         report: taskReport({ rowsIn: task.rows.length, rowsOut: task.rows.length }),
         heap,
+        left: 0,
       });
       return;
     }
@@ -174,6 +176,9 @@ export class Running {
     const block = task?.todo.shift();
     if (task === null || block === undefined) throw new Error("room for nothing");
     if (task.cancelled) return;
+    if (task.order.tellsBatch === true && this.memory !== null) {
+      this.say(worker, { type: "firstBatch", task: task.order.id, ...this.memory.tookBy(worker) });
+    }
     this.world.arena.write(range, block.rows);
     const { rows, partition } = block;
     const made = { rows: rows.length, length: bytesOf(task, rows), checksum: rows[0] ?? 0 };
@@ -186,8 +191,10 @@ export class Running {
   #end(worker: SimulatedWorker, message: TaskMessage): void {
     worker.task = null;
     if (message.type === "done") this.done();
+    const took = this.memory?.tookBy(worker) ?? {};
     this.memory?.taskOver(worker);
-    this.say(worker, message);
+    if (message.type !== "done") this.say(worker, message);
+    else this.say(worker, { ...message, report: { ...message.report, ...took }, left: worker.private });
   }
 }
 

@@ -65,7 +65,7 @@ export function drawSession(seed: number, kind: Kind, store: StoreSize): Session
   const kept = chance.happens(kind.isLean ? 0 : 0.3)
     ? { pages: chance.between(1, Math.ceil(pages / 8)), duration: chance.between(1, 1000) }
     : null;
-  const memory = kind.hasPressure ? drawMemory(chance, workers) : null;
+  const memory = kind.hasPressure ? drawMemory(chance, workers, pages, kind.needs) : null;
   const broken = kind.breaks ? drawBroken(chance) : null;
   const { dangers, demands } = kind;
   const asksAt = kind.asks ? drawAsking(chance) : [];
@@ -97,8 +97,9 @@ function drawAsking(chance: Chance): readonly number[] {
   return Array.from({ length: chance.between(1, 4) }, () => chance.between(0, chance.oneOf([50, 5_000, 100_000])));
 }
 
-function drawMemory(chance: Chance, workers: number): MemoryMeans {
+function drawMemory(chance: Chance, workers: number, pages: number, needs: MemoryMeans["needs"]): MemoryMeans {
   const limit = chance.between(200, 1000) * MIB;
+  if (needs === "truth") return drawTold(chance, workers, pages, limit);
   const few = chance.between(10, 16) / 10;
   return {
     limit,
@@ -111,8 +112,18 @@ function drawMemory(chance: Chance, workers: number): MemoryMeans {
       [0.9, 1.2, 2],
     ] as const),
     leak: chance.oneOf([0, 0, 0.2, 0.9]),
+    needs,
     rebalances: Array.from({ length: chance.between(0, 3) }, () => chance.between(0, 2000)),
   };
+}
+
+/** The node holds a task of each operator, one by one, beside all the workers and a full store. Often no two. */
+function drawTold(chance: Chance, workers: number, pages: number, limit: number): MemoryMeans {
+  const base = 40 * MIB;
+  const share = chance.between(2, 6) / 10;
+  const fixed = (workers + MOST_EXTRA) * base + pages * PAGE;
+  const node = Math.ceil(((fixed + share * limit) / 0.9) * (1 + chance.oneOf([0, 0, 0.3, 1])));
+  return { limit: limit + base, node, base, appetites: [share, share, share], leak: 0, needs: "truth", rebalances: [] };
 }
 
 function drawStart(chance: Chance, kind: Kind, i: number, workers: number): PlannedStart {

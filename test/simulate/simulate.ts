@@ -104,6 +104,7 @@ function readKept(world: World, chance: Chance, job: RunningJob, jobs: RunningJo
 export function check({ world, jobs, session }: Outcome, mayFail: (job: RunningJob) => boolean): void {
   for (const job of jobs) checkJob(world, job, mayFail);
   if (isUndisturbed(session)) for (const job of jobs) checkPrompt(job, hasWorkersForAll(session));
+  if (session.memory?.needs === "truth" && fits(session)) checkNoKill(world);
   const { ledger } = world.scheduler;
   ledger.assertConsistent();
   const left = {
@@ -124,6 +125,13 @@ export function check({ world, jobs, session }: Outcome, mayFail: (job: RunningJ
   if (mustNotSpill(session) && world.disk.spilled > 0) {
     throw new Error(`${world.disk.spilled} blocks went to disk, though the store had room for all that flows`);
   }
+}
+
+/** Tasks fit one by one, what flows fits into the store, and each takes what its first batch shows: nothing is ended. */
+function checkNoKill({ workers }: World): void {
+  const { monitorKills, memory } = workers;
+  const kills = monitorKills + (memory?.systemKills ?? 0);
+  if (kills > 0) throw new Error(`${kills} workers were ended for memory, though their tasks fit one by one`);
 }
 
 /** Some functions take minutes for a block, and nobody waits for room. */

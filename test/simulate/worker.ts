@@ -29,6 +29,9 @@ export interface SimulatedWorker {
   /** Private memory that it has, and that its task will have taken in the end. */
   private: number;
   appetite: number;
+  /** What it had when its task began, and the most since then. */
+  before: number;
+  peak: number;
   /** As the scheduler last told it. */
   pressure: Pressure;
   /** The event at which it was ordered to end. */

@@ -117,6 +117,8 @@ export class SimulatedWorkers {
       task: null,
       private: this.memory?.means.base ?? 0,
       appetite: 0,
+      before: 0,
+      peak: 0,
       pressure: "normal",
       endedAt: null,
       isLeaving: false,

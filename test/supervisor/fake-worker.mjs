@@ -186,5 +186,5 @@ function done(task, rowsOut, files) {
     errored: 0,
     files,
   };
-  send({ type: "done", task: task.id, report, heap: { used: 1, limit: 2 } });
+  send({ type: "done", task: task.id, report, heap: { used: 1, limit: 2 }, left: 0 });
 }

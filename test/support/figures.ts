@@ -20,6 +20,7 @@ export function operatorStats(more: Partial<OperatorStats> = {}): OperatorStats 
     retries: 0,
     oomRetries: 0,
     learned: null,
+    appetite: null,
     blocks: 1,
     rowsIn: 0,
     rowsOut: spread,

@@ -52,6 +52,8 @@ export class InventedOutlet implements TaskOutlet {
     return true;
   }
 
+  firstBatch(): void {}
+
   kernelUsage(usage: KernelUsage): void {
     this.usages.push(usage);
   }

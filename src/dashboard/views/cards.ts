@@ -181,6 +181,7 @@ export function operatorNow(
     startedAt,
     endedAt: ended && startedAt !== null ? totals.leftAt : null,
     ...{ wall: Math.round(wall + underWay), cpu, longest: ends.wall.max, errored, peakMemory, addedMemory },
+    appetite: totals.appetite?.bytes ?? null,
     memoryNow: figures.memoryNow,
     queuedBlocks: figures.queuedBlocks,
     queuedBytes: figures.queuedBytes,

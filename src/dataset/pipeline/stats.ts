@@ -45,6 +45,7 @@ function bothOperators(a: OperatorStats, b: OperatorStats): OperatorStats {
     retries: a.retries + b.retries,
     oomRetries: a.oomRetries + b.oomRetries,
     learned: b.learned ?? a.learned,
+    appetite: b.appetite ?? a.appetite,
     blocks: a.blocks + b.blocks,
     rowsIn: a.rowsIn + b.rowsIn,
     rowsOut: spread(({ rowsOut }) => rowsOut),

@@ -7,6 +7,7 @@ import {
   taskOutput,
   taskProgressed,
   taskStopped,
+  taskTried,
 } from "../jobs/index.ts";
 import { cannotEvict, heapTold, kernelHolds, trimmed, workerDataHolds } from "../memory/index.ts";
 import { failJob, instanceRetired } from "../phases/index.ts";
@@ -52,14 +53,17 @@ export function fromWorker(state: State, worker: WorkerState, event: Extract<Eve
       taskOutput(state, task, message);
       return;
     case "progress":
-      taskProgressed(task, message);
+      taskProgressed(state, task, message);
+      return;
+    case "firstBatch":
+      taskTried(state, task, message.peakMemory, message.addedMemory);
       return;
     case "fed":
       taskFed(state, task);
       return;
     case "done":
       workDone(state);
-      taskDone(state, task, message.report);
+      taskDone(state, task, message.report, message.left);
       heapTold(state, worker, message.heap);
       return;
     case "failed":

@@ -31,6 +31,7 @@ export function newState(options: SchedulerOptions): State {
     resources: newResourcesState(options.resources, options.devices),
     placement: newPlacementState(),
     alone: new Set(),
+    trials: new Set(),
     now: 0,
     order: 0,
     commands: [],

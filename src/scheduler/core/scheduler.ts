@@ -13,6 +13,7 @@ import type { Milliseconds, RecordedEvent } from "../../protocol/index.ts";
 import type { Ledger } from "../../store/index.ts";
 import { endFailing } from "../jobs/index.ts";
 import { pauseDeadline, trimDeadline } from "../memory/index.ts";
+import { trialDeadline } from "../needs/index.ts";
 import { restDeadline } from "../oom/index.ts";
 import { phaseFaults } from "../phases/index.ts";
 import { noteHeldBack, stallDeadline, yieldDeadline } from "../placement/index.ts";
@@ -79,6 +80,7 @@ export class Scheduler {
       stallDeadline(state),
       diskDeadline(state),
       restDeadline(state),
+      trialDeadline(state),
       pauseDeadline(state),
       trimDeadline(state),
       yieldDeadline(state),

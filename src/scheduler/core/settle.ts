@@ -9,6 +9,7 @@ import {
   reportPauses,
   settleAlone,
   settleLease,
+  settleTrials,
   settleTrims,
   stopping,
   withoutTask,
@@ -27,6 +28,7 @@ export function settle(state: State): void {
   releaseDue(state);
   failIfNoneIsLeft(state);
   reportPauses(state);
+  settleTrials(state);
   settleTrims(state);
   replaceUnfit(state);
   let jobs: number;

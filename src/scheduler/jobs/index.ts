@@ -10,4 +10,5 @@ export {
   taskProgressed,
   taskStopped,
   tasksMeasured,
+  taskTried,
 } from "./tasks.ts";

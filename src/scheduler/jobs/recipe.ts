@@ -23,6 +23,7 @@ export function recipeOf(spec: Operator): OperatorRecipe | null {
     maxOomRetries,
     skipped,
     learned: spec.place === "wide" ? null : spec.learned,
+    appetite: spec.appetite,
     sink: sink.kind,
   };
 }

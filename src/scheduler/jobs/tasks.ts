@@ -5,6 +5,7 @@ import { kernelLease } from "../../memory/index.ts";
 import {
   type ArenaRange,
   type BlockRef,
+  type Bytes,
   type LearnedNeed,
   NO_PROGRESS,
   type TaskInput,
@@ -37,7 +38,7 @@ import {
   taskOver,
   unpinAll,
 } from "../flow/index.ts";
-import { heapOf, taskLeft } from "../memory/index.ts";
+import { firstBatchTook, heapOf, mayTry, taskBegins, taskHas, taskLeft, taskTookAndLeft } from "../memory/index.ts";
 import { callsAtOnce, NO_NEED } from "../needs/index.ts";
 import { countCrash, deathError, leaseAlone, oomCause, ranOutOfMemory } from "../oom/index.ts";
 import { failJob, knowOperator, moveTask, moveWorker } from "../phases/index.ts";
@@ -68,6 +69,8 @@ export function startTask(state: State, task: TaskState, spec: TaskOperator, wor
   task.run.progress = null;
   task.run.startedWith = worker.memory.reading?.private ?? null;
   claim(state, task, worker);
+  taskBegins(worker);
+  const isTried = repairs === null && mayTry(state, operator);
   moveTask(state, task, "running");
   if (repairs === null) operator.budget.estimate.began(task.output);
   job.report.changed = true;
@@ -92,6 +95,7 @@ export function startTask(state: State, task: TaskState, spec: TaskOperator, wor
     ...(task.run.need?.batchSize == null ? {} : { batchSize: task.run.need.batchSize }),
     ...fewerCalls(spec, task.run.need),
     ...(task.oom.blamesRows ? { blamesRows: true } : {}),
+    ...(isTried ? { tellsBatch: true } : {}),
     ...leaseOf(state, worker, task),
     ...(repairs === null ? {} : { repair: repairs.flow.recipe.number }),
   };
@@ -201,30 +205,42 @@ export function taskFed(state: State, task: TaskState): void {
 }
 
 /** What a running task has done so far: counted as long as it runs, its report replaces it. */
-export function taskProgressed(task: TaskState, { rowsIn, rowsOut, bytesOut, share, peakMemory }: ToldProgress): void {
+export function taskProgressed(
+  state: State,
+  task: TaskState,
+  { rowsIn, rowsOut, bytesOut, share, peakMemory }: ToldProgress,
+): void {
   const { report } = task.operator.job;
   const { memory, peakMemory: seen } = task.run.progress ?? NO_PROGRESS;
   task.run.progress = { rowsIn, rowsOut, bytesOut, share, memory, peakMemory: Math.max(seen, peakMemory) };
   report.changed = true;
   report.progressed.add(task);
+  taskHas(state, task, peakMemory);
+}
+
+/** Its functions have handed on their first batch. */
+export function taskTried(state: State, task: TaskState, peak: Bytes, added: Bytes): void {
+  firstBatchTook(state, task, peak, added);
 }
 
 /** Memory was read: what a worker has, its child processes included, is its task's. */
-export function tasksMeasured({ workers, phases: { wide } }: State): void {
-  for (const worker of workers.values()) taskMeasured(worker);
-  if (wide !== null) taskMeasured(wide);
+export function tasksMeasured(state: State): void {
+  const { wide } = state.phases;
+  for (const worker of state.workers.values()) taskMeasured(state, worker);
+  if (wide !== null) taskMeasured(state, wide);
 }
 
-function taskMeasured({ task, memory: { reading } }: WorkerState): void {
+function taskMeasured(state: State, { task, memory: { reading } }: WorkerState): void {
   if (task === null || reading === null) return;
   const soFar = task.run.progress ?? NO_PROGRESS;
   const { private: memory } = reading;
   task.run.progress = { ...soFar, memory, peakMemory: Math.max(soFar.peakMemory, memory) };
   task.operator.job.report.progressed.add(task);
+  taskHas(state, task, memory);
 }
 
 /** A worker does not see its child processes, which the readings of its memory include. */
-export function taskDone(state: State, task: TaskState, told: TaskReport): void {
+export function taskDone(state: State, task: TaskState, told: TaskReport, left: Bytes): void {
   const unseen = Math.max(0, (task.run.progress?.peakMemory ?? 0) - told.peakMemory);
   const report = { ...told, peakMemory: told.peakMemory + unseen, addedMemory: told.addedMemory + unseen };
   const { operator } = task;
@@ -235,6 +251,7 @@ export function taskDone(state: State, task: TaskState, told: TaskReport): void 
     operator.budget.estimate.done(task.output);
     if (report.written !== undefined) checkWritten(state, operator, report.written);
   }
+  if (task.worker !== null) taskTookAndLeft(state, task.worker, operator, report, left);
   leaveWorker(state, task);
   if (task.cancel.at === null) reveal(state, task);
   forget(state, task);

@@ -13,7 +13,7 @@ import type { OperatorState, State, TaskState, WorkerState } from "../state/inde
 import { endIdle, isParkedFor, park, unpark } from "./parking.ts";
 
 /** After this time, a task may be waiting for something outside the session, or may never end. */
-const LONG: Milliseconds = 10_000;
+export const LONG: Milliseconds = 10_000;
 /** Share of the memory for tasks. */
 const LITTLE = 0.1;
 

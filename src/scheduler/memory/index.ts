@@ -1,5 +1,6 @@
 export { isItsTurn, isSomebodyAlone, makeWay, runsAlone, settleAlone } from "./alone.ts";
 export { isBystander } from "./bystander.ts";
+export { addedBy, hasMemory, isScarceFor, mayTry, trimForRoom } from "./forecast.ts";
 export { heapOf } from "./heap.ts";
 export { kernelHolds } from "./kernel-use.ts";
 export { pauseDeadline, reportPauses } from "./ladder.ts";
@@ -7,6 +8,7 @@ export { attemptAfter, beginLease, reclaim, settleLease } from "./lease.ts";
 export { replaceUnfit, setMemoryLimit } from "./memory-limit.ts";
 export { memoryReport } from "./memory-report.ts";
 export { watchNode } from "./monitor.ts";
+export { firstBatchTook, settleTrials, taskBegins, taskHas, taskTookAndLeft } from "./own.ts";
 export { isLargeEnough, lower, neededFor, raise, raisedFor, raisedStarting } from "./raised.ts";
 export { cannotEvict, heapTold, memoryRead, workerDataHolds } from "./readings.ts";
 export {

@@ -13,7 +13,7 @@ import { endWorker } from "./ending.ts";
 /** Ten seconds of the node with the default interval. */
 const CURVE_LENGTH = 40;
 /** Distance below the threshold, as a share of the node's memory, from which blocks begin to leave. */
-const RELIEF_MARGIN = 0.05;
+export const RELIEF_MARGIN = 0.05;
 /** Blocks that leave at one look: what a disk takes until the next. */
 const RELIEF_STEP: Bytes = 64 * 2 ** 20;
 /** Ending a process with less does not help: its replacement soon has as much. */

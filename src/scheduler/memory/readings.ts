@@ -6,9 +6,11 @@ import { kindsOf } from "../../memory/index.ts";
 import type { Bytes, HeapUse } from "../../protocol/index.ts";
 import type { Event, State, WorkerState } from "../state/index.ts";
 import { mayAskToEvict, spillUnderPressure, useOf } from "../store/index.ts";
+import { noteOthers } from "./forecast.ts";
 import { heapAfterTask } from "./heap.ts";
 import { stand, warnOfUnmanaged } from "./ladder.ts";
 import { kernelMeasured } from "./lease.ts";
+import { ownMemoryRead } from "./own.ts";
 import { isHeavy, noteGrowth } from "./recycle.ts";
 import { workerOf } from "./workers.ts";
 
@@ -19,12 +21,14 @@ export function memoryRead(state: State, event: Extract<Event, { type: "memory" 
     if (worker === undefined) continue;
     worker.memory.reading = reading;
     worker.memory.readAt = state.now;
+    ownMemoryRead(worker, reading.private);
     worker.memory.workerDataRead = worker.memory.workerData?.bytes ?? 0;
     mayAskToEvict(worker);
     worker.memory.kinds = kindsOf(useOf(state, worker), worker.memory.unmanaged, state.now);
     noteGrowth(worker);
   }
   if (event.workers.some(({ worker }) => worker === state.phases.wide?.id)) kernelMeasured(state);
+  noteOthers(state, event.used);
   for (const worker of state.workers.values()) settleWorker(state, worker, "reading");
   spillUnderPressure(state);
   for (const worker of state.memory.heavy) warnOfUnmanaged(state, worker);

@@ -10,6 +10,8 @@
  * - it leaks slowly: it is past half of its limit, and has more after each of its last tasks than after the previous
  *   one;
  * - its heap fills up (heap.ts).
+ * A worker is also trimmed if a task lacks the memory that others have left in it (forecast.ts); it is never replaced for
+ * that.
  * "After a task" means the first reading after it. Half of the limit is what the next task needs. Garbage that was not
  * collected yet is gone after the trim, so no worker is replaced for it. Class instances are not a leak: only growth
  * after their construction is a reason, unless the worker is paused. A worker that is paused before its first task is
@@ -35,8 +37,10 @@ import {
   type WorkerState,
   watch,
 } from "../state/index.ts";
+import { endTrimForRoom } from "./forecast.ts";
 import { heapAfterTrim, heapLimitOf, isHeapFilled, isHeapHigh, isHeapSuspect } from "./heap.ts";
 import { hasNothingToSpill, once } from "./ladder.ts";
+import { ownMemoryTrimmed } from "./own.ts";
 import { instancesIn } from "./raised.ts";
 import { dismiss } from "./workers.ts";
 
@@ -99,6 +103,7 @@ export function trimmed(state: State, worker: WorkerState, { before, after }: Tr
   const { id, pid } = worker;
   const { trimming } = worker.recycling;
   if (trimming !== null) trimming.answeredAt ??= state.now;
+  ownMemoryTrimmed(worker, after);
   heapAfterTrim(state, worker, heap);
   watch(state, { type: "trimmed", worker: id, pid, returned: Math.max(0, before - after) });
 }
@@ -121,6 +126,7 @@ export function settleTrims(state: State): void {
   for (const worker of state.memory.heavy) {
     if (worker.phase !== "idle") continue;
     if (worker.recycling.trimming === null) beginTrimming(state, worker);
+    else if (worker.recycling.trimming.reason === "room") endTrimForRoom(state, worker);
     else endTrimming(state, worker, worker.recycling.trimming);
   }
   if (state.memory.paused.size > 0) failInVain(state);
@@ -168,6 +174,8 @@ function isStillSo(state: State, worker: WorkerState, reason: TrimReason): boole
       return isPastHalf(state, worker);
     case "heap":
       return isHeapFilled(state, worker);
+    case "room":
+      return false;
   }
 }
 

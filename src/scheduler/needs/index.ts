@@ -1,3 +1,14 @@
+export {
+  batchTook,
+  beginTrial,
+  countsAppetite,
+  endTrials,
+  forgetAppetite,
+  isOnTrial,
+  isUnknown,
+  taskTook,
+  trialDeadline,
+} from "./appetite.ts";
 export { forgetAlone, kernelRanOut, learn, roomForTasks } from "./learned.ts";
 export {
   callsAtOnce,

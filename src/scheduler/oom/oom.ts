@@ -17,7 +17,16 @@ import type { Bytes, KernelLease, LearnedNeed, Milliseconds } from "../../protoc
 import { needText } from "../../units/index.ts";
 import { comesAgain, unpinAll } from "../flow/index.ts";
 import { attemptAfter, heapOf, isBystander, mayBeFullOfOthers } from "../memory/index.ts";
-import { isOfTheWorker, kernelRanOut, learn, NO_NEED, nextNeed, roomForTasks, stricter } from "../needs/index.ts";
+import {
+  forgetAppetite,
+  isOfTheWorker,
+  kernelRanOut,
+  learn,
+  NO_NEED,
+  nextNeed,
+  roomForTasks,
+  stricter,
+} from "../needs/index.ts";
 import { moveTask } from "../phases/index.ts";
 import type { Scene, WorkerEnd } from "../state/index.ts";
 import {
@@ -84,6 +93,8 @@ export function ranOutOfMemory(
   task.oom.attempt += 1;
   if (cause === "engineMemory") kernelRanOut(operator);
   if (!isPardoned) {
+    // What tasks took in larger batches, or with more calls under way, says nothing about later tasks.
+    forgetAppetite(operator);
     learn(state, operator, stricter(operator.needs.learned, need ?? shortage.need));
     noteLearned(state, operator);
   }

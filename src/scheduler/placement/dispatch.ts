@@ -6,9 +6,21 @@
 
 import { isAllInMemory, isRunnable, nextNeeds, nextTask, retireFrom, yields } from "../flow/index.ts";
 import { inspectNext } from "../jobs/index.ts";
-import { isItsTurn, isLargeEnough, isSomebodyAlone, makeWay, neededFor, raise, runsAlone } from "../memory/index.ts";
+import {
+  addedBy,
+  hasMemory,
+  isItsTurn,
+  isLargeEnough,
+  isScarceFor,
+  isSomebodyAlone,
+  makeWay,
+  neededFor,
+  raise,
+  runsAlone,
+  trimForRoom,
+} from "../memory/index.ts";
 import { isGoingOn, moveTask } from "../phases/index.ts";
-import { alone, concurrencyCap, freeResources, roomPolicies } from "../policies/index.ts";
+import { alone, concurrencyCap, freeResources, memoryPolicies, roomPolicies } from "../policies/index.ts";
 import {
   isPaused,
   type JobState,
@@ -50,6 +62,19 @@ export function dispatch(state: State): void {
   ) {
     // Until there is no idle worker, or nothing to do.
   }
+  if (state.phases.idle.size > 0 && isAnyShortOfMemory(state)) trimForRoom(state);
+}
+
+/** A task would start if the node held what it takes. */
+function isAnyShortOfMemory(state: State): boolean {
+  for (const { operators, phase } of state.jobs.values()) {
+    if (phase !== "running") continue;
+    for (const operator of operators) {
+      if (!isScarceFor(state, operator) || !isRunnable(state, operator, true)) continue;
+      if (!hasMemory(state, operator)) return true;
+    }
+  }
+  return false;
 }
 
 /**
@@ -168,7 +193,12 @@ function leaveSmallWorkers(state: State, operator: OperatorState): void {
 export function mayStart(state: State, operator: OperatorState, leniency: Leniency): boolean {
   const waiting = leniency.overBound || leniency.overCores === true ? "overlook" : "count";
   const view = startViewOf(state, operator, waiting);
-  return alone.mayStart(view) && isWanted(state, operator, leniency) && freeResources.mayStart(view);
+  return (
+    alone.mayStart(view) &&
+    isWanted(state, operator, leniency) &&
+    freeResources.mayStart(view) &&
+    (leniency.overBound || memoryPolicies.every((policy) => policy.mayStart(view)))
+  );
 }
 
 /** The operator's next task would run if other tasks did not have the workers or the resources. */
@@ -176,7 +206,8 @@ export function waitsForOthers(state: State, operator: OperatorState): boolean {
   if (isHeldUp(state, operator)) return true;
   if (!isWanted(state, operator, STRICT)) return false;
   const view = startViewOf(state, operator);
-  return state.phases.idle.size === 0 || !freeResources.mayStart(view) || !alone.mayStart(view);
+  if (state.phases.idle.size === 0 || !freeResources.mayStart(view) || !alone.mayStart(view)) return true;
+  return memoryPolicies.some((policy) => !policy.mayStart(view));
 }
 
 /** There is input for the operator's next task, and only what other tasks have keeps it from starting. */
@@ -199,6 +230,7 @@ function mayBegin(state: State, operator: OperatorState, leniency: Leniency): bo
  * least memory. A class never gets more instances than it may have.
  */
 function idleWorkerFor(state: State, operator: OperatorState): WorkerState | null {
+  if (isScarceFor(state, operator)) return leastGrowing(state, operator);
   const maker = state.options.localityWithOutput ? makerOfInput(operator) : null;
   if (maker !== null && state.phases.idle.has(maker) && mayHave(state, operator, maker)) return maker;
   const known = leastLoaded(state, operator);
@@ -213,6 +245,16 @@ function idleWorkerFor(state: State, operator: OperatorState): WorkerState | nul
     if (worker.memory.limit > state.memory.workerMemory) continue;
     compared += 1;
     if (state.options.memory === null || compared === MOST_COMPARED) break;
+  }
+  return best;
+}
+
+/** Where memory is scarce: the worker that grows the least, because of what the operator has left in it. */
+function leastGrowing(state: State, operator: OperatorState): WorkerState | null {
+  let best: WorkerState | null = null;
+  for (const worker of state.phases.idle) {
+    if (!mayHave(state, operator, worker)) continue;
+    if (best === null || addedBy(state, worker, operator) < addedBy(state, best, operator)) best = worker;
   }
   return best;
 }

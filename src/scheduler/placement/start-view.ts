@@ -1,6 +1,7 @@
 /** What the policies see of an operator whose next task could start. */
 import { nextIndex } from "../flow/index.ts";
-import { isItsTurn } from "../memory/index.ts";
+import { hasMemory, isItsTurn } from "../memory/index.ts";
+import { isOnTrial } from "../needs/index.ts";
 import type { StartView } from "../policies/index.ts";
 import { isFree } from "../resources/index.ts";
 import type { OperatorState, State } from "../state/index.ts";
@@ -28,6 +29,14 @@ class Starting extends View implements StartView {
 
   get hasResources(): boolean {
     return isFree(this.state, this.operator, this.waiting);
+  }
+
+  get isOnTrial(): boolean {
+    return isOnTrial(this.state, this.operator);
+  }
+
+  get hasMemory(): boolean {
+    return hasMemory(this.state, this.operator);
   }
 
   get isItsTurn(): boolean {

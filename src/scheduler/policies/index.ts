@@ -1,9 +1,11 @@
 import { AloneBackpressurePolicy } from "./alone.ts";
 import { ConcurrencyCapBackpressurePolicy } from "./concurrency-cap.ts";
 import { DownstreamCapacityBackpressurePolicy } from "./downstream-capacity.ts";
+import { FirstBatchBackpressurePolicy } from "./first-batch.ts";
 import { FreeResourcesPolicy } from "./free-resources.ts";
 import type { BackpressurePolicy, StartPolicy } from "./policy.ts";
 import { ResourceBudgetBackpressurePolicy } from "./resource-budget.ts";
+import { TaskMemoryBackpressurePolicy } from "./task-memory.ts";
 
 export type { OperatorView, StartView } from "./policy.ts";
 export { MEMORY_RETRY, WIDE_KERNEL, WORKER_PAUSE, WORKER_RESTART } from "./waits.ts";
@@ -14,5 +16,16 @@ export const resourceBudget: BackpressurePolicy = new ResourceBudgetBackpressure
 export const roomPolicies: readonly BackpressurePolicy[] = [new DownstreamCapacityBackpressurePolicy(), resourceBudget];
 export const freeResources: StartPolicy = new FreeResourcesPolicy();
 export const alone: StartPolicy = new AloneBackpressurePolicy();
+/** These keep the node from filling up. */
+export const memoryPolicies: readonly StartPolicy[] = [
+  new FirstBatchBackpressurePolicy(),
+  new TaskMemoryBackpressurePolicy(),
+];
 /** All policies that can refuse a start. Users see the first one that refuses. */
-export const startPolicies: readonly StartPolicy[] = [alone, concurrencyCap, ...roomPolicies, freeResources];
+export const startPolicies: readonly StartPolicy[] = [
+  alone,
+  concurrencyCap,
+  ...roomPolicies,
+  freeResources,
+  ...memoryPolicies,
+];

@@ -27,6 +27,10 @@ export interface StartView extends OperatorView {
   readonly hasResources: boolean;
   /** Neither this task nor another one has to compute alone first. */
   readonly isItsTurn: boolean;
+  /** The operator's first task has not shown yet what a task takes. */
+  readonly isOnTrial: boolean;
+  /** The node has room for what a task of the operator takes. */
+  readonly hasMemory: boolean;
 }
 
 /** May another task of the operator begin? */

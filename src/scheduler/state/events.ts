@@ -90,6 +90,8 @@ export type Event =
       readonly workers: readonly WorkerReading[];
       readonly supervisor: ProcessMemory;
       readonly program: ProcessMemory;
+      /** What the node used at the same moment; null: nobody watches the node. */
+      readonly used: Bytes | null;
     }
   | ({ readonly type: "nodeMemory" } & NodeMemory)
   /** Time passed: sent when `alarmAt` is reached. */

@@ -44,6 +44,11 @@ export interface MemoryState {
   readonly ending: Set<WorkerState>;
   /** Null: memory is not counted. */
   readonly lease: LeaseState | null;
+  /**
+   * What the node used at the last reading besides the workers and the store: the program, the supervisor, the wide
+   * kernel, processes outside the session. Null: not measured yet.
+   */
+  others: Bytes | null;
   /** What idle workers have ended for (parking.ts). */
   readonly parkedFor: Set<ParkedFor>;
 }
@@ -68,6 +73,7 @@ export function newMemoryState(
     ending: new Set(),
     lease:
       pool === null ? null : { pool, told: null, buffers: null, held: { buffers: 0, beside: [] }, reclaimed: "no" },
+    others: null,
     parkedFor: new Set(),
   };
 }
@@ -92,6 +98,19 @@ interface KernelHeld {
   beside: readonly Bytes[];
 }
 
+/** A worker's private memory as last known: by readings, and by what the worker itself says. */
+export interface OwnMemory {
+  now: Bytes | null;
+  /** The least that it was known to have, or what a trim has left. */
+  ground: Bytes | null;
+  /** What it had when its present task began. */
+  before: Bytes | null;
+  /** The operator whose tasks alone have left what it has above the ground, as `job/operator`; null: several, or none. */
+  leftBy: string | null;
+  /** It was trimmed since its last task. */
+  isTrimmed: boolean;
+}
+
 export interface WorkerMemory {
   /** Its memory limit, and the one that its process was started with. */
   limit: Bytes;
@@ -99,7 +118,8 @@ export interface WorkerMemory {
   /** Its last reading, and when; null: never measured. */
   reading: WorkerReading | null;
   readAt: Milliseconds;
-  /** The same by kind; what is unmanaged, over time. */
+  readonly own: OwnMemory;
+  /** The last reading by kind; what is unmanaged, over time. */
   kinds: MemoryKinds;
   readonly unmanaged: LeastOverTime;
   /** What its kernel holds in memory for a fed task, as it last said. */
@@ -127,6 +147,7 @@ export function newWorkerMemory(limit: Bytes, recent: Milliseconds): WorkerMemor
     startedWith: limit,
     reading: null,
     readAt: 0,
+    own: { now: null, ground: null, before: null, leftBy: null, isTrimmed: false },
     kinds: { process: 0, managed: 0, unmanaged: 0, recent: 0, spilled: 0 },
     unmanaged: new LeastOverTime(recent),
     kernelBytes: 0,
@@ -179,7 +200,7 @@ export interface WorkerHistory {
   settled: Bytes | null;
 }
 
-export type TrimReason = "paused" | "unmanaged" | "growing" | "heap";
+export type TrimReason = "paused" | "unmanaged" | "growing" | "heap" | "room";
 
 export interface Trimming {
   readonly reason: TrimReason;

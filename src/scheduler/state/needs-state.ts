@@ -1,5 +1,5 @@
-/** What the room `needs` keeps and alone writes: what the tasks of an operator ask for. */
-import type { LearnedNeed, Operator } from "../../protocol/index.ts";
+/** What the room `needs` keeps and alone writes: what the tasks of an operator ask for, and what they take. */
+import type { Appetite, Bytes, LearnedNeed, Milliseconds, Operator } from "../../protocol/index.ts";
 import { Resources } from "./resources.ts";
 
 export interface OperatorNeeds {
@@ -11,15 +11,25 @@ export interface OperatorNeeds {
   learned: LearnedNeed | null;
   /** The kernel ran out of memory in one of its tasks: a task that runs alone gets more for its kernel than usual. */
   kernelRanOut: boolean;
+  /** What a task is expected to take; null: nothing was seen. */
+  appetite: Appetite | null;
+  /** What its last tasks took, the oldest first. */
+  readonly took: Bytes[];
+  /** Other tasks wait until then for the first batch of the first task, its trial; null: they do not wait. */
+  trialUntil: Milliseconds | null;
 }
 
 export function newOperatorNeeds(spec: Operator): OperatorNeeds {
   // The wide kernel is not among the workers, so its resources come on top.
   const isInWorkers = spec.kind === "tasks" && spec.place === "worker";
+  const earlier = spec.kind === "tasks" ? spec.appetite : null;
   return {
     request: isInWorkers ? new Resources({ ...spec.request, gpu: 0 }) : Resources.none,
     gpus: spec.kind === "tasks" ? spec.request.gpu : 0,
     learned: null,
     kernelRanOut: false,
+    appetite: earlier === null ? null : { bytes: earlier, from: "earlier" },
+    took: [],
+    trialUntil: null,
   };
 }

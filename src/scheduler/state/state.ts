@@ -52,6 +52,8 @@ export interface State {
   readonly placement: PlacementState;
   /** Operators that have not ended and whose tasks compute alone; written by the room `needs`. */
   readonly alone: Set<OperatorState>;
+  /** Operators whose tasks wait for the first batch of the first one; written by the room `needs`. */
+  readonly trials: Set<OperatorState>;
   /** The time of the event that is being handled; written by the room `core`. */
   now: Milliseconds;
   /** Counts events that need an order. */

@@ -169,6 +169,7 @@ function planOf(world: World, index: number): OperatorCard["plan"] {
       maxOomRetries: 3,
       skipped: { files: 3, rowGroups: 40, rows: 0, columns: 12 },
       learned: null,
+      appetite: null,
       sink: "blocks",
     },
   };
@@ -209,6 +210,7 @@ function operatorNow(world: World, index: number, at: number): OperatorNow {
     errored: 0,
     peakMemory: (120 + index * 60) * MIB,
     addedMemory: (100 + index * 60) * MIB,
+    appetite: index === 0 ? null : (110 + index * 66) * MIB,
     memoryNow: ended ? 0 : (80 + index * 20) * MIB,
     queuedBlocks: ended ? 0 : 4 + index,
     queuedBytes: ended ? 0 : (16 + index * 9) * MIB,

@@ -78,6 +78,7 @@ function OperatorFigures({ card, now }: { readonly card: OperatorCard; readonly 
       "Memory",
       `${bytes(card.memoryNow)} now, peak of a task ${bytes(card.peakMemory)}, added by one ${bytes(card.addedMemory)}`,
     ],
+    ["A task takes", card.appetite === null ? "unknown" : `about ${bytes(card.appetite)}, as far as was seen`],
     ["Spilled", `${bytes(card.spilledBytes)}, restored ${bytes(card.restoredBytes)}`],
     ["Its own clock", duration(time)],
     ["Its tasks", `${duration(card.wall)}, CPU ${duration(card.cpu)}, longest ${duration(card.longest)}`],
