@@ -37,8 +37,16 @@ export interface EngineSettings {
   readonly progress: boolean;
 }
 
+/** What tasks of functions took in earlier runs, also in other programs. */
+export interface Appetites {
+  /** Null: unknown. */
+  of(key: string): Bytes | null;
+  keep(key: string, bytes: Bytes): void;
+}
+
 export interface Engine {
   readonly settings: EngineSettings;
+  readonly appetites: Appetites;
   /** Throws if the session is closed. */
   checkOpen(): void;
   /**

@@ -1,7 +1,6 @@
 /**
- * What its runs have taught a session about functions: what their tasks ask for since they ran out of memory, and what a
- * task takes. It is kept from run to run, so that the next run starts with what the last one learned. A stage is
- * recognised by its name and its functions, including what they capture and the options that say how much they take at
+ * What runs have taught about functions, so that the next run starts with what the last one learned: a session keeps what
+ * their tasks ask for since they ran out of memory, and a user's programs what a task takes. A stage is recognised by its name and its functions, including what they capture and the options that say how much they take at
  * once: a user who changes one of them wants to see the effect. A stage without functions is recognised by its SQL.
  */
 import { createHash } from "node:crypto";
@@ -12,28 +11,17 @@ import type { Engine } from "./engine.ts";
 /** Of a function with more than this, the beginning and the end count: captured data may have gigabytes. */
 const MOST_HASHED: Bytes = 2 ** 18;
 
-interface Learnt {
-  readonly need: LearnedNeed | null;
-  readonly appetite: Bytes | null;
-}
-
-const NOTHING: Learnt = { need: null, appetite: null };
-
-const byEngine = new WeakMap<Engine, Map<string, Learnt>>();
+const byEngine = new WeakMap<Engine, Map<string, LearnedNeed>>();
 const keys = new WeakMap<TaskStage, string>();
 
 export function learnedOf(engine: Engine, stage: TaskStage): LearnedNeed | null {
-  return learntOf(engine, stage).need;
+  const needs = byEngine.get(engine);
+  return needs === undefined ? null : (needs.get(keyOf(stage)) ?? null);
 }
 
-/** What a task took in an earlier run; null: unknown. */
+/** What a task took in an earlier run; null: unknown, as for a stage without functions. */
 export function appetiteOf(engine: Engine, stage: TaskStage): Bytes | null {
-  return learntOf(engine, stage).appetite;
-}
-
-function learntOf(engine: Engine, stage: TaskStage): Learnt {
-  const learnt = byEngine.get(engine);
-  return learnt === undefined ? NOTHING : (learnt.get(keyOf(stage)) ?? NOTHING);
+  return stage.steps.some(({ kind }) => kind === "function") ? engine.appetites.of(keyOf(stage)) : null;
 }
 
 /** The needs of all stages that have learned something. */
@@ -53,10 +41,12 @@ interface Run {
 /** Keeps what a run of these stages has learned, after it has ended well. */
 export function remember(engine: Engine, { stages }: Stages, { operators }: Run): void {
   for (const [i, stage] of stages.entries()) {
-    const { learned: need = null, appetite = null } = operators[i] ?? {};
-    if (stage.kind !== "tasks" || (need === null && appetite === null)) continue;
-    const learnt = byEngine.get(engine) ?? new Map<string, Learnt>();
-    byEngine.set(engine, learnt.set(keyOf(stage), { need, appetite: appetite?.bytes ?? null }));
+    const { learned = null, appetite = null } = operators[i] ?? {};
+    if (stage.kind !== "tasks") continue;
+    if (appetite?.from === "tasks") engine.appetites.keep(keyOf(stage), appetite.bytes);
+    if (learned === null) continue;
+    const needs = byEngine.get(engine) ?? new Map<string, LearnedNeed>();
+    byEngine.set(engine, needs.set(keyOf(stage), learned));
   }
 }
 

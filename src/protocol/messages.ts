@@ -205,6 +205,8 @@ export interface TaskOrder {
   readonly maxInFlight?: number;
   /** The task was refused memory although it had all the memory: `onError` may drop the row that asks for so much. */
   readonly blamesRows?: true;
+  /** The most private memory that the worker may have with this task, where the node has less left than its limit. */
+  readonly mostMemory?: Bytes;
   /** The worker is to say what memory the task took for the first batch that its functions hand on. */
   readonly tellsBatch?: true;
   /** What the worker's kernel may use for this task, if more than the worker's own lease. */

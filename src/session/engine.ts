@@ -23,6 +23,7 @@ import type {
 } from "../protocol/index.ts";
 import { Client } from "./client.ts";
 import { type JobObserver, StartingJob } from "./job.ts";
+import { KeptAppetites } from "./kept-appetites.ts";
 import { type MemoryPlan, memoryPlan } from "./memory-plan.ts";
 import { type ResolvedOptions, resolveOptions, type SessionOptions, supervisorOptions } from "./options.ts";
 import { shownJob, silent } from "./progress/index.ts";
@@ -43,6 +44,7 @@ export class SessionEngine implements Engine {
   #started: Client | null = null;
   /** Set by the first `close()`. */
   #closing: Promise<void> | null = null;
+  readonly appetites = new KeptAppetites({ root: () => statePlace().root, now: () => Date.now(), notice });
   readonly #listeners = new Set<(event: TimedEvent) => void>();
 
   constructor(options: SessionOptions) {
@@ -185,6 +187,7 @@ export class SessionEngine implements Engine {
   }
 
   async #end(): Promise<void> {
+    this.appetites.save();
     const client = await this.#client?.catch(() => null);
     await client?.close();
   }

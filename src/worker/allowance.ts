@@ -20,6 +20,8 @@ const UNTOUCHED: Bytes = 192 * 2 ** 20;
 export class Allowance {
   #usedAtStart: Bytes | null = null;
   #bytes: Bytes | null = null;
+  /** The part of it that is in force: less, if the node has less left. */
+  #inForce: Bytes | null = null;
   /** Mapped but unused memory at the time the limit was set: the system counts it, the allowance does not. */
   #unused: Bytes = 0;
   #state: "none" | "in force" | "lifted" = "none";
@@ -41,8 +43,12 @@ export class Allowance {
     if (this.#state === "lifted") this.impose();
   }
 
-  /** From now on functions may run: their allowance starts from what is in use now. */
-  impose(): void {
+  /**
+   * From now on functions may run: their allowance starts from what is in use now. `most`: what this process may have in
+   * all for the next task, if that is less.
+   */
+  impose(most: Bytes = Number.POSITIVE_INFINITY): void {
+    this.#inForce = this.#bytes;
     if (this.#bytes === null) {
       // If there was no limit, there is none to lift.
       if (this.#state === "in force") limitData(null);
@@ -52,15 +58,16 @@ export class Allowance {
     const { data: mapped, private: used } = ownMemory();
     this.#usedAtStart ??= used;
     this.#unused = mapped - Math.max(0, used - this.#usedAtStart);
+    this.#inForce = Math.min(this.#bytes, Math.max(0, most - this.#usedAtStart));
     // If the process already has more than a new limit allows, the limit is what it has, and the ladder takes care of
     // the rest. A lower limit would fail the next small request, which would end the process.
-    limitData(UNTOUCHED + Math.max(this.#unused + this.#bytes, mapped));
+    limitData(UNTOUCHED + Math.max(this.#unused + this.#inForce, mapped));
     this.#state = "in force";
   }
 
   /** True if a request that is refused now must have asked for more than half of the allowance at once. */
   isMostlyFree(): boolean {
-    const most = this.#bytes ?? nodeMemory();
+    const most = this.#inForce ?? nodeMemory();
     return ownMemory().data - this.#unused - UNTOUCHED < most / 2;
   }
 }

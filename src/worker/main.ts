@@ -221,7 +221,7 @@ class Worker {
       const workerData = await this.#workerData;
       await this.#leaseFor(task);
       workerData?.taskStarts();
-      if (operator.hasFunctions) this.#allowance.impose();
+      if (operator.hasFunctions) this.#allowance.impose(task.mostMemory);
       else this.#allowance.lift();
       this.#watch ??= setInterval(() => this.#tellProgress(), PROGRESS_MS);
       this.#profiling?.taskStarts(name, operator.spec);

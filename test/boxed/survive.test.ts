@@ -4,7 +4,7 @@
  * Ten times a box of 1 GiB, and the same of others, is `npm run bench -- survive`.
  */
 import { expect, test } from "vitest";
-import { boxed, runInBox } from "../support/box.ts";
+import { type BoxedRun, boxed, runInBox } from "../support/box.ts";
 
 const MIB = 2 ** 20;
 
@@ -17,7 +17,10 @@ interface Outcome {
 
 /** What the program printed; it did so to its end, and the session did work after it. */
 async function outcomeOf(mib: number, job: string, ...args: readonly number[]): Promise<Outcome> {
-  const run = await runInBox(mib * MIB, "survive", job, ...args.map(String));
+  return judged(await runInBox(mib * MIB, "survive", job, ...args.map(String)));
+}
+
+function judged(run: BoxedRun): Outcome {
   expect(run, run.stderr).toMatchObject({ exitCode: 0 });
   const outcome: Outcome = JSON.parse(run.stdout);
   expect(outcome.after).toBe(10);
@@ -27,16 +30,17 @@ async function outcomeOf(mib: number, job: string, ...args: readonly number[]): 
 const sumBelow = (rows: number) => (rows * (rows - 1)) / 2;
 
 boxed("in 1 GiB", () => {
-  test("[M1] [M3] a function that allocates 300 MB for each batch has its answer", async () => {
-    expect((await outcomeOf(1024, "batches")).answer).toBe(sumBelow(24));
+  test.each([
+    ["batches", "a function that allocates 300 MB for each batch", 24],
+    ["together", "eight workers that fit one by one but not together", 16],
+  ])("[M11] [M1] %s: %s: the answer without a kill", async (job, _, rows) => {
+    const run = await runInBox(1024 * MIB, "survive", job);
+    expect(judged(run).answer).toBe(sumBelow(rows));
+    expect(run.kills, run.stderr).toBe(0);
   });
 
   test("[M3] [D5] one that leaks 1 MB on each of 1,500 calls has its answer", async () => {
     expect((await outcomeOf(1024, "leak")).answer).toBe(sumBelow(1_500));
-  });
-
-  test("[M3] eight workers that fit one by one but not together have their answer", async () => {
-    expect((await outcomeOf(1024, "together")).answer).toBe(sumBelow(16));
   });
 
   test("[M1] [M3] two jobs at once have their answers", async () => {

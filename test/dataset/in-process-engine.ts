@@ -64,6 +64,11 @@ const settings: EngineSettings = {
 
 export class InProcessEngine implements Engine {
   readonly settings: EngineSettings;
+  readonly #appetites = new Map<string, number>();
+  readonly appetites = {
+    of: (key: string) => this.#appetites.get(key) ?? null,
+    keep: (key: string, bytes: number) => void this.#appetites.set(key, bytes),
+  };
   readonly kernel = Kernel.open({ threads: 1 });
   readonly connection: Connection = this.kernel.connect();
   readonly inspected: string[] = [];

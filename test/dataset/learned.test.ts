@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { Dataset } from "../../src/dataset/dataset.ts";
 import { col } from "../../src/dataset/index.ts";
-import { learnedOf, remember } from "../../src/dataset/learned.ts";
+import { appetiteOf, learnedOf, remember } from "../../src/dataset/learned.ts";
 import { filter, optimise, type Plan } from "../../src/plan/index.ts";
 import type { LearnedNeed } from "../../src/protocol/index.ts";
 import { buildStages } from "../../src/stages/index.ts";
@@ -51,4 +51,27 @@ test("[M3] SQL of the same operators is known by what it says", async () => {
   const engine = await after(filter(table(), col("a").gt(1).expression));
   expect(await begins(engine, filter(table(), col("a").gt(1).expression))).toEqual(NEED);
   expect(await begins(engine, filter(table(), col("a").gt(2).expression))).toBeNull();
+});
+
+test("[M11] functions begin with what their tasks took when they last ran; stages without functions have nothing to keep", async () => {
+  const engine = new InProcessEngine();
+  const stageOf = async (plan: Plan) => {
+    const built = await buildStages(optimise(plan), false);
+    const stage = built.stages.find(({ kind }) => kind === "tasks");
+    if (stage?.kind !== "tasks") throw new Error("a stage with tasks");
+    return { built, stage };
+  };
+  const { built, stage } = await stageOf(fn(table()));
+  expect(appetiteOf(engine, stage)).toBeNull();
+  // What a batch that had not ended showed is not kept.
+  remember(engine, built, {
+    operators: built.stages.map(() => ({ learned: null, appetite: { bytes: 7, from: "batch" } })),
+  });
+  expect(appetiteOf(engine, stage)).toBeNull();
+  remember(engine, built, {
+    operators: built.stages.map(() => ({ learned: null, appetite: { bytes: 7, from: "tasks" } })),
+  });
+  expect(appetiteOf(engine, (await stageOf(fn(table()))).stage)).toBe(7);
+  expect(appetiteOf(engine, (await stageOf(fn(table(), { form: "flatMap" }))).stage)).toBeNull();
+  expect(appetiteOf(engine, (await stageOf(table())).stage)).toBeNull();
 });

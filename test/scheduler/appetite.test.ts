@@ -173,4 +173,21 @@ describe("[M11] memory that nobody declared", () => {
     session.took(2, 20);
     expect(session.operator?.appetite?.bytes).toBe(25 * MIB);
   });
+
+  test("a task may take what the others leave: more is refused inside its worker", () => {
+    const session = new Session();
+    session.begin(20, { appetite: 100 * MIB });
+    const most = [1, 2, 3, 4].map((worker) => session.taskOf(worker).mostMemory ?? Number.POSITIVE_INFINITY);
+    // The first one runs alone. Of 900 the node has 300 in use; each of the others may take 100, and the task what is left.
+    expect(most[0]).toBe(Number.POSITIVE_INFINITY);
+    for (const running of [2, 3]) {
+      const left = (900 - 300 - running * 100 + 50) * MIB;
+      expect(Math.abs((most[running] ?? 0) - left)).toBeLessThan(MIB);
+    }
+    // What is expected of it, and a little more, it may have in any case.
+    const full = new Session();
+    full.begin(20, { appetite: 290 * MIB });
+    expect(full.busy).toHaveLength(2);
+    expect(full.taskOf(2).mostMemory).toBe((50 + 290 + 64) * MIB);
+  });
 });

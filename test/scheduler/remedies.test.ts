@@ -33,9 +33,19 @@ function advised(
   shortages: readonly Shortage[],
   isWide = false,
   allowed = 24 * GIB,
+  took = 0,
 ): readonly string[] {
   const operator = tasks(0, splits(1), { steps });
-  return remedies({ operator, shortages, workers: 15, workerMemory: 1.5 * GIB, total: 24 * GIB, allowed, isWide });
+  return remedies({
+    operator,
+    shortages,
+    workers: 15,
+    workerMemory: 1.5 * GIB,
+    total: 24 * GIB,
+    allowed,
+    isWide,
+    took,
+  });
 }
 
 test("[D9] tasks that fit one by one: fewer of them, with the figures of these", () => {
@@ -121,4 +131,14 @@ test("[D9] calls that are under way at once: fewer, where there is an async func
 test("[D9] what was seen to be more than the task's share is not said to be less", () => {
   const alone = { ...SHORTAGE, need: { ...NO_NEED, alone: true }, memory: 20 * GIB };
   expect(advised([step("map")], [alone])).toEqual(["A machine or control group with more memory than 24.0 GiB."]);
+});
+
+test("[D9] what tasks took that have ended is part of the advice, and counts if it is more", () => {
+  const low = { ...SHORTAGE, memory: 0.5 * GIB };
+  const found = advised([step("map")], [low], false, 24 * GIB, 1.2 * GIB);
+  expect(found[0]).toContain("18.0 GiB over 15 running tasks is 1.2 GiB each");
+  expect(found[1]).toBe(
+    'memory: "1.5 GiB" on map(fn): a task then starts only where so much is free, in a worker that has it ' +
+      "(those that ended took up to 1.2 GiB).",
+  );
 });

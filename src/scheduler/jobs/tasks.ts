@@ -38,7 +38,16 @@ import {
   taskOver,
   unpinAll,
 } from "../flow/index.ts";
-import { firstBatchTook, heapOf, mayTry, taskBegins, taskHas, taskLeft, taskTookAndLeft } from "../memory/index.ts";
+import {
+  firstBatchTook,
+  heapOf,
+  mayTry,
+  mostFor,
+  taskBegins,
+  taskHas,
+  taskLeft,
+  taskTookAndLeft,
+} from "../memory/index.ts";
 import { callsAtOnce, NO_NEED } from "../needs/index.ts";
 import { countCrash, deathError, leaseAlone, oomCause, ranOutOfMemory } from "../oom/index.ts";
 import { failJob, knowOperator, moveTask, moveWorker } from "../phases/index.ts";
@@ -70,6 +79,7 @@ export function startTask(state: State, task: TaskState, spec: TaskOperator, wor
   task.run.startedWith = worker.memory.reading?.private ?? null;
   claim(state, task, worker);
   taskBegins(worker);
+  const mostMemory = mostFor(state, worker, operator);
   const isTried = repairs === null && mayTry(state, operator);
   moveTask(state, task, "running");
   if (repairs === null) operator.budget.estimate.began(task.output);
@@ -96,6 +106,7 @@ export function startTask(state: State, task: TaskState, spec: TaskOperator, wor
     ...fewerCalls(spec, task.run.need),
     ...(task.oom.blamesRows ? { blamesRows: true } : {}),
     ...(isTried ? { tellsBatch: true } : {}),
+    ...(mostMemory === null ? {} : { mostMemory }),
     ...leaseOf(state, worker, task),
     ...(repairs === null ? {} : { repair: repairs.flow.recipe.number }),
   };

@@ -11,7 +11,7 @@
  * task may take all that a worker may have.
  */
 import type { Bytes, Milliseconds } from "../../protocol/index.ts";
-import { beginTrial, isUnknown } from "../needs/index.ts";
+import { beginTrial, countsAppetite, isUnknown } from "../needs/index.ts";
 import { settleIdle } from "../phases/index.ts";
 import { type OperatorState, type State, send, type TaskState, type WorkerState } from "../state/index.ts";
 import { LONG } from "./alone.ts";
@@ -20,6 +20,8 @@ import { besideTask, freshWorker, leftIn } from "./own.ts";
 
 /** A trim that gives back less is not worth the time. */
 const WORTH_TRIMMING: Bytes = 32 * 2 ** 20;
+/** What a task may take beyond what is expected of it, however little the node has left. */
+const LEEWAY: Bytes = 64 * 2 ** 20;
 /** How long a start waits for a trim. */
 const TRIM_GRACE: Milliseconds = 2_000;
 
@@ -120,6 +122,26 @@ function atItsPeak(state: State, worker: WorkerState): Bytes {
 export function addedBy(state: State, worker: WorkerState, operator: OperatorState): Bytes {
   const now = worker.memory.own.now ?? freshWorker(state);
   return Math.max(0, besideTask(worker, operator, now) + expectedOf(state, operator) - now);
+}
+
+/**
+ * What the idle worker may have with a task of the operator, if the other tasks take what is expected of them: a task
+ * that suddenly takes far more is refused memory inside its worker, before the node is full. Null: the worker's own limit
+ * is lower, or no other task runs.
+ */
+export function mostFor(state: State, worker: WorkerState, operator: OperatorState): Bytes | null {
+  const most = mostUsed(state);
+  if (most === null || !countsAppetite(operator) || !isAnotherRunning(state, worker)) return null;
+  const now = worker.memory.own.now ?? freshWorker(state);
+  const spare = most - forecast(state) + now;
+  const expected = now + addedBy(state, worker, operator);
+  const bytes = Math.max(spare, expected + LEEWAY);
+  return bytes < worker.memory.limit ? Math.ceil(bytes) : null;
+}
+
+function isAnotherRunning({ workers }: State, worker: WorkerState): boolean {
+  for (const one of workers.values()) if (one !== worker && one.task !== null) return true;
+  return false;
 }
 
 /** Some task runs, and its end will free memory; or a worker is about to give some back. */

@@ -1,6 +1,6 @@
 export { isItsTurn, isSomebodyAlone, makeWay, runsAlone, settleAlone } from "./alone.ts";
 export { isBystander } from "./bystander.ts";
-export { addedBy, hasMemory, isScarceFor, mayTry, trimForRoom } from "./forecast.ts";
+export { addedBy, hasMemory, isScarceFor, mayTry, mostFor, trimForRoom } from "./forecast.ts";
 export { heapOf } from "./heap.ts";
 export { kernelHolds } from "./kernel-use.ts";
 export { pauseDeadline, reportPauses } from "./ladder.ts";

@@ -76,6 +76,7 @@ export function batchTook(state: State, operator: OperatorState, bytes: Bytes): 
 export function taskTook(state: State, operator: OperatorState, bytes: Bytes, isAll: boolean): void {
   if (!countsAppetite(operator)) return;
   const { appetite } = operator.needs;
+  operator.needs.mostTook = Math.max(operator.needs.mostTook, bytes);
   if (!isAll && appetite !== null && bytes <= appetite.bytes) return;
   tookSoMuch(state, operator, bytes, "tasks");
 }

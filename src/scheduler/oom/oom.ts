@@ -259,6 +259,7 @@ function adviceFor(state: State, { operator, oom: { shortages } }: TaskState): r
     total: state.memory.node?.total ?? state.memory.lease?.pool.memory ?? null,
     allowed: state.resources.total.memory,
     isWide: isWide(operator),
+    took: operator.needs.mostTook,
   });
 }
 

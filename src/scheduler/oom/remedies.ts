@@ -19,6 +19,8 @@ interface FailedTask {
   /** What the session's tasks may have of it (resourceLimits.memory). */
   readonly allowed: Bytes;
   readonly isWide: boolean;
+  /** The most that another task of it took that has ended; 0: none has. */
+  readonly took: Bytes;
 }
 
 type FunctionStep = Extract<Step, { kind: "function" }>;
@@ -87,7 +89,7 @@ function sharing(failed: FailedTask, functions: readonly FunctionStep[], last: S
   const { operator, shortages, workers } = failed;
   if (operator.kind !== "tasks" || failed.isWide || last.need.alone) return [];
   const { room, cause } = last;
-  const each = Math.max(0, ...shortages.map(({ memory }) => memory ?? 0));
+  const each = Math.max(failed.took, ...shortages.map(({ memory }) => memory ?? 0));
   const atOnce = Math.max(...shortages.map((shortage) => shortage.atOnce));
   const found: string[] = [];
   const label = functions.at(-1)?.operator ?? operator.name;
@@ -100,7 +102,7 @@ function sharing(failed: FailedTask, functions: readonly FunctionStep[], last: S
   const asked = Math.max(each * 1.25, isOfTheMachine(cause) ? 0 : last.limit * 2);
   if (functions.length > 0 && asked > operator.request.memory && asked > 0 && asked <= room) {
     found.push(
-      `memory: "${rounded(asked)}" on ${label}: a task then starts only where so much is free, in a worker that has it.`,
+      `memory: "${rounded(asked)}" on ${label}: a task then starts only where so much is free, in a worker that has it${tookText(failed)}.`,
     );
   }
   if (isOfTheMachine(cause) && atOnce > 1 && each > 0 && room < Number.POSITIVE_INFINITY) {
@@ -109,6 +111,11 @@ function sharing(failed: FailedTask, functions: readonly FunctionStep[], last: S
     if (fit < workers) found.push(`session({ workers: ${fit} }) instead of ${workers}: idle ones keep memory, too.`);
   }
   return found;
+}
+
+/** What tasks that did not run out of memory show. */
+function tookText({ took }: FailedTask): string {
+  return took === 0 ? "" : ` (those that ended took up to ${formatSize(took)})`;
 }
 
 function kernels({ isWide }: FailedTask, { cause }: Shortage): readonly string[] {

@@ -15,6 +15,8 @@ export interface OperatorNeeds {
   appetite: Appetite | null;
   /** What its last tasks took, the oldest first. */
   readonly took: Bytes[];
+  /** The most that a task took that has ended; 0: none has. */
+  mostTook: Bytes;
   /** Other tasks wait until then for the first batch of the first task, its trial; null: they do not wait. */
   trialUntil: Milliseconds | null;
 }
@@ -30,6 +32,7 @@ export function newOperatorNeeds(spec: Operator): OperatorNeeds {
     kernelRanOut: false,
     appetite: earlier === null ? null : { bytes: earlier, from: "earlier" },
     took: [],
+    mostTook: 0,
     trialUntil: null,
   };
 }
