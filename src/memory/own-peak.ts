@@ -35,14 +35,14 @@ export class OwnPeak {
     this.#floor ??= mark() > own + shared + BATCHES ? mark() : 0;
   }
 
-  /** So far, and how much of it was not there at the beginning. Each look makes the figures better. */
-  look(): { readonly peak: Bytes; readonly added: Bytes } {
+  /** So far, how much of it was not there at the beginning, and what there is now. Each look makes the figures better. */
+  look(): { readonly peak: Bytes; readonly added: Bytes; readonly now: Bytes } {
     const { private: own, shared } = ownMemory();
     this.#shared = Math.max(this.#shared, shared);
     const highest = this.#clear === null ? 0 : mark();
     const marked = highest > (this.#floor ?? 0) ? highest - this.#shared : 0;
     this.#private = Math.max(this.#private, own, marked);
-    return { peak: this.#private, added: this.#private - this.#before };
+    return { peak: this.#private, added: this.#private - this.#before, now: own };
   }
 
   #reset(): void {

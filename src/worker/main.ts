@@ -7,7 +7,7 @@
 import { readFileSync } from "node:fs";
 import { CancelledError, toWire } from "../errors/index.ts";
 import { connectInside } from "../files/index.ts";
-import { OwnPeak, ownMemory } from "../memory/index.ts";
+import { OwnPeak } from "../memory/index.ts";
 import { dieWithParent } from "../native/index.ts";
 import {
   type ArenaRange,
@@ -231,7 +231,7 @@ class Worker {
       });
       await this.#profiling?.written();
       this.#task = null;
-      this.#wire.send({ type: "done", task: task.id, report, heap: heapUse(), left: ownMemory().private });
+      this.#wire.send({ type: "done", task: task.id, report, heap: heapUse(), left: running.left });
     } catch (error) {
       if (!(error instanceof CancelledError)) await this.#renewKernel();
       this.#task = null;

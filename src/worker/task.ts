@@ -76,6 +76,8 @@ interface Outcome {
 }
 
 export class RunningTask implements TaskScope {
+  /** Private memory that the worker had when the task was done. */
+  left: Bytes = 0;
   #errored = 0;
   readonly #underWay = new UnderWay();
   readonly #turns: TaskTurns;
@@ -142,7 +144,8 @@ export class RunningTask implements TaskScope {
     try {
       const outcome = await this.#outcome();
       const used = process.cpuUsage(cpu);
-      const { peak, added } = this.peak.look();
+      const { peak, added, now } = this.peak.look();
+      this.left = now;
       return {
         rowsIn: this.#underWay.rowsIn,
         rowsOut: outcome.rows,

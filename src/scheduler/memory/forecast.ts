@@ -11,7 +11,7 @@
  * task may take all that a worker may have.
  */
 import type { Bytes, Milliseconds } from "../../protocol/index.ts";
-import { beginTrial, countsAppetite, isUnknown } from "../needs/index.ts";
+import { beginTrial, isUnknown } from "../needs/index.ts";
 import { settleIdle } from "../phases/index.ts";
 import { type OperatorState, type State, send, type TaskState, type WorkerState } from "../state/index.ts";
 import { LONG } from "./alone.ts";
@@ -131,7 +131,7 @@ export function addedBy(state: State, worker: WorkerState, operator: OperatorSta
  */
 export function mostFor(state: State, worker: WorkerState, operator: OperatorState): Bytes | null {
   const most = mostUsed(state);
-  if (most === null || !countsAppetite(operator) || !isAnotherRunning(state, worker)) return null;
+  if (most === null || !operator.needs.countsAppetite || !isAnotherRunning(state, worker)) return null;
   const now = worker.memory.own.now ?? freshWorker(state);
   const spare = most - forecast(state) + now;
   const expected = now + addedBy(state, worker, operator);

@@ -24,9 +24,15 @@ export function leftIn({ memory: { own } }: WorkerState): Bytes {
 }
 
 /** What the worker has besides the memory of a task of the operator: what the operator itself has left is used again. */
-export function besideTask({ memory: { own } }: WorkerState, operator: OperatorState, had: Bytes | null): Bytes {
-  if (own.leftBy === nameOf(operator) && own.ground !== null) return own.ground;
+export function besideTask(worker: WorkerState, operator: OperatorState, had: Bytes | null): Bytes {
+  const { own } = worker.memory;
+  if (isItsOwn(worker, operator) && own.ground !== null) return own.ground;
   return had ?? own.ground ?? 0;
+}
+
+/** What the worker has above its ground is the operator's: its tasks have left it, or it is an instance of its class. */
+function isItsOwn(worker: WorkerState, operator: OperatorState): boolean {
+  return worker.memory.own.leftBy === nameOf(operator) || (operator.isClass && worker.ran.has(operator));
 }
 
 /** What a worker has before its first task, by what the other workers have without one. */
@@ -39,7 +45,8 @@ export function freshWorker({ workers }: State): Bytes {
 export function ownMemoryRead(worker: WorkerState, bytes: Bytes): void {
   const { own } = worker.memory;
   own.now = bytes;
-  own.ground = Math.min(own.ground ?? bytes, bytes);
+  // Before its first task a worker is still loading: what it has then is not its ground.
+  if (own.ground !== null) own.ground = Math.min(own.ground, bytes);
 }
 
 export function taskBegins({ memory: { own } }: WorkerState): void {
@@ -77,17 +84,17 @@ export function taskTookAndLeft(
   const before = peakMemory - addedMemory;
   own.ground = Math.min(own.ground ?? before, before);
   const isClean = before - own.ground <= NOTHING;
-  const isItsOwn = own.leftBy === nameOf(operator);
-  taskTook(state, operator, peakMemory - besideTask(worker, operator, before), isClean || isItsOwn);
-  own.leftBy = isClean || isItsOwn ? nameOf(operator) : null;
+  const isAllItsOwn = isClean || isItsOwn(worker, operator);
+  taskTook(state, operator, peakMemory - besideTask(worker, operator, before), isAllItsOwn);
+  own.leftBy = isAllItsOwn ? nameOf(operator) : null;
   own.now = left;
   own.before = null;
 }
 
-/** What is left after a trim is what the worker has without a task. */
-export function ownMemoryTrimmed({ memory: { own } }: WorkerState, after: Bytes): void {
+/** What is left after a trim is what the worker has without a task, but for instances of classes. */
+export function ownMemoryTrimmed({ memory: { own }, ran }: WorkerState, after: Bytes): void {
   own.now = after;
-  own.ground = after;
+  own.ground = ran.size === 0 ? after : Math.min(own.ground ?? after, after);
   own.leftBy = null;
   own.isTrimmed = true;
 }

@@ -22,15 +22,9 @@ const MARGIN_OF_PART = 2;
 /** Smaller changes are not worth an event. */
 const NOTABLE = 0.1;
 
-/** Whether it is of interest what its tasks take. */
-export function countsAppetite({ spec }: OperatorState): boolean {
-  return spec.kind === "tasks" && spec.place === "worker" && spec.steps.some(({ kind }) => kind === "function");
-}
-
 /** Nothing is known of what its tasks take, and the user has not said it. */
-export function isUnknown(operator: OperatorState): boolean {
-  const { spec, needs } = operator;
-  return needs.appetite === null && countsAppetite(operator) && spec.kind === "tasks" && spec.request.memory === 0;
+export function isUnknown({ spec, needs }: OperatorState): boolean {
+  return needs.countsAppetite && needs.appetite === null && spec.kind === "tasks" && spec.request.memory === 0;
 }
 
 /** Its first task begins: the others wait. */
@@ -65,7 +59,7 @@ export function endTrials(state: State, takenBy: (operator: OperatorState) => By
 
 /** A task that goes on has taken so much: it may take more, so the appetite only grows. */
 export function batchTook(state: State, operator: OperatorState, bytes: Bytes): void {
-  if (!countsAppetite(operator)) return;
+  if (!operator.needs.countsAppetite) return;
   const { appetite, took } = operator.needs;
   const known = appetite?.from === "earlier" ? appetite.bytes : 0;
   if (bytes <= Math.max(known, ...took)) return;
@@ -74,7 +68,7 @@ export function batchTook(state: State, operator: OperatorState, bytes: Bytes): 
 
 /** A task has ended. `isAll`: this is all that it took; otherwise it may also have used what others had left. */
 export function taskTook(state: State, operator: OperatorState, bytes: Bytes, isAll: boolean): void {
-  if (!countsAppetite(operator)) return;
+  if (!operator.needs.countsAppetite) return;
   const { appetite } = operator.needs;
   operator.needs.mostTook = Math.max(operator.needs.mostTook, bytes);
   if (!isAll && appetite !== null && bytes <= appetite.bytes) return;

@@ -1,7 +1,6 @@
 export {
   batchTook,
   beginTrial,
-  countsAppetite,
   endTrials,
   forgetAppetite,
   isOnTrial,

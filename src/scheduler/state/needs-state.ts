@@ -11,6 +11,8 @@ export interface OperatorNeeds {
   learned: LearnedNeed | null;
   /** The kernel ran out of memory in one of its tasks: a task that runs alone gets more for its kernel than usual. */
   kernelRanOut: boolean;
+  /** It is of interest what its tasks take: they run functions, in a worker. */
+  readonly countsAppetite: boolean;
   /** What a task is expected to take; null: nothing was seen. */
   appetite: Appetite | null;
   /** What its last tasks took, the oldest first. */
@@ -30,6 +32,7 @@ export function newOperatorNeeds(spec: Operator): OperatorNeeds {
     gpus: spec.kind === "tasks" ? spec.request.gpu : 0,
     learned: null,
     kernelRanOut: false,
+    countsAppetite: isInWorkers && spec.steps.some(({ kind }) => kind === "function"),
     appetite: earlier === null ? null : { bytes: earlier, from: "earlier" },
     took: [],
     mostTook: 0,
