@@ -1,8 +1,10 @@
 /** The door of the Arrow layer: batches to bytes and back, values out of batches and into them. */
 export { bitAt, copyBits } from "./bitmap.ts";
 export { fromArrowTable, toFlechette } from "./bridge.ts";
+export { bytesOfRows } from "./byte-size.ts";
 export { assertNames, assertOwnColumns, foldedName, nameFault } from "./column-names.ts";
 export { BlockBuilder, concatBatches } from "./concat/block-builder.ts";
+export { appendVector, type ColumnBuilder, columnBuilder } from "./concat/column-builder.ts";
 export { evenSlices, nextCut } from "./concat/cut.ts";
 export { dropSpareMemory } from "./concat/growable.ts";
 export { blockBytes, planBlock, readBlock } from "./ipc/block.ts";
@@ -37,7 +39,7 @@ export type {
   ValueOptions,
   Vector,
 } from "./types.ts";
-export { emptyBatch, sliceBatch, viewOf } from "./vector.ts";
+export { bytesAt, emptyBatch, isNullAt, sliceBatch, viewOf } from "./vector.ts";
 export { halfPair } from "./well-formed.ts";
 export { columnsToBatch } from "./write/columns-to-batch.ts";
 export { inRow } from "./write/misfit.ts";

@@ -112,3 +112,9 @@ export function offsetsOf(vector: Vector): Offsets {
 export function offsetAt(offsets: Offsets, index: number): number {
   return offsets.words[index * offsets.stride] as number;
 }
+
+/** The bytes of a text or of binary data. */
+export function bytesAt(vector: Vector, index: number): Uint8Array {
+  const offsets = offsetsOf(vector);
+  return bufferOf(vector, 2).subarray(offsetAt(offsets, index), offsetAt(offsets, index + 1));
+}

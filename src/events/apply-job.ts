@@ -153,6 +153,7 @@ function noTotals(plan: OperatorPlan): OperatorTotals {
     spilledBytes: 0,
     restoredBytes: 0,
     kernelSpilled: 0,
+    byReference: null,
     heldBy: null,
     heldSince: 0,
     heldBack: {},

@@ -177,6 +177,9 @@ function taskDone(state: SessionState, event: Of<"taskDone">): void {
   widen(ends.cpu, event.cpu, tasksDone);
   totals.tasksDone += 1;
   Object.assign(totals, addedFigures(totals, event));
+  if (event.byReference === undefined) return;
+  const { rows, bytes } = totals.byReference ?? { rows: 0, bytes: 0 };
+  totals.byReference = { rows: rows + event.byReference.rows, bytes: bytes + event.byReference.bytes };
 }
 
 function taskCut(state: SessionState, { task: id, rows, bytes, at }: Of<"taskCut">): void {

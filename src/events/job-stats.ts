@@ -103,6 +103,7 @@ function operatorStats(totals: OperatorTotals, shares: Shares, until: Millisecon
     addedMemory: totals.addedMemory,
     spilledBytes: totals.spilledBytes + totals.kernelSpilled,
     restoredBytes: totals.restoredBytes,
+    ...(totals.byReference === null ? {} : { byReference: totals.byReference }),
     heldBy: totals.heldBy,
     heldBack: heldBackOf(totals, until),
     skipped: plan.recipe?.skipped ?? NOTHING_SKIPPED,

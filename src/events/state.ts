@@ -6,6 +6,7 @@ import type {
   Appetite,
   BlockId,
   BlockState,
+  ByReference,
   Bytes,
   Growth,
   JobId,
@@ -140,6 +141,7 @@ export interface OperatorTotals extends Changing<TaskFigures> {
   restoredBytes: Bytes;
   /** The most that the wide kernel had on disk for one of its tasks. */
   kernelSpilled: Bytes;
+  byReference: ByReference | null;
   heldBy: string | null;
   heldSince: Milliseconds;
   /** Milliseconds held back, by policy. The current wait is added when it ends. */

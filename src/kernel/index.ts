@@ -2,6 +2,7 @@
 export type { Connection } from "./connection.ts";
 export { OUT_OF_MEMORY } from "./failure.ts";
 export { Kernel, settingsSql } from "./kernel.ts";
-export { type DeclaredColumn, NO_COLUMN, StoredTable } from "./stored-table.ts";
+export { type DeclaredColumn, NO_COLUMN, StoredTable, storedType } from "./stored-table.ts";
 export type { KernelStream } from "./stream.ts";
 export type { KernelTable } from "./tables.ts";
+export { hasUntypedNulls } from "./untyped-nulls.ts";

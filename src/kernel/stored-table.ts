@@ -132,7 +132,7 @@ export class StoredTable {
   ): void {
     const made = columns.map(({ name, type, sql }) => {
       const came = type !== undefined && type.kind !== "null" ? type : null;
-      return { name, came, sql: came === null || this.#travelsAs(sql, came) ? sql : stored(came) };
+      return { name, came, sql: came === null || this.#travelsAs(sql, came) ? sql : storedType(came) };
     });
     const definitions = made.map(({ name, sql }) => `${quoteIdentifier(name)} ${sql ?? "INTEGER"}`);
     this.connection.execute(`CREATE TABLE ${this.#name} (${definitions.join(", ")})`);
@@ -164,7 +164,7 @@ export class StoredTable {
       if (typeEquals(wider, type)) return { name, type };
       const column = quoteIdentifier(name);
       const using = cast(column, type, wider, 0);
-      this.connection.execute(`ALTER TABLE ${this.#name} ALTER ${column} TYPE ${stored(wider)} USING ${using}`);
+      this.connection.execute(`ALTER TABLE ${this.#name} ALTER ${column} TYPE ${storedType(wider)} USING ${using}`);
       return { name, type: wider };
     });
   }
@@ -209,18 +209,18 @@ function irreconcilable(name: string, have: DataType, came: DataType): RowShapeE
 }
 
 /** The type as the kernel stores it: it has no type for columns that contain only nulls. */
-function stored(type: DataType): string {
+export function storedType(type: DataType): string {
   switch (type.kind) {
     case "null":
       return "INTEGER";
     case "list":
-      return `${stored(type.child.type)}[]`;
+      return `${storedType(type.child.type)}[]`;
     case "fixedList":
-      return `${stored(type.child.type)}[${type.size}]`;
+      return `${storedType(type.child.type)}[${type.size}]`;
     case "struct":
-      return `STRUCT(${type.children.map((field) => `${quoteIdentifier(field.name)} ${stored(field.type)}`).join(", ")})`;
+      return `STRUCT(${type.children.map((field) => `${quoteIdentifier(field.name)} ${storedType(field.type)}`).join(", ")})`;
     case "map":
-      return `MAP(${stored(type.key.type)}, ${stored(type.value.type)})`;
+      return `MAP(${storedType(type.key.type)}, ${storedType(type.value.type)})`;
     default:
       return typeName(type);
   }
@@ -228,8 +228,8 @@ function stored(type: DataType): string {
 
 /** SQL that converts a value from one type to another. Integers that stand for nulls of no type become nulls. */
 function cast(value: string, from: DataType, to: DataType, depth: number): string {
-  if (from.kind === "null") return to.kind === "null" ? "NULL" : `NULL::${stored(to)}`;
-  if (!hasUntypedNulls(from)) return `${value}::${stored(to)}`;
+  if (from.kind === "null") return to.kind === "null" ? "NULL" : `NULL::${storedType(to)}`;
+  if (!hasUntypedNulls(from)) return `${value}::${storedType(to)}`;
   const [inside, outside] = [childFields(from), childFields(to)];
   const [item = NOTHING] = inside;
   const [target = NOTHING] = outside;

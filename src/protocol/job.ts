@@ -238,6 +238,16 @@ export type OperatorId = number;
 /** The column that says which partition a row goes to, from 0. */
 export const PARTITION = "__spillway_partition";
 
+/** What SQL does with the columns of a table. It hands on all others unchanged. */
+export interface SeenColumns {
+  /** Columns whose values it reads. */
+  readonly read: readonly string[];
+  /** Columns of which it asks which values are equal; null: all columns. */
+  readonly matched: readonly string[] | null;
+  /** Columns of which it asks for the order of their values. */
+  readonly ordered: readonly string[];
+}
+
 /** A table of a fed task: `{t0}` in its SQL is the first of the operator's tables. */
 export interface FedTable {
   readonly operators: readonly OperatorId[];
@@ -247,6 +257,8 @@ export interface FedTable {
   readonly columns: readonly { readonly name: string; readonly type: string | null }[];
   /** The SQL depends on the order of the rows (a zip, a shuffle): blocks are fed in plan order. */
   readonly ordered?: boolean;
+  /** What the SQL does with its columns. Absent: it may look at all. */
+  readonly sees?: SeenColumns;
 }
 
 /** Which rows of a fed operator's tables are gathered in one task. */

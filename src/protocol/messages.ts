@@ -17,6 +17,7 @@ import type {
   Milliseconds,
   OperatorId,
   PlacedSlice,
+  SeenColumns,
   Split,
   TaskId,
   WorkerId,
@@ -225,7 +226,13 @@ export type TaskInput =
   | Exclude<Split, { kind: "blocks" }>
   | { readonly kind: "blocks"; readonly slices: readonly PlacedSlice[] }
   /** Comes by `feed`, table by table in any order, until `feedEnd`. */
-  | { readonly kind: "fed"; readonly tables: readonly FedTable["columns"][]; readonly reads?: FilesRead };
+  | {
+      readonly kind: "fed";
+      readonly tables: readonly FedTable["columns"][];
+      /** For each table; null: the SQL may look at all. */
+      readonly sees?: readonly (SeenColumns | null)[];
+      readonly reads?: FilesRead;
+    };
 
 export type ToWorker =
   | {

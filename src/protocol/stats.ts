@@ -60,6 +60,14 @@ export interface TaskReport extends TaskFigures {
   readonly written?: { readonly names: readonly string[]; readonly types: readonly TypeFamily[] };
   /** For a fed task: the most that its kernel held in memory and on disk, as far as it was measured. */
   readonly kernel?: { readonly memory: Bytes; readonly spilled: Bytes };
+  /** For a fed task with wide rows. */
+  readonly byReference?: ByReference;
+}
+
+/** Rows whose wide columns stayed outside of the kernel, and the bytes of these columns. */
+export interface ByReference {
+  readonly rows: number;
+  readonly bytes: Bytes;
 }
 
 /** What a task has done so far. */
@@ -142,6 +150,8 @@ export interface OperatorStats {
    */
   readonly spilledBytes: Bytes;
   readonly restoredBytes: Bytes;
+  /** Wide rows that went through the kernel by reference; absent: there were none. */
+  readonly byReference?: ByReference;
   /** The policy that holds the operator back now. */
   readonly heldBy: string | null;
   /** Seconds in which the operator was held back, by the name of the policy. */

@@ -28,7 +28,7 @@ import type {
 import type { NoticeMessage } from "./notices.ts";
 import type { BlockState, JobPhase, TaskPhase, WorkerPhase } from "./phases.ts";
 import type { SessionEvent } from "./session-events.ts";
-import type { TaskFigures, TaskProgress } from "./stats.ts";
+import type { TaskFigures, TaskProgress, TaskReport } from "./stats.ts";
 
 /** An error without its stack, which may contain values of the user's. */
 export interface ToldError {
@@ -177,7 +177,7 @@ export type TaskEvent =
       readonly job: JobId;
       readonly tasks: readonly ({ readonly task: TaskId } & TaskProgress)[];
     }
-  | ({ readonly type: "taskDone"; readonly task: TaskId } & TaskFigures)
+  | ({ readonly type: "taskDone"; readonly task: TaskId } & TaskFigures & Pick<TaskReport, "byReference">)
   /** Its operator ended before it did: what it had handed over. */
   | { readonly type: "taskCut"; readonly task: TaskId; readonly rows: number; readonly bytes: Bytes }
   /** A task of the wide kernel did not get to its end: so many blocks of it are thrown away, and made again. */

@@ -36,12 +36,17 @@ export function appetiteText({ appetite }: Pick<OperatorStats, "appetite">): str
 }
 
 /** For example "10 rows, 240 B, 4 tasks, 12ms of work (9ms CPU)". */
-export function figuresText({ rowsOut, bytesOut, tasksDone, wall, cpu, retries, errored }: OperatorStats): string {
+export function figuresText(stats: OperatorStats): string {
+  const { rowsOut, bytesOut, tasksDone, wall, cpu, retries, errored, byReference } = stats;
   const parts = [counted(rowsOut.total, "row")];
   // Slices pass on blocks of other operators and have no tasks.
   if (tasksDone > 0) {
     parts.push(formatSize(Math.round(bytesOut.total)), counted(tasksDone, "task"));
     parts.push(`${formatDuration(wall.total)} of work (${formatDuration(cpu.total)} CPU)`);
+  }
+  if (byReference !== undefined) {
+    const width = formatSize(Math.round(byReference.bytes / Math.max(1, byReference.rows)));
+    parts.push(`${counted(byReference.rows, "wide row")} by reference (${width} a row)`);
   }
   if (retries > 0) parts.push(`retries: ${retries}`);
   if (errored > 0) parts.push(`${counted(errored, "row")} dropped by onError`);

@@ -9,17 +9,20 @@ import { flushed } from "./draft.ts";
 import { likelyColumns } from "./likely-columns.ts";
 import type { Names } from "./needed.ts";
 import { restored, travelledColumns } from "./own-types.ts";
+import { seenBelow, seenColumns } from "./sees.ts";
 import { isTrivial, type Select } from "./sql/select.ts";
 import type { NotFused, SliceStage, Stage, TaskStage } from "./stage.ts";
 
 export class Operators {
   readonly stages: Stage[] = [];
   readonly notFused: NotFused[] = [];
+  /** What the tables have the rows of, by their columns: a table with more columns than its plan is not in it. */
+  readonly #plans = new WeakMap<FedTable["columns"], Plan>();
 
   constructor(private readonly describe: Describe | null) {}
 
   close(draft: TaskStage): OperatorId {
-    const stage = flushed(draft);
+    const stage = this.#seeing(flushed(draft));
     return this.stages.push({ ...stage, name: stage.name || "gather" }) - 1;
   }
 
@@ -65,7 +68,24 @@ export class Operators {
 
   /** A table of the plan's rows, which the operators make. */
   async table(operators: readonly OperatorId[], plan: Plan, needed: Names): Promise<FedTable> {
-    return { operators, columns: await this.#columns(plan, needed) };
+    const columns = await this.#columns(plan, needed);
+    this.#plans.set(columns, plan);
+    return { operators, columns };
+  }
+
+  /** Adds to fed tables which of their columns the stage's SQL looks at, if that is known. */
+  #seeing(stage: TaskStage): TaskStage {
+    const { input, makes, scatter } = stage;
+    if (input.kind !== "fed" || makes === null || makes.some || scatter !== null) return stage;
+    if (stage.steps[0]?.kind !== "sql") return stage;
+    const seen = seenBelow(makes.plan);
+    const tables = input.tables.map((table) => {
+      const plan = this.#plans.get(table.columns);
+      const own = plan === undefined ? undefined : seen.get(plan);
+      const sees = own === undefined ? null : seenColumns(own);
+      return sees === null ? table : { ...table, sees };
+    });
+    return { ...stage, input: { ...input, tables } };
   }
 
   async #columns(plan: Plan, needed: Names): Promise<FedTable["columns"]> {

@@ -2,11 +2,15 @@
  * The tables of a fed task, `{t0}`, `{t1}`, … in its SQL. They are filled while blocks come, and dropped when the task
  * has ended in any way. A block counts as read when it is in its table.
  */
-import type { RecordBatch } from "../arrow/index.ts";
+import type { RecordBatch, Schema } from "../arrow/index.ts";
 import { schemaEquals } from "../arrow/index.ts";
-import { type Connection, type DeclaredColumn, StoredTable } from "../kernel/index.ts";
-import type { PlacedSlice } from "../protocol/index.ts";
+import type { DeclaredColumn } from "../kernel/index.ts";
+import type { PlacedSlice, SeenColumns } from "../protocol/index.ts";
+import { Cargo } from "./cargo/cargo.ts";
+import { Gatherer } from "./cargo/gatherer.ts";
+import { ReferringTable } from "./cargo/referring-table.ts";
 import type { Feed } from "./feed.ts";
+import type { LeasedKernel } from "./leased-kernel.ts";
 
 interface FedScope {
   /** The rows of a slice, in place in the store. */
@@ -24,7 +28,8 @@ interface FedScope {
 const TOGETHER_ROWS = 245_760;
 
 export class FedTables {
-  readonly #tables: readonly StoredTable[];
+  readonly #tables: readonly ReferringTable[];
+  #cargo: Cargo | null = null;
   /** The next rows for one table, of the same schema. */
   #run: { readonly table: number; readonly batches: RecordBatch[]; rows: number } | null = null;
   #unanswered = 0;
@@ -34,11 +39,19 @@ export class FedTables {
   taken = 0;
 
   constructor(
-    connection: Connection,
+    private readonly operator: string,
+    private readonly kernel: LeasedKernel,
     tables: readonly (readonly DeclaredColumn[])[],
+    /** For each table: what the SQL does with its columns; null: it may look at all. */
+    sees: readonly (SeenColumns | null)[],
     private readonly scope: FedScope,
   ) {
-    this.#tables = tables.map((columns) => new StoredTable(connection, columns));
+    const { connection } = kernel;
+    const cargo = () => this.#cargoOf();
+    const turn = () => scope.turn();
+    this.#tables = tables.map(
+      (columns, i) => new ReferringTable({ connection, cargo, turn }, columns, sees[i] ?? null),
+    );
   }
 
   get hasUntypedNulls(): boolean {
@@ -65,10 +78,32 @@ export class FedTables {
       }
       await this.#store();
     }
+    for (const table of this.#tables) await table.complete();
   }
 
-  drop(): void {
+  /** Rows whose cargo is outside of the kernel, and its bytes; null: there is none. */
+  get byReference(): { readonly rows: number; readonly bytes: number } | null {
+    return this.#cargo === null ? null : { rows: this.#cargo.rows, bytes: this.#cargo.bytes };
+  }
+
+  /** Brings cargo back into a result of this schema; null: nothing of it refers to cargo. */
+  gatherer(schema: Schema): Gatherer | null {
+    if (this.#cargo === null) return null;
+    const gatherer = new Gatherer(schema, this.#cargo);
+    return gatherer.isIdle ? null : gatherer;
+  }
+
+  async drop(): Promise<void> {
     for (const table of this.#tables) table.drop();
+    const cargo = this.#cargo;
+    this.#cargo = null;
+    cargo?.close();
+    if (cargo !== null) await this.kernel.shareWith(null);
+  }
+
+  #cargoOf(): Cargo {
+    this.#cargo ??= new Cargo(this.kernel.directory, this.operator, this.kernel.lease.memory);
+    return this.#cargo;
   }
 
   #joins(table: number, batch: RecordBatch): boolean {
@@ -84,7 +119,8 @@ export class FedTables {
     if (run !== null) {
       const table = this.#tables[run.table];
       if (table === undefined) throw new Error(`a block came for table ${run.table} of ${this.#tables.length}`);
-      await table.append(run.batches, () => this.scope.turn());
+      await table.append(run.batches);
+      if (this.#cargo !== null) await this.kernel.shareWith(this.#cargo);
       this.rows += run.rows;
     }
     for (; this.#unanswered > 0; this.#unanswered--) this.scope.fed();

@@ -15,6 +15,17 @@ export interface KernelUsage {
   readonly spilled: Bytes;
 }
 
+/** Memory of a task beside its kernel, which comes out of the same lease. */
+export interface SharesLease {
+  readonly memory: Bytes;
+  readonly spilled: Bytes;
+  /** Gives memory back if the lease has become smaller. */
+  keepWithin(lease: Bytes | null): void;
+}
+
+/** With less, a kernel can do nothing. */
+const LEAST_MEMORY: Bytes = 16 * 2 ** 20;
+
 const USAGE = `SELECT sum(memory_usage_bytes)::DOUBLE AS memory, sum(temporary_storage_bytes)::DOUBLE AS spilled
   FROM duckdb_memory()`;
 
@@ -32,6 +43,9 @@ export class LeasedKernel {
   #lease: KernelLease = { threads: 1, memory: null };
   #memoryIsSet = true;
   #directory: string | null = null;
+  #beside: SharesLease | null = null;
+  /** What its memory was at the last setting. */
+  #besideSet: Bytes = 0;
 
   get connection(): Connection {
     return this.#connection;
@@ -69,7 +83,14 @@ export class LeasedKernel {
   async take(lease: KernelLease): Promise<void> {
     this.#lease = lease;
     this.#memoryIsSet = false;
+    this.#beside?.keepWithin(lease.memory);
     await this.#setMemory();
+  }
+
+  /** What the task holds beside the kernel, as it is now; null: nothing more. */
+  async shareWith(beside: SharesLease | null): Promise<void> {
+    this.#beside = beside;
+    if ((beside?.memory ?? 0) !== this.#besideSet) await this.#setMemory();
   }
 
   /**
@@ -94,7 +115,7 @@ export class LeasedKernel {
     try {
       const batch = await stream.nextAsync();
       const [memory = 0, spilled = 0] = batch?.columns.map(({ buffers }) => firstDouble(buffers[1])) ?? [];
-      return { memory, spilled };
+      return { memory: memory + (this.#beside?.memory ?? 0), spilled: spilled + (this.#beside?.spilled ?? 0) };
     } finally {
       stream.close();
     }
@@ -144,8 +165,10 @@ export class LeasedKernel {
 
   async #setMemory(): Promise<void> {
     const { memory } = this.#lease;
+    this.#besideSet = this.#beside?.memory ?? 0;
+    const own = memory === null ? null : Math.max(Math.min(memory, LEAST_MEMORY), memory - this.#besideSet);
     try {
-      await this.#aside.executeAsync(settingsSql({ memoryLimit: memory }));
+      await this.#aside.executeAsync(settingsSql({ memoryLimit: own }));
       if (memory === this.#lease.memory) this.#memoryIsSet = true;
     } catch (error) {
       // The kernel holds more than that, and cannot write it to disk now. The limit is set again before the next query.

@@ -22,6 +22,7 @@ import {
   type WrittenFile,
 } from "../protocol/index.ts";
 import { badTextError } from "./bad-text.ts";
+import { GatherLink } from "./cargo/gather-link.ts";
 import { buildChain, type Chain, filePrefix } from "./chain.ts";
 import { FedTables } from "./fed-tables.ts";
 import { type FedBlocks, Feed } from "./feed.ts";
@@ -29,7 +30,7 @@ import { readContents } from "./file-contents.ts";
 import { inUserWords, namingColumns } from "./kernel-errors.ts";
 import { KernelWatch } from "./kernel-watch.ts";
 import type { KernelUsage, LeasedKernel } from "./leased-kernel.ts";
-import type { TaskScope } from "./link.ts";
+import type { Link, TaskScope } from "./link.ts";
 import type { LoadedOperator } from "./loaded-operator.ts";
 import { misfitError } from "./misfit.ts";
 import { withColumns } from "./named-columns.ts";
@@ -68,6 +69,10 @@ export interface TaskOutlet extends BlockOutlet {
  */
 type Mode = "sync" | "async" | "wide";
 
+/** What must be known about the tables that a query reads. */
+type QueriedTables = Pick<FedTables, "hasUntypedNulls"> & Partial<Pick<FedTables, "gatherer">>;
+const PLAIN: QueriedTables = { hasUntypedNulls: false };
+
 interface Outcome {
   readonly rows: number;
   readonly bytes: number;
@@ -83,6 +88,7 @@ export class RunningTask implements TaskScope {
   readonly #turns: TaskTurns;
   readonly #feed = new Feed();
   #kernelPeak: KernelUsage | null = null;
+  #byReference: TaskReport["byReference"] | null = null;
   #broadcast: readonly string[] = [];
   readonly #read: TaskFiles;
 
@@ -158,6 +164,7 @@ export class RunningTask implements TaskScope {
         files: outcome.files,
         ...(outcome.schema ? { written: writtenColumns(outcome.schema) } : {}),
         ...(this.#kernelPeak === null ? {} : { kernel: this.#kernelPeak }),
+        ...(this.#byReference == null ? {} : { byReference: this.#byReference }),
       };
     } catch (error) {
       this.check();
@@ -180,7 +187,7 @@ export class RunningTask implements TaskScope {
       return this.#overSource(await this.#read.table(input, readsAll, () => this.turn()), "async");
     }
     if (input.kind === "fed") {
-      return first?.kind === "sql" ? this.#overFed(first, rest, input.tables) : this.#fromFed();
+      return first?.kind === "sql" ? this.#overFed(first, rest, input) : this.#fromFed();
     }
     const batches = this.#batches(input);
     if (first?.kind !== "sql") return this.#fromBatches(batches);
@@ -226,7 +233,7 @@ export class RunningTask implements TaskScope {
     const table = new StoredTable(this.kernel.connection, []);
     try {
       for (const batch of batches) await table.append([batch], () => this.turn());
-      return await this.#fromSql(this.#overInput(step, table.sql), rest, "sync", table.hasUntypedNulls);
+      return await this.#fromSql(this.#overInput(step, table.sql), rest, "sync", table);
     } finally {
       table.drop();
     }
@@ -239,10 +246,10 @@ export class RunningTask implements TaskScope {
   async #overFed(
     step: SqlStep,
     rest: readonly Step[],
-    columns: Extract<TaskInput, { kind: "fed" }>["tables"],
+    { tables: declared, sees = [] }: Extract<TaskInput, { kind: "fed" }>,
   ): Promise<Outcome> {
     const { connection } = this.kernel;
-    const tables = new FedTables(connection, columns, {
+    const tables = new FedTables(this.operator.spec.name, this.kernel, declared, sees, {
       read: (slice) => readSlice(this.outlet.arena, slice),
       fed: () => this.outlet.fed(),
       turn: () => this.turn(),
@@ -259,12 +266,13 @@ export class RunningTask implements TaskScope {
       // For no rows from functions, the columns are unknown. SQL can still make rows of its own from that, such as a
       // count, but not rows with these columns.
       if (tables.rows === 0 && !whole.hasColumns) return await this.#fromBatches([]);
-      return await this.#fromSql(whole.sql, rest, "wide", tables.hasUntypedNulls);
+      return await this.#fromSql(whole.sql, rest, "wide", tables);
     } catch (error) {
       throw this.#namingColumns(error, tables.sql);
     } finally {
       this.#kernelPeak = await watch.end();
-      tables.drop();
+      this.#byReference = tables.byReference;
+      await tables.drop();
     }
   }
 
@@ -276,16 +284,18 @@ export class RunningTask implements TaskScope {
     );
   }
 
-  async #fromSql(sql: string, rest: readonly Step[], mode: Mode, untypedNulls = false): Promise<Outcome> {
-    const run = () => this.#run(sql, rest, mode, untypedNulls);
+  async #fromSql(sql: string, rest: readonly Step[], mode: Mode, tables: QueriedTables = PLAIN): Promise<Outcome> {
+    const run = () => this.#run(sql, rest, mode, tables);
     return mode === "wide" ? this.kernel.wide(this.operator.spec.setsOrder, run) : run();
   }
 
-  async #run(sql: string, rest: readonly Step[], mode: Mode, untypedNulls: boolean): Promise<Outcome> {
+  async #run(sql: string, rest: readonly Step[], mode: Mode, tables: QueriedTables): Promise<Outcome> {
     const { connection } = this.kernel;
+    const { hasUntypedNulls: untypedNulls } = tables;
     const { sink } = this.operator.spec;
     const alone = rest.length === 0 && this.operator.spec.maxRowsPerTask === null;
-    if (alone && sink.kind === "files" && kernelWrites(sink)) {
+    const refers = tables.gatherer !== undefined && tables.gatherer(connection.describe(sql)) !== null;
+    if (alone && !refers && sink.kind === "files" && kernelWrites(sink)) {
       const { rows, files } = await copyQuery(
         connection,
         sql,
@@ -306,7 +316,9 @@ export class RunningTask implements TaskScope {
       const stream = mode === "sync" ? connection.query(query) : await connection.queryAsync(query, { untypedNulls });
       try {
         assertOwnColumns(this.operator.spec.name, stream.schema);
-        const isThrough = await this.#pump(stream, chain, mode);
+        const gatherer = tables.gatherer?.(stream.schema) ?? null;
+        const first = gatherer === null ? chain.first : new GatherLink(gatherer, chain.first, () => this.turn());
+        const isThrough = await this.#pump(stream, first, mode);
         if (isThrough) await this.#read.checkPacked();
       } finally {
         stream.close();
@@ -377,15 +389,15 @@ export class RunningTask implements TaskScope {
   }
 
   /** True if the query was read to its end; false if only the wanted rows were. */
-  async #pump(stream: KernelStream, chain: Chain, mode: Mode): Promise<boolean> {
+  async #pump(stream: KernelStream, first: Link, mode: Mode): Promise<boolean> {
     let took = 0;
-    while (chain.first.wanted > 0) {
+    while (first.wanted > 0) {
       const started = performance.now();
       const batch = mode !== "sync" && took > SLOW_FETCH_MS ? await stream.nextAsync() : stream.next();
       if (batch === null) return true;
       took = performance.now() - started;
       if (mode !== "wide") this.#underWay.rowsIn += batch.length;
-      const wait = chain.first.push(batch);
+      const wait = first.push(batch);
       if (wait !== undefined) await wait;
       const turn = this.turn();
       if (turn !== undefined) await turn;

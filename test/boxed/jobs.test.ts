@@ -68,6 +68,16 @@ boxed("small machines", () => {
   });
 });
 
+boxed("wide rows", () => {
+  test.each(["sort", "shuffle", "join", "distinct"])("[D1] in 512 MiB, 100 rows of a MiB: %s", async (what) => {
+    const run = await runInBox(512 * MIB, "wide-rows", what, "100");
+    expectAlive(run, 512 * MIB);
+    const { inOrder, ...result } = JSON.parse(run.stdout);
+    expect(result).toEqual({ rows: 100, bytes: 100 * MIB, wrong: 0 });
+    if (what === "sort") expect(inOrder).toBe(true);
+  });
+});
+
 boxed("relational work, several times the box", () => {
   const all = (rows: number) => (rows * (rows - 1)) / 2;
 

@@ -159,7 +159,12 @@ function placed(input: TaskSource, spec: TaskOperator, ranges: readonly ArenaRan
   if (input.kind === "fed") {
     if (spec.input.kind !== "fed") return { kind: "fed", tables: [] };
     const { tables, reads } = spec.input;
-    return { kind: "fed", tables: tables.map(({ columns }) => columns), ...(reads !== undefined && { reads }) };
+    return {
+      kind: "fed",
+      tables: tables.map(({ columns }) => columns),
+      ...(tables.some(({ sees }) => sees !== undefined) && { sees: tables.map(({ sees }) => sees ?? null) }),
+      ...(reads !== undefined && { reads }),
+    };
   }
   if (input.kind !== "blocks") return input;
   const slices = input.slices.map(({ start, end }, i) => {
