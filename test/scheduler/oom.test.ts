@@ -313,6 +313,25 @@ test("[M3] a job that is cancelled while it waits to be alone holds nobody up", 
   expect(session.taskOf(2).job).toBe("third");
 });
 
+test("[M3] a task that was next to be alone no longer holds others up when nothing computes", () => {
+  const session = new ScriptedSession(2, 100);
+  const learned = { batchSize: null, atOnce: 1, alone: true, memory: null };
+  session.start(job("first", [tasks(0, splits(1))]));
+  session.start(job("second", [tasks(0, splits(1))]));
+  session.start(job("forgotten", [tasks(0, splits(2), { learned })]));
+  // While two tasks compute, the third one is next; the extra worker is not kept for it.
+  session.up(3);
+  expect(session.tasksOf(3)).toEqual([]);
+  expect(session.commands.at(-1)).toEqual({ type: "dismiss", worker: 3 });
+  session.dies(3, { cause: "asked" });
+  // Nobody reads these jobs, so their tasks wait for room for ever, and keep their workers.
+  for (const worker of [1, 2]) while (session.asks(worker)) session.handsOver(worker);
+  session.start(job("read", [tasks(0, splits(1))]), 1);
+  session.now += 1_000;
+  session.tell({ type: "tick" });
+  expect(session.ordered("spawn")).toBe(1);
+});
+
 test.each([
   ["little is no company that matters", 80, 1],
   ["much is waited for", 95, 0],

@@ -119,10 +119,15 @@ function without(operators: readonly Operator[], gone: Operator): readonly Opera
       id !== gone.id ? [id] : gone.input.kind === "operators" ? gone.input.operators : [],
     );
     if (inputs.length > 0) left.push({ ...operator, input: { kind: "operators", operators: [...new Set(inputs)] } });
-    else if (operator.kind === "tasks") left.push({ ...operator, input: gone.input });
+    else if (operator.kind === "tasks") left.push({ ...operator, ...readerOf(gone), input: gone.input });
     else return null;
   }
   return left.length === 0 || isAnyUnread(left) ? null : left;
+}
+
+/** Only the wide kernel takes the input of a wide operator. It runs no functions. */
+function readerOf(operator: Operator): Partial<TaskOperator> {
+  return operator.kind === "tasks" && operator.place === "wide" ? { place: "wide", steps: [] } : {};
 }
 
 function fedWithout(operator: TaskOperator, gone: Operator): TaskOperator | null {

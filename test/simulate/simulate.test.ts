@@ -306,6 +306,12 @@ const MENDED: readonly (readonly [KindName, StoreSize, readonly number[], string
   ],
   ["waiting", "large", [700037], "the same, behind another job's slow functions"],
   ["waitingStorm", "tiny", [700037], "the same, with dying workers"],
+  [
+    "oomWide",
+    "small",
+    [900893],
+    "a task that was to be alone held all jobs up, though nothing computed any more and its own job was forgotten",
+  ],
 ];
 
 for (const [kind, store, seeds, what] of MENDED) {

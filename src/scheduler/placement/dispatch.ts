@@ -55,6 +55,7 @@ export const STRICT: Leniency = { overBound: false, partial: false };
 
 export function dispatch(state: State): void {
   readAhead(state);
+  forgetNextAlone(state);
   while (
     state.phases.idle.size > 0 &&
     !isSomebodyAlone(state) &&
@@ -138,6 +139,15 @@ function waitsToBeAlone(state: State, operator: OperatorState): boolean {
   return (
     runsAlone(operator) && isGoingOn(operator.job) && !isItsTurn(state, operator) && isWanted(state, operator, STRICT)
   );
+}
+
+/**
+ * Forgets the operator whose task was next to run alone, if it no longer waits for other tasks to end. Without an idle
+ * worker no other operator is looked for, and tasks of other jobs would wait for this one for ever.
+ */
+function forgetNextAlone(state: State): void {
+  const { nextAlone } = state.placement;
+  if (nextAlone !== null && !waitsToBeAlone(state, nextAlone)) state.placement.nextAlone = null;
 }
 
 function byTurn(a: JobState, b: JobState): number {
