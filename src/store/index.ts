@@ -4,7 +4,8 @@
  */
 export { type Arena, arenaName, createArena, removeArena, SHARED_MEMORY } from "./arena.ts";
 export type { Holder } from "./entry.ts";
-export { type BlockWatch, Ledger } from "./ledger.ts";
+export type { BlockWatch } from "./held-blocks.ts";
+export { Ledger } from "./ledger.ts";
 export type { MappedArena } from "./mapping.ts";
 export type { RestoreOrder, SpillOrder, SpillPlace } from "./place.ts";
 export { PAGE, RangeAllocator, wholePages } from "./ranges.ts";
