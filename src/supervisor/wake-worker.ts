@@ -5,7 +5,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { type ClientRequest, request } from "node:http";
+import type { ClientRequest } from "node:http";
 import { connect, type Socket } from "node:net";
 import { SpillwayError } from "../errors/index.ts";
 import type { Milliseconds } from "../protocol/index.ts";
@@ -60,6 +60,8 @@ function addressesIn(log: string): readonly Address[] {
 }
 
 async function evaluateAt({ host, port, path }: Address, expression: string): Promise<unknown> {
+  // Loading it takes milliseconds, and few sessions are profiled.
+  const { request } = await import("node:http");
   const asking = request({
     host,
     port,
