@@ -5,7 +5,7 @@
  */
 import { dirname, join } from "node:path";
 import type { Bytes } from "../protocol/index.ts";
-import { statistics } from "./statistics.ts";
+import { statistic } from "./statistics.ts";
 import type { ReadText } from "./system-files.ts";
 
 export interface MemoryGroup {
@@ -55,7 +55,7 @@ function limitOf({ version, path, isOutermost }: MemoryGroup, read: ReadText): B
  * smallest limit.
  */
 function limitAround(path: string, read: ReadText): Bytes {
-  return statistics(read(join(path, "memory.stat"))).get("hierarchical_memory_limit") ?? Number.NaN;
+  return statistic(read(join(path, "memory.stat")), "hierarchical_memory_limit") ?? Number.NaN;
 }
 
 export interface LimitingGroup extends MemoryGroup {

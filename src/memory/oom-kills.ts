@@ -7,7 +7,7 @@
  */
 import { join } from "node:path";
 import type { LimitingGroup, MemoryGroup } from "./groups.ts";
-import { statistics } from "./statistics.ts";
+import { statistic } from "./statistics.ts";
 import type { ReadText } from "./system-files.ts";
 
 export interface OomKills {
@@ -38,5 +38,5 @@ function killsIn(group: LimitingGroup, read: ReadText): number {
 
 /** Null: this group does not count kills. */
 function countIn(path: string, read: ReadText): number | null {
-  return statistics(read(path)).get("oom_kill") ?? null;
+  return statistic(read(path), "oom_kill");
 }

@@ -13,3 +13,10 @@ export function statistics(text: string | null): Statistics {
 export function sum(of: Statistics, names: readonly string[]): number {
   return names.reduce((total, name) => total + (of.get(name) ?? 0), 0);
 }
+
+/** One figure without a unit; null if the file lacks it. `/proc/vmstat` has almost two hundred, and one is wanted. */
+export function statistic(text: string | null, name: string): number | null {
+  const lines = `\n${text ?? ""}`;
+  const at = lines.indexOf(`\n${name} `);
+  return at === -1 ? null : Number.parseInt(lines.slice(at + name.length + 2, at + name.length + 32), 10);
+}

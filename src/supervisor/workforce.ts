@@ -10,6 +10,7 @@ import { toWire } from "../errors/index.ts";
 import { heapFor, type MemoryGauge } from "../memory/index.ts";
 import {
   type Bytes,
+  type Milliseconds,
   type Notice,
   PROFILES,
   type ProfilerMessage,
@@ -37,6 +38,9 @@ import { WorkerPool } from "./worker-pool.ts";
 
 type Ready = Extract<Greeting, { type: "ready" }>;
 type WorkerWire = Wire<WorkerMessage, ToWorker>;
+
+/** The least time between two looks at OOM kills and orphans: shorter than the time between two readings. */
+const LOOKS: Milliseconds = 150;
 
 /** What the workers need of their session. */
 interface Surroundings {
@@ -71,6 +75,8 @@ export class Workforce {
   /** Workers that connected before the program did, or before this process adopts orphans. */
   readonly #early: (() => void)[] = [];
   #isAdopting = true;
+  /** When the system's OOM kills and the orphans were last looked at. */
+  #lookedAt: Milliseconds = Number.NEGATIVE_INFINITY;
 
   constructor(options: SupervisorOptions, session: Surroundings) {
     const { memory, stateDirectory, workerHeap, workerMemory } = options;
@@ -138,13 +144,21 @@ export class Workforce {
         workers: () => this.pool.workers,
         limitOf: (worker) => this.#limits.of(worker),
         tell: (event) => {
-          this.#witness.look();
-          this.pool.lookAtOrphans();
+          this.#lookAround();
           this.#session.tell(event);
         },
       },
       this.#session.gauge,
     );
+  }
+
+  /** Before each reading is told, but not for one that follows at once: workers and the node are read separately. */
+  #lookAround(): void {
+    const now = performance.now();
+    if (now < this.#lookedAt + LOOKS) return;
+    this.#lookedAt = now;
+    this.#witness.look();
+    this.pool.lookAtOrphans();
   }
 
   /** Whether there is a job. */
