@@ -9,7 +9,7 @@ export { nodeMemory } from "./limits.ts";
 export type { OomKills } from "./oom-kills.ts";
 export { ownMemory } from "./own-memory.ts";
 export { OwnPeak } from "./own-peak.ts";
-export { planFigures, planRows } from "./plan.ts";
+export { type MemoryPlanFigures, planFigures, planRows } from "./plan.ts";
 export { allProcesses, childrenOf, listsChildren, STAT, statFields } from "./processes.ts";
 export {
   automaticLimit,

@@ -5,13 +5,18 @@
 import type { Bytes } from "../protocol/index.ts";
 import { formatSize } from "../units/index.ts";
 
-interface MemoryPlanFigures {
+/** Sizes are bytes. */
+export interface MemoryPlanFigures {
+  /** Workers: each runs one task at a time. */
   readonly slots: number;
   readonly maxBlockSize: Bytes;
   /** slots × maxBlockSize. */
   readonly expectedHeap: Bytes;
+  /** The capacity of the store for blocks, in shared memory. */
   readonly objectStore: Bytes;
+  /** The limit of one worker; null: none. */
   readonly memoryLimit: Bytes | null;
+  /** The machine's memory, or that of its container. */
   readonly node: Bytes;
 }
 

@@ -2,23 +2,10 @@
  * What a session will need of the machine's memory at most, before it runs: each execution slot holds the block that it
  * makes.
  */
-import { nodeMemory, planFigures, planRows } from "../memory/index.ts";
-import type { Bytes } from "../protocol/index.ts";
+import { type MemoryPlanFigures, nodeMemory, planFigures, planRows } from "../memory/index.ts";
 import type { ResolvedOptions } from "./options.ts";
 
-/** Sizes are bytes. */
-export interface MemoryPlan {
-  /** Workers: each runs one task at a time. */
-  readonly slots: number;
-  readonly maxBlockSize: Bytes;
-  /** slots × maxBlockSize. */
-  readonly expectedHeap: Bytes;
-  /** The capacity of the store for blocks, in shared memory. */
-  readonly objectStore: Bytes;
-  /** The limit of one worker; null: none. */
-  readonly memoryLimit: Bytes | null;
-  /** The machine's memory, or that of its container. */
-  readonly node: Bytes;
+export interface MemoryPlan extends MemoryPlanFigures {
   /** The plan in words. */
   toString(): string;
 }
