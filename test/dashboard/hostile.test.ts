@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { LogText, OperatorDetails, TaskStream, WorkerCard } from "../../src/dashboard/api.ts";
 import { serveSession } from "../../src/dashboard/index.ts";
-import { EVENT_FORMAT, type OperatorRecipe } from "../../src/protocol/index.ts";
+import type { OperatorRecipe } from "../../src/protocol/index.ts";
+import { inventedStart, TEN_ROWS } from "../support/invented-events.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 import { Page } from "./page.ts";
 
@@ -48,48 +49,13 @@ function operator(id: number, name: string) {
 }
 
 function* start(operators: readonly unknown[], workers = 1) {
-  yield {
-    ...{
-      at: 0,
-      type: "sessionStarted",
-      format: EVENT_FORMAT,
-      session: HTML,
-      epoch: 1e12,
-      host: HTML,
-      pid: 1,
-      program: 2,
-      node: "v20",
-    },
-    ...{
-      workers,
-      capacity: 2 ** 30,
-      workerMemory: 2 ** 30,
-      kernelThreads: 2,
-      maxBlockSize: 2 ** 27,
-      nodeMemory: 2 ** 33,
-      thresholds: {},
-      nodeThreshold: 0.95,
-      settings: [],
-    },
-  };
-  for (let worker = 1; worker <= workers; worker++) {
-    yield { at: 1, type: "workerStarting", worker, kind: "worker", limit: 2 ** 30 };
-    yield { at: 1, type: "worker", worker, to: "idle", pid: 1_000_000 + worker };
-  }
+  yield* inventedStart(workers, { session: HTML, host: HTML });
   yield { at: 2, type: "jobStarted", job: "job", operators };
 }
 
 function* hundredThousandTasks() {
   yield* start([operator(0, "one"), operator(1, "two")], WORKERS);
-  const figures = {
-    rowsIn: 10,
-    rowsOut: 10,
-    bytesOut: 100,
-    cpu: 1,
-    peakMemory: 2 ** 27,
-    addedMemory: 2 ** 26,
-    errored: 0,
-  };
+  const figures = { ...TEN_ROWS, bytesOut: 100, wall: 4, cpu: 1, peakMemory: 2 ** 27, addedMemory: 2 ** 26 };
   for (let round = 0; round * WORKERS < TASKS; round++) {
     const from = 10 + round * 5;
     for (let worker = 1; worker <= WORKERS; worker++) {
@@ -102,7 +68,7 @@ function* hundredThousandTasks() {
     for (let worker = 1; worker <= WORKERS; worker++) {
       const index = round * WORKERS + worker - 1;
       const task = `job/${index % 2}/${index}`;
-      yield { at: from + 4, type: "taskDone", task, wall: 4, ...figures };
+      yield { at: from + 4, type: "taskDone", task, ...figures };
       yield { at: from + 4, type: "task", task, to: "over" };
     }
     if (round % 40 === 0) yield reading(from + 4);

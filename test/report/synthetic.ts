@@ -1,15 +1,8 @@
 /** Event files of sessions that were never run: as many tasks as a test needs, and the names that it needs. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  type BlockId,
-  EVENT_FORMAT,
-  type JobId,
-  type OperatorId,
-  type RecordedEvent,
-  type TaskId,
-  type WorkerId,
-} from "../../src/protocol/index.ts";
+import type { BlockId, JobId, OperatorId, RecordedEvent, TaskId, WorkerId } from "../../src/protocol/index.ts";
+import { inventedStart, TEN_ROWS } from "../support/invented-events.ts";
 
 export interface Invented {
   readonly operators: readonly string[];
@@ -23,23 +16,7 @@ const JOB = "j0" as JobId;
 /** Tasks of 10 ms go round the workers; a block a task, every tenth of them to disk and back. */
 export function* inventedEvents({ operators, workers, tasks, error }: Invented): Iterable<RecordedEvent> {
   const settings = [{ path: "workers", value: String(workers), from: "<b>session</b>" }];
-  const thresholds = { target: 0.6, spill: 0.7, pause: 0.8, terminate: 0.95 };
-  const about = { session: "invented", epoch: 1.8e12, host: "<i>host</i>", pid: 2, program: 3, node: "v20" };
-  const limits = {
-    workers,
-    capacity: 2 ** 30,
-    workerMemory: 2 ** 30,
-    kernelThreads: 2,
-    maxBlockSize: 2 ** 27,
-    nodeMemory: 2 ** 33,
-    thresholds,
-    nodeThreshold: 0.95,
-  };
-  yield { at: 0, type: "sessionStarted", format: EVENT_FORMAT, ...about, ...limits, settings };
-  for (let worker = 1; worker <= workers; worker++) {
-    yield { at: 1, type: "workerStarting", worker: worker as WorkerId, kind: "worker", limit: 2 ** 30 };
-    yield { at: 2, type: "worker", worker: worker as WorkerId, to: "idle", pid: 1000 + worker };
-  }
+  yield* inventedStart(workers, { host: "<i>host</i>", settings });
   const plans = operators.map((name, id) => ({
     id: id as OperatorId,
     name,
@@ -65,16 +42,7 @@ export function* inventedEvents({ operators, workers, tasks, error }: Invented):
       yield { at: at + 7, type: "block", block, to: "restoring" };
       yield { at: at + 8, type: "block", block, to: "resident" };
     }
-    const figures = {
-      rowsIn: 10,
-      rowsOut: 10,
-      bytesOut: 1000,
-      wall: 9,
-      cpu: 8,
-      peakMemory: 5000,
-      addedMemory: 1000,
-      errored: 0,
-    };
+    const figures = { ...TEN_ROWS, bytesOut: 1000, wall: 9, cpu: 8, peakMemory: 5000, addedMemory: 1000 };
     yield { at: at + 9, type: "taskDone", task, ...figures };
     yield { at: at + 9, type: "task", task, to: "over" };
     yield { at: at + 9, type: "blockFreed", block };
