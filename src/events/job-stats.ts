@@ -2,16 +2,17 @@
  * The figures of a job, made of the state that its events come to: how far it is, what was done, what memory is in use.
  * What the program is told, the dashboard, reports and `diagnose` all have their numbers from here.
  */
-import type {
-  JobMemoryNow,
-  JobNews,
-  JobStats,
-  Milliseconds,
-  OperatorKind,
-  OperatorStats,
-  Skipped,
-  Spread,
-  ToProgram,
+import {
+  type JobMemoryNow,
+  type JobNews,
+  type JobStats,
+  type Milliseconds,
+  NO_MEMORY_YET,
+  type OperatorKind,
+  type OperatorStats,
+  type Skipped,
+  type Spread,
+  type ToProgram,
 } from "../protocol/index.ts";
 import { type Shares, sharesOf } from "./shares.ts";
 import type { Ends, JobView, OperatorTotals, SessionState } from "./state.ts";
@@ -50,14 +51,7 @@ function noStats(state: SessionState): JobStats {
     seconds: 0,
     workers: state.session?.workers ?? 0,
     memory: memoryNow(state),
-    peakWorkerMemory: 0,
-    peakSupervisorMemory: 0,
-    peakProgramMemory: 0,
-    peakStoreBytes: 0,
-    peakUnmanaged: 0,
-    grownUnmanaged: null,
-    spilledBytes: 0,
-    restoredBytes: 0,
+    ...NO_MEMORY_YET,
   };
 }
 

@@ -191,3 +191,15 @@ export interface JobStats {
   readonly spilledBytes: Bytes;
   readonly restoredBytes: Bytes;
 }
+
+/** What a job begins with. */
+export const NO_MEMORY_YET = {
+  peakWorkerMemory: 0,
+  peakSupervisorMemory: 0,
+  peakProgramMemory: 0,
+  peakStoreBytes: 0,
+  peakUnmanaged: 0,
+  grownUnmanaged: null,
+  spilledBytes: 0,
+  restoredBytes: 0,
+} as const satisfies Partial<JobStats>;

@@ -24,6 +24,7 @@
 
 import { StoreError } from "../errors/index.ts";
 import type { ArenaRange, BlockId, Bytes, WorkerId } from "../protocol/index.ts";
+import type { Entry } from "./entry.ts";
 import { HeldBlocks } from "./held-blocks.ts";
 import type { RestoreOrder, SpillOrder, SpillPlace } from "./place.ts";
 import type { SpillTotals } from "./residency.ts";
@@ -152,8 +153,7 @@ export class Ledger extends HeldBlocks {
   notWritten(id: BlockId): void {
     const entry = this.entry(id);
     this.residency.notWritten(entry);
-    this.watch?.moved(id, entry.state);
-    this.freeUnheld(entry);
+    this.#hasMoved(entry);
   }
 
   /** Brings the block back: the range it goes to, and the ranges to punch before. Null: there is no room now. */
@@ -166,24 +166,21 @@ export class Ledger extends HeldBlocks {
   restored(id: BlockId): void {
     const entry = this.entry(id);
     this.residency.restored(entry);
-    this.watch?.moved(id, entry.state);
-    this.freeUnheld(entry);
+    this.#hasMoved(entry);
   }
 
   /** The block could not be brought back now. It is still on disk. */
   notRestored(id: BlockId): void {
     const entry = this.entry(id);
     this.residency.notRestored(entry);
-    this.watch?.moved(id, entry.state);
-    this.freeUnheld(entry);
+    this.#hasMoved(entry);
   }
 
   /** The block's file is damaged: only making the block again can bring it back. */
   damaged(id: BlockId): void {
     const entry = this.entry(id);
     this.residency.damaged(entry);
-    this.watch?.moved(id, entry.state);
-    this.freeUnheld(entry);
+    this.#hasMoved(entry);
   }
 
   /** A lost block was made again with the same content, in a range reserved for it. */
@@ -232,5 +229,11 @@ export class Ledger extends HeldBlocks {
     this.assertHeld();
     const bytes = this.residency.assertConsistent(this.entries()) + this.reserved;
     if (bytes !== this.live) throw new StoreError(`The ledger holds ${bytes} bytes, ${this.live} are live.`);
+  }
+
+  /** Its last holder may have gone meanwhile. */
+  #hasMoved(entry: Entry): void {
+    this.watch?.moved(entry.id, entry.state);
+    this.freeUnheld(entry);
   }
 }

@@ -1,5 +1,5 @@
 /** Figures that the engine without processes invents: one task, one millisecond, the rows that there were. */
-import type { JobStats, Operator, OperatorStats } from "../../src/protocol/index.ts";
+import { type JobStats, NO_MEMORY_YET, type Operator, type OperatorStats } from "../../src/protocol/index.ts";
 import { operatorStats } from "../support/figures.ts";
 
 const spread = (total: number) => ({ min: total, max: total, mean: total, total });
@@ -22,14 +22,6 @@ export function statsOf(operator: Operator, rows: number): OperatorStats {
 }
 
 export function jobStats(operators: readonly OperatorStats[]): JobStats {
-  const peaks = {
-    peakWorkerMemory: 0,
-    peakSupervisorMemory: 0,
-    peakProgramMemory: 0,
-    peakStoreBytes: 0,
-    peakUnmanaged: 0,
-    grownUnmanaged: null,
-  };
   const memory = { workers: 0, limit: null, workerLimit: null, store: 0, capacity: 0, onDisk: 0 };
-  return { operators, memory, seconds: 0.1, workers: 2, ...peaks, spilledBytes: 0, restoredBytes: 0 };
+  return { operators, memory, seconds: 0.1, workers: 2, ...NO_MEMORY_YET };
 }
