@@ -1,12 +1,15 @@
 /** Classes with a size function of their own: handles of native memory, caches. */
 import { OptionError } from "../errors/index.ts";
+import { isMap } from "../realm/index.ts";
 
 /** A class with any constructor. */
 export type Constructor<T extends object> = abstract new (...args: never[]) => T;
 
 type Measure = (value: object) => number;
 
-const measures = new Map<object, Measure>();
+/** One registry for a process: a worker's own code and a function that imports the package have this file each. */
+const PLACE = Symbol.for("spillway.sizeof");
+const measures = registry();
 
 /**
  * `measure` gives the bytes of an instance of `type`, and of its subclasses unless they have a measure of their own.
@@ -42,4 +45,12 @@ function isInstance<T extends object>(value: object, prototype: T): value is T {
 
 function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
+}
+
+function registry(): Map<object, Measure> {
+  const known: unknown = Reflect.get(globalThis, PLACE);
+  if (isMap(known)) return known as Map<object, Measure>;
+  const made = new Map<object, Measure>();
+  Object.defineProperty(globalThis, PLACE, { value: made });
+  return made;
 }

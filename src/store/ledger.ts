@@ -18,8 +18,8 @@
  * A pin keeps a block in memory while it is read: only resident and spilling blocks can be pinned, and a pinned block
  * is never evicted. Blocks never change, so the file of a restored block stays valid: evicting the block again is free.
  *
- * In three layers: `room.ts` gives out ranges, `held-blocks.ts` knows which blocks there are and who holds them, and this
- * file has them moved between memory and disk (`residency.ts`).
+ * In three layers: `room.ts` gives out ranges, `held-blocks.ts` knows which blocks there are and who holds them, and
+ * this file has them moved between memory and disk (`residency.ts`).
  */
 
 import { StoreError } from "../errors/index.ts";

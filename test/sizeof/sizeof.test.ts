@@ -2,7 +2,7 @@
 
 import { tableFromArrays } from "@uwdata/flechette";
 import { tableFromArrays as apacheTable } from "apache-arrow";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { OptionError } from "../../src/errors/index.ts";
 import { registerSizeof, sizeof } from "../../src/sizeof/index.ts";
 
@@ -84,6 +84,17 @@ describe("[K2] sizeof", () => {
 });
 
 describe("[K2] registerSizeof", () => {
+  test("[K2] what a copy of the package was told, another one in the same process knows", async () => {
+    class Handle {
+      readonly bytes = 12_345;
+    }
+    vi.resetModules();
+    const copy = await import("../../src/sizeof/index.ts");
+    expect(copy.registerSizeof).not.toBe(registerSizeof);
+    copy.registerSizeof(Handle, ({ bytes }) => bytes);
+    expect(sizeof(new Handle())).toBe(12_345);
+  });
+
   class Handle {
     constructor(readonly bytes: number) {}
   }
