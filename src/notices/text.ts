@@ -66,7 +66,7 @@ function totals({ bytes, objects, seconds, pid, host }: Of<"spilled" | "restored
   const amount = bytes / MIB;
   const rate = seconds > 0 ? amount / seconds : 0;
   return (
-    `${Math.round(amount)} MiB, ${objects} objects, ${verb} throughput ${Math.round(rate)} MiB/s. ` +
+    `${Math.round(amount)} MiB, ${objects} ${objects === 1 ? "object" : "objects"}, ${verb} throughput ${Math.round(rate)} MiB/s. ` +
     `(supervisor ${pid} on ${host})`
   );
 }

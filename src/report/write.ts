@@ -2,8 +2,9 @@
  * Writes a report or a trace under a temporary name, then renames it, so a file with the final name is always complete.
  */
 import { randomBytes } from "node:crypto";
-import { createWriteStream } from "node:fs";
+import { createWriteStream, existsSync } from "node:fs";
 import { rename, rm, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { SourceError, WriteError } from "../errors/index.ts";
@@ -49,6 +50,13 @@ function* joined(texts: Iterable<string>): Iterable<string> {
   yield piece;
 }
 
+/** In words that name what the user knows: the path and its directory, not the temporary name. */
+function whyNot(error: unknown, path: string, part: string): string {
+  const directory = dirname(path);
+  if (!existsSync(directory)) return `there is no directory ${directory}`;
+  return messageOf(error).replace(` '${part}' -> '${path}'`, ` '${path}'`).replaceAll(part, path);
+}
+
 async function whole(path: string, write: (part: string) => Promise<void>): Promise<void> {
   const part = `${path}.${randomBytes(4).toString("hex")}.part`;
   try {
@@ -58,6 +66,6 @@ async function whole(path: string, write: (part: string) => Promise<void>): Prom
     await rm(part, { force: true });
     // The session's events cannot be read, whatever the path.
     if (error instanceof SourceError) throw error;
-    throw new WriteError(`${path} cannot be written: ${messageOf(error)}.`, path);
+    throw new WriteError(`${path} cannot be written: ${whyNot(error, path, part)}.`, path);
   }
 }

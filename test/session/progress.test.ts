@@ -19,6 +19,7 @@ function operator(more: Partial<OperatorStats> = {}): OperatorStats {
 }
 
 function stats(operators: readonly OperatorStats[], more: Partial<JobStats> = {}): JobStats {
+  // Two workers with 1 GiB each; the wide kernel is lent 2 GiB of the store's 4.
   const memory = {
     workers: 2 ** 30,
     limit: 4 * 2 ** 30,
@@ -78,7 +79,7 @@ test("[O11] a line for each operator and one for the job: rows, blocks, bytes a 
   expect(onTerminal(160, text)).toEqual([
     "readParquet->map  [###       ]  25%  1/4 tasks  1,234 rows  1 block",
     "writeParquet      [          ]       1/4 tasks  1,234 rows  3 blocks  held back by its share of the store, cores and memory",
-    "total             1s  1,234 rows  [###       ] memory 2.0 GiB of 8.0 GiB  spilled 5.0 MiB",
+    "total             1s  1,234 rows  [###       ] memory 2.0 GiB of 6.0 GiB  spilled 5.0 MiB",
   ]);
 });
 
@@ -140,7 +141,7 @@ test("[O11] without a terminal a plain line every ten seconds, also where nothin
   const text = shownOn(undefined, told, {}, 30_500);
   expect(text.split("\n")).toHaveLength(4);
   expect(text).toMatch(
-    /^map: 25%, 1\/4 tasks, 1,234 rows, 1 block \| total: 10s, 1,234 rows, memory 2\.0 GiB of 8\.0 GiB/,
+    /^map: 25%, 1\/4 tasks, 1,234 rows, 1 block \| total: 10s, 1,234 rows, memory 2\.0 GiB of 6\.0 GiB/,
   );
   expect(text).not.toContain("\x1b");
 });

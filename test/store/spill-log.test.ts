@@ -31,6 +31,11 @@ test("[D2] the first line comes with the first MiB, and has all that was before 
   expect(textOf(log.spilled(MIB / 4, 1, 0.5))).toMatch(/^Spilled 1 MiB, 5 objects, write throughput 1 MiB\/s\./);
 });
 
+test("[D2] one object is one object", () => {
+  const log = new SpillLog(4711, "host-name");
+  expect(textOf(log.spilled(2 * MIB, 1, 1))).toMatch(/^Spilled 2 MiB, 1 object, write/);
+});
+
 test("[D2] restores are counted apart from spills", () => {
   const log = new SpillLog(4711, "host-name");
   log.spilled(1000 * MIB, 10, 1);

@@ -78,13 +78,14 @@ function operatorParts(operator: OperatorStats, { rates }: ShownJob): readonly P
 }
 
 function totalParts({ stats, elapsed }: ShownJob): readonly Part[] {
-  const { operators, memory, spilledBytes } = stats;
+  const { operators, memory, spilledBytes, workers } = stats;
   const last = operators.at(-1);
   const used = memory.workers + memory.store;
   const parts: Part[] = [{ text: seconds(elapsed) }, { text: counted(last?.rowsOut.total ?? 0, "row") }];
-  if (memory.limit === null) parts.push({ text: `memory ${formatSize(used)}` });
+  if (memory.workerLimit === null) parts.push({ text: `memory ${formatSize(used)}` });
   else {
-    const limit = memory.limit + memory.capacity;
+    // Without what the wide kernel is lent (`memory.limit`): that is a part of the store, or of workers that have ended.
+    const limit = memory.workerLimit * workers + memory.capacity;
     const text = `memory ${formatSize(used)} of ${formatSize(limit)}`;
     parts.push({ bar: used / limit, text, colour: heat(used / limit) });
   }
