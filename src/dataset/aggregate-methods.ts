@@ -23,6 +23,7 @@ type Summed<R> = ColumnName<R> | Condition<R>;
 export abstract class AggregateMethods<out R extends AnyRow> extends RelationalMethods<R, "dataset"> {
   #stats: JobStats | null = null;
   #going: JobStats | null = null;
+  #endedEarly = false;
 
   /** Figures of the last run that ended well. */
   protected get lastStats(): JobStats | null {
@@ -34,13 +35,20 @@ export abstract class AggregateMethods<out R extends AnyRow> extends RelationalM
     return this.#going ?? this.#stats;
   }
 
+  /** The last run ended early, before it had figures. */
+  protected get endedEarly(): boolean {
+    return this.#endedEarly && this.#going === null;
+  }
+
   protected run(plan: Plan = this.plan, cancellation: Cancellation = never): Run {
     return {
       cancellation,
       engine: this.engine,
       plan,
       going: (stats) => {
-        this.#going = stats;
+        // A run tells null at its end; what it has told before stays.
+        if (stats === null) this.#endedEarly = true;
+        else this.#going = stats;
       },
       ended: (stats) => {
         this.#stats = stats;

@@ -183,12 +183,12 @@ export class Dataset<out R extends AnyRow = AnyRow> extends AggregateMethods<R> 
 
   /** Figures of this dataset's last run; while it runs, or where it failed, as far as it has come. */
   stats(): DatasetStats {
-    return datasetStats(this.latestStats);
+    return datasetStats(this.latestStats, this.endedEarly);
   }
 
   /** What stands out in the figures of `stats()`, with numbers and what to do about it. */
   diagnose(): Diagnosis {
-    return diagnosis(this.latestStats);
+    return diagnosis(this.latestStats, this.endedEarly);
   }
 
   /**

@@ -2,6 +2,7 @@
 import { diagnoseStats, findingsText } from "../diagnose/index.ts";
 import type { Finding, JobStats } from "../protocol/index.ts";
 import { shownAs } from "./shown-as.ts";
+import { noFigures } from "./stats.ts";
 
 export interface Diagnosis {
   /** The most severe first; empty before the first run. */
@@ -9,7 +10,8 @@ export interface Diagnosis {
   toString(): string;
 }
 
-export function diagnosis(job: JobStats | null): Diagnosis {
+/** `endedEarly`: the last run ended before it had figures. */
+export function diagnosis(job: JobStats | null, endedEarly = false): Diagnosis {
   const findings = job === null ? [] : diagnoseStats(job);
-  return shownAs({ findings }, () => (job === null ? "This dataset has not run yet." : findingsText(findings)));
+  return shownAs({ findings }, () => (job === null ? noFigures(endedEarly) : findingsText(findings)));
 }

@@ -70,8 +70,8 @@ export interface RunOptions {
   readonly keeps: boolean;
   /** The caller waits for the end of the job from the start; otherwise it reads blocks, one after the other. */
   readonly toEnd: boolean;
-  /** Called with the figures so far, a few times a second. */
-  going(stats: JobStats): void;
+  /** Called with the figures so far, a few times a second. Null: it ended early, before there were any. */
+  going(stats: JobStats | null): void;
 }
 
 /** Iterating pulls blocks. Leaving early (`return()`) cancels the job and frees what it holds. */

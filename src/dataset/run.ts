@@ -61,8 +61,8 @@ interface StartOptions {
   /** The caller waits for the job's end, not for its blocks. Default false. */
   readonly toEnd?: boolean;
   readonly preserveOrder?: boolean;
-  /** Called a few times a second with the figures so far. */
-  going(stats: JobStats): void;
+  /** Called a few times a second with the figures so far. Null: it ended early, before there were any. */
+  going(stats: JobStats | null): void;
   /** Checked before anything is started. */
   readonly cancellation?: Cancellation;
 }
@@ -135,7 +135,7 @@ export async function runToEnd(
   engine: Engine,
   plan: Plan,
   sinkFor: (id: JobId) => Sink,
-  { cancellation, going }: { readonly cancellation: Cancellation; going(stats: JobStats): void },
+  { cancellation, going }: { readonly cancellation: Cancellation; going(stats: JobStats | null): void },
 ): Promise<FinishedJob> {
   const options = { wantBlocks: 1, toEnd: true, cancellation, going };
   return cancellation.decidedBy(await start(engine, plan, sinkFor, options));

@@ -16,7 +16,8 @@ export interface DatasetStats {
   toString(): string;
 }
 
-export function datasetStats(job: JobStats | null): DatasetStats {
+/** `endedEarly`: the last run ended before it had figures. */
+export function datasetStats(job: JobStats | null, endedEarly = false): DatasetStats {
   const fields = {
     job,
     operators: job?.operators ?? [],
@@ -24,7 +25,11 @@ export function datasetStats(job: JobStats | null): DatasetStats {
     spilledBytes: job?.spilledBytes ?? 0,
     restoredBytes: job?.restoredBytes ?? 0,
   };
-  return shownAs(fields, () => (job === null ? "This dataset has not run yet." : statsText(job)));
+  return shownAs(fields, () => (job === null ? noFigures(endedEarly) : statsText(job)));
+}
+
+export function noFigures(endedEarly: boolean): string {
+  return endedEarly ? "The last run ended before it had figures." : "This dataset has not run yet.";
 }
 
 function statsText(job: JobStats): string {

@@ -169,7 +169,7 @@ export class SessionEngine implements Engine {
         shown.progress(stats);
       },
       ended: (stats) => {
-        if (stats !== null) options.going(stats);
+        options.going(stats);
         shown.ended(stats);
       },
     };

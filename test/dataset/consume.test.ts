@@ -5,8 +5,9 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterAll, describe, expect, test, vi } from "vitest";
-import { col, fromItems, range, readParquet } from "../../src/dataset/index.ts";
+import { col, fromItems, type RunningJob, type RunOptions, range, readParquet } from "../../src/dataset/index.ts";
 import { OptionError, StoreError, UnknownColumnError, WriteError } from "../../src/errors/index.ts";
+import type { JobSpec } from "../../src/protocol/index.ts";
 import { InProcessEngine } from "./in-process-engine.ts";
 import { engine, folder, items, ownEngine } from "./people.ts";
 
@@ -150,6 +151,25 @@ describe("[A10] consuming", () => {
     );
     expect(text).toContain("CPU time:");
     expect(text).toContain("Rows out: 10 min, 10 max, 10 mean, 10 total");
+  });
+});
+
+describe("[O10] a run that ended before it had figures", () => {
+  class EarlyEnd extends InProcessEngine {
+    override run(job: JobSpec, options: RunOptions): RunningJob {
+      options.going(null);
+      return super.run(job, options);
+    }
+  }
+  const early = new EarlyEnd();
+  afterAll(() => early.close());
+  test("[O10] is told apart from a dataset that has not run", async () => {
+    const ds = range(early, 10).map((row) => row);
+    expect([String(ds.stats()), String(ds.diagnose())]).toEqual(Array(2).fill("This dataset has not run yet."));
+    for await (const _ of ds.iterRows()) break;
+    expect([String(ds.stats()), String(ds.diagnose())]).toEqual(
+      Array(2).fill("The last run ended before it had figures."),
+    );
   });
 });
 

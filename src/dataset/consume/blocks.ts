@@ -10,8 +10,8 @@ import type { Cancellation } from "./cancellation.ts";
 export interface Run {
   readonly engine: Engine;
   readonly plan: Plan;
-  /** Called a few times a second with the figures so far. */
-  going(stats: JobStats): void;
+  /** Called a few times a second with the figures so far. Null: it ended early, before there were any. */
+  going(stats: JobStats | null): void;
   /** Called with the figures of a run that has ended well. */
   ended(stats: JobStats): void;
   readonly cancellation: Cancellation;

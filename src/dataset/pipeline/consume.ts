@@ -18,7 +18,7 @@ import { scansOf } from "./windows.ts";
 export interface PipelineRun {
   readonly recipe: Recipe;
   /** Called a few times a second with the figures so far of the window that runs. */
-  going(stats: JobStats): void;
+  going(stats: JobStats | null): void;
   /** Called with the figures of each run that has ended well. */
   ended(stats: JobStats): void;
   readonly cancellation: Cancellation;

@@ -47,6 +47,8 @@ export class DatasetPipeline<out R extends AnyRow = AnyRow> extends RelationalMe
   #stats: JobStats | null = null;
   /** Figures of the window that runs now. */
   #going: JobStats | null = null;
+  /** A window ended early, before it had figures. */
+  #endedEarly = false;
 
   /** @internal Pipelines come from datasets and from each other. */
   constructor(recipe: Recipe, told: (stats: JobStats) => void = () => {}) {
@@ -189,12 +191,12 @@ export class DatasetPipeline<out R extends AnyRow = AnyRow> extends RelationalMe
 
   /** Figures of the windows that have run so far: sums, and the highest peaks. */
   stats(): DatasetStats {
-    return datasetStats(this.#latestStats);
+    return datasetStats(this.#latestStats, this.#endedEarly);
   }
 
   /** What stands out in the figures of all windows so far, with figures and remedies. */
   diagnose(): Diagnosis {
-    return diagnosis(this.#latestStats);
+    return diagnosis(this.#latestStats, this.#endedEarly);
   }
 
   /** Includes the window that runs now. */
@@ -261,7 +263,8 @@ export class DatasetPipeline<out R extends AnyRow = AnyRow> extends RelationalMe
       recipe: this.#recipe,
       cancellation,
       going: (stats) => {
-        this.#going = stats;
+        if (stats === null) this.#endedEarly = true;
+        else this.#going = stats;
       },
       ended: (stats) => {
         this.#going = null;
