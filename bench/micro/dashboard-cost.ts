@@ -87,7 +87,8 @@ async function drawTasks(link: string, started: number, page: { readonly isOpen:
     const asked = performance.now();
     const to = Math.ceil(asked - started);
     try {
-      await text(await answerOf(link, `/api/tasks?from=${Math.max(0, to - SHOWN_MS)}&to=${to}&width=${WIDTH}`));
+      const range = `from=${Math.max(0, to - SHOWN_MS)}&to=${to}&width=${WIDTH}`;
+      await text(await answerOf(link, `/api/tasks?${range}&follows`));
     } catch (error) {
       if (/^(ECONNREFUSED|ECONNRESET)$/.test(String((error as NodeJS.ErrnoException).code))) return;
       throw error;

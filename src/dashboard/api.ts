@@ -4,7 +4,7 @@
  * messages) is plain text here, and whatever shows it escapes it.
  *
  * GET  /api/stream            server-sent events: one `snapshot`, then a `patch` whenever something has changed
- * GET  /api/tasks             TaskStream; ?from=&to=&width= (times, pixels)
+ * GET  /api/tasks             TaskStream; ?from=&to=&width= (times, pixels); with &follows, of up to half a second ago
  * GET  /api/operators/<job>/<operator>    OperatorDetails
  * GET  /api/blocks            BlocksView
  * GET  /api/deaths            DeathCard[]

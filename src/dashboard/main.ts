@@ -6,6 +6,7 @@
  */
 import type { Socket } from "node:net";
 import { setPriority } from "node:os";
+import { setFlagsFromString } from "node:v8";
 import type { FromDashboard, Milliseconds, ToDashboard } from "../protocol/index.ts";
 import { DashboardServer, StaticFiles } from "./http/index.ts";
 import { feedLive, SessionModel } from "./model/index.ts";
@@ -27,6 +28,8 @@ process.on("SIGHUP", () => {});
 // The supervisor has ended; it may have been killed.
 process.on("disconnect", () => void end());
 setPriority(PRIORITY);
+// Else V8 lets the heap grow to four times of what is in use before it looks for garbage.
+setFlagsFromString("--heap-growing-percent=50");
 
 let server: DashboardServer | null = null;
 const model = new SessionModel();

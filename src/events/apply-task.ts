@@ -10,7 +10,7 @@ import {
 } from "../protocol/index.ts";
 import { turn } from "./apply-worker.ts";
 import { type Ends, type OperatorTotals, operatorOf, type SessionState, type SoFar, type TaskView } from "./state.ts";
-import { addTask, bucketAt } from "./timeline.ts";
+import { bucketAt } from "./timeline.ts";
 
 type Of<Type extends RecordedEvent["type"]> = Extract<RecordedEvent, { type: Type }>;
 type OfTask =
@@ -166,7 +166,9 @@ function count(into: SoFar, { rowsIn, rowsOut, bytesOut }: SoFar, times: 1 | -1)
 function taskDone(state: SessionState, event: Of<"taskDone">): void {
   const task = state.tasks.get(event.task);
   if (task === undefined || task.isRepair) return;
-  addTask(bucketAt(state.timeline, event.at), task.job, task.operator, event);
+  const bucket = bucketAt(state.timeline, event.at);
+  bucket.tasks += 1;
+  bucket.rows += event.rowsOut;
   const totals = operatorOf(state, task.job, task.operator);
   if (totals === undefined) return;
   const { ends, tasksDone } = totals;

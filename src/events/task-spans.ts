@@ -28,11 +28,16 @@ export interface TaskSpan {
   readonly figures: TaskFigures | null;
 }
 
-/** A task that runs, or that has left its worker and of which the next event says why. */
-interface Open
-  extends Pick<TaskSpan, "job" | "operator" | "index" | "lane" | "worker" | "attempt" | "from" | "bytesIn"> {
+/**
+ * A task that runs, or that has left its worker and of which the next event says why. It becomes the span that is told:
+ * there may be thousands a second, and copying them would cost more than all the rest.
+ */
+interface Open extends TaskSpan {
   figures: TaskFigures | null;
-  leftAt: Milliseconds | null;
+  outcome: Outcome;
+  /** Not known while the task runs. */
+  to: Milliseconds;
+  hasLeft: boolean;
 }
 
 export class TaskSpans {
@@ -117,9 +122,19 @@ export class TaskSpans {
     const lane = this.lanes.of(worker) ?? this.lanes.take(worker, "worker");
     const attempt = this.attemptOf(id);
     this.#open.set(id, {
-      ...{ job, operator, index, bytesIn, worker, lane, attempt, from },
+      task: id,
+      job,
+      operator,
+      index,
+      lane,
+      worker,
+      attempt,
+      from,
+      to: from,
+      outcome: "open",
+      bytesIn,
       figures: null,
-      leftAt: null,
+      hasLeft: false,
     });
   }
 
@@ -130,14 +145,15 @@ export class TaskSpans {
       this.#end(id, at, "done");
       return;
     }
-    open.leftAt = at;
+    open.hasLeft = true;
+    open.to = at;
     this.#left.add(id);
   }
 
   /** Why a task left its worker is told at the same time; of those that left before, nothing more is told. */
   #settle(now: Milliseconds): void {
     for (const id of this.#left) {
-      const leftAt = this.#open.get(id)?.leftAt ?? now;
+      const leftAt = this.#open.get(id)?.to ?? now;
       if (leftAt < now) this.#end(id, leftAt, "left");
     }
   }
@@ -146,8 +162,9 @@ export class TaskSpans {
     const open = this.#open.get(id);
     if (open === undefined) return;
     this.#open.delete(id);
-    this.#left.delete(id);
-    const { leftAt, ...span } = open;
-    this.told({ task: id, ...span, to: leftAt ?? at, outcome });
+    if (open.hasLeft) this.#left.delete(id);
+    if (!open.hasLeft) open.to = at;
+    open.outcome = outcome;
+    this.told(open);
   }
 }

@@ -2,7 +2,7 @@
  * What happened when, in at most `MOST` buckets of equal width. When a session outgrows them, each pair of neighbours
  * becomes one bucket of twice the width.
  */
-import type { Bytes, JobId, Milliseconds } from "../protocol/index.ts";
+import type { Bytes, Milliseconds } from "../protocol/index.ts";
 
 export interface Timeline {
   width: Milliseconds;
@@ -21,8 +21,6 @@ interface Bucket {
   nodeUsed: Bytes;
   resident: Bytes;
   privateBytes: Bytes;
-  /** By `job/operator`: the number of tasks that ended, and their sums. */
-  operators: Record<string, { tasks: number; wall: Milliseconds; rows: number; bytes: Bytes }>;
 }
 
 const MOST = 600;
@@ -36,26 +34,6 @@ export function bucketAt(timeline: Timeline, at: Milliseconds): Bucket {
   return bucket;
 }
 
-export function addTask(
-  bucket: Bucket,
-  job: JobId,
-  operator: number,
-  figures: { readonly wall: Milliseconds; readonly rowsOut: number; readonly bytesOut: Bytes },
-): void {
-  bucket.tasks += 1;
-  bucket.rows += figures.rowsOut;
-  const key = `${job}/${operator}`;
-  let totals = bucket.operators[key];
-  if (totals === undefined) {
-    totals = { tasks: 0, wall: 0, rows: 0, bytes: 0 };
-    bucket.operators[key] = totals;
-  }
-  totals.tasks += 1;
-  totals.wall += figures.wall;
-  totals.rows += figures.rowsOut;
-  totals.bytes += figures.bytesOut;
-}
-
 function emptyBucket(): Bucket {
   return {
     tasks: 0,
@@ -66,7 +44,6 @@ function emptyBucket(): Bucket {
     nodeUsed: 0,
     resident: 0,
     privateBytes: 0,
-    operators: {},
   };
 }
 
@@ -82,16 +59,6 @@ function halve(timeline: Timeline): void {
 }
 
 function merged(one: Bucket, two: Bucket): Bucket {
-  const operators = { ...one.operators };
-  for (const [key, { tasks, wall, rows, bytes }] of Object.entries(two.operators)) {
-    const had = operators[key] ?? { tasks: 0, wall: 0, rows: 0, bytes: 0 };
-    operators[key] = {
-      tasks: had.tasks + tasks,
-      wall: had.wall + wall,
-      rows: had.rows + rows,
-      bytes: had.bytes + bytes,
-    };
-  }
   return {
     tasks: one.tasks + two.tasks,
     rows: one.rows + two.rows,
@@ -101,6 +68,5 @@ function merged(one: Bucket, two: Bucket): Bucket {
     nodeUsed: Math.max(one.nodeUsed, two.nodeUsed),
     resident: Math.max(one.resident, two.resident),
     privateBytes: Math.max(one.privateBytes, two.privateBytes),
-    operators,
   };
 }

@@ -155,8 +155,8 @@ function tell(child: ChildProcess, message: ToDashboard): void {
   if (child.connected) child.send(message, () => {});
 }
 
-/** The program is in the next folder: a .js file, or a .ts file when run from source. */
+/** The program is in the next folder: a .cjs file, which starts faster than a .js file, or a .ts file from source. */
 function dashboardProgram(): string {
-  const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
+  const extension = import.meta.url.endsWith(".ts") ? "ts" : "cjs";
   return fileURLToPath(new URL(`../dashboard/main.${extension}`, import.meta.url));
 }

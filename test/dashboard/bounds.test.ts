@@ -2,13 +2,16 @@
 import { once } from "node:events";
 import { type AddressInfo, connect } from "node:net";
 import { expect, test } from "vitest";
+import type { TaskCard } from "../../src/dashboard/api.ts";
 import { DashboardServer, StaticFiles } from "../../src/dashboard/http/index.ts";
+import { SharedStream } from "../../src/dashboard/http/shared-stream.ts";
 import { SessionModel } from "../../src/dashboard/model/index.ts";
-import { fuller, PointSeries } from "../../src/dashboard/model/series.ts";
+import { fuller, highestOf, PointSeries } from "../../src/dashboard/model/series.ts";
 import { shownJobs } from "../../src/dashboard/model/shown-jobs.ts";
 import { Spans } from "../../src/dashboard/model/spans.ts";
 import { TaskCurves } from "../../src/dashboard/model/task-curves.ts";
 import { Top } from "../../src/dashboard/model/top.ts";
+import { snapshotOf } from "../../src/events/index.ts";
 import type { JobId, OperatorId, OperatorPlan, RecordedEvent, TaskId, WorkerId } from "../../src/protocol/index.ts";
 
 test("[W2] a series of a long session keeps its peaks and its parts' sums in a bounded number of points", () => {
@@ -107,11 +110,89 @@ test("[W2] the figures of operators go with their jobs", () => {
   expect(shownJobs(model.state.jobs.values()).every(({ id }) => model.operators.has(`${id}/0`))).toBe(true);
 });
 
+const FIGURES = { rowsIn: 1, rowsOut: 1, bytesOut: 8, cpu: 1, peakMemory: 1, addedMemory: 0, errored: 0 };
+/** More than an operator keeps, even twice over: the longest and the fullest are kept apart. */
+const TASKS = 500;
+
+/** A job of one operator, whose tasks run one after the other on worker 1; each is read twice. */
+function runJob(model: SessionModel, number: number): void {
+  const job = `job${number}` as JobId;
+  let at = model.state.at + 1;
+  const tell = (event: object) => model.take({ at, ...event } as RecordedEvent);
+  const recipe = { functions: ["map"], sql: [], files: 0, request: { cpu: 1, gpu: 0, memory: 0 } };
+  const operator = { id: 0, name: "map", kind: "tasks", place: "worker", inputs: [], tasks: TASKS, recipe };
+  tell({ type: "jobStarted", job, operators: [operator] });
+  for (let index = 0; index < TASKS; index++) {
+    const task = `${job}/0/${index}` as TaskId;
+    tell({ type: "taskFormed", task, job, operator: 0, index, bytesIn: null });
+    tell({ type: "task", task, to: "running", worker: 1 });
+    for (const ms of [200, 200]) {
+      at += ms;
+      if (index % 50 === 0) model.take({ ...reading(at, 1), at } as RecordedEvent);
+    }
+    tell({ type: "taskDone", task, wall: index, ...FIGURES, peakMemory: index });
+    tell({ type: "task", task, to: "unplaced" });
+    tell({ type: "task", task, to: "over" });
+  }
+  tell({ type: "job", job, to: "gone" });
+}
+
+test("[W2] however many jobs there were, a session's state and the dashboard's model keep about as much", () => {
+  const model = new SessionModel();
+  model.take({ at: 0, type: "workerStarting", worker: 1 as WorkerId, kind: "worker", limit: 2 ** 30 });
+  const sizes = () => {
+    const { jobs: _, ...rest } = snapshotOf(model.state);
+    const figures = [...model.operators.values()];
+    const cards = (kept: Top<TaskCard>) => kept.items.length;
+    return {
+      state: JSON.stringify(rest).length,
+      cards: figures.reduce((sum, { longest, fullest }) => sum + cards(longest) + cards(fullest), 0),
+      curves: figures.reduce((sum, { curves }) => sum + Object.keys(curves.fullest().memory.values).length, 0),
+      shown: model.series.peaks.highest(1_000).length,
+    };
+  };
+  for (let number = 0; number < 200; number++) runJob(model, number);
+  const early = sizes();
+  for (let number = 200; number < 600; number++) runJob(model, number);
+  const late = sizes();
+  // Time buckets have a bound, and their width is a matter of the session's length.
+  expect(late.state).toBeLessThan(1.5 * early.state);
+  // The newest ten jobs with 400 tasks each; at most 256 operators with 40.
+  expect(late.cards).toBeLessThanOrEqual(10 * 400 + 256 * 40);
+  expect(late.curves).toBeLessThanOrEqual(10 * 10 + 256 * 2);
+  expect(late.shown).toBeLessThanOrEqual(400);
+  const newest = model.operators.get("job599/0");
+  expect([newest?.longest.items.length, newest?.longest.seen]).toEqual([200, TASKS]);
+  const older = model.operators.get("job550/0");
+  expect([older?.longest.items.map(({ index }) => index).slice(0, 2), older?.longest.seen]).toEqual([
+    [499, 498],
+    TASKS,
+  ]);
+});
+
+test("[W2] a point of many operators keeps those with the most memory", () => {
+  const series = new PointSeries(100, highestOf(3));
+  for (const [i, name] of ["a", "b", "c", "d", "e"].entries())
+    series.add({ at: i * 10, values: { [name]: (i * 7) % 5 } });
+  expect(series.all().values).toEqual({ b: [2], c: [4], e: [3] });
+});
+
+test("[W2] pages that follow share an answer of the last half second; a fixed view gets its own", () => {
+  const model = new SessionModel();
+  const shared = new SharedStream(model);
+  const first = shared.following({ from: 0, to: 10_000, width: 500 });
+  expect(shared.following({ from: 0, to: 10_400, width: 500 })).toBe(first);
+  expect(JSON.parse(first)).toMatchObject({ from: 0, to: 10_000 });
+  expect(JSON.parse(shared.following({ from: 0, to: 10_400, width: 600 }))).toMatchObject({ to: 10_400 });
+  expect(JSON.parse(shared.following({ from: 200, to: 10_900, width: 600 }))).toMatchObject({ from: 200, to: 10_900 });
+  expect(JSON.parse(shared.following({ from: 5_000, to: 10_950, width: 600 }))).toMatchObject({ from: 5_000 });
+});
+
 const WORKERS = 300;
 
-function reading(at: number): RecordedEvent {
+function reading(at: number, count = WORKERS): RecordedEvent {
   const kinds = { process: at, managed: 0, unmanaged: 0, recent: at, spilled: 0, private: at, shared: 0, children: 0 };
-  const workers = Array.from({ length: WORKERS }, (_, i) => {
+  const workers = Array.from({ length: count }, (_, i) => {
     return { worker: (i + 1) as WorkerId, pressure: "normal" as const, ...kinds };
   });
   const own = { private: 1, shared: 1, children: 0 };

@@ -26,6 +26,7 @@ import type { Asked } from "./access.ts";
 import { Refusal, type Response, sendJson, sendText } from "./answer.ts";
 import { readBody } from "./body.ts";
 import type { Pages } from "./pages.ts";
+import type { SharedStream } from "./shared-stream.ts";
 import type { StaticFiles } from "./static-files.ts";
 
 const MOST_SECONDS = 600;
@@ -35,6 +36,7 @@ export interface Served {
   readonly place: Place;
   readonly board: Board;
   readonly pages: Pages;
+  readonly shared: SharedStream;
   readonly files: StaticFiles;
   /** Profiles a worker and resolves to the file's name. Undefined for a session that has ended. */
   profile?: (worker: number, seconds: number) => Promise<string>;
@@ -55,7 +57,7 @@ type Answer = (served: Served, call: Call) => unknown;
 const ROUTES: readonly (readonly [method: "GET" | "POST", path: string, answer: Answer])[] = [
   ["GET", "/metrics", sendMetrics],
   ["GET", "/api/stream", ({ pages }, { response }) => pages.open(response)],
-  ["GET", "/api/tasks", ({ model }, { query }) => taskStream(model, timeRangeOf(model, query))],
+  ["GET", "/api/tasks", sendTasks],
   [
     "GET",
     "/api/operators/*/*",
@@ -88,6 +90,12 @@ export async function route(served: Served, { path, query }: Asked, request: Inc
   }
   const isPage = method === "GET" && !path.startsWith("/api/");
   if (!isPage || !served.files.send(request, response, path)) missing(path);
+}
+
+function sendTasks({ model, shared }: Served, { query, response }: Call) {
+  const range = timeRangeOf(model, query);
+  if (!query.has("follows")) return taskStream(model, range);
+  sendText(response, shared.following(range), "application/json");
 }
 
 function timeRangeOf(model: SessionModel, query: URLSearchParams) {

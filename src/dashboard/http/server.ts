@@ -10,6 +10,7 @@ import { Refusal, type Response, secure, sendJson, sendRefusal } from "./answer.
 import { Connections } from "./connections.ts";
 import { Pages } from "./pages.ts";
 import { route, type Served } from "./routes.ts";
+import { SharedStream } from "./shared-stream.ts";
 import type { StaticFiles } from "./static-files.ts";
 
 const MOST_HEADERS: Bytes = 16 * 1024;
@@ -34,7 +35,7 @@ export class DashboardServer {
     const board = new Board(model, place);
     this.pages = new Pages(board);
     this.#gate = new Gate(token);
-    this.#served = { model, place, board, pages: this.pages, files };
+    this.#served = { model, place, board, pages: this.pages, shared: new SharedStream(model), files };
     this.server = createServer({ maxHeaderSize: MOST_HEADERS, keepAliveTimeout: KEEP_ALIVE }, (request, response) => {
       void this.#answer(request, response);
     });

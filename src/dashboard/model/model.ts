@@ -30,8 +30,10 @@ interface OperatorName {
   readonly name: string;
 }
 
-/** With fewer operators than this, those of jobs that are not shown may stay. Figures take up to 100 KB each. */
+/** With fewer operators than this, those of jobs that are not shown may stay. */
 const FEW_OPERATORS = 256;
+/** The newest ended jobs, whose operators keep all their tasks: up to 100 KB each. */
+const KEPT_WHOLE = 10;
 /** The most operators with a colour of their own in the task stream. */
 const MOST_COLOURS = 50_000;
 
@@ -61,6 +63,8 @@ export class SessionModel {
   readonly #colourOf = new Map<string, number>();
   readonly disk = new DiskLane(this.lanes, this.spans);
   readonly #taskSpans = new TaskSpans(this.lanes, (span) => this.#addSpan(span));
+  /** The newest ended jobs, oldest first. */
+  readonly #newest: JobId[] = [];
   /** With more operators than this, those of jobs that are not shown are forgotten. */
   #mostOperators = FEW_OPERATORS;
 
@@ -179,6 +183,18 @@ export class SessionModel {
       case "workerGone":
         this.#workerDied(event);
         return;
+      case "job":
+        if (event.to === "gone") this.#jobOver(event.job);
+        return;
+    }
+  }
+
+  #jobOver(job: JobId): void {
+    this.#newest.push(job);
+    const old = this.#newest.length > KEPT_WHOLE ? this.#newest.shift() : undefined;
+    if (old === undefined) return;
+    for (const { plan } of this.state.jobs.get(old)?.operators ?? []) {
+      this.operators.get(`${old}/${plan.id}`)?.shrink();
     }
   }
 
@@ -217,8 +233,19 @@ export class SessionModel {
     const { rowsIn, peakMemory } = event;
     const attempts = this.attemptsOf(id);
     const card: TaskCard = {
-      ...{ id, index, worker, phase: "done", startedAt, endedAt: at, bytesIn, attempts },
-      ...{ rowsIn, rowsOut: rows, bytesOut: bytes, memory: null, peakMemory },
+      id,
+      index,
+      worker,
+      phase: "done",
+      startedAt,
+      endedAt: at,
+      bytesIn,
+      rowsIn,
+      rowsOut: rows,
+      bytesOut: bytes,
+      memory: null,
+      peakMemory,
+      attempts,
     };
     if (isLong) figures.longest.add(event.wall, card);
     if (isFull) figures.fullest.add(peakMemory, card);

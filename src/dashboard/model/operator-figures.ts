@@ -10,6 +10,9 @@ const SECOND = 1_000;
 /** Seconds that rates are taken over. */
 const RECENT = 5;
 const KEPT_TASKS = 200;
+/** Of an operator whose job ended before several others: 10 KB instead of 100. */
+const KEPT_OF_OLD = 20;
+const CURVES_OF_OLD = 2;
 
 export class OperatorFigures {
   /** Blocks that the operator made and that neither a task nor the program has taken. */
@@ -46,6 +49,13 @@ export class OperatorFigures {
     const since = Math.max(startedAt ?? 0, (second - RECENT) * SECOND);
     const seconds = Math.max(0.2, (now - since) / SECOND);
     return { rows: rows / seconds, bytes: bytes / seconds };
+  }
+
+  /** Its job is one of the older ones: keeps fewer of its tasks. The others are counted. */
+  shrink(): void {
+    this.longest.shrink(KEPT_OF_OLD);
+    this.fullest.shrink(KEPT_OF_OLD);
+    this.curves.shrink(CURVES_OF_OLD);
   }
 
   blockMade(bytes: Bytes): void {

@@ -28,6 +28,16 @@ export function highest(one: Point, two: Point): Point {
   return { at: one.at, values };
 }
 
+/** As `highest`, and keeps only the `most` columns with the highest values. */
+export function highestOf(most: number): Merge {
+  return (one, two) => {
+    const { at, values } = highest(one, two);
+    const columns = Object.entries(values);
+    if (columns.length <= most) return { at, values };
+    return { at, values: Object.fromEntries(columns.sort(([, a], [, b]) => b - a).slice(0, most)) };
+  };
+}
+
 /** For rates. */
 export function mean(one: Point, two: Point): Point {
   const values: Record<string, number> = {};

@@ -1,12 +1,17 @@
 /** What is known over time: the session's memory by kind, the node, the store, the operators, and deaths. */
-import type { Bytes, Milliseconds, RecordedEvent, WorkerMemoryReading } from "../../protocol/index.ts";
+import type { Milliseconds, RecordedEvent, WorkerMemoryReading } from "../../protocol/index.ts";
 import type { SessionModel } from "./model.ts";
 import type { OperatorFigures } from "./operator-figures.ts";
-import { fuller, highest, PointSeries } from "./series.ts";
+import { Peaks } from "./peaks.ts";
+import { fuller, highest, highestOf, PointSeries } from "./series.ts";
 
 /** A little less than the 200 ms between two readings, because some come early. */
 const READING: Milliseconds = 150;
 const SECOND: Milliseconds = 1_000;
+
+/** Operators whose peaks are known, and operators in one point of the series: far more than a chart shows. */
+const KEPT_PEAKS = 200;
+const IN_A_POINT = 50;
 
 type Of<Type extends RecordedEvent["type"]> = Extract<RecordedEvent, { type: Type }>;
 
@@ -18,9 +23,9 @@ export class SessionSeries {
   readonly store = new PointSeries(READING, fuller("resident"));
   /** Counted since the start, so the higher value of two is the later one. */
   readonly deaths = new PointSeries(SECOND, highest);
-  readonly operators = new PointSeries(READING, highest);
-  /** Each operator's highest value. */
-  readonly peaks = new Map<string, Bytes>();
+  readonly operators = new PointSeries(READING, highestOf(IN_A_POINT));
+  /** Of operators. */
+  readonly peaks = new Peaks(KEPT_PEAKS);
 }
 
 export function sumOfKinds(workers: readonly WorkerMemoryReading[]) {
@@ -64,7 +69,7 @@ function recordOperators(model: SessionModel, { at, workers }: Of<"memory">): vo
     measured.add(figures);
   }
   const { operators, peaks } = model.series;
-  for (const [key, bytes] of Object.entries(all)) if (bytes > (peaks.get(key) ?? 0)) peaks.set(key, bytes);
+  for (const [key, bytes] of Object.entries(all)) peaks.add(key, bytes);
   operators.add({ at, values: all });
 }
 

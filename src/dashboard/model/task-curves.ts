@@ -54,6 +54,11 @@ export class TaskCurves {
     if (this.#ended.takes(curve.peak)) this.#ended.add(curve.peak, curve);
   }
 
+  /** Keeps only the fullest of the ended tasks. */
+  shrink(most: number): void {
+    this.#ended.shrink(most);
+  }
+
   /** Ends the curves of tasks that no longer run. */
   keepRunning(isRunning: (task: TaskId) => boolean): void {
     for (const task of [...this.#running.keys()]) if (!isRunning(task)) this.end(task);

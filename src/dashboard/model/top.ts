@@ -6,7 +6,7 @@ export class Top<Item> {
   #least = Number.NEGATIVE_INFINITY;
   seen = 0;
 
-  constructor(private readonly most: number) {}
+  constructor(private most: number) {}
 
   /** Counts an item. False when its score is too low, so that the caller need not make the item. */
   takes(score: number): boolean {
@@ -23,6 +23,12 @@ export class Top<Item> {
   get items(): readonly Item[] {
     this.#cut();
     return this.#held.map(({ item }) => item);
+  }
+
+  /** From now on, only the `most` highest. */
+  shrink(most: number): void {
+    this.most = Math.min(this.most, most);
+    this.#cut();
   }
 
   #cut(): void {

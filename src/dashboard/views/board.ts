@@ -187,8 +187,7 @@ export class Board {
   }
 
   #fullest(): readonly string[] {
-    const byPeak = [...this.model.series.peaks].sort(([, one], [, two]) => two - one);
-    return byPeak.slice(0, MOST_OPERATORS).map(([key]) => key);
+    return this.model.series.peaks.highest(MOST_OPERATORS);
   }
 }
 

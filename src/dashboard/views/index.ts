@@ -6,4 +6,4 @@ export { deathCards } from "./deaths.ts";
 export { isLog, logFiles, logText, openLog } from "./logs.ts";
 export { operatorDetails } from "./operator-details.ts";
 export { profileFiles, profilePath, readFlame } from "./profiles.ts";
-export { taskStream } from "./task-stream.ts";
+export { type TimeRange, taskStream } from "./task-stream.ts";

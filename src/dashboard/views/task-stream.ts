@@ -6,7 +6,7 @@ import type { Milliseconds } from "../../protocol/index.ts";
 import type { SpanKind, TaskLane, TaskStream } from "../api.ts";
 import { KINDS, type SessionModel } from "../model/index.ts";
 
-interface TimeRange {
+export interface TimeRange {
   readonly from: Milliseconds;
   readonly to: Milliseconds;
   /** Width of the drawing in pixels. */
@@ -33,7 +33,7 @@ export function taskStream(model: SessionModel, { from, to, width }: TimeRange):
   const scale = Math.max(to - from, 1) / pixels;
   const add = (start: number, end: number, lane: number, colour: number, kind: number) => {
     const row = lanes[lane];
-    if (row !== undefined) put(row, { start, end, colour, kind, tasks: 1, longest: end - start }, from, scale);
+    if (row !== undefined) put(row, start, end, colour, kind, from, scale);
   };
   model.spans.between(from, to, add);
   addRunning(model, to, add);
@@ -70,25 +70,49 @@ function addRunning(
   }
 }
 
-/** Merges a rectangle into the last one of its lane, or adds it after that one. */
-function put(row: Rectangle[], next: Rectangle, from: Milliseconds, scale: number): void {
+/**
+ * Merges a span into the last rectangle of its lane, or adds a rectangle after that one. Called for every span: objects
+ * and closures for each of them would cost more than all the rest.
+ */
+function put(
+  row: Rectangle[],
+  start: Milliseconds,
+  end: Milliseconds,
+  colour: number,
+  kind: number,
+  from: Milliseconds,
+  scale: number,
+): void {
   const last = row.at(-1);
-  const pixel = (at: number) => Math.floor((at - from) / scale);
-  const isAlike = last?.colour === next.colour && last.kind === next.kind;
-  const isNear = last !== undefined && pixel(next.start) <= pixel(last.end) + (isAlike ? 1 : 0);
-  // Two rectangles that are both wider than a pixel stay separate, however close they are.
-  const isSmall = (one: Rectangle) => pixel(one.end) - pixel(one.start) < 1;
-  if (!isNear || !(isSmall(next) ? isSmall(last) || isAlike : isSmall(last) && isAlike)) {
-    row.push(next);
+  const longest = end - start;
+  const first = Math.floor((start - from) / scale);
+  const isSmall = Math.floor((end - from) / scale) - first < 1;
+  if (last === undefined || !takesIn(last, first, isSmall, last.colour === colour && last.kind === kind, from, scale)) {
+    row.push({ start, end, colour, kind, tasks: 1, longest });
     return;
   }
-  last.start = Math.min(last.start, next.start);
-  last.end = Math.max(last.end, next.end);
-  last.tasks += next.tasks;
-  last.kind = Math.max(last.kind, next.kind);
-  if (next.longest <= last.longest) return;
-  last.longest = next.longest;
-  last.colour = next.colour;
+  last.start = Math.min(last.start, start);
+  last.end = Math.max(last.end, end);
+  last.tasks += 1;
+  last.kind = Math.max(last.kind, kind);
+  if (longest <= last.longest) return;
+  last.longest = longest;
+  last.colour = colour;
+}
+
+/** Two rectangles that are both wider than a pixel stay separate, however close they are. */
+function takesIn(
+  last: Rectangle,
+  first: number,
+  isSmall: boolean,
+  isAlike: boolean,
+  from: Milliseconds,
+  scale: number,
+): boolean {
+  const lastEnd = Math.floor((last.end - from) / scale);
+  if (first > lastEnd + (isAlike ? 1 : 0)) return false;
+  const isLastSmall = lastEnd - Math.floor((last.start - from) / scale) < 1;
+  return isSmall ? isLastSmall || isAlike : isLastSmall && isAlike;
 }
 
 function shown({ start, end, colour, kind, tasks }: Rectangle, places: ReadonlyMap<number, number>) {

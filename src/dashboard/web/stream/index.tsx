@@ -103,7 +103,8 @@ function useStream(view: View, width: number, isRunning: boolean) {
       const { from, to, follows } = wanted.current;
       try {
         if (!document.hidden || stream === null) {
-          const query = `from=${Math.floor(from)}&to=${Math.ceil(to)}&width=${Math.round(width)}`;
+          const range = `from=${Math.floor(from)}&to=${Math.ceil(to)}&width=${Math.round(width)}`;
+          const query = follows && isRunning ? `${range}&follows` : range;
           setStream(await ask<TaskStream>(`api/tasks?${query}`, abort.signal));
           setError(null);
         }
