@@ -236,7 +236,7 @@ export type SpanKind = "task" | "failed" | "killed" | "retried" | "spill" | "res
 
 export interface OperatorDetails {
   readonly card: OperatorCard;
-  /** The longest tasks and those with the most memory, at most 200 of each. */
+  /** The longest tasks and those with the most memory, at most 200 of each; 20 of an older job. */
   readonly tasks: readonly TaskCard[];
   readonly tasksLeftOut: number;
   /** Private memory over time, one column for a run of a task, of the fullest tasks with two readings or more. */
