@@ -11,10 +11,10 @@ const REPEATED = 1;
 const RESERVED = 3;
 
 /**
- * What begins at a place of the file: a frame, one that unpackers skip, or none. `end`: beyond the file if that ends too
- * early.
+ * What begins at a place of the file: a frame, one that unpackers skip, or none. `end` is beyond the file if that ends
+ * too early.
  */
-export type Frame = { readonly kind: "data" | "skipped"; readonly end: number } | { readonly kind: "none" };
+type Frame = { readonly kind: "data" | "skipped"; readonly end: number } | { readonly kind: "none" };
 
 export async function frameEnd(file: FileHandle, start: number, signal?: AbortSignal): Promise<Frame> {
   const head = await bytesAt(file, start, 9);
