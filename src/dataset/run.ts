@@ -76,13 +76,13 @@ async function start(
 ): Promise<RunningJob> {
   const { wantBlocks, keeps = false, toEnd = false, cancellation = never, going } = options;
   const { preserveOrder = engine.settings.preserveOrder } = options;
+  const since = performance.now();
   const id = engine.newJobId();
   const sink = sinkFor(id);
-  const stages = await buildStages(
-    await optimised(engine, plan, cancellation),
-    sink.kind !== "blocks",
-    planningOf(engine),
-  );
+  const stages = await buildStages(await optimised(engine, plan, cancellation), sink.kind !== "blocks", {
+    ...planningOf(engine),
+    since,
+  });
   const payloads = await putPayloads(engine, stages);
   const { workers, resources, maxErroredBlocks, maxRetries, maxOomRetries } = engine.settings;
   const spec = jobSpec(stages, {

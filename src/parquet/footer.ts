@@ -20,7 +20,7 @@ export interface Footer {
 }
 
 /** A row group's place in the footer, and its content. */
-interface GroupPlace {
+export interface GroupPlace {
   readonly start: number;
   readonly end: number;
   readonly rows: number;

@@ -5,8 +5,12 @@ const FIRST = 64 * 1024;
 const LONGEST_NUMBER = 8;
 
 export class GrowingBytes {
-  #buffer = Buffer.allocUnsafeSlow(FIRST);
+  #buffer: Buffer;
   length = 0;
+
+  constructor(room = FIRST) {
+    this.#buffer = Buffer.allocUnsafeSlow(room);
+  }
 
   /** Borrowed, until more is appended. */
   get bytes(): Uint8Array {

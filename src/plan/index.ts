@@ -33,6 +33,7 @@ export { resolve } from "./resolve.ts";
 export { forItsRows } from "./rules/index.ts";
 export {
   type Column,
+  type NoRows,
   nothingSkipped,
   type OpenSource,
   type RowSample,

@@ -50,7 +50,7 @@ export interface OpenSource {
   countRows(): Promise<number | null>;
   splits(request: ScanRequest): Promise<ScanSplits>;
   /** All that is asked for as one table, for a kernel with all threads; null or absent: only splits can be read. */
-  whole?(request: ScanRequest): Promise<WholeScan | null>;
+  whole?(request: ScanRequest): Promise<WholeScan | NoRows | null>;
   /** About how many bytes its rows take in memory; null or absent: unknown. */
   readonly bytes?: Bytes | null;
   /** Cuts a read of everything at the ends of its splits, so that it can be read in stretches. */
@@ -68,6 +68,13 @@ export interface WholeScan {
   readonly rows?: number;
   /** Tasks over the splits read the same rows in less time, if few rows come out of them. */
   readonly splitsAreFaster?: boolean;
+  readonly skipped: Skipped;
+  readonly notes: readonly string[];
+}
+
+/** There is nothing to read. */
+export interface NoRows {
+  readonly sql: null;
   readonly skipped: Skipped;
   readonly notes: readonly string[];
 }
@@ -90,6 +97,11 @@ export interface ScanRequest {
   readonly samples: readonly RowSample[];
   /** The most rows that are needed, counted before filters; null: all. */
   readonly limit: number | null;
+  /**
+   * When the call began, by `performance.now()`. Files that were examined later need no second look to know that they
+   * are the same; absent: all files get one.
+   */
+  readonly since?: number;
 }
 
 /** Keeps a row if its hash, salted with the seed, is below the fraction. */

@@ -34,7 +34,7 @@ import { type Planning, plainly } from "./planning.ts";
 import { someOf } from "./reads.ts";
 import { regionDraft, sumSkipped } from "./region.ts";
 import { repartitioned } from "./repartition.ts";
-import { splitsOf } from "./scans.ts";
+import { splitsOf, wholeOf } from "./scans.ts";
 import { holdsAllToAll, isAllToAll, isRegionNode } from "./sql/relation.ts";
 import { limited, SAMPLE_KEY, smallestKeys } from "./sql/select.ts";
 import type { Stages, TaskStage } from "./stage.ts";
@@ -68,7 +68,7 @@ class Builder {
     const [wanted = NOTHING] = isRegionNode(plan) ? neededOf(plan, needed) : [];
     switch (plan.kind) {
       case "scan":
-        return this.#scan(plan, await splitsOf(plan));
+        return this.#scan(plan, await splitsOf(plan, this.planning.since));
       case "function":
         return this.#function(await this.draft(plan.input, new Set(plan.options.keys)), plan);
       case "limit":
@@ -111,6 +111,7 @@ class Builder {
 
   #feeding(): Parameters<typeof regionDraft>[1] {
     return {
+      whole: (scan) => wholeOf(scan, this.planning.since),
       table: async (plan, needed) =>
         this.operators.table(this.operators.inputs(await this.draft(plan, needed)), plan, needed),
       partial: async (plan, phases, needed) => {

@@ -12,6 +12,8 @@ export interface Planning {
   readonly workers: number;
   /** The capacity of the store. */
   readonly capacity: Bytes;
+  /** When the call began, by `performance.now()`; see `ScanRequest.since`. */
+  readonly since?: number;
   /** Null: types of columns are left to the kernel. */
   readonly describe: Describe | null;
 }

@@ -21,7 +21,6 @@ import { type TwoPhase, twoPhase } from "./aggregates/two-phase.ts";
 import { draftOverTables } from "./draft.ts";
 import { type Names, neededOf } from "./needed.ts";
 import type { StageRead } from "./reads.ts";
-import { wholeOf } from "./scans.ts";
 import { isQuick } from "./size.ts";
 import {
   goesByPlace,
@@ -37,6 +36,8 @@ import type { TaskStage } from "./stage.ts";
 
 /** Makes the operators that feed a region. */
 interface Feeding {
+  /** The scan as one table; null if its rows must come as blocks. */
+  whole(scan: ScanNode): Promise<WholeScan | null>;
   table(plan: Plan, needed: Names): Promise<FedTable>;
   /**
    * The partial aggregate of the plan's rows; the rows themselves if the partial aggregate would need tasks of its own.
@@ -139,7 +140,7 @@ class Region {
   async #whole(scan: ScanNode): Promise<WholeScan | null> {
     const known = this.#wholes.get(scan);
     if (known !== undefined) return known;
-    const whole = await wholeOf(scan);
+    const whole = await this.feeding.whole(scan);
     this.#wholes.set(scan, whole);
     return whole;
   }

@@ -29,8 +29,6 @@ const LEAST_MEMORY: Bytes = 16 * 2 ** 20;
 const USAGE = `SELECT sum(memory_usage_bytes)::DOUBLE AS memory, sum(temporary_storage_bytes)::DOUBLE AS spilled
   FROM duckdb_memory()`;
 
-const DROP_FILE_CACHE = "SET GLOBAL enable_external_file_cache = false; SET GLOBAL enable_external_file_cache = true";
-
 export class LeasedKernel {
   #kernel = Kernel.open({ threads: 1 });
   #connection = this.#kernel.connect();
@@ -122,11 +120,10 @@ export class LeasedKernel {
   }
 
   /**
-   * Frees what the kernel keeps of files, and its allocator's stock. Setting a limit empties the stock, even setting
-   * the same limit again (260 to 49 MB after a table was dropped; otherwise this takes seconds).
+   * Frees the stock of the kernel's allocator. Setting a limit empties it, even setting the same limit again (260 to 49
+   * MB after a table was dropped; otherwise this takes seconds).
    */
   async giveBack(): Promise<void> {
-    await this.#aside.executeAsync(DROP_FILE_CACHE);
     await this.#setMemory();
   }
 

@@ -78,6 +78,33 @@ test("[A1] 300 Parquet files of every kind of column, codec and number of row gr
   await s.close();
 });
 
+const FLAT = `SELECT i AS id, CASE WHEN i % 3 = 0 THEN NULL ELSE 'text ' || i END AS t,
+  CASE WHEN i % 7 = 0 THEN 'NaN'::DOUBLE ELSE i / 8 END AS x, DATE '2020-01-01' + (i % 900)::INT AS d,
+  (i / 4)::DECIMAL(12, 2) AS m, {'a': i, 'b': 'x' || i} AS s, 'b'::BLOB AS b, i % 2 = 0 AS f, NULL::INT AS n,
+  'same' AS w`;
+
+test.each([
+  ["version 1", ""],
+  ["version 2", ", PARQUET_VERSION v2"],
+])("[A1] small row groups of 300 Parquet files become one, beside others: pages of %s", async (version, more) => {
+  // Files of a few rows have no dictionaries, those of 40 rows have one for \`w\`, and those of 3,000 stay as they are.
+  const rowsOf = (i: number) => (i % 100 === 99 ? 3_000 : i % 10 === 7 ? 40 : i % 50 === 3 ? 0 : 1 + (i % 3));
+  const folder = join(directory, `flat ${version}`);
+  mkdirSync(folder);
+  for (let i = 0; i < FILES; i++) {
+    const rows = `${FLAT} FROM range(${i * 10_000}, ${i * 10_000 + rowsOf(i)}) r(i)`;
+    const codec = CODECS[Math.floor(i / 25) % CODECS.length];
+    connection.execute(
+      `COPY (${rows}) TO '${join(folder, nameOf(i, "parquet"))}' (FORMAT parquet, CODEC ${codec}${more})`,
+    );
+  }
+  const s = sessions.open({ workers: 2, preserveOrder: true });
+  await expectSame((includePaths) => s.readParquet(folder, { includePaths }));
+  await expectSame((includePaths) => s.readParquet(folder, { includePaths }).drop("t", "n", "s"));
+  await expectSame((includePaths) => s.readParquet(folder, { includePaths }).where(sql("id % 10000 = 1 OR x = 'NaN'")));
+  await s.close();
+});
+
 test("[A1] a Parquet file among 300 that has changed, is damaged or gone is named", async () => {
   const folder = parquetFolder("damaged", (i) => `SELECT i AS a, 'text ' || i AS b FROM range(${i}, ${i + 40}) r(i)`);
   const file = join(folder, nameOf(150, "parquet"));

@@ -37,8 +37,9 @@ export function arrowFileSource(engine: Engine, paths: readonly string[], option
 }
 
 async function openFiles(engine: Engine, paths: readonly string[], options: CheckedReadOptions): Promise<OpenSource> {
-  const files = await listFiles(paths, "readArrow");
-  const partitions = findPartitions(files, options.schema, "readArrow");
+  const listed = await listFiles(paths, "readArrow");
+  const { files } = listed;
+  const partitions = findPartitions(listed, options.schema, "readArrow");
   return new ArrowFileReader(engine, options, partitions, await columnsOf(engine, files, options));
 }
 
@@ -110,10 +111,10 @@ class ArrowFileReader implements OpenSource {
     return null;
   }
 
-  async splits({ filters, limit }: ScanRequest): Promise<ScanSplits> {
+  async splits({ filters, limit, since }: ScanRequest): Promise<ScanSplits> {
     const all = this.partitions.files.length;
     const files = limit === 0 ? [] : await prunePartitions(this.partitions, filters, this.engine);
-    checkUnchanged(files, "readArrow");
+    checkUnchanged({ ...this.partitions, files }, since, "readArrow");
     const skipped = { ...nothingSkipped, files: all - files.length };
     const notes = files.length === all ? [] : [`partitions leave ${files.length} of ${all} files to be read`];
     if (this.#plain || files.length === 0) return { splits: this.#cut(files, files), skipped, notes };

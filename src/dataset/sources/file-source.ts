@@ -9,7 +9,7 @@ export function fileSource(name: string, paths: readonly string[], open: () => P
   return {
     name,
     label: paths.join(", "),
-    files: async () => (await listFiles(paths, name)).map(({ path }) => path),
+    files: async () => (await listFiles(paths, name)).files.map(({ path }) => path),
     again: () => fileSource(name, paths, open),
     open() {
       opened ??= open();

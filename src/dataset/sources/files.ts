@@ -30,15 +30,22 @@ export interface SourceFile {
   readonly shown: string;
 }
 
+export interface ListedFiles {
+  readonly files: readonly SourceFile[];
+  /** When the first of them was examined at the earliest, by `performance.now()`. */
+  readonly examinedAt: number;
+}
+
 export function bytesOf(files: readonly SourceFile[]): Bytes {
   return files.reduce((sum, file) => sum + file.bytes, 0);
 }
 
 /**
  * Throws if a file has changed: a plan that was made from the contents of files holds only as long as they stay the
- * same.
+ * same. `since`: when the call began that reads the files. If it examined them itself, they are not looked at again.
  */
-export function checkUnchanged(files: readonly SourceFile[], operator: string): void {
+export function checkUnchanged({ files, examinedAt }: ListedFiles, since: number | undefined, operator: string): void {
+  if (since !== undefined && examinedAt >= since) return;
   for (const { path, shown, bytes: own, part, writtenAt } of files) {
     const bytes = part?.of ?? own;
     const now = statSync(path, { throwIfNoEntry: false });
@@ -72,7 +79,8 @@ function pathText(path: string | URL, operator: string): string {
   return local;
 }
 
-export async function listFiles(paths: readonly string[], operator: string): Promise<readonly SourceFile[]> {
+export async function listFiles(paths: readonly string[], operator: string): Promise<ListedFiles> {
+  const examinedAt = performance.now();
   const found = new Map<string, SourceFile>();
   for (const path of paths) {
     const before = found.size;
@@ -88,7 +96,7 @@ export async function listFiles(paths: readonly string[], operator: string): Pro
       );
     }
   }
-  return [...found.values()];
+  return { files: [...found.values()], examinedAt };
 }
 
 async function filesAt(path: string, operator: string): Promise<readonly SourceFile[]> {

@@ -6,6 +6,7 @@ import { quoteIdentifier } from "../../arrow/index.ts";
 import { SourceError } from "../../errors/index.ts";
 import type {
   Column,
+  NoRows,
   OpenSource,
   RowSample,
   ScanRequest,
@@ -27,6 +28,7 @@ import { type CheckedReadOptions, ofStretch } from "./options.ts";
 import { type FileSchemas, schemasOf } from "./parquet-schema.ts";
 import {
   findPartitions,
+  haveSameValues,
   type PartitionedFile,
   type Partitions,
   partitionItems,
@@ -42,8 +44,9 @@ export function parquetSource(engine: Engine, paths: readonly string[], options:
 }
 
 async function open(engine: Engine, paths: readonly string[], options: CheckedReadOptions): Promise<OpenSource> {
-  const files = await listFiles(paths, "readParquet");
-  const partitions = findPartitions(files, options.schema, "readParquet");
+  const listed = await listFiles(paths, "readParquet");
+  const { files } = listed;
+  const partitions = findPartitions(listed, options.schema, "readParquet");
   const own = await inSourceWords("readParquet", files, () => schemasOf(engine, files, options));
   return new ParquetReader(engine, options, partitions, own, null);
 }
@@ -128,7 +131,7 @@ class ParquetReader implements OpenSource {
 
   async splits(request: ScanRequest): Promise<ScanSplits> {
     const files = await prunePartitions(this.partitions, request.filters, this.engine);
-    checkUnchanged(files, "readParquet");
+    this.#check(files, request);
     const condition = this.#condition(request);
     const all = await this.#groupsOf(files, request.columns, condition);
     const groups = within(all, this.rows);
@@ -144,12 +147,14 @@ class ParquetReader implements OpenSource {
    * Reads whole files, except for a stretch of a read. The kernel skips row groups by itself, so here they are only
    * counted.
    */
-  async whole(request: ScanRequest): Promise<WholeScan | null> {
+  async whole(request: ScanRequest): Promise<WholeScan | NoRows | null> {
     const files = await prunePartitions(this.partitions, request.filters, this.engine);
-    checkUnchanged(files, "readParquet");
     const condition = this.#condition(request);
-    if (condition === "TRUE" && this.rows === null) {
-      if (files.length === 0 || (areForTasks(files) && this.#isJoinable(request))) return null;
+    const readsAll = condition === "TRUE" && this.rows === null;
+    if (readsAll && areForTasks(files) && this.#isJoinable(request)) return null;
+    this.#check(files, request);
+    if (readsAll) {
+      if (files.length === 0) return { sql: null, ...this.#report(files, [], [], [], request) };
       const stretches = files.map((file) => ({ file, start: 0, end: 0, whole: true }));
       const sql = this.#sql(stretches, request.samples);
       return { sql, files: pathsIn(stretches), ...this.#report(files, [], [], [], request, files.length) };
@@ -157,13 +162,17 @@ class ParquetReader implements OpenSource {
     const all = await this.#groupsOf(files, request.columns, condition);
     const groups = within(all, this.rows);
     const kept = groups.filter((group) => group.mayMatch && group.rows > 0);
-    if (kept.length === 0) return null;
+    if (kept.length === 0) return { sql: null, ...this.#report(files, groups, kept, kept, request) };
     const wanted = new Set(kept.map((group) => group.path));
     const read = this.rows === null ? groups.filter((group) => wanted.has(group.path)) : kept;
     const stretches = this.#stretches(files, all, read);
     const rows = rowsIn(kept);
     const sql = this.#sql(stretches, request.samples);
     return { sql, files: pathsIn(stretches), rows, ...this.#report(files, groups, kept, kept, request) };
+  }
+
+  #check(files: readonly PartitionedFile[], { since }: ScanRequest): void {
+    checkUnchanged({ ...this.partitions, files }, since, "readParquet");
   }
 
   #condition({ filters }: ScanRequest): string {
@@ -360,11 +369,6 @@ function stretchesOf(
     stretches.push({ file, start: from, end, whole: from === 0 && end === fileRows.get(path) });
   }
   return stretches;
-}
-
-/** Whether both files are in one partition folder, or in two folders with the same values. */
-function haveSameValues(a: PartitionedFile, b: PartitionedFile): boolean {
-  return a.values.every((value, i) => value === b.values[i]);
 }
 
 function pathsIn(stretches: readonly { readonly file: PartitionedFile }[]): readonly string[] {

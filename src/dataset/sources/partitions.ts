@@ -7,7 +7,7 @@ import { quoteIdentifier, quoteText } from "../../arrow/index.ts";
 import { SourceError } from "../../errors/index.ts";
 import { type Column, columnsRead, type Expression, expressionSql, literalSql } from "../../plan/index.ts";
 import type { Engine } from "../engine.ts";
-import type { SourceFile } from "./files.ts";
+import type { ListedFiles, SourceFile } from "./files.ts";
 
 const NULL_VALUE = "__HIVE_DEFAULT_PARTITION__";
 
@@ -19,10 +19,12 @@ export interface PartitionedFile extends SourceFile {
 export interface Partitions {
   readonly columns: readonly Column[];
   readonly files: readonly PartitionedFile[];
+  /** When the files were examined at the earliest, by `performance.now()`. */
+  readonly examinedAt: number;
 }
 
 export function findPartitions(
-  files: readonly SourceFile[],
+  { files, examinedAt }: ListedFiles,
   declared: Readonly<Record<string, string>>,
   operator: string,
 ): Partitions {
@@ -47,7 +49,13 @@ export function findPartitions(
     return { name, type: declared[name] ?? typeOf(values) };
   });
   const values = new Map(parsed.map(({ pairs }) => [pairs, names.map((name) => pairs.get(name) ?? null)]));
-  return { columns, files: parsed.map(({ file, pairs }) => ({ ...file, values: values.get(pairs) ?? [] })) };
+  const partitioned = parsed.map(({ file, pairs }) => ({ ...file, values: values.get(pairs) ?? [] }));
+  return { columns, files: partitioned, examinedAt };
+}
+
+/** Whether both files are in one partition folder, or in two folders with the same values. */
+export function haveSameValues(a: PartitionedFile, b: PartitionedFile): boolean {
+  return a.values === b.values || a.values.every((value, i) => value === b.values[i]);
 }
 
 function pairsOf(path: string): ReadonlyMap<string, string | null> {

@@ -40,7 +40,9 @@ function openRange(engine: Engine, bounds: RangeBounds, override: number | null)
     countRows: async () => rows,
     bytes: rows * 8,
     whole: async ({ samples }) =>
-      rows === 0 ? null : { sql: tableSql(bounds, 0, rows, samples), skipped: nothingSkipped, notes: [] },
+      rows === 0
+        ? { sql: null, skipped: nothingSkipped, notes: [] }
+        : { sql: tableSql(bounds, 0, rows, samples), skipped: nothingSkipped, notes: [] },
     splits: async (request) => splits(engine, bounds, rows, override, request),
     cut: async () => cut(engine, bounds, rows, override),
   };

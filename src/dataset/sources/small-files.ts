@@ -6,7 +6,7 @@ import type { Bytes, InspectedRow, QuickQuestion } from "../../protocol/index.ts
 import type { Engine } from "../engine.ts";
 import { bytesOf, type SourceFile } from "./files.ts";
 import { inspectFiles } from "./kept-facts.ts";
-import type { PartitionedFile } from "./partitions.ts";
+import { haveSameValues, type PartitionedFile } from "./partitions.ts";
 import { TASKS_PER_WORKER } from "./splitting.ts";
 
 /** From this many small files on, a task reads them itself if it can. */
@@ -29,8 +29,9 @@ export function areForTasks(files: readonly PartitionedFile[]): boolean {
   return files.length >= MANY_FILES && areHeldTogether(files, TASKS_PER_WORKER * MOST_HELD);
 }
 
-function areInOneFolder([first, ...others]: readonly PartitionedFile[]): boolean {
-  return others.every(({ values }) => values.every((value, i) => value === first?.values[i]));
+function areInOneFolder(files: readonly PartitionedFile[]): boolean {
+  const [first] = files;
+  return first === undefined || files.every((file) => haveSameValues(file, first));
 }
 
 /** Files in one question: a worker takes about a tenth of a second for them. */

@@ -6,6 +6,7 @@
 import { quoteIdentifier, quoteText } from "../../arrow/index.ts";
 import {
   type Column,
+  type NoRows,
   nothingSkipped,
   type OpenSource,
   type ScanRequest,
@@ -34,6 +35,7 @@ import { inSourceWords } from "./kernel-words.ts";
 import { type CheckedReadOptions, ofStretch } from "./options.ts";
 import {
   findPartitions,
+  haveSameValues,
   type PartitionedFile,
   type Partitions,
   partitionItems,
@@ -127,9 +129,10 @@ async function open(
 ): Promise<OpenSource> {
   const listed = await listFiles(paths, format.operator);
   const partitions = findPartitions(listed, options.schema, format.operator);
-  const own = await inSourceWords(format.operator, listed, () =>
+  const { files } = listed;
+  const own = await inSourceWords(format.operator, files, () =>
     format.columns(
-      listed,
+      files,
       partitions.columns.map(({ name }) => name),
     ),
   );
@@ -170,21 +173,26 @@ class SqlFileReader implements OpenSource {
     // All files are empty: there are no columns and no rows.
     if (this.columns.length === 0) return { splits: [], skipped: nothingSkipped, notes: [] };
     const files = await prunePartitions(this.partitions, request.filters, this.engine);
-    checkUnchanged(files, this.format.operator);
+    this.#check(files, request);
     const bundles = await this.#bundles(files);
     return { splits: bundles.map((bundle) => this.#split(bundle, request)), ...this.#report(files, request) };
   }
 
-  async whole(request: ScanRequest): Promise<WholeScan | null> {
+  async whole(request: ScanRequest): Promise<WholeScan | NoRows | null> {
     if (this.columns.length === 0) return null;
     const files = await prunePartitions(this.partitions, request.filters, this.engine);
-    if (files.length === 0 || files.some((file) => this.format.isStream(file))) return null;
+    if (files.length === 0) return { sql: null, ...this.#report(files, request) };
+    if (files.some((file) => this.format.isStream(file))) return null;
     if (areForTasks(files) && (this.#takesContents(files) || this.#joined(files, request).joined !== undefined))
       return null;
-    checkUnchanged(files, this.format.operator);
+    this.#check(files, request);
     const sql = this.#sql(files, request, new TaskSlot(false), false);
     const splitsAreFaster = bytesOf(files) >= WORTH_SPLITTING && this.#proof(files, request).proof !== undefined;
     return { sql, splitsAreFaster, ...pathsOf(files), ...this.#packed(files), ...this.#report(files, request) };
+  }
+
+  #check(files: readonly PartitionedFile[], { since }: ScanRequest): void {
+    checkUnchanged({ ...this.partitions, files }, since, this.format.operator);
   }
 
   #split(bundle: readonly PartitionedFile[], request: ScanRequest): Split {
@@ -356,12 +364,11 @@ class SqlFileReader implements OpenSource {
 /** Neighbouring files in the same partition folder. */
 function sameValues(files: readonly PartitionedFile[]): readonly (readonly PartitionedFile[])[] {
   const groups: PartitionedFile[][] = [];
-  let last: string | null = null;
+  let last: PartitionedFile | null = null;
   for (const file of files) {
-    const key = JSON.stringify(file.values);
-    if (key !== last) groups.push([]);
+    if (last === null || !haveSameValues(last, file)) groups.push([]);
     groups.at(-1)?.push(file);
-    last = key;
+    last = file;
   }
   return groups;
 }
