@@ -69,7 +69,7 @@ async function compared(ds: Dataset, request: Partial<ScanRequest> = {}) {
   const open = await opened(ds);
   const asked = { ...everything, ...request };
   const whole = await open.whole?.(asked);
-  if (whole === null || whole === undefined) throw new Error("it cannot be read as one table");
+  if (whole === null || whole === undefined || whole.sql === null) throw new Error("it cannot be read as one table");
   const { splits, skipped } = await open.splits(asked);
   const parts = splits.map((split) => (split.kind === "sql" ? `(SELECT * FROM ${split.sql})` : "no SQL"));
   const made = answer(whole.sql);
