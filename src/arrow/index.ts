@@ -41,6 +41,7 @@ export type {
 } from "./types.ts";
 export { bytesAt, emptyBatch, isNullAt, sliceBatch, viewOf } from "./vector.ts";
 export { halfPair } from "./well-formed.ts";
+export { MANY_COLUMNS } from "./wide-rows.ts";
 export { columnsToBatch } from "./write/columns-to-batch.ts";
 export { inRow } from "./write/misfit.ts";
 export { type DeclaredTypes, RowBuilder } from "./write/row-builder.ts";

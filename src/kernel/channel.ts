@@ -11,6 +11,7 @@ import { duckdb, RESULT_CELLS, type ResultStruct } from "./library.ts";
 import { type ResultType, resultType } from "./result-types.ts";
 import { Scratch } from "./scratch.ts";
 import type { Reader, TableUse } from "./tables.ts";
+import { namedColumns } from "./wide.ts";
 
 const SELECT_STATEMENT = 1;
 const STATEMENT = RESULT_CELLS;
@@ -46,11 +47,7 @@ const COMMON_EXPRESSIONS_OFF = "SET GLOBAL disabled_optimizers = 'common_subexpr
 const COMMON_EXPRESSIONS_ON = "RESET GLOBAL disabled_optimizers";
 
 function hasManyExpressions(sql: string): boolean {
-  let count = 0;
-  for (let at = sql.indexOf(" AS "); at >= 0; at = sql.indexOf(" AS ", at + 1)) {
-    if (++count > MANY_EXPRESSIONS) return true;
-  }
-  return false;
+  return namedColumns(sql, MANY_EXPRESSIONS + 1) > MANY_EXPRESSIONS;
 }
 
 /** A C call that can be made on this thread or on another one. */

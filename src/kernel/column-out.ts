@@ -8,8 +8,6 @@ import { copy } from "../native/index.ts";
 import { ARRAY, Cells } from "./cells.ts";
 import type { Scratch, Slot } from "./scratch.ts";
 
-/** DuckDB's vector size: no chunk has more rows than this. */
-export const CHUNK_ROWS = 2048;
 /** A guess that fits most text columns. A column that needs more gets twice as much. */
 const TEXT_BYTES_PER_ROW = 16;
 const LONGEST_POINTERS = 3;
@@ -31,10 +29,15 @@ export class ColumnOut {
   readonly #readData: ReadData;
   readonly #bufferCount: number;
 
-  constructor(type: DataType, scratch: Scratch) {
+  constructor(
+    type: DataType,
+    scratch: Scratch,
+    /** How many rows most chunks have. */
+    private readonly usualRows: number,
+  ) {
     const layout = reader(type);
     this.scratch = scratch;
-    this.children = childFields(type).map((field) => new ColumnOut(field.type, scratch));
+    this.children = childFields(type).map((field) => new ColumnOut(field.type, scratch, usualRows));
     this.cells = new Cells(ARRAY.size + LONGEST_POINTERS + this.children.length);
     this.#readData = layout.read;
     this.#bufferCount = layout.buffers;
@@ -84,11 +87,11 @@ export class ColumnOut {
   }
 
   #usual(index: number): number {
-    const { type } = this.vector;
-    const layout = layoutOf(type);
-    if (index === 0 || layout.kind === "bits") return CHUNK_ROWS / 8;
-    if (layout.kind === "fixed") return CHUNK_ROWS * layout.width;
-    return index === 1 ? (CHUNK_ROWS + 1) * 4 : CHUNK_ROWS * TEXT_BYTES_PER_ROW;
+    const { usualRows } = this;
+    const layout = layoutOf(this.vector.type);
+    if (index === 0 || layout.kind === "bits") return usualRows / 8;
+    if (layout.kind === "fixed") return usualRows * layout.width;
+    return index === 1 ? (usualRows + 1) * 4 : usualRows * TEXT_BYTES_PER_ROW;
   }
 
   readChildren(): void {

@@ -14,7 +14,7 @@ import { mayBeUntyped, typesInside, withUntypedNulls } from "./untyped-nulls.ts"
 export interface ConnectionHost {
   openChannel(): Channel;
   closeChannel(channel: Channel): void;
-  createTable(batches: readonly RecordBatch[], schema: Schema): KernelTable;
+  createTable(batches: readonly RecordBatch[], schema: Schema, width: number): KernelTable;
   forget(connection: Connection): void;
 }
 
@@ -87,15 +87,15 @@ export class Connection {
 
   /**
    * Makes the batches a table for SQL. They and their memory must stay unchanged until `release` is called and the
-   * statements that read them have ended.
+   * statements that read them have ended. `columns`: how many columns a statement over it makes, if more than it has.
    */
-  table(batches: readonly RecordBatch[], schema?: Schema): KernelTable {
+  table(batches: readonly RecordBatch[], schema?: Schema, columns = 0): KernelTable {
     this.#checkOpen();
     const known = schema ?? batches[0]?.schema;
     if (known === undefined) {
       throw new KernelError("A table of no batches needs its schema: table([], schema).", "Arrow");
     }
-    return this.#host.createTable(batches, known);
+    return this.#host.createTable(batches, known, Math.max(columns, known.fields.length));
   }
 
   /** Stops what runs on this connection. It fails with a KernelError of kind "Interrupt". */

@@ -6,3 +6,4 @@ export { type DeclaredColumn, NO_COLUMN, StoredTable, storedType } from "./store
 export type { KernelStream } from "./stream.ts";
 export type { KernelTable } from "./tables.ts";
 export { hasUntypedNulls } from "./untyped-nulls.ts";
+export { countedForVectors, namedColumns } from "./wide.ts";

@@ -153,8 +153,8 @@ export class Kernel implements ConnectionHost {
     this.#closeIfIdle();
   }
 
-  createTable(batches: readonly RecordBatch[], schema: Schema): KernelTable {
-    return createTable(batches, schema, this.#conversions, this.#pool);
+  createTable(batches: readonly RecordBatch[], schema: Schema, width: number): KernelTable {
+    return createTable(batches, schema, this.#conversions, this.#pool, width);
   }
 
   forget(connection: Connection): void {

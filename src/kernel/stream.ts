@@ -13,6 +13,7 @@ import type { Channel } from "./channel.ts";
 import { ColumnOut } from "./column-out.ts";
 import { throwErrorData } from "./failure.ts";
 import { duckdb, type ResultStruct } from "./library.ts";
+import { chunkRows } from "./wide.ts";
 
 type State = "open" | "fetching" | "ended" | "closing" | "closed";
 
@@ -35,7 +36,8 @@ export class KernelStream {
     this.#channel = channel;
     this.#done = done;
     this.#result = channel.result();
-    this.#columns = schema.fields.map((field) => new ColumnOut(field.type, channel.scratch));
+    const rows = chunkRows(schema.fields.length);
+    this.#columns = schema.fields.map((field) => new ColumnOut(field.type, channel.scratch, rows));
     this.#array = new Cells(ARRAY.size + schema.fields.length);
     this.#batch = { schema, length: 0, columns: this.#columns.map((column) => column.vector) };
   }

@@ -15,6 +15,8 @@ const ALIGNMENT = 64;
  * needs no further memory.
  */
 const LARGE = 256 << 10;
+/** The same where the buffers are so many that a copy of all of them would be too much. */
+const LARGE_OF_MANY = 1 << 10;
 const WIDEST_VALUE = 16;
 
 /** Freed chunks of all tables of a kernel, up to a limit. The chunk freed last is used first. */
@@ -62,7 +64,11 @@ export class TableMemory {
   readonly #kept: ArrayBuffer[] = [];
   #used = 0;
 
-  constructor(pool: ChunkPool) {
+  constructor(
+    pool: ChunkPool,
+    /** Whether it is for the buffers of very many columns. */
+    private readonly isWide = false,
+  ) {
     this.#pool = pool;
   }
 
@@ -71,7 +77,7 @@ export class TableMemory {
     if (buffer === null || length === 0) return nothing.address;
     const address = addressOf(buffer);
     if (address !== null) return address + start;
-    const inPlace = length < LARGE ? null : this.#keep(buffer, start, length);
+    const inPlace = length < (this.isWide ? LARGE_OF_MANY : LARGE) ? null : this.#keep(buffer, start, length);
     if (inPlace !== null) return inPlace;
     const target = this.#take(length);
     target.bytes.set(buffer.subarray(start, start + length));

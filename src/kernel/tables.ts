@@ -4,23 +4,23 @@
  *
  *   bind  (a statement names block(17))   → declares the columns, holds the table until the statement ends
  *   init  (a scan of it starts)           → chooses the columns asked for
- *   next  (until it gives no rows)        → shows the next 2,048 rows of them
+ *   next  (until it gives no rows)        → shows the next 2,048 rows of them, or fewer if rows are wide
  *
  * DuckDB calls the three: on this thread during a synchronous call, through the event loop during an asynchronous one.
  * No error may leave them: it is kept with the statement's channel, and the code that ran the statement throws it.
  */
-import { type DataType, type RecordBatch, type Schema, typeEquals, typeName } from "../arrow/index.ts";
+import { type DataType, MANY_COLUMNS, type RecordBatch, type Schema, typeEquals, typeName } from "../arrow/index.ts";
 import { KernelError } from "../errors/index.ts";
 import { exportFunction } from "../native/index.ts";
 import { messageOf } from "../realm/index.ts";
 import { Cells, destroyHandle } from "./cells.ts";
 import { ArrayIn, type ColumnIn, columnIn } from "./column-in.ts";
-import { CHUNK_ROWS } from "./column-out.ts";
 import type { Conversion, Conversions } from "./conversions.ts";
 import { acceptedType, acceptedVector } from "./intake.ts";
 import { duckdb } from "./library.ts";
 import { type ChunkPool, TableMemory } from "./table-memory.ts";
 import { hasUntypedNulls } from "./untyped-nulls.ts";
+import { chunkRows } from "./wide.ts";
 
 /** Can be used in SQL as `sql` until `release`. */
 export interface KernelTable {
@@ -46,12 +46,13 @@ class Table implements KernelTable {
     readonly schema: Schema,
     readonly conversions: Conversions,
     pool: ChunkPool,
+    readonly chunkRows: number,
   ) {
     this.sql = `block(${id})`;
     this.rows = batches.reduce((sum, batch) => sum + batch.length, 0);
     this.types = schema.fields.map((field) => acceptedType(field.type));
     this.hasUntypedNulls = this.types.some(hasUntypedNulls);
-    this.#memory = new TableMemory(pool);
+    this.#memory = new TableMemory(pool, schema.fields.length > MANY_COLUMNS);
     this.#columns = batches.map(() => []);
   }
 
@@ -182,7 +183,7 @@ class Scan {
       api.setChunkSize(chunk, 0);
       return;
     }
-    const rows = Math.min(CHUNK_ROWS, batch.length - this.#row);
+    const rows = Math.min(table.chunkRows, batch.length - this.#row);
     if (this.#conversion !== null) {
       if (this.#row === 0) this.#shown = this.#columns.map((column) => table.column(this.#batch, column));
       this.#array.show(this.#shown, this.#row, rows);
@@ -218,8 +219,10 @@ export function createTable(
   schema: Schema,
   conversions: Conversions,
   pool: ChunkPool,
+  /** The most columns that the table or a statement over it has. */
+  width: number,
 ): KernelTable {
-  const table = new Table(nextId(), batches, schema, conversions, pool);
+  const table = new Table(nextId(), batches, schema, conversions, pool, chunkRows(width));
   tables.set(table.id, table);
   return table;
 }

@@ -113,6 +113,8 @@ export type Split =
       readonly proof?: CsvProof;
       /** How all of the files can be read as one. */
       readonly joined?: JoinedFiles;
+      /** The rows are few enough to be held in memory, and their columns may be very many. */
+      readonly wide?: { readonly columns: number };
     }
   /** Arrow IPC files, read whole, in order. */
   | { readonly kind: "arrow"; readonly files: readonly string[] }

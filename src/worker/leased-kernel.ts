@@ -6,7 +6,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { KernelError } from "../errors/index.ts";
-import { type Connection, Kernel, OUT_OF_MEMORY, settingsSql } from "../kernel/index.ts";
+import { type Connection, countedForVectors, Kernel, OUT_OF_MEMORY, settingsSql } from "../kernel/index.ts";
 import type { Bytes, KernelLease, WorkerId } from "../protocol/index.ts";
 
 /** What a kernel holds in memory and on disk. */
@@ -40,6 +40,8 @@ export class LeasedKernel {
   #side: { readonly kernel: Kernel; readonly connection: Connection } | null = null;
   #lease: KernelLease = { threads: 1, memory: null };
   #memoryIsSet = true;
+  /** Bytes of vectors that the limit may count in addition to the lease. */
+  #counted = 0;
   #directory: string | null = null;
   #beside: SharesLease | null = null;
   /** What its memory was at the last setting. */
@@ -107,6 +109,17 @@ export class LeasedKernel {
     }
   }
 
+  /**
+   * From now on the statements are of so many columns, over tables that are shown in small chunks: the limit counts
+   * vectors whole, of which only the beginnings are touched.
+   */
+  async countVectors(columns: number): Promise<void> {
+    const counted = countedForVectors(columns);
+    if (counted === this.#counted) return;
+    this.#counted = counted;
+    await this.#setMemory();
+  }
+
   /** Can be called while a query runs. */
   async usage(): Promise<KernelUsage> {
     const stream = await this.#aside.queryAsync(USAGE);
@@ -165,7 +178,8 @@ export class LeasedKernel {
     this.#besideSet = this.#beside?.memory ?? 0;
     const own = memory === null ? null : Math.max(Math.min(memory, LEAST_MEMORY), memory - this.#besideSet);
     try {
-      await this.#aside.executeAsync(settingsSql({ memoryLimit: own }));
+      const limit = own === null ? null : own + this.#counted;
+      await this.#aside.executeAsync(settingsSql({ memoryLimit: limit }));
       if (memory === this.#lease.memory) this.#memoryIsSet = true;
     } catch (error) {
       // The kernel holds more than that, and cannot write it to disk now. The limit is set again before the next query.

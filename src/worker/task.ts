@@ -43,6 +43,7 @@ import { countSql } from "./sinks/count-sink.ts";
 import { TaskFiles } from "./task-files.ts";
 import { TaskTurns } from "./task-turns.ts";
 import { UnderWay } from "./under-way.ts";
+import { readWide, wideColumns } from "./wide-read.ts";
 
 /**
  * After a fetch that took this long, the next one is awaited on another thread, which costs 0.1 ms: it may take as long
@@ -90,6 +91,8 @@ export class RunningTask implements TaskScope {
   #kernelPeak: KernelUsage | null = null;
   #byReference: TaskReport["byReference"] | null = null;
   #broadcast: readonly string[] = [];
+  /** How many columns its statements are known to handle; 0: not known. */
+  #columns = 0;
   readonly #read: TaskFiles;
 
   constructor(
@@ -173,6 +176,7 @@ export class RunningTask implements TaskScope {
       throw found ?? inUserWords(told, this.operator.spec.name, this.files, this.kernel);
     } finally {
       this.#read.close();
+      await this.kernel.countVectors(0);
     }
   }
 
@@ -184,12 +188,16 @@ export class RunningTask implements TaskScope {
       if (input.contents !== undefined) return this.#overContents(input.sql, input.contents);
       // A task that stops after some rows would otherwise have all rows checked first.
       const readsAll = this.operator.spec.maxRowsPerTask === null;
-      return this.#overSource(await this.#read.table(input, readsAll, () => this.turn()), "async");
+      const source = await this.#read.table(input, readsAll, () => this.turn());
+      const wide =
+        readsAll && this.operator.spec.sink.kind !== "count" ? wideColumns(input, this.operator.spec.steps) : 0;
+      return wide > 0 ? this.#overWide(source, wide) : this.#overSource(source, "async");
     }
     if (input.kind === "fed") {
       return first?.kind === "sql" ? this.#overFed(first, rest, input) : this.#fromFed();
     }
     const batches = this.#batches(input);
+    await this.#expect(batches[0]?.schema.fields.length ?? 0);
     if (first?.kind !== "sql") return this.#fromBatches(batches);
     return this.#overTable(first, rest, batches);
   }
@@ -207,6 +215,30 @@ export class RunningTask implements TaskScope {
     const table = this.kernel.connection.table([batch]);
     try {
       return await this.#overSource(fillPlaceholders(sql, new Map([[CONTENTS, table.sql]])), "sync");
+    } finally {
+      table.release();
+    }
+  }
+
+  /** From now on the statements are of so many columns, over tables in this process's memory. */
+  #expect(columns: number): Promise<void> {
+    this.#columns = columns;
+    return this.kernel.countVectors(columns);
+  }
+
+  /** The rows are held in memory, so that the statements over them can take a few at a time. */
+  async #overWide(source: string, columns: number): Promise<Outcome> {
+    const { connection } = this.kernel;
+    const batch = await readWide(connection, source, () => this.turn());
+    await this.#expect(columns);
+    // What the reading took (100 MB of 5,000 columns) is needed for the statements now.
+    await this.kernel.giveBack();
+    const { steps, sink } = this.operator.spec;
+    // Without any step, the kernel can write files alone.
+    if (steps[0]?.kind !== "sql" && (steps.length > 0 || sink.kind !== "files")) return this.#fromBatches([batch]);
+    const table = connection.table([batch], batch.schema, columns);
+    try {
+      return await this.#overSource(table.sql, "sync");
     } finally {
       table.release();
     }
@@ -302,7 +334,7 @@ export class RunningTask implements TaskScope {
         sink,
         `${filePrefix(this.task)}-000`,
         mode === "sync" ? "sync" : "async",
-        rowGroupFor(this.kernel.lease),
+        rowGroupFor(this.kernel.lease, this.#columns),
         (file) => {
           this.#underWay.file = file;
         },

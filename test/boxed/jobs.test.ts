@@ -45,6 +45,24 @@ boxed("small machines", () => {
     expect(JSON.parse(run.stdout)).toEqual({ counted: 100, last: { sum: 99 + 99.5 + (99 + 1498) } });
   });
 
+  test("[D1] in 384 MiB a Parquet file of 2,500 columns is made, mapped, filtered, sorted by one of them and copied", async () => {
+    const [columns, rows] = [2_500, 1_000];
+    const run = await runInBox(384 * MIB, "wide-parquet", String(columns), String(rows));
+    expectAlive(run, 384 * MIB);
+    const total = (factor: number) =>
+      Array.from({ length: rows }, (_, id) => (id * factor) % 1009).reduce((sum, value) => sum + value, 0);
+    expect(JSON.parse(run.stdout)).toEqual({
+      mapped: rows,
+      keys: columns,
+      sum: total(1) + total(columns),
+      one: total(78),
+      filtered: 100,
+      selected: rows,
+      isSorted: true,
+      copied: total(2),
+    });
+  });
+
   test("[A18] in 512 MiB a text file is streamed, cut or compressed, and 300 small files of each format are read", async () => {
     const run = await runInBox(512 * MIB, "text-and-files", "40e6", "300");
     expectAlive(run, 512 * MIB);

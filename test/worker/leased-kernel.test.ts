@@ -26,6 +26,21 @@ afterEach(() => {
 const setting = (name: string) => kernel.connection.all(`SELECT current_setting('${name}') AS v`)[0]?.v;
 const fed = (sql: string) => new TestTask(kernel, operatorOf([sqlStep(sql)]), taskOf({ kind: "fed", tables: [] }));
 
+test("[D1] the limit counts the vectors of very many columns in addition, until there are none", async () => {
+  await kernel.take({ threads: 1, memory: 64 * MiB });
+  const usual = setting("memory_limit");
+  await kernel.countVectors(5_000);
+  expect(setting("memory_limit")).not.toBe(usual);
+  // A lease that comes meanwhile counts them, too.
+  await kernel.take({ threads: 1, memory: 32 * MiB });
+  await kernel.take({ threads: 1, memory: 64 * MiB });
+  expect(setting("memory_limit")).not.toBe(usual);
+  await kernel.countVectors(0);
+  expect(setting("memory_limit")).toBe(usual);
+  await kernel.countVectors(1_000);
+  expect(setting("memory_limit")).toBe(usual);
+});
+
 test("[K11] what a dropped table took is given back at once, and the kernel's limit stays", async () => {
   const own = () => procGauge.process(process.pid)?.private ?? 0;
   await kernel.take({ threads: 1, memory: 1024 * MiB });

@@ -32,7 +32,8 @@ export class GrowableBytes {
   reserve(total: number, used: number): void {
     const capacity = this.bytes.byteLength;
     if (total <= capacity) return;
-    const size = Math.ceil(Math.max(total, capacity * GROWTH, FIRST_BYTES) / 64) * 64;
+    // The kernel reads a buffer in place only if something comes after it.
+    const size = Math.ceil((Math.max(total, capacity * GROWTH, FIRST_BYTES) + 1) / 64) * 64;
     // Not zeroed, because every byte is written before it is read.
     const memory = spare.take(size) ?? Buffer.allocUnsafeSlow(size).buffer;
     const bytes = new Uint8Array(memory);

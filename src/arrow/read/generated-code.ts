@@ -4,6 +4,7 @@
  */
 import type { DataType, Field, ValueOptions, Vector } from "../types.ts";
 import { bufferOf, validityOf, viewOf } from "../vector.ts";
+import { MANY_COLUMNS } from "../wide-rows.ts";
 import * as exact from "./exact.ts";
 import { fixedCode } from "./fixed-code.ts";
 import { type ValueReader, valueReader } from "./value-reader.ts";
@@ -65,8 +66,8 @@ export interface RecordFunctions {
 }
 
 /**
- * Generated code with one object literal per index: fixed-width columns are read in place, others by their readers. A
- * key is only computed if a plain one would mean something else ("__proto__").
+ * Generated code with one object per index: fixed-width columns are read in place, others by their readers. A key is
+ * only computed if a plain one would mean something else ("__proto__").
  */
 export function recordFunctions(
   fields: readonly Field[],
@@ -75,7 +76,7 @@ export function recordFunctions(
 ): RecordFunctions {
   const declare: string[] = [];
   const bind: string[] = [];
-  const entries: string[] = [];
+  const entries: RecordEntry[] = [];
   const readers: (ValueReader | null)[] = [];
   for (const [id, field] of fields.entries()) {
     const column = parent === null ? field.name : `${parent}.${field.name}`;
@@ -85,22 +86,51 @@ export function recordFunctions(
       readers.push(valueReader(field.type, options, column));
       declare.push(`const r${id}=readers[${id}];`);
       bind.push(`r${id}.bind(columns[${id}]);`);
-      entries.push(`${key}:r${id}.at(i)`);
+      entries.push({ key, value: `r${id}.at(i)` });
     } else {
       readers.push(null);
       declare.push(inline.declare);
       bind.push(inline.bind(`columns[${id}]`));
-      entries.push(`${key}:${inline.value("i")}`);
+      entries.push({ key, value: inline.value("i") });
     }
   }
   const source = `"use strict";${declare.join("\n")}
+    ${recordSource(entries)}
     return {
       bind(columns){${bind.join("\n")}},
-      record(i){return {${entries.join(",\n")}}},
+      record,
     };`;
   const make = new Function("run", "readers", source) as (
     calls: typeof run,
     nested: readonly (ValueReader | null)[],
   ) => RecordFunctions;
   return make(run, readers);
+}
+
+/** One field of a record as source. */
+interface RecordEntry {
+  readonly key: string;
+  readonly value: string;
+}
+
+/** V8 optimises no function of more than 60 kB of bytecode. */
+const FIELDS_PER_PART = 200;
+
+/**
+ * The function that makes a record. V8 makes a dictionary of an object with more than 1,020 keys. A copy of a literal
+ * of constants that is one already takes half of the time of adding so many keys to a new one.
+ */
+function recordSource(entries: readonly RecordEntry[]): string {
+  const isPlain = !entries.some(({ key }) => key.startsWith("["));
+  if (entries.length <= MANY_COLUMNS || !isPlain) {
+    return `function record(i){return {${entries.map(({ key, value }) => `${key}:${value}`).join(",\n")}}}`;
+  }
+  const parts: string[] = [];
+  for (let at = 0; at < entries.length; at += FIELDS_PER_PART) {
+    const some = entries.slice(at, at + FIELDS_PER_PART).map(({ key, value }) => `to[${key}]=${value};`);
+    parts.push(`function part${parts.length}(to,i){${some.join("\n")}}`);
+  }
+  const template = entries.map(({ key }) => `${key}:null`).join(",");
+  const calls = parts.map((_, part) => `part${part}(to,i);`).join("");
+  return `${parts.join("\n")}\nfunction record(i){const to={${template}};${calls}return to}`;
 }

@@ -12,6 +12,9 @@ export interface RecordWriter {
 
 type WriteFunction = (index: number, record: object) => void;
 
+/** Rows of fewer columns are written by one function, which is fastest. */
+const FIELDS_PER_PART = 400;
+
 /** `what` begins the message about a record of another shape. */
 export function recordWriter(
   names: readonly string[],
@@ -47,12 +50,18 @@ function generate(
     const key = JSON.stringify(name);
     return `x=record[${key}];if(x===undefined&&!(${key} in record))otherShape(record);s${index}.write(i,x);`;
   });
+  // V8 optimises no function of more than 60 kB of bytecode, so the code is cut into functions of some fields.
+  const parts: string[] = [];
+  for (let at = 0; at < write.length; at += FIELDS_PER_PART) {
+    const some = write.slice(at, at + FIELDS_PER_PART).join("\n");
+    parts.push(`function part${parts.length}(i,record){let x;${some}}`);
+  }
   const source = `"use strict";${declare.join("")}
+    ${parts.length === 1 ? "" : parts.join("\n")}
     return function write(i,record){
       let count=0;for(const key in record)count++;
       if(count!==${names.length})otherShape(record);
-      let x;
-      ${write.join("\n")}
+      ${parts.length === 1 ? `let x;${write.join("\n")}` : parts.map((_, part) => `part${part}(i,record);`).join("")}
     };`;
   const make = new Function("sinks", "otherShape", source) as (
     own: readonly Sink[],

@@ -2,7 +2,7 @@
  * Parquet files. Their footers are read once, in a worker. Splits are ranges of row groups, so that a large file keeps
  * all workers busy, and many small files share a task.
  */
-import { quoteIdentifier } from "../../arrow/index.ts";
+import { MANY_COLUMNS, quoteIdentifier } from "../../arrow/index.ts";
 import { SourceError } from "../../errors/index.ts";
 import type {
   Column,
@@ -37,7 +37,7 @@ import {
 import { bytesIn, part, type RowsByFile, rowsByFile, rowsIn, within } from "./row-group-parts.ts";
 import { mayMatchSql, type RowGroup, readRowGroups } from "./row-groups.ts";
 import { areForTasks, areHeldTogether } from "./small-files.ts";
-import { bundled, cutByRows, taskCount } from "./splitting.ts";
+import { bundled, cutByRows, heldAtOnce, taskCount } from "./splitting.ts";
 
 export function parquetSource(engine: Engine, paths: readonly string[], options: CheckedReadOptions): Source {
   return fileSource("readParquet", paths, () => open(engine, paths, options));
@@ -107,7 +107,8 @@ class ParquetReader implements OpenSource {
   }
 
   async cut(): Promise<SourceCut> {
-    const parts = this.#bundles(within(await this.#allGroups(), this.rows).filter((group) => group.rows > 0));
+    const groups = within(await this.#allGroups(), this.rows).filter((group) => group.rows > 0);
+    const parts = this.#bundles(groups, this.columns.length);
     return {
       sizes: parts.map(bytesIn),
       stretch: (from, to) => {
@@ -217,19 +218,23 @@ class ParquetReader implements OpenSource {
     kept: readonly RowGroup[],
     request: ScanRequest,
   ): readonly Split[] {
-    return this.#bundles(kept).map((groups): Split => {
+    const read = new Set(request.columns ?? this.columns.map(({ name }) => name));
+    const columns = this.columns.filter(({ name }) => read.has(name));
+    return this.#bundles(kept, columns.length).map((groups): Split => {
       const stretches = this.#stretches(files, all, groups);
       const sql = this.#sql(stretches, request.samples);
       const paths = [...new Set(stretches.map(({ file }) => file.path))];
       if (request.samples.length > 0) return { kind: "sql", sql, files: paths };
       const rows = stretches.reduce((sum, { start, end }) => sum + end - start, 0);
       const joined = this.#isJoinable(request) && this.#joined(stretches);
-      return { kind: "sql", sql, files: paths, rows, ...joined };
+      const held = Math.max(bytesIn(groups), rows * columns.length * 8);
+      const wide = columns.length > MANY_COLUMNS && heldAtOnce(held, columns, this.engine.settings);
+      return { kind: "sql", sql, files: paths, rows, ...joined, ...wide };
     });
   }
 
   /** The row groups of each task. Groups are cut if there are more tasks than groups. */
-  #bundles(groups: readonly RowGroup[]): readonly (readonly RowGroup[])[] {
+  #bundles(groups: readonly RowGroup[], columns: number): readonly (readonly RowGroup[])[] {
     const override = this.options.overrideNumBlocks;
     if (override !== null && override > groups.length) {
       return cutByRows(groups, override, (group) => group.rows).map((stretch) =>
@@ -237,6 +242,8 @@ class ParquetReader implements OpenSource {
       );
     }
     const amount = { bytes: bytesIn(groups), rows: rowsIn(groups), pieces: groups.length };
+    // Values of a few bits take eight bytes once they are read: with very many columns these are what a task can hold.
+    if (columns > MANY_COLUMNS) amount.bytes = Math.max(amount.bytes, amount.rows * columns * 8);
     return bundled(groups, taskCount(amount, override, this.engine.settings), (group) => group.bytes);
   }
 

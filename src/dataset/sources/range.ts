@@ -11,7 +11,7 @@ import {
 import type { Split } from "../../protocol/index.ts";
 import { placeSampleSql } from "../../stages/index.ts";
 import type { Engine } from "../engine.ts";
-import { taskCount } from "./splitting.ts";
+import { heldAtOnce, taskCount } from "./splitting.ts";
 
 interface RangeBounds {
   readonly start: number;
@@ -30,10 +30,12 @@ export function rangeSource(engine: Engine, bounds: RangeBounds, overrideNumBloc
   };
 }
 
+const COLUMNS = [{ name: "id", type: "BIGINT" }];
+
 function openRange(engine: Engine, bounds: RangeBounds, override: number | null): OpenSource {
   const rows = Math.max(0, Math.ceil((bounds.end - bounds.start) / bounds.step));
   return {
-    columns: [{ name: "id", type: "BIGINT" }],
+    columns: COLUMNS,
     partitionColumns: [],
     prunes: false,
     samples: true,
@@ -80,7 +82,14 @@ function splits(
     const first = Math.floor((wanted * i) / count);
     const last = Math.floor((wanted * (i + 1)) / count);
     const sql = tableSql(bounds, first, last, samples);
-    return samples.length > 0 ? { kind: "sql", sql, files: [] } : { kind: "sql", sql, files: [], rows: last - first };
+    if (samples.length > 0) return { kind: "sql", sql, files: [] };
+    return {
+      kind: "sql",
+      sql,
+      files: [],
+      rows: last - first,
+      ...heldAtOnce((last - first) * 8, COLUMNS, engine.settings),
+    };
   });
   return { splits: cut, skipped: { ...nothingSkipped, rows: rows - wanted }, notes: [] };
 }

@@ -1,4 +1,5 @@
 /** Decides how many tasks a read is cut into, and cuts it. Pieces stay in order and next to each other. */
+import type { Column } from "../../plan/index.ts";
 import type { Bytes } from "../../protocol/index.ts";
 import type { EngineSettings } from "../engine.ts";
 
@@ -28,6 +29,23 @@ export function taskCount(
     amount.bytes >= WORTH_SPLITTING ? Math.min(workers * TASKS_PER_WORKER, Math.ceil(amount.bytes / MIB)) : 1;
   const byRows = Math.min(workers, Math.ceil((amount.rows ?? 0) / ROWS_WORTH_SPLITTING));
   return Math.max(1, Math.min(amount.pieces, Math.max(bySize, byBytes, byRows)));
+}
+
+/** Rows of so many blocks may be held in memory to be read a group of columns at a time. */
+const HELD_BLOCKS = 3;
+
+/** Types of values that are the same in a table in a worker's memory as in a file. */
+const HOLDABLE =
+  /^(BOOLEAN|U?(TINY|SMALL|BIG)INT|U?INTEGER|FLOAT|DOUBLE|DECIMAL\(\d+,\d+\)|VARCHAR|BLOB|DATE|TIMESTAMP)$/;
+
+/** Tells a task that it may hold all rows that it reads; nothing if they may be too many, or of other types. */
+export function heldAtOnce(
+  bytes: Bytes,
+  columns: readonly Column[],
+  { targetMaxBlockSize }: Pick<EngineSettings, "targetMaxBlockSize">,
+): { readonly wide?: { readonly columns: number } } {
+  if (bytes > HELD_BLOCKS * targetMaxBlockSize) return {};
+  return columns.every(({ type }) => HOLDABLE.test(type)) ? { wide: { columns: columns.length } } : {};
 }
 
 /** `items` in order, in at most `count` groups of about the same weight. No group is empty. */

@@ -3,11 +3,11 @@
  * written from one piece of rows in memory: a block's worth, or what `maxRowsPerFile` and `targetFileSize` allow. (A
  * task that consists only of SQL needs none of this: the kernel writes as it reads, see copy.ts.)
  */
-import type { BlockBuilder, RecordBatch, Schema } from "../../arrow/index.ts";
+import { type BlockBuilder, MANY_COLUMNS, type RecordBatch, type Schema } from "../../arrow/index.ts";
 import type { Connection } from "../../kernel/index.ts";
 import type { Bytes, FileSink as FileSinkSpec, WrittenFile } from "../../protocol/index.ts";
 import { namingColumns } from "../kernel-errors.ts";
-import { LARGEST_ROW_GROUP, SMALLEST_ROW_GROUP, writeTable } from "./copy.ts";
+import { LARGEST_ROW_GROUP, SMALLEST_ROW_GROUP, wideRowGroup, writeTable } from "./copy.ts";
 import type { Held, TaskSink } from "./sink.ts";
 
 /**
@@ -88,7 +88,7 @@ export class FileSink implements TaskSink {
     const name = `${this.prefix}-${String(this.#sequence++).padStart(3, "0")}`;
     const table = this.connection.table([batch]);
     try {
-      const written = writeTable(this.connection, table.sql, this.spec, name, rowGroup(batch.length, bytes, this.spec));
+      const written = writeTable(this.connection, table.sql, this.spec, name, rowGroup(batch, bytes, this.spec));
       for (const file of written.files) {
         this.files.push(file);
         this.bytes += file.bytes;
@@ -103,7 +103,8 @@ export class FileSink implements TaskSink {
   }
 }
 
-function rowGroup(rows: number, bytes: Bytes, { heldBytes }: FileSinkSpec): number {
+function rowGroup({ length: rows, columns }: RecordBatch, bytes: Bytes, { heldBytes }: FileSinkSpec): number {
+  if (columns.length > MANY_COLUMNS) return wideRowGroup(columns.length);
   const fits = Math.floor((heldBytes * ROW_GROUP_SHARE * rows) / Math.max(1, bytes));
   return Math.min(LARGEST_ROW_GROUP, Math.max(SMALLEST_ROW_GROUP, fits));
 }
