@@ -30,7 +30,8 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   sizeof: ["errors"],
   "worker-data": ["errors", "sizeof"],
   store: ["errors", "protocol", "native", "units", "lz4"],
-  scheduler: ["errors", "config", "notices", "protocol", "store", "units", "memory"],
+  partitions: ["protocol"],
+  scheduler: ["errors", "config", "notices", "partitions", "protocol", "store", "units", "memory"],
   events: ["errors", "files", "protocol"],
   diagnose: ["protocol", "titles", "units"],
   notices: ["protocol", "units"],
@@ -69,7 +70,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     "units",
   ],
   plan: ["errors", "arrow", "protocol", "units", "closure"],
-  stages: ["errors", "arrow", "protocol", "units", "plan", "closure"],
+  stages: ["errors", "arrow", "partitions", "protocol", "units", "plan", "closure"],
   dataset: [
     "errors",
     "diagnose",

@@ -12,6 +12,9 @@ import type {
   JobId,
   JobSpec,
   JobStats,
+  KernelLease,
+  Operator,
+  OperatorId,
   QuickQuestion,
   ResourceRequest,
   WrittenFile,
@@ -23,6 +26,10 @@ export interface EngineSettings {
   readonly resources: ResourceRequest;
   /** The capacity of the store. */
   readonly capacity: Bytes;
+  /** What the kernel of a worker may use. */
+  readonly workerLease: KernelLease;
+  /** The session's memory, and the part of it for the program and the supervisor. */
+  readonly pool: { readonly memory: Bytes; readonly overhead: Bytes };
   readonly targetMaxBlockSize: Bytes;
   /** False: small blocks are not combined. */
   readonly targetMinBlockSize: Bytes | false;
@@ -72,6 +79,11 @@ export interface RunOptions {
   readonly toEnd: boolean;
   /** Called with the figures so far, a few times a second. Null: it ended early, before there were any. */
   going(stats: JobStats | null): void;
+  /**
+   * The wide kernel has run out of memory for an operator: plans operators that take its place. `made`: the bytes that
+   * its inputs come to.
+   */
+  otherWay(operator: OperatorId, made: ReadonlyMap<OperatorId, Bytes>): Promise<readonly Operator[]>;
 }
 
 /** Iterating pulls blocks. Leaving early (`return()`) cancels the job and frees what it holds. */

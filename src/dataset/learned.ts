@@ -1,7 +1,10 @@
 /**
- * What runs have taught about functions, so that the next run starts with what the last one learned: a session keeps what
- * their tasks ask for since they ran out of memory, and a user's programs what a task takes. A stage is recognised by its name and its functions, including what they capture and the options that say how much they take at
- * once: a user who changes one of them wants to see the effect. A stage without functions is recognised by its SQL.
+ * What runs have taught about functions, so that the next run starts with what the last one learned: a session keeps
+ * what their tasks ask for since they ran out of memory, and a user's programs what a task takes. A stage is recognised
+ * by its name and its functions, including what they capture and the options that say how much they take at once: a
+ * user who changes one of them wants to see the effect. A stage without functions is recognised by its SQL. That the
+ * wide kernel could not run a stage, so that it ran in another way, is remembered by the names of the stage and of
+ * those that it reads.
  */
 import { createHash } from "node:crypto";
 import type { Bytes, LearnedNeed, OperatorId, OperatorStats } from "../protocol/index.ts";
@@ -35,15 +38,26 @@ export function learnedBy(engine: Engine, { stages }: Stages): ReadonlyMap<Opera
 }
 
 interface Run {
-  readonly operators: readonly Pick<OperatorStats, "learned" | "appetite">[];
+  readonly operators: readonly Pick<OperatorStats, "learned" | "appetite" | "ranAs">[];
+}
+
+const failed = new WeakMap<Engine, Set<string>>();
+
+/** Whether the wide kernel ran out of memory for such a stage before, so that it ran in another way. */
+export function failedBefore(engine: Engine, all: Stages, stage: TaskStage): boolean {
+  return failed.get(engine)?.has(wayKeyOf(all, stage)) === true;
 }
 
 /** Keeps what a run of these stages has learned, after it has ended well. */
 export function remember(engine: Engine, { stages }: Stages, { operators }: Run): void {
   for (const [i, stage] of stages.entries()) {
-    const { learned = null, appetite = null } = operators[i] ?? {};
+    const { learned = null, appetite = null, ranAs } = operators[i] ?? {};
     if (stage.kind !== "tasks") continue;
     if (appetite?.from === "tasks") engine.appetites.keep(keyOf(stage), appetite.bytes);
+    if (ranAs === "exchange") {
+      const keys = failed.get(engine) ?? new Set<string>();
+      failed.set(engine, keys.add(wayKeyOf({ stages }, stage)));
+    }
     if (learned === null) continue;
     const needs = byEngine.get(engine) ?? new Map<string, LearnedNeed>();
     byEngine.set(engine, needs.set(keyOf(stage), learned));
@@ -70,4 +84,10 @@ function newKey({ name, steps, request, concurrency }: TaskStage): string {
   // Next to functions the SQL does not count: it may read another part of the same data.
   if (functions.length === 0) for (const step of steps) if (step.kind === "sql") hash.update(step.sql);
   return hash.digest("hex");
+}
+
+/** By what it does and what is done before it: the SQL of a shuffle, for example, differs from epoch to epoch. */
+function wayKeyOf({ stages }: Pick<Stages, "stages">, { name, input }: TaskStage): string {
+  const read = input.kind === "fed" ? input.tables.flatMap(({ operators }) => operators) : [];
+  return JSON.stringify([name, ...read.map((id) => stages[id]?.name ?? "")]);
 }

@@ -14,12 +14,13 @@ import {
   type SourceCall,
   whateverItTakes,
 } from "../plan/index.ts";
-import type { BlockRef, BlockShape, JobId, JobStats, Sink } from "../protocol/index.ts";
-import { buildStages, describeSql, jobSpec, type Planning, type Stages } from "../stages/index.ts";
+import type { BlockRef, BlockShape, Bytes, JobId, JobStats, Sink } from "../protocol/index.ts";
+import { buildStages, describeSql, jobSpec, type Planning, type Stages, type TaskStage } from "../stages/index.ts";
 import { type Cancellation, never } from "./consume/cancellation.ts";
-import type { Engine, FinishedJob, RunningJob } from "./engine.ts";
+import type { Engine, EngineSettings, FinishedJob, RunningJob } from "./engine.ts";
 import { examinedBy } from "./examine.ts";
-import { appetiteOf, learnedOf, remember } from "./learned.ts";
+import { appetiteOf, failedBefore, learnedOf, remember } from "./learned.ts";
+import { otherWays } from "./other-way.ts";
 
 const types = new KeptAnswers<readonly Column[]>();
 
@@ -48,9 +49,16 @@ function during(plan: Plan, call: SourceCall): Plan {
 }
 
 /** How the session's settings want plans to be cut. */
-export function planningOf(engine: Engine): Omit<Planning, "takesRows"> {
-  const { exchange, workers, capacity } = engine.settings;
-  return { exchange, workers, capacity, describe: describeWith(engine) };
+export function planningOf(engine: Engine): Omit<Planning, "takesRows" | "known"> {
+  const { exchange, workers, capacity, targetShuffleMaxBlockSize: scattered } = engine.settings;
+  const describe = describeWith(engine);
+  return { exchange, workers, capacity, workerKernel: workerKernel(engine.settings), scattered, describe };
+}
+
+/** In little memory, a worker has less than its kernel may use, and needs half of it beside the kernel. */
+function workerKernel({ workers, capacity, workerLease, pool }: EngineSettings): Bytes | null {
+  const share = Math.max(0, pool.memory - pool.overhead - capacity) / workers;
+  return workerLease.memory === null ? null : Math.min(workerLease.memory, share / 2);
 }
 
 interface StartOptions {
@@ -85,7 +93,7 @@ async function start(
   });
   const payloads = await putPayloads(engine, stages);
   const { workers, resources, maxErroredBlocks, maxRetries, maxOomRetries } = engine.settings;
-  const spec = jobSpec(stages, {
+  const context = {
     id,
     sink,
     blocks: blockShape(engine),
@@ -96,18 +104,20 @@ async function start(
     maxErroredBlocks,
     maxRetries,
     maxOomRetries,
-    payloadOf(node) {
+    payloadOf(node: FunctionNode) {
       const payload = payloads.get(node);
       if (payload === undefined) throw new Error(`${node.form} was not put into the store`);
       return payload;
     },
-    learnedOf: (stage) => learnedOf(engine, stage),
-    appetiteOf: (stage) => appetiteOf(engine, stage),
-  });
+    learnedOf: (stage: TaskStage) => learnedOf(engine, stage),
+    appetiteOf: (stage: TaskStage) => appetiteOf(engine, stage),
+    failedBefore: (stage: TaskStage) => failedBefore(engine, stages, stage),
+  };
   const release = () => engine.release([...payloads.values()].map((block) => block.id));
   try {
     cancellation.check();
-    const job = engine.run(spec, { wantBlocks, keeps, toEnd, going });
+    const otherWay = otherWays(stages, planningOf(engine), context);
+    const job = engine.run(jobSpec(stages, context), { wantBlocks, keeps, toEnd, going, otherWay });
     // Errors reach the caller that reads the job; here only the end matters. The promise also keeps `plan` until then,
     // and with it the blocks that it reads.
     job.finished

@@ -43,6 +43,9 @@ export function applyOperator(state: SessionState, event: OperatorEvent & { read
     case "appetite":
       totals.appetite = event.appetite;
       return;
+    case "way":
+      if (event.to === "exchange") totals.isReplaced = true;
+      return;
   }
 }
 
@@ -53,7 +56,7 @@ function settleHold(totals: OperatorTotals, at: Milliseconds): void {
 
 export function applyJob(
   state: SessionState,
-  event: Of<"jobStarted" | "job" | "jobFinished" | "jobFailed" | "kernelSpilled">,
+  event: Of<"jobStarted" | "operatorsAdded" | "job" | "jobFinished" | "jobFailed" | "kernelSpilled">,
 ): void {
   const { job: id, at } = event;
   if (event.type === "jobStarted") {
@@ -65,6 +68,9 @@ export function applyJob(
   const job = state.jobs.get(id);
   if (job === undefined) return;
   switch (event.type) {
+    case "operatorsAdded":
+      job.operators.push(...event.operators.map(noTotals));
+      return;
     case "kernelSpilled":
       job.kernelSpilled = Math.max(job.kernelSpilled, event.bytes);
       kernelSpilled(operatorOf(state, id, event.operator), event.bytes);

@@ -48,6 +48,7 @@ export function apply(state: SessionState, event: RecordedEvent): SessionState {
     case "slicePassed":
     case "learned":
     case "appetite":
+    case "way":
       applyOperator(state, event);
       break;
     case "memory":
@@ -67,6 +68,7 @@ export function apply(state: SessionState, event: RecordedEvent): SessionState {
       if (event.type === "workerGone" && event.reason !== "asked") happened(state, event);
       break;
     case "jobStarted":
+    case "operatorsAdded":
     case "job":
     case "jobFinished":
     case "jobFailed":

@@ -82,6 +82,7 @@ function operatorStats(totals: OperatorTotals, shares: Shares, until: Millisecon
     tasksRunning: running,
     share: shares.get(plan.id) ?? null,
     seconds: startedAt === null ? 0 : ((running > 0 ? until : leftAt) - startedAt) / 1000,
+    ...(totals.isReplaced === true ? { ranAs: "exchange" } : {}),
     retries: totals.retries,
     oomRetries: totals.oomRetries,
     learned: totals.learned,

@@ -112,6 +112,8 @@ export interface Ends {
 /** Everything that tasks of an operator have come to. Tasks that repair a lost block count only as retries. */
 export interface OperatorTotals extends Changing<TaskFigures> {
   readonly plan: OperatorPlan;
+  /** Other operators have taken its place. */
+  isReplaced?: true;
   ended: boolean;
   /** Tasks that are known: those of the plan, and those that were formed of blocks. */
   tasks: number;

@@ -28,6 +28,8 @@ const TEXTS: Texts = {
     `with their own. Run chmod +t ${directory}, or give the session another localDirectory.`,
   outOfMemory: ({ operator, cause, retry }) =>
     `${operator}: a task ran out of memory (${cause}). It runs again, and so do the tasks after it: ${retryText(retry)}.`,
+  otherWay: ({ operator, partitions }) =>
+    `${operator}: runs as an exchange${partitions === null ? "" : ` of ${partitions} partitions`}, because the kernel had too little memory for all rows at once.`,
   pausedTooLong: ({ worker, pid, seconds, cause }) =>
     `Worker ${worker} (process ${pid}) has been paused for ${seconds} s and has nothing left to spill: ${cause}`,
   unmanaged: ({ worker, pid, operator, process, limit, unmanaged }) =>

@@ -263,6 +263,14 @@ export interface FedTable {
   readonly sees?: SeenColumns;
 }
 
+/** How much of the partitions of an exchange one task takes. */
+export interface PartitionSizes {
+  /** What one task takes well. */
+  readonly target: Bytes;
+  /** Tasks that there should be in any case, if there is anything for them. */
+  readonly atLeast: number;
+}
+
 /** Which rows of a fed operator's tables are gathered in one task. */
 export type Gather =
   /** All rows: one task, fed while its producers run. */
@@ -272,8 +280,11 @@ export type Gather =
    * no task.
    */
   | { readonly kind: "whole" }
-  /** The rows of a partition: a task for each partition, started when all producers have ended. */
-  | { readonly kind: "partitions"; readonly count: number }
+  /**
+   * The rows of partitions, when all producers have ended: neighbours together, as far as their bytes allow; without
+   * `together` a task for each partition.
+   */
+  | { readonly kind: "partitions"; readonly count: number; readonly together?: PartitionSizes }
   /** Equal stretches in plan order, this many or each with this many rows; one table, and no SQL over it. */
   | { readonly kind: "parts"; readonly count: number }
   | { readonly kind: "rows"; readonly rows: number };
@@ -305,6 +316,11 @@ export interface TaskOperator {
         readonly gather: Gather;
         readonly reads?: FilesRead;
       };
+  /**
+   * The program can plan it in another way. "spare": only if the wide kernel runs out of memory. "first": at once,
+   * because the kernel did so in an earlier run.
+   */
+  readonly otherWay?: "spare" | "first";
   /** "wide": in the wide kernel, with all threads. Its output becomes visible when it is complete. */
   readonly place: "worker" | "wide";
   /** Operators whose whole (small) output every task gets as tables: `{b0}`, `{b1}`, … in its first SQL step. */
@@ -338,7 +354,7 @@ export interface TaskOperator {
  */
 export type WorkerOperator = Pick<
   TaskOperator,
-  "id" | "name" | "steps" | "sink" | "maxRowsPerTask" | "setsOrder" | "broadcast"
+  "id" | "name" | "steps" | "sink" | "maxRowsPerTask" | "setsOrder" | "broadcast" | "otherWay"
 >;
 
 /** Rows [offset, offset + limit) of its inputs in plan order. Stops its producers as soon as it is satisfied. */

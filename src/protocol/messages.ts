@@ -15,6 +15,7 @@ import type {
   JobId,
   JobSpec,
   Milliseconds,
+  Operator,
   OperatorId,
   PlacedSlice,
   SeenColumns,
@@ -89,6 +90,11 @@ export type ProgramMessage =
   /** Gives memory that no worker needs back to the system. */
   | { readonly type: "trim"; readonly request: number }
   | { readonly type: "start"; readonly job: JobSpec }
+  /** The answer to `otherWay`: operators that take the place of the wide one, the last of them makes its rows. */
+  | ({ readonly type: "wayPlanned"; readonly job: JobId; readonly operator: OperatorId } & (
+      | { readonly operators: readonly Operator[] }
+      | { readonly error: WireError }
+    ))
   /** The program can take this many more output blocks. */
   | { readonly type: "want"; readonly job: JobId; readonly blocks: number }
   /** `tell`: the program waits to hear how the job has ended. Without it, the program has forgotten the job. */
@@ -115,6 +121,15 @@ export type ToProgram =
   | { readonly type: "called"; readonly request: number; readonly answers: readonly WorkerAnswer[] }
   | { readonly type: "trimmed"; readonly request: number; readonly workers: readonly TrimReport[] }
   | { readonly type: "event"; readonly event: TimedEvent }
+  /**
+   * The wide kernel has run out of memory for the operator: plan it in another way. `made`: what its inputs come to.
+   */
+  | {
+      readonly type: "otherWay";
+      readonly job: JobId;
+      readonly operator: OperatorId;
+      readonly made: readonly { readonly operator: OperatorId; readonly bytes: Bytes }[];
+    }
   /** The store is short of room: collect garbage and release blocks without references. */
   | { readonly type: "collect" }
   | { readonly type: "refused"; readonly request: number; readonly error: WireError }

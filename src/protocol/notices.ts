@@ -34,6 +34,8 @@ export type Notice =
   | { readonly kind: "placeTaken"; readonly usual: string; readonly why: string; readonly used: string }
   | { readonly kind: "placeExposed"; readonly directory: string }
   | { readonly kind: "outOfMemory"; readonly operator: string; readonly cause: string; readonly retry: RetryPlan }
+  /** The wide kernel ran out of memory for the operator. `partitions`: null if its blocks are read as they are. */
+  | { readonly kind: "otherWay"; readonly operator: string; readonly partitions: number | null }
   | {
       readonly kind: "pausedTooLong";
       readonly worker: WorkerId;

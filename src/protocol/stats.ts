@@ -125,6 +125,8 @@ export interface OperatorStats {
   readonly share: number | null;
   /** From the start of its first task to the end of its last one, or until now. */
   readonly seconds: number;
+  /** The wide kernel had too little memory for it, and the operators of an exchange have taken its place. */
+  readonly ranAs?: "exchange";
   /** Retries after crashes, and retries after running out of memory. */
   readonly retries: number;
   readonly oomRetries: number;

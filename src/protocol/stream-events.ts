@@ -130,6 +130,8 @@ export type SessionFact =
 
 export type JobEvent =
   | { readonly type: "jobStarted"; readonly job: JobId; readonly operators: readonly OperatorPlan[] }
+  /** Operators that take the place of one that ran out of memory. */
+  | { readonly type: "operatorsAdded"; readonly job: JobId; readonly operators: readonly OperatorPlan[] }
   | { readonly type: "job"; readonly job: JobId; readonly to: JobPhase }
   /** The program is told how the job has ended. */
   | { readonly type: "jobFinished"; readonly job: JobId; readonly rows: number }
@@ -141,6 +143,13 @@ export type OperatorEvent =
   | { readonly type: "operatorEnded"; readonly job: JobId; readonly operator: OperatorId }
   /** All of its gathered input is there: so many tasks will read it. */
   | { readonly type: "tasksKnown"; readonly job: JobId; readonly operator: OperatorId; readonly tasks: number }
+  /** In which way it runs from now on. */
+  | {
+      readonly type: "way";
+      readonly job: JobId;
+      readonly operator: OperatorId;
+      readonly to: "kernel" | "undecided" | "waiting" | "asked" | "exchange";
+    }
   /** An operator without tasks has passed a block on, or a part of one. */
   | { readonly type: "slicePassed"; readonly job: JobId; readonly operator: OperatorId; readonly rows: number }
   /** What its tasks ask for from now on, because one of them ran out of memory. */

@@ -184,10 +184,10 @@ export class Client {
     };
   }
 
-  run(spec: JobSpec, { wantBlocks, keeps, toEnd }: RunOptions, observer: JobObserver): Job {
+  run(spec: JobSpec, { wantBlocks, toEnd, ...options }: RunOptions, observer: JobObserver): Job {
     if (this.#closed !== null) throw this.#closed;
     const over = toEnd ? this.waits() : null;
-    const job = new Job(spec.id, this, observer, keeps, () => {
+    const job = new Job(spec.id, this, observer, options, () => {
       this.#jobs.delete(spec.id);
       over?.();
     });

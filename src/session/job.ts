@@ -1,7 +1,7 @@
 /** A running job as the program sees it: a stream of blocks with credit, an end, and cancelling. */
 import { type RecordBatch, readBlock, sliceBatch } from "../arrow/index.ts";
-import type { FinishedJob, ReceivedBlock, RunningJob } from "../dataset/index.ts";
-import { CancelledError, fromWire } from "../errors/index.ts";
+import type { FinishedJob, ReceivedBlock, RunningJob, RunOptions } from "../dataset/index.ts";
+import { CancelledError, fromWire, toWire } from "../errors/index.ts";
 import type { ArenaRange, BlockSlice, JobId, JobStats, ToProgram } from "../protocol/index.ts";
 import type { Client } from "./client.ts";
 
@@ -34,8 +34,7 @@ export class Job implements RunningJob {
     private readonly id: JobId,
     private readonly client: Client,
     private readonly observer: JobObserver,
-    /** Its blocks stay in the store after they are read. */
-    private readonly keeps: boolean,
+    private readonly options: Pick<RunOptions, "keeps" | "otherWay">,
     private readonly onEnd: () => void,
   ) {
     const { promise, resolve, reject } = deferred<FinishedJob>();
@@ -50,6 +49,9 @@ export class Job implements RunningJob {
       case "output":
         this.#blocks.push(this.#taken(message));
         break;
+      case "otherWay":
+        void this.#planOtherWay(message);
+        return;
       case "progress":
         this.#latest = message.stats;
         this.observer.progress(message.stats);
@@ -65,6 +67,16 @@ export class Job implements RunningJob {
         break;
     }
     this.#wake?.();
+  }
+
+  async #planOtherWay({ operator, made }: Extract<JobMessage, { type: "otherWay" }>): Promise<void> {
+    const answer = { type: "wayPlanned", job: this.id, operator } as const;
+    try {
+      const bytes = new Map(made.map((one) => [one.operator, one.bytes]));
+      this.client.send({ ...answer, operators: await this.options.otherWay(operator, bytes) });
+    } catch (error) {
+      if (this.#state === "running") this.client.send({ ...answer, error: toWire(error) });
+    }
   }
 
   /** Several workers may send the same notice: the user sees it once. */
@@ -109,7 +121,7 @@ export class Job implements RunningJob {
   }
 
   #taken({ slice, range, copy }: Extract<JobMessage, { type: "output" }>): Output {
-    if (!copy || this.keeps) return { slice, range, copied: null };
+    if (!copy || this.options.keeps) return { slice, range, copied: null };
     const copied = Uint8Array.from(this.client.view(range));
     this.client.release([slice.block.id]);
     return { slice, range, copied };

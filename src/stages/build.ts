@@ -13,6 +13,7 @@ import {
   type ScanSplits,
   type UnionNode,
 } from "../plan/index.ts";
+import type { Bytes, OperatorId } from "../protocol/index.ts";
 import {
   draftOverOperators,
   draftOverPart,
@@ -35,9 +36,9 @@ import { someOf } from "./reads.ts";
 import { regionDraft, sumSkipped } from "./region.ts";
 import { repartitioned } from "./repartition.ts";
 import { splitsOf, wholeOf } from "./scans.ts";
-import { holdsAllToAll, isAllToAll, isRegionNode } from "./sql/relation.ts";
+import { holdsAllToAll, isAllToAll, isRegionNode, type RegionNode } from "./sql/relation.ts";
 import { limited, SAMPLE_KEY, smallestKeys } from "./sql/select.ts";
-import type { Stages, TaskStage } from "./stage.ts";
+import type { FedPart, Stage, Stages, TaskStage } from "./stage.ts";
 
 export async function buildStages(plan: Plan, takesRows: boolean, planning: Partial<Planning> = {}): Promise<Stages> {
   const builder = new Builder({ ...plainly, ...planning, takesRows });
@@ -46,23 +47,57 @@ export async function buildStages(plan: Plan, takesRows: boolean, planning: Part
   return { stages, notFused };
 }
 
+/**
+ * The stages, and after them those that run the region of the stage `id` as an exchange; the last of them makes the
+ * region's rows. `made`: bytes that operators have made, or will have.
+ */
+export async function otherWay(
+  stages: readonly Stage[],
+  id: OperatorId,
+  planning: Partial<Planning>,
+  made: ReadonlyMap<OperatorId, Bytes>,
+): Promise<readonly Stage[]> {
+  const stage = stages[id];
+  if (stage?.kind !== "tasks" || stage.region === null) throw new Error(`The stage ${id} has no other way.`);
+  const { plan, needed, fed } = stage.region;
+  const given = new Map(fed.map((part) => [part.plan, part]));
+  const known = new Map(fed.map((part) => [part.plan, sumOf(part.operators.map((one) => made.get(one) ?? 0))]));
+  const builder = new Builder({ ...plainly, ...planning, exchange: true, known }, given);
+  builder.operators.stages.push(...stages);
+  const draft = await builder.draft(plan, needed);
+  const last = builder.operators.stages.length - 1;
+  const [only, ...others] = draft.input.kind === "operators" ? draft.input.operators : [];
+  if (!isPassing(draft) || others.length > 0 || only !== last) builder.operators.close(draft);
+  return builder.operators.stages;
+}
+
+function sumOf(sizes: readonly Bytes[]): Bytes {
+  return sizes.reduce((sum, one) => sum + one, 0);
+}
+
 class Builder {
   readonly operators: Operators;
   readonly #exchange: Exchange;
 
-  constructor(private readonly planning: Planning) {
+  /** `given`: plans that operators make already. */
+  constructor(
+    private readonly planning: Planning,
+    private readonly given: ReadonlyMap<Plan, FedPart> = new Map(),
+  ) {
     this.operators = new Operators(planning.describe);
-    this.#exchange = new Exchange(planning, this.operators);
+    this.#exchange = new Exchange(planning, this.operators, given);
   }
 
   async draft(plan: Plan, needed: Names = NOTHING): Promise<TaskStage> {
+    const given = this.given.get(plan);
+    if (given !== undefined) return draftOverOperators(given.operators);
     return { ...(await this.#draft(plan, needed)), makes: { plan, some: false } };
   }
 
   /** `needed`: the columns that the SQL above reads. */
   async #draft(plan: Plan, needed: Names): Promise<TaskStage> {
     if (isRegionNode(plan) && holdsAllToAll(plan)) {
-      if (!this.planning.exchange) return regionDraft(plan, this.#feeding(), needed, this.planning.capacity);
+      if (!this.planning.exchange) return this.#region(plan, needed);
       if (isAllToAll(plan)) return this.#exchange.draft(plan, needed, (input, wanted) => this.draft(input, wanted));
     }
     const [wanted = NOTHING] = isRegionNode(plan) ? neededOf(plan, needed) : [];
@@ -109,15 +144,25 @@ class Builder {
     this.operators.close(draft);
   }
 
-  #feeding(): Parameters<typeof regionDraft>[1] {
+  async #region(plan: RegionNode, needed: Names): Promise<TaskStage> {
+    const fed: FedPart[] = [];
+    const draft = await regionDraft(plan, this.#feeding(fed), needed, this.planning.capacity);
+    return { ...draft, region: { plan, needed, fed, select: draft.select } };
+  }
+
+  #feeding(fed: FedPart[]): Parameters<typeof regionDraft>[1] {
+    const table = async (draft: TaskStage, plan: Plan, needed: Names) => {
+      const operators = this.operators.inputs(draft);
+      fed.push({ plan, operators, isPartial: false });
+      return this.operators.table(operators, plan, needed);
+    };
     return {
       whole: (scan) => wholeOf(scan, this.planning.since),
-      table: async (plan, needed) =>
-        this.operators.table(this.operators.inputs(await this.draft(plan, needed)), plan, needed),
+      table: async (plan, needed) => table(await this.draft(plan, needed), plan, needed),
       partial: async (plan, phases, needed) => {
         const draft = await this.draft(plan);
         if (isPassing(draft)) {
-          return { table: await this.operators.table(this.operators.inputs(draft), plan, needed), cut: false };
+          return { table: await table(draft, plan, needed), cut: false };
         }
         const { select: rows } = await this.operators.typed(draft, plan);
         const select = phases.partial(rows);
@@ -130,7 +175,9 @@ class Builder {
           shrinks: true,
           makes: someOf(draft.makes),
         };
-        return { table: { operators: [this.operators.close(partial)], columns: phases.columns }, cut: true };
+        const operators = [this.operators.close(partial)];
+        fed.push({ plan, operators, isPartial: true });
+        return { table: { operators, columns: phases.columns }, cut: true };
       },
       typedSelect: (select, plan) => this.operators.typedSelect(select, plan),
     };

@@ -43,6 +43,7 @@ function draftOver(input: TaskOperator["input"], name: string): TaskStage {
     broadcast: [],
     setsOrder: false,
     scatter: null,
+    region: null,
     blockSize: null,
     steps: [],
     select: selectFrom(),

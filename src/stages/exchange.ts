@@ -5,6 +5,7 @@
  * (a zip, an aggregate without keys, a window over all rows) stays one task.
  */
 import { quoteIdentifier } from "../arrow/index.ts";
+import { partitionsFor, targetFor } from "../partitions/index.ts";
 import {
   type AggregateNode,
   columnsOf,
@@ -22,8 +23,8 @@ import {
   type WindowNode,
   type ZipNode,
 } from "../plan/index.ts";
-import type { FedTable } from "../protocol/index.ts";
-import { twoPhase } from "./aggregates/two-phase.ts";
+import type { Bytes, FedTable, Gather } from "../protocol/index.ts";
+import { type TwoPhase, twoPhase } from "./aggregates/two-phase.ts";
 import { draftOverOperators, draftOverTables, functionsIn, named, withFunction } from "./draft.ts";
 import { hashKey } from "./keys.ts";
 import { joined as joinedNames, type Names, NOTHING, neededOf } from "./needed.ts";
@@ -32,12 +33,13 @@ import { comparableKeys, hashPartition, type Side, withAnyKeys, withPartition } 
 import type { Planning } from "./planning.ts";
 import { rangeSort } from "./range-sort.ts";
 import { someOf } from "./reads.ts";
-import { estimatedBytes, isSmall, partitionCount } from "./size.ts";
+import { estimatedBytes, isSmall } from "./size.ts";
 import { joined } from "./sql/join.ts";
 import { type AllToAllNode, keepsOrder, numbered, PLACE, relation, seesOrder } from "./sql/relation.ts";
 import { mixed, nested, nodeName, type Select, selectFrom } from "./sql/select.ts";
-import type { TaskStage } from "./stage.ts";
+import type { FedPart, TaskStage } from "./stage.ts";
 
+type Partitions = Extract<Gather, { kind: "partitions" }>;
 type DraftOf = (plan: Plan, needed: Names) => Promise<TaskStage>;
 
 /** A side of a join or a zip. */
@@ -55,6 +57,8 @@ export class Exchange {
   constructor(
     private readonly planning: Planning,
     private readonly operators: Operators,
+    /** Plans that operators make already. */
+    private readonly given: ReadonlyMap<Plan, FedPart>,
   ) {}
 
   /** `needed`: the columns that the SQL above reads. */
@@ -84,12 +88,12 @@ export class Exchange {
   async groups(draft: TaskStage, node: FunctionNode): Promise<TaskStage> {
     const keys = node.options.keys ?? [];
     const names = keys.map((name) => q(name));
-    const { table, count } = await this.#scattered(draft, { plan: node.input, keys }, null, NOTHING);
+    const { table, by } = await this.#scattered(draft, { plan: node.input, keys }, null, NOTHING);
     // Rows of a group keep the order that the user asked for.
     const ordered = keepsOrder(node.input);
     const order = [...names, ...(ordered ? [PLACE] : [])].join(", ") || null;
     const select = ordered ? { ...numbered(T0), list: `* EXCLUDE (${PLACE})`, order } : { ...T0, order };
-    const gathered = draftOverTables([{ ...table, ordered }], { kind: "partitions", count }, select, []);
+    const gathered = draftOverTables([{ ...table, ordered }], by, select, []);
     return withFunction({ ...gathered, selectNames: ["groups"] }, node, this.planning.capacity);
   }
 
@@ -100,8 +104,8 @@ export class Exchange {
     wanted: number | null,
     needed: Names,
   ): Promise<TaskStage> {
-    const { table, count } = await this.#scattered(draft, { plan, keys }, wanted, needed);
-    const gathered = draftOverTables([table], { kind: "partitions", count }, selectFrom(), ["repartition"]);
+    const { table, by } = await this.#scattered(draft, { plan, keys }, wanted, needed);
+    const gathered = draftOverTables([table], by, selectFrom(), ["repartition"]);
     return draftOverOperators([this.operators.close(gathered)]);
   }
 
@@ -110,14 +114,24 @@ export class Exchange {
     side: Side,
     wanted: number | null,
     needed: Names,
-  ): Promise<{ table: FedTable; count: number }> {
-    const count = wanted ?? (side.keys.length === 0 ? 1 : this.#partitions(side.plan));
-    const operator = await this.#scatterBy(draft, side, count);
-    return { table: await this.operators.table([operator], side.plan, joinedNames(needed, side.keys)), count };
+  ): Promise<{ table: FedTable; by: Partitions }> {
+    const by = wanted === null && side.keys.length > 0 ? this.#partitions(side.plan) : exactly(wanted ?? 1);
+    const operator = await this.#scatterBy(draft, side, by.count);
+    return { table: await this.operators.table([operator], side.plan, joinedNames(needed, side.keys)), by };
   }
 
-  #partitions(plan: Plan): number {
-    return partitionCount(estimatedBytes(plan), this.planning.workers);
+  /** Enough partitions for the plan's bytes; tasks take neighbours together when they turn out to be small. */
+  #partitions(...plans: readonly Plan[]): Partitions {
+    const { workers, workerKernel } = this.planning;
+    const together = { target: targetFor(workerKernel), atLeast: 2 * workers };
+    const bytes = plans
+      .map((plan) => this.#bytes(plan))
+      .reduce((sum, one) => (sum === null || one === null ? null : sum + one), 0);
+    return { kind: "partitions", count: partitionsFor(bytes, together, this.planning), together };
+  }
+
+  #bytes(plan: Plan): Bytes | null {
+    return estimatedBytes(plan, this.planning.known);
   }
 
   #scatter(draft: TaskStage, partition: string, count: number): number {
@@ -133,18 +147,23 @@ export class Exchange {
     const phases = twoPhase(plan);
     const name = nodeName(plan);
     if (phases === null) return this.#wholeAggregate(plan, draft, needed);
-    const partial = { ...named(draft, `partial ${name}`), makes: someOf(draft.makes) };
-    const { select: rows } = await this.operators.typed(draft, plan.input);
-    const map = { ...partial, select: phases.partial(rows), shrinks: true };
+    const map = await this.#partial(plan, draft, phases);
     const final = await this.operators.typedSelect(phases.final("{t0}"), plan);
     const { columns } = phases;
     if (plan.keys.length === 0) {
-      const table = { operators: [this.operators.close(map)], columns };
+      const table = { operators: this.operators.inputs(map), columns };
       return { ...draftOverTables([table], { kind: "all" }, final, [name]), place: "wide" };
     }
-    const count = this.#partitions(plan.input);
-    const operator = this.#scatter(map, hashPartition(this.#keys(plan, phases.keys), count), count);
-    return reduced([{ operators: [operator], columns }], count, final, name);
+    const by = this.#partitions(plan.input);
+    const operator = this.#scatter(map, hashPartition(this.#keys(plan, phases.keys), by.count), by.count);
+    return reduced([{ operators: [operator], columns }], by, final, name);
+  }
+
+  async #partial(plan: AggregateNode, draft: TaskStage, phases: TwoPhase): Promise<TaskStage> {
+    if (this.given.get(plan.input)?.isPartial === true) return draft;
+    const partial = { ...named(draft, `partial ${nodeName(plan)}`), makes: someOf(draft.makes) };
+    const { select: rows } = await this.operators.typed(draft, plan.input);
+    return { ...partial, select: phases.partial(rows), shrinks: true };
   }
 
   /** When types follow from the sources, all tasks have the same types and need no exact keys. */
@@ -161,32 +180,32 @@ export class Exchange {
       const gathered = draftOverTables([{ ...table, ordered }], { kind: "all" }, select, [name]);
       return { ...gathered, place: "wide", setsOrder: ordered };
     }
-    const count = this.#partitions(plan.input);
+    const by = this.#partitions(plan.input);
     const keyed = withKeys(await this.operators.typed(draft, plan.input), plan.keys);
     const names = plan.keys.map((_, i) => keyName(i));
-    const operator = this.#scatter(keyed, hashPartition(this.#keys(plan, names), count), count);
+    const operator = this.#scatter(keyed, hashPartition(this.#keys(plan, names), by.count), by.count);
     const table = await this.operators.table([operator], plan.input, needed);
     const columns = [...table.columns, ...names.map((key) => ({ name: key, type: null }))];
-    return reduced([{ ...table, columns, ordered: seesOrder(plan) }], count, select, name);
+    return reduced([{ ...table, columns, ordered: seesOrder(plan) }], by, select, name);
   }
 
   async #distinct(plan: DistinctNode, draft: TaskStage, needed: Names): Promise<TaskStage> {
-    const count = this.#partitions(plan.input);
+    const by = this.#partitions(plan.input);
     const { select: rows } = await this.operators.typed(draft, plan.input);
     const once = { ...draft, select: relation(plan, [rows]), shrinks: true, makes: someOf(draft.makes) };
     const known = plan.columns ?? columnsOf(plan.input);
     const partial = named(once, "partial distinct");
     const operator =
       known === null
-        ? this.operators.close(scatteredByAll(partial, count))
-        : await this.#scatterBy(partial, { plan: plan.input, keys: known }, count);
+        ? this.operators.close(scatteredByAll(partial, by.count))
+        : await this.#scatterBy(partial, { plan: plan.input, keys: known }, by.count);
     const table = await this.operators.table([operator], plan.input, needed);
-    return reduced([table], count, relation(plan, [T0]), "distinct");
+    return reduced([table], by, relation(plan, [T0]), "distinct");
   }
 
   async #join(plan: JoinNode, left: Input, right: Input): Promise<TaskStage> {
     const { capacity, describe } = this.planning;
-    const [leftBytes, rightBytes] = [estimatedBytes(plan.left), estimatedBytes(plan.right)];
+    const [leftBytes, rightBytes] = [this.#bytes(plan.left), this.#bytes(plan.right)];
     const { how } = plan;
     if (how !== "right" && how !== "full" && isSmall(rightBytes, capacity)) {
       return this.#broadcast(plan, left.draft, right, "right");
@@ -195,8 +214,7 @@ export class Exchange {
       return this.#broadcast(plan, right.draft, left, "left");
     }
     if (plan.leftOn.length === 0) return this.#oneTask(plan, left, right);
-    const bytes = leftBytes === null || rightBytes === null ? null : leftBytes + rightBytes;
-    const count = partitionCount(bytes, this.planning.workers);
+    const by = this.#partitions(plan.left, plan.right);
     const sides = [
       { ...left, keys: plan.leftOn },
       { ...right, keys: plan.rightOn },
@@ -205,10 +223,10 @@ export class Exchange {
     const tables: FedTable[] = [];
     for (const [i, side] of sides.entries()) {
       const typed = await this.operators.typed(side.draft, side.plan);
-      const operator = this.#scatter(typed, hashPartition(keys[i] ?? [], count), count);
+      const operator = this.#scatter(typed, hashPartition(keys[i] ?? [], by.count), by.count);
       tables.push(await this.operators.table([operator], side.plan, side.needed));
     }
-    return reduced(tables, count, relation(plan, [T0, T1]), "join");
+    return reduced(tables, by, relation(plan, [T0, T1]), "join");
   }
 
   /** Every task of the large side gets the whole small side. */
@@ -223,12 +241,12 @@ export class Exchange {
   }
 
   async #shuffle(plan: ShuffleNode, draft: TaskStage, needed: Names): Promise<TaskStage> {
-    const count = this.#partitions(plan.input);
-    const chance = `${mixed("*COLUMNS(*)", plan.seed)} % ${count}`;
+    const by = this.#partitions(plan.input);
+    const chance = `${mixed("*COLUMNS(*)", plan.seed)} % ${by.count}`;
     const map = { ...draft, select: withPartition(numbered(draft.select), chance, `* EXCLUDE (${PLACE})`) };
-    const operator = this.operators.close({ ...named(map, "shuffleMap"), scatter: count });
+    const operator = this.operators.close({ ...named(map, "shuffleMap"), scatter: by.count });
     const table = await this.operators.table([operator], plan.input, needed);
-    const reduce = reduced([{ ...table, ordered: true }], count, relation(plan, [T0]), nodeName(plan));
+    const reduce = reduced([{ ...table, ordered: true }], by, relation(plan, [T0]), nodeName(plan));
     return { ...reduce, setsOrder: true };
   }
 
@@ -242,12 +260,12 @@ export class Exchange {
       const gathered = draftOverTables([{ ...table, ordered }], { kind: "all" }, relation(plan, [T0]), [name]);
       return { ...gathered, place: "wide", setsOrder: ordered };
     }
-    const count = this.#partitions(plan.input);
+    const by = this.#partitions(plan.input);
     const values = keys.map((key) => (isDescribable(plan.input) ? expressionSql(key) : hashKey(expressionSql(key))));
     const typed = await this.operators.typed(draft, plan.input);
-    const operator = this.#scatter(typed, hashPartition(values, count), count);
+    const operator = this.#scatter(typed, hashPartition(values, by.count), by.count);
     const table = await this.operators.table([operator], plan.input, needed);
-    return reduced([{ ...table, ordered }], count, relation(plan, [T0]), name);
+    return reduced([{ ...table, ordered }], by, relation(plan, [T0]), name);
   }
 
   async #oneTask(plan: JoinNode | ZipNode, left: Input, right: Input): Promise<TaskStage> {
@@ -276,8 +294,12 @@ function scattered(draft: TaskStage, partition: string, count: number): TaskStag
   return { ...named(draft, "shuffleMap"), select: withPartition(draft.select, partition), scatter: count };
 }
 
-function reduced(tables: readonly FedTable[], count: number, select: Select, name: string): TaskStage {
-  return draftOverTables(tables, { kind: "partitions", count }, select, [name]);
+function exactly(count: number): Partitions {
+  return { kind: "partitions", count };
+}
+
+function reduced(tables: readonly FedTable[], by: Partitions, select: Select, name: string): TaskStage {
+  return draftOverTables(tables, by, select, [name]);
 }
 
 const keyName = (i: number) => `__spillway_k${i}`;

@@ -12,6 +12,7 @@ import {
   type Split,
   type SqlStep,
 } from "../protocol/index.ts";
+import { formatSize } from "../units/index.ts";
 import { flowsOf } from "./boundaries.ts";
 import type { Estimates } from "./estimate.ts";
 import { appetiteText, counted, estimateText, figuresText, learnedText } from "./figures.ts";
@@ -80,7 +81,9 @@ function gatherText(gather: Extract<Stage["input"], { kind: "fed" }>["gather"]):
     case "whole":
       return "one task";
     case "partitions":
-      return `${counted(gather.count, "task")}, a partition each`;
+      return gather.together === undefined
+        ? `${counted(gather.count, "task")}, a partition each`
+        : `${counted(gather.count, "partition")}, put together up to ${formatSize(gather.together.target)} a task`;
     case "parts":
       return counted(gather.count, "task");
     case "rows":

@@ -37,7 +37,8 @@ export function appetiteText({ appetite }: Pick<OperatorStats, "appetite">): str
 
 /** For example "10 rows, 240 B, 4 tasks, 12ms of work (9ms CPU)". */
 export function figuresText(stats: OperatorStats): string {
-  const { rowsOut, bytesOut, tasksDone, wall, cpu, retries, errored, byReference } = stats;
+  const { rowsOut, bytesOut, tasksDone, wall, cpu, retries, errored, byReference, ranAs } = stats;
+  if (ranAs === "exchange") return "ran as an exchange, because the kernel had too little memory";
   const parts = [counted(rowsOut.total, "row")];
   // Slices pass on blocks of other operators and have no tasks.
   if (tasksDone > 0) {

@@ -1,4 +1,4 @@
-export { buildStages } from "./build.ts";
+export { buildStages, otherWay } from "./build.ts";
 export { estimatesOf } from "./estimate.ts";
 export { stageLines } from "./explain.ts";
 export { appetiteText, figuresText, learnedText } from "./figures.ts";
@@ -9,4 +9,4 @@ export type { Planning } from "./planning.ts";
 export { describeSql } from "./sql/describe.ts";
 export { type FunctionKind, functionsSql, type Parsed, parseSql, readTree, seenIn, syntaxFault } from "./sql/parsed.ts";
 export { placeSampleSql } from "./sql/select.ts";
-export type { Stages, TaskStage } from "./stage.ts";
+export type { Stage, Stages, TaskStage } from "./stage.ts";

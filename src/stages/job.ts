@@ -13,7 +13,9 @@ import type {
   ResourceRequest,
   Sink,
   Step,
+  TaskOperator,
 } from "../protocol/index.ts";
+import { mayBeCut } from "./other-way.ts";
 import { assertPossible } from "./request.ts";
 import type { SliceStage, StageStep, Stages, TaskStage } from "./stage.ts";
 
@@ -33,6 +35,8 @@ interface JobContext {
   readonly maxRetries: number;
   readonly maxOomRetries: number;
   payloadOf(node: FunctionNode): BlockRef;
+  /** The wide kernel ran out of memory for the stage in an earlier run. */
+  failedBefore(stage: TaskStage): boolean;
   /** The need that an earlier run of the stage found. */
   learnedOf(stage: TaskStage): LearnedNeed | null;
   /** What a task took in an earlier run; null: unknown. */
@@ -65,6 +69,7 @@ function taskOperator(stage: TaskStage, id: OperatorId, sink: Sink, context: Job
     name,
     request,
     input,
+    ...otherWayFor(stage, context),
     place,
     broadcast,
     setsOrder,
@@ -79,6 +84,11 @@ function taskOperator(stage: TaskStage, id: OperatorId, sink: Sink, context: Job
     appetite: context.appetiteOf(stage),
     skipped,
   };
+}
+
+function otherWayFor(stage: TaskStage, context: JobContext): Pick<TaskOperator, "otherWay"> {
+  if (stage.place !== "wide" || stage.region === null || !mayBeCut(stage.region.plan)) return {};
+  return { otherWay: context.failedBefore(stage) ? "first" : "spare" };
 }
 
 function sinkOf({ scatter, blockSize, firstRows }: TaskStage, sink: Sink, { shuffleBytes }: JobContext): Sink {

@@ -22,7 +22,9 @@ export class Operators {
   constructor(private readonly describe: Describe | null) {}
 
   close(draft: TaskStage): OperatorId {
-    const stage = this.#seeing(flushed(draft));
+    // SQL that was added to the region's own is not part of another way to run the region.
+    const isRegion = draft.region?.select === draft.select && draft.steps.length === 0;
+    const stage = this.#seeing({ ...flushed(draft), region: isRegion ? draft.region : null });
     return this.stages.push({ ...stage, name: stage.name || "gather" }) - 1;
   }
 

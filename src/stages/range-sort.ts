@@ -5,6 +5,7 @@
  */
 import { quoteIdentifier, quoteText } from "../arrow/index.ts";
 import { expressionSql, isDescribable, type SortNode } from "../plan/index.ts";
+import type { Gather } from "../protocol/index.ts";
 import { draftOverOperators, draftOverTables, functionsIn, named } from "./draft.ts";
 import { orderParts, ownOrderParts } from "./keys.ts";
 import type { Names } from "./needed.ts";
@@ -29,10 +30,11 @@ const BOUND_BYTES = 1024;
 export async function rangeSort(
   plan: SortNode,
   draft: TaskStage,
-  count: number,
+  by: Extract<Gather, { kind: "partitions" }>,
   operators: Operators,
   needed: Names,
 ): Promise<TaskStage> {
+  const { count } = by;
   // Files are read twice, the first time only their keys. The output of functions or other operators gets two readers
   // instead.
   const readsTwice = draft.input.kind === "splits" && functionsIn(draft).length === 0 && draft.broadcast.length === 0;
@@ -56,7 +58,7 @@ export async function rangeSort(
     makes: draft.makes,
   };
   const table = await operators.table([operators.close(map)], plan.input, needed);
-  const sort = draftOverTables([table], { kind: "partitions", count }, relation(plan, [selectFrom("{t0}")]), ["sort"]);
+  const sort = draftOverTables([table], by, relation(plan, [selectFrom("{t0}")]), ["sort"]);
   return { ...sort, setsOrder: true };
 }
 

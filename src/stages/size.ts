@@ -1,18 +1,20 @@
-/** How much data a plan hands on, as far as its sources tell, and how many partitions that data deserves. */
+/** How much data a plan hands on, as far as its sources tell, and what is small. */
 import { columnsOf, inputsOf, type Plan } from "../plan/index.ts";
 import type { Bytes } from "../protocol/index.ts";
 
 const MIB = 2 ** 20;
-/** How much data one reduce task takes. */
-const PARTITION_BYTES: Bytes = 128 * MIB;
-const MOST_PARTITIONS = 256;
 const BROADCAST_BYTES: Bytes = 64 * MIB;
 /** Share of the store: every worker has a copy. */
 const BROADCAST_SHARE = 16;
 const ROW_BYTES: Bytes = 200;
 
+const NOTHING_KNOWN: ReadonlyMap<Plan, Bytes> = new Map();
+
 /** Null when only a run can tell. Never too low, unless lists are exploded. */
-export function estimatedBytes(plan: Plan): Bytes | null {
+export function estimatedBytes(plan: Plan, known: ReadonlyMap<Plan, Bytes> = NOTHING_KNOWN): Bytes | null {
+  const made = known.get(plan);
+  if (made !== undefined) return made;
+  const estimated = (input: Plan) => estimatedBytes(input, known);
   switch (plan.kind) {
     case "scan": {
       const bytes = plan.open?.bytes ?? null;
@@ -20,41 +22,36 @@ export function estimatedBytes(plan: Plan): Bytes | null {
       return bytes === null || plan.columns === null || all === 0 ? bytes : (bytes * plan.columns.length) / all;
     }
     case "limit": {
-      const input = estimatedBytes(plan.input);
+      const input = estimated(plan.input);
       const most = plan.limit === null ? null : plan.limit * ROW_BYTES;
       return input === null || most === null ? (input ?? most) : Math.min(input, most);
     }
     case "union":
-      return sum(plan.inputs.map(estimatedBytes));
+      return sum(plan.inputs.map(estimated));
     case "join":
       return plan.how === "semi" || plan.how === "anti"
-        ? estimatedBytes(plan.left)
-        : sum([plan.left, plan.right].map(estimatedBytes));
+        ? estimated(plan.left)
+        : sum([plan.left, plan.right].map(estimated));
     case "zip":
-      return sum([plan.left, plan.right].map(estimatedBytes));
+      return sum([plan.left, plan.right].map(estimated));
     case "aggregate":
-      return plan.keys.length === 0 ? ROW_BYTES : estimatedBytes(plan.input);
+      return plan.keys.length === 0 ? ROW_BYTES : estimated(plan.input);
     case "project":
     case "window": {
-      const input = estimatedBytes(plan.input);
+      const input = estimated(plan.input);
       const before = columnsOf(plan.input)?.length;
       const after = columnsOf(plan)?.length;
       return input === null || !before || after === undefined ? input : (input * Math.max(1, after)) / before;
     }
     case "function":
-      return plan.form === "filter" ? estimatedBytes(plan.input) : null;
+      return plan.form === "filter" ? estimated(plan.input) : null;
     default:
-      return estimatedBytes(plan.input);
+      return estimated(plan.input);
   }
 }
 
 function sum(parts: readonly (Bytes | null)[]): Bytes | null {
   return parts.reduce((total, part) => (total === null || part === null ? null : total + part), 0);
-}
-
-export function partitionCount(bytes: Bytes | null, workers: number): number {
-  if (bytes === null) return 4 * workers;
-  return Math.max(2 * workers, Math.min(MOST_PARTITIONS, Math.ceil(bytes / PARTITION_BYTES)));
 }
 
 export function isSmall(bytes: Bytes | null, capacity: Bytes): boolean {

@@ -3,8 +3,9 @@
  * sources upwards: a recipe grows with every plan node that joins it (draft.ts), until it is closed (operators.ts). An
  * operator's id is its position in the list of stages.
  */
-import type { FunctionNode } from "../plan/index.ts";
+import type { FunctionNode, Plan } from "../plan/index.ts";
 import type { BlockShape, OperatorId, SliceOperator, SqlStep, TaskOperator } from "../protocol/index.ts";
+import type { Names } from "./needed.ts";
 import type { Made, StageRead } from "./reads.ts";
 import type { Select } from "./sql/select.ts";
 
@@ -25,6 +26,23 @@ type Planned = Pick<
   | "skipped"
 >;
 
+/** A part of the plan that one task of the wide kernel runs. */
+export interface RegionPart {
+  readonly plan: Plan;
+  readonly needed: Names;
+  /** The plans below it, which operators make for it. */
+  readonly fed: readonly FedPart[];
+  /** What runs it. */
+  readonly select: Select;
+}
+
+export interface FedPart {
+  readonly plan: Plan;
+  readonly operators: readonly OperatorId[];
+  /** The operators make partial aggregates of the plan's rows. */
+  readonly isPartial: boolean;
+}
+
 export interface TaskStage extends Planned {
   /** The splits are blocks in the store, cut to suit the session. */
   readonly mayMerge: boolean;
@@ -41,6 +59,8 @@ export interface TaskStage extends Planned {
   readonly scatter: number | null;
   /** Block size, if it differs from the usual size between operators. */
   readonly blockSize: Pick<BlockShape, "targetBytes" | "minBytes"> | null;
+  /** The part of the plan that it runs; null: it runs something else, or only a part of that. */
+  readonly region: RegionPart | null;
   /** Null: as many tasks at once as there are workers. */
   readonly concurrency: FunctionNode["concurrency"];
   /** Null: the session's setting. */

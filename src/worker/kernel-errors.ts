@@ -92,6 +92,17 @@ function noMemory(error: KernelError, operator: string, means: KernelMeans | nul
   );
 }
 
+/** A seam for tests: every query of the wide kernel that can run in another way runs out of memory. */
+export function refuseInTests(operator: string, { memory, threads }: KernelLease): void {
+  if (process.env.SPILLWAY_TEST_WIDE_FAILS === undefined) return;
+  throw new KernelMemoryError(
+    `${operator}: the kernel ran out of memory: a test wants it so.`,
+    operator,
+    memory,
+    threads,
+  );
+}
+
 const NO_ROOM = /No space left on device|max_temp_directory_size|Disk quota exceeded/i;
 
 /** About the kernel's own files on disk, not those that the user reads or writes. */

@@ -27,7 +27,7 @@ import { buildChain, type Chain, filePrefix } from "./chain.ts";
 import { FedTables } from "./fed-tables.ts";
 import { type FedBlocks, Feed } from "./feed.ts";
 import { readContents } from "./file-contents.ts";
-import { inUserWords, namingColumns } from "./kernel-errors.ts";
+import { inUserWords, namingColumns, refuseInTests } from "./kernel-errors.ts";
 import { KernelWatch } from "./kernel-watch.ts";
 import type { KernelUsage, LeasedKernel } from "./leased-kernel.ts";
 import type { Link, TaskScope } from "./link.ts";
@@ -317,6 +317,7 @@ export class RunningTask implements TaskScope {
   }
 
   async #fromSql(sql: string, rest: readonly Step[], mode: Mode, tables: QueriedTables = PLAIN): Promise<Outcome> {
+    if (this.operator.spec.otherWay !== undefined) refuseInTests(this.operator.spec.name, this.kernel.lease);
     const run = () => this.#run(sql, rest, mode, tables);
     return mode === "wide" ? this.kernel.wide(this.operator.spec.setsOrder, run) : run();
   }

@@ -52,6 +52,8 @@ const settings: EngineSettings = {
   targetMaxBlockSize: 128 * 2 ** 20,
   targetMinBlockSize: 2 ** 20,
   capacity: 2 ** 30,
+  workerLease: { threads: 1, memory: null },
+  pool: { memory: 2 ** 32, overhead: 0 },
   targetShuffleMaxBlockSize: 512 * 2 ** 20,
   eager: false,
   preserveOrder: true,

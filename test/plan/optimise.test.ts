@@ -104,6 +104,7 @@ async function rowsOf(plan: Plan): Promise<readonly Record<string, unknown>[]> {
     maxOomRetries: 0,
     learnedOf: () => null,
     appetiteOf: () => null,
+    failedBefore: () => false,
     payloadOf: (node) => payloads.get(node),
   });
   const rows: Record<string, unknown>[] = [];

@@ -120,6 +120,33 @@ test("[A9] the rows of each partition meet in one task, once all producers have 
   expect(session.scheduler.ledger.live).toBe(0);
 });
 
+test("[D1] small partitions that are neighbours meet in one task; a large one has its own", () => {
+  const session = new ScriptedSession(1, 100);
+  const scattered = { sink: { kind: "blocks", targetBytes: PAGE, minBytes: false, scatter: 5 } } as const;
+  const gather = { kind: "partitions", count: 5, together: { target: 2 * PAGE, atLeast: 1 } } as const;
+  session.start(job("j", [tasks(0, splits(1), scattered), tasks(1, fed(gather, [0]), { sink: { kind: "count" } })]));
+  const { id } = session.taskOf(1);
+  for (const partition of [4, 0, 2, 3, 3, 3]) {
+    session.asks(1);
+    const room = session.toWorker(1).findLast((one) => one.type === "reserved");
+    if (room?.type !== "reserved") throw new Error("no room");
+    session.says(1, { type: "output", task: id, range: room.range, length: PAGE, rows: 1, checksum: 0, partition });
+  }
+  session.done(1);
+  const fedTo: number[] = [];
+  for (let i = 0; i < 3; i++) {
+    const before = feedsTo(session, 1).length;
+    fedTo.push(feedsTo(session, 1).at(-1)?.slices.length ?? 0);
+    session.says(1, { type: "fed", task: session.taskOf(1).id });
+    session.done(1, 1);
+    expect(feedsTo(session, 1).length).toBe(i < 2 ? before + 1 : before);
+  }
+  expect(session.tasksOf(1).slice(1)).toEqual(["j/1/0", "j/1/1", "j/1/2"]);
+  expect(fedTo).toEqual([2, 3, 1]);
+  expect(session.wasTold("finished")[0]?.rows).toBe(3);
+  expect(session.scheduler.ledger.live).toBe(0);
+});
+
 test("[O4] the one task over all rows begins when all are there, and reads some of them at a time", () => {
   const session = new ScriptedSession(1, 100);
   const whole = { kind: "whole" } as const;

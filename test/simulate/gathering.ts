@@ -3,6 +3,7 @@
  * broadcasts.
  */
 import type { FedTable, Operator, OperatorId, TaskOperator } from "../../src/protocol/index.ts";
+import { PAGE } from "../../src/store/index.ts";
 import type { Chance } from "./chance.ts";
 import { type PlannedJob, resultOf, splitOf, tasks } from "./plans.ts";
 
@@ -58,7 +59,10 @@ function gathered(
       const count = chance.between(1, 6);
       const mayScatter = inputs.every((id) => scatters(operators, id));
       if (!mayScatter) return [...operators];
-      const gather = { kind: "partitions", count } as const;
+      const sizes = { target: chance.between(1, 40) * PAGE, atLeast: chance.between(1, 3) };
+      // Of several tables, a task would have the rows of one table first, and then those of the next.
+      const together = inputs.length === 1 && chance.happens(0.5) ? { together: sizes } : {};
+      const gather = { kind: "partitions", count, ...together } as const;
       return replaced({ input: { kind: "fed", tables: inputs.map((id) => table([id])), gather } }).map((one) =>
         inputs.includes(one.id) && one.kind === "tasks" && one.sink.kind === "blocks"
           ? { ...one, sink: { ...one.sink, scatter: count } }

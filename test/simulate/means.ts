@@ -6,6 +6,8 @@ export interface Dangers {
   /** That such a death is one for memory. */
   readonly oom: number;
   readonly functionError: number;
+  /** The kernel runs out of memory for a wide task that has another way. */
+  readonly wideFails: number;
   /** A cancelled task that never answers. */
   readonly deaf: number;
   readonly cancelJob: number;

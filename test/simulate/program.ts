@@ -1,12 +1,25 @@
 /** The simulated program: starts jobs, reads what they give, keeps it or not, cancels and forgets them. */
-import type { ArenaRange, BlockSlice, JobId, JobStats, TaskOperator, ToProgram } from "../../src/protocol/index.ts";
+import type {
+  ArenaRange,
+  BlockSlice,
+  JobId,
+  JobStats,
+  Operator,
+  OperatorId,
+  TaskOperator,
+  ToProgram,
+} from "../../src/protocol/index.ts";
 import type { JobMessage } from "../../src/scheduler/index.ts";
 import { PAGE } from "../../src/store/index.ts";
 import { PAYLOAD, type PlannedJob } from "./plans.ts";
 import { delay, type Surroundings } from "./surroundings.ts";
+import { otherWayOf } from "./ways.ts";
 
 export interface RunningJob {
   readonly planned: PlannedJob;
+  /** Operators that have taken the place of others. */
+  readonly added: Operator[];
+  readonly instead: Map<OperatorId, OperatorId>;
   readonly received: number[];
   /** The program keeps all it gets, instead of giving it back. */
   readonly kept: BlockSlice[] | null;
@@ -66,13 +79,16 @@ export class SimulatedProgram {
   }
 
   operatorOf(job: JobId, id: number): TaskOperator | null {
-    const operator = this.jobs.get(job)?.planned.spec.operators.find((one) => one.id === id);
+    const { planned, added = [] } = this.jobs.get(job) ?? {};
+    const operator = [...(planned?.spec.operators ?? []), ...added].find((one) => one.id === id);
     return operator?.kind === "tasks" ? operator : null;
   }
 
   start(planned: PlannedJob, { keeps = false, abandonedAfter = null }: Consumption = {}): RunningJob {
     const job: RunningJob = {
       planned,
+      added: [],
+      instead: new Map(),
       received: [],
       kept: keeps ? [] : null,
       outcome: "running",
@@ -169,6 +185,7 @@ export class SimulatedProgram {
     const job = this.jobs.get(message.job);
     if (job === undefined) throw new Error(`a word about an unknown job ${message.job}`);
     if (message.type === "output") this.#read(job, message);
+    else if (message.type === "otherWay") this.#planOtherWay(job, message.operator);
     else if (job.outcome !== "running") throw new Error(`${message.type} after the job was ${job.outcome}`);
     else if (message.type === "finished" || message.type === "failed") {
       job.outcome = message.type;
@@ -177,6 +194,20 @@ export class SimulatedProgram {
       if (message.type === "failed") job.error = `${message.error.name}: ${message.error.message}`;
       else job.rows = message.rows;
     }
+  }
+
+  #planOtherWay(job: RunningJob, id: OperatorId): void {
+    const { agenda, chance } = this.#world;
+    const { spec } = job.planned;
+    const wide = this.operatorOf(spec.id, id);
+    if (wide === null) throw new Error(`another way of ${id}, which has no tasks`);
+    agenda.later(delay(chance), () => {
+      const operators = otherWayOf(chance, wide, spec.preserveOrder, job.instead);
+      const last = operators.at(-1);
+      if (last !== undefined) job.instead.set(id, last.id);
+      job.added.push(...operators);
+      this.says({ type: "wayPlanned", job: spec.id, operator: id, operators });
+    });
   }
 
   #read(job: RunningJob, { slice, range, copy }: Extract<ToProgram, { type: "output" }>): void {

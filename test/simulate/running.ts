@@ -1,5 +1,5 @@
 /** What a simulated task does, step by step: reads its input, asks for room, hands over block after block, ends. */
-import { FunctionError, toWire } from "../../src/errors/index.ts";
+import { FunctionError, KernelMemoryError, toWire } from "../../src/errors/index.ts";
 import type { ArenaRange, DeathReason, HandedOver, TaskOrder, ToWorker } from "../../src/protocol/index.ts";
 import type { TaskMessage } from "../../src/scheduler/index.ts";
 import { PAGE } from "../../src/store/index.ts";
@@ -155,6 +155,11 @@ export class Running {
       this.#end(worker, { type: "failed", task: order.id, error });
       return;
     }
+    if (dangers.wideFails > 0 && this.#kernelFails(order)) {
+      const error = toWire(new KernelMemoryError("too much", "op", null, 1));
+      this.#end(worker, { type: "failed", task: order.id, error });
+      return;
+    }
     const block = todo[0];
     if (block === undefined) {
       const heap = this.memory?.heapOf(worker) ?? NO_HEAP;
@@ -169,6 +174,11 @@ export class Running {
     }
     const bytes = Math.ceil(bytesOf(task, block.rows) * 1.5);
     this.say(worker, { type: "reserve", task: order.id, bytes });
+  }
+
+  #kernelFails({ job, operator }: TaskOrder): boolean {
+    const { chance, dangers } = this.world;
+    return this.program.operatorOf(job, operator)?.otherWay !== undefined && chance.happens(dangers.wideFails);
   }
 
   #handOver(worker: SimulatedWorker, range: ArenaRange): void {

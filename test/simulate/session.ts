@@ -2,12 +2,14 @@
  * A random session as data: which jobs, when they start, what the program does with each, how large the store is. Drawn
  * from a seed before anything runs, so that a session that fails can be made smaller piece by piece (shrink.ts).
  */
+
 import { PAGE } from "../../src/store/index.ts";
 import { Chance } from "./chance.ts";
 import { gathering } from "./gathering.ts";
 import type { Kind } from "./kinds.ts";
 import { ALL_MEMORY, type Broken, type Dangers, type MemoryMeans, MOST_EXTRA } from "./means.ts";
 import { dawdling, demanding, growing, type PlannedJob, randomJob } from "./plans.ts";
+import { withOtherWays } from "./ways.ts";
 
 const MIB = 2 ** 20;
 
@@ -130,7 +132,8 @@ function drawStart(chance: Chance, kind: Kind, i: number, workers: number): Plan
   const plain = randomJob(chance, `job${i}`, i * 1_000_000);
   const grown = kind.grows ? growing(chance, plain) : kind.gathers ? gathering(chance, plain, kind.dawdles > 0) : plain;
   const slowed = kind.dawdles > 0 && chance.happens(kind.dawdles) ? dawdling(chance, grown) : grown;
-  const planned = kind.demands ? demanding(chance, slowed, { cpu: workers, memory: ALL_MEMORY }) : slowed;
+  const wayed = kind.dangers.wideFails > 0 ? withOtherWays(chance, slowed) : slowed;
+  const planned = kind.demands ? demanding(chance, slowed, { cpu: workers, memory: ALL_MEMORY }) : wayed;
   const isAbandoned = chance.happens(kind.abandons);
   return {
     planned,

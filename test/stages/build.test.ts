@@ -90,6 +90,7 @@ describe("[R9] fusion", () => {
         payloadOf: () => block(1),
         learnedOf: () => null,
         appetiteOf: () => null,
+        failedBefore: () => false,
       });
     await expect(specOf({ cpu: 4, gpu: 0, memory: 0 })).rejects.toThrow(
       "map(train): a task needs numCpus 4, but the session has 3 in total. Lower numCpus, or give the session more workers, or a larger resourceLimits.cpu.",
@@ -193,6 +194,7 @@ test("a job holds the payloads and blocks it uses", async () => {
     maxOomRetries: 0,
     learnedOf: () => null,
     appetiteOf: () => null,
+    failedBefore: () => false,
     payloadOf(node) {
       const known = payloads.get(node) ?? block(next++);
       payloads.set(node, known);

@@ -197,7 +197,7 @@ describe("[O7] as a flowchart", () => {
     ]);
     expect(chart.arrows).toEqual([
       { from: "s1r1", to: "s1", kind: "-->", label: "2 tasks" },
-      { from: "s1", to: "s2", kind: "==>", label: "4 partitions" },
+      { from: "s1", to: "s2", kind: "==>", label: "64 partitions" },
       { from: "s2", to: "s3", kind: "-->", label: "blocks" },
     ]);
   });

@@ -155,11 +155,11 @@ describe("one wide task", () => {
 describe("exchanges", () => {
   test("[A8] groups: partial, scattered by the key, one task a partition", async () => {
     const [map, reduce] = await tasks(filter(counted(fn(file()), "b"), col("n").gt(1).expression), exchange);
-    expect(map).toMatchObject({ name: "read->map->partial groupBy->shuffleMap", scatter: 8, place: "worker" });
+    expect(map).toMatchObject({ name: "read->map->partial groupBy->shuffleMap", scatter: 32, place: "worker" });
     expect(reduce).toMatchObject({
       name: "groupBy->filter",
       place: "worker",
-      input: { kind: "fed", gather: { kind: "partitions", count: 8 } },
+      input: { kind: "fed", gather: { kind: "partitions", count: 32, together: { target: 2 ** 27, atLeast: 4 } } },
     });
     expect(sqlOf(map as TaskStage).at(-1)).toContain(`AS "__spillway_partition"`);
     expect(sqlOf(reduce as TaskStage)).toHaveLength(1);
@@ -174,7 +174,7 @@ describe("exchanges", () => {
   test("[A9] a sort looks at some keys first, and what files hold is read again", async () => {
     const built = await tasks(by(file(), "b"), exchange);
     expect(built.map(({ name }) => name)).toEqual(["read->sample keys", "sort bounds", "read->shuffleMap", "sort"]);
-    expect(built[2]).toMatchObject({ scatter: 8, broadcast: [{ operators: [1] }], input: { kind: "splits" } });
+    expect(built[2]).toMatchObject({ scatter: 32, broadcast: [{ operators: [1] }], input: { kind: "splits" } });
     expect(built[3]).toMatchObject({ setsOrder: true });
     // A task that is fed while its producers run would hold a worker that they may need.
     expect(built[1]).toMatchObject({ place: "worker", input: { kind: "fed", gather: { kind: "whole" } } });
@@ -198,19 +198,21 @@ describe("exchanges", () => {
   });
 
   test("[A9] partitions by estimated bytes", async () => {
-    const scatter = async (bytes: number | null) =>
-      (await tasks(distinct(file("t", bytes), null), exchange))[0]?.scatter;
-    expect(await scatter(null)).toBe(8);
+    const scatter = async (bytes: number | null, planning: Partial<Planning> = {}) =>
+      (await tasks(distinct(file("t", bytes), null), { ...exchange, scattered: 2 ** 29, ...planning }))[0]?.scatter;
+    expect(await scatter(null)).toBe(32);
     expect(await scatter(1)).toBe(4);
     expect(await scatter(100 * 128 * 2 ** 20)).toBe(100);
-    expect(await scatter(2 ** 50)).toBe(256);
+    expect(await scatter(100 * 128 * 2 ** 20, { workerKernel: 128 * 2 ** 20 })).toBe(400);
+    // The scattering task has no room for useful blocks of more.
+    expect(await scatter(2 ** 50)).toBe(8192);
   });
 
   test("[A8] mapGroups is one wherever it stands, and what is before it fuses into it", async () => {
     const options = { batchSize: 1, batchFormat: "rows", maxInFlight: 1, onError: "fail", keys: ["b"] } as const;
     const groups = (input: Plan) => fn(input, { form: "mapGroups", options });
     const [map, reduce] = await tasks(groups(fn(file())), { workers: 2 });
-    expect(map).toMatchObject({ name: "read->map->shuffleMap", scatter: 8 });
+    expect(map).toMatchObject({ name: "read->map->shuffleMap", scatter: 64 });
     expect(reduce).toMatchObject({ name: "mapGroups", place: "worker" });
     expect(sqlOf(reduce as TaskStage)).toEqual([`SELECT * FROM {t0} ORDER BY "b"`, "mapGroups"]);
     expect(await names(groups(counted(file(), "b")), { workers: 2 })).toEqual([

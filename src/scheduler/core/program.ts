@@ -3,7 +3,7 @@
 import { SpillwayError, StoreError, toWire } from "../../errors/index.ts";
 import type { BlockId } from "../../protocol/index.ts";
 import { addCredit, outputRead } from "../flow/index.ts";
-import { cancelJob, startJob } from "../jobs/index.ts";
+import { cancelJob, startJob, wayPlanned } from "../jobs/index.ts";
 import { setMemoryLimit } from "../memory/index.ts";
 import { addInspection } from "../phases/index.ts";
 import { askForProgram, programIsActive, programRangeUsed } from "../placement/index.ts";
@@ -57,6 +57,11 @@ export function fromProgram(state: State, message: JobMessage): void {
       workComes(state);
       startJob(state, message.job);
       return;
+    case "wayPlanned": {
+      const job = state.jobs.get(message.job);
+      if (job !== undefined) wayPlanned(state, job, message);
+      return;
+    }
     case "want": {
       const job = state.jobs.get(message.job);
       if (job !== undefined) addCredit(state, job, message.blocks);

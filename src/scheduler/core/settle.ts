@@ -1,7 +1,7 @@
 /** What follows from an event: called after each one, until nothing changes any more. */
 import type { Milliseconds } from "../../protocol/index.ts";
 import { deliverOutput, feedTask, yields } from "../flow/index.ts";
-import { endFailing, settleJob, tellProgress } from "../jobs/index.ts";
+import { askForWays, endFailing, settleJob, tellProgress } from "../jobs/index.ts";
 import {
   dismiss,
   lower,
@@ -38,7 +38,10 @@ export function settle(state: State): void {
       forgetReservedRoom(state);
       endStandingBack(state);
       for (const task of state.phases.feeding) if (!yields(state, task)) feedTask(state, task, "cold");
-      for (const job of state.jobs.values()) deliverOutput(state, job);
+      for (const job of state.jobs.values()) {
+        deliverOutput(state, job);
+        askForWays(state, job);
+      }
       // Before room is given: an operator that must wait for the kernel no longer holds up tasks that ask for room.
       startWide(state);
       grantRoom(state);

@@ -13,3 +13,14 @@ export function edgeFrom(
   producer.edges.consumers.push(edge);
   return edge;
 }
+
+/** Whoever would have read the output of one operator, of which there is none yet, reads that of the other. */
+export function moveConsumers(from: OperatorState, to: OperatorState): void {
+  for (const edge of from.edges.consumers.splice(0)) {
+    const { consumer, table, isBroadcast } = edge;
+    const instead = edgeFrom(to, consumer, table, isBroadcast);
+    if (consumer === null) continue;
+    const inputs = isBroadcast ? consumer.edges.broadcasts : consumer.edges.inputs;
+    inputs.splice(inputs.indexOf(edge), 1, instead);
+  }
+}

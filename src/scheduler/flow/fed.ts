@@ -5,10 +5,12 @@
  *
  *   all          one task, fed while the producers still run
  *   whole        one task, once all producers have ended; no task without input
- *   partitions   one for each, once all producers have ended; blocks come with the number of their partition
+ *   partitions   one for each, or for neighbours together, once all producers have ended; blocks come with the number
+ *                of their partition
  *   parts, rows  one for each stretch of rows in plan order, once all producers have ended
  */
-import type { Bytes, PlacedSlice, TaskOperator } from "../../protocol/index.ts";
+import { groupsOf } from "../../partitions/index.ts";
+import type { Bytes, Gather, PlacedSlice, TaskOperator } from "../../protocol/index.ts";
 import {
   type Fed,
   type FedPiece,
@@ -50,7 +52,9 @@ export function gatherPiece(state: State, operator: OperatorState, fed: Fed, tab
   pool.push(fedPiece);
   // No task can read this block before all blocks are there, or before the kernel is free. Producers must not wait for
   // that.
-  if (fed.gather.kind !== "all" || waitsForWide(state, operator)) keep(state, fedPiece);
+  if (fed.gather.kind !== "all" || waitsForWide(state, operator) || operator.way.kind === "waiting") {
+    keep(state, fedPiece);
+  }
 }
 
 /** No task reads the gathered input for now. */
@@ -99,10 +103,11 @@ function fedInputs(state: State, operator: OperatorState, fed: Fed): readonly Fe
     case "whole":
       fed.inputs = whole.length > 0 ? [whole] : [];
       break;
-    case "partitions":
-      fed.inputs = pools.filter((pool) => pool.length > 0);
-      for (const input of fed.inputs) input.push(...shapesMissing(state, input, pools.flat()));
+    case "partitions": {
+      const tables = new Map(pools.flat().map((fedPiece) => [fedPiece.table, fedPiece]));
+      fed.inputs = byTask(gather, pools).map((input) => [...input, ...shapesMissing(state, input, tables)]);
       break;
+    }
     case "parts": {
       const rows = rowsOf(whole);
       const ends = Array.from({ length: gather.count }, (_, i) => Math.floor(((i + 1) * rows) / gather.count));
@@ -124,10 +129,19 @@ function fedInputs(state: State, operator: OperatorState, fed: Fed): readonly Fe
   return fed.inputs;
 }
 
-/** An empty slice of a table that this partition has no rows of, so that the task learns the table's columns. */
-function shapesMissing(state: State, input: readonly FedPiece[], all: readonly FedPiece[]): FedPiece[] {
-  const missing = new Map<number, FedPiece>();
-  for (const fedPiece of all) missing.set(fedPiece.table, fedPiece);
+/** The partitions of each task, now that their bytes are known. */
+function byTask({ together }: Extract<Gather, { kind: "partitions" }>, pools: readonly FedPiece[][]): FedPiece[][] {
+  if (together === undefined) return pools.filter((pool) => pool.length > 0);
+  return groupsOf(pools.map(bytesOf), together).map((partitions) => partitions.flatMap((i) => pools[i] ?? []));
+}
+
+/** An empty slice of a table that the task has no rows of, so that it learns the table's columns. */
+function shapesMissing(
+  state: State,
+  input: readonly FedPiece[],
+  tables: ReadonlyMap<number, FedPiece>,
+): readonly FedPiece[] {
+  const missing = new Map(tables);
   for (const { table } of input) missing.delete(table);
   return [...missing.values()].map(({ table, piece }) => {
     state.ledger.retain(piece.flow.block.id, piece.flow.origin.job.holders.kept);

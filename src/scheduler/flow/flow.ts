@@ -98,7 +98,7 @@ function emit(state: State, operator: OperatorState, piece: Piece): void {
   for (const edge of open) arrive(state, edge, piece);
 }
 
-function arrive(state: State, edge: Edge, piece: Piece): void {
+export function arrive(state: State, edge: Edge, piece: Piece): void {
   const { consumer } = edge;
   if (!edge.closed) checkColumns(state, edge, piece);
   // An earlier consumer of the same piece may have ended everything meanwhile.
@@ -270,7 +270,7 @@ function dropQueued(state: State, pieces: readonly Piece[]): void {
   }
 }
 
-function edgeEnded(state: State, edge: Edge): void {
+export function edgeEnded(state: State, edge: Edge): void {
   edge.ended = true;
   const { consumer } = edge;
   if (consumer === null || consumer.ended) return;

@@ -1,5 +1,6 @@
 export { inspectionAnswered, inspectionDied, inspectNext } from "./inspections.ts";
 export { cancelJob, endFailing, jobCommitted, jobDiscarded, settleJob, startJob, tellProgress } from "./job.ts";
+export { askForWays, wayPlanned } from "./other-way.ts";
 export {
   startTask,
   taskDied,

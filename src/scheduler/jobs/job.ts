@@ -1,15 +1,7 @@
 /** A job from its start to its end: its operators wired up, its phases, what the program is told. */
 
 import { CancelledError, OptionError, StoreError, toWire, type WireError } from "../../errors/index.ts";
-import type {
-  FileSink,
-  JobId,
-  JobSpec,
-  OperatorId,
-  OperatorPlan,
-  TaskOperator,
-  WrittenFile,
-} from "../../protocol/index.ts";
+import type { FileSink, JobId, JobSpec, OperatorId, WrittenFile } from "../../protocol/index.ts";
 import {
   cancelTask,
   closeEdge,
@@ -41,10 +33,8 @@ import {
   type TaskState,
   tellNews,
 } from "../state/index.ts";
-import { recipeOf } from "./recipe.ts";
-
-/** Share of the store that one task's input may take, if it is more than one block. */
-const MAX_BUNDLE = 1 / 8;
+import { MAX_BUNDLE } from "./other-way.ts";
+import { planOf } from "./plan-of.ts";
 
 export function startJob(state: State, spec: JobSpec): void {
   try {
@@ -71,20 +61,6 @@ export function startJob(state: State, spec: JobSpec): void {
 
 function noteStarted(state: State, { id, operators }: JobState): void {
   note(state, { type: "jobStarted", job: id, operators: operators.map(planOf) });
-}
-
-function planOf({ spec }: OperatorState): OperatorPlan {
-  const { id, name, kind } = spec;
-  const inputs = inputsOf(spec).map((input) => input.id);
-  const place = spec.kind === "tasks" ? spec.place : "worker";
-  const tasks = spec.kind === "tasks" ? tasksKnown(spec) : 0;
-  return { id, name, kind, place, inputs, tasks, recipe: recipeOf(spec) };
-}
-
-/** Tasks that the operator has in any case. The others are counted as they are formed. */
-function tasksKnown({ input }: TaskOperator): number {
-  if (input.kind === "splits") return input.splits.length;
-  return input.kind === "fed" && input.gather.kind === "all" ? 1 : 0;
 }
 
 function noteFailed(state: State, job: JobId, { name, message }: WireError): void {
@@ -130,7 +106,9 @@ function wire(state: State, spec: JobSpec): JobState {
 }
 
 function fileSinks(job: JobState): readonly FileSink[] {
-  return job.operators.flatMap(({ spec }) => (spec.kind === "tasks" && spec.sink.kind === "files" ? [spec.sink] : []));
+  return job.operators.flatMap(({ spec, way }) => {
+    return spec.kind === "tasks" && spec.sink.kind === "files" && way.kind !== "exchange" ? [spec.sink] : [];
+  });
 }
 
 /**
@@ -199,8 +177,8 @@ export function settleJob(state: State, job: JobState): void {
     if (sinks.length > 0) {
       moveJob(state, job, "committing");
       const outputs = job.operators.flatMap((operator) => {
-        const { spec } = operator;
-        return spec.kind === "tasks" && spec.sink.kind === "files"
+        const { spec, way } = operator;
+        return spec.kind === "tasks" && spec.sink.kind === "files" && way.kind !== "exchange"
           ? [{ sink: spec.sink, files: filesOf(operator) }]
           : [];
       });

@@ -50,7 +50,7 @@ import {
 } from "../memory/index.ts";
 import { callsAtOnce, NO_NEED } from "../needs/index.ts";
 import { countCrash, deathError, leaseAlone, oomCause, ranOutOfMemory } from "../oom/index.ts";
-import { failJob, knowOperator, moveTask, moveWorker } from "../phases/index.ts";
+import { failJob, knowOperator, moveTask, moveWay, moveWorker } from "../phases/index.ts";
 import { claim, giveBack } from "../resources/index.ts";
 import type { Event, WorkerEnd } from "../state/index.ts";
 import {
@@ -63,6 +63,7 @@ import {
   type TaskState,
   type WorkerState,
 } from "../state/index.ts";
+import { turns } from "./other-way.ts";
 
 /** All that it reads is in memory. */
 export function startTask(state: State, task: TaskState, spec: TaskOperator, worker: WorkerState): void {
@@ -115,8 +116,9 @@ export function startTask(state: State, task: TaskState, spec: TaskOperator, wor
 }
 
 function forWorkers(spec: TaskOperator): WorkerOperator {
-  const { id, name, steps, sink, maxRowsPerTask, setsOrder, broadcast } = spec;
-  return { id, name, steps, sink, maxRowsPerTask, setsOrder, broadcast };
+  const { id, name, steps, sink, maxRowsPerTask, setsOrder, broadcast, otherWay } = spec;
+  const way = otherWay === undefined ? {} : { otherWay };
+  return { id, name, steps, sink, maxRowsPerTask, setsOrder, broadcast, ...way };
 }
 
 /** The need as learned by now; but the batch size stays once a block was made from such batches. */
@@ -269,7 +271,10 @@ export function taskDone(state: State, task: TaskState, told: TaskReport, left: 
   }
   if (task.worker !== null) taskTookAndLeft(state, task.worker, operator, report, left);
   leaveWorker(state, task);
-  if (task.cancel.at === null) reveal(state, task);
+  if (task.cancel.at === null) {
+    if (operator.way.kind === "undecided") moveWay(state, operator, { kind: "kernel" });
+    reveal(state, task);
+  }
   forget(state, task);
 }
 
@@ -312,7 +317,7 @@ export function taskFailed(
     const cause = oomCause({ error }) ?? oomKill ?? null;
     const evidence = scene === undefined ? { error } : { error, scene };
     const lack = cause === null || worker === null ? error : ranOutOfMemory(state, task, worker, cause, evidence);
-    if (lack === null) return;
+    if (lack === null || turns(state, task, lack)) return;
     const told = { name: lack.name, message: lack.message };
     note(state, { type: "taskFailed", task: task.id, files: filesRead(task.input.source), error: told });
     const tolerated = lack.name === "FunctionError" && job.report.erroredTasks < job.spec.maxErroredBlocks;
@@ -335,7 +340,7 @@ export function taskDied(state: State, task: TaskState, worker: WorkerState, end
   const cause = oomCause({ end });
   const error =
     cause === null ? crashed(state, task, worker, end) : ranOutOfMemory(state, task, worker, cause, { end });
-  if (error === null) return;
+  if (error === null || turns(state, task, error)) return;
   unpinAll(state, task);
   failJob(state, operator.job, error);
   forget(state, task);

@@ -269,7 +269,8 @@ function failure(state: State, task: TaskState, worker: WorkerState, last: Short
   const seen = shortages.flatMap(({ memory }) => memory ?? []);
   const memory = seen.length === 0 ? null : Math.max(...seen);
   const advice = adviceFor(state, task);
-  watch(state, { type: "oomFailure", ...told(state, task, worker, last) });
+  const isLast = operator.way.kind !== "undecided";
+  watch(state, { type: isLast ? "oomFailure" : "oomRetry", ...told(state, task, worker, last) });
   const scene = "end" in evidence ? evidence.end : evidence.scene;
   const message = oomMessage({
     operator: operator.spec.name,

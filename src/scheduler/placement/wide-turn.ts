@@ -68,11 +68,18 @@ function withoutWideBefore({ operators }: JobState): readonly OperatorState[] {
 }
 
 function mayBegin({
+  way,
   phases: { running, aside, resting, again },
   edges: { broadcasts },
   input: { nextIndex },
 }: OperatorState): boolean {
-  if (running.size + aside.size + resting.size > 0 || broadcasts.some((edge) => !edge.ended)) return false;
+  if (
+    way.kind === "waiting" ||
+    way.kind === "asked" ||
+    running.size + aside.size + resting.size > 0 ||
+    broadcasts.some((edge) => !edge.ended)
+  )
+    return false;
   return again.length > 0 || nextIndex === 0;
 }
 

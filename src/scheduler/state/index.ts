@@ -26,7 +26,7 @@ export { isPaused, outputOf } from "./job-output.ts";
 export { type JobState, newJob } from "./job-state.ts";
 export { newMemoryState, type ParkedFor, type Trimming, type TrimReason, type WorkerHistory } from "./memory-state.ts";
 export type { Shortage } from "./oom-state.ts";
-export { newOperator, type OperatorState } from "./operator-state.ts";
+export { newOperator, type OperatorState, type Way } from "./operator-state.ts";
 export { inputEnded, isBundle, isWide, waitsForWide } from "./operators.ts";
 export { inputsOf, orderedOperators } from "./order.ts";
 export { newPhasesState } from "./phases-state.ts";

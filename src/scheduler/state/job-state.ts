@@ -16,7 +16,7 @@ export interface JobState {
   readonly spec: JobSpec;
   readonly operators: OperatorState[];
   /** How many of them hand over blocks. */
-  readonly blockOperators: number;
+  blockOperators: number;
   readonly startedAt: Milliseconds;
   /** The order of starting. */
   readonly order: number;
