@@ -79,7 +79,7 @@ describe("[M11] memory that nobody declared", () => {
     expect([2, 3, 4].map((worker) => session.taskOf(worker).tellsBatch)).toEqual([undefined, undefined, undefined]);
   });
 
-  test("they wait 200 ms at most; what a task has by then may be half of what it takes", () => {
+  test("where the first batch is slow, more start step by step; what a task has by then may be half of what it takes", () => {
     const session = new Session();
     session.begin();
     session.passes(199);
@@ -87,10 +87,17 @@ describe("[M11] memory that nobody declared", () => {
     session.measured(140, 50, 50, 50);
     session.passes(1);
     expect(session.operator?.appetite).toEqual({ bytes: 180 * MIB, from: "batch" });
+    expect(session.busy).toHaveLength(2);
+    session.passes(200);
     expect(session.busy).toHaveLength(3);
+    session.tells(1, 400);
+    expect(session.operator?.appetite?.bytes).toBe(500 * MIB);
     const idle = new Session();
     idle.begin();
     expect(idle.scheduler.alarmAt).toBe(200);
+    idle.passes(200);
+    expect(idle.busy).toHaveLength(2);
+    expect(idle.scheduler.alarmAt).toBe(400);
     idle.passes(200);
     expect(idle.busy).toHaveLength(4);
   });

@@ -4,7 +4,7 @@
  * (needs/appetite.ts).
  */
 import type { Bytes } from "../../protocol/index.ts";
-import { batchTook, endTrials, taskTook } from "../needs/index.ts";
+import { batchTook, stepTrials, taskTook } from "../needs/index.ts";
 import type { OperatorState, State, TaskState, WorkerState } from "../state/index.ts";
 
 /** A worker that has no more than this above its ground has been left nothing. */
@@ -99,9 +99,9 @@ export function ownMemoryTrimmed({ memory: { own }, ran }: WorkerState, after: B
   own.isTrimmed = true;
 }
 
-/** Trials end when their time is over. */
+/** Trials go on when their time is over. */
 export function settleTrials(state: State): void {
-  if (state.trials.size > 0) endTrials(state, (operator) => takenSoFar(state, operator));
+  if (state.trials.size > 0) stepTrials(state, (operator) => takenSoFar(state, operator));
 }
 
 function takenSoFar(state: State, { phases: { running } }: OperatorState): Bytes {

@@ -2,7 +2,9 @@
  * What a task of an operator takes, as far as that was seen: memory that it adds to what its worker has without it. It
  * is known for operators with functions; what the kernel takes is bounded by its lease.
  *
- *   unknown ──first task──▶ on trial: the other tasks wait ──its first batch, its end, or 200 ms──▶ known
+ *   unknown ──first task──▶ on trial: the other tasks wait ──its first batch, or its end──▶ known
+ *                              │  ▲
+ *                           200 ms: one more task, then two, four … as long as no batch is through
  *
  * From then on each batch and each task that ends correct it: the most of the last tasks and a margin, so it also falls
  * when large tasks are long gone. What it means for other tasks is decided in memory/forecast.ts.
@@ -10,7 +12,7 @@
 import type { Appetite, Bytes, Milliseconds } from "../../protocol/index.ts";
 import { note, type OperatorState, type State } from "../state/index.ts";
 
-/** How long tasks wait for the first batch of the first one. */
+/** How long tasks wait for the first batch of the first one, before as many again may start. */
 const TRIAL: Milliseconds = 200;
 /** How many tasks count. */
 const LAST_TASKS = 16;
@@ -29,31 +31,36 @@ export function isUnknown({ spec, needs }: OperatorState): boolean {
 
 /** Its first task begins: the others wait. */
 export function beginTrial(state: State, operator: OperatorState): void {
-  operator.needs.trialUntil = state.now + TRIAL;
+  operator.needs.trial = { until: state.now + TRIAL, tasks: 1 };
   state.trials.add(operator);
 }
 
-/** Whether its tasks wait for the first batch. */
-export function isOnTrial({ now }: State, { needs: { appetite, trialUntil }, phases }: OperatorState): boolean {
-  return appetite === null && trialUntil !== null && now < trialUntil && phases.running.size > 0;
+/** Whether its next task waits for the first batch. */
+export function isOnTrial({ needs: { trial }, phases }: OperatorState): boolean {
+  return trial !== null && phases.running.size >= trial.tasks;
 }
 
 export function trialDeadline({ trials }: State): Milliseconds {
   let at = Number.POSITIVE_INFINITY;
-  for (const { needs } of trials) at = Math.min(at, needs.trialUntil ?? at);
+  for (const { needs } of trials) at = Math.min(at, needs.trial?.until ?? at);
   return at;
 }
 
-/** Trials that are over: `takenBy` is what a task has taken so far, which is all that is known if its batch is slow. */
-export function endTrials(state: State, takenBy: (operator: OperatorState) => Bytes): void {
+/**
+ * Trials go on or end. `takenBy` is the most that a task has taken so far, which is all that is known where a first
+ * batch is slow: then more tasks start step by step, and no more than fit by that.
+ */
+export function stepTrials(state: State, takenBy: (operator: OperatorState) => Bytes): void {
   for (const operator of state.trials) {
-    if (isOnTrial(state, operator)) continue;
-    state.trials.delete(operator);
-    const { trialUntil, appetite } = operator.needs;
-    operator.needs.trialUntil = null;
-    if (operator.ended || appetite !== null || trialUntil === null || state.now < trialUntil) continue;
-    const taken = takenBy(operator);
-    expect(state, operator, { bytes: taken * MARGIN_OF_PART, from: "batch" });
+    const { trial, took } = operator.needs;
+    const isOver = operator.ended || took.length > 0 || operator.phases.running.size === 0;
+    if (trial === null || isOver || trial.tasks >= state.options.workers) {
+      state.trials.delete(operator);
+      operator.needs.trial = null;
+    } else if (state.now >= trial.until) {
+      operator.needs.trial = { until: state.now + TRIAL, tasks: 2 * trial.tasks };
+      expect(state, operator, { bytes: takenBy(operator) * MARGIN_OF_PART, from: "batch" });
+    }
   }
 }
 

@@ -1,10 +1,10 @@
 export {
   batchTook,
   beginTrial,
-  endTrials,
   forgetAppetite,
   isOnTrial,
   isUnknown,
+  stepTrials,
   taskTook,
   trialDeadline,
 } from "./appetite.ts";

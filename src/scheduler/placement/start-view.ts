@@ -32,7 +32,7 @@ class Starting extends View implements StartView {
   }
 
   get isOnTrial(): boolean {
-    return isOnTrial(this.state, this.operator);
+    return isOnTrial(this.operator);
   }
 
   get hasMemory(): boolean {

@@ -19,8 +19,10 @@ export interface OperatorNeeds {
   readonly took: Bytes[];
   /** The most that a task took that has ended; 0: none has. */
   mostTook: Bytes;
-  /** Other tasks wait until then for the first batch of the first task, its trial; null: they do not wait. */
-  trialUntil: Milliseconds | null;
+  /**
+   * Tasks wait for the first batch of the first one, its trial: so many run until then at the most. Null: nobody waits.
+   */
+  trial: { readonly until: Milliseconds; readonly tasks: number } | null;
 }
 
 export function newOperatorNeeds(spec: Operator): OperatorNeeds {
@@ -36,6 +38,6 @@ export function newOperatorNeeds(spec: Operator): OperatorNeeds {
     appetite: earlier === null ? null : { bytes: earlier, from: "earlier" },
     took: [],
     mostTook: 0,
-    trialUntil: null,
+    trial: null,
   };
 }
