@@ -4,7 +4,8 @@
  *
  *   unknown ──first task──▶ on trial: the other tasks wait ──its first batch, or its end──▶ known
  *                              │  ▲
- *                           200 ms: one more task, then two, four … as long as no batch is through
+ *                           200 ms: one more task, then two, four … as long as no batch is through; but a batch
+ *                           that has taken much already is waited for, 2 s at most
  *
  * From then on each batch and each task that ends correct it: the most of the last tasks and a margin, so it also falls
  * when large tasks are long gone. What it means for other tasks is decided in memory/forecast.ts.
@@ -14,6 +15,9 @@ import { note, type OperatorState, type State } from "../state/index.ts";
 
 /** How long tasks wait for the first batch of the first one, before as many again may start. */
 const TRIAL: Milliseconds = 200;
+/** How long they wait for a batch that has taken much already, and how much is much. */
+const LONG_TRIAL: Milliseconds = 2_000;
+const MUCH: Bytes = 32 * 2 ** 20;
 /** How many tasks count. */
 const LAST_TASKS = 16;
 /** Tasks differ: the less that was seen of them, the more. */
@@ -31,7 +35,7 @@ export function isUnknown({ spec, needs }: OperatorState): boolean {
 
 /** Its first task begins: the others wait. */
 export function beginTrial(state: State, operator: OperatorState): void {
-  operator.needs.trial = { until: state.now + TRIAL, tasks: 1 };
+  operator.needs.trial = { since: state.now, until: state.now + TRIAL, tasks: 1 };
   state.trials.add(operator);
 }
 
@@ -58,8 +62,10 @@ export function stepTrials(state: State, takenBy: (operator: OperatorState) => B
       state.trials.delete(operator);
       operator.needs.trial = null;
     } else if (state.now >= trial.until) {
-      operator.needs.trial = { until: state.now + TRIAL, tasks: 2 * trial.tasks };
-      expect(state, operator, { bytes: takenBy(operator) * MARGIN_OF_PART, from: "batch" });
+      const taken = takenBy(operator);
+      const isHeavy = taken >= MUCH && state.now - trial.since < LONG_TRIAL;
+      operator.needs.trial = { ...trial, until: state.now + TRIAL, tasks: isHeavy ? trial.tasks : 2 * trial.tasks };
+      expect(state, operator, { bytes: taken * MARGIN_OF_PART, from: "batch" });
     }
   }
 }

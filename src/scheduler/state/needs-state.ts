@@ -22,7 +22,7 @@ export interface OperatorNeeds {
   /**
    * Tasks wait for the first batch of the first one, its trial: so many run until then at the most. Null: nobody waits.
    */
-  trial: { readonly until: Milliseconds; readonly tasks: number } | null;
+  trial: { readonly since: Milliseconds; readonly until: Milliseconds; readonly tasks: number } | null;
 }
 
 export function newOperatorNeeds(spec: Operator): OperatorNeeds {
