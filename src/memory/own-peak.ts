@@ -35,7 +35,7 @@ export class OwnPeak {
     this.#floor ??= mark() > own + shared + BATCHES ? mark() : 0;
   }
 
-  /** So far, how much of it was not there at the beginning, and what there is now. Each look makes the figures better. */
+  /** So far, how much of it was not there at the beginning, and what there is now. Each look makes them better. */
   look(): { readonly peak: Bytes; readonly added: Bytes; readonly now: Bytes } {
     const { private: own, shared } = ownMemory();
     this.#shared = Math.max(this.#shared, shared);

@@ -333,7 +333,7 @@ export type WorkerMessage =
       readonly heap: HeapUse;
     }
   | { readonly type: "called"; readonly request: number; readonly answer: WorkerAnswer }
-  /** The task's functions have handed on their first batch: the most private memory so far, and the task's part of it. */
+  /** The task's functions have made their first batch: the most private memory so far, and the task's part of it. */
   | { readonly type: "firstBatch"; readonly task: TaskId; readonly peakMemory: Bytes; readonly addedMemory: Bytes }
   /** `left`: the private memory that the worker has after the task. */
   | {

@@ -133,7 +133,7 @@ function entriesOf(text: string, now: Milliseconds): Entries | null {
   }
   if (!isRecord(told) || !isRecord(told.entries)) return null;
   const found = new Map<string, Entry>();
-  // A later version may know more of an entry: then nothing of it is used, and the file stays until something is learned.
+  // A later version may know more of an entry: nothing of it is used, and the file stays until something is learned.
   if (told.version !== VERSION) return found;
   for (const [key, entry] of Object.entries(told.entries)) {
     if (!isRecord(entry)) return null;

@@ -44,8 +44,8 @@ export class Allowance {
   }
 
   /**
-   * From now on functions may run: their allowance starts from what is in use now. `most`: what this process may have in
-   * all for the next task, if that is less.
+   * From now on functions may run: their allowance starts from what is in use now. `most`: what this process may have
+   * in all for the next task, if that is less.
    */
   impose(most: Bytes = Number.POSITIVE_INFINITY): void {
     this.#inForce = this.#bytes;

@@ -188,7 +188,7 @@ describe("[M11] memory that nobody declared", () => {
     const session = new Session();
     session.begin(20, { appetite: 100 * MIB });
     const most = [1, 2, 3, 4].map((worker) => session.taskOf(worker).mostMemory ?? Number.POSITIVE_INFINITY);
-    // The first one runs alone. Of 900 the node has 300 in use; each of the others may take 100, and the task what is left.
+    // The first one runs alone. Of 900 the node has 300 in use; each of the others may take 100, the task what is left.
     expect(most[0]).toBe(Number.POSITIVE_INFINITY);
     for (const running of [2, 3]) {
       const left = (900 - 300 - running * 100 + 50) * MIB;

@@ -127,7 +127,7 @@ export function check({ world, jobs, session }: Outcome, mayFail: (job: RunningJ
   }
 }
 
-/** Tasks fit one by one, what flows fits into the store, and each takes what its first batch shows: nothing is ended. */
+/** Tasks fit one by one, the store holds what flows, and each takes what its first batch shows: nothing is ended. */
 function checkNoKill({ workers }: World): void {
   const { monitorKills, memory } = workers;
   const kills = monitorKills + (memory?.systemKills ?? 0);

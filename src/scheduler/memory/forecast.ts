@@ -126,8 +126,8 @@ export function addedBy(state: State, worker: WorkerState, operator: OperatorSta
 
 /**
  * What the idle worker may have with a task of the operator, if the other tasks take what is expected of them: a task
- * that suddenly takes far more is refused memory inside its worker, before the node is full. Null: the worker's own limit
- * is lower, or no other task runs.
+ * that suddenly takes far more is refused memory inside its worker, before the node is full. Null: the worker's own
+ * limit is lower, or no other task runs.
  */
 export function mostFor(state: State, worker: WorkerState, operator: OperatorState): Bytes | null {
   const most = mostUsed(state);

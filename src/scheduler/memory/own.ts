@@ -23,14 +23,14 @@ export function leftIn({ memory: { own } }: WorkerState): Bytes {
   return own.now === null || own.ground === null ? 0 : own.now - own.ground;
 }
 
-/** What the worker has besides the memory of a task of the operator: what the operator itself has left is used again. */
+/** What the worker has besides the memory of a task of the operator, which uses what the operator has left again. */
 export function besideTask(worker: WorkerState, operator: OperatorState, had: Bytes | null): Bytes {
   const { own } = worker.memory;
   if (isItsOwn(worker, operator) && own.ground !== null) return own.ground;
   return had ?? own.ground ?? 0;
 }
 
-/** What the worker has above its ground is the operator's: its tasks have left it, or it is an instance of its class. */
+/** What the worker has above its ground is the operator's: left by its tasks, or an instance of its class. */
 function isItsOwn(worker: WorkerState, operator: OperatorState): boolean {
   return worker.memory.own.leftBy === nameOf(operator) || (operator.isClass && worker.ran.has(operator));
 }

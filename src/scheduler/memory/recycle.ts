@@ -10,8 +10,8 @@
  * - it leaks slowly: it is past half of its limit, and has more after each of its last tasks than after the previous
  *   one;
  * - its heap fills up (heap.ts).
- * A worker is also trimmed if a task lacks the memory that others have left in it (forecast.ts); it is never replaced for
- * that.
+ * A worker is also trimmed if a task lacks the memory that others have left in it (forecast.ts); it is never replaced
+ * for that.
  * "After a task" means the first reading after it. Half of the limit is what the next task needs. Garbage that was not
  * collected yet is gone after the trim, so no worker is replaced for it. Class instances are not a leak: only growth
  * after their construction is a reason, unless the worker is paused. A worker that is paused before its first task is

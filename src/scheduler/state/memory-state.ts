@@ -105,7 +105,7 @@ export interface OwnMemory {
   ground: Bytes | null;
   /** What it had when its present task began. */
   before: Bytes | null;
-  /** The operator whose tasks alone have left what it has above the ground, as `job/operator`; null: several, or none. */
+  /** The operator whose tasks alone have left what is above the ground, as `job/operator`; null: several, or none. */
   leftBy: string | null;
   /** It was trimmed since its last task. */
   isTrimmed: boolean;
